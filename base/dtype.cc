@@ -13,6 +13,10 @@
 namespace baton {
 namespace {
 
+// Codes of the reference that no tensor can hold; see tir/ir/expr.h.
+constexpr auto kE4M3Code = static_cast<DType::Code>(6);
+constexpr auto kE5M2Code = static_cast<DType::Code>(7);
+
 uint32_t BitsOf(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
@@ -105,6 +109,12 @@ absl::StatusOr<DType> DType::Parse(absl::string_view text) {
   } else if (absl::ConsumePrefix(&rest, "bfloat")) {
     code = Code::kBFloat;
     bits = 16;
+  } else if (absl::ConsumePrefix(&rest, "e4m3_float8")) {
+    code = kE4M3Code;
+    bits = 8;
+  } else if (absl::ConsumePrefix(&rest, "e5m2_float8")) {
+    code = kE5M2Code;
+    bits = 8;
   } else if (absl::ConsumePrefix(&rest, "handle")) {
     code = Code::kHandle;
     bits = 64;
@@ -128,7 +138,8 @@ absl::StatusOr<DType> DType::Parse(absl::string_view text) {
     rest = rest.substr(0, x);
   }
   if (!rest.empty() &&
-      (!absl::SimpleAtoi(rest, &bits) || bits < 1 || bits > 255)) {
+      (code == kE4M3Code || code == kE5M2Code ||
+       !absl::SimpleAtoi(rest, &bits) || bits < 1 || bits > 255)) {
     return unknown();
   }
   if (code == Code::kFloat && bits != 8 && bits != 16 && bits != 32 &&
@@ -143,6 +154,8 @@ std::string DType::ToString() const {
   if (is_void()) return "void";
   if (is_bool()) {
     result = "bool";
+  } else if (code_ == kE4M3Code || code_ == kE5M2Code) {
+    result = code_ == kE4M3Code ? "e4m3_float8" : "e5m2_float8";
   } else {
     switch (code_) {
       case Code::kInt:

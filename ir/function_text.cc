@@ -105,9 +105,18 @@ bool TextInput::AtDefinition() {
       return true;
     case TokenKind::kIdentifier:
       return lexer_.BeforeNameOrWord() && TextReaders().Contains(lexer_.Name());
+    case TokenKind::kGlobal:
+      return !Decorator().empty();
     default:
       return false;
   }
+}
+
+absl::string_view TextInput::Decorator() const {
+  const Token& token = lexer_.token();
+  if (token.kind != TokenKind::kGlobal) return {};
+  const absl::string_view text = lexer_.Text(token.begin, token.end);
+  return TextReaders().Contains(text) ? text : absl::string_view();
 }
 
 void TextInput::SkipToDefinition() {

@@ -30,6 +30,9 @@
 //   class LoopWriter final : public FunctionTextWriter { ... };
 //   BATON_REGISTER_TEXT_WRITER(LoopWriter, LoopFunctionNode::kKind);
 //
+// A keyword is an identifier, or `@` and a name (`@T.prim_func`), for texts
+// whose definitions begin with a decorator.
+//
 // Put both into a library that is linked as a whole (alwayslink).
 
 #ifndef BATON_IR_FUNCTION_TEXT_H_
@@ -45,6 +48,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/registry.h"
@@ -123,11 +127,14 @@ class TextInput {
     return lexer_.kind() == TokenKind::kEnd ||
            lexer_.kind() == TokenKind::kMetadata;
   }
-  // True at the keyword of a definition: a reserved keyword, or a registered
-  // one that a global name or another word follows. Recovery from an error
-  // stops here.
+  // True at the keyword of a definition: a reserved keyword, a registered one
+  // that a global name or another word follows, or a registered decorator.
+  // Recovery from an error stops here.
   bool AtDefinition();
   void SkipToDefinition();
+  // This token with its `@`, if it is a global name that is registered as a
+  // keyword; else empty.
+  absl::string_view Decorator() const;
 
   // Moves to the first token of the text, past the version line. Returns false
   // if there is no version line.
@@ -234,6 +241,16 @@ class FunctionTextWriter {
   // For levels with kinds of data types.
   virtual void WriteType(const TypeDefinition& /*type*/) {}
 
+  // True if its functions stand after those of writers for which this is false.
+  virtual bool ComesAfterOthers() const { return false; }
+
+  // True if WriteModule() writes modules whose definitions are all its own
+  // functions. Such a text has no version line.
+  virtual bool WritesModules() const { return false; }
+  // Appends a whole module; `functions` are sorted by name, and at least one.
+  virtual void WriteModule(
+      absl::Span<const IRModule::Definition* const> /*functions*/) {}
+
   // Called after the last definition of any level. The level that reads the
   // metadata section writes it here.
   virtual void Finish() {}
@@ -249,7 +266,7 @@ Registry<TextWriterFactory>& TextWriters();
 // Registration.
 
 // Registers a class derived from FunctionTextReader, which is made from a
-// TextInput*, for keywords. A keyword is an identifier.
+// TextInput*, for keywords. A keyword is an identifier, or `@` and a name.
 #define BATON_REGISTER_TEXT_READER(Reader, ...)                   \
   [[maybe_unused]] static const bool baton_text_reader_##Reader = \
       ::baton::internal::RegisterTextReader<Reader>({__VA_ARGS__})

@@ -49,6 +49,8 @@ class ModuleReader {
         return lexer_.Name();
       case TokenKind::kIdentifier:
         return lexer_.BeforeNameOrWord() ? lexer_.Name() : absl::string_view();
+      case TokenKind::kGlobal:
+        return input_.Decorator();
       default:
         return {};
     }
@@ -162,6 +164,9 @@ class ModuleWriter {
  private:
   // Null if none is registered.
   FunctionTextWriter* WriterOf(NodeKind kind);
+  // The writer of all functions if it writes modules, else null.
+  FunctionTextWriter* ModuleWriterOf(
+      absl::Span<const IRModule::Definition* const> functions);
   void BeginDefinition() {
     if (!first_) output_.text().push_back('\n');
     first_ = false;
@@ -210,13 +215,30 @@ void ModuleWriter::Write(const IRModule& module) {
     }
     EndDefinition();
   }
-  const auto functions = SortedByName<IRModule::Definition>(
+  auto functions = SortedByName<IRModule::Definition>(
       module.functions(),
       [](const IRModule::Definition& definition) -> const std::string& {
         return definition.var->name();
       });
+  functions.erase(std::remove_if(functions.begin(), functions.end(),
+                                 [](const IRModule::Definition* definition) {
+                                   return !definition->function.defined();
+                                 }),
+                  functions.end());
+  if (types.empty()) {
+    if (FunctionTextWriter* writer = ModuleWriterOf(functions)) {
+      output_.text().clear();  // the version line
+      return writer->WriteModule(functions);
+    }
+  }
+  std::stable_partition(functions.begin(), functions.end(),
+                        [this](const IRModule::Definition* definition) {
+                          const FunctionTextWriter* writer =
+                              WriterOf(definition->function->kind());
+                          return writer == nullptr ||
+                                 !writer->ComesAfterOthers();
+                        });
   for (const IRModule::Definition* definition : functions) {
-    if (!definition->function.defined()) continue;
     BeginDefinition();
     const NodeKind kind = definition->function->kind();
     if (FunctionTextWriter* writer = WriterOf(kind)) {
@@ -227,6 +249,18 @@ void ModuleWriter::Write(const IRModule& module) {
     EndDefinition();
   }
   for (const auto& [factory, writer] : writers_) writer->Finish();
+}
+
+FunctionTextWriter* ModuleWriter::ModuleWriterOf(
+    absl::Span<const IRModule::Definition* const> functions) {
+  FunctionTextWriter* result = nullptr;
+  for (const IRModule::Definition* definition : functions) {
+    FunctionTextWriter* writer = WriterOf(definition->function->kind());
+    if (writer == nullptr || !writer->WritesModules()) return nullptr;
+    if (result != nullptr && result != writer) return nullptr;
+    result = writer;
+  }
+  return result;
 }
 
 FunctionTextWriter* ModuleWriter::WriterOf(NodeKind kind) {

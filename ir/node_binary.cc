@@ -398,8 +398,10 @@ DType NodeReader::NewDType(absl::string_view bytes, const char* field) {
   const uint64_t code = raw[1].value;
   const uint64_t bits = raw[2].value;
   const uint64_t lanes = raw[3].value;
-  if (code <= static_cast<uint64_t>(DType::Code::kBFloat) &&
-      bits <= std::numeric_limits<uint8_t>::max() &&
+  // The codes 6 and 7 are types of eight bits that no tensor can hold.
+  const bool known = code <= static_cast<uint64_t>(DType::Code::kBFloat) ||
+                     ((code == 6 || code == 7) && bits == 8);
+  if (known && bits <= std::numeric_limits<uint8_t>::max() &&
       lanes <= std::numeric_limits<uint16_t>::max()) {
     const DType dtype(static_cast<DType::Code>(code), static_cast<int>(bits),
                       static_cast<int>(lanes));

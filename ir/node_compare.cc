@@ -126,6 +126,14 @@ bool NodeComparator::Match(const Node* a, const Node* b, bool* known) {
   return back_is_new;
 }
 
+bool NodeComparator::WasMet(const Node* a, const Node* b) {
+  if (a->unique() && b->unique()) return false;
+  const Node*& last = met_[a];
+  if (last == b) return true;
+  last = b;
+  return false;
+}
+
 bool NodeComparator::Compare(const Node* a, const Node* b) {
   stack_.push_back({a, b, -1});
   while (!stack_.empty()) {

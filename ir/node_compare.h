@@ -149,6 +149,10 @@ class NodeComparator {
   }
   // Matches two nodes one to one. Sets `*known` if they were matched before.
   bool Match(const Node* a, const Node* b, bool* known);
+  // True if the comparison met this pair before: what is equal by value need
+  // not be compared again however often it is shared, for matches are not
+  // undone.
+  bool WasMet(const Node* a, const Node* b);
 
   // These functions record the difference and return false.
   bool Differ(int step, DifferencePlace place, absl::string_view a,
@@ -195,6 +199,7 @@ class NodeComparator {
   std::vector<TreePair> trees_;
   NodeMap<const Node*> lhs_;
   NodeMap<const Node*> rhs_;
+  NodeMap<const Node*> met_;
   std::vector<Step> steps_;
   std::string difference_;
 };
@@ -499,6 +504,9 @@ bool CompareFields(const Node* node, const Node* other, NodeComparator& c,
       if (!c.Match(&a, &b, &known)) return c.DifferInSharing(step, &a);
       if (known) return true;
     }
+  }
+  if constexpr (!kIsLeafClass<N> && IdentityOf<N>() == NodeIdentity::kValue) {
+    if (c.WasMet(&a, &b)) return true;
   }
   bool equal = true;
   ForEachField<N>([&](auto field) {

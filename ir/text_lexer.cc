@@ -71,6 +71,10 @@ bool IsBlank(char c) {
   return (kClasses[static_cast<unsigned char>(c)] & kBlank) != 0;
 }
 
+bool IsHashComment(const char* p) {
+  return *p == '#' && (p[1] == ' ' || p[1] == '\n');
+}
+
 // Past the name at `p`, in which slashes stand where they begin no comment, and
 // dots and dashes between other characters.
 const char* PassLongName(const char* p) {
@@ -534,6 +538,16 @@ void Lexer::LexMeta() {
 }
 
 void Lexer::LexPragma() {
+  // A hash and a blank begin a comment, as in texts of Python.
+  if (IsHashComment(pos_)) {
+    do {
+      const void* line_end =
+          std::memchr(pos_, '\n', static_cast<size_t>(end_ - pos_));
+      pos_ = line_end == nullptr ? end_ : static_cast<const char*>(line_end);
+      SkipBlank();
+    } while (IsHashComment(pos_));
+    return Lex();
+  }
   const char* const begin = pos_;
   constexpr absl::string_view kKnown =
       "expected `#[version = \"0.0.5\"]` or `#[metadata]`";

@@ -1,0 +1,53 @@
+// Makes arithmetic the way that scripts write it: operands are brought to one
+// data type, and operations on constants are computed.
+//
+//   Add(i, IntImm(kInt32, 0)) is i; Mul(2, 3) is 6; Add(i, x) casts.
+
+#ifndef BATON_TIR_IR_FOLD_H_
+#define BATON_TIR_IR_FOLD_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "baton/base/dtype.h"
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+// Converts `value`; converts constants at once. `value` must not be a pointer
+// unless `dtype` is its type.
+PrimExpr CastTo(DType dtype, PrimExpr value);
+
+// Brings two operands to one data type as the reference does: scalars are
+// broadcast to vectors; narrower floats to wider ones; integers to floats;
+// narrower integers to wider ones; of equal widths, signed to unsigned. False
+// if that cannot be done; then they are as they were.
+bool MatchTypes(PrimExpr& a, PrimExpr& b);
+
+// The constant or operand that `op` on `a` and `b`, of equal types, folds to by
+// the reference's rules; null if it folds to nothing. A division by zero folds
+// to nothing.
+PrimExpr TryFold(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
+
+// The operation, folded if it can be. `a` and `b` must have types that
+// MatchTypes() can match.
+PrimExpr MakeBinary(BinaryOp op, PrimExpr a, PrimExpr b);
+inline PrimExpr Add(PrimExpr a, PrimExpr b) {
+  return MakeBinary(BinaryOp::kAdd, std::move(a), std::move(b));
+}
+inline PrimExpr Sub(PrimExpr a, PrimExpr b) {
+  return MakeBinary(BinaryOp::kSub, std::move(a), std::move(b));
+}
+inline PrimExpr Mul(PrimExpr a, PrimExpr b) {
+  return MakeBinary(BinaryOp::kMul, std::move(a), std::move(b));
+}
+
+// An integer of `dtype` as `value` has there: wrapped to its width.
+int64_t WrapToDType(int64_t value, DType dtype);
+
+// `value` as an IntImm, a FloatImm, or a Broadcast of one, as `dtype` says.
+PrimExpr MakeConst(DType dtype, int64_t value);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_IR_FOLD_H_

@@ -1,0 +1,623 @@
+// Calls of `T.` functions in scripts.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "baton/base/dtype.h"
+#include "baton/base/near_names.h"
+#include "baton/ir/op.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/intrinsics.h"
+#include "baton/tir/ir/script_parser.h"
+
+namespace baton::tir {
+namespace {
+
+// Calls that only statements understand.
+constexpr absl::string_view kForms[] = {
+    "Assert",       "Buffer",      "LetStmt",        "Range",
+    "alloc_buffer", "allocate",    "allocate_const", "attr",
+    "axis.R",       "axis.S",      "axis.opaque",    "axis.reduce",
+    "axis.remap",   "axis.scan",   "axis.spatial",   "block",
+    "block_attr",   "buffer_decl", "buffer_store",   "decl_buffer",
+    "env_thread",   "evaluate",    "func_attr",      "func_ret",
+    "grid",         "init",        "launch_thread",  "match_buffer",
+    "parallel",     "prefetch",    "range",          "reads",
+    "realize",      "serial",      "thread_binding", "unroll",
+    "vectorized",   "where",       "writes"};
+
+// Functions that make one node each.
+constexpr absl::string_view kNodes[] = {
+    "And",       "Broadcast",    "Cast",     "Let",      "Not",
+    "Or",        "Ramp",         "Select",   "Shuffle",  "abs",
+    "broadcast", "comm_reducer", "floordiv", "floormod", "index_map",
+    "iter_var",  "max",          "min",      "ramp",     "target",
+    "truncdiv",  "truncmod",     "handle",   "Add",      "Sub",
+    "Mul",       "Div",          "Mod",      "FloorDiv", "FloorMod",
+    "EQ",        "NE",           "LT",       "LE",       "GT",
+    "GE",        "Min",          "Max"};
+
+struct NamedBinary {
+  absl::string_view name;
+  BinaryOp op;
+};
+constexpr NamedBinary kBinaries[] = {{"Add", BinaryOp::kAdd},
+                                     {"Sub", BinaryOp::kSub},
+                                     {"Mul", BinaryOp::kMul},
+                                     {"Div", BinaryOp::kDiv},
+                                     {"truncdiv", BinaryOp::kDiv},
+                                     {"Mod", BinaryOp::kMod},
+                                     {"truncmod", BinaryOp::kMod},
+                                     {"FloorDiv", BinaryOp::kFloorDiv},
+                                     {"floordiv", BinaryOp::kFloorDiv},
+                                     {"FloorMod", BinaryOp::kFloorMod},
+                                     {"floormod", BinaryOp::kFloorMod},
+                                     {"Min", BinaryOp::kMin},
+                                     {"min", BinaryOp::kMin},
+                                     {"Max", BinaryOp::kMax},
+                                     {"max", BinaryOp::kMax},
+                                     {"EQ", BinaryOp::kEQ},
+                                     {"NE", BinaryOp::kNE},
+                                     {"LT", BinaryOp::kLT},
+                                     {"LE", BinaryOp::kLE},
+                                     {"GT", BinaryOp::kGT},
+                                     {"GE", BinaryOp::kGE},
+                                     {"And", BinaryOp::kAnd},
+                                     {"Or", BinaryOp::kOr}};
+
+// Intrinsics whose two operands have one type.
+bool MatchesOperands(absl::string_view name) {
+  constexpr absl::string_view kNames[] = {
+      "bitwise_and", "bitwise_or", "bitwise_xor", "shift_left",
+      "shift_right", "pow",        "fmod"};
+  return std::find(std::begin(kNames), std::end(kNames), name) !=
+         std::end(kNames);
+}
+
+bool IsForm(absl::string_view name) {
+  return std::find(std::begin(kForms), std::end(kForms), name) !=
+         std::end(kForms);
+}
+
+std::vector<std::string> KnownNames() {
+  std::vector<std::string> names;
+  for (const absl::string_view name : kForms) names.emplace_back(name);
+  for (const absl::string_view name : kNodes) names.emplace_back(name);
+  for (const Intrinsic& intrinsic : Intrinsics()) {
+    names.emplace_back(intrinsic.script_name != nullptr ? intrinsic.script_name
+                                                        : intrinsic.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+bool ScriptParser::Bind(const Value& form,
+                        std::initializer_list<const char*> names,
+                        size_t required, std::vector<const Value*>* args) {
+  args->assign(names.size(), nullptr);
+  const Values& items = form.items();
+  if (items.size() > names.size()) {
+    return Fail(items[names.size()],
+                absl::StrCat("T.", form.text, " takes ", names.size(),
+                             " arguments, this is one more"));
+  }
+  for (size_t i = 0; i < items.size(); ++i) (*args)[i] = &items[i];
+  if (form.parts != nullptr) {
+    for (const auto& [key, value] : form.parts->keywords) {
+      const auto found =
+          std::find_if(names.begin(), names.end(),
+                       [&key = key](const char* name) { return key == name; });
+      if (found == names.end()) {
+        return Fail(
+            value,
+            absl::StrCat("T.", form.text, " has no argument `", key, "`",
+                         DidYouMean(key, std::vector<std::string>(
+                                             names.begin(), names.end()))));
+      }
+      const Value*& arg = (*args)[static_cast<size_t>(found - names.begin())];
+      if (arg != nullptr) {
+        return Fail(value, absl::StrCat("the argument `", key,
+                                        "` is given a second time"));
+      }
+      arg = &value;
+    }
+  }
+  for (size_t i = 0; i < required; ++i) {
+    if ((*args)[i] == nullptr) {
+      return Fail(form, absl::StrCat("T.", form.text, " lacks the argument `",
+                                     *(names.begin() + i), "`"));
+    }
+  }
+  for (const Value*& arg : *args) {
+    if (arg != nullptr && arg->Is(Value::kNone)) arg = nullptr;
+  }
+  return true;
+}
+
+bool ScriptParser::CallDType(
+    DType dtype, const Values& args,
+    const std::vector<std::pair<std::string, Value>>& keywords,
+    const Value& place, Value* result) {
+  bool is_size = false;
+  for (const auto& [key, value] : keywords) {
+    if (key != "is_size_var" || !value.IsNumber()) {
+      return Fail(value, absl::StrCat("a data type has no argument `", key,
+                                      "`: known is is_size_var=True"));
+    }
+    is_size = value.number != 0;
+  }
+  const bool is_handle = dtype.code() == DType::Code::kHandle;
+  if (is_handle && !dtype.is_void()) {
+    DType element;
+    std::string scope;
+    if (args.size() > 2) return Fail(args[2], "T.handle takes two arguments");
+    if (!args.empty() && !ToDType(args[0], &element)) return false;
+    if (args.size() > 1 && !ToText(args[1], &scope)) return false;
+    result->kind = Value::kNewVar;
+    result->node = Var(new VarNode("v", kHandle, is_size, !args.empty(),
+                                   element, std::move(scope), Span()));
+    return true;
+  }
+  if (args.empty()) {
+    result->kind = Value::kNewVar;
+    result->node = Var(new VarNode("v", dtype, is_size, false, {}, {}, Span()));
+    return true;
+  }
+  if (args.size() > 1) return Fail(args[1], "a data type takes one argument");
+  if (args[0].Is(Value::kString)) {
+    const std::string& text = args[0].text;
+    double value = 0;
+    if (text == "inf" || text == "-inf") {
+      value = std::numeric_limits<double>::infinity();
+      if (text == "-inf") value = -value;
+    } else if (text == "nan") {
+      value = std::numeric_limits<double>::quiet_NaN();
+    } else {
+      return Fail(args[0], "known are \"inf\", \"-inf\" and \"nan\"");
+    }
+    if (!dtype.is_float()) return Fail(args[0], "this is no integer");
+    *result = ExprValue(FloatImm(dtype, value), place.begin, place.end);
+    return true;
+  }
+  PrimExpr e;
+  if (args[0].IsNumber() && dtype.is_integral() && dtype.lanes() == 1) {
+    // The number as it is written.
+    const int64_t number = args[0].number;
+    if (dtype.bits() < 64 && WrapToDType(number, dtype) != number) {
+      return Fail(args[0], absl::StrCat(number, " is no ", dtype.ToString()));
+    }
+    e = IntImm(dtype, number);
+  } else {
+    if (!ToExpr(args[0], &e)) return false;
+    if (e.dtype().code() == DType::Code::kHandle) {
+      return Fail(args[0], "a pointer cannot be cast");
+    }
+    if (e.dtype().lanes() != dtype.lanes() && e.dtype().lanes() != 1) {
+      return Fail(args[0], "the numbers of lanes differ");
+    }
+    e = CastTo(dtype, std::move(e));
+  }
+  *result = ExprValue(std::move(e), place.begin, place.end);
+  return true;
+}
+
+bool ScriptParser::CallFunction(
+    absl::string_view name, Values args,
+    std::vector<std::pair<std::string, Value>> keywords, int64_t begin,
+    int64_t end, Value* result) {
+  *result = Value();
+  result->begin = begin;
+  result->end = end;
+  const Value place = *result;
+  if (IsForm(name)) {
+    if (!Compound(Value::kForm, std::move(args), begin, end, result)) {
+      return false;
+    }
+    result->text = std::string(name);
+    for (const auto& [key, value] : keywords) {
+      if (value.parts != nullptr) {
+        result->parts->depth =
+            std::max(result->parts->depth, value.parts->depth + 1);
+      }
+    }
+    result->parts->keywords = std::move(keywords);
+    return true;
+  }
+  if (const absl::StatusOr<DType> dtype =
+          DType::Parse(name == "boolean" ? "bool" : name);
+      dtype.ok()) {
+    return CallDType(*dtype, args, keywords, place, result);
+  }
+  // From here on: functions of expressions.
+  Value form = place;
+  form.kind = Value::kForm;
+  form.text = std::string(name);
+  form.parts = std::make_shared<ScriptValues>();
+  form.parts->items = std::move(args);
+  form.parts->keywords = std::move(keywords);
+  const Values& items = form.items();
+  std::vector<const Value*> bound;
+  const Span span = context_.SpanOf(begin, end);
+  const auto give = [&](PrimExpr e) {
+    *result = ExprValue(std::move(e), begin, end);
+    return true;
+  };
+  const auto differ = [&](const PrimExpr& a, const PrimExpr& b) {
+    return Fail(form, absl::StrCat("the operands are ", a.dtype().ToString(),
+                                   " and ", b.dtype().ToString(),
+                                   ", which no conversion makes equal"));
+  };
+  for (const NamedBinary& binary : kBinaries) {
+    if (binary.name != name) continue;
+    PrimExpr a;
+    PrimExpr b;
+    if (!Bind(form, {"a", "b"}, 2, &bound) || !ToExpr(*bound[0], &a) ||
+        !ToExpr(*bound[1], &b)) {
+      return false;
+    }
+    if (!MatchTypes(a, b)) return differ(a, b);
+    return give(Binary(binary.op, std::move(a), std::move(b), span));
+  }
+  if (name == "Not") {
+    PrimExpr a;
+    return Bind(form, {"a"}, 1, &bound) && ToExpr(*bound[0], &a) &&
+           give(Not(std::move(a), span));
+  }
+  if (name == "Cast") {
+    DType dtype;
+    PrimExpr value;
+    if (!Bind(form, {"dtype", "value"}, 2, &bound) ||
+        !ToDType(*bound[0], &dtype) || !ToExpr(*bound[1], &value)) {
+      return false;
+    }
+    if (dtype.lanes() != value.dtype().lanes()) {
+      return Fail(form, "the numbers of lanes differ");
+    }
+    return give(Cast(dtype, std::move(value), span));
+  }
+  if (name == "Select") {
+    PrimExpr condition;
+    PrimExpr a;
+    PrimExpr b;
+    if (!Bind(form, {"condition", "true_value", "false_value"}, 3, &bound) ||
+        !ToExpr(*bound[0], &condition) || !ToExpr(*bound[1], &a) ||
+        !ToExpr(*bound[2], &b)) {
+      return false;
+    }
+    if (!MatchTypes(a, b)) return differ(a, b);
+    return give(Select(std::move(condition), std::move(a), std::move(b), span));
+  }
+  if (name == "Ramp" || name == "ramp") {
+    PrimExpr base;
+    PrimExpr stride;
+    int64_t lanes = 0;
+    if (!Bind(form, {"base", "stride", "lanes"}, 3, &bound) ||
+        !ToExpr(*bound[0], &base) || !ToExpr(*bound[1], &stride) ||
+        !ToInt(*bound[2], &lanes)) {
+      return false;
+    }
+    if (lanes < 2 || lanes > 65535 || base.dtype().lanes() != 1 ||
+        stride.dtype().lanes() != 1) {
+      return Fail(form, "T.Ramp takes two scalars and 2 to 65535 lanes");
+    }
+    return give(Ramp(base, CastTo(base.dtype(), std::move(stride)),
+                     static_cast<int>(lanes), span));
+  }
+  if (name == "Broadcast" || name == "broadcast") {
+    PrimExpr value;
+    int64_t lanes = 0;
+    if (!Bind(form, {"value", "lanes"}, 2, &bound) ||
+        !ToExpr(*bound[0], &value) || !ToInt(*bound[1], &lanes)) {
+      return false;
+    }
+    if (lanes < 2 || lanes > 65535 || value.dtype().lanes() != 1) {
+      return Fail(form, "T.Broadcast takes a scalar and 2 to 65535 lanes");
+    }
+    return give(Broadcast(std::move(value), static_cast<int>(lanes), span));
+  }
+  if (name == "Shuffle") {
+    std::vector<PrimExpr> vectors;
+    std::vector<PrimExpr> indices;
+    if (!Bind(form, {"vectors", "indices"}, 2, &bound) ||
+        !ToExprList(*bound[0], &vectors) || !ToExprList(*bound[1], &indices)) {
+      return false;
+    }
+    if (vectors.empty() || indices.empty() || indices.size() > 65535) {
+      return Fail(form, "T.Shuffle takes vectors and indices");
+    }
+    return give(Shuffle(std::move(vectors), std::move(indices), span));
+  }
+  if (name == "Let") {
+    PrimExpr body;
+    if (!Bind(form, {"expr", "where"}, 2, &bound) ||
+        !ToExpr(*bound[0], &body)) {
+      return false;
+    }
+    const Value& where = *bound[1];
+    if (!where.Is(Value::kDict) || where.items().size() != 1) {
+      return Fail(where, "expected `{variable: value}`");
+    }
+    Var var;
+    PrimExpr value;
+    return ToVar(where.parts->keys[0], &var) &&
+           ToExpr(where.items()[0], &value) &&
+           give(Let(std::move(var), std::move(value), std::move(body), span));
+  }
+  if (name == "comm_reducer") {
+    std::vector<PrimExpr> identity;
+    if (!Bind(form, {"combiner", "identity"}, 2, &bound)) return false;
+    const Value& combiner = *bound[0];
+    if (!combiner.Is(Value::kLambda))
+      return Fail(combiner, "expected a lambda");
+    if (!ToExprList(*bound[1], &identity)) return false;
+    const size_t n = identity.size();
+    if (combiner.parts->names.size() != 2 * n || n == 0) {
+      return Fail(combiner, absl::StrCat("expected ", 2 * n, " parameters"));
+    }
+    std::vector<Var> vars;
+    for (size_t i = 0; i < 2 * n; ++i) {
+      vars.emplace_back(combiner.parts->names[i], identity[i % n].dtype());
+    }
+    std::vector<PrimExpr> results;
+    if (!EvaluateLambda(combiner, vars, &results)) return false;
+    if (results.size() != n) {
+      return Fail(combiner, absl::StrCat("expected ", n, " results"));
+    }
+    const auto middle = vars.begin() + static_cast<std::ptrdiff_t>(n);
+    return give(CommReducer({vars.begin(), middle}, {middle, vars.end()},
+                            std::move(results), std::move(identity), span));
+  }
+  if (name == "index_map") {
+    if (!Bind(form, {"mapping", "inverse_index_map"}, 1, &bound)) return false;
+    const auto make = [&](const Value& lambda, PrimExpr inverse,
+                          PrimExpr* map) {
+      if (!lambda.Is(Value::kLambda)) return Fail(lambda, "expected a lambda");
+      std::vector<Var> vars;
+      for (const std::string& param : lambda.parts->names) {
+        vars.emplace_back(param, kInt32);
+      }
+      std::vector<PrimExpr> results;
+      if (!EvaluateLambda(lambda, vars, &results)) return false;
+      *map = IndexMap(std::move(vars), std::move(results), std::move(inverse),
+                      span);
+      return true;
+    };
+    PrimExpr inverse;
+    PrimExpr map;
+    if (bound[1] != nullptr && !make(*bound[1], {}, &inverse)) return false;
+    return make(*bound[0], std::move(inverse), &map) && give(std::move(map));
+  }
+  if (name == "target") {
+    if (!Bind(form, {"target_config", "host"}, 1, &bound)) return false;
+    PrimExpr config;
+    if (bound[0]->Is(Value::kString)) {
+      config = Dict::OfAll({{"kind", StringImm(bound[0]->text)}});
+    } else if (!ToAttr(*bound[0], &config)) {
+      return false;
+    }
+    const auto* dict = config.As<DictNode>();
+    if (dict == nullptr) return Fail(*bound[0], "expected a dictionary");
+    return give(Target(Dict(dict), span));
+  }
+  if (name == "iter_var") {
+    if (!Bind(form, {"v", "dom", "iter_type", "thread_tag"}, 1, &bound)) {
+      return false;
+    }
+    Var var;
+    Range dom;
+    std::string type_name = "DataPar";
+    std::string tag;
+    if (!ToVar(*bound[0], &var)) return false;
+    if (bound[1] != nullptr) {
+      if (!bound[1]->Is(Value::kForm) || bound[1]->text != "Range" ||
+          bound[1]->items().size() != 2) {
+        return Fail(*bound[1], "expected T.Range(min, extent)");
+      }
+      if (!ToExpr(bound[1]->items()[0], &dom.min) ||
+          !ToExpr(bound[1]->items()[1], &dom.extent)) {
+        return false;
+      }
+    }
+    if (bound[2] != nullptr && !ToText(*bound[2], &type_name)) return false;
+    if (bound[3] != nullptr && !ToText(*bound[3], &tag)) return false;
+    for (int i = 0; i < NumValuesOf(IterVarType()); ++i) {
+      const auto type = static_cast<IterVarType>(i);
+      if (IterVarTypeName(type) == type_name) {
+        return give(IterVar(std::move(dom), var, type, std::move(tag), span));
+      }
+    }
+    return Fail(*bound[2], absl::StrCat("there is no kind ", type_name));
+  }
+  if (name == "abs" && items.size() == 1) {
+    PrimExpr x;
+    if (!ToExpr(items[0], &x)) return false;
+    if (x.dtype().is_float()) {
+      return give(CallIntrinsic("fabs", {std::move(x)}));
+    }
+    if (!x.dtype().is_int()) return give(std::move(x));
+    PrimExpr zero = MakeConst(x.dtype(), 0);
+    return give(Select(Binary(BinaryOp::kGE, x, zero), x,
+                       Mul(x, MakeConst(x.dtype(), -1)), span));
+  }
+  if (name == "call_intrin" && items.size() >= 2) {
+    // The data type, the name, and the arguments.
+    DType dtype;
+    std::string op_name;
+    std::vector<PrimExpr> rest;
+    if (!ToDType(items[0], &dtype) || !ToText(items[1], &op_name) ||
+        !ToExprs(Values(items.begin() + 2, items.end()), &rest)) {
+      return false;
+    }
+    const Op op = Op::Find(op_name);
+    if (!op.defined()) {
+      return Fail(items[1], absl::StrCat("there is no operator ", op_name));
+    }
+    return give(Call(dtype, op, std::move(rest), span));
+  }
+  const Op op = FindIntrinsic(
+      absl::StripPrefix(name, "tvm_call_") != name ? name.substr(4) : name);
+  const Intrinsic* intrinsic = IntrinsicOf(op);
+  if (intrinsic == nullptr) {
+    return Fail(
+        begin, begin + static_cast<int64_t>(name.size()) + 2,
+        absl::StrCat("there is no T.", name, DidYouMean(name, KnownNames())));
+  }
+  Values rest = items;
+  Value type;
+  bool has_type = false;
+  for (const auto& [key, value] : form.parts->keywords) {
+    if (key != "dtype") {
+      return Fail(value, absl::StrCat("T.", name, " has no argument `", key,
+                                      "`: known is dtype"));
+    }
+    type = value;
+    has_type = true;
+  }
+  const bool is_given = intrinsic->type == CallType::kGiven ||
+                        intrinsic->type == CallType::kGivenEnd;
+  if (is_given && !has_type) {
+    if (rest.empty())
+      return Fail(form, absl::StrCat("T.", name, " lacks a data type"));
+    if (intrinsic->type == CallType::kGiven) {
+      type = rest.front();
+      rest.erase(rest.begin());
+    } else {
+      type = rest.back();
+      rest.pop_back();
+    }
+  }
+  if (intrinsic->arity >= 0 &&
+      rest.size() != static_cast<size_t>(intrinsic->arity)) {
+    return Fail(form, absl::StrCat("T.", name, " takes ", intrinsic->arity,
+                                   " arguments, these are ", rest.size()));
+  }
+  std::vector<PrimExpr> exprs;
+  if (!ToExprs(rest, &exprs)) return false;
+  if (MatchesOperands(name) && !MatchTypes(exprs[0], exprs[1])) {
+    return differ(exprs[0], exprs[1]);
+  }
+  if (name == "if_then_else" && !MatchTypes(exprs[1], exprs[2])) {
+    return differ(exprs[1], exprs[2]);
+  }
+  if (is_given) {
+    DType dtype;
+    return ToDType(type, &dtype) &&
+           give(Call(dtype, op, std::move(exprs), span));
+  }
+  const PrimExpr call = CallIntrinsic(intrinsic->name, std::move(exprs));
+  const auto* node = call.As<CallNode>();
+  return give(
+      Call(call.dtype(), op, {node->args().begin(), node->args().end()}, span));
+}
+
+// `form` is a call with the arguments of a buffer after `skip` others.
+bool ScriptParser::MakeBuffer(const Value& form, absl::string_view name,
+                              size_t skip, Buffer* buffer, bool* has_data) {
+  std::vector<const Value*> all;
+  const bool bound =
+      skip == 0
+          ? Bind(form,
+                 {"shape", "dtype", "data", "strides", "elem_offset", "scope",
+                  "align", "offset_factor", "buffer_type", "axis_separators"},
+                 1, &all)
+          : Bind(form,
+                 {"param", "shape", "dtype", "data", "strides", "elem_offset",
+                  "scope", "align", "offset_factor", "buffer_type",
+                  "axis_separators"},
+                 1, &all);
+  if (!bound) return false;
+  const std::vector<const Value*> args(
+      all.begin() + static_cast<std::ptrdiff_t>(skip), all.end());
+  BufferNode::Parts parts;
+  parts.name = std::string(name);
+  parts.dtype = DType::Float(32);
+  if (args[0] != nullptr) {
+    if (!ToExprList(*args[0], &parts.shape)) return false;
+  } else {
+    // The shape of the region.
+    BufferRegion region;
+    if (skip == 0 || !ToRegion(*all[0], &region)) {
+      return Fail(form, absl::StrCat("T.", form.text, " lacks a shape"));
+    }
+    for (const Range& range : region->region()) {
+      parts.shape.push_back(range.extent);
+    }
+  }
+  for (size_t i = 0; i < parts.shape.size(); ++i) {
+    if (!parts.shape[i].dtype().is_integral()) {
+      return Fail(*args[0], "an extent is an integer");
+    }
+  }
+  if (args[1] != nullptr && !ToDType(*args[1], &parts.dtype)) return false;
+  std::string scope = "global";
+  if (args[5] != nullptr && !ToText(*args[5], &scope)) return false;
+  *has_data = args[2] != nullptr;
+  if (args[2] != nullptr) {
+    if (!ToVar(*args[2], &parts.data)) return false;
+    if (parts.data.dtype().code() != DType::Code::kHandle) {
+      return Fail(*args[2], "expected a pointer");
+    }
+  } else {
+    parts.data = Var::Pointer(
+        std::string(name),
+        parts.dtype == DType::Bool() ? DType::Int(8) : parts.dtype, scope);
+  }
+  if (args[3] != nullptr) {
+    if (!args[3]->Is(Value::kTuple) && !args[3]->Is(Value::kList)) {
+      return Fail(*args[3], "expected a tuple of strides");
+    }
+    for (const Value& stride : args[3]->items()) {
+      if (stride.Is(Value::kString)) {
+        parts.strides.push_back(Var(stride.text, kInt32));
+        continue;
+      }
+      parts.strides.emplace_back();
+      if (!ToExpr(stride, &parts.strides.back())) return false;
+    }
+  }
+  if (args[4] != nullptr && !ToExpr(*args[4], &parts.elem_offset)) return false;
+  if (args[6] != nullptr && !ToInt(*args[6], &parts.alignment)) return false;
+  parts.offset_factor = 0;
+  if (args[7] != nullptr && !ToInt(*args[7], &parts.offset_factor)) {
+    return false;
+  }
+  if (!parts.elem_offset.defined() && parts.offset_factor != 0) {
+    parts.elem_offset = Var(
+        "elem_offset", parts.shape.empty() ? kInt32 : parts.shape[0].dtype());
+  }
+  if (args[8] != nullptr) {
+    std::string kind;
+    if (!ToText(*args[8], &kind)) return false;
+    if (kind == "auto" || kind == "auto_broadcast") {
+      parts.kind = BufferKind::kAutoBroadcast;
+    } else if (kind != "default" && !kind.empty()) {
+      return Fail(*args[8], "known are \"auto\" and \"default\"");
+    }
+  }
+  if (args[9] != nullptr) {
+    if (!args[9]->Is(Value::kList) && !args[9]->Is(Value::kTuple)) {
+      return Fail(*args[9], "expected a list of integers");
+    }
+    for (const Value& item : args[9]->items()) {
+      parts.axis_separators.emplace_back();
+      if (!ToInt(item, &parts.axis_separators.back())) return false;
+    }
+  }
+  *buffer = Buffer(std::move(parts), context_.SpanOf(form.begin, form.end));
+  return true;
+}
+
+}  // namespace baton::tir

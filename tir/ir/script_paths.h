@@ -1,0 +1,56 @@
+// Where in a function variables and buffers are used: for the printer, which
+// declares what nothing defines as near to its uses as can be.
+
+#ifndef BATON_TIR_IR_SCRIPT_PATHS_H_
+#define BATON_TIR_IR_SCRIPT_PATHS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "baton/ir/node.h"
+#include "baton/ir/node_map.h"
+
+namespace baton::tir {
+
+// The innermost statement (or function, or lambda) around all uses of each
+// variable and buffer. What several places share counts where it is first met;
+// variables and buffers count everywhere.
+class ScriptPaths {
+ public:
+  ScriptPaths() = default;
+  // `root` is a function, a statement or an expression.
+  explicit ScriptPaths(const Node* root);
+  ScriptPaths(const ScriptPaths&) = delete;
+  ScriptPaths& operator=(const ScriptPaths&) = delete;
+
+  // The place of a variable or buffer; -1 if it does not occur.
+  int PlaceOf(const Node* variable) const;
+  // The node of a place, and the place around it, -1 at the root.
+  const Node* NodeAt(int place) const { return places_[place].node; }
+  int ParentOf(int place) const { return places_[place].parent; }
+  // True if all uses of `variable` are inside of `node`.
+  bool IsAround(const Node* node, const Node* variable) const;
+  // How often `variable` is met.
+  int64_t CountOf(const Node* variable) const;
+
+ private:
+  struct Place {
+    const Node* node;
+    int parent;
+    int end;  // the places inside have numbers up to this one
+    bool open;
+  };
+  struct Use {
+    int place = 0;
+    int64_t count = 0;
+  };
+  void Meet(const Node* variable, int place);
+
+  std::vector<Place> places_;
+  NodeMap<Use> uses_;
+  NodeMap<int> place_of_node_;
+};
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_IR_SCRIPT_PATHS_H_

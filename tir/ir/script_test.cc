@@ -1,0 +1,282 @@
+// Texts that the reference printed are read, and printed byte for byte.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "baton/base/text_file.h"
+#include "baton/ir/binary_reader.h"
+#include "baton/ir/binary_writer.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/verify.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/script_printer.h"
+#include "baton/tir/ir/script_reader.h"
+#include "baton/tir/ir/stmt.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::tir {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Recorded {
+  std::string name;
+  std::string text;
+};
+
+const std::vector<Recorded>& Texts() {
+  static const auto& texts = *[] {
+    auto* result = new std::vector<Recorded>;
+    const absl::StatusOr<std::string> file =
+        ReadTextFile("tir/testdata/scripts.txt");
+    EXPECT_TRUE(file.ok()) << file.status();
+    if (!file.ok()) return result;
+    for (absl::string_view line : absl::StrSplit(*file, '\n')) {
+      if (absl::ConsumePrefix(&line, "----- ")) {
+        result->push_back({std::string(line), ""});
+      } else if (!result->empty()) {
+        absl::StrAppend(&result->back().text, line, "\n");
+      }
+    }
+    // The part behind the last line feed is no line.
+    if (!result->empty()) result->back().text.pop_back();
+    return result;
+  }();
+  return texts;
+}
+
+IRModule Parsed(absl::string_view text) {
+  absl::StatusOr<IRModule> module = ParseModule(text, "test.tir");
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  return module.ok() ? *std::move(module) : IRModule();
+}
+
+std::string Mistake(absl::string_view text) {
+  return std::string(ParseModule(text, "test.tir").status().message());
+}
+
+TEST(ScriptTest, RecordedTextsComeBackByteForByte) {
+  EXPECT_GT(Texts().size(), 100u);
+  for (const Recorded& recorded : Texts()) {
+    SCOPED_TRACE(recorded.name);
+    const absl::StatusOr<IRModule> module =
+        ParseModule(recorded.text, recorded.name);
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    EXPECT_EQ(AsText(*module), recorded.text);
+  }
+}
+
+// Free variables match by position.
+constexpr StructuralEqualOptions kMapFree = {.map_free_vars = true};
+
+TEST(ScriptTest, ReadingTwiceGivesEqualModules) {
+  for (const Recorded& recorded : Texts()) {
+    SCOPED_TRACE(recorded.name);
+    const IRModule a = Parsed(recorded.text);
+    const IRModule b = Parsed(recorded.text);
+    EXPECT_TRUE(StructuralEqual(a, b, kMapFree));
+    EXPECT_EQ(StructuralHash(a), StructuralHash(b));
+  }
+}
+
+TEST(ScriptTest, BinaryFilesKeepAllThatIsPrinted) {
+  for (const Recorded& recorded : Texts()) {
+    SCOPED_TRACE(recorded.name);
+    const IRModule module = Parsed(recorded.text);
+    const absl::StatusOr<BinaryModule> binary = WriteBinary(module);
+    ASSERT_TRUE(binary.ok()) << binary.status();
+    const absl::StatusOr<BinaryContent> read =
+        ReadBinary(binary->ToString(), nullptr, "file");
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(AsText(read->module), recorded.text);
+    EXPECT_TRUE(StructuralEqual(module, read->module, kMapFree));
+  }
+}
+
+constexpr absl::string_view kText = R"(@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+        for i in range(16):
+            with T.block("B"):
+                vi = T.axis.spatial(16, i)
+                T.reads(A[vi])
+                T.writes(B[vi])
+                B[vi] = A[vi] * T.float32(2)
+)";
+
+TEST(ScriptTest, NamesOfVariablesDoNotCount) {
+  const IRModule module = Parsed(kText);
+  const IRModule renamed = Parsed(absl::StrReplaceAll(
+      kText, {{"vi", "vx"}, {"for i in", "for k in"}, {", i)", ", k)"}}));
+  EXPECT_TRUE(StructuralEqual(module, renamed));
+  EXPECT_EQ(StructuralHash(module), StructuralHash(renamed));
+  for (const auto& [from, to] :
+       std::vector<std::pair<const char*, const char*>>{
+           {"range(16)", "range(15)"},
+           {"spatial(", "reduce("},
+           {"B[vi] = A[vi]", "B[vi] = B[vi]"},
+           {"T.float32(2)", "T.float32(3)"},
+           {"range(", "T.parallel("},
+           {"(16,), \"float32\")):", "(17,), \"float32\")):"}}) {
+    const IRModule other = Parsed(absl::StrReplaceAll(kText, {{from, to}}));
+    EXPECT_FALSE(StructuralEqual(module, other)) << to;
+    EXPECT_NE(StructuralHash(module), StructuralHash(other)) << to;
+  }
+}
+
+TEST(ScriptTest, SugarIsRead) {
+  const IRModule module = Parsed(R"(# from tvm.script import tir as T
+from tvm.script import ir as I
+import tvm
+
+@I.ir_module
+class Other:  # a comment
+    @T.prim_func
+    def main(a: T.handle, b: T.handle) -> None:
+        """A docstring."""
+        A = T.match_buffer(a, [16, 16], dtype="int32")
+        B = T.match_buffer(b, (16, 16), "int32")
+        for i, j in T.grid(4 * 4, 16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.reads([A[vi, 0:16]])
+                T.writes(B[vi, vj])
+                if vi < 8 and not vj == 3:
+                    B[vi, vj] = A[vi, vj] + 0 + 2 * 3
+                elif vi > 10:
+                    B[vi, vj] += -1
+                else:
+                    B[vi, vj] = (
+                        A[vi, vj]
+                        >> 1
+                    )
+)");
+  EXPECT_EQ(AsText(module), R"(@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((16, 16), "int32"), B: T.Buffer((16, 16), "int32")):
+        # with T.block("root"):
+        for i, j in T.grid(16, 16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.reads(A[vi, 0:16])
+                T.writes(B[vi, vj])
+                if vi < 8 and not vj == 3:
+                    B[vi, vj] = A[vi, vj] + 6
+                else:
+                    if vi > 10:
+                        B[vi, vj] = B[vi, vj] + -1
+                    else:
+                        B[vi, vj] = T.shift_right(A[vi, vj], 1)
+)");
+}
+
+TEST(ScriptTest, FunctionsStandByThemselves) {
+  const IRModule module = Parsed(R"(@T.prim_func
+def second(n: T.int32):
+    T.evaluate(n)
+
+@T.prim_func(private=True)
+def first(n: T.int32):
+    second(n)
+)");
+  ASSERT_EQ(module.size(), 2);
+  EXPECT_EQ(AsScript(module.Find<PrimFunc>("first"), "first"),
+            "@T.prim_func(private=True)\n"
+            "def first(n: T.int32):\n"
+            "    second(n)");
+  EXPECT_EQ(AsText(module), R"(@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def first(n: T.int32):
+        Module.second(n)
+
+    @T.prim_func
+    def second(n: T.int32):
+        T.evaluate(n)
+)");
+}
+
+TEST(ScriptTest, MistakesAreLocated) {
+  const auto mistake = [](absl::string_view from, absl::string_view to) {
+    return Mistake(absl::StrReplaceAll(kText, {{from, to}}));
+  };
+  EXPECT_THAT(mistake("= A[vi]", "= C[vi]"),
+              HasSubstr("test.tir:10:25: error: `C` is not defined here"));
+  EXPECT_THAT(mistake("T.float32(2)", "T.flot32(2)"),
+              HasSubstr("test.tir:10:33: error: there is no T.flot32"));
+  EXPECT_THAT(mistake("range(16)", "range(16"), HasSubstr("test.tir:5:"));
+  EXPECT_THAT(mistake("        for i in", "\tfor i in"),
+              HasSubstr("indented by tabs"));
+  EXPECT_THAT(mistake("T.reads(A[vi])", "pass"),
+              HasSubstr("this block lacks T.reads"));
+  EXPECT_THAT(mistake("\"B\"", "\"B"), HasSubstr("this string is not closed"));
+  EXPECT_THAT(mistake("B[vi] =", "B[vi, 0] ="), "");
+  EXPECT_THAT(mistake("vi = T.axis", "vi, vj = T.axis"),
+              HasSubstr("this gives one variable"));
+  EXPECT_THAT(mistake("def main", "def 1main"), HasSubstr("test.tir:4:"));
+  EXPECT_THAT(Mistake("@T.prim_fun\ndef f():\n    pass\n"),
+              HasSubstr("test.tir:1:1: error"));
+}
+
+TEST(ScriptTest, RulesOfFunctionsAreChecked) {
+  EXPECT_TRUE(CheckWellFormed(Parsed(kText)).ok());
+  EXPECT_THAT(
+      std::string(CheckWellFormed(Parsed(absl::StrReplaceAll(
+                                      kText, {{"B[vi] =", "B[vi, 0] ="}})))
+                      .message()),
+      HasSubstr("buffer B has 1 axes, this is an access by 2 indices"));
+}
+
+TEST(ScriptTest, DeepScriptsAreReadAndPrinted) {
+  constexpr int kDepth = 20000;
+  std::string text =
+      "@I.ir_module\nclass Module:\n    @T.prim_func\n    def main(n: "
+      "T.int32):\n";
+  for (int i = 0; i < kDepth; ++i) {
+    absl::StrAppend(&text, "        x_", i, ": T.int32 = n\n");
+  }
+  const std::string sum =
+      absl::StrCat(std::string(kDepth, '('), "n", std::string(kDepth, ')'));
+  absl::StrAppend(&text, "        T.evaluate(", sum, ")\n");
+  std::string right = "n";
+  for (int i = 0; i < kDepth; ++i) right += " - (n";
+  right += std::string(kDepth, ')');
+  absl::StrAppend(&text, "        T.evaluate(", right, ")\n");
+  const IRModule module = Parsed(text);
+  const std::string printed = AsText(module);
+  EXPECT_EQ(printed, absl::StrReplaceAll(text, {{sum, "n"}}));
+  EXPECT_TRUE(StructuralEqual(module, Parsed(printed)));
+}
+
+TEST(ScriptTest, ExpressionsStandByThemselves) {
+  const std::vector<Var> vars = {Var("x", kInt32), Var("y", kInt32)};
+  for (const char* text :
+       {"T.max(0, 1 - x * 4) + x * 4", "T.Div(17 + x * 48, 16)", "x < y",
+        "x // 4 % 2", "T.Select(x < 3, x, y)", "(x + y) * 2", "x - (y - 1)",
+        "T.truncmod(x, 3)", "not x == y",
+        "T.Ramp(x, 1, 4) + T.Broadcast(y, 4)"}) {
+    const absl::StatusOr<PrimExpr> e = ParseScriptExpr(text, vars);
+    ASSERT_TRUE(e.ok()) << e.status();
+    EXPECT_EQ(AsScript(*e), text);
+  }
+  EXPECT_THAT(std::string(ParseScriptExpr("x + z", vars).status().message()),
+              HasSubstr("`z` is not defined here"));
+  EXPECT_THAT(std::string(ParseScriptExpr("x + ", vars).status().message()),
+              HasSubstr("expected an expression"));
+}
+
+}  // namespace
+}  // namespace baton::tir

@@ -1,0 +1,73 @@
+// The value of an expression of a script while it is read: an expression of the
+// IR, a value of Python, or a call of a `T.` function that a statement interprets.
+
+#ifndef BATON_TIR_IR_SCRIPT_VALUE_H_
+#define BATON_TIR_IR_SCRIPT_VALUE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "baton/ir/expr.h"
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+struct ScriptValues;
+
+struct ScriptValue {
+  enum Kind : uint8_t {
+    kPoison,  // of a mistake that was reported
+    kNone,
+    kBool,
+    kInt,
+    kFloat,
+    kString,
+    kExpr,    // `node` is a PrimExpr
+    kBuffer,  // `node` is a Buffer
+    kRegion,  // `node` is a BufferRegion: an access with slices
+    kNewVar,  // `node` is a Var that an assignment is to name
+    kGlobal,  // `text` is the name of a function of the module
+    kName,    // `text` is `T.exp`, `I`, the name of the module ...
+    kForm,    // a call of `T.text` that a statement interprets
+    kList,
+    kTuple,
+    kDict,   // `parts->keys` and `parts->items`
+    kSlice,  // three items
+    kLambda  // `parts->names` are parameters; tokens [number, other) the body
+  };
+  Kind kind = kNone;
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t number = 0;  // of kBool, kInt
+  int64_t other = 0;
+  double real = 0;
+  std::string text;
+  Expr node;
+  std::shared_ptr<ScriptValues> parts;
+
+  bool Is(Kind k) const { return kind == k; }
+  bool IsNumber() const { return kind == kBool || kind == kInt; }
+  const std::vector<ScriptValue>& items() const;
+};
+
+struct ScriptValues {
+  std::vector<ScriptValue> items;
+  std::vector<ScriptValue> keys;  // of kDict
+  // kForm: keyword arguments.
+  std::vector<std::pair<std::string, ScriptValue>> keywords;
+  std::vector<std::string> names;  // of kLambda
+  int depth = 1;                   // how deeply values are nested
+};
+
+inline const std::vector<ScriptValue>& ScriptValue::items() const {
+  static const auto& none = *new std::vector<ScriptValue>;
+  return parts == nullptr ? none : parts->items;
+}
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_IR_SCRIPT_VALUE_H_
