@@ -1,5 +1,6 @@
 // The value of an expression of a script while it is read: an expression of the
-// IR, a value of Python, or a call of a `T.` function that a statement interprets.
+// IR, a value of Python, or a call of a `T.` function that a statement
+// interprets.
 
 #ifndef BATON_TIR_IR_SCRIPT_VALUE_H_
 #define BATON_TIR_IR_SCRIPT_VALUE_H_
