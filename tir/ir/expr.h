@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,9 +49,10 @@ class PrimExprNode : public ExprNode {
   using Handle = class PrimExpr;
   static constexpr bool ClassOf(NodeKind kind) { return IsPrimExprKind(kind); }
   static constexpr auto BaseFields() {
-    return std::tuple_cat(
-        ExprNode::BaseFields(),
-        std::tuple(field::Data<15, &PrimExprNode::dtype_>("dtype")));
+    return ExprNode::BaseFields().Apply([](auto... inherited) {
+      return field::List(inherited...,
+                         field::Data<15, &PrimExprNode::dtype_>("dtype"));
+    });
   }
   DType dtype() const { return dtype_; }
 
@@ -96,11 +96,12 @@ class VarNode final : public PrimExprNode {
   std::string Describe() const { return "variable " + name_; }
 
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &VarNode::element_>("element"),
-                      field::Data<2, &VarNode::is_size_>("is_size"),
-                      field::Data<3, &VarNode::typed_pointer_>("typed_pointer"),
-                      field::Data<4, &VarNode::scope_>("scope"),
-                      field::Name<5, &VarNode::name_>("name"));
+    return field::List(
+        field::Data<1, &VarNode::element_>("element"),
+        field::Data<2, &VarNode::is_size_>("is_size"),
+        field::Data<3, &VarNode::typed_pointer_>("typed_pointer"),
+        field::Data<4, &VarNode::scope_>("scope"),
+        field::Name<5, &VarNode::name_>("name"));
   }
 
  private:
@@ -137,7 +138,7 @@ class IntImmNode final : public PrimExprNode {
       : PrimExprNode(kKind, dtype, std::move(span)), value_(value) {}
   int64_t value() const { return value_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &IntImmNode::value_>("value"));
+    return field::List(field::Data<1, &IntImmNode::value_>("value"));
   }
 
  private:
@@ -162,7 +163,7 @@ class FloatImmNode final : public PrimExprNode {
       : PrimExprNode(kKind, dtype, std::move(span)), value_(value) {}
   double value() const { return value_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &FloatImmNode::value_>("value"));
+    return field::List(field::Data<1, &FloatImmNode::value_>("value"));
   }
 
  private:
@@ -184,7 +185,7 @@ class StringImmNode final : public PrimExprNode {
         value_(std::move(value)) {}
   const std::string& value() const { return value_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &StringImmNode::value_>("value"));
+    return field::List(field::Data<1, &StringImmNode::value_>("value"));
   }
 
  private:
@@ -206,7 +207,7 @@ class CastNode final : public PrimExprNode {
       : PrimExprNode(kKind, dtype, std::move(span)), value_(std::move(value)) {}
   const PrimExpr& value() const { return value_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &CastNode::value_>("value"));
+    return field::List(field::Child<1, &CastNode::value_>("value"));
   }
 
  private:
@@ -264,9 +265,9 @@ class BinaryNode final : public PrimExprNode {
   const PrimExpr& b() const { return b_; }
   std::string Describe() const { return std::string(BinaryOpName(op_)); }
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &BinaryNode::op_>("op"),
-                      field::Child<2, &BinaryNode::a_>("a"),
-                      field::Child<3, &BinaryNode::b_>("b"));
+    return field::List(field::Data<1, &BinaryNode::op_>("op"),
+                       field::Child<2, &BinaryNode::a_>("a"),
+                       field::Child<3, &BinaryNode::b_>("b"));
   }
 
  private:
@@ -299,7 +300,7 @@ class NotNode final : public PrimExprNode {
         a_(std::move(a)) {}
   const PrimExpr& a() const { return a_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &NotNode::a_>("a"));
+    return field::List(field::Child<1, &NotNode::a_>("a"));
   }
 
  private:
@@ -328,7 +329,7 @@ class SelectNode final : public PrimExprNode {
   const PrimExpr& true_value() const { return true_value_; }
   const PrimExpr& false_value() const { return false_value_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Child<1, &SelectNode::condition_>("condition"),
         field::Child<2, &SelectNode::true_value_>("true_value"),
         field::Child<3, &SelectNode::false_value_>("false_value"));
@@ -362,8 +363,8 @@ class RampNode final : public PrimExprNode {
   const PrimExpr& stride() const { return stride_; }
   int lanes() const { return dtype().lanes(); }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &RampNode::base_>("base"),
-                      field::Child<2, &RampNode::stride_>("stride"));
+    return field::List(field::Child<1, &RampNode::base_>("base"),
+                       field::Child<2, &RampNode::stride_>("stride"));
   }
 
  private:
@@ -390,7 +391,7 @@ class BroadcastNode final : public PrimExprNode {
   const PrimExpr& value() const { return value_; }
   int lanes() const { return dtype().lanes(); }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &BroadcastNode::value_>("value"));
+    return field::List(field::Child<1, &BroadcastNode::value_>("value"));
   }
 
  private:
@@ -417,8 +418,8 @@ class ShuffleNode final : public PrimExprNode {
   absl::Span<const PrimExpr> vectors() const { return vectors_; }
   absl::Span<const PrimExpr> indices() const { return indices_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &ShuffleNode::vectors_>("vectors"),
-                      field::Child<2, &ShuffleNode::indices_>("indices"));
+    return field::List(field::Child<1, &ShuffleNode::vectors_>("vectors"),
+                       field::Child<2, &ShuffleNode::indices_>("indices"));
   }
 
  private:
@@ -482,7 +483,7 @@ class BufferNode final : public PrimExprNode {
   std::string Describe() const { return "buffer " + name_; }
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Annotation<1, &BufferNode::data_>("data"),
         field::Annotation<2, &BufferNode::shape_>("shape"),
         field::Annotation<3, &BufferNode::strides_>("strides"),
@@ -534,8 +535,8 @@ class BufferLoadNode final : public PrimExprNode {
   const Buffer& buffer() const { return buffer_; }
   absl::Span<const PrimExpr> indices() const { return indices_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Annotation<1, &BufferLoadNode::buffer_>("buffer"),
-                      field::Child<2, &BufferLoadNode::indices_>("indices"));
+    return field::List(field::Annotation<1, &BufferLoadNode::buffer_>("buffer"),
+                       field::Child<2, &BufferLoadNode::indices_>("indices"));
   }
   static absl::Status Derive(BufferLoadNode& node) {
     return ExpectPart(node.buffer_, "buffer");
@@ -569,8 +570,8 @@ class CallNode final : public PrimExprNode {
   const Expr& op() const { return op_; }
   absl::Span<const PrimExpr> args() const { return args_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &CallNode::op_>("op"),
-                      field::Child<2, &CallNode::args_>("args"));
+    return field::List(field::Child<1, &CallNode::op_>("op"),
+                       field::Child<2, &CallNode::args_>("args"));
   }
 
  private:
@@ -599,9 +600,9 @@ class LetNode final : public PrimExprNode {
   const PrimExpr& value() const { return value_; }
   const PrimExpr& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Binder<1, &LetNode::var_>("var"),
-                      field::Child<2, &LetNode::value_>("value"),
-                      field::Child<3, &LetNode::body_>("body"));
+    return field::List(field::Binder<1, &LetNode::var_>("var"),
+                       field::Child<2, &LetNode::value_>("value"),
+                       field::Child<3, &LetNode::body_>("body"));
   }
 
  private:
@@ -623,8 +624,8 @@ struct Range {
   PrimExpr min;
   PrimExpr extent;
   static constexpr auto Fields() {
-    return std::tuple(field::Child<2, &Range::min>("min"),
-                      field::Child<3, &Range::extent>("extent"));
+    return field::List(field::Child<2, &Range::min>("min"),
+                       field::Child<3, &Range::extent>("extent"));
   }
 };
 
@@ -664,7 +665,7 @@ class IterVarNode final : public PrimExprNode {
   // `threadIdx.x`; empty if it is no thread.
   const std::string& thread_tag() const { return thread_tag_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Binder<1, &IterVarNode::var_>("var"),
         field::Optional<field::Child<2, &IterVarNode::min_>>("min"),
         field::Optional<field::Child<3, &IterVarNode::extent_>>("extent"),
@@ -708,10 +709,11 @@ class CommReducerNode final : public PrimExprNode {
   absl::Span<const PrimExpr> result() const { return result_; }
   absl::Span<const PrimExpr> identity() const { return identity_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Binder<1, &CommReducerNode::lhs_>("lhs"),
-                      field::Binder<2, &CommReducerNode::rhs_>("rhs"),
-                      field::Child<3, &CommReducerNode::result_>("result"),
-                      field::Child<4, &CommReducerNode::identity_>("identity"));
+    return field::List(
+        field::Binder<1, &CommReducerNode::lhs_>("lhs"),
+        field::Binder<2, &CommReducerNode::rhs_>("rhs"),
+        field::Child<3, &CommReducerNode::result_>("result"),
+        field::Child<4, &CommReducerNode::identity_>("identity"));
   }
   static absl::Status Derive(CommReducerNode& node);
 
@@ -756,12 +758,13 @@ class ReduceNode final : public PrimExprNode {
   const PrimExpr& condition() const { return condition_; }
   int64_t value_index() const { return value_index_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &ReduceNode::combiner_>("combiner"),
-                      field::Child<2, &ReduceNode::axis_>("axis"),
-                      field::Child<3, &ReduceNode::source_>("source"),
-                      field::Child<4, &ReduceNode::init_>("init"),
-                      field::Child<5, &ReduceNode::condition_>("condition"),
-                      field::Data<6, &ReduceNode::value_index_>("value_index"));
+    return field::List(
+        field::Child<1, &ReduceNode::combiner_>("combiner"),
+        field::Child<2, &ReduceNode::axis_>("axis"),
+        field::Child<3, &ReduceNode::source_>("source"),
+        field::Child<4, &ReduceNode::init_>("init"),
+        field::Child<5, &ReduceNode::condition_>("condition"),
+        field::Data<6, &ReduceNode::value_index_>("value_index"));
   }
   static absl::Status Derive(ReduceNode& node);
 
@@ -799,7 +802,7 @@ class IndexMapNode final : public PrimExprNode {
   // An IndexMap, or null if it is to be computed.
   const PrimExpr& inverse() const { return inverse_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Binder<1, &IndexMapNode::initial_>("initial"),
         field::Child<2, &IndexMapNode::final_>("final"),
         field::Optional<field::Child<3, &IndexMapNode::inverse_>>("inverse"));
@@ -832,7 +835,7 @@ class BufferRegionNode final : public PrimExprNode {
   const Buffer& buffer() const { return buffer_; }
   absl::Span<const Range> region() const { return region_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Annotation<1, &BufferRegionNode::buffer_>("buffer"),
         field::Records<&BufferRegionNode::region_>("region"));
   }
@@ -865,8 +868,9 @@ class MatchRegionNode final : public PrimExprNode {
   const Buffer& buffer() const { return buffer_; }
   const BufferRegion& source() const { return source_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Annotation<1, &MatchRegionNode::buffer_>("buffer"),
-                      field::Child<2, &MatchRegionNode::source_>("source"));
+    return field::List(
+        field::Annotation<1, &MatchRegionNode::buffer_>("buffer"),
+        field::Child<2, &MatchRegionNode::source_>("source"));
   }
   static absl::Status Derive(MatchRegionNode& node) {
     return ExpectPart(node.buffer_, "buffer");
@@ -895,7 +899,7 @@ class ListNode final : public PrimExprNode {
       : PrimExprNode(kKind, {}, std::move(span)), items_(std::move(items)) {}
   absl::Span<const PrimExpr> items() const { return items_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &ListNode::items_>("items"));
+    return field::List(field::Child<1, &ListNode::items_>("items"));
   }
 
  private:
@@ -924,8 +928,8 @@ class DictNode final : public PrimExprNode {
   // Null if there is none of that name.
   PrimExpr Find(absl::string_view key) const;
   static constexpr auto Fields() {
-    return std::tuple(field::Data<1, &DictNode::keys_>("keys"),
-                      field::Child<2, &DictNode::values_>("values"));
+    return field::List(field::Data<1, &DictNode::keys_>("keys"),
+                       field::Child<2, &DictNode::values_>("values"));
   }
   static absl::Status Derive(DictNode& node);
 
@@ -959,7 +963,7 @@ class TargetNode final : public PrimExprNode {
       : PrimExprNode(kKind, {}, std::move(span)), config_(std::move(config)) {}
   const Dict& config() const { return config_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &TargetNode::config_>("config"));
+    return field::List(field::Child<1, &TargetNode::config_>("config"));
   }
 
  private:

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -67,7 +66,7 @@ class PrimFuncNode final : public BaseFuncNode {
   Parts parts() const;
 
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Binder<1, &PrimFuncNode::params_>("params"),
         field::Binder<2, &PrimFuncNode::defined_>("defined"),
         field::Data<3, &PrimFuncNode::buffer_params_>("buffer_params"),

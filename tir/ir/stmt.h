@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,9 +59,9 @@ class LetStmtNode final : public StmtNode {
   const PrimExpr& value() const { return value_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Binder<1, &LetStmtNode::var_>("var"),
-                      field::Child<2, &LetStmtNode::value_>("value"),
-                      field::Child<3, &LetStmtNode::body_>("body"));
+    return field::List(field::Binder<1, &LetStmtNode::var_>("var"),
+                       field::Child<2, &LetStmtNode::value_>("value"),
+                       field::Child<3, &LetStmtNode::body_>("body"));
   }
 
  private:
@@ -96,10 +95,10 @@ class AttrStmtNode final : public StmtNode {
   const PrimExpr& value() const { return value_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &AttrStmtNode::node_>("node"),
-                      field::Data<2, &AttrStmtNode::key_>("key"),
-                      field::Child<3, &AttrStmtNode::value_>("value"),
-                      field::Child<4, &AttrStmtNode::body_>("body"));
+    return field::List(field::Child<1, &AttrStmtNode::node_>("node"),
+                       field::Data<2, &AttrStmtNode::key_>("key"),
+                       field::Child<3, &AttrStmtNode::value_>("value"),
+                       field::Child<4, &AttrStmtNode::body_>("body"));
   }
 
  private:
@@ -130,9 +129,10 @@ class AssertStmtNode final : public StmtNode {
   const PrimExpr& message() const { return message_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &AssertStmtNode::condition_>("condition"),
-                      field::Child<2, &AssertStmtNode::message_>("message"),
-                      field::Child<3, &AssertStmtNode::body_>("body"));
+    return field::List(
+        field::Child<1, &AssertStmtNode::condition_>("condition"),
+        field::Child<2, &AssertStmtNode::message_>("message"),
+        field::Child<3, &AssertStmtNode::body_>("body"));
   }
 
  private:
@@ -190,7 +190,7 @@ class ForNode final : public StmtNode {
     return {loop_var_, min_, extent_, for_kind_, thread_, annotations_, body_};
   }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Binder<1, &ForNode::loop_var_>("loop_var"),
         field::Child<2, &ForNode::min_>("min"),
         field::Child<3, &ForNode::extent_>("extent"),
@@ -227,8 +227,8 @@ class WhileNode final : public StmtNode {
   const PrimExpr& condition() const { return condition_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &WhileNode::condition_>("condition"),
-                      field::Child<2, &WhileNode::body_>("body"));
+    return field::List(field::Child<1, &WhileNode::condition_>("condition"),
+                       field::Child<2, &WhileNode::body_>("body"));
   }
 
  private:
@@ -257,9 +257,10 @@ class BufferStoreNode final : public StmtNode {
   const PrimExpr& value() const { return value_; }
   absl::Span<const PrimExpr> indices() const { return indices_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Annotation<1, &BufferStoreNode::buffer_>("buffer"),
-                      field::Child<2, &BufferStoreNode::value_>("value"),
-                      field::Child<3, &BufferStoreNode::indices_>("indices"));
+    return field::List(
+        field::Annotation<1, &BufferStoreNode::buffer_>("buffer"),
+        field::Child<2, &BufferStoreNode::value_>("value"),
+        field::Child<3, &BufferStoreNode::indices_>("indices"));
   }
   static absl::Status Derive(BufferStoreNode& node) {
     return ExpectPart(node.buffer_, "buffer");
@@ -296,7 +297,7 @@ class BufferRealizeNode final : public StmtNode {
   const PrimExpr& condition() const { return condition_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Annotation<1, &BufferRealizeNode::buffer_>("buffer"),
         field::Records<&BufferRealizeNode::bounds_>("bounds"),
         field::Child<4, &BufferRealizeNode::condition_>("condition"),
@@ -343,7 +344,7 @@ class AllocateNode final : public StmtNode {
   const Dict& annotations() const { return annotations_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Binder<1, &AllocateNode::var_>("var"),
         field::Data<2, &AllocateNode::dtype_>("dtype"),
         field::Child<3, &AllocateNode::extents_>("extents"),
@@ -391,7 +392,7 @@ class AllocateConstNode final : public StmtNode {
   const Dict& annotations() const { return annotations_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Binder<1, &AllocateConstNode::var_>("var"),
         field::Data<2, &AllocateConstNode::dtype_>("dtype"),
         field::Child<3, &AllocateConstNode::extents_>("extents"),
@@ -431,8 +432,8 @@ class DeclBufferNode final : public StmtNode {
   const Buffer& buffer() const { return buffer_; }
   const Stmt& body() const { return body_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Annotation<1, &DeclBufferNode::buffer_>("buffer"),
-                      field::Child<2, &DeclBufferNode::body_>("body"));
+    return field::List(field::Annotation<1, &DeclBufferNode::buffer_>("buffer"),
+                       field::Child<2, &DeclBufferNode::body_>("body"));
   }
   static absl::Status Derive(DeclBufferNode& node) {
     return ExpectPart(node.buffer_, "buffer");
@@ -458,7 +459,7 @@ class SeqStmtNode final : public StmtNode {
       : StmtNode(kKind, std::move(span)), seq_(std::move(seq)) {}
   absl::Span<const Stmt> seq() const { return seq_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &SeqStmtNode::seq_>("seq"));
+    return field::List(field::Child<1, &SeqStmtNode::seq_>("seq"));
   }
 
  private:
@@ -489,7 +490,7 @@ class IfThenElseNode final : public StmtNode {
   const Stmt& then_case() const { return then_case_; }
   const Stmt& else_case() const { return else_case_; }  // may be null
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Child<1, &IfThenElseNode::condition_>("condition"),
         field::Child<2, &IfThenElseNode::then_case_>("then_case"),
         field::Optional<field::Child<3, &IfThenElseNode::else_case_>>(
@@ -518,7 +519,7 @@ class EvaluateNode final : public StmtNode {
       : StmtNode(kKind, std::move(span)), value_(std::move(value)) {}
   const PrimExpr& value() const { return value_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Child<1, &EvaluateNode::value_>("value"));
+    return field::List(field::Child<1, &EvaluateNode::value_>("value"));
   }
 
  private:
@@ -563,7 +564,7 @@ class BlockNode final : public StmtNode {
   Parts parts() const;
   std::string Describe() const { return "block " + name_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Child<1, &BlockNode::iter_vars_>("iter_vars"),
         field::Binder<2, &BlockNode::defined_>("defined"),
         field::Annotation<3, &BlockNode::alloc_buffers_>("alloc_buffers"),
@@ -612,7 +613,7 @@ class BlockRealizeNode final : public StmtNode {
   const PrimExpr& predicate() const { return predicate_; }
   const Block& block() const { return block_; }
   static constexpr auto Fields() {
-    return std::tuple(
+    return field::List(
         field::Child<1, &BlockRealizeNode::iter_values_>("iter_values"),
         field::Child<3, &BlockRealizeNode::block_>("block"),
         field::Child<2, &BlockRealizeNode::predicate_>("predicate"));
@@ -643,8 +644,8 @@ class PrefetchNode final : public StmtNode {
   const Buffer& buffer() const { return buffer_; }
   absl::Span<const Range> bounds() const { return bounds_; }
   static constexpr auto Fields() {
-    return std::tuple(field::Annotation<1, &PrefetchNode::buffer_>("buffer"),
-                      field::Records<&PrefetchNode::bounds_>("bounds"));
+    return field::List(field::Annotation<1, &PrefetchNode::buffer_>("buffer"),
+                       field::Records<&PrefetchNode::bounds_>("bounds"));
   }
   static absl::Status Derive(PrefetchNode& node) {
     return ExpectPart(node.buffer_, "buffer");
