@@ -148,13 +148,16 @@ TEST(EliminateCommonSubexprTest, SkipPredicate) {
   EXPECT_FALSE(skips_add.ToString().ok());
 }
 
-// The program of `params` and `body` after the pass.
-Function Merged(std::vector<Var> params, const Expr& body) {
+IRModule TypedModule(std::vector<Var> params, const Expr& body) {
   const absl::StatusOr<IRModule> typed =
       InferTypes(ModuleFromExpr(Function(std::move(params), body)));
   EXPECT_THAT(typed, IsOk());
-  const absl::StatusOr<IRModule> result =
-      EliminateCommonSubexpr()(typed.value_or(IRModule()));
+  return typed.value_or(IRModule());
+}
+
+// @main after the pass.
+Function Merged(const IRModule& module) {
+  const absl::StatusOr<IRModule> result = EliminateCommonSubexpr()(module);
   EXPECT_THAT(result, IsOk());
   return result.ok() ? result->Find<Function>("main") : Function();
 }
@@ -165,7 +168,7 @@ TEST(EliminateCommonSubexprTest, ManyAttributesOfOneOperator) {
   for (int i = 0; i < 60; ++i) {
     fields.push_back(StridedSlice(x, {i % 30}, {i % 30 + 1}));
   }
-  const Function merged = Merged({x}, Tuple(std::move(fields)));
+  const Function merged = Merged(TypedModule({x}, Tuple(std::move(fields))));
   const auto* tuple = merged->body().As<TupleNode>();
   for (int i = 0; i < 60; ++i) {
     EXPECT_EQ(tuple->fields()[i], tuple->fields()[i % 30]);
@@ -218,8 +221,9 @@ TEST(EliminateCommonSubexprTest, RandomPrograms) {
           break;
       }
     }
-    const Function function(params, Tuple(values));
-    const Function merged = Merged(params, Tuple(values));
+    const IRModule module = TypedModule(params, Tuple(values));
+    const Function function = module.Find<Function>("main");
+    const Function merged = Merged(module);
     EXPECT_EQ(FirstDifference(merged, MergeSlowly(function)), std::nullopt)
         << ToText(function);
   }
@@ -241,7 +245,7 @@ TEST(EliminateCommonSubexprTest, HugePrograms) {
     a = nn::Relu(a);
     b = nn::Relu(b);
   }
-  const Function merged = Merged({x}, Add(a, b));
+  const Function merged = Merged(TypedModule({x}, Add(a, b)));
   const auto* sum = merged->body().As<CallNode>();
   EXPECT_EQ(sum->arg(0), sum->arg(1));
 }
