@@ -1284,6 +1284,8 @@ void ListPasses(std::ostream& out) {
 
 void ListOps(std::ostream& out) {
   for (const OpNode* op : OpRegistry::Global().List()) {
+    // Intrinsics of loops are not operators of Relay.
+    if (absl::StartsWith(op->name(), "tir.")) continue;
     out << absl::StrFormat("%-34s %s%s\n", op->name(), op->doc(),
                            Kernels().Get(*op) == nullptr ? " (no kernel)" : "");
   }
