@@ -600,7 +600,8 @@ TEST(ImportOnnxTest, ValuesMustBeThereBeforeTheyAreUsed) {
              InOut({kTwo}))
           .status(),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               "model.onnx:2:1: error: Relu: uses 'z', which no input"));
+               "model.onnx:2:1: error: Relu: uses 'z', which depends on it: "
+               "the graph has a cycle"));
   EXPECT_THAT(Import("node { op_type: 'Relu' input: 'x' output: 'y' }"
                      "node { op_type: 'Relu' input: 'x' output: 'y' }" +
                      InOut({kTwo}))

@@ -269,6 +269,11 @@ absl::StatusOr<Values> ReshapeLike(CallExport& call) {
       call.Node("Reshape", {call.Arg(0), call.Node("Shape", {call.Arg(1)})})};
 }
 
+absl::StatusOr<Values> DynSqueeze(CallExport& call) {
+  BATON_RETURN_IF_ERROR(call.Needs(13));  // Before, axes were an attribute.
+  return Values{call.Node("Squeeze", {call.Arg(0), AsInt64(call, 1)})};
+}
+
 absl::StatusOr<Values> DynReshape(CallExport& call) {
   NodeAttributes attributes;
   if (call.attrs<relay::ReshapeAttrs>().allowzero) {
@@ -993,6 +998,7 @@ BATON_EXTEND_OP("dyn.reshape").Set(OnnxExporters(), DynReshape);
 BATON_EXTEND_OP("transpose").Set(OnnxExporters(), Transpose);
 BATON_EXTEND_OP("layout_transform").Set(OnnxExporters(), LayoutTransform);
 BATON_EXTEND_OP("squeeze").Set(OnnxExporters(), Squeeze);
+BATON_EXTEND_OP("dyn.squeeze").Set(OnnxExporters(), DynSqueeze);
 BATON_EXTEND_OP("expand_dims").Set(OnnxExporters(), ExpandDims);
 BATON_EXTEND_OP("broadcast_to").Set(OnnxExporters(), BroadcastTo);
 BATON_EXTEND_OP("broadcast_to_like").Set(OnnxExporters(), BroadcastToLike);

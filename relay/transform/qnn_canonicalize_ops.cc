@@ -410,7 +410,8 @@ absl::StatusOr<Expr> RequantizeInIntegers(const Expr& data,
       BATON_ASSIGN_OR_RETURN(factors.emplace_back(), ToFixedPoint(ratio));
     }
   }
-  if (!StaysInInt32(type.dtype(), params, ratios)) {
+  // Without a factor the text is that of the reference, whose sum may wrap.
+  if (!factors.empty() && !StaysInInt32(type.dtype(), params, ratios)) {
     return RequantizeIn64Bits(data, type, params, factors, ratios);
   }
   Expr result = WithoutZeroPoint(data, params, type.rank(), kInt32);

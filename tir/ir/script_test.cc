@@ -253,6 +253,7 @@ TEST(ScriptTest, DeepScriptsAreReadAndPrinted) {
   absl::StrAppend(&text, "        T.evaluate(", sum, ")\n");
   std::string right = "n";
   for (int i = 0; i < kDepth; ++i) right += " - (n";
+  right += " - n";
   right += std::string(kDepth, ')');
   absl::StrAppend(&text, "        T.evaluate(", right, ")\n");
   const IRModule module = Parsed(text);
