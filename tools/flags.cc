@@ -62,13 +62,15 @@ std::string OutOfRange(const FlagSpec& spec, const AttrValue& value) {
   if (spec.none == number) return "";
   const std::string or_none =
       spec.none.has_value() ? absl::StrCat(", or ", *spec.none) : "";
-  if (spec.least.has_value() && number < *spec.least) {
-    return absl::StrCat("it must be at least ", *spec.least, or_none);
+  const bool is_below = spec.least.has_value() && number < *spec.least;
+  const bool is_above = spec.most.has_value() && number > *spec.most;
+  if (!is_below && !is_above) return "";
+  if (spec.least.has_value() && spec.most.has_value()) {
+    return absl::StrCat("it must be from ", *spec.least, " to ", *spec.most,
+                        or_none);
   }
-  if (spec.most.has_value() && number > *spec.most) {
-    return absl::StrCat("it must be at most ", *spec.most, or_none);
-  }
-  return "";
+  return is_below ? absl::StrCat("it must be at least ", *spec.least, or_none)
+                  : absl::StrCat("it must be at most ", *spec.most, or_none);
 }
 
 // The text of the value of `flag`, which is given as `--name` or `--noname`

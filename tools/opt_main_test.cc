@@ -123,11 +123,15 @@ TEST(BatonOptTest, LevelsAndNames) {
                args)
         .err;
   };
-  EXPECT_THAT(diff(""), IsEmpty());  // level 3 is not reached
+  // A pass that is named runs whatever its level, unless the level is given.
+  EXPECT_THAT(diff(""), HasSubstr("CanonicalizeOps add +1"));
+  EXPECT_EQ(diff("--opt_level=2"),
+            "not run: CanonicalizeOps (level 3, --opt_level=2)\n");
   EXPECT_THAT(diff("--opt_level=3"), HasSubstr("CanonicalizeOps"));
   EXPECT_THAT(diff("--required_pass=CanonicalizeOps"),
               HasSubstr("CanonicalizeOps"));
-  EXPECT_THAT(diff("--opt_level=3 --disabled_pass=CanonicalizeOps"), IsEmpty());
+  EXPECT_EQ(diff("--opt_level=3 --disabled_pass=CanonicalizeOps"),
+            "not run: CanonicalizeOps (--disabled_pass)\n");
   // The later flag counts. A pipeline asks for the level that it is made for.
   EXPECT_THAT(diff("--passes=O3"), HasSubstr("BackwardFoldScaleAxis"));
   EXPECT_THAT(diff("--passes=O3 --opt_level=2"),

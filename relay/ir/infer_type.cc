@@ -137,6 +137,26 @@ std::string DescribeIncomplete(const ExprNode* node, const Type& type) {
   return message;
 }
 
+// True for a tensor type, or a tuple of a few of them, whose dimensions are not
+// expressions: most types, which need no counting.
+inline bool IsSmall(const TypeNode* type) {
+  const auto is_plain = [](const TypeNode* t) {
+    if (t->kind() != TensorTypeNode::kKind) return false;
+    for (const Dim& dim : static_cast<const TensorTypeNode*>(t)->shape()) {
+      if (dim.is_symbolic()) return false;
+    }
+    return true;
+  };
+  if (type->kind() != TupleTypeNode::kKind) return is_plain(type);
+  const auto fields = static_cast<const TupleTypeNode*>(type)->fields();
+  constexpr size_t kFew = 8;
+  if (fields.size() > kFew) return false;
+  for (const Type& field : fields) {
+    if (!field.defined() || !is_plain(field.get())) return false;
+  }
+  return true;
+}
+
 class Inferencer final : private TypeRelationContext::Unifier {
  public:
   // `default_span` is the span of nodes that have none.
@@ -207,7 +227,9 @@ class Inferencer final : private TypeRelationContext::Unifier {
     const TypeNode* const type = node->type().get();
     if (!type->complete()) incomplete_.push_back(node);
     // Most types have no parts, or are that of the node before.
-    if (type != last_counted_) Count(node->type(), node.get());
+    if (type != last_counted_ && !IsSmall(type)) {
+      Count(node->type(), node.get());
+    }
     return node;
   }
   // Adds the parts of `type` to those that the types of this run have, written
