@@ -135,10 +135,10 @@ TEST(FlagSetTest, NumbersOutOfRangeAreRefused) {
       ElementsAre(absl::StrJoin(
           {"Illegal value '-8' specified for flag 'limit'; it must be at least "
            "-7",
-           "Illegal value '-0.5' specified for flag 'ratio'; it must be at "
-           "least 0, or -1",
-           "Illegal value '1.5' specified for flag 'ratio'; it must be at most "
-           "1, or -1",
+           "Illegal value '-0.5' specified for flag 'ratio'; it must be from 0 "
+           "to 1, or -1",
+           "Illegal value '1.5' specified for flag 'ratio'; it must be from 0 "
+           "to 1, or -1",
            "Illegal value 'nan' specified for flag 'ratio'; it must be a "
            "finite number",
            "Illegal value '-inf' specified for flag 'ratio'; it must be a "
@@ -198,7 +198,7 @@ TEST(CheckChoicesTest, NamesTheBounds) {
   options.ratio = -2;
   EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "it must be at least 0, or -1"));
+                       "it must be from 0 to 1, or -1"));
 }
 
 TEST(FlagSpecTest, FieldsWithFlagsAreFields) {
