@@ -64,7 +64,21 @@ absl::StatusOr<Tensor> ToIndices(absl::string_view name, const Tensor& x) {
   if (!x.dtype().is_integral() || x.dtype().is_bool()) {
     return Error(name, "indices must be integers, not ", x.TypeToString());
   }
-  return internal::Convert(name, x, DType::Int(64));
+  if (x.dtype() != DType::UInt(64)) {
+    return internal::Convert(name, x, DType::Int(64));
+  }
+  // Numbers beyond int64 are beyond the end, not below zero.
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor result,
+      MutableTensor::Uninitialized(DType::Int(64), x.shape()));
+  constexpr auto kLargest =
+      static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  const absl::Span<const uint64_t> from = x.span<uint64_t>();
+  const absl::Span<int64_t> to = result.span<int64_t>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    to[i] = static_cast<int64_t>(std::min(from[i], kLargest));
+  }
+  return std::move(result).Freeze();
 }
 
 // A tensor whose elements are all the one of `value`.
