@@ -252,6 +252,13 @@ absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
   return InferTypes(module);
 }
 
+// How many random programs a pass must keep the laws on: more in the long form
+// of tests (docs/write_a_test.md).
+int NumRandomPrograms() {
+  const char* const is_long = std::getenv("BATON_LONG_TESTS");
+  return is_long != nullptr && absl::string_view(is_long) == "1" ? 672 : 96;
+}
+
 double SecondsToTry() {
   double seconds = absl::GetFlag(FLAGS_seconds);
   if (seconds > 0) return seconds;
@@ -422,15 +429,15 @@ std::string PassTestName(const ::testing::TestParamInfo<std::string>& info) {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PassLawsTest);
 
 TEST_P(PassLawsTest, RandomPrograms) {
-  constexpr int kPrograms = 672;
+  const int num_programs = NumRandomPrograms();
   const double seconds = SecondsToTry();
   const auto start = std::chrono::steady_clock::now();
   uint32_t seed = 0;
   do {
     const absl::Status status =
-        CheckPassOnRandomPrograms(pass(), seed, kPrograms);
+        CheckPassOnRandomPrograms(pass(), seed, num_programs);
     EXPECT_TRUE(status.ok()) << status.message();
-    seed += kPrograms;
+    seed += static_cast<uint32_t>(num_programs);
   } while (!HasFailure() && std::chrono::duration<double>(
                                 std::chrono::steady_clock::now() - start)
                                     .count() < seconds);
