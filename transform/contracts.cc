@@ -45,6 +45,8 @@ class ContractWalker {
   struct Known {
     bool holds;
     std::string why_not;  // ends the sentence "P needs F, which ..."
+
+    friend bool operator==(const Known&, const Known&) = default;
   };
 
   // Appends `pass` and, before it, the passes that it lacks.
@@ -66,6 +68,8 @@ class ContractWalker {
       Leave(pass);
       return absl::OkStatus();
     }
+    const auto ran_before = ran_;
+    const auto known_before = known_;
     std::vector<Pass> complete;
     for (const Pass& part : parts) {
       BATON_RETURN_IF_ERROR(VisitItem(part, complete));
@@ -82,7 +86,9 @@ class ContractWalker {
     }
     BATON_ASSIGN_OR_RETURN(const PassListKind* kind,
                            PassListKinds().Get(pass.impl().list_keyword()));
-    if (kind->repeats) {
+    // A round that leaves what it began with has no second one that differs.
+    // (In lists inside of lists, each would double the work.)
+    if (kind->repeats && (ran_ != ran_before || known_ != known_before)) {
       // The second round begins with what the first one leaves.
       std::vector<Pass> second;
       for (const Pass& part : complete) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -300,19 +301,21 @@ class Inferencer final : private TypeRelationContext::Unifier {
       if (variable == nullptr || !variable->value.defined()) break;
       top = &variable->value;
     }
-    // Variables that stand for each other in a long row, as the results of
-    // functions that call the next: from now on for what the last stands for.
     constexpr int kMostSteps = 8;
-    if (steps > kMostSteps) {
-      const Type* next = &type;
-      for (; steps > 1; --steps) {
-        InferenceVar* variable =
-            FindInferenceVar(next->As<IncompleteTypeNode>());
-        const Type value = std::exchange(variable->value, *top);
-        next = &FindInferenceVar(value.As<IncompleteTypeNode>())->type;
-      }
-    }
+    if (steps > kMostSteps) return ShortenRow(type, *top, steps);
     return *top;
+  }
+  // Binds the variables of a long row, which stand for each other as the results
+  // of functions that call the next do, to `top`, which the last stands for.
+  ABSL_ATTRIBUTE_NOINLINE const Type& ShortenRow(const Type& type,
+                                                 const Type& top, int steps) {
+    const Type* next = &type;
+    for (; steps > 1; --steps) {
+      InferenceVar* variable = FindInferenceVar(next->As<IncompleteTypeNode>());
+      const Type value = std::exchange(variable->value, top);
+      next = &FindInferenceVar(value.As<IncompleteTypeNode>())->type;
+    }
+    return top;
   }
   absl::StatusOr<Type> UnifyTypes(const Type& a, const Type& b, int depth = 0);
   absl::Status Unify(const Type& a, const Type& b) override {
@@ -1195,7 +1198,10 @@ absl::StatusOr<Type> Inferencer::Retry(const Expr& node) {
 }
 
 void Inferencer::Count(const Type& type, const ExprNode* node) {
-  if (types_are_too_large_) return;
+  if (types_are_too_large_ || type.Is<IncompleteTypeNode>() ||
+      IsSmall(type.get())) {
+    return;
+  }
   const int64_t size = type_sizes_.Of(type);
   // Small types are not what makes a program large.
   constexpr int64_t kSmall = 64;

@@ -410,8 +410,10 @@ absl::StatusOr<Expr> RequantizeInIntegers(const Expr& data,
       BATON_ASSIGN_OR_RETURN(factors.emplace_back(), ToFixedPoint(ratio));
     }
   }
-  // Without a factor the text is that of the reference, whose sum may wrap.
-  if (!factors.empty() && !StaysInInt32(type.dtype(), params, ratios)) {
+  // For int32 without a factor the text is that of the reference, whose sum may
+  // wrap.
+  if ((!factors.empty() || type.dtype().bits() < 32) &&
+      !StaysInInt32(type.dtype(), params, ratios)) {
     return RequantizeIn64Bits(data, type, params, factors, ratios);
   }
   Expr result = WithoutZeroPoint(data, params, type.rank(), kInt32);

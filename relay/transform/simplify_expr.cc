@@ -804,9 +804,11 @@ const RuleSet& SimplifyExprPostAlterOpRules() {
 }
 
 Pass SimplifyExpr(SimplifyExprOptions options) {
+  // Made once: named pipelines have such a pass each.
+  static const RuleSet& signed_rules =
+      *new RuleSet(AllRules({.signed_zeros = true}), RuleOrder::kInTurn);
   return RulePass(
-      options.signed_zeros ? RuleSet(AllRules(options), RuleOrder::kInTurn)
-                           : SimplifyExprRules(),
+      options.signed_zeros ? signed_rules : SimplifyExprRules(),
       Info("SimplifyExpr",
            "Simplifies arithmetic, shapes, transposes, casts and clips.",
            options),
@@ -815,9 +817,10 @@ Pass SimplifyExpr(SimplifyExprOptions options) {
 BATON_REGISTER_PASS(SimplifyExpr);
 
 Pass SimplifyExprPostAlterOp(SimplifyExprOptions options) {
+  static const RuleSet& signed_rules =
+      *new RuleSet(PostAlterOpRules({.signed_zeros = true}));
   return RulePass(
-      options.signed_zeros ? PostAlterOpRules(options)
-                           : SimplifyExprPostAlterOpRules(),
+      options.signed_zeros ? signed_rules : SimplifyExprPostAlterOpRules(),
       Info("SimplifyExprPostAlterOp",
            "Simplifies what a change of layouts leaves behind.", options),
       options);
