@@ -1203,9 +1203,10 @@ void Inferencer::Count(const Type& type, const ExprNode* node) {
     return;
   }
   const int64_t size = type_sizes_.Of(type);
-  // Small types are not what makes a program large.
+  // Small types are not what makes a program large; nor are types of a program
+  // that has about as many different ones, such as tuples nested deeply.
   constexpr int64_t kSmall = 64;
-  if (size <= kSmall) {
+  if (size <= kSmall * std::max<int64_t>(type_sizes_.num_counted(), 1)) {
     last_counted_ = type.get();
     return;
   }

@@ -23,7 +23,10 @@ class TypeSizes {
   // At most kMost. Null is 0.
   int64_t Of(const Type& type);
 
-  // Where the counts of larger types end.
+  // The number of different types and dimensions with parts that were counted.
+  int64_t num_counted() const { return static_cast<int64_t>(sizes_.size()); }
+
+  // The count of all larger types.
   static constexpr int64_t kMost = int64_t{1} << 40;
 
  private:
