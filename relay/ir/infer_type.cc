@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/attributes.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -307,8 +306,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
   }
   // Binds the variables of a long row, which stand for each other as the results
   // of functions that call the next do, to `top`, which the last stands for.
-  ABSL_ATTRIBUTE_NOINLINE const Type& ShortenRow(const Type& type,
-                                                 const Type& top, int steps) {
+  [[gnu::noinline]] const Type& ShortenRow(const Type& type, const Type& top,
+                                           int steps) {
     const Type* next = &type;
     for (; steps > 1; --steps) {
       InferenceVar* variable = FindInferenceVar(next->As<IncompleteTypeNode>());
