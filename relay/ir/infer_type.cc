@@ -771,7 +771,7 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
                            absl::Span<Expr> args) {
   const OpNode* op = callee.As<OpNode>();
   const auto make = [&](Type type) {
-    type = Bounded(std::move(type));
+    if (types_are_too_large_) type = NewInferenceVar();
     return Made(
         Call::Taking(std::move(callee), args, call->attrs(),
                      {call->type_args().begin(), call->type_args().end()},
@@ -798,9 +798,9 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
     const Type& type = TypeOf(arg);
     // Resolving walks the type.
     if (!type->complete()) Count(type, call);
-    arg_types.push_back(Bounded(Resolve(type)));
+    if (types_are_too_large_) return make(NewInferenceVar());
+    arg_types.push_back(Resolve(type));
   }
-  if (types_are_too_large_) return make(NewInferenceVar());
   absl::StatusOr<Type> type = ApplyRelation(call, arg_types);
   if (!type.ok()) {
     Error(call, std::string(type.status().message()));
