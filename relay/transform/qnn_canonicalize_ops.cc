@@ -575,7 +575,8 @@ absl::StatusOr<Expr> QuantizeData(Expr data, Quantization to, DType dtype) {
 Expr DequantizeData(Expr data, DType type, Quantization from) {
   // The distance of numbers of 32 bits may have 33.
   const bool is_wide =
-      type.bits() >= 32 && !(type.is_int() && IsInt(from.zero_point, 0));
+      (type.bits() >= 32 && !(type.is_int() && IsInt(from.zero_point, 0))) ||
+      LargestZeroPoint(from.zero_point) > 0x1p30;
   Expr shifted = is_wide ? Subtract(Cast(std::move(data), kInt64),
                                     Cast(std::move(from.zero_point), kInt64))
                          : Subtract(Cast(std::move(data), kInt32),

@@ -379,6 +379,19 @@ TEST(BinaryTest, RunsOfAllLengths) {
   }
 }
 
+TEST(BinaryTest, AColumnAsLongAsARowIsNoRow) {
+  // More elements than are put together at a time.
+  const Tensor a = Small(kFloat32, {40, 10, 10}, 7);
+  const Tensor b = Small(kFloat32, {10, 1}, 5);
+  const Tensor sum = Unwrap(Add(a, b));
+  const Tensor product = Unwrap(Multiply(b, a));
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    const double x = a.AtAsDouble(i), y = b.AtAsDouble(i / 10 % 10);
+    ASSERT_EQ(sum.AtAsDouble(i), x + y) << i;
+    ASSERT_EQ(product.AtAsDouble(i), x * y) << i;
+  }
+}
+
 TEST(BinaryTest, FloatArithmetic) {
   for (const DType dtype :
        {kFloat32, DType::Float(64), DType::Float(16), DType::BFloat(16)}) {

@@ -110,8 +110,6 @@ expect 1 "InlineGlobals" "${opt}" "${in}/inline_bomb.relay" \
 expect 0 "" "${opt}" "${in}/pe_double.relay" --passes=PartialEval --emit=none
 expect 0 "" "${opt}" "${in}/globals_all_small.relay" \
   --passes=PartialEval,LambdaLift,DeadCodeElimination --emit=none
-expect 1 "limits.max_calls=1000" "${opt}" "${in}/pe_double.relay" \
-  --passes=InferType --check_values --config=limits.max_calls=1000 --emit=none
 
 # 9. Windows of padding.
 for passes in FoldConstant O2 O3; do

@@ -155,9 +155,12 @@ void MapInto(BroadcastPlan<2> plan, const Tensor& a, const Tensor& b,
     begin += count;
     count = 0;
     for (size_t k = 0; k < 2; ++k) {
-      // An operand of one element is the same in parts of a run, too.
+      // An operand of one element is the same in parts of a run, too. One that
+      // is a run is the same in all runs; one that has an element for each of
+      // as many runs is not.
       const int64_t size = operands[k]->num_elements();
-      staged[k].complete = size == 1 || (size == n && n < kStaged);
+      staged[k].complete =
+          size == 1 || (size == n && n < kStaged && steps[k] != 0);
     }
   };
   ForEachRun(plan, [&](const std::array<int64_t, 2>& at, int64_t) {
