@@ -37,7 +37,7 @@ class Descriptor {
   ~Descriptor() { Close(); }
 
   int get() const { return fd_; }
-  // Whether it went well, of which late errors in writing are a part.
+  // Closes the file. Returns false on an error, including a delayed write error.
   bool Close() {
     const int fd = fd_;
     fd_ = -1;

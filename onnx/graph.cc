@@ -58,7 +58,7 @@ WireWriter TensorHead(absl::string_view name, const Tensor& value) {
   return result;
 }
 
-// Whether `value` is large and all its elements have the same bits.
+// Returns true if `value` is large and all its elements have the same bits.
 bool IsFill(const Tensor& value) {
   const absl::string_view bytes = value.bytes();
   const auto element = static_cast<size_t>(value.dtype().bytes());
@@ -544,7 +544,7 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
   // The GraphProto, in pieces between which large tensors are.
   std::vector<std::pair<std::string, const Tensor*>> parts;
   WireWriter head;
-  // Of constants that are fills, by their numbers: the names of their shapes.
+  // The name of the shape of each constant that is a fill, by its index.
   std::vector<std::string> fill_shapes(constants_.size());
   for (size_t i = 0; i < constants_.size(); ++i) {
     const Tensor& value = constants_[i].value;

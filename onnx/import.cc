@@ -99,7 +99,7 @@ std::string ParameterName(absl::string_view name) {
 // Inputs that must be known for a node to be converted: by name.
 struct InputNeeds {
   FlatHashSet<std::string> values;
-  // Those whose shapes are enough.
+  // The inputs whose shapes suffice; their values are not needed.
   FlatHashSet<std::string> shapes;
 };
 
@@ -208,7 +208,7 @@ class Importer final : public GraphConverter {
   // begin as.
   FlatHashMap<const ExprNode*, std::string> input_of_;
   FlatHashMap<const ExprNode*, Expr> initial_;
-  // What the node that is being converted lacks.
+  // The values that the conversion of the current node lacks.
   std::vector<Expr> needed_;
   bool is_located_ = false;
 };
@@ -219,7 +219,7 @@ InputNeeds Importer::Needs() const {
     return IsCallTo(expr, BATON_OP("shape_of")) ||
            IsCallTo(expr, BATON_OP("ndarray_size"));
   };
-  // Of each: whether its value is needed, not only its shape.
+  // Each expression, with true if its value is needed and not only its shape.
   std::vector<std::pair<Expr, bool>> work;
   for (const Expr& value : needed_) work.emplace_back(value, true);
   FlatHashSet<std::pair<const ExprNode*, bool>> seen;

@@ -26,7 +26,7 @@ constexpr DType kInt8 = DType::Int(8);
 constexpr DType kUInt8 = DType::UInt(8);
 constexpr DType kInt32 = DType::Int(32);
 
-// What an int8 holds of either sign.
+// The largest magnitude that an int8 holds with either sign.
 constexpr int64_t kMost = 127;
 
 // As many as a constant may take.

@@ -311,8 +311,8 @@ absl::StatusOr<ValueId> ReducedCount(CallExport& call, const Ints& axes,
                    : call.Node("Sub", {product, call.Scalar(less, dtype)});
 }
 
-// Of integers the mean is the sum over the count, cut off: ONNX says nothing of
-// how it rounds one, and its quotients are cut off. The sum has 64 bits.
+// The mean of integers is written as their 64-bit sum divided by the count. ONNX
+// does not define how ReduceMean rounds; its integer division truncates.
 absl::StatusOr<Values> Mean(CallExport& call) {
   const DType dtype = call.ElementType(0);
   if (dtype.is_float()) return Reduction<"ReduceMean">(call);

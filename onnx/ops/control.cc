@@ -179,8 +179,8 @@ Expr InitialExtents(const RecursiveFunction& function,
   return relay::Concatenate(std::move(parts), 0);
 }
 
-// What the rounds of a loop give an element of, put together along a new axis
-// 0.
+// The scan outputs of a loop: the elements of its rounds, stacked along a new
+// axis 0.
 class Stacks {
  public:
   explicit Stacks(RecursiveFunction& function) : function_(function) {}

@@ -89,7 +89,7 @@ absl::StatusOr<Outputs> Variadic(NodeContext& node) {
   return One(std::move(result));
 }
 
-// Of integers that in float64, cut off.
+// Erf of integers is computed in float64 and truncated.
 absl::StatusOr<Outputs> Erf(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));

@@ -33,7 +33,7 @@ namespace {
 
 using relay::ReduceAttrs;
 
-// What is reduced, and how.
+// The operand, the axes and the final shape of a reduction.
 struct Reduction {
   Expr x;
   // Null: nothing is reduced. The axes are named, and there is one at least.

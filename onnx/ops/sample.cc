@@ -318,7 +318,7 @@ absl::StatusOr<Outputs> GridSample(NodeContext& node) {
                            : Subtract(Multiply(from_zero, scalar(extent / 2)),
                                       scalar(0.5));
     BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
-    // Of a cubic sample each pixel is moved inside by itself.
+    // A cubic sample moves each of its pixels inside separately, not the point.
     if (padding != Sampler::Padding::kZeros && mode != Sampler::Mode::kCubic) {
       x = sampler.Inside(x, i);
     }
