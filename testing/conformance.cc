@@ -71,6 +71,11 @@ absl::Status SetHeader(absl::string_view key, absl::string_view value,
     c.from = std::string(value);
   } else if (key == "passes") {
     c.passes = std::string(value);
+  } else if (key == "step") {
+    c.step = std::string(value);
+    c.passes = absl::StrCat("tir.Schedule{steps=[",
+                            AttrValue(c.step).ToString(), "]}");
+    c.direct = true;
   } else if (key == "run") {
     BATON_ASSIGN_OR_RETURN(c.direct, choice("direct", "sequential"));
   } else if (key == "opt_level") {
@@ -329,19 +334,27 @@ absl::StatusOr<std::vector<ConformanceCase>> ReadConformanceCases(
   if (fs::is_directory(path, error)) {
     for (const fs::directory_entry& entry :
          fs::recursive_directory_iterator(path, error)) {
-      if (entry.path().extension() == ".relay") files.push_back(entry.path());
+      const fs::path extension = entry.path().extension();
+      if (extension == ".relay" || extension == ".tir") {
+        files.push_back(entry.path());
+      }
     }
   } else {
     files.push_back(path);
   }
+  // The folder of a file, below `path`.
+  const auto group = [&](const fs::path& file) {
+    if (file == path) {
+      return fs::absolute(file, error).parent_path().filename().string();
+    }
+    return fs::relative(file.parent_path(), path, error).string();
+  };
   std::vector<ConformanceCase> cases;
   for (const fs::path& file : files) {
     BATON_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file.string()));
     BATON_ASSIGN_OR_RETURN(
         ConformanceCase c,
-        ParseConformanceCase(
-            fs::absolute(file, error).parent_path().filename().string(),
-            file.stem().string(), text));
+        ParseConformanceCase(group(file), file.stem().string(), text));
     cases.push_back(std::move(c));
   }
   if (error) {

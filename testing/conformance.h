@@ -30,6 +30,9 @@ struct ConformanceCase {
   std::string id;      // the file name without suffix: `0a1b2c3d4e`
   std::string from;    // the test that produced it
   std::string passes;  // if empty, the text is only parsed
+  // The step of a schedule, as JSON, that `tir.Schedule` runs in the place of
+  // passes; empty for cases of passes.
+  std::string step;
   // True if the only pass is called directly, and not in a sequence.
   bool direct = false;
   int opt_level = 2;
@@ -43,13 +46,13 @@ struct ConformanceCase {
   std::string name() const { return group + "/" + id; }
 };
 
-// A case from the text of its file.
+// A case from the text of its file, in the folder `group`.
 absl::StatusOr<ConformanceCase> ParseConformanceCase(absl::string_view group,
                                                      absl::string_view id,
                                                      absl::string_view text);
 
-// The cases of a file, or of all `.relay` files below a directory, sorted by
-// name.
+// The cases of a file, or of all `.relay` and `.tir` files below a directory,
+// sorted by name.
 absl::StatusOr<std::vector<ConformanceCase>> ReadConformanceCases(
     const std::string& path);
 

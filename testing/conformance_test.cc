@@ -1,5 +1,5 @@
-// Runs all cases of testing/conformance. A case may fail only if
-// known_failures.txt lists it, with the same reason.
+// Runs all cases of testing/conformance and testing/loops. A case may fail only
+// if the known_failures.txt of that folder lists it, with the same reason.
 
 #include "baton/testing/conformance.h"
 
@@ -20,13 +20,11 @@
 namespace baton::testing {
 namespace {
 
-constexpr char kCases[] = "testing/conformance";
-
 // Reasons by name of case, or by `GROUP/*` for all cases of a folder.
-std::map<std::string, std::string> KnownFailures() {
+std::map<std::string, std::string> KnownFailures(const std::string& folder) {
   std::map<std::string, std::string> known;
   const std::string text =
-      ReadFileOrFail(RunfilePath("testing/conformance/known_failures.txt"));
+      ReadFileOrFail(RunfilePath(folder + "/known_failures.txt"));
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     line = absl::StripAsciiWhitespace(line);
     if (line.empty() || line[0] == '#') continue;
@@ -36,11 +34,11 @@ std::map<std::string, std::string> KnownFailures() {
   return known;
 }
 
-TEST(ConformanceTest, AgreesWithTheReference) {
+void RunCases(const std::string& folder) {
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<ConformanceCase> cases,
-                             ReadConformanceCases(RunfilePath(kCases)));
+                             ReadConformanceCases(RunfilePath(folder)));
   EXPECT_GT(cases.size(), 600);
-  const std::map<std::string, std::string> known = KnownFailures();
+  const std::map<std::string, std::string> known = KnownFailures(folder);
   std::set<std::string> unused;
   for (const auto& [name, reason] : known) unused.insert(name);
   ConformanceTable table;
@@ -65,6 +63,14 @@ TEST(ConformanceTest, AgreesWithTheReference) {
     ADD_FAILURE() << name << " is a known failure, but no case";
   }
   std::cout << table.ToString();
+}
+
+TEST(ConformanceTest, PassesOfRelayAgreeWithTheReference) {
+  RunCases("testing/conformance");
+}
+
+TEST(ConformanceTest, PassesOfLoopsAgreeWithTheReference) {
+  RunCases("testing/loops");
 }
 
 TEST(ConformanceCaseTest, HeadersAreRead) {
