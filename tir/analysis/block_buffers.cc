@@ -17,7 +17,9 @@ namespace {
 
 class DimAlignCollector final : public Visitor {
  public:
-  FlatHashMap<const VarNode*, std::vector<DimAlign>> Take() { return std::move(aligns_); }
+  FlatHashMap<const VarNode*, std::vector<DimAlign>> Take() {
+    return std::move(aligns_);
+  }
 
   void VisitBlock(const BlockNode* block) override {
     for (const DimAlign& align :
@@ -65,15 +67,15 @@ std::vector<DimAlign> DimAlignsOf(const PrimExpr& annotation) {
 PrimExpr MakeDimAligns(absl::Span<const DimAlign> aligns) {
   std::vector<PrimExpr> items;
   for (const DimAlign& align : aligns) {
-    items.push_back(List({IntImm(kInt32, align.buffer_index),
-                          IntImm(kInt32, align.axis),
-                          IntImm(kInt32, align.factor),
-                          IntImm(kInt32, align.offset)}));
+    items.push_back(
+        List({IntImm(kInt32, align.buffer_index), IntImm(kInt32, align.axis),
+              IntImm(kInt32, align.factor), IntImm(kInt32, align.offset)}));
   }
   return List(std::move(items));
 }
 
-FlatHashMap<const VarNode*, std::vector<DimAlign>> CollectDimAligns(const Stmt& body) {
+FlatHashMap<const VarNode*, std::vector<DimAlign>> CollectDimAligns(
+    const Stmt& body) {
   DimAlignCollector collector;
   collector.Visit(body);
   return collector.Take();

@@ -29,7 +29,8 @@ inline constexpr char kBufferDimAlign[] = "buffer_dim_align";
 std::vector<DimAlign> DimAlignsOf(const PrimExpr& annotation);
 PrimExpr MakeDimAligns(absl::Span<const DimAlign> aligns);
 // The alignments in `body` by the pointer of the aligned buffer.
-FlatHashMap<const VarNode*, std::vector<DimAlign>> CollectDimAligns(const Stmt& body);
+FlatHashMap<const VarNode*, std::vector<DimAlign>> CollectDimAligns(
+    const Stmt& body);
 
 // The extents of the memory of `buffer`: its shape, where strides leave gaps
 // with those.
