@@ -1,5 +1,6 @@
 #include "baton/tir/ir/functor.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
