@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
@@ -95,8 +94,8 @@ class Machine {
     if (ok()) Run(function->body());
     BATON_RETURN_IF_ERROR(status_);
     std::vector<Tensor> results;
-    for (const auto& [buffer, shape] : results_) {
-      BATON_ASSIGN_OR_RETURN(Tensor contents, ContentsOf(buffer, shape));
+    for (const auto& [pointer, was] : results_) {
+      BATON_ASSIGN_OR_RETURN(Tensor contents, ContentsOf(pointer, was));
       results.push_back(std::move(contents));
     }
     return results;
@@ -151,11 +150,14 @@ class Machine {
     for (size_t i = 0; i < params.size(); ++i) {
       if (!arguments[i].tensor.has_value()) continue;
       const Buffer buffer = function->BufferOf(static_cast<int>(i));
-      if (!buffer.defined()) {
+      if (buffer.defined()) {
+        BATON_RETURN_IF_ERROR(BindBuffer(buffer, *arguments[i].tensor));
+      } else if (params[i].dtype() == kHandle) {
+        BindMemory(params[i], *arguments[i].tensor);
+      } else {
         return absl::InvalidArgumentError(absl::StrCat(
-            "parameter ", params[i]->name(), " is no buffer, got a tensor"));
+            "parameter ", params[i]->name(), " is a number, got a tensor"));
       }
-      BATON_RETURN_IF_ERROR(BindBuffer(buffer, *arguments[i].tensor));
     }
     return absl::OkStatus();
   }
@@ -187,17 +189,25 @@ class Machine {
     if (buffer->elem_offset().defined()) {
       BindOrCheck(buffer->elem_offset(), 0, "offset", buffer);
     }
+    BindMemory(buffer->data(), tensor);
+    return status_;
+  }
+
+  // Makes `pointer` point to a copy of `tensor`.
+  void BindMemory(const Var& pointer, const Tensor& tensor) {
+    SetMemory(pointer, tensor);
+    results_.push_back({pointer, tensor});
+  }
+
+  void SetMemory(const Var& pointer, const Tensor& tensor) {
     auto memory = std::make_shared<Memory>();
-    memory->name = buffer->name();
+    memory->name = pointer->name();
     const absl::string_view bytes = tensor.bytes();
     memory->bytes.assign(bytes.begin(), bytes.end());
     memory->is_set.assign(bytes.size(), true);
-    Value pointer;
-    pointer.memory = std::move(memory);
-    values_[buffer->data().get()] = std::move(pointer);
-    results_.push_back({buffer, std::vector<int64_t>(tensor.shape().begin(),
-                                                     tensor.shape().end())});
-    return status_;
+    Value value;
+    value.memory = std::move(memory);
+    values_[pointer.get()] = std::move(value);
   }
 
   // Binds a variable without a value; another expression must have `value`.
@@ -216,16 +226,12 @@ class Machine {
     }
   }
 
-  absl::StatusOr<Tensor> ContentsOf(const Buffer& buffer,
-                                    const std::vector<int64_t>& shape) {
-    const Value* pointer = values_.Find(buffer->data().get());
-    BATON_ASSIGN_OR_RETURN(
-        MutableTensor result,
-        MutableTensor::Create(WithLanes(buffer.dtype(), 1), shape));
-    if (!pointer->memory->bytes.empty()) {
-      std::memcpy(result.data(), pointer->memory->bytes.data(),
-                  static_cast<size_t>(result.byte_size()));
-    }
+  // What `pointer` points to, with the type of `was`.
+  absl::StatusOr<Tensor> ContentsOf(const Var& pointer, const Tensor& was) {
+    BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                           MutableTensor::Create(was.dtype(), was.shape()));
+    const std::vector<char>& bytes = values_.Find(pointer.get())->memory->bytes;
+    std::copy(bytes.begin(), bytes.end(), static_cast<char*>(result.data()));
     return std::move(result).Freeze();
   }
 
@@ -258,6 +264,10 @@ class Machine {
 
   // The memory and layout of `buffer` now; false after an error.
   bool ViewOf(const Buffer& buffer, View& view) {
+    if (const View* matched = matched_.Find(buffer.get())) {
+      view = *matched;
+      return ok();
+    }
     const Value* pointer = values_.Find(buffer->data().get());
     if (pointer == nullptr || pointer->memory == nullptr) {
       Fail(buffer.get(),
@@ -326,6 +336,8 @@ class Machine {
                     bool is_store, const Node* node) {
     if (!options_.check_regions || blocks_.empty()) return;
     const ActiveBlock& active = blocks_.back();
+    // A block that names nothing is one whose regions nobody wrote down.
+    if (active.reads.empty() && active.writes.empty()) return;
     if (std::find(active.own.begin(), active.own.end(), buffer.get()) !=
         active.own.end()) {
       return;
@@ -734,13 +746,7 @@ class Machine {
       }
       case TirKind::kAllocateConst: {
         const auto* constant = static_cast<const AllocateConstNode*>(node);
-        Value pointer;
-        pointer.memory = std::make_shared<Memory>();
-        pointer.memory->name = constant->var()->name();
-        const absl::string_view bytes = constant->data().bytes();
-        pointer.memory->bytes.assign(bytes.begin(), bytes.end());
-        pointer.memory->is_set.assign(bytes.size(), true);
-        values_[constant->var().get()] = std::move(pointer);
+        SetMemory(constant->var(), constant->data());
         return Run(constant->body());
       }
       case TirKind::kDeclBuffer:
@@ -872,38 +878,44 @@ class Machine {
     }
   }
 
-  // Makes the buffer of `match` a view of its source.
+  // Makes the buffer of `match` a view of the region of its source: its last
+  // axes are those of the region. Without strides of its own it has the
+  // source's.
   void BindMatch(const MatchRegion& match) {
     const Buffer& buffer = match->buffer();
-    const Buffer& source = match->source()->buffer();
     View view;
-    if (!ViewOf(source, view)) return;
+    if (!ViewOf(match->source()->buffer(), view)) return;
     const absl::Span<const Range> region = match->source()->region();
     int64_t offset = 0;
     for (size_t i = 0; i < region.size(); ++i) {
       offset += EvalInteger(region[i].min) * view.strides[i];
     }
-    const size_t skipped = region.size() - buffer->shape().size();
-    for (size_t i = 0; i < buffer->shape().size(); ++i) {
-      const auto* extent = buffer->shape()[i].As<VarNode>();
-      if (extent != nullptr && !values_.Contains(extent)) {
-        values_[extent] = OfInteger(EvalInteger(region[skipped + i].extent));
-      }
-      if (buffer->strides().empty()) continue;
-      if (const auto* stride = buffer->strides()[i].As<VarNode>()) {
-        values_[stride] = OfInteger(view.strides[skipped + i]);
-      }
-    }
     Value pointer;
     pointer.memory = view.memory;
-    const auto* elem_offset = buffer->elem_offset().As<VarNode>();
-    const int64_t base = view.base / std::max<int64_t>(view.element_bytes, 1);
-    if (elem_offset != nullptr) {
-      values_[elem_offset] = OfInteger(base + offset);
-    } else {
-      pointer.offset = view.base + offset * view.element_bytes;
-    }
     values_[buffer->data().get()] = std::move(pointer);
+    view.base += offset * view.element_bytes;
+    if (buffer->elem_offset().As<VarNode>() != nullptr) {
+      values_[buffer->elem_offset().get()] =
+          OfInteger(view.base / std::max<int64_t>(view.element_bytes, 1));
+    }
+    const size_t rank = std::min(buffer->shape().size(), region.size());
+    const size_t skipped = region.size() - rank;
+    view.shape.clear();
+    for (size_t i = 0; i < rank; ++i) {
+      const int64_t extent = EvalInteger(region[skipped + i].extent);
+      view.shape.push_back(extent);
+      if (buffer->shape()[i].As<VarNode>() != nullptr) {
+        values_[buffer->shape()[i].get()] = OfInteger(extent);
+      }
+      if (!buffer->strides().empty() &&
+          buffer->strides()[i].As<VarNode>() != nullptr) {
+        values_[buffer->strides()[i].get()] =
+            OfInteger(view.strides[skipped + i]);
+      }
+    }
+    view.strides.erase(view.strides.begin(),
+                       view.strides.begin() + static_cast<int64_t>(skipped));
+    matched_[buffer.get()] = std::move(view);
   }
 
   static constexpr int64_t kMaxBytes = int64_t{1} << 32;
@@ -911,7 +923,8 @@ class Machine {
   const InterpretOptions& options_;
   std::mt19937_64 random_;
   NodeMap<Value> values_;  // of variables
-  std::vector<std::pair<Buffer, std::vector<int64_t>>> results_;
+  NodeMap<View> matched_;  // of buffers that match regions of others
+  std::vector<std::pair<Var, Tensor>> results_;  // pointers and arguments
   std::vector<ActiveBlock> blocks_;
   Span statement_span_;
   absl::Status status_;

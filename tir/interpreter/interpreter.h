@@ -29,7 +29,8 @@
 
 namespace baton::tir {
 
-// The argument of a parameter: the contents of a buffer, or a number.
+// The argument of a parameter: the contents of a buffer, or of the memory that a
+// pointer without a buffer points to, or a number.
 struct Argument {
   Argument(Tensor contents) : tensor(std::move(contents)) {}  // NOLINT
   explicit Argument(int64_t number) : integer(number) {}
@@ -52,8 +53,8 @@ struct InterpretOptions {
   int64_t max_steps = 100'000'000;
 };
 
-// Returns the contents of the buffers of parameters after the run, in the order
-// of the parameters. `arguments` has an element for each parameter; a tensor
+// Returns the contents of the buffers and pointers of parameters after the run,
+// in the order of the parameters. `arguments` has an element for each parameter; a tensor
 // has the data type and the shape of the parameter's buffer, where dimensions
 // of the buffer that are variables are bound by it.
 absl::StatusOr<std::vector<Tensor>> Interpret(

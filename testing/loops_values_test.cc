@@ -1,0 +1,132 @@
+// The recorded cases of loops keep values: what a function computes before a
+// pass or a schedule step is what the recorded result computes.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/function_evaluator.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/relay/runtime/random_inputs.h"
+#include "baton/testing/conformance.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+// Names of the cases in testing/loops/other_values.txt.
+std::set<std::string> OtherValues() {
+  std::set<std::string> names;
+  const std::string text =
+      ReadFileOrFail(RunfilePath("testing/loops/other_values.txt"));
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    line = absl::StripAsciiWhitespace(line);
+    if (!line.empty() && line[0] != '#') names.emplace(line);
+  }
+  return names;
+}
+
+absl::StatusOr<std::vector<Tensor>> Arguments(
+    const FunctionEvaluator& evaluator, const BaseFunc& function) {
+  uint32_t seed = 1;
+  return evaluator.MakeArguments(
+      function, [&seed](DType dtype, absl::Span<const int64_t> shape) {
+        return RandomTensor(dtype, shape, seed++);
+      });
+}
+
+// Equal up to the rounding of sums in another order.
+bool Near(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.num_elements() != b.num_elements()) {
+    return false;
+  }
+  if (!a.dtype().is_float()) return a.bytes() == b.bytes();
+  const double tolerance = a.dtype().bits() == 16 ? 2e-2 : 1e-5;
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    const double x = a.AtAsDouble(i);
+    const double y = b.AtAsDouble(i);
+    if (x != x && y != y) continue;
+    if (x != y && !(std::abs(x - y) <= tolerance * (1 + std::abs(x)))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Compares the functions of both modules that have one name. Returns `same`,
+// `differs ...`, or why they cannot be evaluated.
+std::string Compare(const std::string& before, const std::string& after) {
+  const absl::StatusOr<IRModule> a = ParseModule(before);
+  const absl::StatusOr<IRModule> b = ParseModule(after);
+  if (!a.ok() || !b.ok()) return "unread";
+  std::string result = "no function";
+  for (const auto& [var, function] : a->functions()) {
+    const BaseFunc other = b->Find(var->name());
+    if (!other.defined()) continue;
+    const FunctionEvaluator* evaluator =
+        FindFunctionEvaluator(function->kind());
+    if (evaluator == nullptr) return "no evaluator";
+    const absl::StatusOr<std::vector<Tensor>> arguments =
+        Arguments(*evaluator, function);
+    if (!arguments.ok()) return std::string(arguments.status().message());
+    const auto was = evaluator->Evaluate(*a, function, *arguments);
+    if (!was.ok()) return absl::StrCat("before: ", was.status().message());
+    const auto is = evaluator->Evaluate(*b, other, *arguments);
+    if (!is.ok()) return absl::StrCat("after: ", is.status().message());
+    if (was->size() != is->size()) return "other buffers";
+    for (size_t i = 0; i < was->size(); ++i) {
+      if (!Near((*was)[i], (*is)[i])) {
+        return absl::StrCat("differs: buffer ", i, " of ", var->name());
+      }
+    }
+    result = "same";
+  }
+  return result;
+}
+
+TEST(LoopsValuesTest, RecordedResultsComputeTheSame) {
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ConformanceCase> cases,
+      ReadConformanceCases(RunfilePath("testing/loops")));
+  std::set<std::string> others = OtherValues();
+  std::map<std::string, int> outcomes;
+  for (const ConformanceCase& c : cases) {
+    if (c.expects_error || c.is_text) continue;
+    const std::string outcome = Compare(c.before, c.after);
+    const std::string kind = outcome.substr(0, outcome.find(':'));
+    ++outcomes[kind];
+    if (kind == "differs") {
+      EXPECT_EQ(others.erase(c.name()), 1) << c.name() << " " << outcome;
+    } else if (kind != "same") {
+      std::cout << c.name() << " " << outcome << "\n";
+    }
+  }
+  for (const std::string& name : others) {
+    ADD_FAILURE() << name << " does not differ";
+  }
+  for (const auto& [outcome, n] : outcomes) {
+    std::cout << outcome << ": " << n << "\n";
+  }
+  EXPECT_GT(outcomes["same"], 300);
+}
+
+}  // namespace
+}  // namespace baton::testing
