@@ -77,8 +77,8 @@ constexpr const char* kAbseilFlags[] = {"help", "version"};
 absl::StatusOr<FlagSet> OwnFlags() {
   FlagSet flags;
   for (const std::vector<Flag>* own :
-       {&FlagsOf<RunOptions>(), &FlagsOf<OptOptions>(),
-        &FlagsOf<ListOptions>(), &FlagsOf<SimplifyOptions>()}) {
+       {&FlagsOf<RunOptions>(), &FlagsOf<OptOptions>(), &FlagsOf<ListOptions>(),
+        &FlagsOf<SimplifyOptions>()}) {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-opt"));
   }
   return flags;
@@ -289,10 +289,12 @@ absl::StatusOr<int> Main(const std::string& program,
   BATON_ASSIGN_OR_RETURN(const bool listed, List(parsed->values));
   if (listed) return 0;
   SimplifyOptions simplify;
+  const bool given = std::any_of(
+      parsed->values.begin(), parsed->values.end(),
+      [](const auto& entry) { return entry.first == "simplifier"; });
   BATON_RETURN_IF_ERROR(AssignFlags(parsed->values, &simplify));
-  BATON_ASSIGN_OR_RETURN(
-      const bool simplified,
-      RunSimplify(simplify, parsed->values.contains("simplifier"), std::cout));
+  BATON_ASSIGN_OR_RETURN(const bool simplified,
+                         RunSimplify(simplify, given, std::cout));
   if (simplified) return 0;
 
   BATON_ASSIGN_OR_RETURN(OptOptions options, OptionsOf(parsed->values));

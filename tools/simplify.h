@@ -23,11 +23,11 @@ struct SimplifyOptions {
                .value = "FILE.tsv",
                .group = kListFlags});
     v("simplifier", &SimplifyOptions::simplifier,
-      FlagSpec{.help = "How --simplify does it.",
-               .value = "NAME",
-               .group = kListFlags,
-               .choices = {"rewrite_simplify", "canonical_simplify",
-                           "simplify"}});
+      FlagSpec{
+          .help = "How --simplify does it.",
+          .value = "NAME",
+          .group = kListFlags,
+          .choices = {"rewrite_simplify", "canonical_simplify", "simplify"}});
   }
 };
 
