@@ -22,6 +22,7 @@ Analyzer::~Analyzer() = default;
 
 void Analyzer::Bind(const Var& var, const PrimExpr& value) {
   const PrimExpr simplified = RewriteSimplify(CanonicalSimplify(value));
+  ++parts_->version;
   parts_->bounds.Update(var, BoundOf(simplified));
   parts_->modular_sets.Update(var, ModularSetOf(simplified));
   parts_->rewrite.Update(var, simplified);
@@ -36,6 +37,7 @@ void Analyzer::Bind(const Var& var, const Range& range) {
     Bind(var, range.min);
     return;
   }
+  ++parts_->version;
   parts_->bounds.Bind(var, range);
   parts_->int_sets.Update(var, IntSet::FromRange(range));
   parts_->comparisons.Bind(var, range);
@@ -46,12 +48,15 @@ void Analyzer::Bind(const VarRanges& ranges) {
 }
 
 void Analyzer::UpdateBound(const Var& var, ConstIntBound bound) {
+  ++parts_->version;
   parts_->bounds.Update(var, bound);
 }
 void Analyzer::UpdateModularSet(const Var& var, ModularSet set) {
+  ++parts_->version;
   parts_->modular_sets.Update(var, set);
 }
 void Analyzer::UpdateIntSet(const Var& var, const IntSet& set) {
+  ++parts_->version;
   parts_->int_sets.Update(var, set);
 }
 
@@ -85,11 +90,13 @@ Analyzer::Constraint Analyzer::WithConstraint(const PrimExpr& condition) {
   Parts& p = *parts_;
   const size_t mark = p.marks.size();
   Parts::Mark state;
+  ++p.version;
   state.bounds = p.bounds.size();
   p.bounds.Enter(condition);
   state.modular = p.modular_sets.Enter(condition);
   state.literals = p.rewrite.size();
   p.rewrite.Enter(condition);
+  ++p.version;
   state.sets = p.int_sets.size();
   p.int_sets.Enter(condition);
   state.comparisons = p.comparisons.size();
@@ -100,6 +107,7 @@ Analyzer::Constraint Analyzer::WithConstraint(const PrimExpr& condition) {
 
 void Analyzer::EndConstraint(size_t mark) {
   Parts& p = *parts_;
+  ++p.version;
   while (p.marks.size() > mark) {
     const Parts::Mark& state = p.marks.back();
     p.comparisons.Leave(state.comparisons);
@@ -220,16 +228,21 @@ bool Analyzer::CanProve(const PrimExpr& condition, ProofStrength strength) {
 }
 
 void Analyzer::SetExtensions(unsigned extensions) {
+  ++parts_->version;
   parts_->rewrite.set_extensions(extensions);
 }
 unsigned Analyzer::extensions() const { return parts_->rewrite.extensions(); }
 void Analyzer::SetMaxRewriteSteps(int64_t steps) {
+  ++parts_->version;
   parts_->rewrite.set_max_steps(steps);
 }
 int64_t Analyzer::rewrite_steps() const { return parts_->rewrite.steps(); }
 bool Analyzer::exceeded_rewrite_steps() const {
   return parts_->rewrite.exceeded();
 }
-void Analyzer::ResetRewriteSteps() { parts_->rewrite.reset_steps(); }
+void Analyzer::ResetRewriteSteps() {
+  ++parts_->version;
+  parts_->rewrite.reset_steps();
+}
 
 }  // namespace baton::tir

@@ -4,6 +4,7 @@
 #define BATON_TIR_ARITH_ANALYZER_PARTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "baton/tir/arith/analyzer.h"
@@ -39,6 +40,8 @@ struct Analyzer::Parts {
   IntSets int_sets;
   Comparisons comparisons;
   std::vector<Mark> marks;
+  // Changes where something becomes known or is known no more.
+  uint64_t version = 0;
 };
 
 }  // namespace baton::tir

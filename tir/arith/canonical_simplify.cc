@@ -14,6 +14,7 @@
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/analyzer_parts.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewrite_simplify.h"
@@ -290,10 +291,10 @@ std::optional<CanonicalSimplifier::Form> CanonicalSimplifier::Fold(
   }
 }
 
-PrimExpr CanonicalSimplifier::VisitBinary(const BinaryNode* node) {
+PrimExpr CanonicalSimplifier::SimplifyBinary(const BinaryNode* node) {
   if (node->op() == BinaryOp::kLT) return Less(node);
   if (node->op() > BinaryOp::kFloorMod || !IsIndexType(node->dtype())) {
-    return RewriteSimplifier::VisitBinary(node);
+    return RewriteSimplifier::SimplifyBinary(node);
   }
   return ToExpr(MutateBinary(node));
 }
@@ -314,6 +315,24 @@ CanonicalSimplifier::Form CanonicalSimplifier::Mutate(const PrimExpr& e) {
 }
 
 CanonicalSimplifier::Form CanonicalSimplifier::MutateBinary(
+    const BinaryNode* node) {
+  if (node->op() <= BinaryOp::kMul) return MutateOperation(node);
+  // Divisions prove, and what they prove is simplified again.
+  const uint64_t version = analyzer_.parts().version;
+  if (forms_version_ != version || forms_.size() >= kMaxForms) {
+    forms_.Clear();
+    forms_version_ = version;
+  } else if (const KnownForm* known = forms_.Find(node)) {
+    return known->form;
+  }
+  Form form = MutateOperation(node);
+  if (forms_version_ == analyzer_.parts().version) {
+    forms_[node] = {PrimExpr(node), form};
+  }
+  return form;
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::MutateOperation(
     const BinaryNode* node) {
   Form a = Mutate(node->a());
   Form b = Mutate(node->b());
@@ -670,7 +689,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::MutateCast(
 
 PrimExpr CanonicalSimplifier::Less(const BinaryNode* node) {
   if (!IsIndexType(node->a().dtype())) {
-    return RewriteSimplifier::VisitBinary(node);
+    return RewriteSimplifier::SimplifyBinary(node);
   }
   Form a = Mutate(node->a());
   Form b = Mutate(node->b());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
+#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/rewrite_simplify.h"
 #include "baton/tir/ir/expr.h"
@@ -24,7 +25,7 @@ class CanonicalSimplifier : public RewriteSimplifier {
   PrimExpr Simplify(const PrimExpr& e) { return Rewrite(e); }
 
  protected:
-  PrimExpr VisitBinary(const BinaryNode* node) override;
+  PrimExpr SimplifyBinary(const BinaryNode* node) override;
   PrimExpr VisitCast(const CastNode* node) override;
   PrimExpr VisitReduce(const ReduceNode* node) override;
 
@@ -53,6 +54,7 @@ class CanonicalSimplifier : public RewriteSimplifier {
 
   Form Mutate(const PrimExpr& e);
   Form MutateBinary(const BinaryNode* node);
+  Form MutateOperation(const BinaryNode* node);
   Form MutateCast(const CastNode* node);
   Form AddSub(const BinaryNode* node, Form a, Form b);
   Form Multiply(const BinaryNode* node, Form a, Form b);
@@ -88,6 +90,14 @@ class CanonicalSimplifier : public RewriteSimplifier {
   bool FitsIn(DType dtype, const PrimExpr& e);
   bool CanCast(const Split& split, DType dtype);
   bool CanCast(const Sum& sum, DType dtype);
+
+  struct KnownForm {
+    PrimExpr node;  // kept alive
+    Form form;
+  };
+  static constexpr size_t kMaxForms = 1024;
+  NodeMap<KnownForm> forms_;
+  uint64_t forms_version_ = 0;
 };
 
 // lhs * rhs in the form (x * y) * c.

@@ -10,6 +10,7 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/expr.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/analyzer_parts.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewrite_rules.h"
@@ -205,7 +206,37 @@ PrimExpr RewriteSimplifier::Again(const PrimExpr& e) {
   return result;
 }
 
+PrimExpr RewriteSimplifier::Remembered(const BinaryNode* node) {
+  if (memo_.empty()) return {};
+  if (memo_version_ != analyzer_.parts().version) {
+    memo_.Clear();
+    return {};
+  }
+  const Result* result = memo_.Find(node);
+  return result != nullptr ? result->result : PrimExpr();
+}
+
+void RewriteSimplifier::Remember(const BinaryNode* node,
+                                 const PrimExpr& result) {
+  // Below a limited depth less is simplified.
+  if (depth_ > 0 || exceeded()) return;
+  if (memo_version_ != analyzer_.parts().version ||
+      memo_.size() >= kMaxRemembered) {
+    memo_.Clear();
+    memo_version_ = analyzer_.parts().version;
+  }
+  memo_[node] = {PrimExpr(node), result};
+}
+
 PrimExpr RewriteSimplifier::VisitBinary(const BinaryNode* node) {
+  PrimExpr result = Remembered(node);
+  if (result.defined()) return result;
+  result = SimplifyBinary(node);
+  Remember(node, result);
+  return result;
+}
+
+PrimExpr RewriteSimplifier::SimplifyBinary(const BinaryNode* node) {
   switch (node->op()) {
     case BinaryOp::kGT:
       return Rewrite(MakeBinary(BinaryOp::kLT, node->b(), node->a()));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
+#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/rewrite_rules.h"
 #include "baton/tir/arith/rewriter.h"
@@ -41,7 +42,13 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
 
  protected:
   PrimExpr VisitVar(const VarNode* node) override;
+  // Results are remembered while nothing becomes known: proofs simplify the
+  // operands of what they prove again.
   PrimExpr VisitBinary(const BinaryNode* node) override;
+  virtual PrimExpr SimplifyBinary(const BinaryNode* node);
+  // The result for `node` that is remembered; null if there is none.
+  PrimExpr Remembered(const BinaryNode* node);
+  void Remember(const BinaryNode* node, const PrimExpr& result);
   PrimExpr VisitNot(const NotNode* node) override;
   PrimExpr VisitSelect(const SelectNode* node) override;
   PrimExpr VisitCall(const CallNode* node) override;
@@ -82,7 +89,14 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   PrimExpr MatchLiteral(const PrimExpr& e);
 
   static constexpr int kMaxDepth = 5;
+  static constexpr size_t kMaxRemembered = 4096;
 
+  struct Result {
+    PrimExpr node;  // kept alive
+    PrimExpr result;
+  };
+  NodeMap<Result> memo_;
+  uint64_t memo_version_ = 0;
   VarMap<PrimExpr> vars_;
   std::vector<PrimExpr> literals_;
   unsigned extensions_ = Analyzer::kNoExtension;
