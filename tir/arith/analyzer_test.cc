@@ -1,0 +1,263 @@
+// The analyzer and what uses it, as text in and text out.
+
+#include "baton/tir/arith/analyzer.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/tir/arith/int_set.h"
+#include "baton/tir/arith/iter_map.h"
+#include "baton/tir/arith/linear_equations.h"
+#include "baton/tir/arith/pattern.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/script_printer.h"
+#include "baton/tir/ir/script_reader.h"
+#include "gtest/gtest.h"
+
+namespace baton::tir {
+namespace {
+
+class AnalyzerTest : public ::testing::Test {
+ protected:
+  PrimExpr E(absl::string_view text) const {
+    const absl::StatusOr<PrimExpr> e = ParseScriptExpr(text, vars_);
+    EXPECT_TRUE(e.ok()) << e.status();
+    return e.ok() ? *e : IntImm(kInt32, 0);
+  }
+  Range R(int64_t min, int64_t extent) const {
+    return {IntImm(kInt32, min), IntImm(kInt32, extent)};
+  }
+  static std::string Text(const PrimExpr& e) {
+    return e.defined() ? AsScript(e) : "none";
+  }
+  static std::string Text(const IntSet& set) {
+    if (set.IsNothing()) return "nothing";
+    return absl::StrCat("[", Text(set.min()), ", ", Text(set.max()), "]");
+  }
+  static std::string Text(const std::vector<PrimExpr>& list) {
+    return absl::StrJoin(list, "; ", [](std::string* out, const PrimExpr& e) {
+      absl::StrAppend(out, Text(e));
+    });
+  }
+
+  Var i_{"i", kInt32};
+  Var j_{"j", kInt32};
+  Var k_{"k", kInt32};
+  Var n_{"n", kInt32};
+  std::vector<Var> vars_ = {i_, j_, k_, n_};
+  Analyzer analyzer_;
+};
+
+TEST_F(AnalyzerTest, SimplifiesByRanges) {
+  analyzer_.Bind(i_, R(0, 8));
+  EXPECT_EQ(Text(analyzer_.Simplify(E("(i + 8) // 8 + (i + 16) % 8"))),
+            "i + 1");
+  EXPECT_EQ(Text(analyzer_.Simplify(E("i < 8"))), "T.bool(True)");
+  EXPECT_EQ(analyzer_.BoundOf(E("i * 2 - 3")), (ConstIntBound{-3, 11}));
+  EXPECT_EQ(analyzer_.ModularSetOf(E("i * 6 + 9")), (ModularSet{6, 3}));
+}
+
+TEST_F(AnalyzerTest, ConstraintsEndWithTheirScope) {
+  EXPECT_FALSE(analyzer_.CanProve(E("i + 1 <= n")));
+  {
+    const auto scope = analyzer_.WithConstraint(E("i < n"));
+    EXPECT_TRUE(analyzer_.CanProve(E("i < n")));
+    EXPECT_TRUE(analyzer_.CanProve(E("i + 1 <= n")));
+    EXPECT_FALSE(analyzer_.CanProve(E("i + 2 <= n")));
+    const auto inner = analyzer_.WithConstraint(E("i % 4 == 3"));
+    EXPECT_EQ(analyzer_.ModularSetOf(E("i + 2")), (ModularSet{4, 1}));
+  }
+  EXPECT_FALSE(analyzer_.CanProve(E("i + 1 <= n")));
+  EXPECT_EQ(analyzer_.ModularSetOf(E("i + 2")), (ModularSet{1, 0}));
+}
+
+TEST_F(AnalyzerTest, FollowsComparisonsWhereThatIsOn) {
+  const auto first = analyzer_.WithConstraint(E("i < j"));
+  const auto second = analyzer_.WithConstraint(E("j < k"));
+  EXPECT_FALSE(analyzer_.CanProve(E("i < k")));
+  analyzer_.SetExtensions(Analyzer::kTransitivelyProveInequalities);
+  EXPECT_TRUE(analyzer_.CanProve(E("i < k")));
+  EXPECT_TRUE(analyzer_.CanProve(E("i + 2 <= k")));
+  EXPECT_FALSE(analyzer_.CanProve(E("i + 3 <= k")));
+}
+
+TEST_F(AnalyzerTest, ReplacedBindingsReplaceComparisons) {
+  analyzer_.Bind(i_, Range{IntImm(kInt32, 0), n_});
+  EXPECT_TRUE(analyzer_.CanProve(E("i < n")));
+  analyzer_.Bind(i_, Range{IntImm(kInt32, 0), j_});
+  EXPECT_FALSE(analyzer_.CanProve(E("i < n")));
+  EXPECT_TRUE(analyzer_.CanProve(E("i < j")));
+}
+
+TEST_F(AnalyzerTest, StopsAfterSoManyRewrites) {
+  const PrimExpr e = E("i + j - j + (k + n - n)");
+  analyzer_.SetMaxRewriteSteps(1);
+  analyzer_.RewriteSimplify(e);
+  EXPECT_TRUE(analyzer_.exceeded_rewrite_steps());
+  analyzer_.SetMaxRewriteSteps(100);
+  analyzer_.ResetRewriteSteps();
+  EXPECT_EQ(Text(analyzer_.RewriteSimplify(e)), "i + k");
+  EXPECT_FALSE(analyzer_.exceeded_rewrite_steps());
+}
+
+TEST_F(AnalyzerTest, SymbolicBoundsProveMore) {
+  analyzer_.MarkGlobalNonNeg(E("n"));
+  analyzer_.Bind(i_, Range{IntImm(kInt32, 0), n_});
+  const PrimExpr e = E("i * 32 < n * 32");
+  EXPECT_TRUE(analyzer_.CanProve(e, ProofStrength::kSymbolicBound));
+  EXPECT_TRUE(
+      analyzer_.CanProveLessEqualThanSymbolicShapeValue(E("32"), E("n * 32")));
+}
+
+TEST_F(AnalyzerTest, EvaluatesSets) {
+  const Domains domains = {{i_, IntSet::FromRange(R(0, 4))}};
+  EXPECT_EQ(Text(EvalSet(E("j * 4 + i"), domains)), "[j * 4, j * 4 + 3]");
+  EXPECT_EQ(Text(EvalSet(E("j - i"), domains)), "[j - 3, j]");
+  EXPECT_EQ(Text(EvalSet(E("i // 2"), domains)), "[0, 1]");
+  EXPECT_EQ(Text(EvalSet(E("(i + 8) % 4"), domains)), "[0, 3]");
+  EXPECT_EQ(Text(EvalSet(E("i * j"), domains)),
+            "[T.Select(j >= 0, 0 * j, 3 * j), T.Select(j >= 0, 3 * j, 0 * j)]");
+}
+
+TEST_F(AnalyzerTest, UnitesAndIntersectsSets) {
+  const IntSet a = IntSet::FromRange(R(0, 4));
+  const IntSet b = IntSet::FromRange(R(6, 2));
+  EXPECT_EQ(Text(Union({a, b})), "[0, 7]");
+  EXPECT_EQ(Text(UnionLowerBound({a, b})), "[0, 3]");
+  EXPECT_EQ(Text(Intersect({a, b})), "nothing");
+  EXPECT_EQ(Text(Intersect({a, IntSet::Interval(IntImm(kInt32, 2), {})})),
+            "[2, 3]");
+}
+
+TEST_F(AnalyzerTest, DetectsLinearEquations) {
+  EXPECT_EQ(Text(DetectLinearEquation(E("i * 4 + j * n + 7 - i"), {i_, j_})),
+            "3; n; 7");
+  EXPECT_EQ(Text(DetectLinearEquation(E("i * i"), {i_})), "");
+  EXPECT_EQ(Text(DetectLinearEquation(E("i // 2 + j"), {i_})), "");
+  EXPECT_EQ(Text(DetectClipBound(E("i >= 3 and i + 1 < n"), {i_})), "3; n - 2");
+}
+
+TEST_F(AnalyzerTest, SolvesInequalities) {
+  const Domains relax = {{j_, IntSet::FromRange(R(0, 4))}};
+  EXPECT_EQ(Text(DeduceBound(i_, E("i * 4 + j < 17"), {}, relax)), "[none, 3]");
+  EXPECT_EQ(Text(DeduceBound(i_, E("10 <= i * 3"), {}, {})), "[4, none]");
+  EXPECT_EQ(Text(DeduceBound(i_, E("i // 6 <= 4"), {}, {})), "[none, 29]");
+  EXPECT_EQ(Text(DeduceBound(i_, E("n - i > 3"), {}, {})), "[none, n - 4]");
+  EXPECT_EQ(Text(DeduceBound(i_, E("i * i < 3"), {}, {})), "nothing");
+}
+
+TEST_F(AnalyzerTest, NarrowsPredicates) {
+  const VarRanges free = {{j_, R(0, 4)}};
+  EXPECT_EQ(Text(NarrowPredicateExpression(E("i + j < 8"), free)), "i + 3 < 8");
+  EXPECT_EQ(Text(NarrowPredicateExpression(E("i % 2 == j"), free)),
+            "T.bool(False)");
+}
+
+TEST_F(AnalyzerTest, SolvesLinearEquations) {
+  const LinearSolution solution = SolveLinearEquations(
+      {i_, j_}, {{i_, R(0, 4)}, {j_, R(0, 8)}}, {E("k == i + j"), E("n == j")});
+  ASSERT_TRUE(solution.solvable);
+  EXPECT_EQ(Text(*solution.values.Find(i_)), "k - n");
+  EXPECT_EQ(Text(*solution.values.Find(j_)), "n");
+  EXPECT_EQ(Text(solution.relations), "n <= k; k - n < 4; 0 <= n; n < 8");
+  EXPECT_FALSE(SolveLinearEquations({i_}, {}, {E("i * 2 == 3")}).solvable);
+}
+
+TEST_F(AnalyzerTest, DetectsIterationMaps) {
+  const VarRanges ranges = {{i_, R(0, 8)}, {j_, R(0, 4)}};
+  EXPECT_EQ(
+      Text(IterMapSimplify({E("(i * 4 + j) // 4"), E("(i * 4 + j) % 4")},
+                           ranges, {}, IterMapLevel::kBijective, analyzer_)),
+      "i; j");
+  const IterMapResult overlap = DetectIterMap(
+      {E("i + j")}, ranges, {}, IterMapLevel::kBijective, analyzer_);
+  EXPECT_TRUE(overlap.indices.empty());
+  EXPECT_EQ(overlap.errors.size(), 1);
+  // The predicate joins what the extents leave apart.
+  EXPECT_FALSE(DetectIterMap({E("k * 9 + j * 2 + i")},
+                             {{i_, R(0, 2)}, {j_, R(0, 5)}, {k_, R(0, 4)}},
+                             E("j * 2 + i < 9"), IterMapLevel::kSurjective,
+                             analyzer_)
+                   .indices.empty());
+}
+
+TEST_F(AnalyzerTest, DividesSubspaces) {
+  const VarRanges ranges = {{i_, R(0, 8)}, {j_, R(0, 4)}};
+  const std::vector<DividedIter> parts = SubspaceDivide(
+      {E("i * 4 + j")}, ranges, {j_}, {}, IterMapLevel::kBijective, analyzer_);
+  ASSERT_EQ(parts.size(), 2);
+  EXPECT_EQ(Text(NormalizeIterMapToExpr(parts[0].outer)), "i");
+  EXPECT_EQ(Text(NormalizeIterMapToExpr(parts[0].inner)), "j");
+  EXPECT_EQ(Text(parts[0].inner.extent()), "4");
+  EXPECT_TRUE(SubspaceDivide({E("j * 8 + i")}, ranges, {j_}, {},
+                             IterMapLevel::kBijective, analyzer_)
+                  .empty());
+}
+
+TEST_F(AnalyzerTest, EstimatesRegions) {
+  const VarRanges ranges = {{i_, R(0, 8)}, {j_, R(0, 4)}};
+  const auto strict = EstimateRegionStrictBound(
+      {{E("i * 4 + j"), IntImm(kInt32, 1)}}, ranges, {}, analyzer_);
+  ASSERT_TRUE(strict.has_value());
+  EXPECT_EQ(Text((*strict)[0]), "[0, 31]");
+  // There are gaps.
+  EXPECT_FALSE(EstimateRegionStrictBound({{E("i * 8"), IntImm(kInt32, 1)}},
+                                         ranges, {}, analyzer_)
+                   .has_value());
+  EXPECT_EQ(Text(EstimateRegionUpperBound({{E("i * 8"), IntImm(kInt32, 1)}},
+                                          ranges, {}, analyzer_)[0]),
+            "[0, 56]");
+}
+
+TEST_F(AnalyzerTest, DivisionByZeroIsNoError) {
+  const PrimExpr zero = Binary(BinaryOp::kFloorDiv, i_, IntImm(kInt32, 0));
+  EXPECT_EQ(Text(analyzer_.Simplify(zero)), "i // 0");
+  EXPECT_EQ(Text(analyzer_.Simplify(
+                Binary(BinaryOp::kFloorMod, i_, IntImm(kInt32, 0)))),
+            "i % 0");
+  EXPECT_EQ(Text(EvalSet(zero, {})), "[i // 0, i // 0]");
+}
+
+TEST_F(AnalyzerTest, ConstantsThatOverflowStayRight) {
+  const Var x("x", DType::Int(64));
+  const PrimExpr large = IntImm(DType::Int(64), int64_t{1} << 40);
+  const PrimExpr e = MakeBinary(
+      BinaryOp::kFloorDiv, MakeBinary(BinaryOp::kFloorDiv, x, large), large);
+  EXPECT_EQ(Text(analyzer_.CanonicalSimplify(e)),
+            "x // T.int64(1099511627776) // T.int64(1099511627776)");
+}
+
+TEST_F(AnalyzerTest, NestedDivisionsTakeLinearTime) {
+  PrimExpr e = i_;
+  for (int depth = 0; depth < 60; ++depth) {
+    e = MakeBinary(BinaryOp::kFloorDiv,
+                   Add(Mul(j_, IntImm(kInt32, 3)), Add(e, k_)),
+                   IntImm(kInt32, 7));
+  }
+  analyzer_.Simplify(e);
+  PrimExpr casts = i_;
+  for (int depth = 0; depth < 60; ++depth) {
+    casts = Cast(depth % 2 == 0 ? DType::Int(64) : DType::Int(32),
+                 Add(casts, IntImm(casts.dtype(), 1)));
+  }
+  analyzer_.Simplify(casts);
+}
+
+TEST_F(AnalyzerTest, DepthIsNotLimitedByTheStack) {
+  PrimExpr e = i_;
+  for (int depth = 0; depth < 20000; ++depth) {
+    e = depth % 2 == 0 ? PrimExpr(Binary(BinaryOp::kMax, e, j_))
+                       : PrimExpr(Binary(BinaryOp::kMin, e, k_));
+  }
+  analyzer_.BoundOf(e);
+  EXPECT_TRUE(ExprDeepEqual(e, e));
+  EXPECT_TRUE(analyzer_.RewriteSimplify(e).defined());
+}
+
+}  // namespace
+}  // namespace baton::tir
