@@ -1,6 +1,5 @@
 #include "baton/tir/ir/functor.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -239,28 +238,6 @@ bool MapList(std::vector<T>& list, const Fn& rewrite) {
     changed = true;
   }
   return changed;
-}
-
-// The statements of `seq`, those of nested sequences in their places.
-std::vector<Stmt> Spliced(std::vector<Stmt> seq) {
-  const auto is_nested = [](const Stmt& stmt) {
-    return stmt.As<SeqStmtNode>() != nullptr;
-  };
-  if (std::none_of(seq.begin(), seq.end(), is_nested)) return seq;
-  std::vector<Stmt> result;
-  std::vector<Stmt> pending(seq.rbegin(), seq.rend());
-  while (!pending.empty()) {
-    Stmt stmt = std::move(pending.back());
-    pending.pop_back();
-    const auto* nested = stmt.As<SeqStmtNode>();
-    if (nested == nullptr) {
-      result.push_back(std::move(stmt));
-    } else {
-      pending.insert(pending.end(), nested->seq().rbegin(),
-                     nested->seq().rend());
-    }
-  }
-  return result;
 }
 
 }  // namespace
@@ -553,7 +530,7 @@ Stmt Rewriter::VisitSeqStmt(const SeqStmtNode* node) {
   if (!MapList(seq, [this](const Stmt& stmt) { return Rewrite(stmt); })) {
     return SeqStmt(node);
   }
-  return SeqStmt(Spliced(std::move(seq)), node->span());
+  return SeqStmt(std::move(seq), node->span());
 }
 Stmt Rewriter::VisitIfThenElse(const IfThenElseNode* node) {
   PrimExpr condition = Rewrite(node->condition());
