@@ -526,10 +526,11 @@ Stmt Rewriter::VisitDeclBuffer(const DeclBufferNode* node) {
   return DeclBuffer(std::move(buffer), std::move(body), node->span());
 }
 Stmt Rewriter::VisitSeqStmt(const SeqStmtNode* node) {
-  std::vector<Stmt> seq(node->seq().begin(), node->seq().end());
-  if (!MapList(seq, [this](const Stmt& stmt) { return Rewrite(stmt); })) {
-    return SeqStmt(node);
-  }
+  std::vector<Stmt> seq;
+  seq.reserve(node->seq().size());
+  for (const Stmt& stmt : node->seq()) AppendFlattened(Rewrite(stmt), seq);
+  if (absl::MakeConstSpan(seq) == node->seq()) return SeqStmt(node);
+  if (seq.size() < 2) return MakeSeq(std::move(seq));
   return SeqStmt(std::move(seq), node->span());
 }
 Stmt Rewriter::VisitIfThenElse(const IfThenElseNode* node) {
