@@ -1,0 +1,428 @@
+#include "baton/tir/schedule/conditions.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/error_at.h"
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/functor.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/tir/schedule/edit.h"
+#include "baton/tir/schedule/state.h"
+
+namespace baton::tir {
+namespace {
+
+constexpr absl::string_view kNotDominant =
+    "another block of the scope writes the same buffer";
+
+bool IsDominant(const ScheduleState& state, const Site* block,
+                const Site* scope) {
+  absl::flat_hash_map<const BufferNode*, size_t> writers;
+  const auto add = [&writers](const BlockScope& s) {
+    for (const auto& [buffer, blocks] : s.writers) {
+      writers.try_emplace(buffer, blocks.size());
+    }
+  };
+  if (scope->is_block()) {
+    add(state.ScopeOf(scope));
+  } else {
+    for (const Site* child : ChildBlocks(state, scope)) {
+      add(state.ScopeOf(child));
+    }
+  }
+  for (const BufferRegion& write : block->block()->writes()) {
+    const auto it = writers.find(write->buffer().get());
+    if (it != writers.end() && it->second != 1) return false;
+  }
+  return true;
+}
+
+// Why a block is not complete; empty if it is.
+std::string WhyNotComplete(const ScheduleState& state, const Site* block,
+                           const Site* scope) {
+  const BlockNode* node = block->block();
+  for (const IterVar& var : node->iter_vars()) {
+    if (var->iter_type() != IterVarType::kDataPar) {
+      return absl::StrCat("variable ", var->var()->name(), " is not spatial");
+    }
+  }
+  if (!IsDominant(state, block, scope)) return std::string(kNotDominant);
+  for (const BufferRegion& read : node->reads()) {
+    if (RegionOf(node->writes(), read->buffer()).defined()) {
+      return absl::StrCat("it reads and writes ", read->buffer()->name());
+    }
+  }
+  return {};
+}
+
+// Finds stores whose indices use variables that reduce.
+class ReductionStoreFinder : public Visitor {
+ public:
+  explicit ReductionStoreFinder(const BlockNode* block) : block_(block) {
+    for (const IterVar& var : block->iter_vars()) {
+      if (var->iter_type() == IterVarType::kCommReduce) {
+        reduction_.insert(var->var().get());
+      }
+    }
+    AddMatches(block);
+  }
+  bool found() const { return found_; }
+
+ protected:
+  void VisitBlock(const BlockNode* block) override {
+    AddMatches(block);
+    Visitor::VisitBlock(block);
+  }
+  void VisitBufferStore(const BufferStoreNode* store) override {
+    const BufferNode* buffer = store->buffer().get();
+    const auto match = sources_.find(buffer);
+    const bool known =
+        RegionOf(block_->writes(), store->buffer()).defined() ||
+        (match != sources_.end() &&
+         RegionOf(block_->writes(), match->second).defined()) ||
+        std::find(block_->alloc_buffers().begin(),
+                  block_->alloc_buffers().end(),
+                  store->buffer()) != block_->alloc_buffers().end();
+    if (!known) found_ = true;
+    for (const PrimExpr& index : store->indices()) {
+      found_ |= UsesVar(index, [this](const VarNode* var) {
+        return reduction_.contains(var);
+      });
+    }
+  }
+
+ private:
+  void AddMatches(const BlockNode* block) {
+    for (const MatchRegion& match : block->match_buffers()) {
+      sources_[match->buffer().get()] = match->source()->buffer();
+    }
+  }
+
+  const BlockNode* block_;
+  absl::flat_hash_set<const VarNode*> reduction_;
+  absl::flat_hash_map<const BufferNode*, Buffer> sources_;
+  bool found_ = false;
+};
+
+std::string WhyNotReduction(const ScheduleState& state, const Site* block,
+                            const Site* scope) {
+  const BlockNode* node = block->block();
+  if (!node->init().defined()) return "it has no T.init()";
+  if (!state.IsAffine(block)) {
+    return "the values of its variables are not affine in the loops";
+  }
+  for (const IterVar& var : node->iter_vars()) {
+    if (var->iter_type() != IterVarType::kDataPar &&
+        var->iter_type() != IterVarType::kCommReduce) {
+      return absl::StrCat("variable ", var->var()->name(),
+                          " is neither spatial nor reduces");
+    }
+  }
+  if (!IsDominant(state, block, scope)) return std::string(kNotDominant);
+  ReductionStoreFinder finder(node);
+  finder.Visit(node->body());
+  if (finder.found()) {
+    return "a variable that reduces indexes what the block writes";
+  }
+  return {};
+}
+
+}  // namespace
+
+absl::Status SiteError(const Site* site, std::string message) {
+  return ErrorAt(site->stmt->span(), std::move(message));
+}
+
+absl::StatusOr<const Site*> ScopeRoot(const ScheduleState& state,
+                                      const Site* site,
+                                      bool require_stage_pipeline) {
+  const Site* scope = site->parent;
+  while (scope != nullptr && !scope->is_block()) scope = scope->parent;
+  if (scope == nullptr) {
+    return SiteError(site, "the step does not apply to the root block");
+  }
+  if (require_stage_pipeline && !state.IsStagePipeline(scope)) {
+    return SiteError(
+        scope, absl::StrCat(
+                   scope->Describe(),
+                   " is no stage pipeline: a block in it writes after a read, "
+                   "or reads what is not written before"));
+  }
+  return scope;
+}
+
+bool IsCompleteBlock(const ScheduleState& state, const Site* block,
+                     const Site* scope) {
+  return WhyNotComplete(state, block, scope).empty();
+}
+
+absl::Status CheckCompleteBlock(const ScheduleState& state, const Site* block,
+                                const Site* scope) {
+  const std::string why = WhyNotComplete(state, block, scope);
+  if (why.empty()) return absl::OkStatus();
+  return SiteError(
+      block, absl::StrCat(block->Describe(), " is not complete: ", why));
+}
+
+bool IsReductionBlock(const ScheduleState& state, const Site* block,
+                      const Site* scope) {
+  return WhyNotReduction(state, block, scope).empty();
+}
+
+absl::Status CheckReductionBlock(const ScheduleState& state, const Site* block,
+                                 const Site* scope) {
+  const std::string why = WhyNotReduction(state, block, scope);
+  if (why.empty()) return absl::OkStatus();
+  return SiteError(
+      block, absl::StrCat(block->Describe(), " is no reduction: ", why));
+}
+
+absl::Status CheckCompleteOrReductionBlock(const ScheduleState& state,
+                                           const Site* block,
+                                           const Site* scope) {
+  const std::string complete = WhyNotComplete(state, block, scope);
+  if (complete.empty()) return absl::OkStatus();
+  const std::string reduction = WhyNotReduction(state, block, scope);
+  if (reduction.empty()) return absl::OkStatus();
+  return SiteError(block,
+                   absl::StrCat(block->Describe(), " is not complete (",
+                                complete, ") and no reduction (", reduction,
+                                ")"));
+}
+
+absl::Status CheckCompactDataflow(const ScheduleState& state,
+                                  const Site* site) {
+  for (const Site* block : ChildBlocks(state, site)) {
+    BATON_RETURN_IF_ERROR(CheckCompleteOrReductionBlock(state, block, site));
+  }
+  return absl::OkStatus();
+}
+
+bool IsOutputBlock(const Site* block, const Site* scope) {
+  const auto allocated = scope->block()->alloc_buffers();
+  for (const BufferRegion& write : block->block()->writes()) {
+    if (std::find(allocated.begin(), allocated.end(), write->buffer()) ==
+        allocated.end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::Status CheckNotOutputBlock(const Site* block, const Site* scope) {
+  if (!IsOutputBlock(block, scope)) return absl::OkStatus();
+  return SiteError(block,
+                   absl::StrCat(block->Describe(), " writes a buffer that ",
+                                scope->Describe(), " does not allocate"));
+}
+
+absl::Status CheckPartialAffineBinding(const ScheduleState& state,
+                                       const Site* block, const Site* high) {
+  if (state.IsAffine(block)) return absl::OkStatus();
+  if (block->parent != nullptr && high != nullptr) {
+    Analyzer analyzer;
+    if (IsAffineBinding(block->realize.get(), LoopDomains(block->parent, high),
+                        analyzer)) {
+      return absl::OkStatus();
+    }
+  }
+  return SiteError(block, absl::StrCat("the values of the variables of ",
+                                       block->Describe(),
+                                       " are not affine in the loops"));
+}
+
+absl::Status CheckStartsWithZero(const Site* loop, Analyzer& analyzer) {
+  const PrimExpr& min = loop->loop()->min();
+  if (analyzer.CanProveEqual(min, IntImm(min.dtype(), 0))) {
+    return absl::OkStatus();
+  }
+  return SiteError(loop,
+                   absl::StrCat(loop->Describe(), " does not start at 0"));
+}
+
+absl::Status CheckPlainLoop(const Site* loop) {
+  const ForNode* node = loop->loop();
+  if (node->annotations().empty() && !node->thread().defined()) {
+    return absl::OkStatus();
+  }
+  return SiteError(loop,
+                   absl::StrCat(loop->Describe(),
+                                " has an annotation or is bound to a thread"));
+}
+
+std::vector<const Site*> ChildBlocks(const ScheduleState& state,
+                                     const Site* site) {
+  std::vector<const Site*> result;
+  // Sites stand after their parents.
+  absl::flat_hash_set<const Site*> inside = {site};
+  for (const Site& s : state.sites()) {
+    if (s.parent == nullptr || !inside.contains(s.parent)) continue;
+    if (s.is_block()) {
+      result.push_back(&s);
+    } else {
+      inside.insert(&s);
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<const Site*> OnlyChildBlock(const ScheduleState& state,
+                                           const Site* site) {
+  const std::vector<const Site*> blocks = ChildBlocks(state, site);
+  if (blocks.size() == 1) return blocks[0];
+  return SiteError(site, absl::StrCat(site->Describe(), " has ", blocks.size(),
+                                      " blocks in it, the step requires one"));
+}
+
+std::vector<const Site*> ProducersOf(const ScheduleState& state,
+                                     const Site* block) {
+  std::vector<const Site*> result;
+  const Site* scope = block->parent;
+  while (scope != nullptr && !scope->is_block()) scope = scope->parent;
+  if (scope == nullptr) return result;
+  for (const Dependency& d : state.ScopeOf(scope).DependenciesOn(block)) {
+    if (d.kind == DependencyKind::kWriteAfterRead) continue;
+    if (std::find(result.begin(), result.end(), d.src) == result.end()) {
+      result.push_back(d.src);
+    }
+  }
+  return result;
+}
+
+std::vector<const Site*> ConsumersOf(const ScheduleState& state,
+                                     const Site* block) {
+  std::vector<const Site*> result;
+  const Site* scope = block->parent;
+  while (scope != nullptr && !scope->is_block()) scope = scope->parent;
+  if (scope == nullptr) return result;
+  for (const Dependency& d : state.ScopeOf(scope).DependenciesOf(block)) {
+    if (d.kind == DependencyKind::kWriteAfterRead) continue;
+    if (std::find(result.begin(), result.end(), d.dst) == result.end()) {
+      result.push_back(d.dst);
+    }
+  }
+  return result;
+}
+
+bool IsAncestor(const Site* high, const Site* low) {
+  for (; low != nullptr; low = low->parent) {
+    if (low == high) return true;
+  }
+  return false;
+}
+
+const Site* LowestCommonAncestor(absl::Span<const Site* const> sites) {
+  const Site* p = sites[0];
+  for (const Site* site : sites) {
+    while (!IsAncestor(p, site)) p = p->parent;
+  }
+  return p;
+}
+
+absl::StatusOr<BufferRegion> AccessedRegion(const Site* block, int index,
+                                            AccessKind kind) {
+  const auto regions = kind == AccessKind::kRead ? block->block()->reads()
+                                                 : block->block()->writes();
+  if (index < 0 || index >= static_cast<int>(regions.size())) {
+    return SiteError(
+        block, absl::StrCat("buffer index ", index, " is out of range: ",
+                            block->Describe(),
+                            kind == AccessKind::kRead ? " reads " : " writes ",
+                            regions.size(), " regions"));
+  }
+  return regions[index];
+}
+
+std::pair<const Site*, bool> DefiningSite(const Site* site,
+                                          const Buffer& buffer) {
+  for (; site != nullptr; site = site->parent) {
+    const BlockNode* block = site->block();
+    if (block == nullptr) continue;
+    for (const Buffer& allocated : block->alloc_buffers()) {
+      if (allocated == buffer) return {site, true};
+    }
+    for (const MatchRegion& match : block->match_buffers()) {
+      if (match->buffer() == buffer) return {site, false};
+    }
+  }
+  return {nullptr, false};
+}
+
+absl::StatusOr<const Site*> AllocationSite(const Site* site,
+                                           const Buffer& buffer) {
+  const auto [definition, allocated] = DefiningSite(site, buffer);
+  if (allocated) return definition;
+  return SiteError(site, absl::StrCat("no block allocates buffer ",
+                                      buffer->name(),
+                                      ": it is a parameter or a view"));
+}
+
+absl::Status CheckStorageScope(absl::string_view scope) {
+  if (StorageRank(scope) >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown scope of memory: \"", scope, "\""));
+}
+
+void BindShapes(const ScheduleState& state, Analyzer& analyzer) {
+  for (const Buffer& buffer : state.function()->buffers()) {
+    for (const PrimExpr& extent : buffer->shape()) {
+      analyzer.MarkGlobalNonNeg(extent);
+    }
+  }
+}
+
+absl::StatusOr<Removal> RemovalOf(const Site* block) {
+  const Node* last = block->stmt.get();
+  const Site* site = block->parent;
+  if (site == nullptr) {
+    return SiteError(block, "the root block cannot be removed");
+  }
+  for (; !site->is_block(); last = site->stmt.get(), site = site->parent) {
+    const auto* seq = site->loop()->body().As<SeqStmtNode>();
+    if (seq != nullptr && seq->seq().size() > 1) break;
+  }
+  const auto without = [last](const SeqStmtNode* seq) {
+    std::vector<Stmt> rest;
+    for (const Stmt& stmt : seq->seq()) {
+      const auto* realize = stmt.As<BlockRealizeNode>();
+      if (stmt.get() == last ||
+          (realize != nullptr && realize->block().get() == last)) {
+        continue;
+      }
+      rest.push_back(stmt);
+    }
+    return FlatSeq(rest);
+  };
+  if (const ForNode* loop = site->loop()) {
+    return Removal{site->stmt,
+                   WithBody(loop, without(loop->body().As<SeqStmtNode>()))};
+  }
+  // Definitions at the begin of a block's body stay around the rest.
+  Stmt inner = site->block()->body();
+  const std::vector<Stmt> definitions = TakeDefinitions(inner);
+  const auto* seq = inner.As<SeqStmtNode>();
+  if (seq == nullptr) {
+    return SiteError(block, absl::StrCat(block->Describe(), " is all that ",
+                                         site->Describe(),
+                                         " has: it cannot be removed"));
+  }
+  BlockNode::Parts parts = site->block()->parts();
+  parts.body = AroundDefinitions(definitions, without(seq));
+  return Removal{site->stmt, Block(std::move(parts), site->stmt->span())};
+}
+
+}  // namespace baton::tir
