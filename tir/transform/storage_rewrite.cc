@@ -317,19 +317,26 @@ class Planner {
     FindLives();
     Plan();
     for (const auto& storage : storages_) {
+      if (storage->attach_scope == nullptr) {
+        attached_to_function_.push_back(storage.get());
+        continue;
+      }
       std::vector<Storage*>& attached = attached_[storage->attach_scope];
       if (attached.empty()) attach_scopes_.push_back(storage->attach_scope);
       attached.push_back(storage.get());
     }
+    Allocate(attached_to_function_);
     for (const Node* scope : attach_scopes_) Allocate(attached_[scope]);
   }
 
   const Storage* StorageOf(const Node* var) const {
+    if (var == nullptr) return nullptr;
     Storage* const* storage = storage_of_.Find(var);
     return storage == nullptr ? nullptr : *storage;
   }
   // Null scope: the function.
   absl::Span<Storage* const> AttachedTo(const Node* scope) const {
+    if (scope == nullptr) return attached_to_function_;
     const std::vector<Storage*>* attached = attached_.Find(scope);
     return attached == nullptr ? absl::Span<Storage* const>() : *attached;
   }
@@ -607,6 +614,7 @@ class Planner {
   NodeMap<Storage*> storage_of_;
   std::multimap<uint64_t, Storage*> constant_free_;
   std::list<Storage*> symbolic_free_;
+  std::vector<Storage*> attached_to_function_;
   NodeMap<std::vector<Storage*>> attached_;
   std::vector<const Node*> attach_scopes_;
   Analyzer analyzer_;
