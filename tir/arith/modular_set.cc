@@ -16,7 +16,6 @@ namespace {
 ModularSet MakeSet(int64_t coeff, int64_t base) {
   if (coeff < 0) {
     coeff = WrappedSub(0, coeff);
-    base = WrappedSub(0, base);
     if (coeff < 0) return {};
   }
   if (coeff != 0) base = FloorMod(base, coeff);
