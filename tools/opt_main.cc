@@ -34,6 +34,7 @@
 #include "baton/tools/opt.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/simplify.h"
 #include "baton/triage/interrupt.h"
 
 namespace baton {
@@ -76,8 +77,8 @@ constexpr const char* kAbseilFlags[] = {"help", "version"};
 absl::StatusOr<FlagSet> OwnFlags() {
   FlagSet flags;
   for (const std::vector<Flag>* own :
-       {&FlagsOf<RunOptions>(), &FlagsOf<OptOptions>(),
-        &FlagsOf<ListOptions>()}) {
+       {&FlagsOf<RunOptions>(), &FlagsOf<OptOptions>(), &FlagsOf<ListOptions>(),
+        &FlagsOf<SimplifyOptions>()}) {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-opt"));
   }
   return flags;
@@ -214,7 +215,8 @@ absl::StatusOr<OptOptions> OptionsOf(const AttrMap& values) {
     options.given.push_back(name);
     if (FieldsOf<OptOptions>().Find(name) == nullptr &&
         FieldsOf<RunOptions>().Find(name) == nullptr &&
-        FieldsOf<ListOptions>().Find(name) == nullptr) {
+        FieldsOf<ListOptions>().Find(name) == nullptr &&
+        FieldsOf<SimplifyOptions>().Find(name) == nullptr) {
       options.run.instrument_flags.emplace_back(name, value);
     }
   }
@@ -286,6 +288,14 @@ absl::StatusOr<int> Main(const std::string& program,
   }
   BATON_ASSIGN_OR_RETURN(const bool listed, List(parsed->values));
   if (listed) return 0;
+  SimplifyOptions simplify;
+  const bool given = std::any_of(
+      parsed->values.begin(), parsed->values.end(),
+      [](const auto& entry) { return entry.first == "simplifier"; });
+  BATON_RETURN_IF_ERROR(AssignFlags(parsed->values, &simplify));
+  BATON_ASSIGN_OR_RETURN(const bool simplified,
+                         RunSimplify(simplify, given, std::cout));
+  if (simplified) return 0;
 
   BATON_ASSIGN_OR_RETURN(OptOptions options, OptionsOf(parsed->values));
   if (!positional.empty()) options.input = positional[0];

@@ -117,8 +117,8 @@ bool ReadBound(const BinaryNode* compare, VarRanges& iters,
   PrimExpr max = Add(range->min, range->extent);
   if (bound.lower.defined()) min = MakeBinary(BinaryOp::kMax, min, bound.lower);
   if (bound.upper.defined()) max = MakeBinary(BinaryOp::kMin, max, bound.upper);
-  Analyzer analyzer;
-  iters.Set(Var(var), {min, analyzer.Simplify(Sub(max, min))});
+  PrimExpr extent = IsZero(min) ? max : Sub(max, min);
+  iters.Set(Var(var), {std::move(min), std::move(extent)});
   return true;
 }
 
