@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/tir/analysis/known_values.h"
 #include "baton/tir/analysis/side_effect.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
@@ -69,7 +71,9 @@ Stmt EffectsOf(absl::Span<const PrimExpr> values) {
 // run, branches that are never taken, stores of the value that is there.
 class Simplifier final : public AnalyzingRewriter {
  public:
-  using AnalyzingRewriter::AnalyzingRewriter;
+  // `known` may be null.
+  Simplifier(Analyzer& analyzer, KnownValues* known)
+      : AnalyzingRewriter(analyzer), known_(known) {}
 
  protected:
   Stmt VisitAttrStmt(const AttrStmtNode* node) override {
@@ -105,23 +109,34 @@ class Simplifier final : public AnalyzingRewriter {
   Stmt VisitBufferStore(const BufferStoreNode* node) override {
     const std::vector<PrimExpr> indices(node->indices().begin(),
                                         node->indices().end());
-    const BufferLoad there(node->buffer(), indices);
-    bool stores_what_is_there = false;
-    if (const auto* load = node->value().As<BufferLoadNode>();
-        load != nullptr && IsSamePlace(*load, *node)) {
-      stores_what_is_there = true;
-    } else if (there->dtype() == node->value().dtype()) {
-      const PrimExpr difference = Sub(node->value(), there);
-      stores_what_is_there = IsOne(analyzer_.Simplify(MakeBinary(
-          BinaryOp::kEQ, difference, MakeConst(difference.dtype(), 0))));
+    bool is_useless = false;
+    if (known_ != nullptr && known_->IsOverwritten(BufferStore(node))) {
+      known_->Remove(BufferStore(node));
+      is_useless = true;
+    } else if (const auto* load = node->value().As<BufferLoadNode>();
+               load != nullptr && IsSamePlace(*load, *node)) {
+      is_useless = true;
+    } else {
+      is_useless = StoresKnownValue(node, BufferLoad(node->buffer(), indices));
     }
-    if (!stores_what_is_there) return BufferStore(node);
+    if (!is_useless) return BufferStore(node);
     std::vector<PrimExpr> parts = {node->value()};
     parts.insert(parts.end(), indices.begin(), indices.end());
     return EffectsOf(parts);
   }
 
  private:
+  // True if the element has the value already.
+  bool StoresKnownValue(const BufferStoreNode* node, const BufferLoad& there) {
+    if (there->dtype() != node->value().dtype()) return false;
+    const PrimExpr difference = Sub(node->value(), there);
+    const PrimExpr is_zero =
+        MakeBinary(BinaryOp::kEQ, difference, MakeConst(difference.dtype(), 0));
+    return IsOne(known_ == nullptr
+                     ? analyzer_.Simplify(is_zero)
+                     : known_->SimplifyAt(is_zero, Stmt(node), analyzer_));
+  }
+
   bool IsSamePlace(const BufferLoadNode& load, const BufferStoreNode& store) {
     const BufferNode& a = *load.buffer();
     const BufferNode& b = *store.buffer();
@@ -139,6 +154,7 @@ class Simplifier final : public AnalyzingRewriter {
     return true;
   }
 
+  KnownValues* known_;
   Domains loops_;
 };
 
@@ -253,10 +269,17 @@ Pass RemoveNoOp() {
   return CreatePrimFuncPass(
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& context) -> absl::StatusOr<PrimFunc> {
+        const RemoveNoOpConfig config = context.Get(kConfig);
+        std::unique_ptr<KnownValues> known;
+        if (config.use_dataflow_analysis) {
+          known = std::make_unique<KnownValues>(
+              function->body(), config.max_simplification_steps);
+          if (!known->status().ok()) return known->status();
+        }
         Analyzer analyzer;
-        analyzer.SetMaxRewriteSteps(
-            context.Get(kConfig).max_simplification_steps);
-        return Pruner().RewriteBody(Simplifier(analyzer).RewriteBody(function));
+        analyzer.SetMaxRewriteSteps(config.max_simplification_steps);
+        return Pruner().RewriteBody(
+            Simplifier(analyzer, known.get()).RewriteBody(function));
       },
       {.name = "tir.RemoveNoOp",
        .doc = "Removes statements without effect.",
