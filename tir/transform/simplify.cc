@@ -1,6 +1,7 @@
 #include "baton/tir/transform/simplify.h"
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -17,6 +18,7 @@
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/known_values.h"
 #include "baton/tir/transform/pass_config.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/transform/config.h"
@@ -79,8 +81,13 @@ class BufferVars final : public Visitor {
 
 class Simplifier final : public AnalyzingRewriter {
  public:
-  Simplifier(Analyzer& analyzer, const PrimFunc& function)
-      : AnalyzingRewriter(analyzer) {
+  Simplifier(Analyzer& analyzer, const PrimFunc& function,
+             const SimplifyConfig& config)
+      : AnalyzingRewriter(analyzer), config_(config) {
+    if (config.propagate_knowns_to_prove_conditional ||
+        config.propagate_knowns_to_simplify_expressions) {
+      known_.emplace(function->body());
+    }
     buffer_vars_.Visit(function->body());
     MarkBufferShapes(function);
   }
@@ -103,8 +110,27 @@ class Simplifier final : public AnalyzingRewriter {
   BATON_TIR_SIMPLIFY(Let)
   BATON_TIR_SIMPLIFY(Reduce)
 #undef BATON_TIR_SIMPLIFY
+#define BATON_TIR_AT(Name)                            \
+  Stmt Visit##Name(const Name##Node* node) override { \
+    const At at(*this, node);                         \
+    return AnalyzingRewriter::Visit##Name(node);      \
+  }
+  BATON_TIR_AT(AttrStmt)
+  BATON_TIR_AT(AssertStmt)
+  BATON_TIR_AT(While)
+  BATON_TIR_AT(BufferRealize)
+  BATON_TIR_AT(Allocate)
+  BATON_TIR_AT(AllocateConst)
+  BATON_TIR_AT(DeclBuffer)
+  BATON_TIR_AT(SeqStmt)
+  BATON_TIR_AT(Evaluate)
+  BATON_TIR_AT(Block)
+  BATON_TIR_AT(BlockRealize)
+  BATON_TIR_AT(Prefetch)
+#undef BATON_TIR_AT
 
   Stmt VisitFor(const ForNode* node) override {
+    const At at(*this, node);
     analyzer_.Bind(node->loop_var(), Range{node->min(), node->extent()});
     const auto above = analyzer_.WithConstraint(
         MakeBinary(BinaryOp::kGE, node->loop_var(), node->min()));
@@ -114,6 +140,7 @@ class Simplifier final : public AnalyzingRewriter {
   }
 
   Stmt VisitLetStmt(const LetStmtNode* node) override {
+    const At at(*this, node);
     PrimExpr value = Rewrite(node->value());
     const bool pure = IsPure(node->value());
     const bool inlines = IsConstantNumber(node->value()) ||
@@ -133,6 +160,7 @@ class Simplifier final : public AnalyzingRewriter {
   }
 
   Stmt VisitIfThenElse(const IfThenElseNode* node) override {
+    const At at(*this, node);
     const PrimExpr condition = ProveCondition(node->condition());
     const auto* imm = condition.As<IntImmNode>();
     if (imm == nullptr) return AnalyzingRewriter::VisitIfThenElse(node);
@@ -143,6 +171,7 @@ class Simplifier final : public AnalyzingRewriter {
 
   // A store of the value that is there has no effect.
   Stmt VisitBufferStore(const BufferStoreNode* node) override {
+    const At at(*this, node);
     Stmt stmt = AnalyzingRewriter::VisitBufferStore(node);
     const auto* store = stmt.As<BufferStoreNode>();
     if (store == nullptr) return stmt;
@@ -163,14 +192,43 @@ class Simplifier final : public AnalyzingRewriter {
   }
 
  private:
-  PrimExpr ProveCondition(const PrimExpr& condition) {
-    if (values_.empty()) return analyzer_.Simplify(condition);
-    return analyzer_.Simplify(Substitute(condition, [this](const VarNode* var) {
-      const PrimExpr* value = values_.Find(var);
-      return value != nullptr ? *value : PrimExpr();
-    }));
+  // Remembers the statement that is visited.
+  class At {
+   public:
+    At(Simplifier& simplifier, const StmtNode* node)
+        : simplifier_(simplifier), outer_(simplifier.at_) {
+      simplifier.at_ = node;
+    }
+    At(const At&) = delete;
+    At& operator=(const At&) = delete;
+    ~At() { simplifier_.at_ = outer_; }
+
+   private:
+    Simplifier& simplifier_;
+    const StmtNode* outer_;
+  };
+
+  PrimExpr SimplifyExpr(const PrimExpr& e) {
+    return config_.propagate_knowns_to_simplify_expressions
+               ? known_->SimplifyAt(e, Stmt(at_), analyzer_)
+               : analyzer_.Simplify(e);
   }
 
+  PrimExpr ProveCondition(const PrimExpr& condition) {
+    const PrimExpr e = values_.empty()
+                           ? condition
+                           : Substitute(condition, [this](const VarNode* var) {
+                               const PrimExpr* value = values_.Find(var);
+                               return value != nullptr ? *value : PrimExpr();
+                             });
+    return config_.propagate_knowns_to_prove_conditional
+               ? known_->SimplifyAt(e, Stmt(at_), analyzer_)
+               : analyzer_.Simplify(e);
+  }
+
+  const SimplifyConfig& config_;
+  std::optional<KnownValues> known_;
+  const StmtNode* at_ = nullptr;
   BufferVars buffer_vars_;
   VarMap<PrimExpr> values_;
 };
@@ -194,7 +252,7 @@ unsigned SimplifyConfig::extensions() const {
 PrimFunc SimplifyFunction(const PrimFunc& function, Analyzer& analyzer,
                           const SimplifyConfig& config) {
   analyzer.SetExtensions(config.extensions());
-  return Simplifier(analyzer, function).RewriteBody(function);
+  return Simplifier(analyzer, function, config).RewriteBody(function);
 }
 
 Pass Simplify() {
