@@ -73,13 +73,8 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"relay.ext.ethos-u.options", {}, kUnread},
     {"relay.ext.verilator.options", {}, kUnread},
     {"relay.ext.vitis_ai.options", {}, kUnread},
-    {"tir.HoistExpression", {}, kUnread},
-    {"tir.HoistIfThenElse", {}, kUnread},
     {"tir.InjectDoubleBuffer", {}, kUnread},
-    {"tir.LoopPartition", {}, kUnread},
     {"tir.ReduceBranchingThroughOvercompute", {}, kUnread},
-    {"tir.RemoveNoOp", {}, kUnread},
-    {"tir.UnrollLoop", {}, kUnread},
     {"tir.add_lower_pass", {}, kUnread},
 };
 

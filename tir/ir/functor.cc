@@ -1,6 +1,5 @@
 #include "baton/tir/ir/functor.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>

@@ -174,17 +174,19 @@ class SsaConverter final : public Rewriter {
 
 Stmt ConvertSSA(const Stmt& stmt) { return SsaConverter().Rewrite(stmt); }
 
+IRModule ConvertSSA(const IRModule& module) {
+  SsaConverter converter;
+  std::vector<PrimFunc> functions;
+  for (const auto& definition : module.functions<PrimFunc>()) {
+    functions.push_back(converter.RewriteFunction(definition.function));
+  }
+  return module.WithFunctions(functions);
+}
+
 Pass ConvertSSA() {
   return CreateModulePass(
-      [](IRModule module,
-         const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        SsaConverter converter;
-        std::vector<PrimFunc> functions;
-        for (const auto& definition : module.functions<PrimFunc>()) {
-          functions.push_back(converter.RewriteFunction(definition.function));
-        }
-        return module.WithFunctions(functions);
-      },
+      [](IRModule module, const PassContext& /*context*/)
+          -> absl::StatusOr<IRModule> { return ConvertSSA(module); },
       {.name = "tir.ConvertSSA",
        .doc = "Gives each definition a variable of its own.",
        .idempotent = true});

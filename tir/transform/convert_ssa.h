@@ -8,6 +8,7 @@
 #ifndef BATON_TIR_TRANSFORM_CONVERT_SSA_H_
 #define BATON_TIR_TRANSFORM_CONVERT_SSA_H_
 
+#include "baton/ir/module.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/transform/pass.h"
 
@@ -18,8 +19,9 @@ namespace baton::tir {
 // other functions of the module included.
 Pass ConvertSSA();
 
-// Does that for one statement.
+// Does that for one statement, and for a module.
 Stmt ConvertSSA(const Stmt& stmt);
+IRModule ConvertSSA(const IRModule& module);
 
 }  // namespace baton::tir
 

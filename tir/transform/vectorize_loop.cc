@@ -15,6 +15,7 @@
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
@@ -42,11 +43,14 @@ class LaneMemory final : public Rewriter {
  protected:
   Buffer RewriteBuffer(const Buffer& buffer) override {
     if (buffer->data() != data_ || buffer->shape().empty()) return buffer;
+    const auto [made, is_new] = buffers_.TryEmplace(buffer.get());
+    if (!is_new) return made->second;
     BufferNode::Parts parts = buffer->parts();
     PrimExpr& last = parts.shape.back();
     last = analyzer_.Simplify(Mul(last, MakeConst(kInt32, lanes_)));
     parts.strides.clear();
-    return Buffer(std::move(parts), buffer->span());
+    *made = {buffer, Buffer(std::move(parts), buffer->span())};
+    return made->second;
   }
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
     PrimExpr result = Rewriter::VisitBufferLoad(node);
@@ -74,6 +78,7 @@ class LaneMemory final : public Rewriter {
   const Var data_;
   const Var var_;
   const int lanes_;
+  NodeMap<std::pair<Buffer, Buffer>> buffers_;  // before and after
   Analyzer analyzer_;
 };
 
@@ -183,9 +188,9 @@ class LaneRewriter : public Rewriter {
   }
 
   PrimExpr VisitCall(const CallNode* node) override {
-    static const Op& if_then_else = IntrinsicOp("if_then_else");
-    static const Op& texture_load = IntrinsicOp("texture2d_load");
-    static const Op& texture_store = IntrinsicOp("texture2d_store");
+    const Op& if_then_else = BATON_OP("tir.if_then_else");
+    const Op& texture_load = BATON_OP("tir.texture2d_load");
+    const Op& texture_store = BATON_OP("tir.texture2d_store");
     if (node->op() == if_then_else && node->args().size() == 3) {
       return VisitIfThenElseCall(node);
     }

@@ -1,0 +1,100 @@
+#include "baton/tir/transform/func_target.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+
+namespace baton::tir {
+
+Target TargetOf(const PrimFunc& function) {
+  const AttrValue* value = function->attrs().Find(kTargetAttr);
+  if (value == nullptr) return {};
+  const PrimExpr e = ExprOfAttr(*value);
+  return Target(e.defined() ? e.As<TargetNode>() : nullptr);
+}
+
+Target HostOf(const Target& target) {
+  const PrimExpr host = target->config().Find("host");
+  if (!host.defined()) return {};
+  if (const auto* node = host.As<TargetNode>()) return Target(node);
+  const auto* dict = host.As<DictNode>();
+  return dict == nullptr ? Target() : Target(Dict(dict));
+}
+
+Target WithoutHost(const Target& target) {
+  if (!target->config().Find("host").defined()) return target;
+  const DictNode& config = *target->config();
+  std::vector<Dict::Entry> entries;
+  for (size_t i = 0; i < config.keys().size(); ++i) {
+    if (config.keys()[i] == "host") continue;
+    entries.emplace_back(config.keys()[i], config.values()[i]);
+  }
+  return Target(Dict::OfAll(std::move(entries)), target->span());
+}
+
+DeviceType DeviceTypeOf(const Target& target) {
+  const PrimExpr kind = target->config().Find("kind");
+  if (!kind.defined()) return kUnknownDevice;
+  const auto* text = kind.As<StringImmNode>();
+  if (text == nullptr) return kUnknownDevice;
+  constexpr struct {
+    absl::string_view kind;
+    DeviceType device;
+  } kDevices[] = {
+      {"llvm", kCpuDevice},        {"c", kCpuDevice},
+      {"stackvm", kCpuDevice},     {"hybrid", kCpuDevice},
+      {"composite", kCpuDevice},   {"test", kCpuDevice},
+      {"cuda", kCudaDevice},       {"nvptx", kCudaDevice},
+      {"rocm", kRocmDevice},       {"opencl", kOpenClDevice},
+      {"sdaccel", kOpenClDevice},  {"metal", kMetalDevice},
+      {"vulkan", kVulkanDevice},   {"webgpu", kWebGpuDevice},
+      {"aocl", kAoclDevice},       {"aocl_sw_emu", kAoclDevice},
+      {"hexagon", kHexagonDevice}, {"ext_dev", kExtDevice},
+  };
+  for (const auto& entry : kDevices) {
+    if (entry.kind == text->value()) return entry.device;
+  }
+  return kUnknownDevice;
+}
+
+bool EqualTargets(const Target& a, const Target& b) {
+  return StructuralEqual(a, b);
+}
+
+std::optional<std::string> GlobalSymbolOf(const PrimFunc& function) {
+  const AttrValue* value = function->attrs().Find(kGlobalSymbol);
+  const std::string* name =
+      value == nullptr ? nullptr : value->As<std::string>();
+  if (name == nullptr) return std::nullopt;
+  return *name;
+}
+
+int CallingConvOf(const PrimFunc& function) {
+  const AttrValue* value = function->attrs().Find(kCallingConvAttr);
+  const int64_t* number = value == nullptr ? nullptr : value->As<int64_t>();
+  return number == nullptr ? kDefaultConv : static_cast<int>(*number);
+}
+
+PrimFunc WithAttr(const PrimFunc& function, absl::string_view name,
+                  AttrValue value) {
+  PrimFuncNode::Parts parts = function->parts();
+  parts.attrs = parts.attrs.With(std::string(name), std::move(value));
+  return PrimFunc(std::move(parts), function->span());
+}
+
+PrimFunc WithTarget(const PrimFunc& function, const Target& target) {
+  AttrValue value;
+  AttrOfExpr(target, value);
+  return WithAttr(function, kTargetAttr, std::move(value));
+}
+
+}  // namespace baton::tir

@@ -1,0 +1,21 @@
+// RemoveNoOp: removes statements without effect.
+//
+//   for i in range(n):                  T.evaluate(0)
+//       if i < 4:
+//           T.evaluate(0)
+
+#ifndef BATON_TIR_TRANSFORM_REMOVE_NO_OP_H_
+#define BATON_TIR_TRANSFORM_REMOVE_NO_OP_H_
+
+#include "baton/transform/pass.h"
+
+namespace baton::tir {
+
+// Removes loops that run never, lets and declarations of buffers that are not
+// used, stores of the value that is there, and all that becomes empty. Calls
+// with side effects stay. Branches whose condition is constant are taken.
+Pass RemoveNoOp();
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_TRANSFORM_REMOVE_NO_OP_H_
