@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
+#include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -372,7 +373,7 @@ absl::StatusOr<const Site*> AllocationSite(const Site* site,
 }
 
 absl::Status CheckStorageScope(absl::string_view scope) {
-  if (StorageRank(scope) >= 0) return absl::OkStatus();
+  if (MemoryScope(scope).rank != MemoryRank::kUnknown) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("unknown scope of memory: \"", scope, "\""));
 }

@@ -123,14 +123,6 @@ BufferRegion PointRegion(const Buffer& buffer,
   return BufferRegion(buffer, std::move(region));
 }
 
-BufferRegion FullRegion(const Buffer& buffer) {
-  std::vector<Range> region;
-  for (const PrimExpr& extent : buffer->shape()) {
-    region.push_back({IntImm(extent.dtype(), 0), extent});
-  }
-  return BufferRegion(buffer, std::move(region));
-}
-
 BufferRegion RegionOf(absl::Span<const BufferRegion> regions,
                       const Buffer& buffer) {
   for (const BufferRegion& region : regions) {

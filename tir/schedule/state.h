@@ -141,15 +141,6 @@ Stmt Substitute(const Stmt& stmt, const VarMap<PrimExpr>& values);
 std::vector<Range> Substitute(absl::Span<const Range> region,
                               const VarMap<PrimExpr>& values);
 
-// The ranks of memory and of threads: memory of rank r is shared by threads of
-// greater rank only. -1 for a name that is none.
-int StorageRank(absl::string_view scope);
-struct ThreadScope {
-  int rank = -1;
-  int dim = -1;
-};
-ThreadScope ThreadScopeOf(absl::string_view thread_tag);
-
 }  // namespace baton::tir
 
 #endif  // BATON_TIR_SCHEDULE_STATE_H_
