@@ -34,14 +34,10 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"tir.enable_debug", false, kUnread},
     {"tir.enable_equiv_terms_in_cse_tir", false, kUnread},
     {"tir.experimental_dma_bypass_cache", false, kUnread},
-    {"tir.instr_siblings", false, kUnread},
     {"tir.instrument_bound_checkers", false, kUnread},
-    {"tir.instrument_lwp", false, kUnread},
     {"tir.is_entry_func", false, kUnread},
-    {"tir.lwp_disable_func_prof", false, kUnread},
     {"tir.noalias", true, kUnread},
     {"tir.ptx_ldg32", false, kUnread},
-    {"tir.reset_start_id", false, kUnread},
     {"tir.use_async_copy", false, kUnread},
     {"tir.usmp.enable", false, kUnread},
     {"tir.usmp.use_workspace_io", false, kUnread},
@@ -53,8 +49,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"relay.collage.tvm_max_depth", 0, kUnread},
     {"tir.contrib.ethos-u.copy_compute_reordering_max_copy_movements", 0,
      kUnread},
-    {"tir.lwp_max_depth", 0, kUnread},
-    {"tir.lwp_min_height", 0, kUnread},
     {"tir.vtcm_capacity", 0, kUnread},
 };
 

@@ -1,0 +1,47 @@
+// The regions of buffers that a block reads and writes.
+//
+//   with T.block("B"):             reads A[0:16, vi], writes B[vi]
+//       vi = T.axis.spatial(16, i)
+//       for k in range(16):
+//           B[vi] = B[vi] + A[k, vi]
+
+#ifndef BATON_TIR_ANALYSIS_ACCESS_REGION_H_
+#define BATON_TIR_ANALYSIS_ACCESS_REGION_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/tir/arith/var_map.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/stmt.h"
+
+namespace baton::tir {
+
+struct AccessRegions {
+  // In order of the first access.
+  std::vector<BufferRegion> reads;
+  std::vector<BufferRegion> writes;
+  // Of buffers whose pointers are used.
+  std::vector<BufferRegion> opaque;
+};
+
+// Buffers that `block` does not define, by pointer. Others are not listed.
+using BuffersByPointer = VarMap<Buffer>;
+
+// The accesses in the body and initialization of `block`, over all values of
+// the loops inside; of blocks inside, what those are declared to read and
+// write. What the initialization writes is not read.
+AccessRegions FindBlockAccessRegions(const Block& block,
+                                     const BuffersByPointer& buffers);
+
+// The same as two lists: opaque accesses read and write.
+struct ReadWriteRegions {
+  std::vector<BufferRegion> reads;
+  std::vector<BufferRegion> writes;
+};
+ReadWriteRegions FindBlockReadWriteRegions(const Block& block,
+                                           const BuffersByPointer& buffers);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_ANALYSIS_ACCESS_REGION_H_
