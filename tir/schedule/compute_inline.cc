@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
-#include "baton/tir/analysis/access_regions.h"
+#include "baton/tir/analysis/access_region.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/iter_map.h"
@@ -84,8 +84,8 @@ class Inliner : public Rewriter {
           !RegionOf(parts.writes, buffer_).defined()) {
         return rewritten;
       }
-      AccessRegions regions =
-          ReadAndWriteRegions(Block(rewritten.As<BlockNode>()), buffers_);
+      ReadWriteRegions regions =
+          FindBlockReadWriteRegions(Block(rewritten.As<BlockNode>()), buffers_);
       parts.reads = std::move(regions.reads);
       parts.writes = std::move(regions.writes);
     }
@@ -97,15 +97,15 @@ class Inliner : public Rewriter {
 
  private:
   void AddBuffers(const BlockNode* block) {
-    for (const BufferRegion& region : block->reads()) Add(region->buffer());
-    for (const BufferRegion& region : block->writes()) Add(region->buffer());
-    for (const Buffer& buffer : block->alloc_buffers()) Add(buffer);
+    for (const BufferRegion& region : block->reads()) Note(region->buffer());
+    for (const BufferRegion& region : block->writes()) Note(region->buffer());
+    for (const Buffer& buffer : block->alloc_buffers()) Note(buffer);
   }
-  void Add(const Buffer& buffer) { buffers_.Set(buffer->data(), buffer); }
+  void Note(const Buffer& buffer) { buffers_.Set(buffer->data(), buffer); }
 
   const BlockNode* scope_;
   Removal removal_;
-  VarMap<Buffer> buffers_;
+  BuffersByPointer buffers_;
   bool has_opaque_access_ = false;
 };
 

@@ -91,9 +91,14 @@ Dict WithoutAnnotation(const Dict& annotations, absl::string_view key) {
 
 For SerialLoop(const Var& var, const PrimExpr& min, const PrimExpr& extent,
                Stmt body) {
+  // Constants have the type of the variable.
+  const auto promoted = [&var](const PrimExpr& e) {
+    const auto* imm = e.As<IntImmNode>();
+    return imm == nullptr ? e : IntImm(var.dtype(), imm->value());
+  };
   return For({.loop_var = var,
-              .min = min,
-              .extent = extent,
+              .min = promoted(min),
+              .extent = promoted(extent),
               .kind = ForKind::kSerial,
               .thread = {},
               .annotations = {},
