@@ -17,8 +17,8 @@
 #include <limits>
 #include <memory>
 #include <utility>
-#include <vector>
 
+#include "baton/ir/node_map.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -126,8 +126,9 @@ class Analyzer {
   PrimExpr CanonicalSimplify(const PrimExpr& e);
 
   ConstIntBound BoundOf(const PrimExpr& e);
-  // Bounds of subexpressions that are found are added to `memo`.
-  using BoundMemo = std::vector<std::pair<PrimExpr, ConstIntBound>>;
+  // Sets the bounds of `e` and of its subexpressions in `memo`, by node; the
+  // caller keeps the nodes alive.
+  using BoundMemo = NodeMap<ConstIntBound>;
   ConstIntBound BoundOf(const PrimExpr& e, BoundMemo& memo);
   ModularSet ModularSetOf(const PrimExpr& e);
   // The set of values, relaxed over the variables of `domains`; without it,

@@ -1,0 +1,747 @@
+#include "baton/tir/arith/canonical_simplify.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "baton/base/deep_stack.h"
+#include "baton/base/dtype.h"
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/integer.h"
+#include "baton/tir/arith/pattern.h"
+#include "baton/tir/arith/rewrite_simplify.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/functor.h"
+
+namespace baton::tir {
+namespace {
+
+// The constant as it is in `dtype`.
+PrimExpr Constant(DType dtype, int64_t value) {
+  return MakeConst(dtype, WrapToDType(value, dtype));
+}
+
+PrimExpr Quotient(const PrimExpr& a, int64_t b, bool floors) {
+  return MakeBinary(floors ? BinaryOp::kFloorDiv : BinaryOp::kDiv, a,
+                    Constant(a.dtype(), b));
+}
+PrimExpr Rest(const PrimExpr& a, int64_t b, bool floors) {
+  return MakeBinary(floors ? BinaryOp::kFloorMod : BinaryOp::kMod, a,
+                    Constant(a.dtype(), b));
+}
+
+bool Overflows(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ||
+         product == std::numeric_limits<int64_t>::max();
+}
+
+int64_t LeastOf(DType dtype) {
+  return dtype.bits() == 64 ? std::numeric_limits<int64_t>::min()
+                            : -(int64_t{1} << (dtype.bits() - 1));
+}
+
+}  // namespace
+
+PrimExpr MulAndNormalize(const PrimExpr& lhs, const PrimExpr& rhs) {
+  int64_t scale = 1;
+  PrimExpr product = MakeConst(lhs.dtype(), 1);
+  const auto collect = [&](const PrimExpr& e) {
+    if (const auto* imm = e.As<IntImmNode>()) {
+      scale = WrappedMul(scale, imm->value());
+    } else {
+      product = Mul(product, e);
+    }
+  };
+  UnpackReduction(lhs, BinaryOp::kMul, collect);
+  UnpackReduction(rhs, BinaryOp::kMul, collect);
+  if (scale != 1) product = Mul(product, Constant(product.dtype(), scale));
+  return product;
+}
+
+// --- Forms -------------------------------------------------------------------
+
+PrimExpr CanonicalSimplifier::ToExpr(const Split& split, int64_t scale) {
+  if (split.scale == 0) return MakeConst(split.dtype, 0);
+  PrimExpr e = split.index;
+  if (split.upper != kNoUpper) e = Rest(e, split.upper, split.floors);
+  if (split.lower != 1) e = Quotient(e, split.lower, split.floors);
+  scale = WrappedMul(scale, split.scale);
+  return scale == 1 ? e : Mul(e, Constant(split.dtype, scale));
+}
+
+PrimExpr CanonicalSimplifier::ToExpr(const Sum& sum) {
+  if (sum.args.empty()) return Constant(sum.dtype, sum.base);
+  std::vector<Split> args = sum.args;
+  MergeSplits(args);
+  return SumOf(sum.dtype, args, sum.base);
+}
+
+PrimExpr CanonicalSimplifier::ToExpr(const Form& form) {
+  if (const auto* e = std::get_if<PrimExpr>(&form)) return *e;
+  if (const auto* split = std::get_if<Split>(&form)) return ToExpr(*split);
+  return ToExpr(std::get<Sum>(form));
+}
+
+// Positive terms first, then those that are subtracted.
+PrimExpr CanonicalSimplifier::SumOf(DType dtype, const std::vector<Split>& args,
+                                    int64_t base) {
+  const bool least = base == LeastOf(dtype);
+  PrimExpr e = MakeConst(dtype, 0);
+  for (const Split& arg : args) {
+    if (arg.scale > 0) e = Add(e, ToExpr(arg));
+  }
+  if (base > 0 || least) e = Add(e, Constant(dtype, base));
+  for (const Split& arg : args) {
+    if (arg.scale < 0) e = Sub(e, ToExpr(arg, -1));
+  }
+  if (base < 0 && !least) {
+    e = Sub(e, Constant(dtype, WrappedSub(0, base)));
+  }
+  return e;
+}
+
+CanonicalSimplifier::Split CanonicalSimplifier::ToSplit(Form form) {
+  if (auto* split = std::get_if<Split>(&form)) return std::move(*split);
+  if (auto* sum = std::get_if<Sum>(&form)) {
+    if (sum->base == 0 && sum->args.size() == 1) return std::move(sum->args[0]);
+  }
+  Split split;
+  split.index = ToExpr(form);
+  split.dtype = split.index.dtype();
+  return split;
+}
+
+CanonicalSimplifier::Sum CanonicalSimplifier::ToSum(Form form) {
+  if (auto* sum = std::get_if<Sum>(&form)) return std::move(*sum);
+  Sum sum;
+  if (const auto* e = std::get_if<PrimExpr>(&form)) {
+    sum.dtype = e->dtype();
+    if (const auto* imm = e->As<IntImmNode>()) {
+      sum.base = imm->value();
+      return sum;
+    }
+  }
+  sum.args.push_back(ToSplit(std::move(form)));
+  sum.dtype = sum.args[0].dtype;
+  return sum;
+}
+
+bool CanonicalSimplifier::SameIndex(const Split& a, const Split& b) {
+  return ExprDeepEqual(a.index, b.index);
+}
+
+// True if the rounding of `split` is `floors`, or it does not divide.
+bool CanonicalSimplifier::Compatible(const Split& split, bool floors) {
+  return split.floors == floors ||
+         (split.lower == 1 && split.upper == kNoUpper);
+}
+
+CanonicalSimplifier::Split CanonicalSimplifier::WithRounding(Split split,
+                                                             bool floors) {
+  if (split.floors == floors) return split;
+  if (!Compatible(split, floors)) split = ToSplit(ToExpr(split));
+  split.floors = floors;
+  return split;
+}
+
+void CanonicalSimplifier::AddTo(Sum& sum, Split other, int64_t scale) {
+  if (other.scale == 0) return;
+  other.scale = WrappedMul(other.scale, scale);
+  size_t start = 0;
+  while (start < sum.args.size() && !SameIndex(sum.args[start], other)) ++start;
+  for (size_t i = start; i < sum.args.size(); ++i) {
+    Split& arg = sum.args[i];
+    if (!SameIndex(arg, other) || other.lower > arg.lower) {
+      sum.args.insert(sum.args.begin() + static_cast<ptrdiff_t>(i),
+                      std::move(other));
+      return;
+    }
+    if (other.lower == arg.lower && other.upper == arg.upper &&
+        Compatible(other, arg.floors)) {
+      arg.scale = WrappedAdd(arg.scale, other.scale);
+      return;
+    }
+  }
+  sum.args.push_back(std::move(other));
+}
+
+void CanonicalSimplifier::AddTo(Sum& sum, const Form& other, int64_t scale) {
+  if (const auto* terms = std::get_if<Sum>(&other)) {
+    for (const Split& arg : terms->args) AddTo(sum, arg, scale);
+    sum.base = WrappedAdd(sum.base, WrappedMul(terms->base, scale));
+    return;
+  }
+  if (const auto* e = std::get_if<PrimExpr>(&other)) {
+    if (const auto* imm = e->As<IntImmNode>()) {
+      sum.base = WrappedAdd(sum.base, WrappedMul(imm->value(), scale));
+      return;
+    }
+  }
+  AddTo(sum, ToSplit(other), scale);
+}
+
+void CanonicalSimplifier::Multiply(Sum& sum, int64_t scale) {
+  sum.base = WrappedMul(sum.base, scale);
+  for (Split& arg : sum.args) arg.scale = WrappedMul(arg.scale, scale);
+}
+
+void CanonicalSimplifier::DivideExactly(Sum& sum, int64_t divisor) {
+  sum.base /= divisor;
+  for (Split& arg : sum.args) arg.scale /= divisor;
+}
+
+void CanonicalSimplifier::Separate(const Sum& sum, int64_t factor,
+                                   Sum& multiples, Sum& others) {
+  multiples.dtype = sum.dtype;
+  others.dtype = sum.dtype;
+  (sum.base % factor == 0 ? multiples : others).base = sum.base;
+  for (const Split& arg : sum.args) {
+    (arg.scale % factor == 0 ? multiples : others).args.push_back(arg);
+  }
+}
+
+// Joins x // s * s + x % s, and orders the terms by descending scale.
+//
+// With x the index, c the `lower` of the second term and s the quotient of both
+// scales: (x // (c * s)) * s + (x % (c * s)) // c is x // c, because
+// (x % (c * s)) // c is (x // c) % s, for both ways of rounding.
+void CanonicalSimplifier::MergeSplits(std::vector<Split>& args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    Split& left = args[i];
+    if (left.scale == 0) continue;
+    for (size_t j = i + 1; j < args.size(); ++j) {
+      Split& right = args[j];
+      if (!SameIndex(left, right) || left.upper < right.lower) break;
+      if (left.upper == right.upper && left.lower == right.lower &&
+          Compatible(left, right.floors)) {
+        right.scale = WrappedAdd(right.scale, left.scale);
+        left.scale = 0;
+      } else if (left.lower == right.upper && right.scale != 0 &&
+                 TruncMod(left.scale, right.scale) == 0 &&
+                 left.lower == WrappedMul(TruncDiv(left.scale, right.scale),
+                                          right.lower) &&
+                 Compatible(left, right.floors)) {
+        right.upper = left.upper;
+        left.scale = 0;
+        break;
+      }
+    }
+  }
+  const auto key = [](const Split& s) {
+    return std::make_tuple(s.scale, s.lower, s.upper, s.floors);
+  };
+  std::stable_sort(
+      args.begin(), args.end(),
+      [&](const Split& a, const Split& b) { return key(a) > key(b); });
+}
+
+// --- Operations --------------------------------------------------------------
+
+// The operation on constants, or on a constant that is neutral or zero.
+std::optional<CanonicalSimplifier::Form> CanonicalSimplifier::Fold(
+    BinaryOp op, const Form& a, const Form& b) {
+  const auto imm = [](const Form& form) -> const IntImmNode* {
+    const auto* e = std::get_if<PrimExpr>(&form);
+    return e != nullptr ? e->As<IntImmNode>() : nullptr;
+  };
+  const IntImmNode* x = imm(a);
+  const IntImmNode* y = imm(b);
+  if (x != nullptr && y != nullptr) {
+    PrimExpr folded = TryFold(op, std::get<PrimExpr>(a), std::get<PrimExpr>(b));
+    if (folded.defined()) return Form(std::move(folded));
+    return std::nullopt;
+  }
+  const auto is = [](const IntImmNode* node, int64_t value) {
+    return node != nullptr && node->value() == value;
+  };
+  switch (op) {
+    case BinaryOp::kAdd:
+      if (is(x, 0)) return b;
+      if (is(y, 0)) return a;
+      return std::nullopt;
+    case BinaryOp::kSub:
+      if (is(y, 0)) return a;
+      return std::nullopt;
+    case BinaryOp::kMul:
+      if (is(x, 1)) return b;
+      if (is(x, 0)) return a;
+      if (is(y, 1)) return a;
+      if (is(y, 0)) return b;
+      return std::nullopt;
+    case BinaryOp::kDiv:
+    case BinaryOp::kFloorDiv:
+      if (is(y, 0)) return std::nullopt;
+      if (is(x, 0) || is(y, 1)) return a;
+      return std::nullopt;
+    default:  // kMod, kFloorMod
+      if (is(y, 0)) return std::nullopt;
+      if (is(x, 0)) return a;
+      if (is(y, 1)) return Form(IntImm(PrimExpr(y).dtype(), 0));
+      return std::nullopt;
+  }
+}
+
+PrimExpr CanonicalSimplifier::VisitBinary(const BinaryNode* node) {
+  if (node->op() == BinaryOp::kLT) return Less(node);
+  if (node->op() > BinaryOp::kFloorMod || !IsIndexType(node->dtype())) {
+    return RewriteSimplifier::VisitBinary(node);
+  }
+  return ToExpr(MutateBinary(node));
+}
+
+PrimExpr CanonicalSimplifier::VisitCast(const CastNode* node) {
+  return ToExpr(MutateCast(node));
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::Mutate(const PrimExpr& e) {
+  if (const auto* node = e.As<BinaryNode>()) {
+    if (node->op() <= BinaryOp::kFloorMod && IsIndexType(node->dtype())) {
+      return OnDeepStack([&] { return MutateBinary(node); });
+    }
+  } else if (const auto* cast = e.As<CastNode>()) {
+    return OnDeepStack([&] { return MutateCast(cast); });
+  }
+  return Rewrite(e);
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::MutateBinary(
+    const BinaryNode* node) {
+  Form a = Mutate(node->a());
+  Form b = Mutate(node->b());
+  if (std::optional<Form> folded = Fold(node->op(), a, b)) {
+    return *std::move(folded);
+  }
+  switch (node->op()) {
+    case BinaryOp::kAdd:
+    case BinaryOp::kSub:
+      return AddSub(node, std::move(a), std::move(b));
+    case BinaryOp::kMul:
+      return Multiply(node, std::move(a), std::move(b));
+    case BinaryOp::kDiv:
+    case BinaryOp::kFloorDiv:
+      return Divide(node, std::move(a), std::move(b));
+    default:
+      return Modulo(node, std::move(a), std::move(b));
+  }
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::AddSub(const BinaryNode* node,
+                                                      Form a, Form b) {
+  Sum sum = ToSum(std::move(a));
+  AddTo(sum, b, node->op() == BinaryOp::kAdd ? 1 : -1);
+  return sum;
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::Multiply(const BinaryNode* node,
+                                                        Form a, Form b) {
+  const auto imm = [](const Form& form) -> const IntImmNode* {
+    const auto* e = std::get_if<PrimExpr>(&form);
+    return e != nullptr ? e->As<IntImmNode>() : nullptr;
+  };
+  if (imm(a) != nullptr) std::swap(a, b);
+  if (const IntImmNode* factor = imm(b)) {
+    if (auto* sum = std::get_if<Sum>(&a)) {
+      Multiply(*sum, factor->value());
+      return a;
+    }
+    Split split = ToSplit(std::move(a));
+    split.scale = WrappedMul(split.scale, factor->value());
+    return split;
+  }
+  PrimExpr product = MulAndNormalize(ToExpr(a), ToExpr(b));
+  const auto* mul = AsBinary(product, BinaryOp::kMul);
+  if (mul != nullptr && mul->a() == node->a() && mul->b() == node->b()) {
+    return PrimExpr(node);
+  }
+  return product;
+}
+
+CanonicalSimplifier::Split CanonicalSimplifier::DivideByConstant(
+    Split split, int64_t divisor, bool floors) {
+  split = WithRounding(std::move(split), floors);
+  if (split.scale % divisor == 0) {
+    split.scale /= divisor;
+    return split;
+  }
+  if (TruncMod(divisor, split.scale) == 0) {
+    const int64_t scaled = TruncDiv(divisor, split.scale);
+    if (!Overflows(split.lower, scaled)) {
+      const int64_t lower = split.lower * scaled;
+      if (split.upper == kNoUpper || TruncMod(split.upper, lower) == 0) {
+        split.scale = 1;
+        split.lower = lower;
+        return split;
+      }
+      if (split.upper <= lower) {
+        return ToSplit(MakeConst(split.dtype, 0));
+      }
+      split.index = Rest(split.index, split.upper, floors);
+      split.upper = kNoUpper;
+      split.scale = 1;
+      split.lower = lower;
+      return split;
+    }
+  }
+  split = ToSplit(ToExpr(split));
+  split.lower = divisor;
+  split.floors = floors;
+  return split;
+}
+
+CanonicalSimplifier::Split CanonicalSimplifier::ModuloConstant(Split split,
+                                                               int64_t divisor,
+                                                               bool floors) {
+  split = WithRounding(std::move(split), floors);
+  if (split.scale % divisor == 0) {
+    split.scale = 0;
+    return split;
+  }
+  if (TruncMod(divisor, split.scale) == 0) {
+    // (index % upper) // lower * scale % divisor is
+    // (index % upper) // lower % scaled * scale with scaled = divisor / scale,
+    // and x // c1 % c2 is x % (c1 * c2) // c1.
+    const int64_t scaled = TruncDiv(divisor, split.scale);
+    if (!Overflows(split.lower, scaled)) {
+      const int64_t upper = split.lower * scaled;
+      if (split.upper == kNoUpper || TruncMod(split.upper, upper) == 0) {
+        if (upper < split.upper && split.upper != kNoUpper) {
+          // The rest of the index with the new factor may be simpler.
+          Split updated = ToSplit(Rewrite(Rest(split.index, upper, floors)));
+          if (split.lower != 1) {
+            updated = DivideByConstant(std::move(updated), split.lower, floors);
+          }
+          updated.scale = WrappedMul(updated.scale, split.scale);
+          return updated;
+        }
+        split.upper = upper;
+        return split;
+      }
+      if (TruncMod(upper, split.upper) == 0) return split;
+    }
+  }
+  split = ToSplit(ToExpr(split));
+  split.floors = floors;
+  split.upper = divisor;
+  return split;
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::Divide(const BinaryNode* node,
+                                                      Form a, Form b) {
+  const bool floors = node->op() == BinaryOp::kFloorDiv;
+  PrimExpr divisor_expr = ToExpr(b);
+  const auto* imm = divisor_expr.As<IntImmNode>();
+  if (imm != nullptr && imm->value() > 0) {
+    const int64_t divisor = imm->value();
+    if (divisor == 1) return a;
+    if (const auto* sum = std::get_if<Sum>(&a)) {
+      Sum multiples;
+      Sum others;
+      Separate(*sum, divisor, multiples, others);
+      const bool exact = others.base == 0 && others.args.empty();
+      if (exact) {
+        DivideExactly(multiples, divisor);
+        return multiples;
+      }
+      if (floors || (analyzer_.CanProveGreaterEqual(ToExpr(multiples), 0) &&
+                     analyzer_.CanProveGreaterEqual(ToExpr(others), 0))) {
+        DivideExactly(multiples, divisor);
+        PrimExpr rest = ToExpr(others);
+        if (const auto* constant = rest.As<IntImmNode>()) {
+          multiples.base = WrappedAdd(
+              multiples.base, floors ? FloorDiv(constant->value(), divisor)
+                                     : TruncDiv(constant->value(), divisor));
+        } else if (TryCompare(rest, divisor) != CompareResult::kLT ||
+                   (floors && !analyzer_.CanProveGreaterEqual(rest, 0))) {
+          AddTo(multiples, DivideByConstant(ToSplit(rest), divisor, floors), 1);
+        }
+        return multiples;
+      }
+    } else {
+      const ConstIntBound bound = analyzer_.BoundOf(ToExpr(a));
+      if (bound.min >= 0 && bound.max < divisor) {
+        return MakeConst(node->dtype(), 0);
+      }
+    }
+    return DivideByConstant(ToSplit(std::move(a)), divisor, floors);
+  }
+  PrimExpr x = ToExpr(a);
+  PrimExpr factor;
+  if (CancelFactors(x, divisor_expr, factor)) {
+    return MakeBinary(node->op(), x, divisor_expr);
+  }
+  if (x == node->a() && divisor_expr == node->b()) return PrimExpr(node);
+  return Binary(node->op(), x, divisor_expr);
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::Modulo(const BinaryNode* node,
+                                                      Form a, Form b) {
+  const bool floors = node->op() == BinaryOp::kFloorMod;
+  PrimExpr divisor_expr = ToExpr(b);
+  const auto* imm = divisor_expr.As<IntImmNode>();
+  if (imm != nullptr && imm->value() > 0) {
+    const int64_t divisor = imm->value();
+    if (auto* sum = std::get_if<Sum>(&a)) {
+      Sum multiples;
+      Sum others;
+      Separate(*sum, divisor, multiples, others);
+      const auto constant = [&](const IntImmNode* rest) -> PrimExpr {
+        return Constant(node->dtype(), floors
+                                           ? FloorMod(rest->value(), divisor)
+                                           : TruncMod(rest->value(), divisor));
+      };
+      if (floors) {
+        PrimExpr rest = ToExpr(others);
+        if (const auto* value = rest.As<IntImmNode>()) return constant(value);
+        if (TryCompare(rest, divisor) == CompareResult::kLT &&
+            analyzer_.CanProveGreaterEqual(rest, 0)) {
+          return rest;
+        }
+        others.base = FloorMod(others.base, divisor);
+        return ModuloConstant(ToSplit(std::move(others)), divisor, true);
+      }
+      if (others.base == 0 && others.args.empty()) {
+        return MakeConst(node->dtype(), 0);
+      }
+      if (analyzer_.CanProveGreaterEqual(ToExpr(multiples), 0) &&
+          analyzer_.CanProveGreaterEqual(ToExpr(others), 0)) {
+        PrimExpr rest = ToExpr(others);
+        if (const auto* value = rest.As<IntImmNode>()) return constant(value);
+        if (TryCompare(rest, divisor) == CompareResult::kLT) return rest;
+        *sum = std::move(others);
+      }
+      // A constant above the divisor is reduced where the sum stays positive.
+      const ConstIntBound bound = analyzer_.BoundOf(ToExpr(*sum));
+      const int64_t base = TruncMod(sum->base, divisor);
+      if (bound.min >= 0 &&
+          (bound.min == ConstIntBound::kPosInf ||
+           WrappedAdd(WrappedSub(bound.min, sum->base), base) >= 0)) {
+        sum->base = base;
+      }
+      return ModuloConstant(ToSplit(std::move(a)), divisor, false);
+    }
+    const ConstIntBound bound = analyzer_.BoundOf(ToExpr(a));
+    if (bound.min >= 0 && bound.max < divisor) return a;
+    return ModuloConstant(ToSplit(std::move(a)), divisor, floors);
+  }
+  PrimExpr x = ToExpr(a);
+  PrimExpr factor;
+  if (CancelFactors(x, divisor_expr, factor)) {
+    return Mul(MakeBinary(node->op(), x, divisor_expr), factor);
+  }
+  if (x == node->a() && divisor_expr == node->b()) return PrimExpr(node);
+  return Binary(node->op(), x, divisor_expr);
+}
+
+bool CanonicalSimplifier::CancelFactors(PrimExpr& a, PrimExpr& b,
+                                        PrimExpr& factor) {
+  // Constants are for the other rules.
+  if (b.Is<IntImmNode>()) return false;
+  std::vector<PrimExpr> left;
+  int64_t left_scale = 1;
+  int64_t right_scale = 1;
+  UnpackReduction(a, BinaryOp::kMul, [&](const PrimExpr& e) {
+    if (const auto* imm = e.As<IntImmNode>()) {
+      left_scale = WrappedMul(left_scale, imm->value());
+    } else {
+      left.push_back(e);
+    }
+  });
+  PrimExpr right = MakeConst(b.dtype(), 1);
+  PrimExpr common = MakeConst(b.dtype(), 1);
+  bool eliminated = false;
+  UnpackReduction(b, BinaryOp::kMul, [&](const PrimExpr& e) {
+    if (const auto* imm = e.As<IntImmNode>()) {
+      right_scale = WrappedMul(right_scale, imm->value());
+      return;
+    }
+    for (PrimExpr& other : left) {
+      if (!other.defined() || !ExprDeepEqual(e, other)) continue;
+      other = PrimExpr();
+      eliminated = true;
+      common = Mul(common, e);
+      return;
+    }
+    right = Mul(right, e);
+  });
+  const int64_t gcd = Gcd(left_scale, right_scale);
+  if (gcd == 0 || (!eliminated && gcd == 1)) return false;
+  PrimExpr rest = MakeConst(a.dtype(), 1);
+  for (const PrimExpr& e : left) {
+    if (e.defined()) rest = Mul(rest, e);
+  }
+  a = Mul(rest, Constant(a.dtype(), left_scale / gcd));
+  factor = Mul(common, Constant(b.dtype(), gcd));
+  b = Mul(right, Constant(b.dtype(), right_scale / gcd));
+  return true;
+}
+
+// --- Other nodes -------------------------------------------------------------
+
+bool CanonicalSimplifier::FitsIn(DType dtype, const PrimExpr& e) {
+  if (!IsIndexType(dtype)) return false;
+  if (e.dtype().bits() <= dtype.bits()) return true;
+  const ConstIntBound bound = analyzer_.BoundOf(e);
+  return bound.max <= -(LeastOf(dtype) + 1) && bound.min >= LeastOf(dtype);
+}
+
+// True if all parts of `split` fit in `dtype`.
+bool CanonicalSimplifier::CanCast(const Split& split, DType dtype) {
+  if (dtype.bits() >= split.dtype.bits() || split.scale == 0) return true;
+  PrimExpr e = split.index;
+  if (!FitsIn(dtype, e)) return false;
+  if (split.upper != kNoUpper) {
+    e = Rest(e, split.upper, split.floors);
+    if (!FitsIn(dtype, e)) return false;
+  }
+  if (split.lower != 1) {
+    e = Quotient(e, split.lower, split.floors);
+    if (!FitsIn(dtype, e)) return false;
+  }
+  return split.scale == 1 ||
+         FitsIn(dtype, Mul(e, Constant(split.dtype, split.scale)));
+}
+
+bool CanonicalSimplifier::CanCast(const Sum& sum, DType dtype) {
+  if (dtype.bits() >= sum.dtype.bits()) return true;
+  const bool least = sum.base == LeastOf(dtype);
+  PrimExpr e = MakeConst(dtype, 0);
+  for (const Split& arg : sum.args) {
+    if (arg.scale <= 0) continue;
+    e = Add(e, ToExpr(arg));
+    if (!FitsIn(dtype, e)) return false;
+  }
+  const auto fits = [&](int64_t value) {
+    return value >= LeastOf(dtype) && value <= -(LeastOf(dtype) + 1);
+  };
+  if (!fits(sum.base)) return false;
+  if (sum.base > 0 || least) {
+    e = Add(e, MakeConst(dtype, sum.base));
+    if (!FitsIn(dtype, e)) return false;
+  }
+  for (const Split& arg : sum.args) {
+    if (arg.scale >= 0) continue;
+    e = Sub(e, ToExpr(arg, -1));
+    if (!FitsIn(dtype, e)) return false;
+  }
+  if (sum.base < 0 && !least) {
+    e = Sub(e, MakeConst(dtype, -sum.base));
+    if (!FitsIn(dtype, e)) return false;
+  }
+  return std::all_of(sum.args.begin(), sum.args.end(),
+                     [&](const Split& arg) { return CanCast(arg, dtype); });
+}
+
+CanonicalSimplifier::Form CanonicalSimplifier::MutateCast(
+    const CastNode* node) {
+  const DType dtype = node->dtype();
+  if (!IsIndexType(dtype)) return RewriteSimplifier::VisitCast(node);
+  Form value = Mutate(node->value());
+  const auto cast_split = [dtype](Split& split) {
+    split.index = CastTo(dtype, split.index);
+    split.dtype = dtype;
+  };
+  if (auto* sum = std::get_if<Sum>(&value)) {
+    if (CanCast(*sum, dtype)) {
+      for (Split& arg : sum->args) cast_split(arg);
+      sum->dtype = dtype;
+      return value;
+    }
+  } else if (auto* split = std::get_if<Split>(&value)) {
+    if (CanCast(*split, dtype)) {
+      cast_split(*split);
+      return value;
+    }
+  }
+  PrimExpr e = ToExpr(value);
+  PrimExpr result = CastTo(dtype, e);
+  const auto* cast = result.As<CastNode>();
+  return cast != nullptr && cast->value() == node->value() ? PrimExpr(node)
+                                                           : result;
+}
+
+PrimExpr CanonicalSimplifier::Less(const BinaryNode* node) {
+  if (!IsIndexType(node->a().dtype())) {
+    return RewriteSimplifier::VisitBinary(node);
+  }
+  Form a = Mutate(node->a());
+  Form b = Mutate(node->b());
+  // a < b as a - b < 0. With d the greatest common divisor of the scales and
+  // the constant, and e the terms that are no multiples of it:
+  // - if 0 <= e < d, e can be left out, and the rest be divided by d;
+  // - if e is y % m and d divides m, e becomes y // d % (m / d).
+  std::optional<Form> difference;
+  if (const PrimExpr folded = TryFold(BinaryOp::kSub, node->a(), node->b());
+      folded.defined()) {
+    if (folded == node->a()) {
+      difference = a;
+    } else {
+      difference = folded;
+    }
+  } else {
+    difference = Fold(BinaryOp::kSub, a, b);
+    if (!difference.has_value()) {
+      Sum sum = ToSum(a);
+      AddTo(sum, b, -1);
+      difference = std::move(sum);
+    }
+  }
+  if (const auto* sum = std::get_if<Sum>(&*difference)) {
+    int64_t gcd = sum->base;
+    bool scaled = false;
+    for (const Split& arg : sum->args) {
+      if (arg.scale <= 1 && arg.scale >= -1) continue;
+      scaled = true;
+      gcd = Gcd(gcd, arg.scale);
+    }
+    if (scaled && gcd > 1) {
+      Sum multiples;
+      Sum others;
+      Separate(*sum, gcd, multiples, others);
+      const DType dtype = sum->dtype;
+      const PrimExpr rest = ToExpr(others);
+      const PrimExpr zero = MakeConst(dtype, 0);
+      if (analyzer_.CanProve(
+              MakeBinary(BinaryOp::kLT, rest, Constant(dtype, gcd))) &&
+          analyzer_.CanProve(MakeBinary(BinaryOp::kGE, rest, zero))) {
+        DivideExactly(multiples, gcd);
+        return Rewrite(MakeBinary(BinaryOp::kLT, ToExpr(multiples), zero));
+      }
+      if (others.args.size() == 1 && others.base == 0) {
+        const Split& split = others.args[0];
+        if (split.scale == 1 && split.upper != kNoUpper && split.floors &&
+            !Overflows(gcd, split.lower) &&
+            split.upper % (gcd * split.lower) == 0) {
+          const int64_t lower = gcd * split.lower;
+          DivideExactly(multiples, gcd);
+          const PrimExpr quotient = Rest(Quotient(split.index, lower, true),
+                                         split.upper / lower, true);
+          return Rewrite(MakeBinary(BinaryOp::kLT,
+                                    Add(ToExpr(multiples), quotient), zero));
+        }
+      }
+    }
+  }
+  return Combine(node, ToExpr(a), ToExpr(b));
+}
+
+PrimExpr CanonicalSimplifier::VisitReduce(const ReduceNode* node) {
+  PrimExpr e = AnalyzingRewriter::VisitReduce(node);
+  const auto* reduce = e.As<ReduceNode>();
+  if (reduce == nullptr || !reduce->axis().empty() || !reduce->init().empty()) {
+    return e;
+  }
+  const size_t i = static_cast<size_t>(reduce->value_index());
+  return Rewrite(Select(reduce->condition(), reduce->source()[i],
+                        reduce->combiner()->identity()[i]));
+}
+
+}  // namespace baton::tir

@@ -1,0 +1,98 @@
+// Simplifies by a canonical form: sums of quotients and rests.
+// See Analyzer::CanonicalSimplify.
+
+#ifndef BATON_TIR_ARITH_CANONICAL_SIMPLIFY_H_
+#define BATON_TIR_ARITH_CANONICAL_SIMPLIFY_H_
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "baton/base/dtype.h"
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/rewrite_simplify.h"
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+class CanonicalSimplifier : public RewriteSimplifier {
+ public:
+  explicit CanonicalSimplifier(Analyzer& analyzer)
+      : RewriteSimplifier(analyzer) {}
+
+  PrimExpr Simplify(const PrimExpr& e) { return Rewrite(e); }
+
+ protected:
+  PrimExpr VisitBinary(const BinaryNode* node) override;
+  PrimExpr VisitCast(const CastNode* node) override;
+  PrimExpr VisitReduce(const ReduceNode* node) override;
+
+ private:
+  static constexpr int64_t kNoUpper = ConstIntBound::kPosInf;
+
+  // (index % upper) // lower * scale, with divisions that round down or
+  // truncate. `lower` divides `upper`; upper kNoUpper: no rest is taken.
+  struct Split {
+    DType dtype;
+    PrimExpr index;
+    int64_t lower = 1;
+    int64_t upper = kNoUpper;
+    int64_t scale = 1;
+    bool floors = false;
+  };
+  // The sum of splits and a constant. Splits of equal indices are neighbours,
+  // by descending `lower`.
+  struct Sum {
+    DType dtype;
+    std::vector<Split> args;
+    int64_t base = 0;
+  };
+  // An expression, or one in canonical form.
+  using Form = std::variant<PrimExpr, Split, Sum>;
+
+  Form Mutate(const PrimExpr& e);
+  Form MutateBinary(const BinaryNode* node);
+  Form MutateCast(const CastNode* node);
+  Form AddSub(const BinaryNode* node, Form a, Form b);
+  Form Multiply(const BinaryNode* node, Form a, Form b);
+  Form Divide(const BinaryNode* node, Form a, Form b);
+  Form Modulo(const BinaryNode* node, Form a, Form b);
+  PrimExpr Less(const BinaryNode* node);
+
+  static PrimExpr ToExpr(const Split& split, int64_t scale = 1);
+  static PrimExpr ToExpr(const Sum& sum);
+  static PrimExpr ToExpr(const Form& form);
+  static PrimExpr SumOf(DType dtype, const std::vector<Split>& args,
+                        int64_t base);
+  static Split ToSplit(Form form);
+  static Sum ToSum(Form form);
+  static bool SameIndex(const Split& a, const Split& b);
+  static bool Compatible(const Split& split, bool floors);
+  static void AddTo(Sum& sum, Split other, int64_t scale);
+  static void AddTo(Sum& sum, const Form& other, int64_t scale);
+  static void Multiply(Sum& sum, int64_t scale);
+  static void DivideExactly(Sum& sum, int64_t divisor);
+  // The terms that are multiples of `factor`, and the others.
+  static void Separate(const Sum& sum, int64_t factor, Sum& multiples,
+                       Sum& others);
+  static void MergeSplits(std::vector<Split>& args);
+  static Split WithRounding(Split split, bool floors);
+  static std::optional<Form> Fold(BinaryOp op, const Form& a, const Form& b);
+
+  Split DivideByConstant(Split split, int64_t divisor, bool floors);
+  Split ModuloConstant(Split split, int64_t divisor, bool floors);
+  // Removes common factors of two products; false if there are none.
+  static bool CancelFactors(PrimExpr& a, PrimExpr& b, PrimExpr& factor);
+
+  bool FitsIn(DType dtype, const PrimExpr& e);
+  bool CanCast(const Split& split, DType dtype);
+  bool CanCast(const Sum& sum, DType dtype);
+};
+
+// lhs * rhs in the form (x * y) * c.
+PrimExpr MulAndNormalize(const PrimExpr& lhs, const PrimExpr& rhs);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_ARITH_CANONICAL_SIMPLIFY_H_

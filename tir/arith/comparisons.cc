@@ -1,0 +1,292 @@
+#include "baton/tir/arith/comparisons.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/expr_key.h"
+#include "baton/tir/arith/integer.h"
+#include "baton/tir/arith/pattern.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+
+namespace baton::tir {
+namespace {
+
+CompareResult Reverse(CompareResult op) {
+  switch (op) {
+    case CompareResult::kLT:
+      return CompareResult::kGT;
+    case CompareResult::kLE:
+      return CompareResult::kGE;
+    case CompareResult::kGT:
+      return CompareResult::kLT;
+    case CompareResult::kGE:
+      return CompareResult::kLE;
+    default:
+      return op;
+  }
+}
+
+}  // namespace
+
+Comparisons::Comparison Comparisons::Comparison::Of(Key left, Key right,
+                                                    int64_t offset,
+                                                    CompareResult op) {
+  if (op == CompareResult::kLT) {
+    return {left, right, WrappedSub(offset, 1), CompareResult::kLE};
+  }
+  if (op == CompareResult::kGT) {
+    return {left, right, WrappedAdd(offset, 1), CompareResult::kGE};
+  }
+  return {left, right, offset, op};
+}
+
+std::optional<Comparisons::Comparison> Comparisons::Comparison::WithLeft(
+    Key key) const {
+  if (key == left) return *this;
+  if (key == right) {
+    return Comparison{right, left, WrappedSub(0, offset), Reverse(op)};
+  }
+  return std::nullopt;
+}
+
+bool Comparisons::Comparison::Implies(const Comparison& other) const {
+  if (op == other.op && offset == other.offset) return true;
+  const bool at_most = op == CompareResult::kEQ || op == CompareResult::kLE;
+  const bool at_least = op == CompareResult::kEQ || op == CompareResult::kGE;
+  switch (other.op) {
+    case CompareResult::kLE:
+      return at_most && offset <= other.offset;
+    case CompareResult::kGE:
+      return at_least && offset >= other.offset;
+    case CompareResult::kNE:
+      return (op == CompareResult::kEQ && offset != other.offset) ||
+             (op == CompareResult::kLE && offset < other.offset) ||
+             (op == CompareResult::kGE && offset > other.offset);
+    default:
+      return false;
+  }
+}
+
+Comparisons::Sides Comparisons::SplitOffsets(const PrimExpr& a,
+                                             const PrimExpr& b) {
+  const auto split = [](const PrimExpr& e) -> std::pair<PrimExpr, int64_t> {
+    if (const auto* binary = e.As<BinaryNode>()) {
+      const auto* c = binary->b().As<IntImmNode>();
+      if (c != nullptr && binary->op() == BinaryOp::kAdd) {
+        return {binary->a(), c->value()};
+      }
+      if (c != nullptr && binary->op() == BinaryOp::kSub) {
+        return {binary->a(), WrappedSub(0, c->value())};
+      }
+    }
+    if (const auto* c = e.As<IntImmNode>()) {
+      return {IntImm(kInt32, 0), c->value()};
+    }
+    return {e, 0};
+  };
+  const auto [left, left_offset] = split(a);
+  const auto [right, right_offset] = split(b);
+  return {left, right, WrappedSub(right_offset, left_offset)};
+}
+
+std::optional<Comparisons::Key> Comparisons::FindKey(const PrimExpr& e) const {
+  const auto it = keys_.find(ExprKey{e});
+  if (it == keys_.end()) return std::nullopt;
+  return it->second;
+}
+
+Comparisons::Key Comparisons::KeyOf(const PrimExpr& e) {
+  return keys_.try_emplace(ExprKey{e}, static_cast<Key>(keys_.size()))
+      .first->second;
+}
+
+void Comparisons::Append(const PrimExpr& comparison,
+                         std::vector<Comparison>& list) {
+  const auto* node = comparison.As<BinaryNode>();
+  if (node == nullptr || !IsComparison(node->op())) return;
+  if (node->a().Is<IntImmNode>() && node->b().Is<IntImmNode>()) return;
+  CompareResult op = CompareResult::kUnknown;
+  switch (node->op()) {
+    case BinaryOp::kLE:
+      op = CompareResult::kLE;
+      break;
+    case BinaryOp::kGE:
+      op = CompareResult::kGE;
+      break;
+    case BinaryOp::kLT:
+      op = CompareResult::kLT;
+      break;
+    case BinaryOp::kGT:
+      op = CompareResult::kGT;
+      break;
+    case BinaryOp::kEQ:
+      op = CompareResult::kEQ;
+      break;
+    default:
+      op = CompareResult::kNE;
+      break;
+  }
+  const Sides sides = SplitOffsets(node->a(), node->b());
+  const Key left = KeyOf(sides.a);
+  const Key right = KeyOf(sides.b);
+  list.push_back(Comparison::Of(left, right, sides.offset, op));
+}
+
+void Comparisons::Add(const PrimExpr& condition,
+                      std::vector<Comparison>& list) {
+  if (!IsPure(condition)) return;
+  for (const PrimExpr& part : ExtractConstraints(condition, false)) {
+    Append(part, list);
+  }
+}
+
+void Comparisons::Bind(const Var& var, const Range& range) {
+  if (const Range* previous = ranges_.Find(var)) {
+    if (!ExprDeepEqual(range.min, previous->min) ||
+        !ExprDeepEqual(range.extent, previous->extent)) {
+      if (const std::optional<Key> key = FindKey(var)) {
+        known_.erase(
+            std::remove_if(known_.begin(), known_.end(),
+                           [&](const Comparison& c) { return c.left == *key; }),
+            known_.end());
+      }
+    } else {
+      return;  // known already
+    }
+  }
+  ranges_.Set(var, range);
+  if (IsOne(range.extent)) {
+    Add(MakeBinary(BinaryOp::kEQ, var, range.min), known_);
+    return;
+  }
+  Add(MakeBinary(BinaryOp::kGE, var, range.min), known_);
+  Add(MakeBinary(BinaryOp::kLT, var, tir::Add(range.min, range.extent)),
+      known_);
+}
+
+template <typename Fn>
+void Comparisons::ForEachWithLeft(Key key, Fn fn) const {
+  for (const std::vector<Comparison>* list : {&known_, &scoped_}) {
+    for (const Comparison& comparison : *list) {
+      if (const auto turned = comparison.WithLeft(key)) fn(*turned);
+    }
+  }
+}
+
+// The comparisons of `left` with `right` that follow by way of others.
+std::vector<Comparisons::Comparison> Comparisons::Follow(Key left,
+                                                         Key right) const {
+  std::set<Key> seen;
+  std::set<Key> pending;
+  std::map<Key, std::vector<Comparison>> of_left;
+  const auto declare = [&](const Comparison& comparison) {
+    std::vector<Comparison>& list = of_left[comparison.right];
+    for (const Comparison& previous : list) {
+      if (previous.Implies(comparison)) return;
+    }
+    if (comparison.right != right && seen.insert(comparison.right).second) {
+      pending.insert(comparison.right);
+    }
+    for (Comparison& previous : list) {
+      if (!comparison.Implies(previous)) continue;
+      previous = comparison;
+      return;
+    }
+    list.push_back(comparison);
+  };
+  ForEachWithLeft(left, declare);
+  while (!pending.empty()) {
+    const Key middle = *pending.begin();
+    pending.erase(pending.begin());
+    const std::vector<Comparison> to_middle = of_left[middle];
+    std::vector<Comparison> found;
+    ForEachWithLeft(middle, [&](const Comparison& next) {
+      if (next.right == left) return;
+      for (const Comparison& first : to_middle) {
+        CompareResult op = CompareResult::kUnknown;
+        if (first.op == CompareResult::kEQ) {
+          op = next.op;
+        } else if (next.op == CompareResult::kEQ) {
+          op = first.op;
+        } else if (first.op == next.op && (first.op == CompareResult::kLE ||
+                                           first.op == CompareResult::kGE)) {
+          op = first.op;
+        }
+        if (op == CompareResult::kUnknown) continue;
+        found.push_back(Comparison::Of(
+            left, next.right, WrappedAdd(first.offset, next.offset), op));
+      }
+    });
+    for (const Comparison& comparison : found) declare(comparison);
+  }
+  const auto it = of_left.find(right);
+  return it != of_left.end() ? it->second : std::vector<Comparison>();
+}
+
+CompareResult Comparisons::TryCompare(const PrimExpr& a, const PrimExpr& b,
+                                      bool propagate) const {
+  if (!a.dtype().is_int() || !b.dtype().is_int()) {
+    return CompareResult::kUnknown;
+  }
+  const auto* x = a.As<IntImmNode>();
+  const auto* y = b.As<IntImmNode>();
+  if (x != nullptr && y != nullptr) {
+    if (x->value() == y->value()) return CompareResult::kEQ;
+    return x->value() < y->value() ? CompareResult::kLT : CompareResult::kGT;
+  }
+  if (known_.empty() && scoped_.empty()) return CompareResult::kUnknown;
+  const Sides sides = SplitOffsets(a, b);
+  const std::optional<Key> left = FindKey(sides.a);
+  if (!left.has_value()) return CompareResult::kUnknown;
+  const std::optional<Key> right = FindKey(sides.b);
+  if (!right.has_value()) return CompareResult::kUnknown;
+
+  CompareResult result = CompareResult::kUnknown;
+  const auto merge = [&](const Comparison& known) {
+    switch (known.op) {
+      case CompareResult::kEQ:
+        result = result & (sides.offset == known.offset ? CompareResult::kEQ
+                                                        : CompareResult::kNE);
+        break;
+      case CompareResult::kLE:
+        if (known.offset < sides.offset) {
+          result = result & CompareResult::kLT;
+        } else if (known.offset == sides.offset) {
+          result = result & CompareResult::kLE;
+        }
+        break;
+      case CompareResult::kGE:
+        if (known.offset > sides.offset) {
+          result = result & CompareResult::kGT;
+        } else if (known.offset == sides.offset) {
+          result = result & CompareResult::kGE;
+        }
+        break;
+      case CompareResult::kNE:
+        if (known.offset == sides.offset) result = result & CompareResult::kNE;
+        break;
+      default:
+        break;
+    }
+  };
+  if (!propagate) {
+    ForEachWithLeft(*left, [&](const Comparison& known) {
+      if (known.right == *right) merge(known);
+    });
+    return result;
+  }
+  for (const Comparison& known : Follow(*left, *right)) merge(known);
+  for (const Comparison& known : Follow(*right, *left)) {
+    merge(*known.WithLeft(*left));
+  }
+  return result;
+}
+
+}  // namespace baton::tir

@@ -1,0 +1,69 @@
+// Comparisons that are known, and what follows from them.
+// See Analyzer::TryCompare.
+
+#ifndef BATON_TIR_ARITH_COMPARISONS_H_
+#define BATON_TIR_ARITH_COMPARISONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/expr_key.h"
+#include "baton/tir/arith/var_map.h"
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+class Comparisons {
+ public:
+  void Bind(const Var& var, const Range& range);
+  CompareResult TryCompare(const PrimExpr& a, const PrimExpr& b,
+                           bool propagate) const;
+
+  // Adds the comparisons of a condition; ends with Leave(size() before).
+  void Enter(const PrimExpr& condition) { Add(condition, scoped_); }
+  size_t size() const { return scoped_.size(); }
+  void Leave(size_t size) { scoped_.resize(size); }
+
+ private:
+  using Key = int;
+  // left OP right + offset. OP is kEQ, kLE, kGE or kNE.
+  struct Comparison {
+    Key left = 0;
+    Key right = 0;
+    int64_t offset = 0;
+    CompareResult op = CompareResult::kUnknown;
+
+    static Comparison Of(Key left, Key right, int64_t offset, CompareResult op);
+    // The comparison with `key` on the left; nullopt if it has no such side.
+    std::optional<Comparison> WithLeft(Key key) const;
+    bool Implies(const Comparison& other) const;
+  };
+  // The sides of a comparison without their constants: a OP b + offset.
+  struct Sides {
+    PrimExpr a;
+    PrimExpr b;
+    int64_t offset;
+  };
+  static Sides SplitOffsets(const PrimExpr& a, const PrimExpr& b);
+
+  Key KeyOf(const PrimExpr& e);
+  std::optional<Key> FindKey(const PrimExpr& e) const;
+  void Add(const PrimExpr& condition, std::vector<Comparison>& list);
+  void Append(const PrimExpr& comparison, std::vector<Comparison>& list);
+  template <typename Fn>
+  void ForEachWithLeft(Key key, Fn fn) const;
+  std::vector<Comparison> Follow(Key left, Key right) const;
+
+  absl::flat_hash_map<ExprKey, Key> keys_;
+  VarRanges ranges_;
+  std::vector<Comparison> known_;
+  std::vector<Comparison> scoped_;
+};
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_ARITH_COMPARISONS_H_

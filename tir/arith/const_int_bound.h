@@ -1,0 +1,45 @@
+// Constant bounds of integer expressions. See Analyzer::BoundOf.
+
+#ifndef BATON_TIR_ARITH_CONST_INT_BOUND_H_
+#define BATON_TIR_ARITH_CONST_INT_BOUND_H_
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "baton/base/dtype.h"
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/var_map.h"
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+class ConstIntBounds {
+ public:
+  void Bind(const Var& var, const Range& range);
+  void Update(const Var& var, ConstIntBound bound) { vars_.Set(var, bound); }
+  ConstIntBound Of(const PrimExpr& e, Analyzer::BoundMemo* memo = nullptr);
+
+  // Adds the bounds that `condition` gives; ends with Leave(size() before).
+  void Enter(const PrimExpr& condition);
+  size_t size() const { return conditions_.size(); }
+  void Leave(size_t size) { conditions_.resize(size); }
+
+  // The values of a data type.
+  static ConstIntBound Everything(DType dtype);
+
+ private:
+  ConstIntBound Visit(const PrimExpr& e);
+  ConstIntBound VisitNode(const PrimExpr& e);
+  ConstIntBound VisitBinary(const BinaryNode* node);
+  ConstIntBound VisitCall(const CallNode* node);
+  ConstIntBound VisitCast(const CastNode* node);
+
+  VarMap<ConstIntBound> vars_;
+  std::vector<std::pair<PrimExpr, ConstIntBound>> conditions_;
+  Analyzer::BoundMemo* memo_ = nullptr;
+};
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_ARITH_CONST_INT_BOUND_H_

@@ -1,0 +1,41 @@
+// Modular sets of integer expressions. See Analyzer::ModularSetOf.
+
+#ifndef BATON_TIR_ARITH_MODULAR_SET_H_
+#define BATON_TIR_ARITH_MODULAR_SET_H_
+
+#include <cstdint>
+
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/var_map.h"
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+class ModularSets {
+ public:
+  explicit ModularSets(Analyzer& analyzer) : analyzer_(analyzer) {}
+
+  void Update(const Var& var, ModularSet set);
+  ModularSet Of(const PrimExpr& e);
+
+  // The variable whose set a condition changed, and its set before.
+  struct Undo {
+    Var var;
+    ModularSet set;
+  };
+  Undo Enter(const PrimExpr& condition);
+  void Leave(const Undo& undo);
+
+ private:
+  ModularSet Visit(const PrimExpr& e);
+  ModularSet VisitBinary(const BinaryNode* node);
+  ModularSet Quotient(const PrimExpr& e, int64_t divisor, bool rounds_down);
+  ModularSet Rest(const PrimExpr& e, int64_t divisor, bool rounds_down);
+
+  Analyzer& analyzer_;
+  VarMap<ModularSet> vars_;
+};
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_ARITH_MODULAR_SET_H_
