@@ -185,18 +185,8 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
                    .Rewrite(parts.body);
   BATON_RETURN_IF_ERROR(
       state.Replace(scope, Block(std::move(parts), scope->stmt->span())));
-  // The new block was rewritten with its loops: its name and variables stay.
-  for (const Site& site : state.sites()) {
-    if (!site.is_block()) continue;
-    const auto iters = site.block()->iter_vars();
-    const auto init_iters = init_block->iter_vars();
-    if (site.block()->name() == init_block->name() &&
-        iters.size() == init_iters.size() &&
-        (iters.empty() || iters[0]->var() == init_iters[0]->var())) {
-      return Block(site.block());
-    }
-  }
-  return init_block;
+  while (const auto* inner = body.As<ForNode>()) body = Stmt(inner->body());
+  return body.As<BlockRealizeNode>()->block();
 }
 
 namespace {

@@ -17,10 +17,10 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/node.h"
+#include "baton/tir/analysis/reduction.h"
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
-#include "baton/tir/arith/iter_map.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -385,19 +385,6 @@ absl::Status ScheduleState::Replace(const Site* site, const Stmt& replacement,
     }
   }
   return SetFunction(PrimFunc(std::move(parts), function_->span()));
-}
-
-bool IsAffineBinding(const BlockRealizeNode* realize, const VarRanges& loops,
-                     Analyzer& analyzer) {
-  if (loops.empty()) return true;
-  const IterMapResult map =
-      DetectIterMap(realize->iter_values(), loops, realize->predicate(),
-                    IterMapLevel::kSurjective, analyzer, false);
-  if (map.indices.empty()) return false;
-  for (const IterSum& sum : map.indices) {
-    if (!sum.args.empty() && !IsOne(sum.args[0].scale)) return false;
-  }
-  return true;
 }
 
 std::vector<const Site*> LoopsOf(const Site* block) {

@@ -26,7 +26,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
-#include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -72,6 +71,8 @@ struct BlockScope {
 
 class ScheduleState {
  public:
+  ScheduleState(ScheduleState&&) = default;
+  ScheduleState& operator=(ScheduleState&&) = default;
   // An error if the body of `function` is no block.
   static absl::StatusOr<ScheduleState> Create(PrimFunc function);
 
@@ -121,11 +122,6 @@ class ScheduleState {
   absl::flat_hash_map<const Node*, const Site*> by_stmt_;
   mutable absl::node_hash_map<const Site*, Flags> flags_;
 };
-
-// True if the values of the variables of a block are independent of one
-// another, each a sum of splits of `loops` where no split has a stride.
-bool IsAffineBinding(const BlockRealizeNode* realize, const VarRanges& loops,
-                     Analyzer& analyzer);
 
 // The loops directly around a block, outermost first.
 std::vector<const Site*> LoopsOf(const Site* block);
