@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/compare_values.h"
@@ -23,6 +24,8 @@
 #include "baton/instrument/nearby_inputs.h"
 #include "baton/instrument/special_inputs.h"
 #include "baton/instrument/tensor_error.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/function_evaluator.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
@@ -128,6 +131,52 @@ bool HasReferences(const IRModule& module) {
   return result;
 }
 
+// A function of `module` that is not Relay's, and its evaluator; null if the
+// function is Relay's, does not exist, or has no evaluator.
+struct OtherLevel {
+  BaseFunc function;
+  const FunctionEvaluator* evaluator = nullptr;
+};
+OtherLevel FindOtherLevel(const IRModule& module, absl::string_view name) {
+  OtherLevel result{module.Find(name)};
+  if (!result.function.defined() ||
+      result.function.As<FunctionNode>() != nullptr) {
+    return {};
+  }
+  result.evaluator = FindFunctionEvaluator(result.function->kind());
+  return result;
+}
+
+// The results of a call of such a function, as a tuple.
+absl::StatusOr<Value> EvaluateOther(const IRModule& module,
+                                    const OtherLevel& other,
+                                    absl::Span<const Value> args) {
+  std::vector<Tensor> tensors;
+  for (const Value& arg : args) {
+    if (!arg.is_tensor()) {
+      return absl::InvalidArgumentError("an argument is not a tensor");
+    }
+    tensors.push_back(arg.tensor());
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<Tensor> results,
+      other.evaluator->Evaluate(module, other.function, tensors));
+  return Value::MakeTuple({results.begin(), results.end()});
+}
+
+// Random arguments for such a function.
+absl::StatusOr<std::vector<Value>> RandomArguments(const OtherLevel& other,
+                                                   uint32_t seed) {
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<Tensor> arguments,
+      other.evaluator->MakeArguments(
+          other.function,
+          [&seed](DType dtype, absl::Span<const int64_t> shape) {
+            return RandomTensor(dtype, shape, seed++);
+          }));
+  return std::vector<Value>(arguments.begin(), arguments.end());
+}
+
 // The message is the status's with a beginning.
 absl::Status Prefixed(absl::string_view beginning, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(beginning, status.message()));
@@ -216,6 +265,11 @@ CheckValuesInstrument::Result CheckValuesInstrument::Apply(
     const IRModule& typed, const std::string& name,
     const std::vector<Value>& args) {
   Result result;
+  if (const OtherLevel other = FindOtherLevel(typed, name);
+      other.evaluator != nullptr) {
+    result.value = EvaluateOther(typed, other, args);
+    return result;
+  }
   EvaluateOptions options;
   if (!is_main(name)) {
     options.max_call_depth = kMaxCallDepth;
@@ -234,6 +288,14 @@ CheckValuesInstrument::Result CheckValuesInstrument::EvaluateOne(
     const IRModule& typed, const std::string& name) {
   const auto known = args_.find(name);
   if (known != args_.end()) return Apply(typed, name, known->second);
+  if (const OtherLevel other = FindOtherLevel(typed, name);
+      other.evaluator != nullptr) {
+    absl::StatusOr<std::vector<Value>> args =
+        RandomArguments(other, options_.seed);
+    if (!args.ok()) return {.value = args.status()};
+    args_[name] = *std::move(args);
+    return Apply(typed, name, args_[name]);
+  }
   const absl::StatusOr<Function> function = typed.Lookup<Function>(name);
   if (!function.ok()) return {.value = function.status()};
   if (is_main(name) && options_.given != nullptr && !is_other_) {
@@ -265,8 +327,12 @@ absl::Status CheckValuesInstrument::Evaluate(const IRModule& module,
   state.results[main] = EvaluateOne(state.typed, main);
   BATON_RETURN_IF_ERROR(state.results[main].value.status());
   if (!options_.other_functions) return absl::OkStatus();
-  for (const auto& [var, function] : state.typed.functions<Function>()) {
+  for (const auto& [var, function] : state.typed.functions()) {
     if (is_main(var->name())) continue;
+    const bool is_relay = function.As<FunctionNode>() != nullptr;
+    if (!is_relay && FindFunctionEvaluator(function->kind()) == nullptr) {
+      continue;
+    }
     state.results[var->name()] = EvaluateOne(state.typed, var->name());
   }
   return absl::OkStatus();
@@ -461,6 +527,9 @@ absl::Status CheckValuesInstrument::Explain(const absl::Status& status,
                                             const PassInfo& info) {
   std::string message = absl::StrCat("pass ", info.name, " changed what @",
                                      name, " computes: ", status.message());
+  if (FindOtherLevel(before.typed, name).evaluator != nullptr) {
+    return absl::Status(status.code(), message);
+  }
   EvaluateOptions options;
   options.cache = &cache_;
   options.without_kernel = [](const CallNode&, absl::Span<const Value>) {};

@@ -172,6 +172,9 @@ class Runner {
         absl::StripAsciiWhitespace(result_.result) ==
         absl::StripAsciiWhitespace(absl::string_view(case_.after));
     if (bad_expectation.has_value()) return bad_expectation;
+    if (case_.is_text && !result_.same_text) {
+      return Failure{"differs", "the printed text is another one"};
+    }
     return Compare(module, expected);
   }
 
@@ -301,10 +304,11 @@ absl::StatusOr<ConformanceCase> ParseConformanceCase(absl::string_view group,
   // Ends of lines belong to the modules only where they are inside.
   const std::vector<absl::string_view> parts =
       absl::StrSplit(text, "// -----\n");
-  if (parts.size() != 3) {
+  // Two parts: a text that reading and printing does not change.
+  if (parts.size() != 2 && parts.size() != 3) {
     return absl::InvalidArgumentError(
         absl::StrCat(c.name(),
-                     ": expected three parts separated by lines "
+                     ": expected two or three parts separated by lines "
                      "\"// -----\", got ",
                      parts.size()));
   }
@@ -322,7 +326,8 @@ absl::StatusOr<ConformanceCase> ParseConformanceCase(absl::string_view group,
     }
   }
   c.before = std::string(parts[1]);
-  c.after = std::string(parts[2]);
+  c.after = std::string(parts.back());
+  c.is_text = parts.size() == 2;
   return c;
 }
 

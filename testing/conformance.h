@@ -40,6 +40,8 @@ struct ConformanceCase {
   std::vector<std::string> required_pass;
   AttrMap config;
   bool expects_error = false;
+  // True for a text that must be printed as it was read, byte for byte.
+  bool is_text = false;
   std::string before;
   std::string after;  // empty if an error is expected
 

@@ -106,8 +106,8 @@ after
 
 TEST(ConformanceCaseTest, BadFilesAreErrors) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_THAT(ParseConformanceCase("g", "i", "// -----\n"),
-              StatusIs(kInvalid, "g/i: expected three parts"));
+  EXPECT_THAT(ParseConformanceCase("g", "i", "// from: x\n"),
+              StatusIs(kInvalid, "g/i: expected two or three parts"));
   EXPECT_THAT(ParseConformanceCase("g", "i", "// run: x\n// -----\n// -----\n"),
               StatusIs(kInvalid, "run: expected direct or sequential, got x"));
   EXPECT_THAT(ParseConformanceCase("g", "i", "// ran: x\n// -----\n// -----\n"),

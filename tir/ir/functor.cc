@@ -1,5 +1,6 @@
 #include "baton/tir/ir/functor.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "baton/base/deep_stack.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/node_kind.h"
@@ -190,24 +192,28 @@ void Visitor::VisitPrefetch(const PrefetchNode* node) {
 
 PrimExpr Rewriter::Rewrite(const PrimExpr& e) {
   if (!e.defined()) return e;
-  return OnDeepStack([this, node = e.get()]() -> PrimExpr {
+  PrimExpr result = OnDeepStack([this, node = e.get()]() -> PrimExpr {
     switch (node->kind().To<TirKind>()) {
       BATON_TIR_EXPRS(BATON_TIR_CASE)
       default:
         return PrimExpr(node);
     }
   });
+  LogOrigins(result, e.get());
+  return result;
 }
 
 Stmt Rewriter::Rewrite(const Stmt& stmt) {
   if (!stmt.defined()) return stmt;
-  return OnDeepStack([this, node = stmt.get()]() -> Stmt {
+  Stmt result = OnDeepStack([this, node = stmt.get()]() -> Stmt {
     switch (node->kind().To<TirKind>()) {
       BATON_TIR_STMTS(BATON_TIR_CASE)
       default:
         return Stmt(node);
     }
   });
+  LogOrigins(result, stmt.get());
+  return result;
 }
 #undef BATON_TIR_CASE
 
@@ -247,7 +253,9 @@ PrimFunc Rewriter::RewriteBody(const PrimFunc& function) {
   if (body == function->body()) return function;
   PrimFuncNode::Parts parts = function->parts();
   parts.body = std::move(body);
-  return PrimFunc(std::move(parts), function->span());
+  PrimFunc result(std::move(parts), function->span());
+  LogOrigin(result, function.get());
+  return result;
 }
 
 bool Rewriter::RewriteAll(std::vector<PrimExpr>& list) {

@@ -1,0 +1,92 @@
+// Evaluates functions of loops for checks of values (ir/function_evaluator.h).
+
+#include "baton/ir/function_evaluator.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/tir/interpreter/interpreter.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+
+namespace baton::tir {
+namespace {
+
+// Dimensions that are variables get this extent.
+constexpr int64_t kFreeExtent = 3;
+
+class PrimFuncEvaluator final : public FunctionEvaluator {
+ public:
+  absl::StatusOr<std::vector<Tensor>> MakeArguments(
+      const BaseFunc& function, MakeTensor make) const override {
+    const auto* node = function.As<PrimFuncNode>();
+    std::vector<Tensor> arguments;
+    for (size_t i = 0; i < node->params().size(); ++i) {
+      const Var& param = node->params()[i];
+      const Buffer buffer = node->BufferOf(static_cast<int>(i));
+      DType dtype = param.dtype();
+      std::vector<int64_t> shape;
+      if (buffer.defined()) {
+        dtype = WithLanes(buffer.dtype(), 1);
+        for (const PrimExpr& extent : buffer->shape()) {
+          const auto* number = extent.As<IntImmNode>();
+          if (number == nullptr && extent.As<VarNode>() == nullptr) {
+            return absl::UnimplementedError(
+                absl::StrCat("an extent of buffer ", buffer->name(),
+                             " depends on other values"));
+          }
+          shape.push_back(number == nullptr ? kFreeExtent : number->value());
+        }
+      } else if (dtype == kHandle) {
+        return absl::UnimplementedError(absl::StrCat(
+            "parameter ", param->name(), " is a pointer without a buffer"));
+      }
+      if (!dtype.IsStorable()) {
+        return absl::UnimplementedError(absl::StrCat(
+            "parameter ", param->name(), " is a ", dtype.ToString()));
+      }
+      BATON_ASSIGN_OR_RETURN(Tensor argument, make(dtype, shape));
+      arguments.push_back(std::move(argument));
+    }
+    return arguments;
+  }
+
+  absl::StatusOr<std::vector<Tensor>> Evaluate(
+      const IRModule& /*module*/, const BaseFunc& function,
+      absl::Span<const Tensor> arguments) const override {
+    const PrimFunc prim_func(function.As<PrimFuncNode>());
+    if (arguments.size() != prim_func->params().size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the function has ", prim_func->params().size(),
+                       " parameters, not ", arguments.size()));
+    }
+    std::vector<Argument> values;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Tensor& argument = arguments[i];
+      if (prim_func->BufferOf(static_cast<int>(i)).defined()) {
+        values.emplace_back(argument);
+      } else if (argument.dtype().is_float()) {
+        values.emplace_back(argument.AtAsDouble(0));
+      } else {
+        values.emplace_back(argument.AtAsInt64(0));
+      }
+    }
+    // A program may read what nothing wrote, if nothing depends on it.
+    return Interpret(prim_func, values, {.check_initialized = false});
+  }
+};
+BATON_REGISTER_FUNCTION_EVALUATOR(PrimFuncNode, PrimFuncEvaluator);
+
+}  // namespace
+}  // namespace baton::tir

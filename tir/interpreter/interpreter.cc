@@ -1,0 +1,930 @@
+#include "baton/tir/interpreter/interpreter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/types/span.h"
+#include "baton/base/deep_stack.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/error_at.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/node_map.h"
+#include "baton/ir/op.h"
+#include "baton/ir/span.h"
+#include "baton/tir/interpreter/scalar.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/intrinsics.h"
+#include "baton/tir/ir/node_kind.h"
+#include "baton/tir/ir/stmt.h"
+
+namespace baton::tir {
+namespace {
+
+// Memory that a pointer points to. `is_set` has a flag for each byte.
+struct Memory {
+  std::string name;
+  std::vector<char> bytes;
+  std::vector<bool> is_set;
+};
+
+// The value of an expression: an element for each lane, or a pointer.
+struct Value {
+  absl::InlinedVector<Scalar, 1> lanes;
+  std::shared_ptr<Memory> memory;
+  int64_t offset = 0;         // of a pointer, in bytes
+  bool is_undefined = false;  // of T.undef()
+};
+
+Value OfInteger(int64_t value) {
+  Value result;
+  result.lanes.push_back({.i = value});
+  return result;
+}
+
+// The bounds of a region along one axis.
+struct Interval {
+  int64_t begin;
+  int64_t end;
+};
+struct TouchedRegion {
+  const BufferNode* buffer;
+  std::vector<Interval> axes;
+};
+// A block that runs: the regions that it may touch, and its own buffers.
+struct ActiveBlock {
+  const BlockNode* block;
+  std::vector<TouchedRegion> reads;
+  std::vector<TouchedRegion> writes;
+  std::vector<const BufferNode*> own;
+};
+
+// How a buffer is laid out at the moment.
+struct View {
+  std::shared_ptr<Memory> memory;
+  int64_t base = 0;  // the byte of element zero
+  absl::InlinedVector<int64_t, 4> shape;
+  absl::InlinedVector<int64_t, 4> strides;
+  int64_t element_bytes = 0;
+};
+
+class Machine {
+ public:
+  explicit Machine(const InterpretOptions& options)
+      : options_(options), random_(options.shuffle_seed) {}
+
+  absl::StatusOr<std::vector<Tensor>> Run(
+      const PrimFunc& function, absl::Span<const Argument> arguments) {
+    BATON_RETURN_IF_ERROR(Bind(function, arguments));
+    if (ok()) Run(function->body());
+    BATON_RETURN_IF_ERROR(status_);
+    std::vector<Tensor> results;
+    for (const auto& [buffer, shape] : results_) {
+      BATON_ASSIGN_OR_RETURN(Tensor contents, ContentsOf(buffer, shape));
+      results.push_back(std::move(contents));
+    }
+    return results;
+  }
+
+ private:
+  bool ok() const { return status_.ok() && !returned_; }
+
+  // Ends the run with an error at `node`.
+  Value Fail(const Node* node, std::string message) {
+    if (!status_.ok()) return {};
+    Span span;
+    if (node != nullptr) span = static_cast<const ExprNode*>(node)->span();
+    if (!span.defined()) span = statement_span_;
+    status_ = ErrorAt(span, std::move(message));
+    return {};
+  }
+
+  bool Step(const Node* node) {
+    if (++steps_ <= options_.max_steps) return true;
+    Fail(node, absl::StrCat("more than ", options_.max_steps,
+                            " steps (InterpretOptions::max_steps)"));
+    return false;
+  }
+
+  // --- Parameters ------------------------------------------------------------
+
+  absl::Status Bind(const PrimFunc& function,
+                    absl::Span<const Argument> arguments) {
+    const absl::Span<const Var> params = function->params();
+    if (arguments.size() != params.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the function has ", params.size(), " parameters, got ",
+                       arguments.size(), " arguments"));
+    }
+    // Numbers first: shapes may use them.
+    for (size_t i = 0; i < params.size(); ++i) {
+      const Argument& argument = arguments[i];
+      if (argument.tensor.has_value()) continue;
+      const DType dtype = params[i].dtype();
+      if (dtype.code() == DType::Code::kHandle) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "parameter ", params[i]->name(), " is a buffer, got a number"));
+      }
+      Value value;
+      value.lanes.push_back(
+          argument.real.has_value()
+              ? ConvertScalar({.f = *argument.real}, DType::Float(64), dtype)
+              : ConvertScalar({.i = argument.integer}, DType::Int(64), dtype));
+      values_[params[i].get()] = std::move(value);
+    }
+    for (size_t i = 0; i < params.size(); ++i) {
+      if (!arguments[i].tensor.has_value()) continue;
+      const Buffer buffer = function->BufferOf(static_cast<int>(i));
+      if (!buffer.defined()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "parameter ", params[i]->name(), " is no buffer, got a tensor"));
+      }
+      BATON_RETURN_IF_ERROR(BindBuffer(buffer, *arguments[i].tensor));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status BindBuffer(const Buffer& buffer, const Tensor& tensor) {
+    const auto mismatch = [&] {
+      return absl::InvalidArgumentError(absl::StrCat("buffer ", buffer->name(),
+                                                     " does not hold a ",
+                                                     tensor.TypeToString()));
+    };
+    const DType dtype = buffer.dtype();
+    if (tensor.dtype() != WithLanes(dtype, 1)) return mismatch();
+    if (tensor.shape().size() != buffer->shape().size()) return mismatch();
+    for (size_t i = 0; i < buffer->shape().size(); ++i) {
+      const PrimExpr& extent = buffer->shape()[i];
+      const int64_t dim = tensor.shape()[i];
+      const auto* var = extent.As<VarNode>();
+      if (var != nullptr && !values_.Contains(var)) {
+        values_[var] = OfInteger(dim);
+      } else if (EvalInteger(extent) != dim) {
+        return status_.ok() ? mismatch() : status_;
+      }
+    }
+    int64_t stride = 1;
+    for (size_t i = buffer->strides().size(); i-- > 0;) {
+      BindOrCheck(buffer->strides()[i], stride, "stride", buffer);
+      stride *= tensor.shape()[i];
+    }
+    if (buffer->elem_offset().defined()) {
+      BindOrCheck(buffer->elem_offset(), 0, "offset", buffer);
+    }
+    auto memory = std::make_shared<Memory>();
+    memory->name = buffer->name();
+    const absl::string_view bytes = tensor.bytes();
+    memory->bytes.assign(bytes.begin(), bytes.end());
+    memory->is_set.assign(bytes.size(), true);
+    Value pointer;
+    pointer.memory = std::move(memory);
+    values_[buffer->data().get()] = std::move(pointer);
+    results_.push_back({buffer, std::vector<int64_t>(tensor.shape().begin(),
+                                                     tensor.shape().end())});
+    return status_;
+  }
+
+  // Binds a variable without a value; another expression must have `value`.
+  void BindOrCheck(const PrimExpr& e, int64_t value, absl::string_view part,
+                   const Buffer& buffer) {
+    const auto* var = e.As<VarNode>();
+    if (var != nullptr && !values_.Contains(var)) {
+      values_[var] = OfInteger(value);
+      return;
+    }
+    const int64_t found = EvalInteger(e);
+    if (ok() && found != value) {
+      Fail(buffer.get(),
+           absl::StrCat("the ", part, " of buffer ", buffer->name(), " is ",
+                        found, ", the memory's is ", value));
+    }
+  }
+
+  absl::StatusOr<Tensor> ContentsOf(const Buffer& buffer,
+                                    const std::vector<int64_t>& shape) {
+    const Value* pointer = values_.Find(buffer->data().get());
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor result,
+        MutableTensor::Create(WithLanes(buffer.dtype(), 1), shape));
+    if (!pointer->memory->bytes.empty()) {
+      std::memcpy(result.data(), pointer->memory->bytes.data(),
+                  static_cast<size_t>(result.byte_size()));
+    }
+    return std::move(result).Freeze();
+  }
+
+  // --- Memory ----------------------------------------------------------------
+
+  void AllocateMemory(const Var& pointer, DType dtype,
+                      absl::Span<const PrimExpr> extents, const Node* node) {
+    int64_t elements = dtype.lanes();
+    for (const PrimExpr& extent : extents) {
+      const int64_t n = EvalInteger(extent);
+      if (!ok()) return;
+      if (n < 0 || (n > 0 && elements > kMaxBytes / n)) {
+        Fail(node, absl::StrCat("cannot allocate an axis of ", n));
+        return;
+      }
+      elements *= n;
+    }
+    const int64_t bytes = elements * ElementBytes(dtype);
+    if (bytes > kMaxBytes) {
+      Fail(node, absl::StrCat("cannot allocate ", bytes, " bytes"));
+      return;
+    }
+    Value value;
+    value.memory = std::make_shared<Memory>();
+    value.memory->name = pointer->name();
+    value.memory->bytes.resize(static_cast<size_t>(bytes));
+    value.memory->is_set.resize(static_cast<size_t>(bytes));
+    values_[pointer.get()] = std::move(value);
+  }
+
+  // The memory and layout of `buffer` now; false after an error.
+  bool ViewOf(const Buffer& buffer, View& view) {
+    const Value* pointer = values_.Find(buffer->data().get());
+    if (pointer == nullptr || pointer->memory == nullptr) {
+      Fail(buffer.get(),
+           absl::StrCat("buffer ", buffer->name(), " has no memory here"));
+      return false;
+    }
+    view.memory = pointer->memory;
+    view.base = pointer->offset;
+    view.element_bytes = ElementBytes(buffer.dtype()) * buffer.dtype().lanes();
+    for (const PrimExpr& extent : buffer->shape()) {
+      view.shape.push_back(EvalInteger(extent));
+    }
+    if (buffer->strides().empty()) {
+      view.strides.resize(view.shape.size());
+      int64_t stride = 1;
+      for (size_t i = view.shape.size(); i-- > 0;) {
+        view.strides[i] = stride;
+        stride *= view.shape[i];
+      }
+    } else {
+      for (const PrimExpr& stride : buffer->strides()) {
+        view.strides.push_back(EvalInteger(stride));
+      }
+    }
+    if (buffer->elem_offset().defined()) {
+      view.base += EvalInteger(buffer->elem_offset()) * view.element_bytes;
+    }
+    return ok();
+  }
+
+  // The bytes of the element at `index`; null after an error. Marks them as
+  // written, or checks that they were.
+  char* Locate(const Buffer& buffer, const View& view,
+               absl::Span<const int64_t> index, bool is_store,
+               const Node* node) {
+    if (index.size() != view.shape.size()) {
+      Fail(node,
+           absl::StrCat("buffer ", buffer->name(), " has ", view.shape.size(),
+                        " axes, got ", index.size(), " indices"));
+      return nullptr;
+    }
+    int64_t at = 0;
+    for (size_t i = 0; i < index.size(); ++i) {
+      if (index[i] < 0 || index[i] >= view.shape[i]) {
+        Fail(node,
+             absl::StrCat("index ", index[i], " of axis ", i, " of buffer ",
+                          buffer->name(), " is not below ", view.shape[i]));
+        return nullptr;
+      }
+      at += index[i] * view.strides[i];
+    }
+    const int64_t first = view.base + at * view.element_bytes;
+    Memory& memory = *view.memory;
+    if (first < 0 || first + view.element_bytes >
+                         static_cast<int64_t>(memory.bytes.size())) {
+      Fail(node, absl::StrCat("an access of buffer ", buffer->name(),
+                              " is outside of its memory ", memory.name));
+      return nullptr;
+    }
+    CheckTouched(buffer, index, is_store, node);
+    return memory.bytes.data() + first;
+  }
+
+  // Checks the access against the regions of the block that runs.
+  void CheckTouched(const Buffer& buffer, absl::Span<const int64_t> index,
+                    bool is_store, const Node* node) {
+    if (!options_.check_regions || blocks_.empty()) return;
+    const ActiveBlock& active = blocks_.back();
+    if (std::find(active.own.begin(), active.own.end(), buffer.get()) !=
+        active.own.end()) {
+      return;
+    }
+    const auto covers = [&](const std::vector<TouchedRegion>& regions) {
+      for (const TouchedRegion& region : regions) {
+        if (region.buffer != buffer.get()) continue;
+        bool inside = true;
+        for (size_t i = 0; i < index.size(); ++i) {
+          inside &=
+              index[i] >= region.axes[i].begin && index[i] < region.axes[i].end;
+        }
+        if (inside) return true;
+      }
+      return false;
+    };
+    if (covers(active.writes) || (!is_store && covers(active.reads))) return;
+    Fail(node,
+         absl::StrCat("block ", active.block->name(),
+                      is_store ? " writes " : " reads ", buffer->name(), "[",
+                      absl::StrJoin(index, ", "), "], which its ",
+                      is_store ? "T.writes" : "T.reads", " does not name"));
+  }
+
+  // The elements at `indices`, one of which may be a vector, of a load or store.
+  // Calls `fn(bytes, lane)` with the bytes of each of them.
+  template <typename Fn>
+  void ForEachElement(const Buffer& buffer, absl::Span<const PrimExpr> indices,
+                      bool is_store, const Node* node, const Fn& fn) {
+    std::vector<Value> at;
+    size_t lanes = 1;
+    for (const PrimExpr& index : indices) {
+      at.push_back(Eval(index));
+      if (!ok()) return;
+      lanes = std::max(lanes, at.back().lanes.size());
+    }
+    View view;
+    if (!ViewOf(buffer, view)) return;
+    absl::InlinedVector<int64_t, 4> index(indices.size());
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      for (size_t i = 0; i < at.size(); ++i) {
+        const auto& values = at[i].lanes;
+        index[i] = values[values.size() == 1 ? 0 : lane].i;
+      }
+      char* bytes = Locate(buffer, view, index, is_store, node);
+      if (!ok()) return;
+      fn(bytes, lane, *view.memory);
+      if (!ok()) return;
+    }
+  }
+
+  Value Load(const BufferLoadNode* node) {
+    Value result;
+    const Buffer& buffer = node->buffer();
+    const DType dtype = WithLanes(buffer.dtype(), 1);
+    const int64_t size = ElementBytes(dtype);
+    ForEachElement(
+        buffer, node->indices(), /*is_store=*/false, node,
+        [&](const char* bytes, size_t /*lane*/, const Memory& memory) {
+          for (int part = 0; part < buffer.dtype().lanes(); ++part) {
+            const char* element = bytes + part * size;
+            const auto first =
+                static_cast<size_t>(element - memory.bytes.data());
+            if (options_.check_initialized && !memory.is_set[first]) {
+              Fail(node, absl::StrCat("an element of buffer ", buffer->name(),
+                                      " is read before it is written"));
+              return;
+            }
+            result.lanes.push_back(LoadScalar(dtype, element));
+          }
+        });
+    return result;
+  }
+
+  void Store(const BufferStoreNode* node) {
+    const Value value = Eval(node->value());
+    if (!ok()) return;
+    const Buffer& buffer = node->buffer();
+    const DType dtype = WithLanes(buffer.dtype(), 1);
+    const int64_t size = ElementBytes(dtype);
+    const auto parts = static_cast<size_t>(buffer.dtype().lanes());
+    ForEachElement(
+        buffer, node->indices(), /*is_store=*/true, node,
+        [&](char* bytes, size_t lane, Memory& memory) {
+          for (size_t part = 0; part < parts; ++part) {
+            const size_t from = lane * parts + part;
+            if (from >= value.lanes.size()) return;
+            char* element = bytes + static_cast<int64_t>(part) * size;
+            StoreScalar(dtype, value.lanes[from], element);
+            const auto first =
+                static_cast<size_t>(element - memory.bytes.data());
+            std::fill_n(memory.is_set.begin() + static_cast<int64_t>(first),
+                        size, !value.is_undefined);
+          }
+        });
+  }
+
+  // --- Expressions -----------------------------------------------------------
+
+  int64_t EvalInteger(const PrimExpr& e) {
+    if (const auto* number = e.As<IntImmNode>()) return number->value();
+    const Value value = Eval(e);
+    return value.lanes.empty() ? 0 : value.lanes[0].i;
+  }
+  bool EvalCondition(const PrimExpr& e) { return EvalInteger(e) != 0; }
+
+  Value Eval(const PrimExpr& e) {
+    if (!ok() || !Step(e.get())) return {};
+    return OnDeepStack([this, &e] { return EvalNode(e.get()); });
+  }
+
+  Value EvalNode(const ExprNode* node) {
+    switch (node->kind().To<TirKind>()) {
+      case TirKind::kVar: {
+        const auto* var = static_cast<const VarNode*>(node);
+        if (const Value* value = values_.Find(var)) return *value;
+        return Fail(
+            node, absl::StrCat("variable ", var->name(), " has no value here"));
+      }
+      case TirKind::kIntImm:
+        return OfInteger(static_cast<const IntImmNode*>(node)->value());
+      case TirKind::kFloatImm: {
+        const auto* number = static_cast<const FloatImmNode*>(node);
+        Value value;
+        value.lanes.push_back(ConvertScalar({.f = number->value()},
+                                            DType::Float(64), number->dtype()));
+        return value;
+      }
+      case TirKind::kCast: {
+        const auto* cast = static_cast<const CastNode*>(node);
+        Value value = Eval(cast->value());
+        for (Scalar& lane : value.lanes) {
+          lane = ConvertScalar(lane, WithLanes(cast->value().dtype(), 1),
+                               WithLanes(cast->dtype(), 1));
+        }
+        return value;
+      }
+      case TirKind::kBinary:
+        return EvalBinary(static_cast<const BinaryNode*>(node));
+      case TirKind::kNot: {
+        Value value = Eval(static_cast<const NotNode*>(node)->a());
+        for (Scalar& lane : value.lanes) lane.i = lane.i == 0 ? 1 : 0;
+        return value;
+      }
+      case TirKind::kSelect:
+        return EvalSelect(static_cast<const SelectNode*>(node));
+      case TirKind::kRamp: {
+        const auto* ramp = static_cast<const RampNode*>(node);
+        const Value base = Eval(ramp->base());
+        const Value stride = Eval(ramp->stride());
+        Value value;
+        if (!ok()) return value;
+        const DType dtype = WithLanes(ramp->dtype(), 1);
+        for (int lane = 0; lane < ramp->lanes(); ++lane) {
+          Scalar step;
+          Scalar element;
+          ComputeBinary(BinaryOp::kMul, dtype, stride.lanes[0], {.i = lane},
+                        step);
+          ComputeBinary(BinaryOp::kAdd, dtype, base.lanes[0], step, element);
+          value.lanes.push_back(element);
+        }
+        return value;
+      }
+      case TirKind::kBroadcast: {
+        const auto* broadcast = static_cast<const BroadcastNode*>(node);
+        Value value = Eval(broadcast->value());
+        if (!ok()) return value;
+        value.lanes.resize(static_cast<size_t>(broadcast->lanes()),
+                           value.lanes[0]);
+        return value;
+      }
+      case TirKind::kShuffle:
+        return EvalShuffle(static_cast<const ShuffleNode*>(node));
+      case TirKind::kBufferLoad:
+        return Load(static_cast<const BufferLoadNode*>(node));
+      case TirKind::kLet: {
+        const auto* let = static_cast<const LetNode*>(node);
+        Value value = Eval(let->value());
+        if (!ok()) return {};
+        values_[let->var().get()] = std::move(value);
+        return Eval(let->body());
+      }
+      case TirKind::kCall:
+        return EvalCall(static_cast<const CallNode*>(node));
+      default:
+        return Fail(node,
+                    "this expression has no value: it is a part of a "
+                    "definition or an annotation");
+    }
+  }
+
+  Value EvalBinary(const BinaryNode* node) {
+    Value a = Eval(node->a());
+    if (!ok()) return {};
+    const DType dtype = WithLanes(node->a().dtype(), 1);
+    // As C++ does: the second operand only where the first does not decide.
+    const bool is_and = node->op() == BinaryOp::kAnd;
+    if ((is_and || node->op() == BinaryOp::kOr) && a.lanes.size() == 1 &&
+        (a.lanes[0].i == 0) == is_and) {
+      return a;
+    }
+    const Value b = Eval(node->b());
+    if (!ok()) return {};
+    if (a.lanes.size() != b.lanes.size()) {
+      return Fail(node, "the operands have different numbers of lanes");
+    }
+    for (size_t lane = 0; lane < a.lanes.size(); ++lane) {
+      Scalar result;
+      if (!ComputeBinary(node->op(), dtype, a.lanes[lane], b.lanes[lane],
+                         result)) {
+        return Fail(node, "division by zero");
+      }
+      a.lanes[lane] = result;
+    }
+    return a;
+  }
+
+  // A value that no lane selects is not computed: it may be out of bounds.
+  Value EvalSelect(const SelectNode* node) {
+    return Choose(node->condition(), node->true_value(), node->false_value());
+  }
+
+  Value Choose(const PrimExpr& condition, const PrimExpr& true_value,
+               const PrimExpr& false_value) {
+    const Value choice = Eval(condition);
+    if (!ok()) return {};
+    if (choice.lanes.size() == 1) {
+      return Eval(choice.lanes[0].i != 0 ? true_value : false_value);
+    }
+    Value yes = Eval(true_value);
+    const Value no = Eval(false_value);
+    if (!ok()) return {};
+    for (size_t lane = 0; lane < choice.lanes.size(); ++lane) {
+      if (choice.lanes[lane].i == 0) yes.lanes[lane] = no.lanes[lane];
+    }
+    return yes;
+  }
+
+  Value EvalShuffle(const ShuffleNode* node) {
+    std::vector<Scalar> all;
+    for (const PrimExpr& vector : node->vectors()) {
+      const Value value = Eval(vector);
+      all.insert(all.end(), value.lanes.begin(), value.lanes.end());
+    }
+    Value result;
+    for (const PrimExpr& index : node->indices()) {
+      const int64_t at = EvalInteger(index);
+      if (!ok()) return {};
+      if (at < 0 || at >= static_cast<int64_t>(all.size())) {
+        return Fail(node, absl::StrCat("lane ", at, " of ", all.size()));
+      }
+      result.lanes.push_back(all[static_cast<size_t>(at)]);
+    }
+    return result;
+  }
+
+  Value EvalCall(const CallNode* node) {
+    const auto* op = node->op().As<OpNode>();
+    if (op == nullptr) {
+      return Fail(node, "calls of other functions cannot be interpreted");
+    }
+    const absl::string_view name =
+        absl::StripPrefix(absl::string_view(op->name()), "tir.");
+    const absl::Span<const PrimExpr> args = node->args();
+    if (name == "if_then_else" && args.size() == 3) {
+      return Choose(args[0], args[1], args[2]);
+    }
+    if (name == "likely" && args.size() == 1) return Eval(args[0]);
+    if (name == "assume" && args.size() == 1) {
+      const bool holds = EvalCondition(args[0]);
+      if (ok() && !holds) return Fail(node, "an assumption does not hold");
+      return OfInteger(1);
+    }
+    if (name == "undef") {
+      Value value;
+      value.lanes.resize(static_cast<size_t>(node->dtype().lanes()));
+      value.is_undefined = true;
+      return value;
+    }
+    if (name == "ret" && args.size() == 1) {
+      Value value = Eval(args[0]);
+      if (ok()) returned_ = true;
+      return value;
+    }
+    if (name == "large_uint_imm" && args.size() == 2) {
+      const auto low = static_cast<uint64_t>(EvalInteger(args[0]));
+      const auto high = static_cast<uint64_t>(EvalInteger(args[1]));
+      return OfInteger(static_cast<int64_t>((high << 32) | low));
+    }
+    if (name == "address_of" && args.size() == 1) return AddressOf(node);
+    if (name == "reinterpret" && args.size() == 1) return Reinterpret(node);
+    std::vector<Value> values;
+    size_t lanes = 1;
+    for (const PrimExpr& arg : args) {
+      if (arg.dtype().code() == DType::Code::kHandle) break;
+      values.push_back(Eval(arg));
+      if (!ok()) return {};
+      lanes = std::max(lanes, values.back().lanes.size());
+    }
+    if (values.size() != args.size() || values.empty()) return Refuse(node);
+    Value result;
+    std::vector<Scalar> row(values.size());
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        const auto& from = values[i].lanes;
+        row[i] = from[from.size() == 1 ? 0 : lane];
+      }
+      Scalar element;
+      if (!ComputeIntrinsic(name, WithLanes(args[0].dtype(), 1),
+                            WithLanes(node->dtype(), 1), row, element)) {
+        return Refuse(node);
+      }
+      result.lanes.push_back(element);
+    }
+    return result;
+  }
+
+  Value Refuse(const CallNode* node) {
+    return Fail(node, absl::StrCat("T.", ScriptName(*node->op().As<OpNode>()),
+                                   " cannot be interpreted"));
+  }
+
+  Value AddressOf(const CallNode* node) {
+    const auto* load = node->args()[0].As<BufferLoadNode>();
+    if (load == nullptr) return Refuse(node);
+    View view;
+    if (!ViewOf(load->buffer(), view)) return {};
+    Value pointer;
+    pointer.memory = view.memory;
+    pointer.offset = view.base;
+    for (size_t i = 0; i < load->indices().size(); ++i) {
+      pointer.offset += EvalInteger(load->indices()[i]) * view.strides[i] *
+                        view.element_bytes;
+    }
+    return pointer;
+  }
+
+  Value Reinterpret(const CallNode* node) {
+    Value value = Eval(node->args()[0]);
+    if (!ok()) return {};
+    const DType from = WithLanes(node->args()[0].dtype(), 1);
+    const DType to = WithLanes(node->dtype(), 1);
+    if (ElementBytes(from) != ElementBytes(to) || value.memory != nullptr) {
+      return Refuse(node);
+    }
+    for (Scalar& lane : value.lanes) {
+      char bytes[8] = {};
+      StoreScalar(from, lane, bytes);
+      lane = LoadScalar(to, bytes);
+    }
+    return value;
+  }
+
+  // --- Statements ------------------------------------------------------------
+
+  void Run(const Stmt& stmt) {
+    if (!stmt.defined() || !ok() || !Step(stmt.get())) return;
+    if (stmt->span().defined()) statement_span_ = stmt->span();
+    OnDeepStack([this, &stmt] { RunNode(stmt.get()); });
+  }
+
+  void RunNode(const ExprNode* node) {
+    switch (node->kind().To<TirKind>()) {
+      case TirKind::kLetStmt: {
+        const auto* let = static_cast<const LetStmtNode*>(node);
+        Value value = Eval(let->value());
+        if (!ok()) return;
+        values_[let->var().get()] = std::move(value);
+        return Run(let->body());
+      }
+      case TirKind::kAttrStmt:
+        return RunAttr(static_cast<const AttrStmtNode*>(node));
+      case TirKind::kAssertStmt: {
+        const auto* assertion = static_cast<const AssertStmtNode*>(node);
+        const bool holds = EvalCondition(assertion->condition());
+        if (!ok()) return;
+        if (!holds) {
+          const auto* text = assertion->message().As<StringImmNode>();
+          Fail(node, absl::StrCat("an asserted condition does not hold",
+                                  text == nullptr ? "" : ": ",
+                                  text == nullptr ? "" : text->value()));
+          return;
+        }
+        return Run(assertion->body());
+      }
+      case TirKind::kFor:
+        return RunFor(static_cast<const ForNode*>(node));
+      case TirKind::kWhile: {
+        const auto* loop = static_cast<const WhileNode*>(node);
+        while (EvalCondition(loop->condition()) && ok()) Run(loop->body());
+        return;
+      }
+      case TirKind::kBufferStore:
+        return Store(static_cast<const BufferStoreNode*>(node));
+      case TirKind::kBufferRealize: {
+        const auto* realize = static_cast<const BufferRealizeNode*>(node);
+        const Buffer& buffer = realize->buffer();
+        AllocateMemory(buffer->data(), buffer.dtype(), buffer->shape(), node);
+        return Run(realize->body());
+      }
+      case TirKind::kAllocate: {
+        const auto* allocate = static_cast<const AllocateNode*>(node);
+        AllocateMemory(allocate->var(), allocate->dtype(), allocate->extents(),
+                       node);
+        return Run(allocate->body());
+      }
+      case TirKind::kAllocateConst: {
+        const auto* constant = static_cast<const AllocateConstNode*>(node);
+        Value pointer;
+        pointer.memory = std::make_shared<Memory>();
+        pointer.memory->name = constant->var()->name();
+        const absl::string_view bytes = constant->data().bytes();
+        pointer.memory->bytes.assign(bytes.begin(), bytes.end());
+        pointer.memory->is_set.assign(bytes.size(), true);
+        values_[constant->var().get()] = std::move(pointer);
+        return Run(constant->body());
+      }
+      case TirKind::kDeclBuffer:
+        return Run(static_cast<const DeclBufferNode*>(node)->body());
+      case TirKind::kSeqStmt:
+        for (const Stmt& part : static_cast<const SeqStmtNode*>(node)->seq()) {
+          Run(part);
+        }
+        return;
+      case TirKind::kIfThenElse: {
+        const auto* branch = static_cast<const IfThenElseNode*>(node);
+        const bool holds = EvalCondition(branch->condition());
+        return Run(holds ? branch->then_case() : branch->else_case());
+      }
+      case TirKind::kEvaluate:
+        Eval(static_cast<const EvaluateNode*>(node)->value());
+        return;
+      case TirKind::kBlockRealize:
+        return RunBlock(static_cast<const BlockRealizeNode*>(node));
+      case TirKind::kPrefetch:
+        return;
+      default:
+        Fail(node, "this statement cannot be interpreted by itself");
+        return;
+    }
+  }
+
+  void RunAttr(const AttrStmtNode* node) {
+    const auto* thread = node->node().As<IterVarNode>();
+    const bool is_thread =
+        node->key() == "thread_extent" || node->key() == "virtual_thread";
+    if (!is_thread || thread == nullptr) return Run(node->body());
+    const int64_t extent = EvalInteger(node->value());
+    for (int64_t i = 0; i < extent && ok(); ++i) {
+      values_[thread->var().get()] = OfInteger(i);
+      Run(node->body());
+    }
+  }
+
+  void RunFor(const ForNode* node) {
+    const int64_t min = EvalInteger(node->min());
+    const int64_t extent = EvalInteger(node->extent());
+    if (!ok()) return;
+    const VarNode* var = node->loop_var().get();
+    const auto iterate = [&](int64_t i) {
+      values_[var] = OfInteger(min + i);
+      if (node->thread().defined()) {
+        values_[node->thread()->var().get()] = OfInteger(min + i);
+      }
+      Run(node->body());
+    };
+    if (node->for_kind() == ForKind::kParallel && options_.shuffle_seed != 0 &&
+        extent > 0 && extent <= options_.max_steps) {
+      std::vector<int64_t> order(static_cast<size_t>(extent));
+      for (size_t i = 0; i < order.size(); ++i) {
+        order[i] = static_cast<int64_t>(i);
+      }
+      std::shuffle(order.begin(), order.end(), random_);
+      for (const int64_t i : order) iterate(i);
+      return;
+    }
+    for (int64_t i = 0; i < extent && ok(); ++i) {
+      if (!Step(node)) return;
+      iterate(i);
+    }
+  }
+
+  void RunBlock(const BlockRealizeNode* node) {
+    const Block& block = node->block();
+    const absl::Span<const IterVar> vars = block->iter_vars();
+    // All values are computed with the variables of the surrounding loops.
+    std::vector<Value> values;
+    for (const PrimExpr& value : node->iter_values()) {
+      values.push_back(Eval(value));
+    }
+    if (!ok()) return;
+    for (size_t i = 0; i < vars.size(); ++i) {
+      values_[vars[i]->var().get()] = values[i];
+    }
+    const bool runs = EvalCondition(node->predicate());
+    if (!ok() || !runs) return;
+    bool starts = true;  // all reduction variables are at their beginning
+    for (size_t i = 0; i < vars.size(); ++i) {
+      const int64_t at = values[i].lanes.empty() ? 0 : values[i].lanes[0].i;
+      if (!vars[i]->min().defined()) continue;
+      const int64_t min = EvalInteger(vars[i]->min());
+      const int64_t extent = EvalInteger(vars[i]->extent());
+      if (!ok()) return;
+      if (at < min || at >= min + extent) {
+        Fail(node,
+             absl::StrCat("variable ", vars[i]->var()->name(), " of block ",
+                          block->name(), " is ", at, ", outside of its range"));
+        return;
+      }
+      if (vars[i]->iter_type() == IterVarType::kCommReduce) {
+        starts = starts && at == min;
+      }
+    }
+    ActiveBlock active;
+    active.block = block.get();
+    for (const Buffer& buffer : block->alloc_buffers()) {
+      AllocateMemory(buffer->data(), buffer.dtype(), buffer->shape(),
+                     block.get());
+      active.own.push_back(buffer.get());
+    }
+    for (const MatchRegion& match : block->match_buffers()) {
+      BindMatch(match);
+      active.own.push_back(match->buffer().get());
+    }
+    AddRegions(block->reads(), active.reads);
+    AddRegions(block->writes(), active.writes);
+    if (!ok()) return;
+    blocks_.push_back(std::move(active));
+    if (starts) Run(block->init());
+    Run(block->body());
+    blocks_.pop_back();
+  }
+
+  void AddRegions(absl::Span<const BufferRegion> regions,
+                  std::vector<TouchedRegion>& touched) {
+    if (!options_.check_regions) return;
+    for (const BufferRegion& region : regions) {
+      TouchedRegion& added =
+          touched.emplace_back(TouchedRegion{region->buffer().get(), {}});
+      for (const Range& range : region->region()) {
+        const int64_t begin = EvalInteger(range.min);
+        added.axes.push_back({begin, begin + EvalInteger(range.extent)});
+      }
+    }
+  }
+
+  // Makes the buffer of `match` a view of its source.
+  void BindMatch(const MatchRegion& match) {
+    const Buffer& buffer = match->buffer();
+    const Buffer& source = match->source()->buffer();
+    View view;
+    if (!ViewOf(source, view)) return;
+    const absl::Span<const Range> region = match->source()->region();
+    int64_t offset = 0;
+    for (size_t i = 0; i < region.size(); ++i) {
+      offset += EvalInteger(region[i].min) * view.strides[i];
+    }
+    const size_t skipped = region.size() - buffer->shape().size();
+    for (size_t i = 0; i < buffer->shape().size(); ++i) {
+      const auto* extent = buffer->shape()[i].As<VarNode>();
+      if (extent != nullptr && !values_.Contains(extent)) {
+        values_[extent] = OfInteger(EvalInteger(region[skipped + i].extent));
+      }
+      if (buffer->strides().empty()) continue;
+      if (const auto* stride = buffer->strides()[i].As<VarNode>()) {
+        values_[stride] = OfInteger(view.strides[skipped + i]);
+      }
+    }
+    Value pointer;
+    pointer.memory = view.memory;
+    const auto* elem_offset = buffer->elem_offset().As<VarNode>();
+    const int64_t base = view.base / std::max<int64_t>(view.element_bytes, 1);
+    if (elem_offset != nullptr) {
+      values_[elem_offset] = OfInteger(base + offset);
+    } else {
+      pointer.offset = view.base + offset * view.element_bytes;
+    }
+    values_[buffer->data().get()] = std::move(pointer);
+  }
+
+  static constexpr int64_t kMaxBytes = int64_t{1} << 32;
+
+  const InterpretOptions& options_;
+  std::mt19937_64 random_;
+  NodeMap<Value> values_;  // of variables
+  std::vector<std::pair<Buffer, std::vector<int64_t>>> results_;
+  std::vector<ActiveBlock> blocks_;
+  Span statement_span_;
+  absl::Status status_;
+  int64_t steps_ = 0;
+  bool returned_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> Interpret(
+    const PrimFunc& function, absl::Span<const Argument> arguments,
+    const InterpretOptions& options) {
+  return Machine(options).Run(function, arguments);
+}
+
+}  // namespace baton::tir

@@ -1,0 +1,65 @@
+// Runs a function of loops on tensors, one statement after another. It is slow,
+// and the oracle for passes and schedule steps: it checks what it runs.
+//
+//   BATON_ASSIGN_OR_RETURN(
+//       std::vector<Tensor> buffers,
+//       Interpret(function, {Argument(a), Argument(b), Argument(int64_t{16})}));
+//
+// Checked: each index lies in its axis, each access in its memory, each element
+// that is read was written, no divisor of an integer is zero, asserted and
+// assumed conditions hold, and a block touches only the regions that its
+// T.reads and T.writes name. The error says the place of the statement.
+//
+// Loops that are bound to threads run one iteration after another, so a
+// function that synchronizes threads is refused, as are calls of external
+// functions and of instructions of accelerators.
+
+#ifndef BATON_TIR_INTERPRETER_INTERPRETER_H_
+#define BATON_TIR_INTERPRETER_INTERPRETER_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/base/tensor.h"
+#include "baton/tir/ir/function.h"
+
+namespace baton::tir {
+
+// The argument of a parameter: the contents of a buffer, or a number.
+struct Argument {
+  Argument(Tensor contents) : tensor(std::move(contents)) {}  // NOLINT
+  explicit Argument(int64_t number) : integer(number) {}
+  explicit Argument(double number) : real(number) {}
+
+  std::optional<Tensor> tensor;
+  int64_t integer = 0;
+  std::optional<double> real;
+};
+
+struct InterpretOptions {
+  // False allows reads of elements that nothing wrote; they are zero.
+  bool check_initialized = true;
+  // False allows blocks to touch more than T.reads and T.writes name.
+  bool check_regions = true;
+  // Other than 0: the iterations of parallel loops run in a random order that
+  // depends on this number.
+  uint64_t shuffle_seed = 0;
+  // The largest number of statements and expressions that are evaluated.
+  int64_t max_steps = 100'000'000;
+};
+
+// Returns the contents of the buffers of parameters after the run, in the order
+// of the parameters. `arguments` has an element for each parameter; a tensor
+// has the data type and the shape of the parameter's buffer, where dimensions
+// of the buffer that are variables are bound by it.
+absl::StatusOr<std::vector<Tensor>> Interpret(
+    const PrimFunc& function, absl::Span<const Argument> arguments,
+    const InterpretOptions& options = {});
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_INTERPRETER_INTERPRETER_H_
