@@ -1,14 +1,7 @@
 #include "baton/tir/schedule/steps.h"
 namespace baton::tir {
 #define UNWRITTEN return absl::UnimplementedError("not written")
-absl::StatusOr<Block> ReindexCacheRead(ScheduleState&, const Site*, int, const std::string&, const IndexMap&) { UNWRITTEN; }
-absl::StatusOr<Block> ReindexCacheWrite(ScheduleState&, const Site*, int, const std::string&, const IndexMap&) { UNWRITTEN; }
-absl::StatusOr<Block> ReIndex(ScheduleState&, const Site*, int, AccessKind) { UNWRITTEN; }
-absl::StatusOr<Block> ReadAt(ScheduleState&, const Site*, const Site*, int, const std::string&) { UNWRITTEN; }
-absl::StatusOr<Block> WriteAt(ScheduleState&, const Site*, const Site*, int, const std::string&) { UNWRITTEN; }
 absl::StatusOr<std::vector<Block>> CacheIndex(ScheduleState&, const Site*, const std::string&, int) { UNWRITTEN; }
-absl::StatusOr<Block> Blockize(ScheduleState&, const Site*, bool) { UNWRITTEN; }
-absl::StatusOr<Block> BlockizeBlocks(ScheduleState&, Sites, bool) { UNWRITTEN; }
 absl::Status Tensorize(ScheduleState&, const Site*, const PrimFunc&, const PrimFunc&, bool) { UNWRITTEN; }
 absl::StatusOr<Block> DecomposePadding(ScheduleState&, const Site*, const Site*) { UNWRITTEN; }
 absl::Status PadEinsum(ScheduleState&, const Site*, absl::Span<const int64_t>) { UNWRITTEN; }
