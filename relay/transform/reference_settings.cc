@@ -79,7 +79,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"tir.LoopPartition", {}, kUnread},
     {"tir.ReduceBranchingThroughOvercompute", {}, kUnread},
     {"tir.RemoveNoOp", {}, kUnread},
-    {"tir.Simplify", {}, kUnread},
     {"tir.UnrollLoop", {}, kUnread},
     {"tir.add_lower_pass", {}, kUnread},
 };

@@ -147,37 +147,68 @@ void Comparisons::Add(const PrimExpr& condition,
   }
 }
 
+void Comparisons::AddKnown(const PrimExpr& condition) {
+  size_t i = known_.size();
+  Add(condition, known_);
+  known_of_key_.resize(keys_.size());
+  for (; i < known_.size(); ++i) {
+    known_of_key_[known_[i].left].push_back(static_cast<int>(i));
+    if (known_[i].right != known_[i].left) {
+      known_of_key_[known_[i].right].push_back(static_cast<int>(i));
+    }
+  }
+}
+
 void Comparisons::Bind(const Var& var, const Range& range) {
   if (const Range* previous = ranges_.Find(var)) {
-    if (!ExprDeepEqual(range.min, previous->min) ||
-        !ExprDeepEqual(range.extent, previous->extent)) {
-      if (const std::optional<Key> key = FindKey(var)) {
-        known_.erase(
-            std::remove_if(known_.begin(), known_.end(),
-                           [&](const Comparison& c) { return c.left == *key; }),
-            known_.end());
+    if (ExprDeepEqual(range.min, previous->min) &&
+        ExprDeepEqual(range.extent, previous->extent)) {
+      return;
+    }
+    if (const std::optional<Key> key = FindKey(var)) {
+      if (static_cast<size_t>(*key) < known_of_key_.size()) {
+        for (const int i : known_of_key_[*key]) {
+          if (known_[i].left == *key) known_[i].op = CompareResult::kUnknown;
+        }
       }
-    } else {
-      return;  // known already
     }
   }
   ranges_.Set(var, range);
   if (IsOne(range.extent)) {
-    Add(MakeBinary(BinaryOp::kEQ, var, range.min), known_);
+    AddKnown(MakeBinary(BinaryOp::kEQ, var, range.min));
     return;
   }
-  Add(MakeBinary(BinaryOp::kGE, var, range.min), known_);
-  Add(MakeBinary(BinaryOp::kLT, var, tir::Add(range.min, range.extent)),
-      known_);
+  AddKnown(MakeBinary(BinaryOp::kGE, var, range.min));
+  AddKnown(MakeBinary(BinaryOp::kLT, var, tir::Add(range.min, range.extent)));
+}
+
+size_t Comparisons::NumKnown(Key key) const {
+  return static_cast<size_t>(key) < known_of_key_.size()
+             ? known_of_key_[key].size()
+             : 0;
 }
 
 template <typename Fn>
 void Comparisons::ForEachWithLeft(Key key, Fn fn) const {
-  for (const std::vector<Comparison>* list : {&known_, &scoped_}) {
-    for (const Comparison& comparison : *list) {
-      if (const auto turned = comparison.WithLeft(key)) fn(*turned);
+  if (NumKnown(key) > 0) {
+    for (const int i : known_of_key_[key]) {
+      if (known_[i].op == CompareResult::kUnknown) continue;  // replaced
+      if (const auto turned = known_[i].WithLeft(key)) fn(*turned);
     }
   }
+  for (const Comparison& comparison : scoped_) {
+    if (const auto turned = comparison.WithLeft(key)) fn(*turned);
+  }
+}
+
+// Looks from the side that has fewer comparisons.
+template <typename Fn>
+void Comparisons::ForEachBetween(Key left, Key right, Fn fn) const {
+  const bool from_left = NumKnown(left) <= NumKnown(right);
+  ForEachWithLeft(from_left ? left : right, [&](const Comparison& known) {
+    if (known.right != (from_left ? right : left)) return;
+    fn(from_left ? known : *known.WithLeft(left));
+  });
 }
 
 // The comparisons of `left` with `right` that follow by way of others.
@@ -277,9 +308,7 @@ CompareResult Comparisons::TryCompare(const PrimExpr& a, const PrimExpr& b,
     }
   };
   if (!propagate) {
-    ForEachWithLeft(*left, [&](const Comparison& known) {
-      if (known.right == *right) merge(known);
-    });
+    ForEachBetween(*left, *right, merge);
     return result;
   }
   for (const Comparison& known : Follow(*left, *right)) merge(known);

@@ -54,13 +54,19 @@ class Comparisons {
   std::optional<Key> FindKey(const PrimExpr& e) const;
   void Add(const PrimExpr& condition, std::vector<Comparison>& list);
   void Append(const PrimExpr& comparison, std::vector<Comparison>& list);
+  void AddKnown(const PrimExpr& condition);
   template <typename Fn>
   void ForEachWithLeft(Key key, Fn fn) const;
+  template <typename Fn>
+  void ForEachBetween(Key left, Key right, Fn fn) const;
+  size_t NumKnown(Key key) const;
   std::vector<Comparison> Follow(Key left, Key right) const;
 
   absl::flat_hash_map<ExprKey, Key> keys_;
   VarRanges ranges_;
   std::vector<Comparison> known_;
+  // The comparisons of each key, as indices of known_.
+  std::vector<std::vector<int>> known_of_key_;
   std::vector<Comparison> scoped_;
 };
 

@@ -147,7 +147,7 @@ x * c2 - div(x + y, c1) * c3 -> (mod(x + y, c1) - y) * c2 if c1 != 0 && c3 == c1
 div(x + y, c1) * c3 - x * c2 -> (y - mod(x + y, c1)) * c2 if c1 != 0 && c3 == c1 * c2
 x * c2 - div(x - y, c1) * c3 -> (mod(x - y, c1) + y) * c2 if c1 != 0 && c3 == c1 * c2
 div(x - y, c1) * c3 - x * c2 -> (0 - mod(x - y, c1) - y) * c2 if c1 != 0 && c3 == c1 * c2
-div(x + c1, c3) - div(x + c2, c3) -> div(mod(x + c2 % c3, c3) + (c1 - c2), c3) if ge(x, -c2) && c1 >= c2 && c3 > 0
+div(x + c1, c3) - div(x + c2, c3) -> div(mod(x + c2 % c3, c3) + (c1 - c2), c3) if ge(x, -c2) && ge(x, 0 - c2 % c3) && c1 >= c2 && c3 > 0
 div(x + c1, c3) - div(x, c3) -> div(mod(x, c3) + c1, c3) if ge(x, 0) && c1 >= 0 && c3 > 0
 x - x // c1 * c1 -> x % c1 if c1 != 0
 x // c1 * c1 - x -> 0 - x % c1 if c1 != 0
@@ -558,26 +558,25 @@ c2 <= x && x <= c1 -> false if c2 > c1
 x == c1 && x == c2 -> x == c1 && c1 == c2
 x == c1 && x != c2 -> x == c1 && c1 != c2
 x != c2 && x == c1 -> x == c1 && c1 != c2
-x // c2 == c1 && x % c2 == c3 => x == c1 * c2 + c3
-x % c2 == c3 && x // c2 == c1 => x == c1 * c2 + c3
+x // c2 == c1 && x % c2 == c3 => x == c1 * c2 + c3 if c2 > 0 && c3 >= 0 && c3 < c2
+x % c2 == c3 && x // c2 == c1 => x == c1 * c2 + c3 if c2 > 0 && c3 >= 0 && c3 < c2
 0 <= x - y * c1 && x - y * c1 < c1 => y == x // c1 if c1 > 0
 x - y * c1 < c1 && 0 <= x - y * c1 => y == x // c1 if c1 > 0
-c1 < x - y * c1 && x - y * c1 <= 0 => y == x // c1
-x - y * c1 < c1 && 0 <= x - y * c1 => y == x // c1
-0 <= x + y * c2 && x + y * c2 < c1 => y == x // c1 if c2 == -c1
-x + y * c2 < c1 && 0 <= x + y * c2 => y == x // c1 if c2 == -c1
-x < c1 && x % c2 < c3 => x < c1 - c2 + c3 && x % c2 < c3 if c1 % c2 == 0
-x < c1 && x % c2 < c3 => x < c1 - c1 % c2 + c3 && x % c2 < c3 if (c1 % c2 + c2) % c2 > c3
-x <= c1 && x % c2 < c3 => x < c1 + 1 - c2 + c3 && x % c2 < c3 if (c1 + 1) % c2 == 0
-x <= c1 && x % c2 < c3 => x < c1 + 1 - c1 % c2 + c3 && x % c2 < c3 if ((c1 + 1) % c2 + c2) % c2 > c3
-x // c2 == c1 && x % c2 < c3 => c1 * c2 <= x && x < c1 * c2 + c3
-x % c2 < c3 && x // c2 == c1 => c1 * c2 <= x && x < c1 * c2 + c3
-x // c2 == c1 && x % c2 <= c3 => c1 * c2 <= x && x <= c1 * c2 + c3
-x % c2 <= c3 && x // c2 == c1 => c1 * c2 <= x && x <= c1 * c2 + c3
-x // c2 == c1 && c3 <= x % c2 => c1 * c2 + c3 <= x && x < (c1 + 1) * c2
-c3 <= x % c2 && x // c2 == c1 => c1 * c2 + c3 <= x && x < (c1 + 1) * c2
-x // c2 == c1 && c3 < x % c2 => c1 * c2 + c3 < x && x < (c1 + 1) * c2
-c3 < x % c2 && x // c2 == c1 => c1 * c2 + c3 < x && x < (c1 + 1) * c2
+c1 < x - y * c1 && x - y * c1 <= 0 => y == x // c1 if c1 < 0
+0 <= x + y * c2 && x + y * c2 < c1 => y == x // c1 if c1 > 0 && c2 == -c1
+x + y * c2 < c1 && 0 <= x + y * c2 => y == x // c1 if c1 > 0 && c2 == -c1
+x < c1 && x % c2 < c3 => x < c1 - c2 + c3 && x % c2 < c3 if c2 > 0 && c3 <= c2 && c1 % c2 == 0
+x < c1 && x % c2 < c3 => x < c1 - c1 % c2 + c3 && x % c2 < c3 if c2 > 0 && c1 % c2 > c3
+x <= c1 && x % c2 < c3 => x < c1 + 1 - c2 + c3 && x % c2 < c3 if c2 > 0 && c3 <= c2 && (c1 + 1) % c2 == 0
+x <= c1 && x % c2 < c3 => x < c1 + 1 - c1 % c2 + c3 && x % c2 < c3 if c2 > 0 && (c1 + 1) % c2 > c3
+x // c2 == c1 && x % c2 < c3 => c1 * c2 <= x && x < c1 * c2 + c3 if c2 > 0 && c3 <= c2
+x % c2 < c3 && x // c2 == c1 => c1 * c2 <= x && x < c1 * c2 + c3 if c2 > 0 && c3 <= c2
+x // c2 == c1 && x % c2 <= c3 => c1 * c2 <= x && x <= c1 * c2 + c3 if c2 > 0 && c3 < c2
+x % c2 <= c3 && x // c2 == c1 => c1 * c2 <= x && x <= c1 * c2 + c3 if c2 > 0 && c3 < c2
+x // c2 == c1 && c3 <= x % c2 => c1 * c2 + c3 <= x && x < (c1 + 1) * c2 if c2 > 0 && c3 >= 0
+c3 <= x % c2 && x // c2 == c1 => c1 * c2 + c3 <= x && x < (c1 + 1) * c2 if c2 > 0 && c3 >= 0
+x // c2 == c1 && c3 < x % c2 => c1 * c2 + c3 < x && x < (c1 + 1) * c2 if c2 > 0 && c3 >= -1
+c3 < x % c2 && x // c2 == c1 => c1 * c2 + c3 < x && x < (c1 + 1) * c2 if c2 > 0 && c3 >= -1
 x && (y && z) => x && y && z
 )",
     // kOrVector

@@ -56,6 +56,25 @@ struct RuleSet::Binding {
   int lanes = 1;
 };
 
+int RuleSet::ArityOf(const Node& node) {
+  switch (node.kind) {
+    case Kind::kBinary:
+    case Kind::kRamp:
+    case Kind::kGreaterEqual:
+      return 2;
+    case Kind::kSelect:
+      return 3;
+    case Kind::kNot:
+    case Kind::kNegate:
+    case Kind::kBroadcast:
+    case Kind::kZero:
+    case Kind::kReads:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 // --- Parsing -----------------------------------------------------------------
 
 class RuleSet::Parser {
@@ -276,23 +295,8 @@ absl::StatusOr<RuleSet> RuleSet::Parse(absl::string_view text) {
       };
       const size_t left = rule.pattern + 1;
       size_t right = left;
-      for (int open = 1; open > 0; ++right) {
-        switch (set.nodes_[right].kind) {
-          case Kind::kBinary:
-          case Kind::kRamp:
-            ++open;
-            break;
-          case Kind::kSelect:
-            open += 2;
-            break;
-          case Kind::kNot:
-          case Kind::kNegate:
-          case Kind::kBroadcast:
-            break;
-          default:
-            --open;
-            break;
-        }
+      for (int open = 1; open > 0; --open) {
+        open += ArityOf(set.nodes_[right++]);
       }
       rule.left = classes(set.nodes_[left]);
       rule.right = classes(set.nodes_[right]);
@@ -412,6 +416,11 @@ PrimExpr RuleSet::Build(const Node*& p, const Binding& binding,
   }
 }
 
+// Moves behind the expression that begins at `p`.
+void RuleSet::Skip(const Node*& p) {
+  for (int open = 1; open > 0; --open) open += ArityOf(*p++);
+}
+
 // False if the value is not defined: a division by zero.
 bool RuleSet::Check(const Node*& p, const Binding& binding, RuleProver& prover,
                     int64_t& value) const {
@@ -449,14 +458,10 @@ bool RuleSet::Check(const Node*& p, const Binding& binding, RuleProver& prover,
       const auto op = static_cast<BinaryOp>(node.slot);
       int64_t a = 0;
       if (!Check(p, binding, prover, a)) return false;
-      // The right side of a decided `&&` is not proved.
-      if (op == BinaryOp::kAnd && a == 0) {
-        value = 0;
-        return false;
-      }
-      if (op == BinaryOp::kOr && a != 0) {
-        // Alternatives end conditions, so that nothing follows.
-        value = 1;
+      // The right side of what is decided is not proved.
+      if ((op == BinaryOp::kAnd && a == 0) || (op == BinaryOp::kOr && a != 0)) {
+        Skip(p);
+        value = a != 0 ? 1 : 0;
         return true;
       }
       int64_t b = 0;
@@ -555,7 +560,12 @@ struct RuleSet::Evaluation {
         int64_t a = 0;
         int64_t b = 0;
         if (!Value(p, a)) return false;
-        if (op == BinaryOp::kAnd && a == 0) return false;
+        if ((op == BinaryOp::kAnd && a == 0) ||
+            (op == BinaryOp::kOr && a != 0)) {
+          Skip(p);
+          value = a != 0 ? 1 : 0;
+          return true;
+        }
         return Value(p, b) && EvaluateBinary(op, a, b, value);
       }
     }

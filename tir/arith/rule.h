@@ -108,6 +108,8 @@ class RuleSet {
   struct Evaluation;
   class Parser;
 
+  static int ArityOf(const Node& node);
+  static void Skip(const Node*& p);
   bool Match(const Node*& p, const PrimExpr& e, Binding& binding) const;
   PrimExpr Build(const Node*& p, const Binding& binding, DType type) const;
   bool Check(const Node*& p, const Binding& binding, RuleProver& prover,

@@ -1,0 +1,190 @@
+// DetectLinearEquation and DetectClipBound.
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/base/deep_stack.h"
+#include "baton/base/dtype.h"
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/pattern.h"
+#include "baton/tir/arith/var_map.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/functor.h"
+
+namespace baton::tir {
+namespace {
+
+PrimExpr Negate(const PrimExpr& e) { return Sub(MakeConst(e.dtype(), 0), e); }
+
+bool Uses(const PrimExpr& e, const VarNode* var) {
+  return UsesVar(e, [var](const VarNode* other) { return other == var; });
+}
+
+// coeff * var + base; null parts are 0.
+struct Linear {
+  PrimExpr coeff;
+  PrimExpr base;
+};
+
+PrimExpr PartSum(const PrimExpr& a, const PrimExpr& b) {
+  if (!a.defined()) return b;
+  return b.defined() ? Add(a, b) : a;
+}
+PrimExpr PartDifference(const PrimExpr& a, const PrimExpr& b) {
+  if (!b.defined()) return a;
+  return a.defined() ? Sub(a, b) : Negate(b);
+}
+PrimExpr PartProduct(const PrimExpr& a, const PrimExpr& b) {
+  return a.defined() && b.defined() ? Mul(a, b) : PrimExpr();
+}
+
+std::optional<Linear> DetectLinear(const PrimExpr& e, const VarNode* var) {
+  if (const auto* node = e.As<VarNode>()) {
+    if (node != var) return Linear{{}, e};
+    return Linear{MakeConst(DType(DType::Code::kInt, node->dtype().bits(),
+                                  node->dtype().lanes()),
+                            1),
+                  {}};
+  }
+  const auto* node = e.As<BinaryNode>();
+  if (node == nullptr || node->op() > BinaryOp::kMul) {
+    if (Uses(e, var)) return std::nullopt;
+    return Linear{{}, e};
+  }
+  return OnDeepStack([&]() -> std::optional<Linear> {
+    std::optional<Linear> a = DetectLinear(node->a(), var);
+    if (!a.has_value()) return a;
+    std::optional<Linear> b = DetectLinear(node->b(), var);
+    if (!b.has_value()) return b;
+    switch (node->op()) {
+      case BinaryOp::kAdd:
+        return Linear{PartSum(a->coeff, b->coeff), PartSum(a->base, b->base)};
+      case BinaryOp::kSub:
+        return Linear{PartDifference(a->coeff, b->coeff),
+                      PartDifference(a->base, b->base)};
+      default:
+        if (a->coeff.defined()) std::swap(a, b);
+        if (a->coeff.defined()) return std::nullopt;
+        return Linear{PartProduct(a->base, b->coeff),
+                      PartProduct(a->base, b->base)};
+    }
+  });
+}
+
+struct Interval {
+  PrimExpr min;
+  PrimExpr max;
+};
+
+// Narrows the interval of the one variable of `condition`; false if it is no
+// inequality of one variable.
+bool NarrowInterval(const PrimExpr& condition, VarMap<Interval>& intervals) {
+  const VarNode* var = nullptr;
+  bool several = false;
+  PostOrderVisit(condition, [&](const PrimExpr& e) {
+    const auto* node = e.As<VarNode>();
+    if (node == nullptr || !intervals.Contains(node)) return;
+    several = several || (var != nullptr && var != node);
+    var = node;
+  });
+  const auto* compare = condition.As<BinaryNode>();
+  if (var == nullptr || several || compare == nullptr ||
+      !IsComparison(compare->op()) || compare->op() == BinaryOp::kNE ||
+      !compare->a().dtype().is_int()) {
+    return false;
+  }
+  const PrimExpr& a = compare->a();
+  const PrimExpr& b = compare->b();
+  const PrimExpr one = MakeConst(a.dtype(), 1);
+  PrimExpr positive;  // the condition is that this is not negative
+  switch (compare->op()) {
+    case BinaryOp::kLT:
+      positive = Sub(Sub(b, a), one);
+      break;
+    case BinaryOp::kLE:
+      positive = Sub(b, a);
+      break;
+    case BinaryOp::kGT:
+      positive = Sub(Sub(a, b), one);
+      break;
+    default:
+      positive = Sub(a, b);
+      break;
+  }
+  std::optional<Linear> linear = DetectLinear(positive, var);
+  if (!linear.has_value()) return false;
+  if (!linear->base.defined()) linear->base = MakeConst(var->dtype(), 0);
+  if (!linear->coeff.defined()) linear->coeff = MakeConst(var->dtype(), 0);
+  const bool equal = compare->op() == BinaryOp::kEQ;
+  const PrimExpr coeff = Analyzer().Simplify(linear->coeff);
+  Interval bound;
+  if (IsOne(coeff)) {
+    bound.min = Negate(linear->base);
+    if (equal) bound.max = bound.min;
+  } else if (IsConst(coeff, -1)) {
+    bound.max = linear->base;
+    if (equal) bound.min = bound.max;
+  } else {
+    return false;
+  }
+  Interval& known = *intervals.Find(var);
+  if (bound.min.defined()) {
+    known.min = known.min.defined()
+                    ? MakeBinary(BinaryOp::kMax, known.min, bound.min)
+                    : bound.min;
+  }
+  if (bound.max.defined()) {
+    known.max = known.max.defined()
+                    ? MakeBinary(BinaryOp::kMin, known.max, bound.max)
+                    : bound.max;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<PrimExpr> DetectLinearEquation(const PrimExpr& e,
+                                           absl::Span<const Var> vars) {
+  std::vector<PrimExpr> result;
+  PrimExpr base = e;
+  for (const Var& var : vars) {
+    std::optional<Linear> linear = DetectLinear(base, var.get());
+    if (!linear.has_value()) return {};
+    const PrimExpr zero = MakeConst(var->dtype(), 0);
+    result.push_back(linear->coeff.defined() ? linear->coeff : zero);
+    base = linear->base.defined() ? linear->base : zero;
+  }
+  // A factor must not have the variables that come after its own.
+  for (size_t i = 0; i + 1 < vars.size(); ++i) {
+    for (size_t j = i + 1; j < vars.size(); ++j) {
+      if (Uses(result[i], vars[j].get())) return {};
+    }
+  }
+  result.push_back(std::move(base));
+  return result;
+}
+
+std::vector<PrimExpr> DetectClipBound(const PrimExpr& e,
+                                      absl::Span<const Var> vars) {
+  Analyzer analyzer;
+  VarMap<Interval> intervals;
+  for (const Var& var : vars) intervals.Set(var, {});
+  for (const PrimExpr& condition :
+       ExtractConstraints(analyzer.Simplify(e), false)) {
+    if (!NarrowInterval(condition, intervals)) return {};
+  }
+  std::vector<PrimExpr> result;
+  for (const Var& var : vars) {
+    const Interval& interval = *intervals.Find(var);
+    for (const PrimExpr& bound : {interval.min, interval.max}) {
+      result.push_back(bound.defined() ? analyzer.Simplify(bound) : bound);
+    }
+  }
+  return result;
+}
+
+}  // namespace baton::tir

@@ -1,0 +1,143 @@
+// NarrowPredicateExpression and UnwrapVectorExpr.
+
+#include <utility>
+
+#include "baton/base/dtype.h"
+#include "baton/ir/node_map.h"
+#include "baton/tir/arith/pattern.h"
+#include "baton/tir/arith/var_map.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/functor.h"
+
+namespace baton::tir {
+namespace {
+
+// Replaces free variables by those of their bounds that make a condition true
+// for all values.
+class Narrower final : public Rewriter {
+ public:
+  explicit Narrower(const VarRanges& free) : free_(free) {}
+
+ protected:
+  PrimExpr VisitVar(const VarNode* node) override {
+    const Range* range = free_.Find(node);
+    if (range == nullptr) return PrimExpr(node);
+    if (!maximize_) return range->min;
+    const PrimExpr end = Add(range->min, range->extent);
+    return Sub(end, MakeConst(end.dtype(), 1));
+  }
+
+  PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
+    unknown_ = true;
+    return PrimExpr(node);
+  }
+
+  PrimExpr VisitNot(const NotNode* node) override {
+    maximize_ = !maximize_;
+    PrimExpr a = Rewrite(node->a());
+    maximize_ = !maximize_;
+    return Not(std::move(a));
+  }
+
+  PrimExpr VisitBinary(const BinaryNode* node) override {
+    const bool maximize = maximize_;
+    switch (node->op()) {
+      case BinaryOp::kGT:
+      case BinaryOp::kGE:
+        return Monotonic(node, !maximize, maximize);
+      case BinaryOp::kLT:
+      case BinaryOp::kLE:
+      case BinaryOp::kSub:
+        return Monotonic(node, maximize, !maximize);
+      case BinaryOp::kEQ:
+        return Pair(BinaryOp::kAnd, BinaryOp::kLE, node);
+      case BinaryOp::kNE:
+        return Pair(BinaryOp::kOr, BinaryOp::kLT, node);
+      case BinaryOp::kFloorMod:
+        // A rest is not monotonic.
+        unknown_ = true;
+        return Rewriter::VisitBinary(node);
+      case BinaryOp::kFloorDiv: {
+        const PrimExpr a = Rewrite(node->a());
+        const PrimExpr b = Rewrite(node->b());
+        if (IsZero(b)) {
+          unknown_ = true;
+          return MakeConst(node->dtype(), 0);
+        }
+        return MakeBinary(BinaryOp::kFloorDiv, a, b);
+      }
+      default:
+        return Rewriter::VisitBinary(node);
+    }
+  }
+
+ private:
+  PrimExpr Monotonic(const BinaryNode* node, bool a_max, bool b_max) {
+    const bool maximize = maximize_;
+    maximize_ = a_max;
+    PrimExpr a = Rewrite(node->a());
+    maximize_ = b_max;
+    PrimExpr b = Rewrite(node->b());
+    maximize_ = maximize;
+    if (unknown_ && node->dtype().is_bool()) {
+      unknown_ = false;
+      return IntImm::Bool(!maximize);
+    }
+    if (a == node->a() && b == node->b()) return PrimExpr(node);
+    return Binary(node->op(), std::move(a), std::move(b));
+  }
+
+  PrimExpr Pair(BinaryOp join, BinaryOp compare, const BinaryNode* node) {
+    const PrimExpr first = Rewrite(MakeBinary(compare, node->a(), node->b()));
+    const PrimExpr second = Rewrite(MakeBinary(compare, node->b(), node->a()));
+    return MakeBinary(join, first, second);
+  }
+
+  const VarRanges& free_;
+  bool maximize_ = true;
+  bool unknown_ = false;
+};
+
+class Scalarizer final : public Rewriter {
+ public:
+  explicit Scalarizer(const PrimExpr& lane) : lane_(lane) {}
+
+ protected:
+  PrimExpr VisitRamp(const RampNode* node) override {
+    return Add(node->base(), Mul(lane_, node->stride()));
+  }
+  PrimExpr VisitBroadcast(const BroadcastNode* node) override {
+    return node->value();
+  }
+  PrimExpr VisitVar(const VarNode* node) override {
+    const Var* scalar = scalars_.Find(node);
+    return scalar != nullptr ? PrimExpr(*scalar) : PrimExpr(node);
+  }
+  PrimExpr VisitLet(const LetNode* node) override {
+    if (node->value().dtype().lanes() == 1) return Rewriter::VisitLet(node);
+    const Var scalar(node->var()->name() + "_scalar",
+                     WithLanes(node->var()->dtype(), 1));
+    scalars_[node->var().get()] = scalar;
+    PrimExpr value = Rewrite(node->value());
+    PrimExpr body = Rewrite(node->body());
+    return Let(scalar, std::move(value), std::move(body), node->span());
+  }
+
+ private:
+  const PrimExpr& lane_;
+  NodeMap<Var> scalars_;
+};
+
+}  // namespace
+
+PrimExpr NarrowPredicateExpression(const PrimExpr& condition,
+                                   const VarRanges& free) {
+  return Narrower(free).Rewrite(condition);
+}
+
+PrimExpr UnwrapVectorExpr(const PrimExpr& e, const PrimExpr& lane) {
+  return Scalarizer(lane).Rewrite(e);
+}
+
+}  // namespace baton::tir
