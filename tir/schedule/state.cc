@@ -129,10 +129,6 @@ class SiteReplacer : public Rewriter {
   absl::flat_hash_set<const Node*> around_;
 };
 
-PrimExpr SimplifyOrNull(Analyzer& analyzer, const PrimExpr& e) {
-  return e.defined() ? analyzer.Simplify(e) : e;
-}
-
 // True if what is produced has all that is consumed and lies in the buffer.
 bool Covers(const Buffer& buffer, const std::vector<IntSet>& produced_region,
             const std::vector<IntSet>& consumed_region, Analyzer& analyzer) {
