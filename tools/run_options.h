@@ -27,6 +27,8 @@ inline constexpr char kListFlags[] = "What is inside";
 // RunOptions give equal results.
 struct RunOptions {
   std::string passes;  // see transform/pipeline.h; empty for none
+  // A file of steps that run after the passes; see tools/schedule_file.h.
+  std::string schedule;
   // Files of rules for the pass Rewrite; see relay/pattern/rule_text.h.
   std::vector<std::string> rules;
   // Negative: the level of the pipeline, see OptLevel.
@@ -61,6 +63,10 @@ struct RunOptions {
                        "'FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:"
                        "[NHWC]}}'.",
                .value = "PIPELINE",
+               .group = kPassFlags});
+    v("schedule", &RunOptions::schedule,
+      FlagSpec{.help = "Steps for loops, after the passes: a line of JSON each.",
+               .value = "FILE",
                .group = kPassFlags});
     v("rules", &RunOptions::rules,
       FlagSpec{.help = "Rules for the pass Rewrite.",

@@ -40,6 +40,7 @@
 #include "baton/tools/instruments.h"
 #include "baton/tools/npy.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/schedule_file.h"
 #include "baton/tools/tensor_files.h"
 #include "baton/transform/contracts.h"
 #include "baton/transform/parallel.h"
@@ -153,7 +154,11 @@ absl::StatusOr<Pass> PipelineOf(const RunOptions& run) {
   BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
   BATON_ASSIGN_OR_RETURN(PassContextOptions context, ContextOf(run));
   BATON_RETURN_IF_ERROR(PassContext(std::move(context)).status());
-  return ParsePipeline(run.passes, PassRegistry::Global(), "--passes",
+  std::string passes = run.passes;
+  if (!run.schedule.empty()) {
+    BATON_ASSIGN_OR_RETURN(passes, WithSchedule(passes, run.schedule));
+  }
+  return ParsePipeline(passes, PassRegistry::Global(), "--passes",
                        NamedPassesFor(run.opt_level));
 }
 

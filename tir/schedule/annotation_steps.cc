@@ -14,6 +14,8 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/tir/analysis/block_buffers.h"
+#include "baton/tir/analysis/scopes.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/functor.h"
@@ -26,13 +28,11 @@
 namespace baton::tir {
 namespace {
 
-constexpr char kBufferDimAlign[] = "buffer_dim_align";
-
 // Iterations of the loop may run at once: variables of blocks below whose
 // values depend on it are spatial; or reduce, if threads of a group take the
 // iterations.
 absl::Status CheckParallelizable(const ScheduleState& state, const Site* loop,
-                                 ThreadScope thread) {
+                                 const ThreadScope& thread) {
   const VarNode* loop_var = loop->loop()->loop_var().get();
   for (const Site& site : state.sites()) {
     if (!site.is_block() || !IsAncestor(loop, &site)) continue;
@@ -45,7 +45,7 @@ absl::Status CheckParallelizable(const ScheduleState& state, const Site* loop,
       }
       const bool reduces_across_threads =
           var->iter_type() == IterVarType::kCommReduce && thread.rank == 1 &&
-          thread.dim >= 0;
+          thread.axis >= 0;
       if (var->iter_type() == IterVarType::kDataPar || reduces_across_threads) {
         continue;
       }
@@ -59,7 +59,7 @@ absl::Status CheckParallelizable(const ScheduleState& state, const Site* loop,
 }
 
 absl::Status SetKind(ScheduleState& state, const Site* loop, ForKind kind,
-                     IterVar thread, ThreadScope thread_scope) {
+                     IterVar thread, const ThreadScope& thread_scope) {
   BATON_RETURN_IF_ERROR(CheckCompactDataflow(state, loop));
   BATON_RETURN_IF_ERROR(CheckParallelizable(state, loop, thread_scope));
   ForNode::Parts parts = loop->loop()->parts();
@@ -160,16 +160,16 @@ class VarReorderer : public Rewriter {
 }  // namespace
 
 absl::Status Parallel(ScheduleState& state, const Site* loop) {
-  return SetKind(state, loop, ForKind::kParallel, {}, {});
+  return SetKind(state, loop, ForKind::kParallel, {}, ThreadScope(""));
 }
 
 absl::Status Vectorize(ScheduleState& state, const Site* loop) {
-  return SetKind(state, loop, ForKind::kVectorized, {}, {});
+  return SetKind(state, loop, ForKind::kVectorized, {}, ThreadScope(""));
 }
 
 absl::Status Bind(ScheduleState& state, const Site* loop,
                   const std::string& thread_axis) {
-  const ThreadScope thread = ThreadScopeOf(thread_axis);
+  const ThreadScope thread(thread_axis);
   if (thread.rank < 0) {
     return SiteError(loop, absl::StrCat("unknown thread axis: ", thread_axis));
   }
@@ -223,44 +223,32 @@ absl::Status StorageAlign(ScheduleState& state, const Site* block,
   }
   if (axis < 0) axis += rank;
   BATON_RETURN_IF_ERROR(AllocationSite(block, buffer).status());
-  std::vector<PrimExpr> entries;
+  std::vector<DimAlign> aligns;
   const PrimExpr old = block->block()->annotations().Find(kBufferDimAlign);
   if (old.defined()) {
-    const auto is_entry = [](const PrimExpr& e) {
-      const auto* list = e.As<ListNode>();
-      return list != nullptr && list->items().size() == 4 &&
-             std::all_of(list->items().begin(), list->items().end(),
-                         [](const PrimExpr& item) {
-                           return item.As<IntImmNode>() != nullptr;
-                         });
-    };
+    aligns = DimAlignsOf(old);
     const auto* list = old.As<ListNode>();
-    if (list == nullptr ||
-        !std::all_of(list->items().begin(), list->items().end(), is_entry)) {
+    if (list == nullptr || list->items().size() != aligns.size()) {
       return SiteError(block,
                        absl::StrCat("annotation ", kBufferDimAlign, " of ",
                                     block->Describe(),
                                     " is no list of lists of 4 integers"));
     }
-    entries.assign(list->items().begin(), list->items().end());
   }
-  const auto number = [](int value) { return IntImm(kInt32, value); };
-  const List entry({number(buffer_index), number(axis), number(factor),
-                    number(offset)});
+  const DimAlign align = {buffer_index, axis, factor, offset};
   const auto it =
-      std::find_if(entries.begin(), entries.end(), [&](const PrimExpr& e) {
-        const auto items = e.As<ListNode>()->items();
-        return IsConst(items[0], buffer_index) && IsConst(items[1], axis);
+      std::find_if(aligns.begin(), aligns.end(), [&](const DimAlign& a) {
+        return a.buffer_index == buffer_index && a.axis == axis;
       });
-  if (it != entries.end()) {
-    *it = entry;
+  if (it != aligns.end()) {
+    *it = align;
   } else {
-    entries.push_back(entry);
+    aligns.push_back(align);
   }
   return ReplaceAnnotations(
       state, block,
       WithAnnotation(block->block()->annotations(), kBufferDimAlign,
-                     List(std::move(entries))));
+                     MakeDimAligns(aligns)));
 }
 
 absl::Status SetScope(ScheduleState& state, const Site* block,

@@ -14,6 +14,8 @@
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
+#include "baton/tir/analysis/reduction.h"
+#include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -69,55 +71,6 @@ std::string WhyNotComplete(const ScheduleState& state, const Site* block,
   return {};
 }
 
-// Finds stores whose indices use variables that reduce.
-class ReductionStoreFinder : public Visitor {
- public:
-  explicit ReductionStoreFinder(const BlockNode* block) : block_(block) {
-    for (const IterVar& var : block->iter_vars()) {
-      if (var->iter_type() == IterVarType::kCommReduce) {
-        reduction_.insert(var->var().get());
-      }
-    }
-    AddMatches(block);
-  }
-  bool found() const { return found_; }
-
- protected:
-  void VisitBlock(const BlockNode* block) override {
-    AddMatches(block);
-    Visitor::VisitBlock(block);
-  }
-  void VisitBufferStore(const BufferStoreNode* store) override {
-    const BufferNode* buffer = store->buffer().get();
-    const auto match = sources_.find(buffer);
-    const bool known =
-        RegionOf(block_->writes(), store->buffer()).defined() ||
-        (match != sources_.end() &&
-         RegionOf(block_->writes(), match->second).defined()) ||
-        std::find(block_->alloc_buffers().begin(),
-                  block_->alloc_buffers().end(),
-                  store->buffer()) != block_->alloc_buffers().end();
-    if (!known) found_ = true;
-    for (const PrimExpr& index : store->indices()) {
-      found_ |= UsesVar(index, [this](const VarNode* var) {
-        return reduction_.contains(var);
-      });
-    }
-  }
-
- private:
-  void AddMatches(const BlockNode* block) {
-    for (const MatchRegion& match : block->match_buffers()) {
-      sources_[match->buffer().get()] = match->source()->buffer();
-    }
-  }
-
-  const BlockNode* block_;
-  absl::flat_hash_set<const VarNode*> reduction_;
-  absl::flat_hash_map<const BufferNode*, Buffer> sources_;
-  bool found_ = false;
-};
-
 std::string WhyNotReduction(const ScheduleState& state, const Site* block,
                             const Site* scope) {
   const BlockNode* node = block->block();
@@ -133,9 +86,7 @@ std::string WhyNotReduction(const ScheduleState& state, const Site* block,
     }
   }
   if (!IsDominant(state, block, scope)) return std::string(kNotDominant);
-  ReductionStoreFinder finder(node);
-  finder.Visit(node->body());
-  if (finder.found()) {
+  if (ReduceVarsIndexOutput(node)) {
     return "a variable that reduces indexes what the block writes";
   }
   return {};
@@ -372,7 +323,7 @@ absl::StatusOr<const Site*> AllocationSite(const Site* site,
 }
 
 absl::Status CheckStorageScope(absl::string_view scope) {
-  if (StorageRank(scope) >= 0) return absl::OkStatus();
+  if (MemoryScope(scope).rank != MemoryRank::kUnknown) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("unknown scope of memory: \"", scope, "\""));
 }

@@ -91,9 +91,14 @@ Dict WithoutAnnotation(const Dict& annotations, absl::string_view key) {
 
 For SerialLoop(const Var& var, const PrimExpr& min, const PrimExpr& extent,
                Stmt body) {
+  // Constants have the type of the variable.
+  const auto promoted = [&var](const PrimExpr& e) {
+    const auto* imm = e.As<IntImmNode>();
+    return imm == nullptr ? e : IntImm(var.dtype(), imm->value());
+  };
   return For({.loop_var = var,
-              .min = min,
-              .extent = extent,
+              .min = promoted(min),
+              .extent = promoted(extent),
               .kind = ForKind::kSerial,
               .thread = {},
               .annotations = {},
@@ -119,14 +124,6 @@ BufferRegion PointRegion(const Buffer& buffer,
     } else {
       region.push_back(PointRange(index));
     }
-  }
-  return BufferRegion(buffer, std::move(region));
-}
-
-BufferRegion FullRegion(const Buffer& buffer) {
-  std::vector<Range> region;
-  for (const PrimExpr& extent : buffer->shape()) {
-    region.push_back({IntImm(extent.dtype(), 0), extent});
   }
   return BufferRegion(buffer, std::move(region));
 }

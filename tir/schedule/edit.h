@@ -44,8 +44,6 @@ Stmt WithBody(const ForNode* loop, Stmt body);
 BufferRegion PointRegion(const Buffer& buffer,
                          absl::Span<const PrimExpr> indices);
 Range PointRange(const PrimExpr& index);
-// All of a buffer.
-BufferRegion FullRegion(const Buffer& buffer);
 // The only region of `buffer` in `regions`; null if there is none.
 BufferRegion RegionOf(absl::Span<const BufferRegion> regions,
                       const Buffer& buffer);

@@ -11,17 +11,16 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/node.h"
+#include "baton/tir/analysis/reduction.h"
+#include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
-#include "baton/tir/arith/iter_map.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -129,10 +128,6 @@ class SiteReplacer : public Rewriter {
   const Stmt& replacement_;
   absl::flat_hash_set<const Node*> around_;
 };
-
-PrimExpr SimplifyOrNull(Analyzer& analyzer, const PrimExpr& e) {
-  return e.defined() ? analyzer.Simplify(e) : e;
-}
 
 // True if what is produced has all that is consumed and lies in the buffer.
 bool Covers(const Buffer& buffer, const std::vector<IntSet>& produced_region,
@@ -388,19 +383,6 @@ absl::Status ScheduleState::Replace(const Site* site, const Stmt& replacement,
   return SetFunction(PrimFunc(std::move(parts), function_->span()));
 }
 
-bool IsAffineBinding(const BlockRealizeNode* realize, const VarRanges& loops,
-                     Analyzer& analyzer) {
-  if (loops.empty()) return true;
-  const IterMapResult map =
-      DetectIterMap(realize->iter_values(), loops, realize->predicate(),
-                    IterMapLevel::kSurjective, analyzer, false);
-  if (map.indices.empty()) return false;
-  for (const IterSum& sum : map.indices) {
-    if (!sum.args.empty() && !IsOne(sum.args[0].scale)) return false;
-  }
-  return true;
-}
-
 std::vector<const Site*> LoopsOf(const Site* block) {
   std::vector<const Site*> result;
   for (const Site* p = block->parent; p != nullptr && !p->is_block();
@@ -420,19 +402,16 @@ VarRanges LoopDomains(const Site* low, const Site* high,
     if (loop == nullptr) break;
     result.Set(loop->loop_var(), Range{loop->min(), loop->extent()});
   }
-  const int rank = StorageRank(storage_scope);
-  if (rank <= 0) return result;
+  const MemoryScope memory(storage_scope);
+  if (memory.rank == MemoryRank::kGlobal) return result;
   for (; p != nullptr; p = p->parent) {
     const ForNode* loop = p->loop();
     if (loop == nullptr || loop->for_kind() != ForKind::kThreadBinding) {
       continue;
     }
-    const ThreadScope thread = ThreadScopeOf(loop->thread()->thread_tag());
-    // Warps share over threadIdx.x only.
-    const bool shared = absl::StartsWith(storage_scope, "warp")
-                            ? thread.rank == 1 && thread.dim == 0
-                            : rank <= thread.rank;
-    if (shared) result.Set(loop->loop_var(), Range{loop->min(), loop->extent()});
+    if (IsSharedByThreads(memory, ThreadScope(loop->thread()->thread_tag()))) {
+      result.Set(loop->loop_var(), Range{loop->min(), loop->extent()});
+    }
   }
   return result;
 }
@@ -469,34 +448,6 @@ std::vector<Range> Substitute(absl::Span<const Range> region,
         {Substitute(range.min, values), Substitute(range.extent, values)});
   }
   return result;
-}
-
-int StorageRank(absl::string_view scope) {
-  static constexpr std::pair<absl::string_view, int> kRanks[] = {
-      {"global", 0},           {"shared", 1},
-      {"warp", 2},             {"local", 3},
-      {"wmma.matrix_a", 4},    {"wmma.matrix_b", 5},
-      {"wmma.accumulator", 6}, {"texture", 7},
-      {"amx.tmm", 8},          {"m16n8k8.matrixA", 9},
-      {"m16n8k8.matrixB", 10}, {"m16n8k8.matrixC", 11},
-  };
-  if (scope.empty()) return 0;
-  for (const auto& [name, rank] : kRanks) {
-    if (absl::StartsWith(scope, name)) return rank;
-  }
-  return -1;
-}
-
-ThreadScope ThreadScopeOf(absl::string_view thread_tag) {
-  if (absl::StartsWith(thread_tag, "vthread") || thread_tag == "cthread") {
-    return {1, -1};
-  }
-  const bool block = absl::ConsumePrefix(&thread_tag, "blockIdx.");
-  if (!block && !absl::ConsumePrefix(&thread_tag, "threadIdx.")) return {};
-  if (thread_tag.size() != 1 || thread_tag[0] < 'x' || thread_tag[0] > 'z') {
-    return {};
-  }
-  return {block ? 0 : 1, thread_tag[0] - 'x'};
 }
 
 }  // namespace baton::tir

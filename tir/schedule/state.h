@@ -26,7 +26,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
-#include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -72,6 +71,8 @@ struct BlockScope {
 
 class ScheduleState {
  public:
+  ScheduleState(ScheduleState&&) = default;
+  ScheduleState& operator=(ScheduleState&&) = default;
   // An error if the body of `function` is no block.
   static absl::StatusOr<ScheduleState> Create(PrimFunc function);
 
@@ -122,11 +123,6 @@ class ScheduleState {
   mutable absl::node_hash_map<const Site*, Flags> flags_;
 };
 
-// True if the values of the variables of a block are independent of one
-// another, each a sum of splits of `loops` where no split has a stride.
-bool IsAffineBinding(const BlockRealizeNode* realize, const VarRanges& loops,
-                     Analyzer& analyzer);
-
 // The loops directly around a block, outermost first.
 std::vector<const Site*> LoopsOf(const Site* block);
 // Loops around `low` and `low` itself as far as the first block or, exclusive,
@@ -140,15 +136,6 @@ PrimExpr Substitute(const PrimExpr& e, const VarMap<PrimExpr>& values);
 Stmt Substitute(const Stmt& stmt, const VarMap<PrimExpr>& values);
 std::vector<Range> Substitute(absl::Span<const Range> region,
                               const VarMap<PrimExpr>& values);
-
-// The ranks of memory and of threads: memory of rank r is shared by threads of
-// greater rank only. -1 for a name that is none.
-int StorageRank(absl::string_view scope);
-struct ThreadScope {
-  int rank = -1;
-  int dim = -1;
-};
-ThreadScope ThreadScopeOf(absl::string_view thread_tag);
 
 }  // namespace baton::tir
 

@@ -89,7 +89,7 @@ absl::Status ReverseComputeAt(ScheduleState& state, const Site* block,
                               const Site* loop, bool preserve_unit_loops,
                               int index);
 
-// Reductions (reduction.cc).
+// Reductions (reduction_steps.cc).
 
 absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
                                          const Site* block, const Site* loop);

@@ -1,0 +1,67 @@
+// Copies of buffers in other memory: what steps that make them share.
+
+#ifndef BATON_TIR_SCHEDULE_CACHE_H_
+#define BATON_TIR_SCHEDULE_CACHE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/tir/schedule/conditions.h"
+#include "baton/tir/schedule/state.h"
+
+namespace baton::tir {
+
+// A block that copies `source` to `target`, and its place.
+struct CacheStage {
+  Buffer source;
+  Buffer target;
+  // The one of the two that the scope is to allocate; may be null.
+  Buffer allocated;
+  // The loop or scope in whose body the copy stands, and at which position.
+  const Site* place = nullptr;
+  int position = 0;
+  // The nest of the copy, and its block.
+  Stmt nest;
+  Block block;
+  // The part of the cached buffer of which there is a copy. Accesses move by
+  // its begin unless `full`, in which case the copy has the buffer's shape.
+  BufferRegion region;
+  bool full = true;
+  // If not empty, the indices of all accesses to the copy.
+  std::vector<PrimExpr> indices;
+  // Blocks that use the copy; empty: all.
+  absl::flat_hash_set<const Node*> consumers;
+};
+
+// Inserts a statement at a position in a sequence, or before (0) or after (1)
+// another statement.
+absl::StatusOr<Stmt> InsertAt(const Stmt& body, int position,
+                              const Stmt& stmt);
+
+// Finds the place of a copy of what `block` writes: before (reads) or after
+// (writes) its consumers. Sets `place` and `position`.
+void FindPlace(const ScheduleState& state, const Site* block,
+               const Site* scope, bool is_read, CacheStage& stage);
+
+// The scope with the copy, and with accesses to the copied buffer replaced: by
+// blocks that read it; by the block `writer` and those in it.
+absl::StatusOr<Block> RewriteReaders(const Site* scope,
+                                     const CacheStage& stage);
+absl::StatusOr<Block> RewriteWriter(const Site* scope, const Site* writer,
+                                    const CacheStage& stage);
+
+// The only block of the scope that writes the buffer; null for none; an error
+// for several.
+absl::StatusOr<const Site*> OnlyWriter(const ScheduleState& state,
+                                       const Site* scope,
+                                       const Buffer& buffer);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_SCHEDULE_CACHE_H_

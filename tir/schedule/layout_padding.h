@@ -1,0 +1,53 @@
+// Padding that a change of a buffer's layout introduces: which statements give
+// it its value.
+
+#ifndef BATON_TIR_SCHEDULE_LAYOUT_PADDING_H_
+#define BATON_TIR_SCHEDULE_LAYOUT_PADDING_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/ir/node.h"
+#include "baton/tir/arith/analyzer.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/tir/schedule/index_map.h"
+
+namespace baton::tir {
+
+// At most one of the three is there.
+struct PaddingPlan {
+  // Says that the padding of a buffer that is only read has the value.
+  Stmt prologue;
+  // Loops that store all elements, and loops over the new layout that store the
+  // padding, too. Accesses to the buffer in those are still of the old one.
+  std::vector<std::pair<const ForNode*, Stmt>> replacements;
+  // Stores the padding after the last statement that stores elements.
+  const Node* insert_after = nullptr;
+  Stmt epilogue;
+
+  const Stmt* ReplacementOf(const ForNode* loop) const {
+    for (const auto& [old_loop, stmt] : replacements) {
+      if (old_loop == loop) return &stmt;
+    }
+    return nullptr;
+  }
+};
+
+// The map from indices of the new layout to the value of padding: one result of
+// the buffer's type, which loads from no other buffer.
+absl::StatusOr<IndexMap> CheckPadValue(const IndexMap& pad_value,
+                                       const Buffer& buffer,
+                                       const IndexMap& map);
+
+absl::StatusOr<PaddingPlan> PlanPadding(const Block& scope,
+                                        const Buffer& old_buffer,
+                                        const Buffer& new_buffer,
+                                        const InverseMap& inverse,
+                                        const IndexMap& pad_value,
+                                        Analyzer& analyzer);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_SCHEDULE_LAYOUT_PADDING_H_

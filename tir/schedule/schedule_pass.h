@@ -1,0 +1,34 @@
+// The pass that runs a schedule: `tir.Schedule{steps=[...]}`.
+
+#ifndef BATON_TIR_SCHEDULE_SCHEDULE_PASS_H_
+#define BATON_TIR_SCHEDULE_SCHEDULE_PASS_H_
+
+#include <string>
+#include <vector>
+
+#include "baton/base/fields.h"
+#include "baton/transform/pass.h"
+
+namespace baton::tir {
+
+struct ScheduleOptions {
+  std::vector<std::string> steps;
+  std::string function = "main";
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("steps", &ScheduleOptions::steps,
+      "Steps, in order, each an object in JSON (tir/schedule/step_text.h).",
+      kRequired);
+    v("function", &ScheduleOptions::function,
+      "The function to schedule; the only one of loops if none has that name.");
+  }
+};
+
+// Takes the steps on one function of the module. An error says which step
+// failed, and why.
+Pass SchedulePass(ScheduleOptions options);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_SCHEDULE_SCHEDULE_PASS_H_

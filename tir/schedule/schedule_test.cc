@@ -1,0 +1,168 @@
+#include "baton/tir/schedule/schedule.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/schedule/step_text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::tir {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr absl::string_view kMatmul = R"(@T.prim_func
+def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 48), "float32"), C: T.Buffer((64, 48), "float32")):
+    T.func_attr({"global_symbol": "main"})
+    # with T.block("root"):
+    for i, j, k in T.grid(64, 48, 32):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            T.reads(A[vi, vk], B[vk, vj])
+            T.writes(C[vi, vj])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)";
+
+constexpr absl::string_view kChain = R"(@T.prim_func
+def main(A: T.Buffer((128,), "float32"), C: T.Buffer((128,), "float32")):
+    T.func_attr({"global_symbol": "main"})
+    # with T.block("root"):
+    B = T.alloc_buffer((128,))
+    for i in range(128):
+        with T.block("B"):
+            vi = T.axis.spatial(128, i)
+            T.reads(A[vi])
+            T.writes(B[vi])
+            B[vi] = A[vi] * T.float32(2)
+    for i in range(128):
+        with T.block("C"):
+            vi = T.axis.spatial(128, i)
+            T.reads(B[vi])
+            T.writes(C[vi])
+            C[vi] = B[vi] + T.float32(1)
+)";
+
+PrimFunc Read(absl::string_view text) {
+  const absl::StatusOr<IRModule> module = ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return module->functions<PrimFunc>()[0].function;
+}
+
+std::string Print(const PrimFunc& function) {
+  IRModule module;
+  module.Set("main", function);
+  return AsText(module);
+}
+
+// The text after the steps, or the error.
+std::string Run(absl::string_view text, absl::string_view steps) {
+  Schedule schedule(Read(text));
+  const absl::StatusOr<std::vector<Step>> parsed = ParseSteps(steps);
+  if (!parsed.ok()) return std::string(parsed.status().message());
+  for (const Step& step : *parsed) {
+    const absl::Status status = schedule.Apply(step);
+    if (!status.ok()) return std::string(status.message());
+  }
+  return Print(schedule.function());
+}
+
+TEST(ScheduleTest, MethodsAreSteps) {
+  Schedule schedule(Read(kMatmul));
+  const BlockRef c = schedule.GetBlock("C").value();
+  const std::vector<LoopRef> loops = schedule.GetLoops(c).value();
+  ASSERT_EQ(loops.size(), 3);
+  const std::vector<LoopRef> i = schedule.Split(loops[0], {kInferred, 8}).value();
+  const std::vector<LoopRef> j = schedule.Split(loops[1], {3, 16}).value();
+  ASSERT_TRUE(schedule.Reorder({i[0], j[0], loops[2], i[1], j[1]}).ok());
+  ASSERT_TRUE(schedule.Vectorize(j[1]).ok());
+  ASSERT_TRUE(schedule.DecomposeReduction(c, loops[2]).ok());
+  EXPECT_EQ(schedule.trace().size(), 5);
+  EXPECT_THAT(schedule.TraceText(),
+              HasSubstr(R"({"factors": [null, 8], "loop": {"loop": 0, "of": )"
+                        R"("C", "var": "i"}, "name": "split", )"
+                        R"("preserve_unit_iters": true})"));
+  EXPECT_EQ(Print(schedule.function()), Run(kMatmul, schedule.TraceText()));
+  EXPECT_THAT(Print(schedule.function()), HasSubstr("T.vectorized(16)"));
+  EXPECT_THAT(Print(schedule.function()), HasSubstr("\"C_init\""));
+}
+
+TEST(ScheduleTest, Inlines) {
+  EXPECT_THAT(Run(kChain, R"({"name": "compute_inline", "block": "B"})"),
+              HasSubstr("C[vi] = A[vi] * T.float32(2) + T.float32(1)"));
+  EXPECT_THAT(
+      Run(kChain, R"({"name": "reverse_compute_inline", "block": "C"})"),
+      HasSubstr("C[vi] = A[vi] * T.float32(2) + T.float32(1)"));
+}
+
+TEST(ScheduleTest, ErrorsSayThePlaceAndKeepTheFunction) {
+  Schedule schedule(Read(kChain));
+  const PrimFunc before = schedule.function();
+  const absl::Status status = schedule.Apply(
+      ParseStep(R"({"name": "compute_inline", "block": "C"})").value());
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("block C writes a buffer that block root does not "
+                        "allocate"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("input:13:"));
+  EXPECT_EQ(schedule.function(), before);
+  EXPECT_TRUE(schedule.trace().empty());
+}
+
+TEST(ScheduleTest, ReportsBadSteps) {
+  EXPECT_THAT(Run(kChain, R"({"name": "splt"})"),
+              HasSubstr("there is no step splt"));
+  EXPECT_THAT(Run(kChain, R"({"name": "split", "factors": [2]})"),
+              HasSubstr("\"loop\": the parameter is missing"));
+  EXPECT_THAT(Run(kChain, R"({"name": "compute_inline", "block": "B", "x": 1})"),
+              HasSubstr("\"x\": the step has no such parameter"));
+  EXPECT_THAT(Run(kChain, R"({"name": "compute_inline", "block": "Z"})"),
+              HasSubstr("there is no block Z"));
+  EXPECT_THAT(
+      Run(kChain, R"({"name": "unroll", "loop": {"loop": 1, "of": "B"}})"),
+      HasSubstr("there is no loop 1: block B has 1 loops around it"));
+  EXPECT_THAT(Run(kChain, "\n# a comment\n{\"name\": "),
+              HasSubstr("line 3: a step is no JSON"));
+}
+
+TEST(ScheduleTest, RequiresARootBlock) {
+  Schedule schedule(Read(R"(@T.prim_func
+def main(A: T.Buffer((128,), "float32")):
+    A[0] = T.float32(1)
+)"));
+  EXPECT_THAT(std::string(schedule.GetBlock("B").status().message()),
+              HasSubstr("only a function whose body is a block"));
+}
+
+TEST(ScheduleTest, HandlesOutliveSteps) {
+  Schedule schedule(Read(kChain));
+  const BlockRef b = schedule.GetBlock("B").value();
+  const BlockRef c = schedule.GetBlock("C").value();
+  const BlockRef copy = schedule.CacheRead(b, 0, "global").value();
+  EXPECT_EQ(copy.name, "A_global");
+  const std::vector<LoopRef> loops = schedule.GetLoops(c).value();
+  ASSERT_TRUE(schedule.ComputeAt(b, loops[0]).ok());
+  ASSERT_TRUE(schedule.ComputeAt(copy, loops[0]).ok());
+  EXPECT_EQ(schedule.GetProducers(c).value().size(), 1);
+  EXPECT_EQ(schedule.GetProducers(c).value()[0].name, "B");
+  EXPECT_EQ(schedule.GetConsumers(copy).value()[0].name, "B");
+}
+
+TEST(StepTextTest, PrintsWhatItReads) {
+  for (const absl::string_view text :
+       {R"({"factors": [null, 16], "loop": {"loop": 0, "of": "B"}, "name": "split"})",
+        R"({"ann_key": "a\"b", "ann_val": [0, 1.5, true], "name": "annotate"})"}) {
+    EXPECT_EQ(StepText(ParseStep(text).value()), text);
+  }
+}
+
+}  // namespace
+}  // namespace baton::tir

@@ -1,0 +1,703 @@
+#include "baton/tir/schedule/step_table.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
+#include "baton/base/near_names.h"
+#include "baton/base/status_macros.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/script_reader.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/tir/schedule/conditions.h"
+#include "baton/tir/schedule/state.h"
+#include "baton/tir/schedule/step_text.h"
+#include "baton/tir/schedule/steps.h"
+#include "baton/tir/schedule/tensor_intrin.h"
+
+namespace baton::tir {
+namespace {
+
+// Reads the parameters of a step. After the first error, getters return
+// anything; Finish() returns the error.
+class StepReader {
+ public:
+  StepReader(const ScheduleState& state, const Step& step)
+      : state_(state), step_(step) {}
+
+  const Site* Block(const char* key) {
+    const AttrValue* value = Find(key, true);
+    return value == nullptr ? state_.root() : BlockOf(key, *value);
+  }
+  const Site* Loop(const char* key) {
+    const Site* site = BlockOrLoop(key);
+    if (site->is_block()) Fail(key, "expected a loop");
+    return site;
+  }
+  const Site* BlockOrLoop(const char* key) {
+    const AttrValue* value = Find(key, true);
+    return value == nullptr ? state_.root() : SiteOf(key, *value);
+  }
+  std::vector<const Site*> Loops(const char* key) {
+    std::vector<const Site*> result;
+    for (const AttrValue& value : ListOf(key, true)) {
+      result.push_back(SiteOf(key, value));
+      if (result.back()->is_block()) Fail(key, "expected loops");
+    }
+    return result;
+  }
+  // None if the parameter is missing.
+  std::vector<const Site*> Blocks(const char* key) {
+    std::vector<const Site*> result;
+    const AttrValue* value = Find(key, false);
+    if (value == nullptr || value->is_none()) return result;
+    if (value->As<AttrList>() == nullptr) return {BlockOf(key, *value)};
+    for (const AttrValue& item : *value->As<AttrList>()) {
+      result.push_back(BlockOf(key, item));
+    }
+    return result;
+  }
+  bool IsList(const char* key) {
+    const AttrValue* value = Find(key, false);
+    return value != nullptr && value->As<AttrList>() != nullptr;
+  }
+
+  int64_t Int(const char* key, std::optional<int64_t> by_default = {}) {
+    const AttrValue* value = Find(key, !by_default.has_value());
+    if (value == nullptr || value->is_none()) return by_default.value_or(0);
+    if (const int64_t* number = value->As<int64_t>()) return *number;
+    Fail(key, "expected an integer");
+    return 0;
+  }
+  // An integer that fits an int.
+  int SmallInt(const char* key, std::optional<int64_t> by_default = {}) {
+    const int64_t value = Int(key, by_default);
+    if (value >= -INT32_MAX && value <= INT32_MAX) {
+      return static_cast<int>(value);
+    }
+    Fail(key, "the number is too large");
+    return 0;
+  }
+  bool Bool(const char* key, bool by_default) {
+    const AttrValue* value = Find(key, false);
+    if (value == nullptr) return by_default;
+    if (const bool* b = value->As<bool>()) return *b;
+    if (const int64_t* i = value->As<int64_t>()) return *i != 0;
+    Fail(key, "expected true or false");
+    return by_default;
+  }
+  std::string String(const char* key) {
+    const AttrValue* value = Find(key, true);
+    if (value == nullptr) return {};
+    if (const std::string* text = value->As<std::string>()) return *text;
+    Fail(key, "expected a string");
+    return {};
+  }
+  std::vector<int64_t> Ints(const char* key, bool required = true) {
+    std::vector<int64_t> result;
+    for (const AttrValue& value : ListOf(key, required)) {
+      const int64_t* number = value.As<int64_t>();
+      if (number == nullptr) {
+        Fail(key, "expected integers");
+        return {};
+      }
+      result.push_back(*number);
+    }
+    return result;
+  }
+  // null and -1 are null.
+  std::vector<PrimExpr> Factors(const char* key) {
+    std::vector<PrimExpr> result;
+    for (const AttrValue& value : ListOf(key, true)) {
+      const int64_t* number = value.As<int64_t>();
+      if (value.is_none() || (number != nullptr && *number == -1)) {
+        result.push_back({});
+      } else if (number != nullptr) {
+        const bool fits = *number >= -INT32_MAX && *number <= INT32_MAX;
+        result.push_back(IntImm(fits ? kInt32 : DType::Int(64), *number));
+      } else {
+        Fail(key, "expected integers or null");
+      }
+    }
+    return result;
+  }
+  PrimExpr Value(const char* key) {
+    const AttrValue* value = Find(key, true);
+    return value == nullptr ? PrimExpr() : ExprOfAttr(*value);
+  }
+  // `lambda i, j: (j, i)`; null if the parameter is missing and not required.
+  tir::IndexMap Map(const char* key, bool required = true) {
+    const AttrValue* value = Find(key, required);
+    if (value == nullptr || value->is_none()) return {};
+    const std::string* text = value->As<std::string>();
+    if (text == nullptr) {
+      // A constant.
+      const PrimExpr constant = ExprOfAttr(*value);
+      return tir::IndexMap({}, {constant});
+    }
+    const bool whole = absl::StartsWith(*text, "T.index_map(");
+    const absl::StatusOr<PrimExpr> map = ParseScriptExpr(
+        whole ? *text : absl::StrCat("T.index_map(", *text, ")"), {});
+    if (!map.ok()) {
+      Fail(key, std::string(map.status().message()));
+      return {};
+    }
+    const auto* node = map->As<IndexMapNode>();
+    if (node == nullptr) Fail(key, "expected a map: lambda i, j: (j, i)");
+    return tir::IndexMap(node);
+  }
+
+  struct Access {
+    int index = 0;
+    AccessKind kind = AccessKind::kRead;
+  };
+  // An index, the name of a buffer, or a list of "read" or "write" and an
+  // index.
+  Access BufferOf(const char* key, const Site* block,
+                  std::optional<AccessKind> required = {}) {
+    Access access = {0, required.value_or(AccessKind::kRead)};
+    const AttrValue* value = Find(key, true);
+    if (value == nullptr || failed() || !block->is_block()) return access;
+    if (const int64_t* index = value->As<int64_t>()) {
+      if (!required.has_value()) Fail(key, "expected a name, or a pair");
+      access.index = Narrow(key, *index);
+    } else if (const std::string* name = value->As<std::string>()) {
+      access = BufferNamed(key, block, *name);
+    } else if (const AttrList* pair = value->As<AttrList>();
+               pair != nullptr && pair->size() == 2 &&
+               (*pair)[0].As<std::string>() != nullptr &&
+               (*pair)[1].As<int64_t>() != nullptr) {
+      const std::string& kind = *(*pair)[0].As<std::string>();
+      if (kind != "read" && kind != "write") {
+        Fail(key, "expected \"read\" or \"write\"");
+      }
+      access.kind = kind == "read" ? AccessKind::kRead : AccessKind::kWrite;
+      access.index = Narrow(key, *(*pair)[1].As<int64_t>());
+    } else {
+      Fail(key, "expected an index, a name, or a pair [\"read\", 0]");
+    }
+    if (required.has_value() && access.kind != *required) {
+      Fail(key, *required == AccessKind::kRead
+                    ? "the block writes the buffer, it must only read it"
+                    : "the block does not write the buffer");
+    }
+    return access;
+  }
+
+  // Ignores a parameter.
+  void Skip(const char* key) { Find(key, false); }
+
+  bool failed() const { return !error_.ok(); }
+  absl::Status Finish() {
+    for (const auto& [key, value] : step_.params) {
+      if (used_.contains(key)) continue;
+      Fail(key, "the step has no such parameter");
+    }
+    return error_;
+  }
+
+ private:
+  void Fail(absl::string_view key, absl::string_view message) {
+    if (failed()) return;
+    error_ = absl::InvalidArgumentError(absl::StrCat("\"", key, "\": ",
+                                                     message));
+  }
+  void Fail(const absl::Status& status) {
+    if (!failed()) error_ = status;
+  }
+  int Narrow(const char* key, int64_t value) {
+    if (value >= -INT32_MAX && value <= INT32_MAX) {
+      return static_cast<int>(value);
+    }
+    Fail(key, "the number is too large");
+    return 0;
+  }
+
+  const AttrValue* Find(const char* key, bool required) {
+    used_.insert(key);
+    for (const auto& [name, value] : step_.params) {
+      if (name == key) return &value;
+    }
+    if (required) Fail(key, "the parameter is missing");
+    return nullptr;
+  }
+  const AttrList& ListOf(const char* key, bool required) {
+    static const AttrList* const kEmpty = new AttrList;
+    const AttrValue* value = Find(key, required);
+    if (value == nullptr || value->is_none()) return *kEmpty;
+    if (const AttrList* list = value->As<AttrList>()) return *list;
+    Fail(key, "expected a list");
+    return *kEmpty;
+  }
+
+  static const AttrValue* Entry(const AttrMap& map, absl::string_view key) {
+    for (const auto& [name, value] : map) {
+      if (name == key) return &value;
+    }
+    return nullptr;
+  }
+  const Site* BlockOf(const char* key, const AttrValue& value) {
+    const std::string* name = value.As<std::string>();
+    const int64_t* index = nullptr;
+    if (const AttrMap* map = value.As<AttrMap>()) {
+      if (const AttrValue* entry = Entry(*map, "block")) {
+        name = entry->As<std::string>();
+      }
+      if (const AttrValue* entry = Entry(*map, "index")) {
+        index = entry->As<int64_t>();
+      }
+    }
+    if (name == nullptr) {
+      Fail(key, "expected a block: {\"block\": \"C\"}");
+      return state_.root();
+    }
+    const std::vector<const Site*> blocks = state_.BlocksNamed(*name);
+    if (index != nullptr && *index >= 0 &&
+        *index < static_cast<int64_t>(blocks.size())) {
+      return blocks[*index];
+    }
+    if (index == nullptr && blocks.size() == 1) return blocks[0];
+    Fail(key, blocks.empty()
+                  ? absl::StrCat("there is no block ", *name)
+                  : absl::StrCat("there are ", blocks.size(),
+                                 " blocks of the name ", *name,
+                                 ": \"index\" says which"));
+    return state_.root();
+  }
+  const Site* SiteOf(const char* key, const AttrValue& value) {
+    const AttrMap* map = value.As<AttrMap>();
+    const AttrValue* of = map == nullptr ? nullptr : Entry(*map, "of");
+    if (of == nullptr) return BlockOf(key, value);
+    const Site* block = BlockOf(key, *of);
+    const AttrValue* loop = Entry(*map, "loop");
+    const int64_t* index = loop == nullptr ? nullptr : loop->As<int64_t>();
+    const std::vector<const Site*> loops = LoopsOf(block);
+    if (index == nullptr) {
+      Fail(key, "expected a loop: {\"loop\": 0, \"of\": \"C\"}");
+    } else if (*index < 0 || *index >= static_cast<int64_t>(loops.size())) {
+      Fail(key, absl::StrCat("there is no loop ", *index, ": ",
+                             block->Describe(), " has ", loops.size(),
+                             " loops around it"));
+    } else {
+      return loops[*index];
+    }
+    return state_.root();
+  }
+  Access BufferNamed(const char* key, const Site* block,
+                     const std::string& name) {
+    Access access;
+    tir::Buffer found;
+    const auto look = [&](const auto& regions, AccessKind kind) {
+      for (size_t i = 0; i < regions.size(); ++i) {
+        const tir::Buffer& buffer = regions[i]->buffer();
+        if (buffer->name() != name) continue;
+        if (found.defined() && found != buffer) {
+          Fail(key, absl::StrCat("several buffers have the name ", name));
+        }
+        found = buffer;
+        access = {static_cast<int>(i), kind};
+      }
+    };
+    look(block->block()->reads(), AccessKind::kRead);
+    look(block->block()->writes(), AccessKind::kWrite);
+    if (!found.defined()) {
+      Fail(key, absl::StrCat(block->Describe(), " does not access buffer ",
+                             name));
+    }
+    return access;
+  }
+
+  const ScheduleState& state_;
+  const Step& step_;
+  absl::flat_hash_set<absl::string_view> used_;
+  absl::Status error_;
+};
+
+using Handler = absl::Status (*)(ScheduleState& state, StepReader& args,
+                                 StepResult& result);
+
+// Puts what a step returns into the result.
+absl::Status Put(absl::StatusOr<Block> made, StepResult& result) {
+  if (made.ok()) result.blocks.push_back(*std::move(made));
+  return made.status();
+}
+absl::Status Put(absl::StatusOr<std::vector<Block>> made, StepResult& result) {
+  if (made.ok()) result.blocks = *std::move(made);
+  return made.status();
+}
+absl::Status Put(absl::StatusOr<For> made, StepResult& result) {
+  if (made.ok()) result.loops.push_back(*std::move(made));
+  return made.status();
+}
+absl::Status Put(absl::StatusOr<std::vector<For>> made, StepResult& result) {
+  if (made.ok()) result.loops = *std::move(made);
+  return made.status();
+}
+
+template <absl::Status (*kStep)(ScheduleState&, const Site*)>
+absl::Status OnLoop(ScheduleState& state, StepReader& args, StepResult&) {
+  const Site* loop = args.Loop("loop");
+  BATON_RETURN_IF_ERROR(args.Finish());
+  return kStep(state, loop);
+}
+
+template <absl::Status (*kStep)(ScheduleState&, const Site*)>
+absl::Status OnBlock(ScheduleState& state, StepReader& args, StepResult&) {
+  const Site* block = args.Block("block");
+  BATON_RETURN_IF_ERROR(args.Finish());
+  return kStep(state, block);
+}
+
+template <absl::Status (*kStep)(ScheduleState&, const Site*, const Site*, bool,
+                                int)>
+absl::Status MoveBlock(ScheduleState& state, StepReader& args, StepResult&) {
+  const Site* block = args.Block("block");
+  const Site* loop = args.Loop("loop");
+  const bool preserve = args.Bool("preserve_unit_loops", false);
+  const int index = args.SmallInt("index", -1);
+  BATON_RETURN_IF_ERROR(args.Finish());
+  return kStep(state, block, loop, preserve, index);
+}
+
+template <absl::StatusOr<Block> (*kStep)(ScheduleState&, const Site*, int,
+                                         const std::string&, Sites),
+          AccessKind kKind>
+absl::Status Cache(ScheduleState& state, StepReader& args, StepResult& result) {
+  const Site* block = args.Block("block");
+  const auto buffer =
+      args.BufferOf(kKind == AccessKind::kRead ? "read_buffer_index"
+                                               : "write_buffer_index",
+                    block, kKind);
+  const std::string scope = args.String("storage_scope");
+  const std::vector<const Site*> consumers = args.Blocks("consumer_blocks");
+  BATON_RETURN_IF_ERROR(args.Finish());
+  return Put(kStep(state, block, buffer.index, scope, consumers), result);
+}
+
+template <absl::StatusOr<Block> (*kStep)(ScheduleState&, const Site*, int,
+                                         const std::string&, const IndexMap&),
+          AccessKind kKind>
+absl::Status ReindexCache(ScheduleState& state, StepReader& args,
+                          StepResult& result) {
+  const Site* block = args.Block("block");
+  const auto buffer =
+      args.BufferOf(kKind == AccessKind::kRead ? "read_buffer_index"
+                                               : "write_buffer_index",
+                    block, kKind);
+  const std::string scope = args.String("storage_scope");
+  const IndexMap map = args.Map("index_map");
+  BATON_RETURN_IF_ERROR(args.Finish());
+  return Put(kStep(state, block, buffer.index, scope, map), result);
+}
+
+template <absl::StatusOr<Block> (*kStep)(ScheduleState&, const Site*,
+                                         const Site*, int, const std::string&),
+          AccessKind kKind>
+absl::Status CopyAt(ScheduleState& state, StepReader& args,
+                    StepResult& result) {
+  const Site* loop = args.Loop("loop");
+  const Site* block = args.Block("block");
+  const auto buffer =
+      args.BufferOf(kKind == AccessKind::kRead ? "read_buffer_index"
+                                               : "write_buffer_index",
+                    block, kKind);
+  const std::string scope = args.String("storage_scope");
+  BATON_RETURN_IF_ERROR(args.Finish());
+  return Put(kStep(state, loop, block, buffer.index, scope), result);
+}
+
+template <absl::StatusOr<Block> (*kStep)(ScheduleState&, const Site*,
+                                         const Site*)>
+absl::Status OnBlockAndLoop(ScheduleState& state, StepReader& args,
+                            StepResult& result) {
+  const Site* block = args.Block("block");
+  const Site* loop = args.Loop("loop");
+  BATON_RETURN_IF_ERROR(args.Finish());
+  return Put(kStep(state, block, loop), result);
+}
+
+struct Entry {
+  absl::string_view name;
+  Handler handler;
+};
+
+constexpr Entry kSteps[] = {
+    {"add_unit_loop",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const Site* site = args.BlockOrLoop("block_or_loop");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(AddUnitLoop(state, site), result);
+     }},
+    {"annotate",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* site = args.BlockOrLoop("block_or_loop");
+       const std::string key = args.String("ann_key");
+       PrimExpr value = args.Value("ann_val");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Annotate(state, site, key, std::move(value));
+     }},
+    {"bind",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* loop = args.Loop("loop");
+       const std::string axis = args.String("thread_axis");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Bind(state, loop, axis);
+     }},
+    {"blockize",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const bool preserve = args.Bool("preserve_unit_iters", true);
+       if (args.IsList("target")) {
+         const std::vector<const Site*> blocks = args.Blocks("target");
+         BATON_RETURN_IF_ERROR(args.Finish());
+         return Put(BlockizeBlocks(state, blocks, preserve), result);
+       }
+       const Site* loop = args.Loop("target");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(Blockize(state, loop, preserve), result);
+     }},
+    {"cache_index",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const Site* block = args.Block("block");
+       const std::string scope = args.String("storage_scope");
+       const int threshold = args.SmallInt("cse_thresh", 0);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(CacheIndex(state, block, scope, threshold), result);
+     }},
+    {"cache_inplace",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const Site* block = args.Block("block");
+       // A buffer that is read and written is found as a written one.
+       const auto buffer = args.BufferOf("read_buffer_index", block,
+                                         AccessKind::kRead);
+       const std::string scope = args.String("storage_scope");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(CacheInplace(state, block, buffer.index, scope), result);
+     }},
+    {"cache_read", Cache<CacheRead, AccessKind::kRead>},
+    {"cache_write", Cache<CacheWrite, AccessKind::kWrite>},
+    {"compute_at", MoveBlock<ComputeAt>},
+    {"compute_inline", OnBlock<ComputeInline>},
+    {"decompose_padding", OnBlockAndLoop<DecomposePadding>},
+    {"decompose_reduction", OnBlockAndLoop<DecomposeReduction>},
+    {"fuse",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const std::vector<const Site*> loops = args.Loops("loops");
+       const bool preserve = args.Bool("preserve_unit_iters", true);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(Fuse(state, loops, preserve), result);
+     }},
+    {"merge",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const std::vector<const Site*> loops = args.Loops("loops");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(Merge(state, loops), result);
+     }},
+    {"pad_einsum",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const std::vector<int64_t> padding = args.Ints("padding");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return PadEinsum(state, block, padding);
+     }},
+    {"parallel", OnLoop<Parallel>},
+    {"read_at", CopyAt<ReadAt, AccessKind::kRead>},
+    {"reindex",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const Site* block = args.Block("block");
+       const auto buffer = args.BufferOf("buffer", block);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(ReIndex(state, block, buffer.index, buffer.kind), result);
+     }},
+    {"reindex_cache_read",
+     ReindexCache<ReindexCacheRead, AccessKind::kRead>},
+    {"reindex_cache_write",
+     ReindexCache<ReindexCacheWrite, AccessKind::kWrite>},
+    {"reorder",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const std::vector<const Site*> loops = args.Loops("ordered_loops");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Reorder(state, loops);
+     }},
+    {"reorder_block_iter_var",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const std::vector<int64_t> order = args.Ints("new_order");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return ReorderBlockIterVar(state, block, order);
+     }},
+    {"reverse_compute_at", MoveBlock<ReverseComputeAt>},
+    {"reverse_compute_inline", OnBlock<ReverseComputeInline>},
+    {"rfactor",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const Site* loop = args.Loop("loop");
+       const int axis = args.SmallInt("factor_axis");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(RFactor(state, loop, axis), result);
+     }},
+    {"rolling_buffer",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const auto buffer =
+           args.BufferOf("write_buffer_index", block, AccessKind::kWrite);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return RollingBuffer(state, block, buffer.index);
+     }},
+    {"sample_perfect_tile",
+     [](ScheduleState&, StepReader& args, StepResult&) {
+       const Site* loop = args.Loop("loop");
+       const int n = args.SmallInt("n");
+       const int innermost = args.SmallInt("max_innermost_factor", 16);
+       const std::vector<int64_t> decision = args.Ints("decision", false);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return PerfectTile(loop, n, innermost, decision).status();
+     }},
+    {"set_axis_separator",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const auto buffer = args.BufferOf("buffer", block);
+       const std::vector<int64_t> separators = args.Ints("axis_separators");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return SetAxisSeparator(state, block, buffer.index, buffer.kind,
+                               separators);
+     }},
+    {"set_scope",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const auto buffer =
+           args.BufferOf("buffer_index", block, AccessKind::kWrite);
+       const std::string scope = args.String("storage_scope");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return SetScope(state, block, buffer.index, scope);
+     }},
+    {"split",
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
+       const Site* loop = args.Loop("loop");
+       const std::vector<PrimExpr> factors = args.Factors("factors");
+       const bool preserve = args.Bool("preserve_unit_iters", true);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Put(Split(state, loop, factors, preserve), result);
+     }},
+    {"storage_align",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const int buffer = args.SmallInt("buffer_index");
+       const int axis = args.SmallInt("axis");
+       const int factor = args.SmallInt("factor");
+       const int offset = args.SmallInt("offset");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return StorageAlign(state, block, buffer, axis, factor, offset);
+     }},
+    {"tensorize",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* site = args.BlockOrLoop("block_or_loop");
+       const std::string name = args.String("tensor_intrin");
+       const bool preserve = args.Bool("preserve_unit_iters", true);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       BATON_ASSIGN_OR_RETURN(const TensorIntrin* intrin,
+                              TensorIntrinRegistry().Get(name));
+       BATON_ASSIGN_OR_RETURN(const PrimFunc desc, intrin->Description());
+       BATON_ASSIGN_OR_RETURN(const PrimFunc impl, intrin->Implementation());
+       return Tensorize(state, site, desc, impl, preserve);
+     }},
+    {"transform_block_layout",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const IndexMap map = args.Map("index_map");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return TransformBlockLayout(state, block, map);
+     }},
+    {"transform_layout",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const auto buffer = args.BufferOf("buffer", block);
+       const IndexMap map = args.Map("index_map");
+       const IndexMap pad_value = args.Map("pad_value", false);
+       const bool assume = args.Bool("assume_injective_transform", false);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return TransformLayout(state, block, buffer.index, buffer.kind, map,
+                              pad_value, assume);
+     }},
+    {"unannotate",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* site = args.BlockOrLoop("block_or_loop");
+       const std::string key = args.String("ann_key");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Unannotate(state, site, key);
+     }},
+    {"unroll", OnLoop<Unroll>},
+    {"unsafe_set_dtype",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const int buffer = args.SmallInt("buffer_index");
+       const std::string name = args.String("dtype");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       BATON_ASSIGN_OR_RETURN(const DType dtype, DType::Parse(name));
+       return UnsafeSetDType(state, block, buffer, dtype);
+     }},
+    {"vectorize", OnLoop<Vectorize>},
+    {"write_at", CopyAt<WriteAt, AccessKind::kWrite>},
+};
+
+}  // namespace
+
+absl::StatusOr<StepResult> TakeStep(ScheduleState& state, const Step& step) {
+  for (const Entry& entry : kSteps) {
+    if (entry.name != step.name) continue;
+    StepReader reader(state, step);
+    StepResult result;
+    const absl::Status status = entry.handler(state, reader, result);
+    if (status.ok()) return result;
+    return absl::Status(status.code(),
+                        absl::StrCat(step.name, ": ", status.message()));
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "there is no step ", step.name, DidYouMean(step.name, StepNames())));
+}
+
+absl::StatusOr<AttrValue> SiteParam(const ScheduleState& state,
+                                    const Site* site) {
+  const auto block_param = [&](const Site* block) -> AttrMap {
+    const std::string& name = block->block()->name();
+    AttrMap map = {{"block", name}};
+    const std::vector<const Site*> blocks = state.BlocksNamed(name);
+    if (blocks.size() > 1) {
+      const auto it = std::find(blocks.begin(), blocks.end(), block);
+      map.emplace_back("index", static_cast<int64_t>(it - blocks.begin()));
+    }
+    return map;
+  };
+  if (site->is_block()) return AttrValue(block_param(site));
+  const std::vector<const Site*> blocks = ChildBlocks(state, site);
+  if (blocks.empty()) {
+    return SiteError(site,
+                     absl::StrCat(site->Describe(), " has no block in it"));
+  }
+  const std::vector<const Site*> loops = LoopsOf(blocks[0]);
+  const int64_t index =
+      std::find(loops.begin(), loops.end(), site) - loops.begin();
+  const AttrMap block = block_param(blocks[0]);
+  return AttrValue(AttrMap{
+      {"loop", index},
+      {"of", block.size() == 1 ? block[0].second : AttrValue(block)},
+      {"var", site->loop()->loop_var()->name()}});
+}
+
+std::vector<std::string> StepNames() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kSteps) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace baton::tir
