@@ -1,14 +1,18 @@
 #include "baton/instrument/dump.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/base/write_file.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
@@ -16,20 +20,48 @@
 
 namespace baton {
 
-absl::Status DumpInstrument::EnterPassContext() {
+namespace {
+
+// True for `0002.FoldConstant.changed.relay`.
+bool IsDump(const std::string& name) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(name, '.');
+  return parts.size() >= 3 && parts.back() == "relay" && parts[0].size() >= 4 &&
+         std::all_of(parts[0].begin(), parts[0].end(), [](char c) {
+           return absl::ascii_isdigit(static_cast<unsigned char>(c));
+         });
+}
+
+}  // namespace
+
+absl::Status DumpInstrument::CheckFolder(const std::string& folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder_, error);
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!IsDump(name)) continue;
+    return absl::AlreadyExistsError(
+        absl::StrCat(folder, " has dumps of another run, such as ", name,
+                     "; remove them, or give another folder"));
+  }
+  return absl::OkStatus();  // it need not exist
+}
+
+absl::Status DumpInstrument::EnterPassContext() {
+  if (!is_checked_) BATON_RETURN_IF_ERROR(CheckFolder(options_.folder));
+  is_checked_ = true;
+  std::error_code error;
+  std::filesystem::create_directories(options_.folder, error);
   if (error) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot make folder ", folder_, ": ", error.message()));
+    return absl::UnavailableError(absl::StrCat(
+        "cannot make folder ", options_.folder, ": ", error.message()));
   }
   return absl::OkStatus();
 }
 
 absl::Status DumpInstrument::WriteFile(const std::string& name,
                                        const IRModule& module) const {
-  const std::string path = (std::filesystem::path(folder_) / name).string();
-  return WriteFileAtomically(path, AsText(module, text_));
+  const std::string path =
+      (std::filesystem::path(options_.folder) / name).string();
+  return WriteFileAtomically(path, AsText(module, options_.text));
 }
 
 absl::Status DumpInstrument::Write(const PassExecution& pass,
@@ -54,6 +86,7 @@ absl::Status DumpInstrument::RunBeforePass(const IRModule& module,
 
 absl::Status DumpInstrument::RunAfterPass(const IRModule& module,
                                           const PassExecution& pass) {
+  if (options_.changed_only && !pass.changed()) return absl::OkStatus();
   return Write(pass, pass.changed() ? "changed" : "unchanged", module);
 }
 

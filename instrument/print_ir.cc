@@ -17,11 +17,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/node_text.h"
 #include "baton/instrument/regular_expression.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 #include "re2/re2.h"
@@ -39,6 +41,10 @@ absl::StatusOr<std::unique_ptr<const re2::RE2>> Compile(
 bool Matches(const std::unique_ptr<const re2::RE2>& pattern,
              const std::string& name) {
   return pattern != nullptr && re2::RE2::FullMatch(name, *pattern);
+}
+
+bool IsNumber(const PrintIrOptions& options, const PassExecution& pass) {
+  return options.numbers.empty() || options.numbers.count(pass.number()) > 0;
 }
 
 std::string NumberAndName(const PassExecution& pass) {
@@ -249,7 +255,10 @@ absl::StatusOr<std::shared_ptr<PrintIrInstrument>> PrintIrInstrument::Create(
   BATON_RETURN_IF_ERROR(before.status());
   auto after = Compile(options.after);
   BATON_RETURN_IF_ERROR(after.status());
+  auto op = Compile(options.op);
+  BATON_RETURN_IF_ERROR(op.status());
   auto result = absl::WrapUnique(new PrintIrInstrument(std::move(options)));
+  result->op_ = *std::move(op);
   result->before_ = *std::move(before);
   result->after_ = *std::move(after);
   return std::shared_ptr<PrintIrInstrument>(std::move(result));
@@ -262,6 +271,7 @@ PrintIrInstrument::~PrintIrInstrument() = default;
 void PrintIrInstrument::Print(absl::string_view where,
                               const PassExecution& pass,
                               const std::string& text) {
+  ++num_printed_;
   std::string heading = absl::StrCat("// ", where, " ", NumberAndName(pass));
   for (const PassExecution* outer = pass.parent(); outer != nullptr;
        outer = outer->parent()) {
@@ -272,10 +282,44 @@ void PrintIrInstrument::Print(absl::string_view where,
                                                         << std::flush;
 }
 
+void PrintIrInstrument::PrintModule(absl::string_view where,
+                                    const PassExecution& pass,
+                                    const IRModule& module) {
+  const IRModule filtered = Filtered(module, IRModule());
+  if (HasFilter() && filtered.size() == 0) return;
+  Print(where, pass, AsText(filtered, options_.text));
+}
+
+IRModule PrintIrInstrument::Filtered(const IRModule& module,
+                                     const IRModule& other) const {
+  if (!HasFilter()) return module;
+  const auto calls_op = [this](const BaseFunc& function) {
+    if (op_ == nullptr) return true;
+    bool calls = false;
+    if (!function.defined()) return calls;
+    PostOrderVisit(
+        function, [&calls](const ExprNode*) { return !calls; },
+        [&](const ExprNode* node) {
+          calls =
+              calls || re2::RE2::FullMatch(NodeText::Head(Expr(node)), *op_);
+        });
+    return calls;
+  };
+  IRModule result;
+  for (const IRModule::Definition& definition : module.functions()) {
+    const std::string& name = definition.var->name();
+    if (!options_.function.empty() && name != options_.function) continue;
+    if (calls_op(definition.function) || calls_op(other.Find(name))) {
+      result.Set(definition.var, definition.function);
+    }
+  }
+  return result;
+}
+
 absl::Status PrintIrInstrument::RunBeforePass(const IRModule& module,
                                               const PassExecution& pass) {
-  if (Matches(before_, pass.name())) {
-    Print("IR before", pass, AsText(module, options_.text));
+  if (Matches(before_, pass.name()) && IsNumber(options_, pass)) {
+    PrintModule("IR before", pass, module);
   }
   return absl::OkStatus();
 }
@@ -283,21 +327,24 @@ absl::Status PrintIrInstrument::RunBeforePass(const IRModule& module,
 absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
                                              const PassExecution& pass) {
   using Changed = PrintIrOptions::Changed;
+  if (!IsNumber(options_, pass)) return absl::OkStatus();
   const bool tells_change =
       options_.changed != Changed::kNone && pass.changed() &&
       pass.info().granularity != PassGranularity::kSequence &&
       !IsToldByParent(pass);
   const bool matches = Matches(after_, pass.name());
   if (matches || (tells_change && options_.changed == Changed::kFull)) {
-    Print("IR after", pass, AsText(module, options_.text));
+    PrintModule("IR after", pass, module);
   }
   if (tells_change && options_.changed == Changed::kDiff) {
-    const std::string diff = DiffModules(pass.before(), module, options_.text);
+    const std::string diff =
+        DiffModules(Filtered(pass.before(), module),
+                    Filtered(module, pass.before()), options_.text);
     if (!diff.empty()) Print("IR changed by", pass, diff);
   }
   if (tells_change && options_.changed == Changed::kStructural) {
-    const std::string diff =
-        StructuralDiffText(DiffStructure(pass.before(), module));
+    const std::string diff = StructuralDiffText(DiffStructure(
+        Filtered(pass.before(), module), Filtered(module, pass.before())));
     if (!diff.empty()) Print("IR changed by", pass, diff);
   }
   return absl::OkStatus();

@@ -4,8 +4,10 @@
 #ifndef BATON_INSTRUMENT_PRINT_IR_H_
 #define BATON_INSTRUMENT_PRINT_IR_H_
 
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -36,6 +38,12 @@ struct PrintIrOptions {
     kStructural,  // StructuralDiffText, instrument/structural_diff.h
   };
   Changed changed = Changed::kNone;
+  // Filters; each that is empty lets all through. The numbers of executions,
+  // the name of a function, and a regular expression that must match the name
+  // of an operator, as a whole: prints functions that call it.
+  std::set<int64_t> numbers = {};
+  std::string function = {};
+  std::string op = {};
   TextOptions text = {
       .version = false, .metadata = false, .note_omitted_metadata = false};
   // Null for standard error.
@@ -64,6 +72,9 @@ class PrintIrInstrument final : public PassInstrument {
       PrintIrOptions options);
   ~PrintIrInstrument() override;
 
+  // The number of modules and differences that were printed.
+  int64_t num_printed() const { return num_printed_; }
+
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
   absl::Status RunAfterPass(const IRModule& module,
@@ -73,10 +84,20 @@ class PrintIrInstrument final : public PassInstrument {
   explicit PrintIrInstrument(PrintIrOptions options);
   void Print(absl::string_view where, const PassExecution& pass,
              const std::string& text);
+  void PrintModule(absl::string_view where, const PassExecution& pass,
+                   const IRModule& module);
+  bool HasFilter() const {
+    return !options_.function.empty() || op_ != nullptr;
+  }
+  // The functions of `module` that the filters let through in `module` or in
+  // `other`; `module` itself without filters.
+  IRModule Filtered(const IRModule& module, const IRModule& other) const;
 
   PrintIrOptions options_;
   std::unique_ptr<const re2::RE2> before_;  // null if it matches nothing
   std::unique_ptr<const re2::RE2> after_;
+  std::unique_ptr<const re2::RE2> op_;
+  int64_t num_printed_ = 0;
 };
 
 // The difference of two texts in the unified format, without the lines that

@@ -48,6 +48,8 @@ struct FlagSpec {
   // The heading in the help. Leave it empty for flags of an instrument, which
   // have a heading of their own.
   std::string group = {};
+  // If true, `--name` alone is `--name=`.
+  bool value_optional = false;
   // The allowed values of the flag; if empty, any value.
   std::vector<std::string> choices = {};
   // The least and the largest number that the flag may be. No flag may be NaN

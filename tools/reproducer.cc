@@ -115,6 +115,11 @@ std::string ReproducerText(const IRModule& module, const RunOptions& options,
   return ReproducerHead(module, options, error) + AsText(module);
 }
 
+bool IsReproducerHead(absl::string_view text) {
+  return absl::StripTrailingAsciiWhitespace(text.substr(0, text.find('\n'))) ==
+         kFirstLine;
+}
+
 absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,
                                 const std::vector<std::string>& keep,
                                 RunOptions& options) {

@@ -19,6 +19,10 @@ struct RunModelOptions {
   // output_0.pb ...; then the data sets provide inputs and expected outputs.
   std::string model;
 
+  // A built-in workload in place of `model`: `resnet{num_layers=18}`. Its
+  // weights are constants.
+  std::string workload;
+
   std::string inputs;
   bool random_inputs = false;
   int seed = 0;
@@ -47,6 +51,10 @@ struct RunModelOptions {
 
   template <typename V>
   static void VisitFields(V& v) {
+    v("workload", &RunModelOptions::workload,
+      FlagSpec{.help = "A built-in network, with its weights, in place of "
+                       "MODEL: 'resnet{num_layers=18}'.",
+               .value = "SPEC"});
     v("inputs", &RunModelOptions::inputs,
       FlagSpec{.help = "Arguments: .npz, .npy, .pb, or a folder of .pb.",
                .value = "FILE"});
@@ -55,7 +63,7 @@ struct RunModelOptions {
     v("seed", &RunModelOptions::seed,
       FlagSpec{.help = "Of the random arguments.", .value = "N"});
     v("input_shapes", &RunModelOptions::input_shapes,
-      FlagSpec{.help = "Shapes of inputs of an ONNX file: x:[1,3,224,224].",
+      FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
                .value = "SHAPES"});
     v("input_values", &RunModelOptions::input_values,
       FlagSpec{.help = "Inputs of an ONNX file as constants: n:3,sizes:[4,5].",

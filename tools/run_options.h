@@ -57,9 +57,8 @@ struct RunOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("passes", &RunOptions::passes,
-      FlagSpec{.help = "As in "
-                       "'FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:"
-                       "[NHWC]}}'.",
+      FlagSpec{.help = "As in 'InferType,FixedPoint{limit=5}(SimplifyExpr,"
+                       "FoldConstant)'.",
                .value = "PIPELINE",
                .group = kPassFlags});
     v("rules", &RunOptions::rules,
