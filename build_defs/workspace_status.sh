@@ -9,4 +9,4 @@ commit="$(git rev-parse --short=12 HEAD 2>/dev/null)" || exit 0
 if ! git diff-index --quiet HEAD -- 2>/dev/null; then
   commit+="-modified"
 fi
-echo "BATON_COMMIT ${commit}"
+echo "BUILD_SCM_REVISION ${commit}"

@@ -57,8 +57,8 @@ absl::StatusOr<IRModule> Only(const IRModule& module,
 
 // An error if `re` matches neither a registered operator nor the title of a
 // node in `history`.
-absl::Status CheckTitles(const History& history, const std::string& pattern,
-                         const re2::RE2& re) {
+absl::Status CheckTitles(const History& history, absl::string_view flag,
+                         const std::string& pattern, const re2::RE2& re) {
   std::vector<std::string> names;
   for (const OpNode* op : OpRegistry::Global().List()) {
     names.push_back(op->name());
@@ -77,11 +77,11 @@ absl::Status CheckTitles(const History& history, const std::string& pattern,
     }
   }
   for (const std::string& title : titles) {
-    names.push_back(title);
+    if (OpRegistry::Global().Find(title) == nullptr) names.push_back(title);
     if (re2::RE2::FullMatch(title, re)) return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("no operator has a name that \"", pattern,
+      absl::StrCat("--", flag, ": no operator has a name that \"", pattern,
                    "\" matches as a whole", DidYouMean(pattern, names)));
 }
 
@@ -263,7 +263,7 @@ absl::StatusOr<std::vector<NodeBlame>> HistoryBlame(
   if (!selection.op.empty()) {
     BATON_ASSIGN_OR_RETURN(re,
                            internal::CompileRegularExpression(selection.op));
-    BATON_RETURN_IF_ERROR(CheckTitles(history, selection.op, *re));
+    BATON_RETURN_IF_ERROR(CheckTitles(history, "op", selection.op, *re));
   }
   BATON_ASSIGN_OR_RETURN(const IRModule module, history.ModuleAfter(number));
   BATON_ASSIGN_OR_RETURN(const int state, history.StateAfter(number));
@@ -352,7 +352,7 @@ absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
   if (!selection.op.empty()) {
     BATON_ASSIGN_OR_RETURN(re,
                            internal::CompileRegularExpression(selection.op));
-    BATON_RETURN_IF_ERROR(CheckTitles(history, selection.op, *re));
+    BATON_RETURN_IF_ERROR(CheckTitles(history, "op", selection.op, *re));
   }
   BATON_ASSIGN_OR_RETURN(const HistoryExecution* execution,
                          history.Find(number));
@@ -416,7 +416,9 @@ absl::StatusOr<std::string> HistoryFind(const History& history,
                                        : condition.has;
   BATON_ASSIGN_OR_RETURN(const auto re,
                          internal::CompileRegularExpression(pattern));
-  if (!by_text) BATON_RETURN_IF_ERROR(CheckTitles(history, pattern, *re));
+  if (!by_text)
+    BATON_RETURN_IF_ERROR(
+        CheckTitles(history, lacks ? "lacks" : "has", pattern, *re));
   const auto holds = [&](const IRModule& module) {
     if (by_text) return re2::RE2::PartialMatch(ToText(module), *re);
     bool found = false;

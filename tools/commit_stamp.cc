@@ -1,13 +1,14 @@
 // The commit that a program is built from. Bazel compiles this file when it
-// links a program, with what build_defs/workspace_status.sh prints as macros.
+// links a program, and defines what build_defs/workspace_status.sh prints.
 
 namespace baton {
 
-#ifndef BATON_COMMIT
-#define BATON_COMMIT "unknown"
+#ifndef BUILD_SCM_REVISION
+#define BUILD_SCM_REVISION "0"
 #endif
 
+// "0" if it is unknown.
 extern const char kCommitStamp[];
-const char kCommitStamp[] = BATON_COMMIT;
+const char kCommitStamp[] = BUILD_SCM_REVISION;
 
 }  // namespace baton

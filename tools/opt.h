@@ -146,8 +146,7 @@ struct OptOptions {
                .value = "FILE",
                .group = kInputFlags});
     v("start_after", &OptOptions::start_after,
-      FlagSpec{.help = "With --resume: the last execution that is not run; -1: "
-                       "before a failure.",
+      FlagSpec{.help = "With --resume: begins after it; -1: before a failure.",
                .value = "N",
                .group = kInputFlags,
                .least = 0,
@@ -170,8 +169,7 @@ struct OptOptions {
                .group = kOutputFlags});
     v("emit", &OptOptions::emit,
       FlagSpec{
-          .help =
-              "text, text-no-meta, binary, onnx or none; else as OUTPUT ends.",
+          .help = "text, text-no-meta, binary, onnx, none; or by --output.",
           .value = "FORMAT",
           .group = kOutputFlags,
           .choices = {"text", "text-no-meta", "binary", "onnx", "none"}});

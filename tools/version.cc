@@ -7,7 +7,8 @@
 
 namespace baton {
 
-// Defined in commit_stamp.cc, which Bazel compiles for each program.
+// Defined in commit_stamp.cc, which Bazel compiles for each program; "0" if the
+// commit is unknown.
 extern const char kCommitStamp[];
 
 namespace {
@@ -17,8 +18,9 @@ constexpr char kVersion[] = "0.1.0";
 }  // namespace
 
 std::string VersionText(absl::string_view program) {
-  return absl::StrCat(program, " (Baton ", kVersion, ", commit ", kCommitStamp,
-                      ")");
+  const absl::string_view commit = kCommitStamp;
+  return absl::StrCat(program, " (Baton ", kVersion, ", commit ",
+                      commit == "0" ? "unknown" : commit, ")");
 }
 
 }  // namespace baton
