@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,8 +14,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/write_file.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/transform/pass_instrument.h"
@@ -96,5 +100,50 @@ void DumpInstrument::PassFailed(const IRModule& module,
   // The pass's own error matters more than one of this file's.
   Write(pass, "failed", module).IgnoreError();
 }
+
+namespace {
+
+struct DumpFlags {
+  std::string dump_dir;
+  bool dump_changed_only = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("dump_dir", &DumpFlags::dump_dir,
+      FlagSpec{.help = "A file for each execution of a pass, in a folder "
+                       "without dumps.",
+               .value = "DIR",
+               .group = kReportFlags});
+    v("dump_changed_only", &DumpFlags::dump_changed_only,
+      FlagSpec{.help = "With --dump_dir: no files of unchanged results.",
+               .group = kReportFlags});
+  }
+};
+
+InstrumentFactory::Made MakeDump(const DumpFlags& flags,
+                                 const InstrumentRun& run) {
+  if (flags.dump_dir.empty()) {
+    if (!flags.dump_changed_only) return nullptr;
+    return absl::InvalidArgumentError("--dump_changed_only: needs --dump_dir");
+  }
+  DumpOptions options = {.folder = flags.dump_dir,
+                         .changed_only = flags.dump_changed_only};
+  if (run.module_number > 0) {
+    absl::StrAppend(&options.folder, "/", run.module_number);
+  }
+  const absl::Status status = DumpInstrument::CheckFolder(options.folder);
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat("--dump_dir: ", status.message()));
+  }
+  auto instrument = std::make_shared<DumpInstrument>(std::move(options));
+  instrument->set_name("--dump_dir");
+  return instrument;
+}
+
+BATON_REGISTER_INSTRUMENT("dump", "Writes a file for each execution of a pass.",
+                          MakeDump, InstrumentPhase::kPrint);
+
+}  // namespace
 
 }  // namespace baton

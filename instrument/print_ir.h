@@ -1,10 +1,12 @@
 // PrintIrInstrument: prints the module before and after passes. To print at one
-// place of a pipeline, use the pass PrintIR (transform/print_ir.h).
+// place of a pipeline, use the pass PrintIR (transform/print_ir.h). baton-opt has
+// it as --print_before, --print_after, --print_changed.
 
 #ifndef BATON_INSTRUMENT_PRINT_IR_H_
 #define BATON_INSTRUMENT_PRINT_IR_H_
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <set>
@@ -48,6 +50,8 @@ struct PrintIrOptions {
       .version = false, .metadata = false, .note_omitted_metadata = false};
   // Null for standard error.
   std::ostream* out = nullptr;
+  // Receives the output in place of `out`, unless it is null.
+  std::function<void(absl::string_view)> write = nullptr;
 };
 
 // Prints a comment that names the pass, and then the module:
@@ -72,8 +76,10 @@ class PrintIrInstrument final : public PassInstrument {
       PrintIrOptions options);
   ~PrintIrInstrument() override;
 
-  // The number of modules and differences that were printed.
-  int64_t num_printed() const { return num_printed_; }
+  // A line for each of `before`, `after` and the filters that no pass of the run
+  // matched:
+  //   --print_after=FuseOps: this run has no pass that matches
+  std::string Unmatched() const;
 
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
@@ -97,7 +103,9 @@ class PrintIrInstrument final : public PassInstrument {
   std::unique_ptr<const re2::RE2> before_;  // null if it matches nothing
   std::unique_ptr<const re2::RE2> after_;
   std::unique_ptr<const re2::RE2> op_;
-  int64_t num_printed_ = 0;
+  bool matched_before_ = false;
+  bool matched_after_ = false;
+  bool has_printed_ = false;
 };
 
 // The difference of two texts in the unified format, without the lines that

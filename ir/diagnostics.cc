@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/out_of_memory.h"
+#include "baton/base/plural.h"
 #include "baton/base/printable.h"
 #include "baton/base/source.h"
 #include "baton/ir/span.h"
@@ -66,8 +67,8 @@ std::string Diagnostics::ToString() const {
     }
   }
   if (num_errors_ > kMaxErrors) {
-    absl::StrAppend(&result, "\nerror: ", num_errors_ - kMaxErrors,
-                    " more errors");
+    absl::StrAppend(
+        &result, "\nerror: ", Plural(num_errors_ - kMaxErrors, "more error"));
   }
   return result;
 }

@@ -14,12 +14,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/text_file.h"
 #include "baton/tools/check.h"
 #include "baton/tools/command_line.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/run_main.h"
 
 namespace baton {

@@ -19,11 +19,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "baton/base/flags.h"
 #include "baton/base/near_names.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/flag_files.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/version.h"
 
 namespace baton {

@@ -22,7 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 
 namespace baton {
 

@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/tools/flags.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

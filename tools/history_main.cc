@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/near_names.h"
 #include "baton/base/plural.h"
 #include "baton/base/printable.h"
@@ -26,7 +27,6 @@
 #include "baton/instrument/structural_diff.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/files.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/run_main.h"
 
 namespace baton {

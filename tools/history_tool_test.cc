@@ -262,7 +262,7 @@ TEST(HistoryToolTest, TensorsThatAreNotThere) {
   for (const char* tensors : {"", " --record_tensors"}) {
     const RunResult r = testing::RunBinary(
         "tools/faulty-opt",
-        absl::StrCat("--workload='mlp{image_shape=[1,6,6]}' --bind_params "
+        absl::StrCat("--workload='resnet{image_shape=[3,32,32]}' --bind_params "
                      "--emit=none --passes=FoldConstant --record=",
                      file, tensors));
     EXPECT_EQ(r.exit_code, 0) << r.err;
@@ -299,7 +299,8 @@ TEST(ResumeTest, RunsTheRest) {
   EXPECT_THAT(opt("--resume=" + file).err, HasSubstr("ended without an error"));
   // From before a failure, with other passes.
   const std::string failed = Record(
-      "resume_failed", "--passes=InferType,DropRelu,FuseOps --check_values", 1);
+      "resume_failed", "--passes=InferType,DropRelu,FuseOps --check_values", 1,
+      "def @main(%x: Tensor[(8), float32]) { nn.relu(%x) }\n");
   const RunResult r =
       opt(absl::StrCat("--resume=", failed, " --passes=FuseOps --op_diff"));
   EXPECT_EQ(r.exit_code, 0) << r.err;

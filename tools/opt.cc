@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "baton/base/flags.h"
 #include "baton/base/limits.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
@@ -31,7 +32,6 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/tools/console.h"
 #include "baton/tools/files.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/input.h"
 #include "baton/tools/module_source.h"
 #include "baton/tools/opt_flags.h"
@@ -156,7 +156,6 @@ absl::StatusOr<OptJob> LoadJob(const OptOptions& options, PreparedRun prepared,
     }
     job.modules.push_back({.module = std::move(module)});
   }
-  BATON_RETURN_IF_ERROR(CheckRunFlags(options, job.prepared.run));
   BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
   if (job.prepared.run.typed_input) {
     for (InputModule& input : job.modules) {
@@ -317,7 +316,7 @@ absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
 }
 
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
-  Console console(streams.reports, options.progress && !PrintsModules(options));
+  Console console(streams.reports, options.progress);
   // Reports errors that can be found at once.
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<RunOptions>(), &options.run));
@@ -335,6 +334,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   }
   BATON_ASSIGN_OR_RETURN(
       OptJob job, LoadJob(options, std::move(prepared), streams.in, console));
+  BATON_RETURN_IF_ERROR(CheckRunFlags(options, job.prepared.run));
   const std::string skipped = DescribeSkippedPasses(
       job.prepared.pipeline, PassContext(job.prepared.context));
   if (!skipped.empty()) console.Report(absl::StrCat(skipped, "\n"));

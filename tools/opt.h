@@ -11,7 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/tools/flags.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/flags.h"
 #include "baton/tools/input.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
@@ -94,22 +95,12 @@ struct OptOptions {
   // If true, the history contains the origins of nodes, for `blame`. Recording
   // origins is most of the cost of a history.
   bool record_origins = true;
-  // Regular expressions; see instrument/print_ir.h.
-  std::string print_before;
-  std::string print_after;
-  std::string print_changed = "none";
-  // Filters of what is printed: see PrintIrOptions. Numbers alone print the
-  // module after these executions.
-  std::vector<std::string> print_executions;
-  std::string print_function;
-  std::string print_op;
   // The rules for which to report why they were not applied; see
   // tools/why_not.h.
   std::vector<std::string> why_not;
-  // A folder for the module after each pass; see instrument/dump.h. If there
-  // are several modules, each has a folder in it: 1, 2, ...
-  std::string dump_dir;
-  bool dump_changed_only = false;  // no files of unchanged results
+  // The given flags of instruments that print and write files, by name: see
+  // InstrumentPhase::kPrint.
+  AttrMap report_flags = {};
   // If true, checks the result of the passes before it is written.
   bool verify_result = true;
   // The file for a reproducer if the passes fail or crash: see tools/reproducer.h. If
@@ -233,44 +224,9 @@ struct OptOptions {
     v("record_origins", &OptOptions::record_origins,
       FlagSpec{.help = "Also records what nodes were made from, for blame.",
                .group = kReportFlags});
-    v("print_before", &OptOptions::print_before,
-      FlagSpec{
-          .help = "The module before passes of these names (RE2, whole name).",
-          .value = "RE",
-          .group = kReportFlags});
-    v("print_after", &OptOptions::print_after,
-      FlagSpec{.help = "The same, after them.",
-               .value = "RE",
-               .group = kReportFlags});
-    v("print_changed", &OptOptions::print_changed,
-      FlagSpec{
-          .help = "What each pass changed: none, full, diff or structural.",
-          .value = "HOW",
-          .group = kReportFlags,
-          .choices = {"none", "full", "diff", "structural"}});
-    v("print_executions", &OptOptions::print_executions,
-      FlagSpec{.help = "Prints only at these executions; alone, after them.",
-               .value = "N,N",
-               .group = kReportFlags});
-    v("print_function", &OptOptions::print_function,
-      FlagSpec{.help = "Prints only this function.",
-               .value = "NAME",
-               .group = kReportFlags});
-    v("print_op", &OptOptions::print_op,
-      FlagSpec{.help = "Prints only functions that call this operator (RE2).",
-               .value = "RE",
-               .group = kReportFlags});
     v("why_not", &OptOptions::why_not,
       FlagSpec{.help = "Why these rules of Rewrite were not applied.",
                .value = "RULE,RULE",
-               .group = kReportFlags});
-    v("dump_dir", &OptOptions::dump_dir,
-      FlagSpec{.help = "A file for each execution of a pass, in a folder "
-                       "without dumps.",
-               .value = "DIR",
-               .group = kReportFlags});
-    v("dump_changed_only", &OptOptions::dump_changed_only,
-      FlagSpec{.help = "With --dump_dir: no files of unchanged results.",
                .group = kReportFlags});
 
     v("verify_result", &OptOptions::verify_result,

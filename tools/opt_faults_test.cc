@@ -206,7 +206,9 @@ TEST(LeaveOutTest, ByNumberByNameAndFromOneOn) {
   EXPECT_EQ(GuiltyOpt(args + "--disabled_pass=DropRelu#1").err,
             "1 FoldConstant add -1\n0 sequential add -1\n");
   EXPECT_EQ(GuiltyOpt(args + "--disabled_pass=DropRelu#2").err,
-            GuiltyOpt(args).err);
+            GuiltyOpt(args).err +
+                "--disabled_pass=DropRelu#2: this run has 1 execution of "
+                "DropRelu\n");
   EXPECT_EQ(GuiltyOpt(args + "--stop_after=2").err,
             "1 FoldConstant add -1\n0 sequential add -1\n");
   EXPECT_THAT(GuiltyOpt(args + "--skip_execution=x").err,
@@ -223,7 +225,7 @@ TEST(VerifyRoundtripTest, GoodPassesOverANetwork) {
       "--workload='resnet{image_shape=[3,32,32]}' --verify_roundtrip "
       "--passes=SimplifyInference,FoldConstant,FuseOps --emit=none");
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_EQ(r.err, "--verify_roundtrip: checked 6 modules\n");
+  EXPECT_EQ(r.err, "--verify_roundtrip: checked 4 modules\n");
 }
 
 TEST(CheckValuesTest, GoodPassesOverANetwork) {

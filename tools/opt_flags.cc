@@ -12,7 +12,6 @@
 #include "baton/base/status_macros.h"
 #include "baton/tools/files.h"
 #include "baton/tools/opt.h"
-#include "baton/tools/opt_instruments.h"
 #include "baton/tools/opt_output.h"
 #include "baton/tools/run_options.h"
 
@@ -58,7 +57,6 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
       {{"record_tensors", "record_origins"},
        !options.record.empty(),
        "--record"},
-      {{"dump_changed_only"}, !options.dump_dir.empty(), "--dump_dir"},
       {{"onnx_opset", "onnx_external_data"},
        EmitOf(options) == "onnx",
        "--emit=onnx or --output=FILE.onnx"},
@@ -66,9 +64,6 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
       {{"triage_seconds"},
        has_triage || !options.reproducer.empty(),
        "--triage or --reproducer"},
-      {{"print_function", "print_op"},
-       PrintsModules(options),
-       "--print_before, --print_after or --print_changed"},
       {{"start_after"}, !options.resume.empty(), "--resume"},
       {{"bind_params"}, !options.workload.empty(), "--workload"}};
   for (const Rule& rule : rules) {
@@ -90,11 +85,13 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
   }
   if (options.verify_diagnostics) {
     const char* flag = FirstGiven(
-        options, {"workload", "resume",       "input_shapes", "input_values",
-                  "output",   "artifacts",    "timing",       "op_diff",
-                  "report",   "remarks",      "remarks_file", "statistics",
-                  "record",   "print_before", "print_after",  "print_changed",
-                  "why_not",  "dump_dir",     "reproducer",   "triage"});
+        options,
+        {"workload", "resume", "input_shapes", "input_values", "output",
+         "artifacts", "timing", "op_diff", "report", "remarks", "remarks_file",
+         "statistics", "record", "why_not", "reproducer", "triage"});
+    if (flag == nullptr && !options.report_flags.empty()) {
+      flag = options.report_flags[0].first.c_str();
+    }
     if (flag != nullptr) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--", flag, ": has no effect beside --verify_diagnostics"));
@@ -105,9 +102,9 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
 
 absl::Status CheckRunFlags(const OptOptions& options, const RunOptions& run) {
   if (run.check_values) return absl::OkStatus();
-  if (FirstGiven(options, {"seed"}) != nullptr) {
-    return Needs("seed", "--check_values");
-  }
+  const char* flag =
+      FirstGiven(options, {"expect", "special_values", "max_error", "seed"});
+  if (flag != nullptr) return Needs(flag, "--check_values");
   if (FirstGiven(options, {"inputs"}) != nullptr && options.triage.empty() &&
       options.reproducer.empty()) {
     return Needs("inputs", "--check_values, --triage or --reproducer");

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -20,17 +20,16 @@
 #include "baton/base/status_macros.h"
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
-#include "baton/instrument/dump.h"
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
+#include "baton/instrument/instrument_registry.h"
+#include "baton/instrument/name_patterns.h"
 #include "baton/instrument/op_differ.h"
-#include "baton/instrument/print_ir.h"
 #include "baton/instrument/progress.h"
 #include "baton/instrument/remarks.h"
 #include "baton/instrument/skip.h"
 #include "baton/instrument/timing.h"
 #include "baton/ir/module.h"
-#include "baton/ir/op.h"
 #include "baton/tools/console.h"
 #include "baton/tools/files.h"
 #include "baton/tools/opt.h"
@@ -42,57 +41,9 @@
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/print_ir.h"
-#include "re2/re2.h"
 
 namespace baton {
 namespace {
-
-absl::StatusOr<std::shared_ptr<PrintIrInstrument>> CreatePrinter(
-    const OptOptions& options, std::ostream* out) {
-  using Changed = PrintIrOptions::Changed;
-  PrintIrOptions print = {
-      .before = options.print_before,
-      .after = options.print_after,
-      .changed = options.print_changed == "full"         ? Changed::kFull
-                 : options.print_changed == "diff"       ? Changed::kDiff
-                 : options.print_changed == "structural" ? Changed::kStructural
-                                                         : Changed::kNone,
-      .function = options.print_function,
-      .op = options.print_op,
-      .out = out};
-  for (const std::string& text : options.print_executions) {
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(text, &number) || number < 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--print_executions: expected numbers from 1, found `", text, "`"));
-    }
-    print.numbers.insert(number);
-  }
-  if (print.before.empty() && print.after.empty() &&
-      print.changed == Changed::kNone) {
-    print.after = ".*";
-  }
-  return PrintIrInstrument::Create(std::move(print));
-}
-
-// An error if no operator has a name that the regular expression matches.
-absl::Status CheckOperatorPattern(absl::string_view flag,
-                                  const std::string& pattern) {
-  if (pattern.empty()) return absl::OkStatus();
-  const re2::RE2 re(pattern, re2::RE2::CannedOptions::Quiet);
-  if (!re.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--", flag, ": regular expression ", pattern, ": ", re.error()));
-  }
-  std::vector<std::string> names;
-  for (const OpNode* op : OpRegistry::Global().List()) {
-    names.push_back(op->name());
-    if (re2::RE2::FullMatch(op->name(), re)) return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, ": no operator has a name that \"", pattern,
-                   "\" matches as a whole", DidYouMean(pattern, names)));
-}
 
 // Null without --remarks, --remarks_file and --statistics. Remarks for the file
 // are appended to `json`.
@@ -162,8 +113,6 @@ PassPatterns PatternsOf(const OptOptions& options) {
   const auto add = [&patterns](const char* flag, absl::string_view pattern) {
     if (!pattern.empty()) patterns.emplace_back(flag, std::string(pattern));
   };
-  add("print_before", options.print_before);
-  add("print_after", options.print_after);
   for (const absl::string_view item : absl::StrSplit(options.remarks, ',')) {
     const size_t colon = item.find(':');
     if (colon != absl::string_view::npos) {
@@ -214,8 +163,8 @@ absl::StatusOr<CheckingInstruments> OnlyChecks(
   // They may keep passes from running.
   BATON_ASSIGN_OR_RETURN(
       const PassInstruments registered,
-      RegisteredInstruments(
-          prepared.run,
+      MakeInstruments(
+          InstrumentPhase::kRegistered, prepared.run.instrument_flags,
           {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
   Append(registered, instruments);
   BATON_ASSIGN_OR_RETURN(
@@ -228,23 +177,18 @@ absl::StatusOr<CheckingInstruments> OnlyChecks(
 
 }  // namespace
 
-bool PrintsModules(const OptOptions& options) {
-  return !options.print_before.empty() || !options.print_after.empty() ||
-         options.print_changed != "none" || !options.print_executions.empty();
-}
-
 absl::Status CheckInstrumentFlags(const OptOptions& options,
                                   const PreparedRun& prepared) {
   for (const auto& [flag, pattern] : PatternsOf(options)) {
     BATON_RETURN_IF_ERROR(CheckPassPattern(flag, pattern, prepared.pipeline));
   }
-  BATON_RETURN_IF_ERROR(CheckOperatorPattern("print_op", options.print_op));
-  BATON_RETURN_IF_ERROR(CreatePrinter(options, nullptr).status());
+  // Their errors.
+  BATON_RETURN_IF_ERROR(MakeInstruments(InstrumentPhase::kPrint,
+                                        options.report_flags,
+                                        {.pipeline = prepared.pipeline})
+                            .status());
   BATON_RETURN_IF_ERROR(CreateRemarks(options, nullptr, nullptr).status());
   BATON_RETURN_IF_ERROR(TimingOptions(options, /*several=*/false).status());
-  if (!options.dump_dir.empty()) {
-    BATON_RETURN_IF_ERROR(DumpInstrument::CheckFolder(options.dump_dir));
-  }
   return absl::OkStatus();
 }
 
@@ -267,6 +211,9 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
   instruments.patterns_ = PatternsOf(options);
   const bool reports = !options.report.empty();
   instruments.reports_ = reports;
+  instruments.prints_ = std::any_of(
+      options.report_flags.begin(), options.report_flags.end(),
+      [](const auto& flag) { return absl::StartsWith(flag.first, "print_"); });
   instruments.shows_timing_ = options.timing != "none";
   instruments.timing_format_ = options.timing;
   instruments.timing_threshold_ = options.timing_threshold;
@@ -300,18 +247,21 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
                                    }}),
             "--record");
   }
-  if (PrintsModules(options)) {
-    BATON_ASSIGN_OR_RETURN(instruments.printer_,
-                           CreatePrinter(options, &console.stream()));
-    add(instruments.printer_,
-        options.print_changed != "none" ? "--print_changed"
-        : options.print_before.empty()  ? "--print_after"
-                                        : "--print_before");
-    instruments.prints_ = true;
-    instruments.has_print_filter_ = !options.print_executions.empty() ||
-                                    !options.print_function.empty() ||
-                                    !options.print_op.empty();
-  }
+  const auto report = [&console](absl::string_view text) {
+    console.Report(text);
+  };
+  const InstrumentRun about = {
+      .pipeline = pipeline,
+      .module_number = several ? static_cast<int>(module_number) : 0,
+      .report = report,
+      .at_end = [lines =
+                     instruments.at_end_](std::function<std::string()> line) {
+        lines->push_back(std::move(line));
+      }};
+  BATON_ASSIGN_OR_RETURN(
+      PassInstruments more,
+      MakeInstruments(InstrumentPhase::kPrint, options.report_flags, about));
+  for (auto& instrument : more) add(std::move(instrument), nullptr);
   if (!options.why_not.empty()) {
     BATON_ASSIGN_OR_RETURN(
         auto why_not, WhyNotInstrument::Create(
@@ -320,22 +270,8 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
                           }));
     add(std::move(why_not), "--why_not");
   }
-  if (!options.dump_dir.empty()) {
-    add(std::make_shared<DumpInstrument>(DumpOptions{
-            .folder = several
-                          ? absl::StrCat(options.dump_dir, "/", module_number)
-                          : options.dump_dir,
-            .changed_only = options.dump_changed_only}),
-        "--dump_dir");
-  }
-  BATON_ASSIGN_OR_RETURN(
-      PassInstruments more,
-      RegisteredInstruments(
-          run, {.pipeline = pipeline,
-                .module_number = several ? static_cast<int>(module_number) : 0,
-                .report = [&console](absl::string_view text) {
-                  console.Report(text);
-                }}));
+  BATON_ASSIGN_OR_RETURN(more, MakeInstruments(InstrumentPhase::kRegistered,
+                                               run.instrument_flags, about));
   instruments.has_registered_ = !more.empty();
   for (auto& instrument : more) add(std::move(instrument), nullptr);
   // Instruments that check come last: the others have then received the result.
@@ -345,9 +281,6 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
       recorder->AddRemark(RemarkOf(error));
     };
   }
-  const auto report = [&console](absl::string_view text) {
-    console.Report(text);
-  };
   PreparedRun checks = prepared;
   if (run.check_values && (instruments.shows_timing_ || reports)) {
     // Evaluating leaves nothing of the passes in the caches of the processor.
@@ -509,11 +442,16 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
         return status;
       }));
   outcome->checked = checks_.summary();
-  if (skip_ != nullptr) outcome->unused = skip_->Unmet();
-  if (has_print_filter_ && printer_->num_printed() == 0) {
-    outcome->unused.push_back(
-        "--print_executions, --print_function, "
-        "--print_op: nothing was printed");
+  for (const std::function<std::string()>& lines : *at_end_) {
+    for (const absl::string_view line :
+         absl::StrSplit(lines(), '\n', absl::SkipEmpty())) {
+      outcome->unused.emplace_back(line);
+    }
+  }
+  if (skip_ != nullptr) {
+    for (std::string& line : skip_->Unmet()) {
+      outcome->unused.push_back(std::move(line));
+    }
   }
   if (executed_ != nullptr) {
     for (std::string& line :

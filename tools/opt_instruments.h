@@ -14,7 +14,6 @@
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/op_differ.h"
-#include "baton/instrument/print_ir.h"
 #include "baton/instrument/remarks.h"
 #include "baton/instrument/skip.h"
 #include "baton/instrument/timing.h"
@@ -28,9 +27,6 @@
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
-
-// True if modules are printed while passes run.
-bool PrintsModules(const OptOptions& options);
 
 // An error if a flag of an instrument is wrong by itself, beside another flag,
 // or for `prepared`.
@@ -104,9 +100,11 @@ class RunInstruments {
   std::shared_ptr<OpDiffer> differ_;
   std::shared_ptr<RemarkInstrument> remarks_;
   std::shared_ptr<HistoryRecorder> recorder_;
-  std::shared_ptr<PrintIrInstrument> printer_;
   std::shared_ptr<ExecutedPasses> executed_;
   PassPatterns patterns_;
+  // Of InstrumentRun::at_end.
+  std::shared_ptr<std::vector<std::function<std::string()>>> at_end_ =
+      std::make_shared<std::vector<std::function<std::string()>>>();
   // Those of the first run; the last one has the summary of a second run.
   mutable CheckingInstruments checks_;
   std::string record_;
@@ -118,8 +116,7 @@ class RunInstruments {
   double timing_threshold_ = 0;
   bool trace_to_file_ = false;
   bool reports_ = false;  // to OptOptions::report
-  bool prints_ = false;
-  bool has_print_filter_ = false;
+  bool prints_ = false;   // --print_after and the like
   bool has_registered_ = false;
 };
 

@@ -15,12 +15,12 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/flags.h"
 #include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/tools/command_line.h"
-#include "baton/tools/flags.h"
-#include "baton/tools/instruments.h"
 #include "baton/tools/lists.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/reduced_test.h"
@@ -74,6 +74,7 @@ absl::StatusOr<FlagSet> OwnFlags() {
         &FlagsOf<ListOptions>()}) {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-opt"));
   }
+  BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags, InstrumentPhase::kPrint));
   return flags;
 }
 
@@ -99,7 +100,10 @@ std::string WholeHelp(const FlagSet& flags, absl::string_view program) {
   std::string help = Help(flags, program);
   for (const std::string& name : Instruments().Names()) {
     const InstrumentFactory* factory = Instruments().Find(name);
-    if (factory == nullptr || factory->flags().empty()) continue;
+    if (factory == nullptr || factory->flags().empty() ||
+        factory->phase() == InstrumentPhase::kPrint) {
+      continue;
+    }
     const std::string heading = InstrumentHeading(name, *factory);
     absl::StrAppend(&help, "\n", heading, "\n", flags.Help(heading));
   }
@@ -117,7 +121,10 @@ absl::StatusOr<OptOptions> OptionsOf(const AttrMap& values) {
     if (FieldsOf<OptOptions>().Find(name) == nullptr &&
         FieldsOf<RunOptions>().Find(name) == nullptr &&
         FieldsOf<ListOptions>().Find(name) == nullptr) {
-      options.run.instrument_flags.emplace_back(name, value);
+      (PhaseOfFlag(name) == InstrumentPhase::kPrint
+           ? options.report_flags
+           : options.run.instrument_flags)
+          .emplace_back(name, value);
     }
   }
   return options;

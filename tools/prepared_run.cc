@@ -20,7 +20,6 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
-#include "baton/base/near_names.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -28,8 +27,8 @@
 #include "baton/base/value_text.h"
 #include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/recorder.h"
-#include "baton/instrument/regular_expression.h"
 #include "baton/instrument/skip.h"
 #include "baton/instrument/verify.h"
 #include "baton/instrument/verify_contracts.h"
@@ -41,7 +40,6 @@
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/tools/instruments.h"
 #include "baton/tools/npy.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/tensor_files.h"
@@ -52,10 +50,8 @@
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
 #include "baton/transform/print_ir.h"
-#include "baton/transform/sequential.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
-#include "re2/re2.h"
 
 namespace baton {
 namespace {
@@ -129,13 +125,6 @@ absl::StatusOr<SkipOptions> SkipOptionsOf(const RunOptions& run) {
         OfFlag("disabled_pass", AddExecutionOf(pass, skip).status()));
   }
   return skip;
-}
-
-// Adds the names of `pass` and of the passes in it.
-void AddNames(const Pass& pass, std::vector<std::string>& names) {
-  if (!pass.defined()) return;
-  names.push_back(pass.name());
-  for (const Pass& part : internal::PartsOf(pass)) AddNames(part, names);
 }
 
 // The arguments of `main` and its results in the order of the function.
@@ -235,27 +224,6 @@ absl::Status ReadTensorsOf(PreparedRun& prepared) {
   return absl::OkStatus();
 }
 
-absl::Status CheckPassPattern(absl::string_view flag,
-                              const std::string& pattern,
-                              const Pass& pipeline) {
-  if (pattern.empty()) return absl::OkStatus();
-  const auto compiled = internal::CompileRegularExpression(pattern);
-  if (!compiled.ok()) return OfFlag(flag, compiled.status());
-  std::vector<std::string> names = PassRegistry::Global().Names();
-  for (const std::string& name : NamedPipelines().Names()) {
-    names.push_back(name);
-  }
-  AddNames(pipeline, names);
-  const bool matches =
-      std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return re2::RE2::FullMatch(name, **compiled);
-      });
-  if (matches) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, ": no pass has a name that \"", pattern,
-                   "\" matches as a whole", DidYouMean(pattern, names)));
-}
-
 absl::StatusOr<Pass> CompletePipeline(const PreparedRun& prepared,
                                       const IRModule& module) {
   const PassContext context(prepared.context);
@@ -264,18 +232,6 @@ absl::StatusOr<Pass> CompletePipeline(const PreparedRun& prepared,
   }
   BATON_RETURN_IF_ERROR(CheckContracts(prepared.pipeline, module, context));
   return prepared.pipeline;
-}
-
-absl::StatusOr<PassInstruments> RegisteredInstruments(
-    const RunOptions& run, const InstrumentRun& about) {
-  PassInstruments instruments;
-  BATON_ASSIGN_OR_RETURN(const auto factories, Instruments().List());
-  for (const InstrumentFactory* factory : factories) {
-    BATON_ASSIGN_OR_RETURN(auto instrument,
-                           factory->Make(run.instrument_flags, about));
-    if (instrument != nullptr) instruments.push_back(std::move(instrument));
-  }
-  return instruments;
 }
 
 std::shared_ptr<SkipInstrument> SkippingInstrument(
@@ -427,7 +383,8 @@ PipelineSettings FaultSettings(const PreparedRun& prepared,
     const auto silent = [](absl::string_view /*text*/) {};
     BATON_ASSIGN_OR_RETURN(
         PassInstruments more,
-        RegisteredInstruments(run, {.pipeline = pipeline, .report = silent}));
+        MakeInstruments(InstrumentPhase::kRegistered, run.instrument_flags,
+                        {.pipeline = pipeline, .report = silent}));
     Append(std::move(more), instruments);
     BATON_ASSIGN_OR_RETURN(CheckingInstruments checks,
                            MakeCheckingInstruments(prepared, silent));

@@ -16,7 +16,6 @@
 #include "baton/instrument/skip.h"
 #include "baton/ir/module.h"
 #include "baton/relay/pattern/rewrite_rule.h"
-#include "baton/tools/instruments.h"
 #include "baton/tools/npy.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
@@ -48,21 +47,11 @@ absl::StatusOr<PreparedRun> Prepare(RunOptions run);
 // Reads the files of --inputs and --expect.
 absl::Status ReadTensorsOf(PreparedRun& prepared);
 
-// An error if the regular expression `pattern` of `flag` matches neither a
-// registered pass nor one in `pipeline`; suggests similar names. An empty
-// pattern is allowed.
-absl::Status CheckPassPattern(absl::string_view flag,
-                              const std::string& pattern, const Pass& pipeline);
-
 // Completes the pipeline for `module`: inserts the passes that
 // --insert_required adds. Without that flag, an ill-ordered pipeline is an
 // error (transform/contracts.h).
 absl::StatusOr<Pass> CompletePipeline(const PreparedRun& prepared,
                                       const IRModule& module);
-
-// The registered instruments that the flags of `run` enable.
-absl::StatusOr<PassInstruments> RegisteredInstruments(
-    const RunOptions& run, const InstrumentRun& about);
 
 // The instrument that skips executions: --skip_execution, --stop_after,
 // `NAME#k` in --disabled_pass. It precedes all other instruments of a run. Null

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 #include "baton/tools/opt.h"
 
 namespace baton {

@@ -23,7 +23,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/plural.h"
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -37,7 +39,6 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/tools/compare.h"
 #include "baton/tools/files.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/input.h"
 #include "baton/tools/module_source.h"
 #include "baton/tools/npy.h"
@@ -174,7 +175,8 @@ class Progress {
     const auto now = std::chrono::steady_clock::now();
     if (now - shown_at_ < std::chrono::milliseconds(100)) return;
     shown_at_ = now;
-    line_->Show(absl::StrCat(count_, " nodes computed, ", OriginName(node)));
+    line_->Show(
+        absl::StrCat(Plural(count_, "node"), " computed, ", OriginName(node)));
   }
 
  private:
@@ -267,8 +269,9 @@ void CompareNodes(const NodeResults& got, const NodeResults& want,
           << "\n";
     }
   }
-  out << "  " << differ << " of " << compared
-      << " nodes that both models have differ\n";
+  out << "  " << differ << " of " << Plural(compared, "node")
+      << " that both models have " << (differ == 1 ? "differs" : "differ")
+      << "\n";
 }
 
 void Print(const NamedTensors& tensors, std::ostream& out) {
@@ -389,8 +392,9 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     BATON_ASSIGN_OR_RETURN(const NamedTensors given,
                            Run(*other, other_args, options, nullptr));
     if (given.size() != got.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the models have ", got.size(), " and ", given.size(), " results"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the models have ", got.size(), " and ",
+                       Plural(static_cast<int64_t>(given.size()), "result")));
     }
     std::vector<Tensor> want;
     for (const auto& [name, tensor] : given) want.push_back(tensor);

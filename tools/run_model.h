@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 
 namespace baton {
 

@@ -16,11 +16,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/command_line.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/run_model.h"
 

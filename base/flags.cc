@@ -1,4 +1,4 @@
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,6 @@
 #include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/near_names.h"
-#include "baton/tools/flag_files.h"
 
 namespace baton {
 namespace {
