@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/out_of_memory.h"
-#include "baton/base/plural.h"
 #include "baton/base/printable.h"
 #include "baton/base/source.h"
 #include "baton/ir/span.h"
@@ -67,8 +66,8 @@ std::string Diagnostics::ToString() const {
     }
   }
   if (num_errors_ > kMaxErrors) {
-    absl::StrAppend(
-        &result, "\nerror: ", Plural(num_errors_ - kMaxErrors, "more error"));
+    absl::StrAppend(&result, "\nerror: ", num_errors_ - kMaxErrors,
+                    " more errors");
   }
   return result;
 }

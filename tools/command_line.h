@@ -26,7 +26,7 @@
 
 namespace baton {
 
-// What a command line may contain.
+// The flags and the texts of a tool.
 struct CommandLineSpec {
   std::string program;  // for --version
   const FlagSet* flags = nullptr;

@@ -102,10 +102,10 @@ class RunInstruments {
   std::shared_ptr<HistoryRecorder> recorder_;
   std::shared_ptr<ExecutedPasses> executed_;
   PassPatterns patterns_;
-  // Of InstrumentRun::at_end.
+  // The functions that instruments gave to InstrumentRun::at_end.
   std::shared_ptr<std::vector<std::function<std::string()>>> at_end_ =
       std::make_shared<std::vector<std::function<std::string()>>>();
-  // Those of the first run; the last one has the summary of a second run.
+  // The checks of the last run: of the second one, if values are checked apart.
   mutable CheckingInstruments checks_;
   std::string record_;
   bool record_tensors_ = false;

@@ -25,6 +25,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
 #include "baton/base/plural.h"
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
@@ -46,6 +47,7 @@
 #include "baton/tools/run_options.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
+#include "baton/transform/limits_config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 
@@ -138,6 +140,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                            Prepare({.passes = passes,
                                     .opt_level = options.opt_level,
+                                    .config = options.config,
                                     .threads = options.threads}));
     const PassContext context(prepared.context);
     const std::string skipped =
@@ -450,6 +453,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   } else if (!options.report.empty()) {
     return absl::InvalidArgumentError("--report needs --profile");
   }
+  // The limits of --config apply to the reader and to evaluation, too.
+  BATON_ASSIGN_OR_RETURN(const PreparedRun settings,
+                         Prepare({.config = options.config}));
+  const Limits limits = LimitsOf(settings.context.config);
+  const ScopedLimits scoped_limits(limits);
   std::error_code error;
   const bool is_folder = fs::is_directory(options.model, error);
   const std::string path =

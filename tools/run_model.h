@@ -35,6 +35,7 @@ struct RunModelOptions {
   std::string outputs;
   std::string passes;
   int opt_level = -1;  // see RunOptions
+  std::string config;
   int threads = 1;
   int bench = 0;
   int warmup = 1;
@@ -92,6 +93,9 @@ struct RunModelOptions {
                .least = 0,
                .most = 5,
                .none = -1});
+    v("config", &RunModelOptions::config,
+      FlagSpec{.help = "Settings that passes read, and limits.",
+               .value = "KEY=VALUE,..."});
     v("threads", &RunModelOptions::threads,
       FlagSpec{.help = "For these passes; 0 for as many as the machine has. "
                        "Evaluation takes one.",

@@ -25,7 +25,6 @@
 #include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
-#include "baton/base/plural.h"
 #include "baton/base/source.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -420,10 +419,8 @@ MetaItem MetadataReader::Get(absl::string_view kind, int64_t number,
     }
     const std::vector<size_t>& list = nodes_[root.data[k]].data;
     if (number >= static_cast<int64_t>(list.size())) {
-      return error(
-          absl::StrCat("the metadata section has ",
-                       Plural(static_cast<int64_t>(list.size()), "node"),
-                       " of kind ", kind, ", numbered from 0"));
+      return error(absl::StrCat("the metadata section has ", list.size(),
+                                " nodes of kind ", kind, ", numbered from 0"));
     }
     const size_t i = list[static_cast<size_t>(number)];
     if (i >= nodes_.size()) {

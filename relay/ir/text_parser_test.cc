@@ -674,7 +674,7 @@ TEST(TextParserTest, BadMetadata) {
               HasSubstr("the text has no metadata section"));
   std::string reference = text;
   reference.replace(reference.find("Constant][0]"), 12, "Constant][9]");
-  EXPECT_THAT(ErrorOf(reference), HasSubstr("has 1 node of kind"));
+  EXPECT_THAT(ErrorOf(reference), HasSubstr("has 1 nodes of kind"));
   reference.replace(reference.find("Constant][9]"), 12, "Constent][0]");
   EXPECT_THAT(ErrorOf(reference), HasSubstr("did you mean"));
 }
