@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 #include "baton/tools/opt_main.h"
 #include "baton/tools/run_options.h"
 
@@ -22,7 +22,8 @@ std::string FlagsPage() {
       "[baton_opt.md](baton_opt.md) says what to do with them.\n"
       "\n"
       "This page is made from their descriptions in `tools/opt.h`, "
-      "`tools/run_options.h` and `tools/opt_main.cc`. To update it, run\n"
+      "`tools/run_options.h`, `tools/opt_main.cc` and built-in instruments. To "
+      "update it, run\n"
       "\n"
       "    ./bazelw run //docs:update\n"
       "\n"

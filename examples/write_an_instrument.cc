@@ -7,12 +7,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/flags.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
-#include "baton/tools/flags.h"
-#include "baton/tools/instruments.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton::examples {

@@ -395,6 +395,7 @@ absl::Status CheckValuesInstrument::Compare(const State& before,
       without_kernel.insert(cut.call->op_node()->name());
     }
   }
+  ++num_compared_;
   std::vector<std::string> not_compared;
   const auto compare = [&](const PassInfo& held) {
     return CompareValues(
@@ -545,7 +546,25 @@ absl::Status CheckValuesInstrument::CheckFirst(const State& state) {
   if (!expected_.has_value() || !ledger_.empty()) {
     return absl::OkStatus();
   }
-  return CompareExpected(*result.value);
+  const absl::Status expected = CompareExpected(*result.value);
+  if (expected.ok()) return expected;
+  return Prefixed(
+      absl::StrCat("before any pass changed it, @", options_.function,
+                   " does not compute what is expected: "),
+      expected);
+}
+
+absl::Status CheckValuesInstrument::CheckInput(const IRModule& module) {
+  State given;
+  const absl::Status status = Evaluate(module, given);
+  if (!status.ok()) {
+    return Prefixed(absl::StrCat("@", options_.function,
+                                 " cannot be evaluated before any pass runs: "),
+                    status);
+  }
+  BATON_RETURN_IF_ERROR(CheckFirst(given));
+  state_ = std::move(given);
+  return absl::OkStatus();
 }
 
 absl::Status CheckValuesInstrument::CompareExpected(const Value& actual) const {
@@ -626,12 +645,7 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
                                    info.name, " was given it: "),
                       status);
     }
-    const absl::Status expected = CheckFirst(given);
-    if (!expected.ok()) {
-      return Prefixed(absl::StrCat("before any pass changed it, @", main,
-                                   " does not compute what is expected: "),
-                      expected);
-    }
+    BATON_RETURN_IF_ERROR(CheckFirst(given));
     state_ = std::move(given);
   }
   State result;

@@ -128,6 +128,13 @@ class CheckValuesInstrument final : public PassInstrument,
   //   #9 ToCPS makes another program: what it adds is not known; 3.1e-07 in all
   std::string LedgerText() const;
   const KernelCache& cache() const { return cache_; }
+  // The number of results that were compared: one for each function and pass.
+  int64_t num_compared() const { return num_compared_; }
+
+  // Evaluates `module`, the argument of the first pass, and compares its
+  // results with the expected ones of GivenValues. Call it in the context,
+  // before passes run: no pass is to blame for an error.
+  absl::Status CheckInput(const IRModule& module);
 
   absl::Status EnterPassContext() override;
   absl::Status ExitPassContext() override;
@@ -207,6 +214,7 @@ class CheckValuesInstrument final : public PassInstrument,
   bool is_other_ = false;
   std::set<std::string> noted_;
   std::vector<AddedError> ledger_;
+  int64_t num_compared_ = 0;
   double error_in_all_ = 0;
   double error_before_ = 0;  // the error when the current program began
 };

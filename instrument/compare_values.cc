@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/tensor_error.h"
@@ -134,9 +135,10 @@ absl::Status CompareTensors(const std::string& path, const Tensor& a,
   if (num_off == 0) return absl::OkStatus();
   if (worst_error < 0) worst = first;  // none is a number
   return absl::InvalidArgumentError(absl::StrCat(
-      num_off, " of ", a.num_elements(), " elements of ", path, ", ",
-      a.TypeToString(), ", are off; ", path, Position(a, worst), " is ",
-      ElementToString(b, worst), " and was ", ElementToString(a, worst),
+      num_off, " of ", Plural(a.num_elements(), "element"), " of ", path, ", ",
+      a.TypeToString(), num_off == 1 ? ", is off; " : ", are off; ", path,
+      Position(a, worst), " is ", ElementToString(b, worst), " and was ",
+      ElementToString(a, worst),
       within_tolerance ? absl::StrCat(" (allowed: ", info.tolerance,
                                       " of the largest element, ", largest, ")")
                        : absl::StrCat(" (the pass promises to keep every bit",

@@ -22,13 +22,26 @@ namespace baton {
 //   0003.FuseOps.failed.relay               the argument, if the pass failed
 //
 // Characters that are not allowed in file names become `_`.
+struct DumpOptions {
+  std::string folder;
+  // If true, there are no files of unchanged results: numbers have gaps.
+  bool changed_only = false;
+  TextOptions text = {};
+};
+
 class DumpInstrument final : public PassInstrument {
  public:
-  // Entering the context creates the folder if it does not exist.
+  explicit DumpInstrument(DumpOptions options)
+      : PassInstrument("DumpInstrument"), options_(std::move(options)) {}
   explicit DumpInstrument(std::string folder, TextOptions text = {})
-      : PassInstrument("DumpInstrument"),
-        folder_(std::move(folder)),
-        text_(text) {}
+      : DumpInstrument(DumpOptions{.folder = std::move(folder), .text = text}) {
+  }
+
+  // An error if the folder contains a file that has the name of a dump.
+  static absl::Status CheckFolder(const std::string& folder);
+
+  // Creates the folder if it does not exist; otherwise calls CheckFolder. A
+  // context that is entered again replaces its own dumps.
 
   absl::Status EnterPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,
@@ -43,8 +56,8 @@ class DumpInstrument final : public PassInstrument {
                      const IRModule& module) const;
   absl::Status WriteFile(const std::string& name, const IRModule& module) const;
 
-  const std::string folder_;
-  const TextOptions text_;
+  const DumpOptions options_;
+  bool is_checked_ = false;
 };
 
 }  // namespace baton

@@ -60,6 +60,36 @@ TEST(DumpTest, OneFileForEachExecution) {
               HasSubstr("toy.b(%x)"));
 }
 
+TEST(DumpTest, OnlyChangedResults) {
+  const std::string folder = ::testing::TempDir() + "/dump_test/changed";
+  std::filesystem::remove_all(folder);
+  const Pass pass = Sequential({toy::AToB(), toy::Nothing({})});
+  const PassContext context(
+      {.instruments = {std::make_shared<DumpInstrument>(
+           DumpOptions{.folder = folder, .changed_only = true})}});
+  for (int i = 0; i < 2; ++i) {  // its own dumps are replaced
+    EXPECT_TRUE(context.Run([&] { return pass(toy::Module()); }).ok());
+    EXPECT_THAT(
+        FilesIn(folder),
+        ElementsAre("0000.input.relay", "0001.sequential.changed.relay",
+                    "0002.AToB.changed.relay", "0003.InferType.changed.relay"));
+  }
+}
+
+TEST(DumpTest, AFolderWithOtherDumpsIsRefused) {
+  const std::string folder = ::testing::TempDir() + "/dump_test/other";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/notes.txt") << "kept";
+  EXPECT_TRUE(DumpInstrument::CheckFolder(folder).ok());
+  std::ofstream(folder + "/0012.FuseOps.changed.relay") << "";
+  const absl::Status status =
+      PassContext({.instruments = {std::make_shared<DumpInstrument>(folder)}})
+          .Run([] { return absl::OkStatus(); });
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("has dumps of another run, such as "
+                        "0012.FuseOps.changed.relay"));
+}
+
 TEST(DumpTest, FolderThatCannotBeMade) {
   const absl::Status status =
       PassContext({.instruments = {std::make_shared<DumpInstrument>(

@@ -15,6 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/near_names.h"
+#include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/json.h"
@@ -26,6 +29,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
 #include "baton/relay/ir/visit.h"
 #include "re2/re2.h"
@@ -49,6 +53,36 @@ absl::StatusOr<IRModule> Only(const IRModule& module,
   for (const TypeDefinition& type : module.types()) result.SetType(type);
   result.Set(module.FindGlobalVar(function), std::move(found));
   return result;
+}
+
+// An error if `re` matches neither a registered operator nor the title of a
+// node in `history`.
+absl::Status CheckTitles(const History& history, absl::string_view flag,
+                         const std::string& pattern, const re2::RE2& re) {
+  std::vector<std::string> names;
+  for (const OpNode* op : OpRegistry::Global().List()) {
+    names.push_back(op->name());
+    if (re2::RE2::FullMatch(op->name(), re)) return absl::OkStatus();
+  }
+  FlatHashSet<std::string> titles;
+  NodeSet seen;
+  for (const HistoryState& state : history.states) {
+    for (const IRModule::Definition& definition : state.module.functions()) {
+      PostOrderVisit(
+          definition.function,
+          [&seen](const ExprNode* node) { return !seen.Contains(node); },
+          [&](const ExprNode* node) {
+            if (seen.Insert(node)) titles.insert(NodeText::Head(Expr(node)));
+          });
+    }
+  }
+  for (const std::string& title : titles) {
+    if (OpRegistry::Global().Find(title) == nullptr) names.push_back(title);
+    if (re2::RE2::FullMatch(title, re)) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, ": no operator has a name that \"", pattern,
+                   "\" matches as a whole", DidYouMean(pattern, names)));
 }
 
 }  // namespace
@@ -128,7 +162,16 @@ absl::StatusOr<std::string> HistoryShow(const History& history, int64_t number,
                                         const std::string& function) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, history.ModuleAfter(number));
   BATON_ASSIGN_OR_RETURN(const IRModule only, Only(module, function));
-  std::string text = AsText(only);
+  // The tensors that are not in the file are unknown: others in their place
+  // would look like them.
+  std::string text =
+      history.left_out_tensors == 0
+          ? AsText(only)
+          : absl::StrCat("// ", Plural(history.left_out_tensors, "tensor"),
+                         " of the run are not in the history: without values "
+                         "of constants.\n",
+                         AsText(only, {.metadata = false,
+                                       .note_omitted_metadata = false}));
   if (text.empty() || text.back() != '\n') text += '\n';
   return text;
 }
@@ -220,6 +263,7 @@ absl::StatusOr<std::vector<NodeBlame>> HistoryBlame(
   if (!selection.op.empty()) {
     BATON_ASSIGN_OR_RETURN(re,
                            internal::CompileRegularExpression(selection.op));
+    BATON_RETURN_IF_ERROR(CheckTitles(history, "op", selection.op, *re));
   }
   BATON_ASSIGN_OR_RETURN(const IRModule module, history.ModuleAfter(number));
   BATON_ASSIGN_OR_RETURN(const int state, history.StateAfter(number));
@@ -308,6 +352,7 @@ absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
   if (!selection.op.empty()) {
     BATON_ASSIGN_OR_RETURN(re,
                            internal::CompileRegularExpression(selection.op));
+    BATON_RETURN_IF_ERROR(CheckTitles(history, "op", selection.op, *re));
   }
   BATON_ASSIGN_OR_RETURN(const HistoryExecution* execution,
                          history.Find(number));
@@ -366,10 +411,14 @@ absl::StatusOr<std::string> HistoryFind(const History& history,
   if (by_text + lacks + !condition.has.empty() != 1) {
     return absl::InvalidArgumentError("give one condition: has, lacks or text");
   }
-  BATON_ASSIGN_OR_RETURN(const auto re, internal::CompileRegularExpression(
-                                            by_text ? condition.text
-                                            : lacks ? condition.lacks
-                                                    : condition.has));
+  const std::string& pattern = by_text ? condition.text
+                               : lacks ? condition.lacks
+                                       : condition.has;
+  BATON_ASSIGN_OR_RETURN(const auto re,
+                         internal::CompileRegularExpression(pattern));
+  if (!by_text)
+    BATON_RETURN_IF_ERROR(
+        CheckTitles(history, lacks ? "lacks" : "has", pattern, *re));
   const auto holds = [&](const IRModule& module) {
     if (by_text) return re2::RE2::PartialMatch(ToText(module), *re);
     bool found = false;

@@ -1,11 +1,15 @@
 // PrintIrInstrument: prints the module before and after passes. To print at one
-// place of a pipeline, use the pass PrintIR (transform/print_ir.h).
+// place of a pipeline, use the pass PrintIR (transform/print_ir.h). baton-opt has
+// it as --print_before, --print_after, --print_changed.
 
 #ifndef BATON_INSTRUMENT_PRINT_IR_H_
 #define BATON_INSTRUMENT_PRINT_IR_H_
 
+#include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -36,10 +40,18 @@ struct PrintIrOptions {
     kStructural,  // StructuralDiffText, instrument/structural_diff.h
   };
   Changed changed = Changed::kNone;
+  // Filters; each that is empty lets all through. The numbers of executions,
+  // the name of a function, and a regular expression that must match the name
+  // of an operator, as a whole: prints functions that call it.
+  std::set<int64_t> numbers = {};
+  std::string function = {};
+  std::string op = {};
   TextOptions text = {
       .version = false, .metadata = false, .note_omitted_metadata = false};
   // Null for standard error.
   std::ostream* out = nullptr;
+  // Receives the output in place of `out`, unless it is null.
+  std::function<void(absl::string_view)> write = nullptr;
 };
 
 // Prints a comment that names the pass, and then the module:
@@ -64,6 +76,11 @@ class PrintIrInstrument final : public PassInstrument {
       PrintIrOptions options);
   ~PrintIrInstrument() override;
 
+  // A line for each of `before`, `after` and the filters that no pass of the run
+  // matched:
+  //   --print_after=FuseOps: this run has no pass that matches
+  std::string Unmatched() const;
+
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
   absl::Status RunAfterPass(const IRModule& module,
@@ -73,10 +90,22 @@ class PrintIrInstrument final : public PassInstrument {
   explicit PrintIrInstrument(PrintIrOptions options);
   void Print(absl::string_view where, const PassExecution& pass,
              const std::string& text);
+  void PrintModule(absl::string_view where, const PassExecution& pass,
+                   const IRModule& module);
+  bool HasFilter() const {
+    return !options_.function.empty() || op_ != nullptr;
+  }
+  // The functions of `module` that the filters let through in `module` or in
+  // `other`; `module` itself without filters.
+  IRModule Filtered(const IRModule& module, const IRModule& other) const;
 
   PrintIrOptions options_;
   std::unique_ptr<const re2::RE2> before_;  // null if it matches nothing
   std::unique_ptr<const re2::RE2> after_;
+  std::unique_ptr<const re2::RE2> op_;
+  bool matched_before_ = false;
+  bool matched_after_ = false;
+  bool has_printed_ = false;
 };
 
 // The difference of two texts in the unified format, without the lines that

@@ -1,5 +1,6 @@
 #include "baton/instrument/skip.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,33 +12,91 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/plural.h"
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
-#include "baton/transform/pass_info.h"
+#include "baton/transform/internal/thread_state.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
 
 absl::Status SkipInstrument::EnterPassContext() {
-  left_out_.clear();
+  skipped_.clear();
+  required_.clear();
   asked_.clear();
+  last_number_ = 0;
+  stopped_.reset();
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> SkipInstrument::ShouldRun(const IRModule& /*module*/,
+absl::StatusOr<bool> SkipInstrument::ShouldRun(const IRModule& module,
                                                const PassExecution& pass) {
-  if (options_.stop_after >= 0 && pass.number() > options_.stop_after &&
-      PassListener::IsComplete(pass)) {
-    return false;
-  }
+  if (options_.stop_after == 0) return false;
+  // The body of a function pass runs to its end; its result does not count.
+  if (stopped_.has_value()) return !PassListener::IsComplete(pass);
   const auto of_pass = options_.of_pass.find(pass.name());
-  if (of_pass != options_.of_pass.end() &&
-      of_pass->second.count(++asked_[pass.name()]) > 0) {
-    return false;
+  const int64_t asked = ++asked_[pass.name()];
+  const bool is_of_pass =
+      of_pass != options_.of_pass.end() && of_pass->second.count(asked) > 0;
+  // Without `count_inside`, the next execution gets the number of a skipped one.
+  const bool is_number = options_.numbers.count(pass.number()) > 0 &&
+                         skipped_.insert(pass.number()).second;
+  if (!is_of_pass && !is_number) return true;
+  const int64_t inside = options_.count_inside == nullptr
+                             ? 0
+                             : options_.count_inside(pass.pass(), module);
+  last_number_ = pass.number() + inside;
+  if (options_.count_inside != nullptr) {
+    internal::ThreadState::Get().AddExecutions(1 + inside);
   }
-  // The next execution gets the number of the one that is left out.
-  return options_.numbers.count(pass.number()) == 0 ||
-         !left_out_.insert(pass.number()).second;
+  return false;
+}
+
+absl::Status SkipInstrument::RunBeforePass(const IRModule& /*module*/,
+                                           const PassExecution& pass) {
+  last_number_ = std::max(last_number_, pass.number());
+  if (options_.numbers.count(pass.number()) > 0 &&
+      skipped_.count(pass.number()) == 0) {
+    required_.insert(pass.number());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SkipInstrument::RunAfterPass(const IRModule& module,
+                                          const PassExecution& pass) {
+  if (pass.number() == options_.stop_after) stopped_ = module;
+  return absl::OkStatus();
+}
+
+std::vector<std::string> SkipInstrument::Unmet() const {
+  std::vector<std::string> lines;
+  const std::string last =
+      last_number_ == 0
+          ? std::string("no pass runs")
+          : absl::StrCat("the last execution of this run is #", last_number_);
+  for (const int64_t number : options_.numbers) {
+    if (skipped_.count(number) > 0) continue;
+    lines.push_back(
+        absl::StrCat("--skip_execution=", number, ": ",
+                     required_.count(number) > 0
+                         ? "--required_pass names that pass, which ran"
+                         : last));
+  }
+  for (const auto& [name, numbers] : options_.of_pass) {
+    const auto it = asked_.find(name);
+    const int64_t asked = it == asked_.end() ? 0 : it->second;
+    for (const int64_t number : numbers) {
+      if (number <= asked) continue;
+      lines.push_back(absl::StrCat("--disabled_pass=", name, "#", number,
+                                   ": this run has ",
+                                   Plural(asked, "execution"), " of ", name));
+    }
+  }
+  if (options_.stop_after > 0 && !stopped_.has_value()) {
+    lines.push_back(
+        absl::StrCat("--stop_after=", options_.stop_after, ": ", last));
+  }
+  return lines;
 }
 
 absl::StatusOr<bool> AddExecutionOf(absl::string_view text,

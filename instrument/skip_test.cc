@@ -8,14 +8,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/instrument/history_recorder.h"
 #include "baton/instrument/recorder.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/sequential.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton {
@@ -61,6 +64,62 @@ TEST(SkipTest, ByNumber) {
   EXPECT_EQ(Ran({.numbers = {2, 4}}),
             "1 sequential *\n"
             "  2 B *\n    3 InferType *\n");
+}
+
+TEST(SkipTest, NumbersStayWhereExecutionsInsideAreCounted) {
+  const auto one = [](const Pass& /*pass*/, const IRModule& /*module*/) {
+    return int64_t{1};
+  };
+  EXPECT_EQ(Ran({.numbers = {2, 4}, .count_inside = one}),
+            "1 sequential *\n"
+            "  6 A *\n    7 InferType *\n");
+  EXPECT_EQ(Ran({.of_pass = {{"A", {1}}}, .count_inside = one}),
+            "1 sequential *\n"
+            "  4 B *\n    5 InferType *\n"
+            "  6 A\n    7 InferType\n");
+}
+
+TEST(SkipTest, SaysWhatHadNoEffect) {
+  const auto skip = std::make_shared<SkipInstrument>(
+      SkipOptions{.numbers = {2, 9}, .of_pass = {{"A", {2}}}, .stop_after = 7});
+  const Pass passes = Sequential({toy::Replace("tanh", "exp", {.name = "A"}),
+                                  toy::Replace("exp", "abs", {.name = "B"})});
+  EXPECT_THAT(
+      PassContext({.instruments = {skip}})
+          .Run([&] {
+            return passes(*ParseModule("def @main(%x: float32) { exp(%x) }"));
+          })
+          .status(),
+      IsOk());
+  EXPECT_THAT(skip->Unmet(),
+              ::testing::ElementsAre(
+                  "--skip_execution=9: the last execution of this run is #3",
+                  "--disabled_pass=A#2: this run has 1 execution of A",
+                  "--stop_after=7: the last execution of this run is #3"));
+}
+
+// The module after an execution is that of the history.
+TEST(SkipTest, KeepsTheModuleAfterTheLastExecution) {
+  const IRModule module = *ParseModule("def @main(%x: float32) { tanh(%x) }");
+  const Pass passes = Sequential({toy::Replace("tanh", "exp", {.name = "A"}),
+                                  toy::Replace("exp", "abs", {.name = "B"})});
+  for (int64_t k = 1; k <= 5; ++k) {
+    const auto skip =
+        std::make_shared<SkipInstrument>(SkipOptions{.stop_after = k});
+    const auto whole = std::make_shared<HistoryRecorder>();
+    ASSERT_THAT(PassContext({.instruments = {whole}})
+                    .Run([&] { return passes(module); })
+                    .status(),
+                IsOk());
+    ASSERT_THAT(PassContext({.instruments = {skip}})
+                    .Run([&] { return passes(module); })
+                    .status(),
+                IsOk());
+    ASSERT_TRUE(skip->stopped().has_value()) << k;
+    EXPECT_EQ(AsText(*skip->stopped()),
+              AsText(*whole->history().ModuleAfter(k)))
+        << k;
+  }
 }
 
 TEST(SkipTest, ByPass) {

@@ -20,6 +20,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_trace.h"
@@ -635,8 +636,8 @@ absl::StatusOr<std::vector<FunctionSum>> PassTimingInstrument::ThreadSums()
 std::string PassTimingInstrument::InstrumentLines() const {
   std::string text;
   for (const InstrumentTime& time : instrument_times_) {
-    absl::StrAppendFormat(&text, "instrument %s: %.0fus (%d calls)\n",
-                          time.name, Microseconds(time.total), time.calls);
+    absl::StrAppendFormat(&text, "instrument %s: %.0fus (%s)\n", time.name,
+                          Microseconds(time.total), Plural(time.calls, "call"));
   }
   return text;
 }

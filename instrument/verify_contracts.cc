@@ -44,6 +44,7 @@ absl::Status VerifyContractsInstrument::RunAfterPass(
   if (pass.info().granularity == PassGranularity::kSequence) {
     return absl::OkStatus();
   }
+  ++num_checked_;
   std::vector<std::string> kept;
   for (const std::string& form : Forms().Names()) {
     if (!pass.changed() || absl::c_linear_search(pass.info().destroys, form) ||

@@ -3,6 +3,7 @@
 #ifndef BATON_INSTRUMENT_VERIFY_CONTRACTS_H_
 #define BATON_INSTRUMENT_VERIFY_CONTRACTS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -31,6 +32,9 @@ class VerifyContractsInstrument final : public PassInstrument {
                             const PassExecution& pass) override;
   absl::Status ExitPassContext() override;
 
+  // The number of executions whose results were checked.
+  int64_t num_checked() const { return num_checked_; }
+
  private:
   // OK if `module` has the property `form`; otherwise the error says why not.
   // The result is cached while `module` stays the same.
@@ -39,6 +43,7 @@ class VerifyContractsInstrument final : public PassInstrument {
   // The properties of `state_`, the result of the last checked pass.
   IRModule state_;
   FlatHashMap<std::string, absl::Status> forms_;
+  int64_t num_checked_ = 0;
 };
 
 }  // namespace baton

@@ -40,6 +40,7 @@ absl::Status VerifyRoundtripInstrument::RunAfterPass(
       pass.info().granularity == PassGranularity::kSequence) {
     return absl::OkStatus();
   }
+  ++num_checked_;
   const auto check = [&](const absl::StatusOr<IRModule>& again,
                          absl::string_view how) {
     const std::string beginning =

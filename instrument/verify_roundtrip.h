@@ -4,6 +4,8 @@
 #ifndef BATON_INSTRUMENT_VERIFY_ROUNDTRIP_H_
 #define BATON_INSTRUMENT_VERIFY_ROUNDTRIP_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass_instrument.h"
@@ -19,6 +21,12 @@ class VerifyRoundtripInstrument final : public PassInstrument {
 
   absl::Status RunAfterPass(const IRModule& module,
                             const PassExecution& pass) override;
+
+  // The number of modules that were written and read.
+  int64_t num_checked() const { return num_checked_; }
+
+ private:
+  int64_t num_checked_ = 0;
 };
 
 }  // namespace baton

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/printable.h"
 #include "baton/base/source.h"
@@ -48,10 +50,20 @@ void Diagnostics::Add(Diagnostic diagnostic) {
 }
 
 std::string Diagnostics::ToString() const {
-  std::string result;
+  // Equal texts say nothing new: nodes of a binary file have no places.
+  std::vector<std::string> texts;
+  FlatHashMap<std::string, int> times;
   for (const Diagnostic& diagnostic : list_) {
+    std::string text = diagnostic.ToString();
+    if (++times[text] == 1) texts.push_back(std::move(text));
+  }
+  std::string result;
+  for (const std::string& text : texts) {
     if (!result.empty()) result.push_back('\n');
-    result.append(diagnostic.ToString());
+    result.append(text);
+    if (times[text] > 1 && !absl::StrContains(text, '\n')) {
+      absl::StrAppend(&result, " (", times[text], " times)");
+    }
   }
   if (num_errors_ > kMaxErrors) {
     absl::StrAppend(&result, "\nerror: ", num_errors_ - kMaxErrors,

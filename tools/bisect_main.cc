@@ -28,16 +28,16 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/checksum.h"
+#include "baton/base/flags.h"
+#include "baton/base/plural.h"
 #include "baton/base/printable.h"
-#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_file.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/module_text.h"
+#include "baton/tools/command_line.h"
 #include "baton/tools/files.h"
-#include "baton/tools/flag_files.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/reduced_test.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/temporary_folder.h"
@@ -513,39 +513,41 @@ class Asker {
   int signal_ = 0;
 };
 
-struct CommandLine {
-  bool help = false;
+struct BisectCommand {
+  bool is_answered = false;  // by --help or --version
   BisectToolOptions options;
   std::string history;  // the file; empty with limits
   std::vector<std::string> command;
 };
 
-absl::StatusOr<CommandLine> ParseCommandLine(
-    const FlagSet& flags, const std::vector<absl::string_view>& raw_args) {
-  CommandLine line;
-  BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
-                         ExpandFlagFiles(raw_args));
-  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
-  BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &line.options));
+absl::StatusOr<BisectCommand> ParseCommandLine(
+    const std::vector<absl::string_view>& args, std::ostream& out) {
+  FlagSet flags;
+  BATON_RETURN_IF_ERROR(
+      flags.Add(FlagsOf<BisectToolOptions>(), "baton-bisect"));
+  BATON_ASSIGN_OR_RETURN(ParsedCommandLine given,
+                         ReadCommandLine({.program = "baton-bisect",
+                                          .flags = &flags,
+                                          .help =
+                                              [&flags] {
+                                                return absl::StrCat(
+                                                    kUsage, "\nFlags:\n",
+                                                    flags.Help("Flags"));
+                                              }},
+                                         args, out));
+  BisectCommand line;
+  line.is_answered = given.is_answered;
+  if (given.is_answered) return line;
+  BATON_RETURN_IF_ERROR(AssignFlags(given.flags, &line.options));
   BATON_RETURN_IF_ERROR(
       CheckChoices(FlagsOf<BisectToolOptions>(), &line.options));
-  auto rest = parsed.rest.begin();
-  for (; rest != parsed.rest.end() && *rest != "--"; ++rest) {
-    if (*rest == "--help") {
-      line.help = true;
-      return line;
-    }
-    if ((rest->size() > 1 && (*rest)[0] == '-') || !line.history.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unexpected argument ", *rest,
-                       "; a command comes after -- (see "
-                       "--help)"));
-    }
-    line.history = *rest;
+  if (given.arguments.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected argument ", given.arguments[1],
+                     "; a command comes after -- (see --help)"));
   }
-  if (rest != parsed.rest.end()) {
-    line.command.assign(rest + 1, parsed.rest.end());
-  }
+  if (!given.arguments.empty()) line.history = given.arguments[0];
+  line.command = std::move(given.behind);
   const BisectToolOptions& options = line.options;
   if (line.history.empty() == (options.limits == 0)) {
     return absl::InvalidArgumentError(
@@ -566,7 +568,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   return line;
 }
 
-absl::StatusOr<std::unique_ptr<Points>> MakePoints(const CommandLine& line,
+absl::StatusOr<std::unique_ptr<Points>> MakePoints(const BisectCommand& line,
                                                    std::ostream& reports) {
   if (line.history.empty()) {
     return std::make_unique<LimitPoints>(line.options.limits);
@@ -575,9 +577,10 @@ absl::StatusOr<std::unique_ptr<Points>> MakePoints(const CommandLine& line,
   BATON_ASSIGN_OR_RETURN(
       History history, ReadHistory(content.bytes, content.owner, line.history));
   if (history.left_out_tensors > 0) {
-    reports << "baton-bisect: " << history.left_out_tensors
-            << " tensors are not in the file: where they stand, modules have "
-               "others; record with --record_tensors to keep them\n";
+    reports << "baton-bisect: " << Plural(history.left_out_tensors, "tensor")
+            << (history.left_out_tensors == 1 ? " is" : " are")
+            << " not in the file: modules have other values there; record with "
+               "--record_tensors to keep them\n";
   }
   BATON_ASSIGN_OR_RETURN(std::unique_ptr<TemporaryFolder> folder,
                          TemporaryFolder::Create("baton-bisect"));
@@ -604,7 +607,7 @@ std::string Report(const BisectionResult& result, const Points& points,
       !result.Flaky().empty() ? ", if the answers can be trusted: try --repeat"
                               : "",
       ": ", points.Name(result.last_good), " it is good, ",
-      points.Name(result.first_bad), " bad (", runs, " runs)\n",
+      points.Name(result.first_bad), " bad (", Plural(runs, "run"), ")\n",
       points.Hint(result.last_good, result.first_bad));
   return text;
 }
@@ -612,15 +615,8 @@ std::string Report(const BisectionResult& result, const Points& points,
 // The exit code.
 absl::StatusOr<int> Run(const std::vector<absl::string_view>& args,
                         std::ostream& out, std::ostream& reports) {
-  BATON_RETURN_IF_ERROR(RegistrationErrors());
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(
-      flags.Add(FlagsOf<BisectToolOptions>(), "baton-bisect"));
-  BATON_ASSIGN_OR_RETURN(const CommandLine line, ParseCommandLine(flags, args));
-  if (line.help) {
-    out << kUsage << "\nFlags:\n" << flags.Help("Flags");
-    return 0;
-  }
+  BATON_ASSIGN_OR_RETURN(const BisectCommand line, ParseCommandLine(args, out));
+  if (line.is_answered) return 0;
   BATON_ASSIGN_OR_RETURN(const std::unique_ptr<Points> points,
                          MakePoints(line, reports));
   BisectionOptions options = {.good = points->first(),
@@ -654,7 +650,8 @@ absl::StatusOr<int> Run(const std::vector<absl::string_view>& args,
     return 128 + asker.signal();
   }
   if (absl::IsUnknown(result.status())) {
-    reports << "baton-bisect: " << PrintableLines(result.status().message()) << "\n";
+    reports << "baton-bisect: " << PrintableLines(result.status().message())
+            << "\n";
     return 2;
   }
   BATON_RETURN_IF_ERROR(result.status());
@@ -669,7 +666,8 @@ int BisectTool(const std::vector<absl::string_view>& args, std::ostream& out,
                std::ostream& reports) {
   const absl::StatusOr<int> code = Run(args, out, reports);
   if (code.ok()) return *code;
-  reports << "baton-bisect: " << PrintableLines(code.status().message()) << "\n";
+  reports << "baton-bisect: " << PrintableLines(code.status().message())
+          << "\n";
   return 1;
 }
 

@@ -10,35 +10,61 @@
 #include <utility>
 #include <vector>
 
-#include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
-#include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/source.h"
+#include "baton/base/status_macros.h"
 #include "baton/base/text_file.h"
 #include "baton/tools/check.h"
+#include "baton/tools/command_line.h"
 #include "baton/tools/run_main.h"
-
-ABSL_FLAG(std::vector<std::string>, check_prefix, {"CHECK"},
-          "What directives begin with; several are separated by commas.");
-ABSL_FLAG(std::string, input_file, "-", "What to check; - is standard input.");
-ABSL_FLAG(std::string, implicit_check_not, "",
-          "A pattern that must not match between any two matches.");
-ABSL_FLAG(std::vector<std::string>, define, {},
-          "NAME=VALUE,...: variables that are set from the start.");
-ABSL_FLAG(bool, allow_empty, false, "An empty input is no error.");
-ABSL_FLAG(bool, strict_whitespace, false,
-          "Blanks match as they are; else a run of them matches any other.");
-ABSL_FLAG(bool, match_full_lines, false,
-          "All patterns but those of -NOT match whole lines.");
 
 namespace baton {
 namespace {
 
 constexpr int kMismatch = 1;
 constexpr int kBadUsage = 2;
+
+constexpr char kUsage[] =
+    "Checks a text against the CHECK lines of a file.\n\n"
+    "  baton-check CHECK_FILE [flags] <INPUT\n\n"
+    "Exit codes: 0 the input matches, 1 it does not, 2 the lines or the flags "
+    "are wrong.\n\nFlags:\n";
+
+// Each field is a flag of the same name.
+struct CheckToolOptions {
+  std::vector<std::string> check_prefix = {"CHECK"};
+  std::string input_file = "-";
+  std::string implicit_check_not;
+  std::vector<std::string> define;
+  bool allow_empty = false;
+  bool strict_whitespace = false;
+  bool match_full_lines = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("check_prefix", &CheckToolOptions::check_prefix,
+      FlagSpec{.help = "The beginnings of directives.", .value = "NAME,NAME"});
+    v("input_file", &CheckToolOptions::input_file,
+      FlagSpec{.help = "The text; - is standard input.", .value = "FILE"});
+    v("implicit_check_not", &CheckToolOptions::implicit_check_not,
+      FlagSpec{.help = "A pattern that must not match between two matches.",
+               .value = "PATTERN"});
+    v("define", &CheckToolOptions::define,
+      FlagSpec{.help = "Variables that are set from the start.",
+               .value = "NAME=VALUE,..."});
+    v("allow_empty", &CheckToolOptions::allow_empty,
+      FlagSpec{.help = "An empty input is no error."});
+    v("strict_whitespace", &CheckToolOptions::strict_whitespace,
+      FlagSpec{.help = "Blanks match as they are; else a run of them matches "
+                       "any other."});
+    v("match_full_lines", &CheckToolOptions::match_full_lines,
+      FlagSpec{.help = "All patterns but those of -NOT match whole lines."});
+  }
+};
 
 int Fail(int code, const absl::Status& status) {
   std::cerr << status.message() << "\nbaton-check: "
@@ -48,46 +74,70 @@ int Fail(int code, const absl::Status& status) {
   return code;
 }
 
-int CheckMain(int argc, char** argv) {
-  absl::SetProgramUsageMessage(
-      "holds standard input against the CHECK lines of a file\n"
-      "  baton-check CHECK_FILE [flags] <INPUT");
-  const std::vector<char*> positional = absl::ParseCommandLine(argc, argv);
-  if (positional.size() != 2) {
-    return Fail(kBadUsage, absl::InvalidArgumentError(
-                               "usage: baton-check CHECK_FILE [flags] <INPUT"));
+absl::StatusOr<CheckOptions> OptionsOf(const CheckToolOptions& flags) {
+  CheckOptions options = {.prefixes = flags.check_prefix,
+                          .allow_empty = flags.allow_empty,
+                          .strict_whitespace = flags.strict_whitespace,
+                          .match_full_lines = flags.match_full_lines};
+  if (!flags.implicit_check_not.empty()) {
+    options.implicit_check_not.push_back(flags.implicit_check_not);
   }
-  CheckOptions options = {
-      .prefixes = absl::GetFlag(FLAGS_check_prefix),
-      .allow_empty = absl::GetFlag(FLAGS_allow_empty),
-      .strict_whitespace = absl::GetFlag(FLAGS_strict_whitespace),
-      .match_full_lines = absl::GetFlag(FLAGS_match_full_lines)};
-  if (std::string pattern = absl::GetFlag(FLAGS_implicit_check_not);
-      !pattern.empty()) {
-    options.implicit_check_not.push_back(std::move(pattern));
-  }
-  for (const std::string& definition : absl::GetFlag(FLAGS_define)) {
+  for (const std::string& definition : flags.define) {
     const size_t equals = definition.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return Fail(kBadUsage, absl::InvalidArgumentError(absl::StrCat(
-                                 "--define: \"", definition,
-                                 "\" is not of the form NAME=VALUE")));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--define: \"", definition, "\" is not of the form NAME=VALUE"));
     }
     options.variables[definition.substr(0, equals)] =
         definition.substr(equals + 1);
   }
-  const std::string check_path = positional[1];
-  absl::StatusOr<std::string> check_text = ReadTextFile(check_path);
-  if (!check_text.ok()) return Fail(kBadUsage, check_text.status());
-  const absl::StatusOr<Checks> checks = Checks::Parse(
-      std::make_shared<const Source>(check_path, *std::move(check_text)),
-      std::move(options));
-  if (!checks.ok()) return Fail(kBadUsage, checks.status());
-  const std::string input_path = absl::GetFlag(FLAGS_input_file);
-  absl::StatusOr<std::string> input = ReadTextFile(input_path);
-  if (!input.ok()) return Fail(kBadUsage, input.status());
-  const absl::Status status = checks->Check(std::make_shared<const Source>(
-      input_path == "-" ? "<stdin>" : input_path, *std::move(input)));
+  return options;
+}
+
+// What is compared; none if the command line is answered.
+struct Comparison {
+  std::unique_ptr<Checks> checks;
+  std::shared_ptr<const Source> input;
+};
+
+absl::StatusOr<Comparison> Read(const std::vector<absl::string_view>& args) {
+  FlagSet flags;
+  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<CheckToolOptions>(), "baton-check"));
+  BATON_ASSIGN_OR_RETURN(
+      const ParsedCommandLine line,
+      ReadCommandLine(
+          {.program = "baton-check",
+           .flags = &flags,
+           .help = [&] { return absl::StrCat(kUsage, flags.Help("")); }},
+          args, std::cout));
+  if (line.is_answered) return Comparison();
+  BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 1));
+  if (line.arguments.empty()) {
+    return absl::InvalidArgumentError(
+        "usage: baton-check CHECK_FILE [flags] <INPUT (see --help)");
+  }
+  CheckToolOptions options;
+  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
+  BATON_ASSIGN_OR_RETURN(CheckOptions check, OptionsOf(options));
+  const std::string& check_path = line.arguments[0];
+  BATON_ASSIGN_OR_RETURN(std::string check_text, ReadTextFile(check_path));
+  BATON_ASSIGN_OR_RETURN(Checks checks,
+                         Checks::Parse(std::make_shared<const Source>(
+                                           check_path, std::move(check_text)),
+                                       std::move(check)));
+  BATON_ASSIGN_OR_RETURN(std::string input, ReadTextFile(options.input_file));
+  return Comparison{
+      std::make_unique<Checks>(std::move(checks)),
+      std::make_shared<const Source>(
+          options.input_file == "-" ? "<stdin>" : options.input_file,
+          std::move(input))};
+}
+
+int CheckMain(const std::vector<absl::string_view>& args) {
+  const absl::StatusOr<Comparison> comparison = Read(args);
+  if (!comparison.ok()) return Fail(kBadUsage, comparison.status());
+  if (comparison->checks == nullptr) return 0;
+  const absl::Status status = comparison->checks->Check(comparison->input);
   return status.ok() ? 0 : Fail(kMismatch, status);
 }
 
@@ -95,6 +145,7 @@ int CheckMain(int argc, char** argv) {
 }  // namespace baton
 
 int main(int argc, char** argv) {
-  return baton::RunMain("baton-check",
-                        [argc, argv] { return baton::CheckMain(argc, argv); });
+  return baton::RunMain("baton-check", [argc, argv] {
+    return baton::CheckMain({argv + (argc > 0 ? 1 : 0), argv + argc});
+  });
 }

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
@@ -46,9 +47,11 @@ absl::StatusOr<std::vector<Value>> ArgumentsOf(const Function& main,
   absl::StatusOr<std::vector<Tensor>> arguments =
       InOrder(tensors, InputNames(main), "inputs");
   if (arguments.ok() && arguments->size() != main->params().size()) {
-    arguments = absl::InvalidArgumentError(
-        absl::StrCat("there are ", arguments->size(), " tensors for ",
-                     main->params().size(), " parameters of @main"));
+    arguments = absl::InvalidArgumentError(absl::StrCat(
+        "there are ", Plural(static_cast<int64_t>(arguments->size()), "tensor"),
+        " for ",
+        Plural(static_cast<int64_t>(main->params().size()), "parameter"),
+        " of @main"));
   }
   if (!arguments.ok()) {
     return absl::Status(

@@ -15,14 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/flags.h"
 
 namespace baton {
-
-// One argument of a command line, and its place in a flag file.
-struct Argument {
-  std::string text;
-  std::string where;  // `FILE:LINE: `; empty on the command line
-};
 
 // Expands the arguments, which exclude the name of the program. Replaces each
 // `--flagfile` before `--` by the contents of its files, and Abseil's

@@ -1,5 +1,6 @@
 // Passes that are wrong on purpose, for tests of triage.
 
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,14 @@ Pass FailIfTyped() {
       {.name = "FailIfTyped"});
 }
 BATON_REGISTER_PASS(FailIfTyped);
+
+Pass Crash() {
+  return CreateModulePass(
+      [](const IRModule& /*module*/, const PassContext& /*context*/)
+          -> absl::StatusOr<IRModule> { std::abort(); },
+      {.name = "Crash"});
+}
+BATON_REGISTER_PASS(Crash);
 
 }  // namespace
 }  // namespace baton

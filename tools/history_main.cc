@@ -13,7 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/near_names.h"
+#include "baton/base/plural.h"
 #include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
@@ -23,9 +25,8 @@
 #include "baton/instrument/history_text.h"
 #include "baton/instrument/history_trace.h"
 #include "baton/instrument/structural_diff.h"
+#include "baton/tools/command_line.h"
 #include "baton/tools/files.h"
-#include "baton/tools/flag_files.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/run_main.h"
 
 namespace baton {
@@ -213,29 +214,26 @@ absl::StatusOr<const Command*> FindCommand(const std::string& name) {
 
 }  // namespace
 
-absl::Status HistoryTool(const std::vector<absl::string_view>& raw_args,
+absl::Status HistoryTool(const std::vector<absl::string_view>& args,
                          std::ostream& out, std::ostream& reports) {
   BATON_RETURN_IF_ERROR(RegistrationErrors());
   FlagSet flags;
   BATON_RETURN_IF_ERROR(
       flags.Add(FlagsOf<HistoryToolOptions>(), "baton-history"));
-  BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
-                         ExpandFlagFiles(raw_args));
-  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
-  std::vector<std::string> rest;
-  for (const std::string& arg : parsed.rest) {
-    if (arg == "--help") {
-      out << kUsage << "\nFlags:\n" << flags.Help("Flags");
-      return absl::OkStatus();
-    }
-    if (arg.size() > 1 && arg[0] == '-') {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unexpected argument ", arg, " (see --help)"));
-    }
-    rest.push_back(arg);
-  }
+  BATON_ASSIGN_OR_RETURN(const ParsedCommandLine line,
+                         ReadCommandLine({.program = "baton-history",
+                                          .flags = &flags,
+                                          .help =
+                                              [&flags] {
+                                                return absl::StrCat(
+                                                    kUsage, "\nFlags:\n",
+                                                    flags.Help("Flags"));
+                                              }},
+                                         args, out));
+  if (line.is_answered) return absl::OkStatus();
+  const std::vector<std::string>& rest = line.arguments;
   HistoryToolOptions options;
-  BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<HistoryToolOptions>(), &options));
   if (rest.size() < 2) {
     return absl::InvalidArgumentError("give a file and a command (see --help)");
@@ -243,8 +241,8 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& raw_args,
   BATON_ASSIGN_OR_RETURN(const Command* command, FindCommand(rest[1]));
   if (rest.size() - 2 != command->num_args) {
     return absl::InvalidArgumentError(
-        absl::StrCat(command->name, " takes ", command->num_args,
-                     command->num_args == 1 ? " number" : " numbers",
+        absl::StrCat(command->name, " takes ",
+                     Plural(static_cast<int64_t>(command->num_args), "number"),
                      " of executions (see --help)"));
   }
   options.file = rest[0];
@@ -255,9 +253,10 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& raw_args,
       const std::string text,
       command->run(history, {rest.begin() + 2, rest.end()}, options));
   if (history.left_out_tensors > 0 && rest[1] == "show") {
-    reports << "baton-history: " << history.left_out_tensors
-            << " tensors are not in the file: where they stand, the text has "
-               "others; record with --record_tensors to keep them\n";
+    reports << "baton-history: " << Plural(history.left_out_tensors, "tensor")
+            << (history.left_out_tensors == 1 ? " is" : " are")
+            << " not in the file: the text is without the values of constants; "
+               "record with --record_tensors to keep them\n";
   }
   if (!options.output.empty()) {
     return WriteFileAtomically(options.output, text);

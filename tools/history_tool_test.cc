@@ -245,5 +245,67 @@ TEST(HistoryToolTest, MistakesAreErrors) {
   EXPECT_THAT(unwritable.err, HasSubstr("/no/such/dir/x"));
 }
 
+TEST(HistoryToolTest, UnknownOperatorsAreErrors) {
+  const std::string file = Record("unknown", "--passes=FoldConstant");
+  for (const char* command : {"find --has=nn.rely", "find --lacks=nn.rely",
+                              "blame 1 --op=nn.rely", "why 1 --op=nn.rely"}) {
+    const RunResult r = History(absl::StrCat(file, " ", command));
+    EXPECT_EQ(r.exit_code, 1) << command;
+    EXPECT_THAT(r.err, HasSubstr(": no operator has a name that")) << command;
+  }
+  EXPECT_EQ(History(file + " find --has=nn.relu").exit_code, 0);
+}
+
+// Tensors that are not in the file are not shown as others.
+TEST(HistoryToolTest, TensorsThatAreNotThere) {
+  const std::string file = Path("light.history");
+  for (const char* tensors : {"", " --record_tensors"}) {
+    const RunResult r = testing::RunBinary(
+        "tools/faulty-opt",
+        absl::StrCat("--workload='resnet{image_shape=[3,32,32]}' --bind_params "
+                     "--emit=none --passes=FoldConstant --record=",
+                     file, tensors));
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    const RunResult shown = History(file + " show 1");
+    EXPECT_EQ(shown.exit_code, 0);
+    const bool light = *tensors == '\0';
+    EXPECT_EQ(shown.out.find("#[metadata]") == std::string::npos, light);
+    EXPECT_EQ(
+        shown.err.find("record with --record_tensors") != std::string::npos,
+        light);
+    EXPECT_EQ(testing::RunBinary("tools/faulty-opt",
+                                 absl::StrCat("--resume=", file,
+                                              " --start_after=0 --emit=none"))
+                  .exit_code,
+              light ? 1 : 0);
+  }
+}
+
+TEST(ResumeTest, RunsTheRest) {
+  const std::string passes = "--passes=InferType,FoldConstant,FuseOps";
+  const std::string file = Record("resume", passes);
+  const auto opt = [](const std::string& args) {
+    return testing::RunBinary("tools/faulty-opt", args);
+  };
+  const RunResult whole = opt(absl::StrCat(Path("resume.relay"), " ", passes));
+  for (const int k : {0, 1, 2, 3}) {
+    const RunResult r =
+        opt(absl::StrCat("--resume=", file, " --start_after=", k));
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_EQ(r.out, whole.out) << k;
+  }
+  EXPECT_THAT(opt(absl::StrCat("--resume=", file, " --start_after=4")).err,
+              HasSubstr("runs inside of #3 FoldConstant"));
+  EXPECT_THAT(opt("--resume=" + file).err, HasSubstr("ended without an error"));
+  // From before a failure, with other passes.
+  const std::string failed = Record(
+      "resume_failed", "--passes=InferType,DropRelu,FuseOps --check_values", 1,
+      "def @main(%x: Tensor[(8), float32]) { nn.relu(%x) }\n");
+  const RunResult r =
+      opt(absl::StrCat("--resume=", failed, " --passes=FuseOps --op_diff"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("--resume: after #2 InferType: FuseOps\n"));
+}
+
 }  // namespace
 }  // namespace baton

@@ -12,23 +12,32 @@
 #include <utility>
 #include <vector>
 
-#include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
-#include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/text_file.h"
+#include "baton/tools/command_line.h"
 #include "baton/tools/run_lines.h"
 #include "baton/tools/run_main.h"
 
-ABSL_FLAG(std::vector<std::string>, programs, {},
-          "Programs that the lines call by the last part of their paths.");
-
 namespace baton {
 namespace {
+
+struct IrTestOptions {
+  std::vector<std::string> programs;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("programs", &IrTestOptions::programs,
+      FlagSpec{.help = "Programs that the lines call by the last part of their "
+                       "paths.",
+               .value = "PATH,PATH"});
+  }
+};
 
 absl::StatusOr<std::string> MakeFolder() {
   const char* parent = std::getenv("TEST_TMPDIR");
@@ -42,42 +51,55 @@ absl::StatusOr<std::string> MakeFolder() {
   return folder;
 }
 
-absl::StatusOr<int> RunFile(const std::string& path) {
+absl::StatusOr<int> RunFile(const std::string& path,
+                            const std::vector<std::string>& programs) {
   BATON_ASSIGN_OR_RETURN(std::string text, ReadTextFile(path));
   BATON_ASSIGN_OR_RETURN(
       const std::vector<RunLine> lines,
       ParseRunLines(std::make_shared<const Source>(path, std::move(text))));
   BATON_ASSIGN_OR_RETURN(const std::string folder, MakeFolder());
   const absl::StatusOr<int> code =
-      RunLines(lines, {.file = path,
-                       .folder = folder,
-                       .programs = absl::GetFlag(FLAGS_programs)});
+      RunLines(lines, {.file = path, .folder = folder, .programs = programs});
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   return code;
 }
 
-int Main(int argc, char** argv) {
-  absl::SetProgramUsageMessage(
-      "runs the RUN lines of a file\n  baton-ir-test FILE "
-      "--programs=PATH,PATH");
-  const std::vector<char*> positional = absl::ParseCommandLine(argc, argv);
-  if (positional.size() != 2) {
-    std::cerr << "usage: baton-ir-test FILE --programs=PATH,PATH\n";
-    return 2;
+absl::StatusOr<int> Main(const std::vector<absl::string_view>& args) {
+  FlagSet flags;
+  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<IrTestOptions>(), "baton-ir-test"));
+  BATON_ASSIGN_OR_RETURN(
+      const ParsedCommandLine line,
+      ReadCommandLine({.program = "baton-ir-test",
+                       .flags = &flags,
+                       .help =
+                           [&] {
+                             return absl::StrCat(
+                                 "Runs the RUN lines of a file.\n\n"
+                                 "  baton-ir-test FILE --programs=PATH,PATH\n\n"
+                                 "Flags:\n",
+                                 flags.Help(""));
+                           }},
+                      args, std::cout));
+  if (line.is_answered) return 0;
+  if (line.arguments.size() != 1) {
+    return absl::InvalidArgumentError(
+        "usage: baton-ir-test FILE --programs=PATH,PATH");
   }
-  const absl::StatusOr<int> code = RunFile(positional[1]);
-  if (!code.ok()) {
-    std::cerr << code.status().message() << "\n";
-    return 2;
-  }
-  return *code;
+  IrTestOptions options;
+  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
+  return RunFile(line.arguments[0], options.programs);
 }
 
 }  // namespace
 }  // namespace baton
 
 int main(int argc, char** argv) {
-  return baton::RunMain("baton-ir-test",
-                        [argc, argv] { return baton::Main(argc, argv); });
+  return baton::RunMain("baton-ir-test", [argc, argv] {
+    const absl::StatusOr<int> code =
+        baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
+    if (code.ok()) return *code;
+    std::cerr << code.status().message() << "\n";
+    return 2;
+  });
 }

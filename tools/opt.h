@@ -3,6 +3,7 @@
 #ifndef BATON_TOOLS_OPT_H_
 #define BATON_TOOLS_OPT_H_
 
+#include <cstdint>
 #include <istream>
 #include <ostream>
 #include <string>
@@ -10,10 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/tools/flags.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/flags.h"
 #include "baton/tools/input.h"
+#include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
-#include "baton/transform/pass.h"
 
 namespace baton {
 
@@ -27,7 +29,12 @@ struct OptOptions {
   std::string workload;
   // Binds the workload's weights to the parameters of `main`.
   bool bind_params = false;
-  // Shapes of the inputs of an ONNX file: `x:[1,3,224,224]`.
+  // In place of `input`: a history (--record) whose run is resumed after an
+  // execution. `run.passes`, if not empty, takes the place of the rest of the
+  // recorded pipeline.
+  std::string resume;
+  int64_t start_after = -1;  // see ResumeRun() in resume.h
+  // Shapes of the inputs of the module: `x:[1,3,224,224]`.
   std::string input_shapes;
   // Inputs of an ONNX file that become constants: `rate:16000,sizes:[2,3]`.
   std::string input_values;
@@ -46,7 +53,8 @@ struct OptOptions {
 
   // The output file; empty or `-` for standard output.
   std::string output;
-  // `text` means ONNX if the output's name ends in `.onnx`.
+  // If `given` does not contain `emit`: ONNX if the name of the output ends in
+  // `.onnx`, binary if it ends in `.baton`.
   std::string emit = "text";
   // For ONNX: the version of its operators.
   int onnx_opset = 17;
@@ -87,17 +95,15 @@ struct OptOptions {
   // If true, the history contains the origins of nodes, for `blame`. Recording
   // origins is most of the cost of a history.
   bool record_origins = true;
-  // Regular expressions; see instrument/print_ir.h.
-  std::string print_before;
-  std::string print_after;
-  std::string print_changed = "none";
   // The rules for which to report why they were not applied; see
   // tools/why_not.h.
   std::vector<std::string> why_not;
-  // A folder for the module after each pass; see instrument/dump.h. If there
-  // are several modules, each has a folder in it: 1, 2, ...
-  std::string dump_dir;
-  // The file for a reproducer if the passes fail: see tools/reproducer.h. If
+  // The given flags of instruments that print and write files, by name: see
+  // InstrumentPhase::kPrint.
+  AttrMap report_flags = {};
+  // If true, checks the result of the passes before it is written.
+  bool verify_result = true;
+  // The file for a reproducer if the passes fail or crash: see tools/reproducer.h. If
   // there are several modules, it is about the first that failed. It is a
   // binary file if its name ends in `.baton`.
   std::string reproducer;
@@ -109,6 +115,8 @@ struct OptOptions {
   double triage_memory_gb = 0;
   // The name of this program in RUN lines.
   std::string program = "baton-opt";
+  // The command line as words for a shell, for messages; may be empty.
+  std::string command;
   // If true, shows the running pass on `reports`, which must be a terminal. No
   // effect if something is printed after each pass.
   bool progress = false;
@@ -123,8 +131,19 @@ struct OptOptions {
           .group = kInputFlags});
     v("bind_params", &OptOptions::bind_params,
       FlagSpec{.help = "Binds the workload's weights.", .group = kInputFlags});
+    v("resume", &OptOptions::resume,
+      FlagSpec{.help = "A history in place of INPUT: runs the rest of its "
+                       "passes, or --passes.",
+               .value = "FILE",
+               .group = kInputFlags});
+    v("start_after", &OptOptions::start_after,
+      FlagSpec{.help = "With --resume: begins after it; -1: before a failure.",
+               .value = "N",
+               .group = kInputFlags,
+               .least = 0,
+               .none = -1});
     v("input_shapes", &OptOptions::input_shapes,
-      FlagSpec{.help = "Shapes of inputs of an ONNX file: x:[1,3,224,224].",
+      FlagSpec{.help = "Shapes of inputs of the module: x:[1,3,224,224].",
                .value = "SHAPES",
                .group = kInputFlags});
     v("input_values", &OptOptions::input_values,
@@ -141,7 +160,7 @@ struct OptOptions {
                .group = kOutputFlags});
     v("emit", &OptOptions::emit,
       FlagSpec{
-          .help = "Of the result: text, text-no-meta, binary, onnx or none.",
+          .help = "text, text-no-meta, binary, onnx, none; or by --output.",
           .value = "FORMAT",
           .group = kOutputFlags,
           .choices = {"text", "text-no-meta", "binary", "onnx", "none"}});
@@ -205,34 +224,18 @@ struct OptOptions {
     v("record_origins", &OptOptions::record_origins,
       FlagSpec{.help = "Also records what nodes were made from, for blame.",
                .group = kReportFlags});
-    v("print_before", &OptOptions::print_before,
-      FlagSpec{
-          .help = "The module before passes of these names (RE2, whole name).",
-          .value = "RE",
-          .group = kReportFlags});
-    v("print_after", &OptOptions::print_after,
-      FlagSpec{.help = "The same, after them.",
-               .value = "RE",
-               .group = kReportFlags});
-    v("print_changed", &OptOptions::print_changed,
-      FlagSpec{
-          .help = "What each pass changed: none, full, diff or structural.",
-          .value = "HOW",
-          .group = kReportFlags,
-          .choices = {"none", "full", "diff", "structural"}});
     v("why_not", &OptOptions::why_not,
       FlagSpec{.help = "Why these rules of Rewrite were not applied.",
                .value = "RULE,RULE",
                .group = kReportFlags});
-    v("dump_dir", &OptOptions::dump_dir,
-      FlagSpec{.help = "A file for each execution of a pass.",
-               .value = "DIR",
-               .group = kReportFlags});
 
+    v("verify_result", &OptOptions::verify_result,
+      FlagSpec{.help = "Checks the result before it is written; on by default.",
+               .group = kFaultFlags});
     v("reproducer", &OptOptions::reproducer,
       FlagSpec{
           .help =
-              "On failure: module, passes and settings; INPUT of another run.",
+              "On failure or crash: module, passes, settings; input of a run.",
           .value = "FILE",
           .group = kFaultFlags});
     v("verify_diagnostics", &OptOptions::verify_diagnostics,
@@ -269,32 +272,16 @@ struct OptStreams {
 // a file is written atomically.
 absl::Status Opt(const OptOptions& options, const OptStreams& streams);
 
-// The modules, the pipeline and the options of a run: Opt first converts its
-// options to a job.
+// The modules of a run, and how passes run over them.
 struct OptJob {
   std::string name;  // of the input, for messages
   std::vector<InputModule> modules;
-  RunOptions run;
-  Pass pipeline;  // of `run`
+  PreparedRun prepared;
 };
 
 // Reads the input. Writes its errors to `streams.reports`.
 absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
                                   const OptStreams& streams);
-
-// The registered names of this binary, a line each.
-void ListPasses(std::ostream& out);
-void ListPipelines(std::ostream& out);
-void ListOps(std::ostream& out);  // marks operators without kernel
-void ListWorkloads(std::ostream& out);
-// Prints all rules as text that can be parsed (relay/pattern/rule_text.h),
-// including the rules of `files`. An error if a rule is wrong.
-absl::Status ListRules(const std::vector<std::string>& files,
-                       std::ostream& out);
-// Checks the laws of these rules (check_rules.h), and prints a line for each.
-// An error if a law is broken.
-absl::Status CheckRules(const std::vector<std::string>& files,
-                        std::ostream& out);
 
 }  // namespace baton
 

@@ -12,6 +12,7 @@
 #include "baton/tools/npy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "re2/re2.h"
 
 namespace baton {
 namespace {
@@ -48,12 +49,10 @@ TEST(VerifyEachTest, NamesTheGuiltyPass) {
   const RunResult r = GuiltyOpt(args + " --verify_each");
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.out, IsEmpty());
-  EXPECT_THAT(
-      r.err,
-      StartsWith(
-          "guilty-opt: in pass #1 sequential > #3 LoseVariable: instrument "
-          "VerifyInstrument, RunAfterPass:\n"
-          "pass LoseVariable broke the module:\n"));
+  EXPECT_THAT(r.err,
+              StartsWith("guilty-opt: in pass #1 sequential > #3 LoseVariable: "
+                         "--verify_each:\n"
+                         "pass LoseVariable broke the module:\n"));
   // Otherwise a later pass meets it.
   EXPECT_THAT(GuiltyOpt(args).err, Not(HasSubstr("broke the module")));
 }
@@ -64,10 +63,8 @@ TEST(CheckValuesTest, NamesTheGuiltyPass) {
   const RunResult r = GuiltyOpt(args + " --check_values");
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.out, IsEmpty());
-  EXPECT_THAT(
-      r.err,
-      HasSubstr("DropRelu: instrument CheckValuesInstrument, RunAfterPass:"
-                "\npass DropRelu changed what @main computes:"));
+  EXPECT_THAT(r.err, HasSubstr("DropRelu: --check_values:"
+                               "\npass DropRelu changed what @main computes:"));
   EXPECT_EQ(GuiltyOpt(args).exit_code, 0);
   EXPECT_EQ(r.err, GuiltyOpt(args + " --check_values --seed=0").err);
   EXPECT_NE(r.err, GuiltyOpt(args + " --check_values --seed=1").err);
@@ -93,7 +90,7 @@ TEST(CheckValuesTest, TheGuiltyPassIsTheSameBesideTiming) {
       EXPECT_EQ(timed.exit_code, 1);
       EXPECT_THAT(timed.out, IsEmpty());
       EXPECT_THAT(timed.err, StartsWith("sequential: "));
-      EXPECT_THAT(timed.err, HasSubstr("\ninstrument CheckValuesInstrument: "));
+      EXPECT_THAT(timed.err, HasSubstr("\ninstrument --check_values: "));
       EXPECT_THAT(timed.err, EndsWith(r.err));
     }
   }
@@ -131,13 +128,14 @@ TEST(CheckValuesTest, GivenInputsAndExpectedResults) {
   const RunResult good =
       GuiltyOpt(args + " --expect=" + npz("output_0", 1.666667f, 2.333333f));
   EXPECT_EQ(good.exit_code, 0) << good.err;
-  EXPECT_THAT(good.err, IsEmpty());
+  EXPECT_EQ(good.err, "--check_values: compared 1 result\n");
   const RunResult ledger = GuiltyOpt(args + " --max_error=1e-6");
   EXPECT_EQ(ledger.exit_code, 0) << ledger.err;
   EXPECT_THAT(ledger.err, HasSubstr("DivToMul adds an error of "));
   const RunResult bad =
       GuiltyOpt(args + " --expect=" + npz("output_0", 1.666667f, 3));
   EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(bad.err, StartsWith("guilty-opt: --expect: "));
   EXPECT_THAT(bad.err, HasSubstr("before any pass changed it, @main does not "
                                  "compute what is expected: 1 of 2 elements"));
   const RunResult over = GuiltyOpt(args + " --max_error=1e-9");
@@ -208,7 +206,9 @@ TEST(LeaveOutTest, ByNumberByNameAndFromOneOn) {
   EXPECT_EQ(GuiltyOpt(args + "--disabled_pass=DropRelu#1").err,
             "1 FoldConstant add -1\n0 sequential add -1\n");
   EXPECT_EQ(GuiltyOpt(args + "--disabled_pass=DropRelu#2").err,
-            GuiltyOpt(args).err);
+            GuiltyOpt(args).err +
+                "--disabled_pass=DropRelu#2: this run has 1 execution of "
+                "DropRelu\n");
   EXPECT_EQ(GuiltyOpt(args + "--stop_after=2").err,
             "1 FoldConstant add -1\n0 sequential add -1\n");
   EXPECT_THAT(GuiltyOpt(args + "--skip_execution=x").err,
@@ -225,7 +225,7 @@ TEST(VerifyRoundtripTest, GoodPassesOverANetwork) {
       "--workload='resnet{image_shape=[3,32,32]}' --verify_roundtrip "
       "--passes=SimplifyInference,FoldConstant,FuseOps --emit=none");
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.err, IsEmpty());
+  EXPECT_EQ(r.err, "--verify_roundtrip: checked 4 modules\n");
 }
 
 TEST(CheckValuesTest, GoodPassesOverANetwork) {
@@ -238,7 +238,10 @@ TEST(CheckValuesTest, GoodPassesOverANetwork) {
                      "desired_layouts={nn.conv2d:[NHWC,HWIO]}},FoldConstant,"
                      "EliminateCommonSubexpr,FuseOps,DefuseOps'"));
     EXPECT_EQ(r.exit_code, 0) << r.err;
-    EXPECT_THAT(r.err, IsEmpty());
+    EXPECT_TRUE(RE2::FullMatch(r.err,
+                               "--verify_each: checked \\d+ functions\n"
+                               "--check_values: compared \\d+ results\n"))
+        << r.err;
   }
 }
 
@@ -287,7 +290,7 @@ TEST(ReproducerTest, FailsAgain) {
                          "// seed: 3\n"
                          "//\n"
                          "// in pass #1 sequential > #5 DropRelu: "
-                         "instrument CheckValuesInstrument, RunAfterPass:\n"
+                         "--check_values:\n"
                          "// pass DropRelu changed"));
   EXPECT_THAT(r.text, HasSubstr("\n#[version = \"0.0.5\"]\ndef @main("));
 }
@@ -458,6 +461,71 @@ TEST(ReproducerTest, AHeadThatIsWrong) {
   EXPECT_THAT(error("// disabled_pass: ["), HasSubstr("head.relay:2"));
   EXPECT_THAT(error("// passes"), HasSubstr("head.relay:2: expected `NAME"));
   EXPECT_THAT(error("// passes: DropReul"), HasSubstr("\"DropRelu\""));
+}
+
+TEST(LeaveOutTest, NumbersAreThoseOfTheWholeRun) {
+  const std::string args =
+      Program() + " --passes=FoldConstant,DropRelu,FoldConstant --emit=none ";
+  // #3 runs inside of #2, #5 inside of #4.
+  EXPECT_EQ(GuiltyOpt(args + "--skip_execution=2,4 --print_executions=2,4,6 "
+                             "--print_op=add")
+                .err.substr(0, 26),
+            "// IR after #6 FoldConstan");
+  EXPECT_EQ(GuiltyOpt(args + "--skip_execution=2,6 --op_diff").err,
+            "1 DropRelu nn.relu -1\n0 sequential nn.relu -1\n");
+}
+
+TEST(LeaveOutTest, ACrashIsLeftOut) {
+  EXPECT_EQ(GuiltyOpt(Program() + " --passes=FoldConstant,Crash,FoldConstant "
+                                  "--emit=none --skip_execution=4,6")
+                .exit_code,
+            0);
+}
+
+TEST(VerifyResultTest, WhatIsWrittenIsAProgram) {
+  const std::string path = testing::TempDir() + "/broken_result.relay";
+  const std::string args = absl::StrCat(
+      Program(), " --passes=InferType,LoseVariable --output=", path);
+  const RunResult r = GuiltyOpt(args);
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("the passes broke the module (--verify_each"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(GuiltyOpt(args + " --noverify_result").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(CheckValuesTest, NoPassIsBlamedForAWrongExpectation) {
+  const std::string program =
+      File("third.relay",
+           "def @main(%x: Tensor[(2), float32]) { divide(%x, 3f) }\n");
+  const auto npz = [](const std::string& name, float a, float b) {
+    return File(name + ".npz",
+                *WriteNpz({{name, *Tensor::FromValues<float>({2}, {a, b})}}));
+  };
+  // No pass changes the program.
+  const RunResult r = GuiltyOpt(absl::StrCat(
+      program,
+      " --passes=FuseOps --stop_after=0 --check_values --emit=none "
+      "--inputs=",
+      npz("x", 3, 6), " --expect=", npz("output_0", 1, 3)));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, StartsWith("guilty-opt: --expect: before any pass"));
+}
+
+TEST(CrashTest, NamesThePassAndTheCommands) {
+  const std::string args =
+      Program() + " --passes=FoldConstant,Crash --emit=none";
+  const RunResult r = GuiltyOpt(args);
+  EXPECT_NE(r.exit_code, 0);
+  EXPECT_THAT(r.err, HasSubstr(") in pass #1 sequential > #4 Crash\n"));
+  EXPECT_THAT(r.err, HasSubstr(absl::StrCat(args, " --reproducer=")));
+  EXPECT_THAT(r.err, HasSubstr(absl::StrCat(args, " --triage=")));
+  const std::string path = testing::TempDir() + "/crash.relay";
+  std::filesystem::remove(path);
+  const RunResult kept = GuiltyOpt(absl::StrCat(args, " --reproducer=", path));
+  EXPECT_EQ(kept.exit_code, 1);
+  EXPECT_THAT(kept.err, EndsWith(absl::StrCat("reproducer: ", path, "\n")));
+  EXPECT_THAT(GuiltyOpt(path).err, HasSubstr("> #4 Crash\n"));
 }
 
 }  // namespace

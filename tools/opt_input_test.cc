@@ -435,5 +435,53 @@ TEST(OptInputTest, FilesOfOtherKindsAreNamed) {
   EXPECT_EQ(r.exit_code, 0) << r.err;
 }
 
+TEST(OptInputTest, TheNameOfTheOutputSaysTheFormat) {
+  const std::string relu = File("relu.relay", kRelu);
+  const std::string path = TempPath("out.baton");
+  EXPECT_EQ(BatonOpt(absl::StrCat(relu, " --output=", path)).exit_code, 0);
+  EXPECT_EQ(ReadFileOrFail(path).substr(0, 4),
+            "\x89"
+            "BAT");
+  EXPECT_EQ(
+      BatonOpt(absl::StrCat(relu, " --emit=text --output=", path)).exit_code,
+      0);
+  EXPECT_EQ(ReadFileOrFail(path), kRelu);
+}
+
+TEST(OptInputTest, InputShapesOfTextAndWorkloads) {
+  const std::string relu = File("relu.relay", kTypedRelu);
+  const RunResult r =
+      BatonOpt(relu + " --input_shapes=x:[3,4] --passes=InferType");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("-> Tensor[(3, 4), float32]"));
+  EXPECT_THAT(BatonOpt(relu + " --input_shapes=y:[3,4]").err,
+              HasSubstr("@main has no parameter called \"y\""));
+  EXPECT_THAT(BatonOpt(relu + " --input_values=x:3").err,
+              HasSubstr("--input_values: "));
+  EXPECT_THAT(BatonOpt("--workload='resnet{image_shape=[3,32,32]}' "
+                       "--input_shapes=data:[2,3,32,32] --passes=InferType")
+                  .out,
+              HasSubstr("-> Tensor[(2, 1000), float32]"));
+  const std::string dense = File(
+      "dense.relay",
+      "def @main(%x: Tensor[(1, 8), float32], %w: Tensor[(4, 8), float32]) {\n"
+      "  nn.dense(%x, %w, units=4)\n}\n");
+  EXPECT_THAT(BatonOpt(dense + " --input_shapes=x:[1,9]").err,
+              HasSubstr("--input_shapes: "));
+}
+
+TEST(OptInputTest, OneErrorForAllMissingConstants) {
+  const std::string path = TempPath("no_meta.relay");
+  EXPECT_EQ(BatonOpt("--workload='resnet{image_shape=[3,32,32]}' "
+                     "--bind_params --emit=text-no-meta --output=" +
+                     path)
+                .exit_code,
+            0);
+  const RunResult r = BatonOpt(path);
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("no metadata section"));
+  EXPECT_THAT(r.err, HasSubstr("baton-opt: 1 error in "));
+}
+
 }  // namespace
 }  // namespace baton

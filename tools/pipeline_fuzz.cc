@@ -17,10 +17,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
-#include "baton/instrument/check_values.h"
-#include "baton/instrument/verify.h"
-#include "baton/instrument/verify_contracts.h"
-#include "baton/instrument/verify_roundtrip.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
@@ -38,15 +34,13 @@
 #include "baton/testing/random_program.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/workloads/workload.h"
+#include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
-#include "baton/tools/run_settings.h"
 #include "baton/tools/triage_report.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
-#include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
-#include "baton/transform/pipeline.h"
 #include "baton/transform/value_promise.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
@@ -59,26 +53,6 @@ constexpr int64_t kMaxOperations = 5'000'000;
 constexpr int64_t kMaxCallDepth = 1000;
 // Sets of arguments on which a pass that is not exact must be wrong.
 constexpr int64_t kTries = 5;
-
-// The instruments of `run`.
-PipelineSettings SettingsOf(const RunOptions& run, bool finds_fault) {
-  PipelineSettings settings;
-  settings.context.opt_level = run.opt_level;
-  if (!finds_fault) return settings;
-  settings.make_instruments = [run]() -> absl::StatusOr<PassInstruments> {
-    PassInstruments instruments = {
-        std::make_shared<VerifyInstrument>(),
-        std::make_shared<VerifyContractsInstrument>(),
-        std::make_shared<VerifyRoundtripInstrument>()};
-    if (run.check_values) {
-      instruments.push_back(std::make_shared<CheckValuesInstrument>(
-          CheckValuesOptions{.seed = static_cast<uint32_t>(run.seed),
-                             .special_values = run.special_values}));
-    }
-    return instruments;
-  };
-  return settings;
-}
 
 RunOptions RunOf(const FuzzedPipeline& fuzzed, bool check_values) {
   return {.passes = fuzzed.passes,
@@ -113,7 +87,7 @@ absl::StatusOr<bool> CanEvaluate(const IRModule& module,
 
 bool IsAboutValues(const Failure& failure) {
   return failure.kind == Failure::Kind::kError &&
-         absl::StrContains(failure.message, "CheckValuesInstrument");
+         absl::StrContains(failure.message, ": --check_values");
 }
 
 // The result of a pass on a program; nullopt if it fails. Runs in this process:
@@ -199,19 +173,20 @@ absl::StatusOr<PipelineFuzzer::Outcome> PipelineFuzzer::Run(
   Outcome outcome;
   BATON_ASSIGN_OR_RETURN(outcome.checked_values,
                          CanEvaluate(fuzzed.module, options_.limits));
-  RunOptions run = RunOf(fuzzed, outcome.checked_values);
-  BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(fuzzed.passes));
+  BATON_ASSIGN_OR_RETURN(PreparedRun prepared,
+                         Prepare(RunOf(fuzzed, outcome.checked_values)));
   const absl::StatusOr<Pass> complete =
-      CompletePipeline(pipeline, run, fuzzed.module);
+      CompletePipeline(prepared, fuzzed.module);
   if (!complete.ok()) {
     outcome.end = End::kRefused;
     return outcome;
   }
   for (int64_t i = 0; i < kTries; ++i) {
-    run.seed = i;  // of the arguments
+    prepared.run.seed = i;  // of the arguments
     BATON_ASSIGN_OR_RETURN(
         const Failure failure,
-        RunPipelineInChild(fuzzed.module, *complete, SettingsOf(run, true),
+        RunPipelineInChild(fuzzed.module, *complete,
+                           FaultSettings(prepared, *complete, true),
                            options_.limits));
     if (!failure.failed()) {
       outcome.end = i == 0 ? End::kPassed : End::kAmplified;
@@ -220,7 +195,7 @@ absl::StatusOr<PipelineFuzzer::Outcome> PipelineFuzzer::Run(
     if (i == 0) outcome.failure = failure;
     const absl::StatusOr<PassInfo> info =
         PassRegistry::Global().Info(failure.pass);
-    const bool by_itself = !absl::StrContains(failure.message, ": instrument ");
+    const bool by_itself = !absl::StrContains(failure.message, ": --");
     if (failure.kind == Failure::Kind::kError && by_itself && info.ok() &&
         !Keeps(*info, "runs")) {
       outcome.end = End::kRefused;
@@ -235,22 +210,23 @@ absl::StatusOr<PipelineFuzzer::Outcome> PipelineFuzzer::Run(
 absl::StatusOr<std::string> PipelineFuzzer::WriteTriage(
     const FuzzedPipeline& fuzzed, const Outcome& outcome,
     const std::string& folder) const {
-  const RunOptions run = RunOf(fuzzed, outcome.checked_values);
-  BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(fuzzed.passes));
+  BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
+                         Prepare(RunOf(fuzzed, outcome.checked_values)));
   BATON_ASSIGN_OR_RETURN(const Pass complete,
-                         CompletePipeline(pipeline, run, fuzzed.module));
-  return baton::WriteTriage({.name = fuzzed.name,
-                             .module = fuzzed.module,
-                             .pipeline = complete,
-                             .run = run,
-                             .failure = outcome.failure,
-                             .settings = SettingsOf(run, true),
-                             .replay = SettingsOf(run, false)},
-                            {.folder = folder,
-                             .tool = options_.tool,
-                             .limits = options_.limits,
-                             .jobs = 1,
-                             .seconds = options_.reduce_seconds});
+                         CompletePipeline(prepared, fuzzed.module));
+  return baton::WriteTriage(
+      {.name = fuzzed.name,
+       .module = fuzzed.module,
+       .pipeline = complete,
+       .run = prepared.run,
+       .failure = outcome.failure,
+       .settings = FaultSettings(prepared, complete, true),
+       .replay = FaultSettings(prepared, complete, false)},
+      {.folder = folder,
+       .tool = options_.tool,
+       .limits = options_.limits,
+       .jobs = 1,
+       .seconds = options_.reduce_seconds});
 }
 
 absl::StatusOr<std::vector<PipelineFuzzer::Pair>> PipelineFuzzer::NonCommuting(

@@ -18,13 +18,15 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tools/files.h"
 #include "baton/tools/opt.h"
+#include "baton/tools/prepared_run.h"
 #include "baton/tools/reduced_test.h"
-#include "baton/tools/run_settings.h"
+#include "baton/tools/run_options.h"
 #include "baton/tools/temporary_folder.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pipeline.h"
@@ -149,7 +151,7 @@ absl::StatusOr<Failure> FindFailure(const IRModule& module, const OptJob& job,
                                     const ChildLimits& limits) {
   BATON_ASSIGN_OR_RETURN(
       Failure failure,
-      RunPipelineInChild(module, job.pipeline, settings, limits));
+      RunPipelineInChild(module, job.prepared.pipeline, settings, limits));
   if (!failure.failed()) {
     return absl::NotFoundError(
         absl::StrCat("nothing is wrong with ", job.name,
@@ -204,8 +206,8 @@ class BestTest {
     }
     return absl::CancelledError(absl::StrCat(
         "interrupted; ", output_.empty() ? "this is" : output_ + " has",
-        " the best so far: ", NumCalls(case_->module), " calls, ",
-        case_->passes.size(), " passes"));
+        " the best so far: ", Plural(NumCalls(case_->module), "call"), ", ",
+        Plural(case_->passes.size(), "pass")));
   }
 
  private:
@@ -229,8 +231,9 @@ class BestTest {
 // be said in a test.
 std::optional<ReducedCase> WholeCase(const IRModule& module, const OptJob& job,
                                      const PipelineSettings& settings) {
-  if (job.run.bisect_limit >= 0 || job.run.stop_after >= 0 ||
-      !job.run.skip_execution.empty()) {
+  const RunOptions& run = job.prepared.run;
+  if (run.bisect_limit >= 0 || run.stop_after >= 0 ||
+      !run.skip_execution.empty()) {
     return std::nullopt;
   }
   absl::StatusOr<IRModule> prepared = module;
@@ -238,7 +241,8 @@ std::optional<ReducedCase> WholeCase(const IRModule& module, const OptJob& job,
   if (!prepared.ok()) return std::nullopt;
   std::optional<IRModule> typed = Typed(*prepared);
   if (!typed.has_value()) return std::nullopt;
-  const absl::Span<const Pass> listed = job.pipeline.impl().listed_passes();
+  const absl::Span<const Pass> listed =
+      job.prepared.pipeline.impl().listed_passes();
   return ReducedCase{*std::move(typed), {listed.begin(), listed.end()}};
 }
 
@@ -248,31 +252,33 @@ absl::Status ReduceJob(const OptOptions& input,
   BATON_RETURN_IF_ERROR(CheckOptions(options));
   BATON_ASSIGN_OR_RETURN(OptJob job, LoadOptJob(input, streams));
   if (job.modules.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        job.name, " has ", job.modules.size(), " modules; one is expected"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(job.name, " has ", Plural(job.modules.size(), "module"),
+                     "; one is expected"));
   }
   // Each test is a process of its own.
-  job.run.threads = 1;
-  if (options.differs) job.run.check_values = true;
+  RunOptions run = job.prepared.run;
+  run.threads = 1;
+  if (options.differs) run.check_values = true;
+  BATON_ASSIGN_OR_RETURN(job.prepared, Prepare(std::move(run)));
+  BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
   const IRModule& module = job.modules[0].module;
-  BATON_ASSIGN_OR_RETURN(job.pipeline,
-                         CompletePipeline(job.pipeline, job.run, module));
-  job.run.insert_required = false;
-  BATON_ASSIGN_OR_RETURN(const PipelineSettings given,
-                         FaultSettings(job.run, job.pipeline, true));
-  BATON_ASSIGN_OR_RETURN(auto prepare, InputBinding(job.run));
-  job.run = WithoutInputs(std::move(job.run));
-  BATON_ASSIGN_OR_RETURN(PipelineSettings settings,
-                         FaultSettings(job.run, job.pipeline, true));
-  settings.prepare = std::move(prepare);
-  BATON_ASSIGN_OR_RETURN(const PipelineSettings replay,
-                         FaultSettings(job.run, job.pipeline, false));
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline,
+                         CompletePipeline(job.prepared, module));
+  job.prepared.pipeline = pipeline;
+  job.prepared.run.insert_required = false;
+  const PipelineSettings given = FaultSettings(job.prepared, pipeline, true);
+  const auto prepare = InputBinding(job.prepared);
+  job.prepared = WithoutInputs(std::move(job.prepared));
+  PipelineSettings settings = FaultSettings(job.prepared, pipeline, true);
+  settings.prepare = prepare;
+  const PipelineSettings replay = FaultSettings(job.prepared, pipeline, false);
   const ChildLimits limits = {.seconds = options.test_seconds,
                               .memory_bytes = static_cast<int64_t>(
                                   options.memory_gb * (int64_t{1} << 30))};
 
   ReducedTestOptions test = {
-      .tool = options.tool, .run = job.run, .failure = {}};
+      .tool = options.tool, .run = job.prepared.run, .failure = {}};
   ReduceOptions how = {.jobs = options.jobs, .seconds = options.seconds};
   how.on_better = [&](const ReducedCase& better) {
     return best.Set(better, test);
@@ -287,7 +293,7 @@ absl::Status ReduceJob(const OptOptions& input,
     }
     BATON_ASSIGN_OR_RETURN(const auto folder,
                            TemporaryFolder::Create("baton-reduce"));
-    const absl::Span<const Pass> listed = job.pipeline.impl().listed_passes();
+    const absl::Span<const Pass> listed = pipeline.impl().listed_passes();
     const ReducedCase start = {*typed, {listed.begin(), listed.end()}};
     test.command = options.test;
     const CommandOracle oracle(options.test, folder->path(), limits);
@@ -311,9 +317,9 @@ absl::Status ReduceJob(const OptOptions& input,
     }
     const std::optional<ReducedCase> whole = WholeCase(module, job, settings);
     if (whole.has_value()) BATON_RETURN_IF_ERROR(how.on_better(*whole));
-    BATON_ASSIGN_OR_RETURN(const Guilty guilty,
-                           FindGuilty(module, job.pipeline, settings, replay,
-                                      failure, test_limits));
+    BATON_ASSIGN_OR_RETURN(
+        const Guilty guilty,
+        FindGuilty(module, pipeline, settings, replay, failure, test_limits));
     streams.reports << "guilty: #" << guilty.execution.number << " "
                     << guilty.execution.pass.name() << "\n"
                     << std::flush;
@@ -333,9 +339,10 @@ absl::Status ReduceJob(const OptOptions& input,
   }
   if (result.interrupted) return absl::OkStatus();
   BATON_RETURN_IF_ERROR(best.Finish(streams.out));
-  streams.reports << "reduced to " << NumCalls(result.best.module) << " calls, "
-                  << result.best.passes.size() << " passes: " << result.tests
-                  << " tests, " << result.cached
+  streams.reports << "reduced to "
+                  << Plural(NumCalls(result.best.module), "call") << ", "
+                  << Plural(result.best.passes.size(), "pass") << ": "
+                  << Plural(result.tests, "test") << ", " << result.cached
                   << " more known from equal ones"
                   << (result.timed_out ? "; the time was up" : "")
                   << (result.flaky ? "; flaky: the same program does not "

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 #include "baton/tools/opt.h"
 
 namespace baton {
@@ -40,7 +40,8 @@ struct ReduceToolOptions {
     v("fails", &ReduceToolOptions::fails,
       FlagSpec{.help = "An error, whose message RE matches (RE2) if given.",
                .value = "RE",
-               .group = kOracleFlags});
+               .group = kOracleFlags,
+               .value_optional = true});
     v("differs", &ReduceToolOptions::differs,
       FlagSpec{.help = "A pass changes what the program computes.",
                .group = kOracleFlags});

@@ -10,12 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/flags.h"
 #include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
-#include "baton/tools/flag_files.h"
-#include "baton/tools/flags.h"
-#include "baton/tools/instruments.h"
+#include "baton/instrument/instrument_registry.h"
+#include "baton/tools/command_line.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/reduce.h"
 #include "baton/tools/run_main.h"
@@ -66,31 +66,22 @@ std::string Help(const FlagSet& flags) {
   return help;
 }
 
-absl::Status Main(const std::vector<absl::string_view>& raw_args) {
+absl::Status Main(const std::vector<absl::string_view>& args) {
   BATON_RETURN_IF_ERROR(RegistrationErrors());
   BATON_ASSIGN_OR_RETURN(const FlagSet flags, AllFlags());
-  BATON_ASSIGN_OR_RETURN(std::vector<Argument> args, ExpandFlagFiles(raw_args));
-  for (Argument& arg : args) {
-    // Any error.
-    if (arg.text == "--fails" || arg.text == "-fails") arg.text = "--fails=";
-  }
-  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
+  BATON_ASSIGN_OR_RETURN(const ParsedCommandLine line,
+                         ReadCommandLine({.program = "baton-reduce",
+                                          .flags = &flags,
+                                          .help = [&] { return Help(flags); }},
+                                         args, std::cout));
+  if (line.is_answered) return absl::OkStatus();
+  BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 1));
   OptOptions input;
-  for (const std::string& arg : parsed.rest) {
-    if (arg == "--help") {
-      std::cout << Help(flags);
-      return absl::OkStatus();
-    }
-    if ((arg.size() > 1 && arg[0] == '-') || !input.input.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unexpected argument ", arg, " (see --help)"));
-    }
-    input.input = arg;
-  }
+  if (!line.arguments.empty()) input.input = line.arguments[0];
   ReduceToolOptions options;
   AttrMap of_input;
   AttrMap of_tool;
-  for (const auto& [name, value] : parsed.values) {
+  for (const auto& [name, value] : line.flags) {
     if (FieldsOf<ReduceToolOptions>().Find(name) != nullptr) {
       of_tool.emplace_back(name, value);
       if (name == "fails") options.wants_error = true;

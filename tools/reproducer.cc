@@ -15,14 +15,14 @@
 #include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/value_text.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/tools/flags.h"
-#include "baton/tools/instruments.h"
 #include "baton/tools/run_options.h"
 
 namespace baton {
@@ -113,6 +113,11 @@ std::string ReproducerHead(const IRModule& module, RunOptions options,
 std::string ReproducerText(const IRModule& module, const RunOptions& options,
                            const absl::Status& error) {
   return ReproducerHead(module, options, error) + AsText(module);
+}
+
+bool IsReproducerHead(absl::string_view text) {
+  return absl::StripTrailingAsciiWhitespace(text.substr(0, text.find('\n'))) ==
+         kFirstLine;
 }
 
 absl::Status ReadReproducerHead(absl::string_view text, absl::string_view name,

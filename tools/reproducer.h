@@ -35,6 +35,9 @@ std::string ReproducerHead(const IRModule& module, RunOptions options,
 std::string ReproducerText(const IRModule& module, const RunOptions& options,
                            const absl::Status& error);
 
+// True if `text` begins like a reproducer.
+bool IsReproducerHead(absl::string_view text);
+
 // If `text` is a reproducer, sets the fields of `options` from its head, and
 // other fields to their defaults, except those in `keep`. Messages name the
 // text `name`.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -22,12 +23,14 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
+#include "baton/base/plural.h"
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/progress.h"
-#include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
@@ -37,18 +40,16 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/tools/compare.h"
 #include "baton/tools/files.h"
-#include "baton/tools/flags.h"
 #include "baton/tools/input.h"
+#include "baton/tools/module_source.h"
 #include "baton/tools/npy.h"
+#include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
-#include "baton/transform/contracts.h"
-#include "baton/transform/parallel.h"
+#include "baton/transform/limits_config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
-#include "baton/transform/pass_registry.h"
-#include "baton/transform/pipeline.h"
 
 namespace baton {
 namespace {
@@ -70,44 +71,25 @@ struct Model {
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
                                     const RunModelOptions& options,
                                     TensorsAtHand* at_hand) {
-  BATON_ASSIGN_OR_RETURN(FileContent content, MapFile(path));
-  const absl::string_view foreign = ForeignKindOf(content.bytes);
-  if (!foreign.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " is ", foreign,
-                     "; Baton reads text, its own binary files, and ONNX"));
+  if (path.empty()) {
+    BATON_ASSIGN_OR_RETURN(
+        const IRModule module,
+        MakeWorkload(options.workload, /*bind_params=*/true));
+    BATON_ASSIGN_OR_RETURN(const auto shapes,
+                           ParseInputShapes(options.input_shapes));
+    return WithInputShapes(module, shapes);
   }
-  switch (FormatOf(content.bytes, path)) {
-    case InputFormat::kOnnx: {
-      ModuleReader::Input input;
-      input.content = std::move(content);
-      input.name = path;
-      input.path = path;
-      BATON_ASSIGN_OR_RETURN(input.input_shapes,
-                             ParseInputShapes(options.input_shapes));
-      BATON_ASSIGN_OR_RETURN(input.input_values,
-                             ParseInputValues(options.input_values));
-      input.at_hand = at_hand;
-      BATON_ASSIGN_OR_RETURN(const ModuleReader* reader,
-                             ModuleReaders().Get("onnx"));
-      return reader->read(input);
-    }
-    case InputFormat::kBinary: {
-      BATON_ASSIGN_OR_RETURN(BinaryContent binary,
-                             ReadBinaryModule(content, path));
-      return std::move(binary.module);
-    }
-    case InputFormat::kText:
-      break;
-  }
+  BATON_ASSIGN_OR_RETURN(ModuleSource source, OpenModule(path, std::cin));
+  source.input_shapes = options.input_shapes;
+  source.input_values = options.input_values;
+  source.at_hand = at_hand;
   Diagnostics diagnostics;
-  std::vector<InputModule> modules =
-      ParseModules(std::string(content.bytes), path, false, diagnostics);
+  BATON_ASSIGN_OR_RETURN(ModulesRead read, ReadModules(source, diagnostics));
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
-  if (modules.size() != 1) {
+  if (read.modules.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat(path, " has no module"));
   }
-  return std::move(modules[0].module);
+  return std::move(read.modules[0].module);
 }
 
 // Says which inputs are constants of a module that was read.
@@ -149,28 +131,25 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   // The names are those of the model as it was read.
   const Function main = result.module.Find<Function>("main");
   if (!main.defined()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " has no function @main"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path.empty() ? options.workload : path, " has no function @main"));
   }
   result.input_names = InputNames(main);
   result.output_names = OutputNames(main);
   if (!passes.empty()) {
-    BATON_ASSIGN_OR_RETURN(
-        const Pass pipeline,
-        ParsePipeline(passes, PassRegistry::Global(), "--passes",
-                      NamedPassesFor(options.opt_level)));
-    PassContextOptions context;
-    context.opt_level = OptLevel(options.opt_level, pipeline);
+    BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
+                           Prepare({.passes = passes,
+                                    .opt_level = options.opt_level,
+                                    .config = options.config,
+                                    .threads = options.threads}));
+    const PassContext context(prepared.context);
     const std::string skipped =
-        DescribeSkippedPasses(pipeline, PassContext(context));
+        DescribeSkippedPasses(prepared.pipeline, context);
     if (!skipped.empty()) std::fprintf(stderr, "%s\n", skipped.c_str());
-    context.config.emplace_back(ThreadsConfig().name(), options.threads);
-    const auto run = [&]() -> absl::StatusOr<IRModule> {
-      BATON_RETURN_IF_ERROR(
-          CheckContracts(pipeline, result.module, PassContext::Current()));
-      return pipeline(result.module);
-    };
-    BATON_ASSIGN_OR_RETURN(result.module, PassContext(context).Run(run));
+    BATON_ASSIGN_OR_RETURN(const Pass pipeline,
+                           CompletePipeline(prepared, result.module));
+    BATON_ASSIGN_OR_RETURN(
+        result.module, context.Run([&] { return pipeline(result.module); }));
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   }
   return result;
@@ -199,7 +178,8 @@ class Progress {
     const auto now = std::chrono::steady_clock::now();
     if (now - shown_at_ < std::chrono::milliseconds(100)) return;
     shown_at_ = now;
-    line_->Show(absl::StrCat(count_, " nodes computed, ", OriginName(node)));
+    line_->Show(
+        absl::StrCat(Plural(count_, "node"), " computed, ", OriginName(node)));
   }
 
  private:
@@ -292,8 +272,9 @@ void CompareNodes(const NodeResults& got, const NodeResults& want,
           << "\n";
     }
   }
-  out << "  " << differ << " of " << compared
-      << " nodes that both models have differ\n";
+  out << "  " << differ << " of " << Plural(compared, "node")
+      << " that both models have " << (differ == 1 ? "differs" : "differ")
+      << "\n";
 }
 
 void Print(const NamedTensors& tensors, std::ostream& out) {
@@ -414,8 +395,9 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     BATON_ASSIGN_OR_RETURN(const NamedTensors given,
                            Run(*other, other_args, options, nullptr));
     if (given.size() != got.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the models have ", got.size(), " and ", given.size(), " results"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the models have ", got.size(), " and ",
+                       Plural(static_cast<int64_t>(given.size()), "result")));
     }
     std::vector<Tensor> want;
     for (const auto& [name, tensor] : given) want.push_back(tensor);
@@ -471,6 +453,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   } else if (!options.report.empty()) {
     return absl::InvalidArgumentError("--report needs --profile");
   }
+  // The limits of --config apply to the reader and to evaluation, too.
+  BATON_ASSIGN_OR_RETURN(const PreparedRun settings,
+                         Prepare({.config = options.config}));
+  const Limits limits = LimitsOf(settings.context.config);
+  const ScopedLimits scoped_limits(limits);
   std::error_code error;
   const bool is_folder = fs::is_directory(options.model, error);
   const std::string path =

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 
 namespace baton {
 
@@ -18,6 +18,10 @@ struct RunModelOptions {
   // ONNX's backend tests: model.onnx, and test_data_set_0 ... with input_0.pb,
   // output_0.pb ...; then the data sets provide inputs and expected outputs.
   std::string model;
+
+  // A built-in workload in place of `model`: `resnet{num_layers=18}`. Its
+  // weights are constants.
+  std::string workload;
 
   std::string inputs;
   bool random_inputs = false;
@@ -31,6 +35,7 @@ struct RunModelOptions {
   std::string outputs;
   std::string passes;
   int opt_level = -1;  // see RunOptions
+  std::string config;
   int threads = 1;
   int bench = 0;
   int warmup = 1;
@@ -47,6 +52,10 @@ struct RunModelOptions {
 
   template <typename V>
   static void VisitFields(V& v) {
+    v("workload", &RunModelOptions::workload,
+      FlagSpec{.help = "A built-in network, with its weights, in place of "
+                       "MODEL: 'resnet{num_layers=18}'.",
+               .value = "SPEC"});
     v("inputs", &RunModelOptions::inputs,
       FlagSpec{.help = "Arguments: .npz, .npy, .pb, or a folder of .pb.",
                .value = "FILE"});
@@ -55,7 +64,7 @@ struct RunModelOptions {
     v("seed", &RunModelOptions::seed,
       FlagSpec{.help = "Of the random arguments.", .value = "N"});
     v("input_shapes", &RunModelOptions::input_shapes,
-      FlagSpec{.help = "Shapes of inputs of an ONNX file: x:[1,3,224,224].",
+      FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
                .value = "SHAPES"});
     v("input_values", &RunModelOptions::input_values,
       FlagSpec{.help = "Inputs of an ONNX file as constants: n:3,sizes:[4,5].",
@@ -84,6 +93,9 @@ struct RunModelOptions {
                .least = 0,
                .most = 5,
                .none = -1});
+    v("config", &RunModelOptions::config,
+      FlagSpec{.help = "Settings that passes read, and limits.",
+               .value = "KEY=VALUE,..."});
     v("threads", &RunModelOptions::threads,
       FlagSpec{.help = "For these passes; 0 for as many as the machine has. "
                        "Evaluation takes one.",

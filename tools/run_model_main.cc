@@ -16,11 +16,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
-#include "baton/tools/flag_files.h"
-#include "baton/tools/flags.h"
+#include "baton/tools/command_line.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/run_model.h"
 
@@ -42,31 +42,30 @@ void KeepFreedMemory() {
 #endif
 }
 
-absl::StatusOr<bool> Main(const std::vector<absl::string_view>& raw_args) {
+absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
   KeepFreedMemory();
   BATON_RETURN_IF_ERROR(RegistrationErrors());
   FlagSet flags;
   BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<RunModelOptions>(), "baton-run"));
-  BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
-                         ExpandFlagFiles(raw_args));
-  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
+  BATON_ASSIGN_OR_RETURN(
+      const ParsedCommandLine line,
+      ReadCommandLine(
+          {.program = "baton-run",
+           .flags = &flags,
+           .help = [&] { return absl::StrCat(kUsage, flags.Help("")); }},
+          args, std::cout));
+  if (line.is_answered) return true;
+  BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 1));
   RunModelOptions options;
-  for (const std::string& arg : parsed.rest) {
-    if (arg == "--help") {
-      std::cout << kUsage << flags.Help("");
-      return true;
-    }
-    if (absl::string_view(arg).substr(0, 1) == "-" || !options.model.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unexpected argument ", arg, " (see --help)"));
-    }
-    options.model = arg;
-  }
-  if (options.model.empty()) {
+  if (!line.arguments.empty()) options.model = line.arguments[0];
+  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
+  if (options.model.empty() == options.workload.empty()) {
     return absl::InvalidArgumentError(
-        "nothing to do: give a model (see --help)");
+        options.model.empty()
+            ? "nothing to do: give a model or --workload=WORKLOAD (see --help)"
+            : absl::StrCat("both ", options.model,
+                           " and --workload=", options.workload, " are given"));
   }
-  BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
   options.notes = &std::cerr;
   options.progress = isatty(STDERR_FILENO) != 0;
   return RunModel(options, std::cout);

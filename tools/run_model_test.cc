@@ -101,5 +101,38 @@ TEST(RunModelTest, ModelsThatDifferAreComparedNodeByNode) {
       << report;
 }
 
+TEST(RunModelTest, WorkloadsWithTheirWeights) {
+  RunModelOptions options;
+  options.workload = "resnet{num_layers=8,image_shape=[3,12,12],num_classes=4}";
+  options.random_inputs = true;
+  EXPECT_THAT(OutputOf(options), HasSubstr("float32[1, 4] ["));
+  options.input_shapes = "data:[2,3,12,12]";
+  options.passes = "FoldConstant,FuseOps";
+  EXPECT_THAT(OutputOf(options), HasSubstr("float32[2, 4] ["));
+}
+
+TEST(RunModelTest, InputShapesOfText) {
+  RunModelOptions options;
+  options.model = ModelFile("shaped.relay", "1f");
+  options.random_inputs = true;
+  options.input_shapes = "x:[4]";
+  EXPECT_THAT(OutputOf(options), HasSubstr("float32[4] ["));
+}
+
+TEST(RunModelTest, LimitsAreSettings) {
+  RunModelOptions options;
+  options.model = ModelFile("limited.relay", "1f");
+  options.random_inputs = true;
+  options.config = "limits.max_rank=1";
+  std::ostringstream out;
+  EXPECT_THAT(
+      RunModel(options, out).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "limits.max_rank=1"));
+  options.config = "limits.max_rnak=1";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "did you mean \"limits.max_rank\""));
+}
+
 }  // namespace
 }  // namespace baton

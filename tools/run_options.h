@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "baton/base/attr_value.h"
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
+#include "baton/instrument/instrument_registry.h"  // kReportFlags
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -19,7 +20,6 @@ namespace baton {
 inline constexpr char kInputFlags[] = "Input";
 inline constexpr char kPassFlags[] = "Passes";
 inline constexpr char kOutputFlags[] = "Output";
-inline constexpr char kReportFlags[] = "Reports, on standard error";
 inline constexpr char kFaultFlags[] = "Finding what is wrong";
 inline constexpr char kListFlags[] = "What is inside";
 
@@ -59,9 +59,8 @@ struct RunOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("passes", &RunOptions::passes,
-      FlagSpec{.help = "As in "
-                       "'FoldConstant,ConvertLayout{desired_layouts={nn.conv2d:"
-                       "[NHWC]}}'.",
+      FlagSpec{.help = "As in 'InferType,FixedPoint{limit=5}(SimplifyExpr,"
+                       "FoldConstant)'.",
                .value = "PIPELINE",
                .group = kPassFlags});
     v("schedule", &RunOptions::schedule,

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/near_names.h"
+#include "baton/base/plural.h"
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -126,9 +127,10 @@ absl::StatusOr<std::vector<Tensor>> InOrder(
                                             what, DidYouMean(name, given)));
   }
   if (tensors.size() != names.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("there are ", tensors.size(),
-                                                   " tensors for ",
-                                                   names.size(), " ", what));
+    return absl::InvalidArgumentError(
+        absl::StrCat("there ", tensors.size() == 1 ? "is " : "are ",
+                     Plural(static_cast<int64_t>(tensors.size()), "tensor"),
+                     " for ", names.size(), " ", what));
   }
   result.clear();
   for (const auto& [name, tensor] : tensors) result.push_back(tensor);

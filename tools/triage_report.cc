@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/remarks.h"
 #include "baton/ir/module.h"
@@ -33,10 +34,6 @@ namespace {
 
 std::string Indented(absl::string_view text) {
   return absl::StrCat("  ", absl::StrReplaceAll(text, {{"\n", "\n  "}}), "\n");
-}
-
-std::string Count(int64_t n, absl::string_view what) {
-  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
 }
 
 // The result of the passes on the reduced program, and a line for each
@@ -169,8 +166,8 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                   Indented(with_options.ok() ? *with_options : pass.name()),
                   pass.info().doc.empty() ? "" : Indented(pass.info().doc),
                   "\nIt was given ",
-                  Count(guilty.execution.before.size(), "function"), " with ",
-                  Count(NumCalls(guilty.execution.before), "call"), ".\n");
+                  Plural(guilty.execution.before.size(), "function"), " with ",
+                  Plural(NumCalls(guilty.execution.before), "call"), ".\n");
   const ReducedCase& best = triage->reduced.best;
   const bool is_reduced = triage->reduced.tests > 0;
   std::string summary = absl::StrCat("triage: ", name, " is guilty");
@@ -179,7 +176,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                 test.run);
     test.run.disabled_pass = guilty.settings.context.disabled_pass;
     BATON_RETURN_IF_ERROR(write(best));
-    const std::string calls = Count(NumCalls(best.module), "call");
+    const std::string calls = Plural(NumCalls(best.module), "call");
     absl::StrAppend(&summary, "; ", calls, " left");
     absl::StrAppend(
         &text,

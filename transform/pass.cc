@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
@@ -90,10 +91,12 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
   const auto fail = [&](const absl::Status& error, size_t first_failed,
                         size_t last_failed, absl::string_view culprit,
                         const char* hook) {
-    absl::Status status = AddExecution(
-        error, execution, state,
-        culprit.empty() ? ""
-                        : absl::StrCat("instrument ", culprit, ", ", hook));
+    const bool is_flag = absl::StartsWith(culprit, "--");
+    absl::Status status =
+        AddExecution(error, execution, state,
+                     culprit.empty() || is_flag
+                         ? std::string(culprit)
+                         : absl::StrCat("instrument ", culprit, ", ", hook));
     for (size_t i = last_failed; i-- > first_failed;) {
       PassInstrument& instrument = *instruments[i];
       absl::Status failed = CatchExceptions(instrument.name(), [&] {

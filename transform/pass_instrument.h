@@ -94,6 +94,9 @@ class PassInstrument {
   virtual ~PassInstrument() = default;
 
   const std::string& name() const { return name_; }
+  // A tool names an instrument by the flag that enables it: `--verify_each`.
+  // Errors and reports then name the flag.
+  void set_name(std::string name) { name_ = std::move(name); }
 
   virtual absl::Status EnterPassContext() { return absl::OkStatus(); }
   virtual absl::Status ExitPassContext() { return absl::OkStatus(); }

@@ -260,6 +260,8 @@ class TextParser final : public FunctionTextReader {
   const std::shared_ptr<const Source>& source_;
   Diagnostics* const diagnostics_;
   const Expr placeholder_;
+  // The number of errors when the current definition began.
+  int errors_before_definition_ = 0;
   bool has_definitions_ = false;
 
   bool metadata_sought_ = false;

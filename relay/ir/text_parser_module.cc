@@ -115,7 +115,12 @@ MetaItem TextParser::ParseMeta() {
   MetadataReader* const metadata = Metadata();
   if (metadata == nullptr) {
     if (metadata_offset_ < 0) {
-      Error(token.begin, token.end, "the text has no metadata section");
+      // One error is enough for a definition.
+      if (diagnostics_->num_errors() == errors_before_definition_) {
+        Error(token.begin, token.end,
+              "the text has no metadata section, which holds the values of "
+              "constants; --emit=text writes it, --emit=text-no-meta does not");
+      }
     }
     return {};
   }
@@ -174,6 +179,7 @@ Type TextParser::ParseType() {
 // Null after an error.
 Expr TextParser::ParseWholeExpr() {
   const int errors = diagnostics_->num_errors();
+  errors_before_definition_ = errors;
   PushSequence(/*in_braces=*/true);
   Expr result;
   if (Run()) {
@@ -192,6 +198,7 @@ Expr TextParser::ParseWholeExpr() {
 // `def @name(...) {...}`.
 bool TextParser::ParseFunction(IRModule* module) {
   const int errors = diagnostics_->num_errors();
+  errors_before_definition_ = errors;
   const int64_t begin = lexer_.token().begin;
   lexer_.Next();
   const Token name = lexer_.token();

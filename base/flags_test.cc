@@ -1,4 +1,4 @@
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "baton/base/fields.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/tools/flag_files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "baton/tools/flags.h"
+#include "baton/base/flags.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,6 @@
 #include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/near_names.h"
-#include "baton/tools/flag_files.h"
 
 namespace baton {
 namespace {
@@ -97,6 +96,7 @@ std::optional<std::string> ValueText(const Flag& flag, bool negative,
   }
   if (negative) return error("Negative form is not valid for");
   if (value.has_value()) return std::string(*value);
+  if (flag.spec.value_optional) return "";
   if (next == nullptr) return error("Missing the value for");
   if (absl::StartsWith(*next, "-") &&
       flag.field->type_name() == AttrTraits<std::string>::Name()) {
@@ -232,9 +232,13 @@ std::string FlagSet::Help(absl::string_view heading) const {
   std::string help;
   for (const Entry& entry : entries_) {
     if (entry.heading != heading) continue;
-    absl::StrAppend(&help,
-                    FlagHelp(entry.flag->name, entry.flag->spec.value,
-                             entry.flag->spec.help, entry.flag->default_text));
+    const FlagSpec& spec = entry.flag->spec;
+    absl::StrAppend(&help, spec.value_optional
+                               ? FlagHelp(absl::StrCat(entry.flag->name,
+                                                       "[=", spec.value, "]"),
+                                          "", spec.help, "")
+                               : FlagHelp(entry.flag->name, spec.value,
+                                          spec.help, entry.flag->default_text));
   }
   return help;
 }

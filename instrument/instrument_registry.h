@@ -1,0 +1,146 @@
+// Registers instruments, with flags of their own, in baton-opt.
+//
+//   absl::StatusOr<std::shared_ptr<PassInstrument>> MakeGrowth(
+//       const GrowthOptions& options, const InstrumentRun& run) {
+//     if (options.max_growth <= 0) return nullptr;
+//     return std::make_shared<GrowthInstrument>(options.max_growth);
+//   }
+//   BATON_REGISTER_INSTRUMENT(
+//       "growth", "Fails a pass that makes the program much larger.",
+//       MakeGrowth);
+//
+// GrowthOptions has a field list with flags (base/flags.h). Linking the library
+// suffices (its target has `alwayslink = True`, and a baton_opt_binary names it
+// in `instruments`): the flags are in `--help`, under a separate heading, and in
+// reproducers.
+//
+// The pass manager calls instruments in this order:
+//
+//   1. instruments that skip passes: --skip_execution and the like,
+//      --bisect_limit;
+//   2. instruments that measure: --timing, --op_diff, --report;
+//   3. instruments that print: --print_before and the like, --dump_dir;
+//   4. registered instruments, sorted by name;
+//   5. instruments that check: --verify_each, --verify_contracts,
+//      --verify_roundtrip, --check_values.
+//
+// So the time of a pass does not include the work of a registered instrument
+// after the pass. The module in which the instrument finds an error has been
+// printed. And the instrument receives results before the checks.
+
+#ifndef BATON_INSTRUMENT_INSTRUMENT_REGISTRY_H_
+#define BATON_INSTRUMENT_INSTRUMENT_REGISTRY_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/flags.h"
+#include "baton/base/registry.h"
+#include "baton/base/status_macros.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// The heading, in the help of baton-opt, of flags that print reports.
+inline constexpr char kReportFlags[] = "Reports, on standard error";
+
+// The run of a pipeline over one module, for which instruments are made.
+struct InstrumentRun {
+  const Pass& pipeline;
+  // The module's number, from 1, in an input with several modules; otherwise 0.
+  int module_number = 0;
+  // Writes to standard error, in order with the output of baton-opt. Valid
+  // during the lifetime of the instrument.
+  std::function<void(absl::string_view text)> report;
+  // Adds a function that is called after a run without an error; its result,
+  // lines that end in line feeds, is reported unless it is empty: flags that had
+  // no effect, for example. Null if nothing is reported.
+  std::function<void(std::function<std::string()> lines)> at_end = nullptr;
+};
+
+// The place of an instrument among others.
+enum class InstrumentPhase {
+  kPrint,       // 3 above; not in reproducers
+  kRegistered,  // 4
+};
+
+// Makes an instrument from the values of its flags.
+class InstrumentFactory {
+ public:
+  using Made = absl::StatusOr<std::shared_ptr<PassInstrument>>;
+
+  // `doc` is one line. `make` returns null if the options do not enable the
+  // instrument; it is called once before the run, for its errors, and once for
+  // each module. The flags of phase kPrint have headings of their own.
+  template <typename O>
+  InstrumentFactory(std::string doc,
+                    Made (*make)(const O& options, const InstrumentRun& run),
+                    InstrumentPhase phase = InstrumentPhase::kRegistered)
+      : doc_(std::move(doc)),
+        phase_(phase),
+        flags_(&FlagsOf<O>()),
+        make_([make](const AttrMap& values, const InstrumentRun& run) -> Made {
+          O options;
+          BATON_RETURN_IF_ERROR(AssignFlags(values, &options));
+          BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<O>(), &options));
+          return make(options, run);
+        }) {}
+
+  const std::string& doc() const { return doc_; }
+  InstrumentPhase phase() const { return phase_; }
+  const std::vector<Flag>& flags() const { return *flags_; }
+
+  // Makes the instrument for the values of its flags; null if they do not
+  // enable it. Ignores values of other flags; flags without a value have their
+  // defaults.
+  Made Make(const AttrMap& values, const InstrumentRun& run) const {
+    return make_(values, run);
+  }
+
+ private:
+  std::string doc_;
+  InstrumentPhase phase_;
+  const std::vector<Flag>* flags_;
+  std::function<Made(const AttrMap&, const InstrumentRun&)> make_;
+};
+
+// All linked instruments.
+Registry<InstrumentFactory>& Instruments();
+
+// The instruments of `phase` that `values`, of flags, enable; sorted by name.
+absl::StatusOr<std::vector<std::shared_ptr<PassInstrument>>> MakeInstruments(
+    InstrumentPhase phase, const AttrMap& values, const InstrumentRun& run);
+
+// The phase of the instrument that has the flag `name`; kRegistered if none
+// has.
+InstrumentPhase PhaseOfFlag(absl::string_view name);
+
+// The heading of the flags of the instrument `name` in the help; empty if each
+// flag has a heading.
+std::string InstrumentHeading(absl::string_view name,
+                              const InstrumentFactory& factory);
+
+// Adds the flags of every instrument of `phase`, each under the heading of its
+// instrument.
+absl::Status AddInstrumentFlags(
+    FlagSet& flags, InstrumentPhase phase = InstrumentPhase::kRegistered);
+
+#define BATON_REGISTER_INSTRUMENT(name, ...)                   \
+  [[maybe_unused]] static const bool BATON_INSTRUMENT_CONCAT_( \
+      baton_instrument_registration_, __COUNTER__) =           \
+      ::baton::Instruments().Register(name,                    \
+                                      ::baton::InstrumentFactory(__VA_ARGS__))
+#define BATON_INSTRUMENT_CONCAT_(a, b) BATON_INSTRUMENT_CONCAT_IMPL_(a, b)
+#define BATON_INSTRUMENT_CONCAT_IMPL_(a, b) a##b
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_INSTRUMENT_REGISTRY_H_

@@ -1,0 +1,133 @@
+#include "baton/tools/opt_flags.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/fields.h"
+#include "baton/base/status_macros.h"
+#include "baton/tools/files.h"
+#include "baton/tools/opt.h"
+#include "baton/tools/opt_output.h"
+#include "baton/tools/run_options.h"
+
+namespace baton {
+namespace {
+
+// The name of a flag that was given with another value than its default; null
+// if none of `flags` was.
+const char* FirstGiven(const OptOptions& options,
+                       const std::vector<const char*>& flags) {
+  for (const char* flag : flags) {
+    if (std::find(options.given.begin(), options.given.end(), flag) ==
+        options.given.end()) {
+      continue;
+    }
+    const Field* field = FieldsOf<OptOptions>().Find(flag);
+    const bool is_default =
+        field != nullptr
+            ? FieldsOf<OptOptions>().IsDefault(*field, &options)
+            : FieldsOf<RunOptions>().IsDefault(
+                  *FieldsOf<RunOptions>().Find(flag), &options.run);
+    if (!is_default) return flag;
+  }
+  return nullptr;
+}
+
+absl::Status Needs(absl::string_view flag, absl::string_view other) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, ": needs ", other));
+}
+
+}  // namespace
+
+absl::Status CheckFlagsTogether(const OptOptions& options) {
+  struct Rule {
+    std::vector<const char*> flags;
+    bool is_met;
+    const char* needs;
+  };
+  const bool has_triage = !options.triage.empty();
+  const Rule rules[] = {
+      {{"timing_threshold"}, options.timing == "sums", "--timing=sums"},
+      {{"record_tensors", "record_origins"},
+       !options.record.empty(),
+       "--record"},
+      {{"onnx_opset", "onnx_external_data"},
+       EmitOf(options) == "onnx",
+       "--emit=onnx or --output=FILE.onnx"},
+      {{"triage_memory_gb"}, has_triage, "--triage"},
+      {{"triage_seconds"},
+       has_triage || !options.reproducer.empty(),
+       "--triage or --reproducer"},
+      {{"start_after"}, !options.resume.empty(), "--resume"},
+      {{"bind_params"}, !options.workload.empty(), "--workload"}};
+  for (const Rule& rule : rules) {
+    const char* flag = FirstGiven(options, rule.flags);
+    if (flag != nullptr && !rule.is_met) return Needs(flag, rule.needs);
+  }
+  if (EmitOf(options) == "none" && !options.output.empty()) {
+    return absl::InvalidArgumentError(
+        "--output: nothing is written with --emit=none");
+  }
+  if (options.input.empty()) {
+    const char* flag = FirstGiven(
+        options, {"input_values", "split_input_file",
+                  options.resume.empty() ? "input_values" : "input_shapes"});
+    if (flag != nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, ": needs a file of modules as the input"));
+    }
+  }
+  if (options.verify_diagnostics) {
+    const char* flag = FirstGiven(
+        options,
+        {"workload", "resume", "input_shapes", "input_values", "output",
+         "artifacts", "timing", "op_diff", "report", "remarks", "remarks_file",
+         "statistics", "record", "why_not", "reproducer", "triage"});
+    if (flag == nullptr && !options.report_flags.empty()) {
+      flag = options.report_flags[0].first.c_str();
+    }
+    if (flag != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", flag, ": has no effect beside --verify_diagnostics"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRunFlags(const OptOptions& options, const RunOptions& run) {
+  if (run.check_values) return absl::OkStatus();
+  const char* flag =
+      FirstGiven(options, {"expect", "special_values", "max_error", "seed"});
+  if (flag != nullptr) return Needs(flag, "--check_values");
+  if (FirstGiven(options, {"inputs"}) != nullptr && options.triage.empty() &&
+      options.reproducer.empty()) {
+    return Needs("inputs", "--check_values, --triage or --reproducer");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFiles(const OptOptions& options) {
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"--output", options.output},
+      {"--report", options.report},
+      {"--remarks_file", options.remarks_file},
+      {"--record", options.record}};
+  if (options.onnx_external_data && !options.output.empty()) {
+    files.push_back(
+        {"the data of --output", absl::StrCat(options.output, ".data")});
+  }
+  files.push_back({"--reproducer", options.reproducer});
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
+  // A result may take the place of its input, and so may a reproducer.
+  files.back() = {};
+  files[0] = {"the input", options.input};
+  return CheckDifferentFiles(files);
+}
+
+}  // namespace baton

@@ -1,0 +1,25 @@
+// Checks the flags of baton-opt against each other.
+
+#ifndef BATON_TOOLS_OPT_FLAGS_H_
+#define BATON_TOOLS_OPT_FLAGS_H_
+
+#include "absl/status/status.h"
+#include "baton/tools/opt.h"
+#include "baton/tools/run_options.h"
+
+namespace baton {
+
+// An error if a flag cannot act without another one, or beside it.
+absl::Status CheckFlagsTogether(const OptOptions& options);
+
+// As CheckFlagsTogether, for flags that a reproducer may set: `run` has the
+// options of the run.
+absl::Status CheckRunFlags(const OptOptions& options, const RunOptions& run);
+
+// An error if two outputs are one file, or if an output other than the result
+// is the input.
+absl::Status CheckFiles(const OptOptions& options);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_OPT_FLAGS_H_

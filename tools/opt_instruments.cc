@@ -1,0 +1,465 @@
+#include "baton/tools/opt_instruments.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/near_names.h"
+#include "baton/base/status_macros.h"
+#include "baton/instrument/bisect.h"
+#include "baton/instrument/check_values.h"
+#include "baton/instrument/history_file.h"
+#include "baton/instrument/history_recorder.h"
+#include "baton/instrument/instrument_registry.h"
+#include "baton/instrument/name_patterns.h"
+#include "baton/instrument/op_differ.h"
+#include "baton/instrument/progress.h"
+#include "baton/instrument/remarks.h"
+#include "baton/instrument/skip.h"
+#include "baton/instrument/timing.h"
+#include "baton/ir/module.h"
+#include "baton/tools/console.h"
+#include "baton/tools/files.h"
+#include "baton/tools/opt.h"
+#include "baton/tools/prepared_run.h"
+#include "baton/tools/run_options.h"
+#include "baton/tools/unused_flags.h"
+#include "baton/tools/why_not.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_instrument.h"
+#include "baton/transform/print_ir.h"
+
+namespace baton {
+namespace {
+
+// Null without --remarks, --remarks_file and --statistics. Remarks for the file
+// are appended to `json`.
+absl::StatusOr<std::shared_ptr<RemarkInstrument>> CreateRemarks(
+    const OptOptions& options, Console* console,
+    std::shared_ptr<std::string> json) {
+  const bool to_file = !options.remarks_file.empty();
+  if (options.remarks.empty() && !to_file && !options.statistics) {
+    return nullptr;
+  }
+  auto result = RemarkInstrument::Create(
+      {.remarks = options.remarks.empty() && to_file ? "all" : options.remarks,
+       .statistics = options.statistics,
+       .on_remark = [console, to_file,
+                     json = std::move(json)](const RenderedRemark& remark) {
+         if (to_file) {
+           absl::StrAppend(json.get(), RemarkJson(remark), "\n");
+         } else {
+           console->Report(absl::StrCat(RemarkText(remark), "\n"));
+         }
+       }});
+  if (result.ok()) return result;
+  return absl::Status(result.status().code(),
+                      absl::StrCat("--remarks: ", result.status().message()));
+}
+
+absl::StatusOr<PassTimingInstrument::Options> TimingOptions(
+    const OptOptions& options, bool several) {
+  PassTimingInstrument::Options result = {.trace = options.timing == "trace"};
+  if (result.trace && several) {
+    return absl::InvalidArgumentError(
+        "--timing=trace: the input has several modules");
+  }
+  const bool recorded =
+      !options.record.empty() &&
+      std::all_of(options.measure.begin(), options.measure.end(),
+                  [](const auto& name) { return name == "memory"; });
+  if (!options.measure.empty() && options.timing == "none" &&
+      options.report.empty() && !recorded) {
+    return absl::InvalidArgumentError(
+        "--measure: needs --timing or --report; memory, or --record");
+  }
+  const std::vector<std::pair<std::string, bool*>> things = {
+      {"functions", &result.functions},
+      {"memory", &result.memory},
+      {"instructions", &result.instructions}};
+  for (const std::string& name : options.measure) {
+    std::vector<std::string> names;
+    bool* asked = nullptr;
+    for (const auto& [thing, wanted] : things) {
+      names.push_back(thing);
+      if (thing == name) asked = wanted;
+    }
+    if (asked == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--measure: nothing is called \"", name, "\"",
+          DidYouMean(name, names), "; there are ", absl::StrJoin(names, ", ")));
+    }
+    *asked = true;
+  }
+  return result;
+}
+
+// The regular expressions for names of passes.
+PassPatterns PatternsOf(const OptOptions& options) {
+  PassPatterns patterns;
+  const auto add = [&patterns](const char* flag, absl::string_view pattern) {
+    if (!pattern.empty()) patterns.emplace_back(flag, std::string(pattern));
+  };
+  for (const absl::string_view item : absl::StrSplit(options.remarks, ',')) {
+    const size_t colon = item.find(':');
+    if (colon != absl::string_view::npos) {
+      add("remarks", item.substr(colon + 1));
+    }
+  }
+  return patterns;
+}
+
+// The instruments that skip executions. Those that are null are not there.
+struct Skipping {
+  std::shared_ptr<SkipInstrument> skip;
+  std::shared_ptr<BisectInstrument> bisect;
+};
+
+template <typename T>
+std::shared_ptr<T> Named(std::shared_ptr<T> instrument, const char* flag) {
+  instrument->set_name(flag);
+  return instrument;
+}
+
+Skipping AddSkipping(const PreparedRun& prepared,
+                     PassInstruments& instruments) {
+  Skipping result = {.skip = SkippingInstrument(prepared)};
+  if (result.skip != nullptr) instruments.push_back(result.skip);
+  if (prepared.run.bisect_limit >= 0) {
+    result.bisect =
+        Named(std::make_shared<BisectInstrument>(prepared.run.bisect_limit),
+              "--bisect_limit");
+    instruments.push_back(result.bisect);
+  }
+  return result;
+}
+
+void Append(const PassInstruments& more, PassInstruments& instruments) {
+  instruments.insert(instruments.end(), more.begin(), more.end());
+}
+
+// The instruments of a run that only checks; `recorder` may be null.
+absl::StatusOr<CheckingInstruments> OnlyChecks(
+    const PreparedRun& prepared, const Pass& pipeline,
+    const std::shared_ptr<HistoryRecorder>& recorder,
+    std::function<void(absl::string_view)> report,
+    std::function<void(const AddedError&)> added) {
+  PassInstruments instruments;
+  AddSkipping(prepared, instruments);
+  if (recorder != nullptr) instruments.push_back(recorder);
+  // They may keep passes from running.
+  BATON_ASSIGN_OR_RETURN(
+      const PassInstruments registered,
+      MakeInstruments(
+          InstrumentPhase::kRegistered, prepared.run.instrument_flags,
+          {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
+  Append(registered, instruments);
+  BATON_ASSIGN_OR_RETURN(
+      CheckingInstruments checks,
+      MakeCheckingInstruments(prepared, std::move(report), std::move(added)));
+  Append(checks.instruments, instruments);
+  checks.instruments = std::move(instruments);
+  return checks;
+}
+
+}  // namespace
+
+absl::Status CheckInstrumentFlags(const OptOptions& options,
+                                  const PreparedRun& prepared) {
+  for (const auto& [flag, pattern] : PatternsOf(options)) {
+    BATON_RETURN_IF_ERROR(CheckPassPattern(flag, pattern, prepared.pipeline));
+  }
+  // Their errors.
+  BATON_RETURN_IF_ERROR(MakeInstruments(InstrumentPhase::kPrint,
+                                        options.report_flags,
+                                        {.pipeline = prepared.pipeline})
+                            .status());
+  BATON_RETURN_IF_ERROR(CreateRemarks(options, nullptr, nullptr).status());
+  BATON_RETURN_IF_ERROR(TimingOptions(options, /*several=*/false).status());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunInstruments> RunInstruments::Create(
+    const OptOptions& options, const PreparedRun& prepared,
+    size_t module_number, size_t num_modules, Console& console,
+    std::shared_ptr<std::string> remarks) {
+  const RunOptions& run = prepared.run;
+  const Pass& pipeline = prepared.pipeline;
+  const bool several = num_modules > 1;
+  RunInstruments instruments;
+  const auto add = [&instruments](auto instrument, const char* flag) {
+    if (flag != nullptr) instrument->set_name(flag);
+    instruments.instruments_.push_back(instrument);
+    return instrument;
+  };
+  const Skipping skipping = AddSkipping(prepared, instruments.instruments_);
+  instruments.skip_ = skipping.skip;
+  instruments.bisect_ = skipping.bisect;
+  instruments.patterns_ = PatternsOf(options);
+  const bool reports = !options.report.empty();
+  instruments.reports_ = reports;
+  instruments.prints_ = std::any_of(
+      options.report_flags.begin(), options.report_flags.end(),
+      [](const auto& flag) { return absl::StartsWith(flag.first, "print_"); });
+  instruments.shows_timing_ = options.timing != "none";
+  instruments.timing_format_ = options.timing;
+  instruments.timing_threshold_ = options.timing_threshold;
+  instruments.trace_to_file_ = options.timing == "trace" && reports;
+  BATON_ASSIGN_OR_RETURN(const PassTimingInstrument::Options timing,
+                         TimingOptions(options, several));
+  instruments.measures_memory_ = timing.memory;
+  // A history has times without those of instruments, too.
+  if (instruments.shows_timing_ || reports || !options.record.empty()) {
+    instruments.timing_ =
+        add(std::make_shared<PassTimingInstrument>(timing), "--timing");
+  }
+  instruments.shows_diff_ = options.op_diff;
+  if (instruments.shows_diff_ || reports) {
+    instruments.differ_ = add(std::make_shared<OpDiffer>(), "--op_diff");
+  }
+  BATON_ASSIGN_OR_RETURN(instruments.remarks_,
+                         CreateRemarks(options, &console, std::move(remarks)));
+  if (instruments.remarks_ != nullptr) add(instruments.remarks_, "--remarks");
+  if (!options.record.empty()) {
+    instruments.record_ = several
+                              ? absl::StrCat(options.record, ".", module_number)
+                              : options.record;
+    instruments.record_tensors_ = options.record_tensors;
+    instruments.recorder_ =
+        add(std::make_shared<HistoryRecorder>(
+                HistoryOptions{.origins = options.record_origins,
+                               .clock =
+                                   [timing = instruments.timing_] {
+                                     return timing->PassClock();
+                                   }}),
+            "--record");
+  }
+  const auto report = [&console](absl::string_view text) {
+    console.Report(text);
+  };
+  const InstrumentRun about = {
+      .pipeline = pipeline,
+      .module_number = several ? static_cast<int>(module_number) : 0,
+      .report = report,
+      .at_end = [lines =
+                     instruments.at_end_](std::function<std::string()> line) {
+        lines->push_back(std::move(line));
+      }};
+  BATON_ASSIGN_OR_RETURN(
+      PassInstruments more,
+      MakeInstruments(InstrumentPhase::kPrint, options.report_flags, about));
+  for (auto& instrument : more) add(std::move(instrument), nullptr);
+  if (!options.why_not.empty()) {
+    BATON_ASSIGN_OR_RETURN(
+        auto why_not, WhyNotInstrument::Create(
+                          options.why_not, [&console](absl::string_view text) {
+                            console.Report(text);
+                          }));
+    add(std::move(why_not), "--why_not");
+  }
+  BATON_ASSIGN_OR_RETURN(more, MakeInstruments(InstrumentPhase::kRegistered,
+                                               run.instrument_flags, about));
+  instruments.has_registered_ = !more.empty();
+  for (auto& instrument : more) add(std::move(instrument), nullptr);
+  // Instruments that check come last: the others have then received the result.
+  std::function<void(const AddedError&)> added;
+  if (instruments.recorder_ != nullptr) {
+    added = [recorder = instruments.recorder_](const AddedError& error) {
+      recorder->AddRemark(RemarkOf(error));
+    };
+  }
+  PreparedRun checks = prepared;
+  if (run.check_values && (instruments.shows_timing_ || reports)) {
+    // Evaluating leaves nothing of the passes in the caches of the processor.
+    // Where passes are measured, they run a second time to be checked, as if
+    // nothing were measured. What that run needs is made when it begins: memory
+    // that has been in use is faster, too.
+    instruments.make_value_checks_ = [prepared,
+                                      recorder = instruments.recorder_, report,
+                                      added](const Pass& complete) {
+      return OnlyChecks(prepared, complete, recorder, report, added);
+    };
+    DropValueChecks(/*keep=*/{}, checks.run);
+  }
+  BATON_ASSIGN_OR_RETURN(
+      instruments.checks_,
+      MakeCheckingInstruments(checks, report, std::move(added)));
+  for (const auto& instrument : instruments.checks_.instruments) {
+    add(instrument, nullptr);
+  }
+  // Says what is running for as long as the others are busy with it.
+  if (console.shows_progress()) {
+    instruments.progress_ = add(
+        std::make_shared<ProgressInstrument>(
+            pipeline,
+            [&console, place = several ? absl::StrCat("module ", module_number,
+                                                      "/", num_modules, " ")
+                                       : ""](const std::string& text) {
+              console.Progress(place + text);
+            }),
+        nullptr);
+  }
+  if (instruments.timing_ != nullptr) {
+    instruments.instruments_ = MeasureInstruments(
+        std::move(instruments.instruments_), instruments.timing_);
+  }
+  if (MayHaveUnusedFlags(prepared, instruments.patterns_)) {
+    instruments.executed_ = add(std::make_shared<ExecutedPasses>(), nullptr);
+  }
+  return instruments;
+}
+
+namespace {
+
+// With --expect: compares the results of `module`, the argument of the passes.
+absl::Status CheckExpected(const CheckingInstruments& checks,
+                           const IRModule& module) {
+  if (checks.values == nullptr || !checks.has_expected) return absl::OkStatus();
+  const absl::Status status = checks.values->CheckInput(module);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("--expect: ", status.message()));
+}
+
+}  // namespace
+
+absl::Status RunInstruments::RecordMeasurements() const {
+  if (recorder_ == nullptr || !measures_memory_) return absl::OkStatus();
+  BATON_ASSIGN_OR_RETURN(std::vector<PassProfile> profiles,
+                         timing_->Profiles());
+  while (!profiles.empty()) {
+    const PassProfile profile = std::move(profiles.back());
+    profiles.pop_back();
+    recorder_->SetMemory(profile.number, *profile.memory);
+    profiles.insert(profiles.end(), profile.children.begin(),
+                    profile.children.end());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunInstruments::CheckValuesSeparately(
+    const Pass& pipeline, const IRModule& module,
+    PassContextOptions context) const {
+  BATON_ASSIGN_OR_RETURN(checks_, make_value_checks_(pipeline));
+  context.instruments = checks_.instruments;
+  if (first_ != nullptr) {
+    context.instruments.insert(context.instruments.begin(), first_);
+  }
+  if (progress_ != nullptr) context.instruments.push_back(progress_);
+  context.config.emplace_back(PrintIrConfig().name(), false);
+  // The recorder begins anew: what it then has ends where a mistake is found.
+  std::vector<HistoryExecution> measured;
+  if (recorder_ != nullptr) measured = recorder_->history().executions;
+  absl::Status status;
+  timing_->MeasureInstrument("--check_values", [&] {
+    status = PassContext(std::move(context)).Run([&]() -> absl::Status {
+      BATON_RETURN_IF_ERROR(CheckExpected(checks_, module));
+      return pipeline(module).status();
+    });
+  });
+  if (recorder_ != nullptr) recorder_->SetTimes(measured);
+  return status;
+}
+
+absl::Status RunInstruments::WriteRecord(int signal) const {
+  if (recorder_ == nullptr) return absl::OkStatus();
+  BATON_ASSIGN_OR_RETURN(
+      const HistoryBytes bytes,
+      WriteHistory(
+          recorder_->history(signal),
+          {.max_tensor_bytes = record_tensors_
+                                   ? UINT64_MAX
+                                   : HistoryWriteOptions().max_tensor_bytes}));
+  return WriteFileAtomically(record_, bytes.pieces());
+}
+
+absl::StatusOr<std::string> RunInstruments::Report() const {
+  std::string report;
+  if (shows_diff_) report = differ_->ToString();
+  if (bisect_ != nullptr) absl::StrAppend(&report, bisect_->ToString());
+  if (shows_timing_ && !trace_to_file_) {
+    BATON_ASSIGN_OR_RETURN(const std::string profile,
+                           timing_format_ == "json"    ? timing_->RenderJson()
+                           : timing_format_ == "trace" ? timing_->RenderTrace()
+                           : timing_format_ == "sums"
+                               ? timing_->RenderSums(timing_threshold_)
+                               : timing_->Render());
+    report += profile;
+  }
+  return report;
+}
+
+absl::StatusOr<std::string> RunInstruments::JsonReport() const {
+  if (timing_format_ == "trace") return timing_->RenderTrace();
+  BATON_ASSIGN_OR_RETURN(std::string report, timing_->RenderJson());
+  report.resize(report.rfind('}'));
+  return absl::StrCat(report, ",\"op_diff\":", differ_->ToJson(), "}\n");
+}
+
+absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
+                                 Outcome* outcome) const {
+  BATON_ASSIGN_OR_RETURN(const Pass complete,
+                         CompletePipeline(prepared, module));
+  PassContextOptions context = prepared.context;
+  context.instruments = instruments_;
+  const IRModule given = make_value_checks_ != nullptr ? module : IRModule();
+  BATON_RETURN_IF_ERROR(
+      PassContext(std::move(context)).Run([&]() -> absl::Status {
+        BATON_RETURN_IF_ERROR(CheckExpected(checks_, module));
+        absl::StatusOr<IRModule> result = complete(std::move(module));
+        absl::Status status;
+        if (make_value_checks_ != nullptr) {
+          // The error of a value precedes the failure of a later pass.
+          status = CheckValuesSeparately(complete, given, prepared.context);
+        }
+        status.Update(result.status());
+        absl::StatusOr<std::string> report = Report();
+        status.Update(RecordMeasurements());
+        if (report.ok()) outcome->report = *std::move(report);
+        status.Update(report.status());
+        if (reports_) {
+          absl::StatusOr<std::string> json = JsonReport();
+          if (json.ok()) outcome->json_report = *std::move(json);
+          status.Update(json.status());
+        }
+        if (!status.ok()) return status;
+        outcome->module = skip_ != nullptr && skip_->stopped().has_value()
+                              ? *skip_->stopped()
+                              : *std::move(result);
+        return status;
+      }));
+  outcome->checked = checks_.summary();
+  for (const std::function<std::string()>& lines : *at_end_) {
+    for (const absl::string_view line :
+         absl::StrSplit(lines(), '\n', absl::SkipEmpty())) {
+      outcome->unused.emplace_back(line);
+    }
+  }
+  if (skip_ != nullptr) {
+    for (std::string& line : skip_->Unmet()) {
+      outcome->unused.push_back(std::move(line));
+    }
+  }
+  if (executed_ != nullptr) {
+    for (std::string& line :
+         UnusedFlags(prepared, patterns_, complete, executed_->names())) {
+      outcome->unused.push_back(std::move(line));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace baton

@@ -1,0 +1,402 @@
+#include "baton/tools/prepared_run.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/plural.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/base/text_file.h"
+#include "baton/base/value_text.h"
+#include "baton/instrument/bisect.h"
+#include "baton/instrument/check_values.h"
+#include "baton/instrument/instrument_registry.h"
+#include "baton/instrument/recorder.h"
+#include "baton/instrument/skip.h"
+#include "baton/instrument/verify.h"
+#include "baton/instrument/verify_contracts.h"
+#include "baton/instrument/verify_roundtrip.h"
+#include "baton/ir/module.h"
+#include "baton/ir/type.h"
+#include "baton/relay/bind.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/tools/npy.h"
+#include "baton/tools/run_options.h"
+#include "baton/tools/schedule_file.h"
+#include "baton/tools/tensor_files.h"
+#include "baton/transform/contracts.h"
+#include "baton/transform/parallel.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/pipeline.h"
+#include "baton/transform/print_ir.h"
+#include "baton/triage/child.h"
+#include "baton/triage/failure.h"
+
+namespace baton {
+namespace {
+
+// They have no meaning without --check_values. (--inputs has: triage reads it.)
+constexpr const char* kFlagsOfValueChecks[] = {"expect", "special_values",
+                                               "max_error"};
+
+// True for `NAME#k`.
+bool IsOneExecution(const std::string& pass) {
+  return absl::StrContains(pass, '#');
+}
+
+// `status` about the value of `flag`.
+absl::Status OfFlag(absl::string_view flag, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("--", flag, ": ", status.message()));
+}
+
+absl::Status CheckPassNames(absl::string_view flag,
+                            const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    BATON_RETURN_IF_ERROR(OfFlag(
+        flag,
+        PassRegistry::Global().Info(name.substr(0, name.find('#'))).status()));
+  }
+  return absl::OkStatus();
+}
+
+// The executions of passes that run inside `pass`, in a copy of this process:
+// the pass may crash.
+int64_t CountInside(const Pass& pass, const IRModule& module) {
+  constexpr double kSeconds = 20;
+  const absl::StatusOr<ChildResult> result = RunInChild(
+      [&] {
+        PassContextOptions options = {
+            .opt_level = PassContext::Current().opt_level(),
+            .required_pass = PassContext::Current().required_pass(),
+            .disabled_pass = PassContext::Current().disabled_pass(),
+            .config = PassContext::Current().config()};
+        options.config.emplace_back(PrintIrConfig().name(), false);
+        const auto recorder = std::make_shared<PassRecorder>();
+        options.instruments = {recorder};
+        PassContext(std::move(options))
+            .Run([&] { return pass(module); })
+            .status()
+            .IgnoreError();  // those that ran before the error count
+        return absl::StrCat(recorder->CountRuns());
+      },
+      {.limits = {.seconds = kSeconds}});
+  int64_t count = 0;
+  if (!result.ok() || !absl::SimpleAtoi(result->output, &count)) return 0;
+  return std::max<int64_t>(count - 1, 0);
+}
+
+absl::StatusOr<SkipOptions> SkipOptionsOf(const RunOptions& run) {
+  SkipOptions skip = {.stop_after = run.stop_after,
+                      .count_inside = CountInside};
+  for (const absl::string_view text :
+       absl::StrSplit(run.skip_execution, ',', absl::SkipEmpty())) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number < 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--skip_execution: expected numbers from 1, found `", text, "`"));
+    }
+    skip.numbers.insert(number);
+  }
+  for (const std::string& pass : run.disabled_pass) {
+    BATON_RETURN_IF_ERROR(
+        OfFlag("disabled_pass", AddExecutionOf(pass, skip).status()));
+  }
+  return skip;
+}
+
+// The arguments of `main` and its results in the order of the function.
+absl::StatusOr<GivenValues> InOrderOf(const Function& main,
+                                      const NamedTensors& inputs,
+                                      const NamedTensors* expected) {
+  GivenValues given;
+  BATON_ASSIGN_OR_RETURN(std::vector<Tensor> tensors,
+                         InOrder(inputs, InputNames(main), "inputs"));
+  given.args.assign(tensors.begin(), tensors.end());
+  if (expected == nullptr) return given;
+  BATON_ASSIGN_OR_RETURN(tensors,
+                         InOrder(*expected, OutputNames(main), "results"));
+  if (main->body()->type().Is<TupleTypeNode>()) {
+    given.expected = Value::MakeTuple({tensors.begin(), tensors.end()});
+  } else if (!tensors.empty()) {
+    given.expected = tensors[0];
+  }
+  return given;
+}
+
+// The options of --check_values about values.
+CheckValuesOptions ValuesOf(const PreparedRun& prepared) {
+  const RunOptions& run = prepared.run;
+  CheckValuesOptions check = {.seed = static_cast<uint32_t>(run.seed),
+                              .special_values = run.special_values};
+  if (run.max_error >= 0) check.max_error = run.max_error;
+  if (prepared.inputs == nullptr) return check;
+  check.given = [inputs = prepared.inputs,
+                 expected = prepared.expected](const Function& main) {
+    return InOrderOf(main, *inputs, expected.get());
+  };
+  return check;
+}
+
+void Append(PassInstruments more, PassInstruments& instruments) {
+  instruments.insert(instruments.end(), std::make_move_iterator(more.begin()),
+                     std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
+    const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    BATON_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file));
+    relay::RuleRegistry::Global().AddText(file, text);
+  }
+  return relay::RuleRegistry::Global().Rules();
+}
+
+absl::StatusOr<PreparedRun> Prepare(RunOptions run) {
+  if (!run.expect.empty() && run.inputs.empty()) {
+    return absl::InvalidArgumentError("--expect: needs --inputs");
+  }
+  PreparedRun prepared;
+  if (!run.schedule.empty()) {
+    BATON_ASSIGN_OR_RETURN(run.passes, WithSchedule(run.passes, run.schedule));
+    run.schedule.clear();
+  }
+  BATON_RETURN_IF_ERROR(LoadRules(run.rules).status());
+  BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", run.disabled_pass));
+  BATON_ASSIGN_OR_RETURN(prepared.skip, SkipOptionsOf(run));
+  BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
+  BATON_ASSIGN_OR_RETURN(
+      prepared.pipeline,
+      ParsePipeline(run.passes, PassRegistry::Global(), "--passes",
+                    NamedPassesFor(run.opt_level)));
+
+  BATON_ASSIGN_OR_RETURN(AttrMap config,
+                         ParseKeyValues(run.config, "--config"));
+  const std::string& threads = ThreadsConfig().name();
+  const bool is_set = std::any_of(
+      config.begin(), config.end(),
+      [&threads](const auto& setting) { return setting.first == threads; });
+  if (!is_set) config.emplace_back(threads, run.threads);
+  std::vector<std::string> disabled = run.disabled_pass;
+  std::erase_if(disabled, IsOneExecution);
+  prepared.context = {.opt_level = OptLevel(run.opt_level, prepared.pipeline),
+                      .required_pass = run.required_pass,
+                      .disabled_pass = std::move(disabled),
+                      .config = std::move(config)};
+  BATON_RETURN_IF_ERROR(PassContext(prepared.context).status());
+  prepared.run = std::move(run);
+  return prepared;
+}
+
+absl::Status ReadTensorsOf(PreparedRun& prepared) {
+  const RunOptions& run = prepared.run;
+  if (!run.inputs.empty() && prepared.inputs == nullptr) {
+    BATON_ASSIGN_OR_RETURN(NamedTensors tensors,
+                           ReadTensors(run.inputs, "input"));
+    prepared.inputs = std::make_shared<const NamedTensors>(std::move(tensors));
+  }
+  if (!run.expect.empty() && prepared.expected == nullptr) {
+    BATON_ASSIGN_OR_RETURN(NamedTensors tensors,
+                           ReadTensors(run.expect, "output"));
+    prepared.expected =
+        std::make_shared<const NamedTensors>(std::move(tensors));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Pass> CompletePipeline(const PreparedRun& prepared,
+                                      const IRModule& module) {
+  const PassContext context(prepared.context);
+  if (prepared.run.insert_required) {
+    return InsertRequired(prepared.pipeline, module, context);
+  }
+  BATON_RETURN_IF_ERROR(CheckContracts(prepared.pipeline, module, context));
+  return prepared.pipeline;
+}
+
+std::shared_ptr<SkipInstrument> SkippingInstrument(
+    const PreparedRun& prepared) {
+  const SkipOptions& skip = prepared.skip;
+  if (skip.numbers.empty() && skip.of_pass.empty() && skip.stop_after < 0) {
+    return nullptr;
+  }
+  return std::make_shared<SkipInstrument>(skip);
+}
+
+namespace {
+
+// `--FLAG: checked 3 functions`, or that nothing was checked and why.
+std::string CheckedLine(absl::string_view flag, absl::string_view verb,
+                        int64_t count, absl::string_view noun,
+                        absl::string_view why_none) {
+  return count > 0 ? absl::StrCat("--", flag, ": ", verb, " ",
+                                  Plural(count, noun), "\n")
+                   : absl::StrCat("--", flag, ": ", verb,
+                                  " nothing: ", why_none, "\n");
+}
+
+}  // namespace
+
+absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
+    const PreparedRun& prepared, std::function<void(absl::string_view)> report,
+    std::function<void(const AddedError&)> added) {
+  const RunOptions& run = prepared.run;
+  CheckingInstruments result;
+  std::vector<std::function<std::string()>> lines;
+  const auto add = [&result](auto instrument, std::string flag) {
+    instrument->set_name(std::move(flag));
+    result.instruments.push_back(instrument);
+    return instrument;
+  };
+  if (run.verify_each) {
+    lines.push_back(
+        [verify = add(std::make_shared<VerifyInstrument>(), "--verify_each")] {
+          return CheckedLine("verify_each", "checked", verify->num_checked(),
+                             "function", "the module has no function");
+        });
+  }
+  if (run.verify_contracts) {
+    lines.push_back([verify = add(std::make_shared<VerifyContractsInstrument>(),
+                                  "--verify_contracts")] {
+      return CheckedLine("verify_contracts", "checked", verify->num_checked(),
+                         "pass", "no pass ran");
+    });
+  }
+  if (run.verify_roundtrip) {
+    lines.push_back([verify = add(std::make_shared<VerifyRoundtripInstrument>(),
+                                  "--verify_roundtrip")] {
+      return CheckedLine("verify_roundtrip", "checked", verify->num_checked(),
+                         "module", "no pass changed the module");
+    });
+  }
+  if (run.check_values) {
+    CheckValuesOptions check = ValuesOf(prepared);
+    if (run.max_error >= 0) check.ledger = report;
+    check.added = std::move(added);
+    check.not_compared = [report = std::move(report)](absl::string_view line) {
+      report(absl::StrCat("--check_values: ", line, "\n"));
+    };
+    result.values =
+        add(std::make_shared<CheckValuesInstrument>(std::move(check)),
+            "--check_values");
+    result.has_expected = prepared.expected != nullptr;
+    lines.push_back([values = result.values.get()] {
+      return CheckedLine("check_values", "compared", values->num_compared(),
+                         "result", "no pass changed what it evaluates");
+    });
+  }
+  result.summary = [lines = std::move(lines)] {
+    std::string text;
+    for (const auto& line : lines) text += line();
+    return text;
+  };
+  if (run.check_values) return result;
+  const FieldList& fields = FieldsOf<RunOptions>();
+  for (const char* flag : kFlagsOfValueChecks) {
+    if (!fields.IsDefault(*fields.Find(flag), &run)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, ": needs --check_values"));
+    }
+  }
+  return result;
+}
+
+void DropValueChecks(const std::vector<std::string>& keep, RunOptions& run) {
+  run.check_values = false;
+  const RunOptions none;
+  const FieldList& fields = FieldsOf<RunOptions>();
+  for (const char* flag : kFlagsOfValueChecks) {
+    if (std::find(keep.begin(), keep.end(), flag) != keep.end()) continue;
+    const Field* field = fields.Find(flag);
+    field->Set(&run, field->Get(&none)).IgnoreError();  // is of its type
+  }
+}
+
+std::function<absl::StatusOr<IRModule>(const IRModule&)> InputBinding(
+    const PreparedRun& prepared) {
+  if (prepared.inputs == nullptr) return nullptr;
+  return [inputs = prepared.inputs](
+             const IRModule& module) -> absl::StatusOr<IRModule> {
+    BATON_ASSIGN_OR_RETURN(const Function main,
+                           module.Lookup<Function>("main"));
+    BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
+                           InOrder(*inputs, InputNames(main), "inputs"));
+    if (tensors.size() != main->params().size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--inputs: ", Plural(tensors.size(), "tensor"), " for ",
+          Plural(main->params().size(), "parameter"), " of @main"));
+    }
+    FlatHashMap<const VarNode*, Expr> values;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      values[main->params()[i].get()] = Constant(tensors[i]);
+    }
+    IRModule bound = module;
+    bound.Set("main", relay::Bind(main, values));
+    return bound;
+  };
+}
+
+PreparedRun WithoutInputs(PreparedRun prepared) {
+  prepared.run.inputs.clear();
+  prepared.run.expect.clear();
+  prepared.inputs = nullptr;
+  prepared.expected = nullptr;
+  return prepared;
+}
+
+PipelineSettings FaultSettings(const PreparedRun& prepared,
+                               const Pass& pipeline, bool finds_fault) {
+  PipelineSettings settings;
+  settings.context = prepared.context;
+  settings.make_instruments =
+      [prepared, pipeline, finds_fault]() -> absl::StatusOr<PassInstruments> {
+    PassInstruments instruments;
+    if (auto skip = SkippingInstrument(prepared)) {
+      instruments.push_back(std::move(skip));
+    }
+    const RunOptions& run = prepared.run;
+    if (run.bisect_limit >= 0) {
+      instruments.push_back(
+          std::make_shared<BisectInstrument>(run.bisect_limit));
+    }
+    if (!finds_fault) return instruments;
+    const auto silent = [](absl::string_view /*text*/) {};
+    BATON_ASSIGN_OR_RETURN(
+        PassInstruments more,
+        MakeInstruments(InstrumentPhase::kRegistered, run.instrument_flags,
+                        {.pipeline = pipeline, .report = silent}));
+    Append(std::move(more), instruments);
+    BATON_ASSIGN_OR_RETURN(CheckingInstruments checks,
+                           MakeCheckingInstruments(prepared, silent));
+    Append(std::move(checks.instruments), instruments);
+    return instruments;
+  };
+  return settings;
+}
+
+}  // namespace baton

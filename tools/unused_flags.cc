@@ -1,0 +1,79 @@
+#include "baton/tools/unused_flags.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/tools/prepared_run.h"
+#include "baton/tools/run_options.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
+#include "baton/transform/sequential.h"
+#include "re2/re2.h"
+
+namespace baton {
+namespace {
+
+// The names of `pass`, of the passes in it, and of those that they require.
+void AddNames(const Pass& pass, const PassRegistry& registry,
+              std::set<std::string>& names) {
+  if (!pass.defined()) return;
+  names.insert(pass.name());
+  for (const std::string& name : pass.info().required) {
+    if (names.count(name) > 0) continue;
+    const absl::StatusOr<Pass> required = registry.Get(name);
+    if (required.ok()) AddNames(*required, registry, names);
+  }
+  for (const Pass& part : internal::PartsOf(pass)) {
+    AddNames(part, registry, names);
+  }
+}
+
+bool IsName(const std::string& text) {
+  return text.find('#') == std::string::npos;
+}
+
+}  // namespace
+
+bool MayHaveUnusedFlags(const PreparedRun& prepared,
+                        const PassPatterns& patterns) {
+  return !patterns.empty() || !prepared.run.disabled_pass.empty() ||
+         !prepared.run.required_pass.empty();
+}
+
+std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
+                                     const PassPatterns& patterns,
+                                     const Pass& pipeline,
+                                     const std::set<std::string>& executed) {
+  std::set<std::string> known = executed;
+  AddNames(pipeline, RegistryOf(PassContext(prepared.context)), known);
+  std::vector<std::string> lines;
+  const auto note = [&lines](absl::string_view flag, const std::string& value,
+                             bool is_name) {
+    lines.push_back(absl::StrCat("--", flag, "=", value, ": this run has no ",
+                                 is_name ? "such pass" : "pass that matches"));
+  };
+  for (const std::string& name : prepared.run.disabled_pass) {
+    // SkipInstrument::Unmet() has those of one execution.
+    if (IsName(name) && known.count(name) == 0) {
+      note("disabled_pass", name, true);
+    }
+  }
+  for (const std::string& name : prepared.run.required_pass) {
+    if (known.count(name) == 0) note("required_pass", name, true);
+  }
+  for (const auto& [flag, pattern] : patterns) {
+    const re2::RE2 re(pattern, re2::RE2::CannedOptions::Quiet);
+    const bool matches = std::any_of(
+        executed.begin(), executed.end(),
+        [&](const auto& name) { return re2::RE2::FullMatch(name, re); });
+    if (!matches) note(flag, pattern, false);
+  }
+  return lines;
+}
+
+}  // namespace baton

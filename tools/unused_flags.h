@@ -1,0 +1,53 @@
+// Finds the flags that name passes which a run does not have.
+
+#ifndef BATON_TOOLS_UNUSED_FLAGS_H_
+#define BATON_TOOLS_UNUSED_FLAGS_H_
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "baton/ir/module.h"
+#include "baton/tools/prepared_run.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// Records the names of the passes that ran.
+class ExecutedPasses final : public PassInstrument {
+ public:
+  ExecutedPasses() : PassInstrument("ExecutedPasses") {}
+
+  const std::set<std::string>& names() const { return names_; }
+
+  absl::Status RunBeforePass(const IRModule& /*module*/,
+                             const PassExecution& pass) override {
+    names_.insert(pass.name());
+    return absl::OkStatus();
+  }
+
+ private:
+  std::set<std::string> names_;
+};
+
+// Flags with regular expressions for names of passes: `print_after`, `Fuse.*`.
+using PassPatterns = std::vector<std::pair<std::string, std::string>>;
+
+// True if UnusedFlags() may have a line.
+bool MayHaveUnusedFlags(const PreparedRun& prepared,
+                        const PassPatterns& patterns);
+
+// A line for each name and pattern that no pass of the run has: the passes of
+// `pipeline`, and the `executed` ones:
+//   --disabled_pass=FuseOps: this run has no such pass
+std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
+                                     const PassPatterns& patterns,
+                                     const Pass& pipeline,
+                                     const std::set<std::string>& executed);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_UNUSED_FLAGS_H_
