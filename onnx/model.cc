@@ -79,6 +79,14 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
         result.graphs.push_back(reader.Bytes());
         implied = Type::kGraphs;
         break;
+      case 14:
+        reader.Bytes();
+        implied = Type::kTypeProto;
+        break;
+      case 22:
+        reader.Bytes();
+        implied = Type::kSparseTensor;
+        break;
       case 20:
         result.type = static_cast<Type>(reader.Int());
         break;
@@ -92,6 +100,8 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
   BATON_RETURN_IF_ERROR(reader.status());
   // Files of IR version 1 have no `type`.
   if (result.type == Type::kUndefined) result.type = implied;
+  result.has_other_value =
+      implied != Type::kUndefined && implied != result.type;
   return result;
 }
 
@@ -116,39 +126,6 @@ absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
     BATON_RETURN_IF_ERROR(shape.status());
   }
   return reader.status();
-}
-
-absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
-  ValueInfo result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    if (reader.field() == 1) result.name = reader.Bytes();
-    if (reader.field() != 2) continue;
-    WireReader type(reader.Bytes());
-    while (type.Next()) {
-      switch (type.field()) {
-        case 1:
-          result.kind = Kind::kTensor;
-          BATON_RETURN_IF_ERROR(ReadTensorType(type.Bytes(), result));
-          break;
-        case 4:
-          result.kind = Kind::kSequence;
-          break;
-        case 9:
-          result.kind = Kind::kOptional;
-          break;
-        case 5:
-        case 8:
-          result.kind = Kind::kOther;
-          break;
-        default:
-          break;
-      }
-    }
-    BATON_RETURN_IF_ERROR(type.status());
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
-  return result;
 }
 
 absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
@@ -190,7 +167,9 @@ absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
   return result;
 }
 
-const char* ElementTypeName(int64_t type) {
+}  // namespace
+
+const char* ElementTypeName(int64_t element_type) {
   static constexpr const char* kNames[] = {
       "undefined",      "float",      "uint8",
       "int8",           "uint16",     "int16",
@@ -201,12 +180,11 @@ const char* ElementTypeName(int64_t type) {
       "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4",          "int4",       "float4e2m1",
       "float8e8m0",     "uint2",      "int2"};
-  return type >= 0 && type < static_cast<int64_t>(std::size(kNames))
-             ? kNames[type]
+  return element_type >= 0 &&
+                 element_type < static_cast<int64_t>(std::size(kNames))
+             ? kNames[element_type]
              : "of an unknown type";
 }
-
-}  // namespace
 
 absl::StatusOr<DType> DTypeOf(int64_t element_type) {
   switch (static_cast<ElementType>(element_type)) {
@@ -329,6 +307,39 @@ absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
   return result;
 }
 
+absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
+  ValueInfo result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    if (reader.field() == 1) result.name = reader.Bytes();
+    if (reader.field() != 2) continue;
+    WireReader type(reader.Bytes());
+    while (type.Next()) {
+      switch (type.field()) {
+        case 1:
+          result.kind = Kind::kTensor;
+          BATON_RETURN_IF_ERROR(ReadTensorType(type.Bytes(), result));
+          break;
+        case 4:
+          result.kind = Kind::kSequence;
+          break;
+        case 9:
+          result.kind = Kind::kOptional;
+          break;
+        case 5:
+        case 8:
+          result.kind = Kind::kOther;
+          break;
+        default:
+          break;
+      }
+    }
+    BATON_RETURN_IF_ERROR(type.status());
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
 absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
   GraphProto result;
   WireReader reader(message);
@@ -358,6 +369,9 @@ absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
             .push_back(std::move(info));
         break;
       }
+      case 13:
+        result.value_infos.push_back(reader.Bytes());
+        break;
       case 15:
         result.has_sparse_initializers = true;
         break;
