@@ -188,7 +188,7 @@ absl::StatusOr<absl::string_view> NodeContext::Graph(absl::string_view name) {
 
 absl::StatusOr<Expr> NodeContext::Typed(Expr expr) {
   absl::StatusOr<Expr> result = InferTypeAt(expr, span_);
-  if (!result.ok()) has_located_error_ = true;
+  if (!result.ok()) located_error_ = result.status();
   return result;
 }
 

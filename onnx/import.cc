@@ -117,7 +117,9 @@ class Importer final : public GraphConverter {
     tensors_.folder = options.folder;
     tensors_.target_folder = options.target_folder;
     for (const FunctionProto& function : model.functions) {
-      functions_.emplace(std::pair(function.domain, function.name), &function);
+      functions_.emplace(
+          std::tuple(function.domain, function.name, function.overload),
+          &function);
     }
   }
 
@@ -154,7 +156,8 @@ class Importer final : public GraphConverter {
   };
 
   const FunctionProto* FindFunction(const NodeProto& node) const {
-    const auto found = functions_.find(std::pair(node.domain, node.op_type));
+    const auto found =
+        functions_.find(std::tuple(node.domain, node.op_type, node.overload));
     return found == functions_.end() ? nullptr : found->second;
   }
   absl::StatusOr<Opsets> ReadOpsets(
@@ -176,6 +179,8 @@ class Importer final : public GraphConverter {
   // The same of all outputs and inner values of a graph.
   absl::Status CheckDeclaredTypes(const GraphProto& graph,
                                   const Scope& scope) const;
+  // Checks the names of functions and of their inputs and outputs.
+  absl::Status CheckFunctions() const;
   // Unimplemented with all operators of the model that have no converter.
   absl::Status CheckOperators(absl::string_view graph);
   // An input that is a constant.
@@ -201,8 +206,9 @@ class Importer final : public GraphConverter {
   const OnnxImportOptions& options_;
   const bool keeps_names_;
   TensorSource tensors_;
-  FlatHashMap<std::pair<absl::string_view, absl::string_view>,
-              const FunctionProto*>
+  FlatHashMap<
+      std::tuple<absl::string_view, absl::string_view, absl::string_view>,
+      const FunctionProto*>
       functions_;
   // By domain, operator and opset; null if there is none.
   FlatHashMap<std::tuple<absl::string_view, absl::string_view, int64_t>,
@@ -283,6 +289,14 @@ absl::StatusOr<Opsets> Importer::ReadOpsets(
     int64_t& known = result[domain];
     known = std::max(known, version);
   }
+  if (const auto own = result.find("");
+      own != result.end() && own->second > NewestOpset()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("opset ", own->second,
+                     " of ONNX's operators is not known; the newest that is"
+                     " known is ",
+                     NewestOpset()));
+  }
   // Files of IR versions 1 and 2 say nothing.
   if (model_.ir_version < 3) result.try_emplace("", 1);
   return result;
@@ -295,6 +309,33 @@ const OpConverter* Importer::Converter(const NodeProto& node, int64_t opset) {
     entry->second = FindOpConverter(node.domain, node.op_type, opset);
   }
   return entry->second;
+}
+
+absl::Status Importer::CheckFunctions() const {
+  FlatHashSet<
+      std::tuple<absl::string_view, absl::string_view, absl::string_view>>
+      functions;
+  for (const FunctionProto& function : model_.functions) {
+    const auto error = [&](const auto&... what) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("function '", Printable(function.name), "' ", what...));
+    };
+    if (!functions.emplace(function.domain, function.name, function.overload)
+             .second) {
+      return error("is there twice in the domain '", Printable(function.domain),
+                   "'");
+    }
+    for (const auto* names : {&function.inputs, &function.outputs}) {
+      FlatHashSet<absl::string_view> seen;
+      for (absl::string_view name : *names) {
+        if (seen.insert(name).second) continue;
+        return error("has two ",
+                     names == &function.inputs ? "inputs" : "outputs",
+                     " of the name '", Printable(name), "'");
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 const Schema* Importer::SchemaOf(const NodeProto& node, int64_t opset) {
@@ -499,6 +540,9 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
     if (const int bits = NarrowBitsOf(ElementTypeIn(initializer.message))) {
       narrow_.emplace(value, bits);
     }
+    if (initializer.name.empty()) {
+      return absl::InvalidArgumentError("an initializer has no name");
+    }
     if (!scope.values.emplace(initializer.name, value).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("there are two initializers of the name '",
@@ -638,8 +682,8 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
   const OpConverter* converter = Converter(node, opset);
   NodeContext context(node, opset, std::move(inputs), span, *this);
   absl::StatusOr<Outputs> outputs = converter->convert(context);
-  is_located_ = is_located_ || context.has_located_error();
   BATON_RETURN_IF_ERROR(context.status());
+  is_located_ = is_located_ || context.IsLocated(outputs.status());
   BATON_RETURN_IF_ERROR(outputs.status());
   for (Expr& output : *outputs) {
     if (!output.defined()) continue;
@@ -887,6 +931,7 @@ absl::StatusOr<Outputs> Importer::ConvertCall(const FunctionProto& function,
 }
 
 absl::StatusOr<IRModule> Importer::Import() {
+  BATON_RETURN_IF_ERROR(CheckFunctions());
   BATON_RETURN_IF_ERROR(CheckOperators(model_.graph));
   BATON_ASSIGN_OR_RETURN(const Opsets opsets, ReadOpsets(model_.opsets));
   BATON_ASSIGN_OR_RETURN(const GraphProto graph, ReadGraph(model_.graph));

@@ -33,8 +33,10 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
   using Type = AttributeProto::Type;
   AttributeProto result;
   Type implied = Type::kUndefined;  // by the field that is there
+  Type before = Type::kUndefined;   // by a field of another kind
   WireReader reader(message);
   while (reader.Next()) {
+    if (implied != Type::kUndefined) before = implied;
     switch (reader.field()) {
       case 1:
         result.name = reader.Bytes();
@@ -101,7 +103,8 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
   // Files of IR version 1 have no `type`.
   if (result.type == Type::kUndefined) result.type = implied;
   result.has_other_value =
-      implied != Type::kUndefined && implied != result.type;
+      (implied != Type::kUndefined && implied != result.type) ||
+      (before != Type::kUndefined && before != result.type);
   return result;
 }
 
@@ -159,6 +162,9 @@ absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
         result.attributes.push_back(std::move(attribute));
         break;
       }
+      case 13:
+        result.overload = reader.Bytes();
+        break;
       default:
         break;
     }
@@ -298,6 +304,9 @@ absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
       }
       case 7:
         result.domain = CanonicalDomain(reader.Bytes());
+        break;
+      case 8:
+        result.overload = reader.Bytes();
         break;
       default:
         break;

@@ -101,6 +101,7 @@ struct NodeProto {
   absl::string_view name;
   absl::string_view op_type;
   absl::string_view domain;  // "" for ONNX's own operators, also for "ai.onnx"
+  absl::string_view overload;  // of a function of the model
   std::vector<AttributeProto> attributes;
 
   // Null if there is no attribute of that name.
@@ -140,6 +141,7 @@ struct GraphProto {
 struct FunctionProto {
   absl::string_view name;
   absl::string_view domain;
+  absl::string_view overload;  // tells functions of one name apart
   std::vector<absl::string_view> inputs;
   std::vector<absl::string_view> outputs;
   std::vector<absl::string_view> nodes;    // messages, for ReadNode

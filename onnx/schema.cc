@@ -265,6 +265,17 @@ std::optional<Schema> FindSchema(absl::string_view op, int64_t opset) {
   return SchemaOf(*newest);
 }
 
+int64_t NewestOpset() {
+  static const int64_t newest = [] {
+    int64_t result = 0;
+    for (absl::string_view line : Lines()) {
+      result = std::max(result, VersionOf(line));
+    }
+    return result;
+  }();
+  return newest;
+}
+
 std::vector<Schema> NewestSchemas() {
   std::vector<Schema> result;
   const std::vector<absl::string_view>& lines = Lines();

@@ -63,6 +63,9 @@ struct Schema {
 // ONNX has no such operator.
 std::optional<Schema> FindSchema(absl::string_view op, int64_t opset);
 
+// The newest opset in which an operator is known.
+int64_t NewestOpset();
+
 // All operators, each with its newest signature, in alphabetical order.
 std::vector<Schema> NewestSchemas();
 

@@ -131,6 +131,18 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
   if (groups < 1 || groups > 1 << 30) {
     return absl::InvalidArgumentError("the number of groups");
   }
+  // Relay's output padding is less than the stride. What is beyond is less
+  // padding at the end, and then zeros behind the result.
+  Ints zeros(spatial, 0);
+  for (int i = 0; i < spatial; ++i) {
+    int64_t excess = output_padding[i] - (window.strides[i] - 1);
+    if (excess <= 0) continue;
+    output_padding[i] -= excess;
+    int64_t& end = window.pads[spatial + i];
+    const int64_t less = std::clamp<int64_t>(end, 0, excess);
+    end -= less;
+    zeros[i] = excess - less;
+  }
   Expr result;
   if (spatial == 1) {
     result =
@@ -147,6 +159,13 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
         relay::nn::Conv3DTranspose(x, w,
                                    TransposeAttrs<relay::Conv3DTransposeAttrs>(
                                        window, output_padding, weight, groups));
+  }
+  if (std::any_of(zeros.begin(), zeros.end(),
+                  [](int64_t count) { return count != 0; })) {
+    std::vector<Ints> widths(2, Ints(2, 0));
+    for (const int64_t count : zeros) widths.push_back({0, count});
+    result =
+        relay::nn::Pad(std::move(result), std::move(widths), ScalarLike(0, x));
   }
   if (node.HasInput(2)) {
     result = relay::nn::BiasAdd(std::move(result), node.Input(2));
@@ -670,7 +689,8 @@ absl::StatusOr<Outputs> Lrn(NodeContext& node) {
 // --- Products --------------------------------------------------------------
 
 absl::StatusOr<Outputs> Gemm(NodeContext& node) {
-  return One(GemmProduct(node));
+  BATON_ASSIGN_OR_RETURN(Expr result, GemmProduct(node));
+  return One(std::move(result));
 }
 
 absl::StatusOr<Outputs> MatMul(NodeContext& node) {

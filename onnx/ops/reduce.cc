@@ -208,8 +208,12 @@ absl::StatusOr<Outputs> ReduceLogSumExp(NodeContext& node) {
     const double most = GreatestFinite(dtype);
     max = relay::Clip(std::move(max), -most, most);
   }
+  // Differences of unsigned integers would wrap.
+  const auto as_real = [&](const Expr& value) {
+    return dtype.is_float() ? value : relay::Cast(value, real);
+  };
   Expr log = relay::Log(
-      relay::Sum(relay::Exp(relay::Cast(relay::Subtract(x, max), real)), kept));
+      relay::Sum(relay::Exp(relay::Subtract(as_real(x), as_real(max))), kept));
   if (!dtype.is_float()) log = relay::Cast(std::move(log), dtype);
   Expr result = relay::Add(std::move(log), max);
   if (!reduction.over->keepdims) {

@@ -83,6 +83,35 @@ double Coordinate(const Options& options, int64_t i, double scale, int64_t in,
   return result;
 }
 
+// Which element is the nearest is decided in float32, as ONNX Runtime does:
+// what is half an element from two of them in the numbers that the model has
+// (0.2, 1.5 / 0.6) is so there.
+double InFloat32(double x) { return static_cast<float>(x); }
+
+// As Coordinate, each step of which is rounded to float32.
+double Coordinate32(const Options& options, int64_t i, double scale, int64_t in,
+                    double out, double roi_begin, double roi_end) {
+  const auto round = InFloat32;
+  const double x = static_cast<double>(i);
+  const double last = static_cast<double>(in - 1);
+  if (options.coordinates == "align_corners") {
+    return out > 1 ? round(round(x * last) / round(out - 1)) : 0;
+  }
+  if (options.coordinates == "tf_crop_and_resize") {
+    if (out <= 1) return round(0.5 * round(roi_begin + roi_end) * last);
+    const double part = round(round(x * round(roi_end - roi_begin)) * last);
+    return round(round(roi_begin * last) + round(part / (out - 1)));
+  }
+  if (options.coordinates == "asymmetric") return round(x / round(scale));
+  if (options.coordinates == "half_pixel_symmetric") {
+    return round(Coordinate(options, i, scale, in, out, roi_begin, roi_end));
+  }
+  if (options.coordinates == "pytorch_half_pixel" && out <= 1) return 0;
+  const double middle = round((x + 0.5) / round(scale));
+  return options.coordinates == "tf_half_pixel_for_nn" ? middle
+                                                       : round(middle - 0.5);
+}
+
 int64_t Nearest(const std::string& mode, double x) {
   if (mode == "floor") return static_cast<int64_t>(std::floor(x));
   if (mode == "ceil") return static_cast<int64_t>(std::ceil(x));
@@ -117,7 +146,9 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
   result.index.assign(taps, Ints(out, 0));
   result.weight.assign(taps, std::vector<double>(out, 1));
   for (int64_t i = 0; i < out; ++i) {
-    const double x = Coordinate(
+    const auto coordinate =
+        options.mode == "nearest" ? Coordinate32 : Coordinate;
+    const double x = coordinate(
         options, i, scale, in,
         crops ? static_cast<double>(out) : scale * static_cast<double>(in),
         roi_begin, roi_end);
@@ -328,8 +359,13 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
         last);
     return relay::Take(x, inside, {.axis = size.axis});
   };
-  if (options.mode == "nearest")
-    return taken(Nearest(options.nearest_mode, at));
+  if (options.mode == "nearest") {
+    // As Coordinate32, but for the last step: what is exactly in the middle is
+    // so in float32.
+    return taken(Nearest(
+        options.nearest_mode,
+        relay::Cast(relay::Cast(at, DType::Float(32)), DType::Float(64))));
+  }
   const Expr first = relay::Floor(at);
   const Expr rest = Subtract(at, first);  // from 0 to 1
   const Expr other = Subtract(Float64(1), rest);
@@ -413,9 +449,8 @@ absl::StatusOr<Outputs> ResizeAxes(NodeContext& node, const Options& options,
         mask, relay::Const(node.Float("extrapolation_value", 0), compute),
         std::move(x));
   }
-  if (compute != dtype) {
-    x = relay::Cast(dtype.is_float() ? x : relay::Round(std::move(x)), dtype);
-  }
+  // Sums are cut off, not rounded, as those of the reference are.
+  if (compute != dtype) x = relay::Cast(std::move(x), dtype);
   return One(std::move(x));
 }
 
@@ -586,6 +621,9 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
   if (!is_old && node.HasInput(1) &&
       options.coordinates == "tf_crop_and_resize") {
     BATON_ASSIGN_OR_RETURN(roi, node.ConstantFloats(1));
+  }
+  if (node.HasInput(3) && (computes_scales || !scales.empty())) {
+    return absl::InvalidArgumentError("both scales and sizes are given");
   }
   std::vector<AxisSize> sizes;
   if (computes_scales) {
