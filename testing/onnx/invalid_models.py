@@ -200,11 +200,6 @@ def empty_file():
 
 
 @case
-def text_file():
-  return b"def @main() { 1f }\n"
-
-
-@case
 def cut_off():
   return model([node("Relu", "x")]).SerializeToString()[:-20]
 
