@@ -33,10 +33,9 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
   using Type = AttributeProto::Type;
   AttributeProto result;
   Type implied = Type::kUndefined;  // by the field that is there
-  Type before = Type::kUndefined;   // by a field of another kind
+  uint32_t kinds = 0;               // of all fields, a bit for each type
   WireReader reader(message);
   while (reader.Next()) {
-    if (implied != Type::kUndefined) before = implied;
     switch (reader.field()) {
       case 1:
         result.name = reader.Bytes();
@@ -98,13 +97,17 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
       default:
         break;
     }
+    kinds |= uint32_t{1} << static_cast<int>(implied);
   }
   BATON_RETURN_IF_ERROR(reader.status());
   // Files of IR version 1 have no `type`.
   if (result.type == Type::kUndefined) result.type = implied;
-  result.has_other_value =
-      (implied != Type::kUndefined && implied != result.type) ||
-      (before != Type::kUndefined && before != result.type);
+  // Bit 0 is that of the fields that are no values.
+  if (implied != Type::kUndefined) {
+    const auto type = static_cast<uint64_t>(result.type);
+    result.has_other_value =
+        type >= 32 || (kinds & ~(uint32_t{1} << type) & ~uint32_t{1}) != 0;
+  }
   return result;
 }
 

@@ -237,6 +237,12 @@ Expr Float64(double value) {
   return relay::Const(Tensor::Scalar<double>(value));
 }
 
+// The type in which positions are computed where an extent is not known. See
+// InFloat32.
+DType PositionType(const Options& options) {
+  return DType::Float(options.mode == "nearest" ? 32 : 64);
+}
+
 // True if element i of the result is element i / scale of the data, rounded
 // down, for all extents.
 bool RepeatsElements(const Options& options, double scale) {
@@ -260,23 +266,26 @@ bool NeedsNumbers(const Options& options) {
           options.mode != "nearest");
 }
 
-// Coordinate() of all elements of the result, a vector of float64. `in`,
-// `scale`, `out`: scalars of float64.
+// Coordinate() of all elements of the result, a vector. `in`, `scale`, `out`:
+// scalars. All are of PositionType().
 absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
                                  const Expr& scale, const Expr& out) {
-  const Expr last = Subtract(in, Float64(1));
-  const auto if_several = [&out](Expr x) {
-    return relay::Where(relay::Greater(out, Float64(1)), std::move(x),
-                        Float64(0));
+  const auto number = [&options](double value) {
+    return Expr(relay::Const(value, PositionType(options)));
+  };
+  const Expr last = Subtract(in, number(1));
+  const auto if_several = [&](Expr x) {
+    return relay::Where(relay::Greater(out, number(1)), std::move(x),
+                        number(0));
   };
   if (options.coordinates == "align_corners") {
-    const Expr steps = relay::Maximum(Subtract(out, Float64(1)), Float64(1));
+    const Expr steps = relay::Maximum(Subtract(out, number(1)), number(1));
     return if_several(Divide(Multiply(std::move(i), last), steps));
   }
   if (options.coordinates == "asymmetric") return Divide(std::move(i), scale);
-  const Expr middle = Divide(Add(std::move(i), Float64(0.5)), scale);
+  const Expr middle = Divide(Add(std::move(i), number(0.5)), scale);
   if (options.coordinates == "tf_half_pixel_for_nn") return middle;
-  Expr half_pixel = Subtract(middle, Float64(0.5));
+  Expr half_pixel = Subtract(middle, number(0.5));
   if (options.coordinates == "half_pixel") return half_pixel;
   if (options.coordinates == "pytorch_half_pixel") {
     return if_several(std::move(half_pixel));
@@ -285,7 +294,7 @@ absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
     const Expr adjustment = Divide(relay::Floor(out), Multiply(scale, in));
     return Add(
         std::move(half_pixel),
-        Multiply(Multiply(in, Float64(0.5)), Subtract(Float64(1), adjustment)));
+        Multiply(Multiply(in, number(0.5)), Subtract(number(1), adjustment)));
   }
   return absl::UnimplementedError(
       absl::StrCat("the mode '", options.coordinates, "' is not supported"));
@@ -328,6 +337,7 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
         "tf_crop_and_resize, antialias and exclude_outside need known extents");
   }
   const DType wide = DType::Float(64);
+  const DType real = PositionType(options);
   const Expr extent = ExtentOf(x, size.axis);
   const Expr in = relay::Cast(extent, wide);
   // As TapsOf: the extent of the result before it is rounded.
@@ -348,9 +358,13 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
     return relay::Const(Tensor::Scalar<int64_t>(value));
   };
   const Expr elements =
-      relay::Cast(relay::Arange(int64(0), out, int64(1), DType::Int(64)), wide);
-  BATON_ASSIGN_OR_RETURN(const Expr at,
-                         Coordinates(options, elements, in, scale, exact));
+      relay::Cast(relay::Arange(int64(0), out, int64(1), DType::Int(64)), real);
+  const auto as_real = [real](const Expr& value) {
+    return real == DType::Float(64) ? value : relay::Cast(value, real);
+  };
+  BATON_ASSIGN_OR_RETURN(
+      const Expr at, Coordinates(options, elements, as_real(in), as_real(scale),
+                                 as_real(exact)));
   const Expr last = Subtract(extent, int64(1));
   const auto taken = [&](Expr position) {
     const Expr inside = relay::Minimum(
@@ -360,11 +374,8 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
     return relay::Take(x, inside, {.axis = size.axis});
   };
   if (options.mode == "nearest") {
-    // As Coordinate32, but for the last step: what is exactly in the middle is
-    // so in float32.
-    return taken(Nearest(
-        options.nearest_mode,
-        relay::Cast(relay::Cast(at, DType::Float(32)), DType::Float(64))));
+    return taken(
+        Nearest(options.nearest_mode, relay::Cast(at, DType::Float(64))));
   }
   const Expr first = relay::Floor(at);
   const Expr rest = Subtract(at, first);  // from 0 to 1

@@ -497,9 +497,16 @@ absl::StatusOr<Outputs> OneHot(NodeContext& node) {
   if (depth->size() != 1 || !((*depth)[0] >= 0 && (*depth)[0] < 1e9)) {
     return absl::InvalidArgumentError("the depth is no count");
   }
-  return One(relay::OneHot(
+  // Relay's one_hot has an element at least, of which none is left.
+  const int count = static_cast<int>((*depth)[0]);
+  Expr result = relay::OneHot(
       from_start(ScalarLike((*depth)[0], indices)), value(1), value(0),
-      {.depth = static_cast<int>((*depth)[0]), .axis = axis, .dtype = dtype}));
+      {.depth = std::max(count, 1), .axis = axis, .dtype = dtype});
+  if (count == 0) {
+    result =
+        relay::StridedSlice(std::move(result), {0}, {0}, {.axes = Ints{axis}});
+  }
+  return One(std::move(result));
 }
 
 absl::StatusOr<Outputs> Trilu(NodeContext& node) {

@@ -191,7 +191,6 @@ def no_opset():
 simple("opset_zero", [node("Relu", "x")], opset=0)
 simple("opset_negative", [node("Relu", "x")], opset=-1)
 simple("opset_of_the_future", [node("Relu", "x")], opset=1000)
-simple("opset_twice", [node("Relu", "x")], opsets=[helper.make_opsetid("", 13)])
 
 
 @case
