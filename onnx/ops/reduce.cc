@@ -95,6 +95,10 @@ absl::StatusOr<Reduction> ReduceOverComputed(NodeContext& node, int rank,
   result.over->axis.emplace();
   for (int i = 0; i < rank; ++i) result.over->axis->push_back(2 * i + 1);
   if (keepdims) return result;
+  if (*kept == 0) {
+    result.shape = VectorConstant({});
+    return result;
+  }
   // The places of the axes that stay.
   const Expr places = relay::Reshape(
       Call(BATON_OP("argwhere"), {relay::LogicalNot(is_reduced)}), {*kept});
