@@ -22,7 +22,8 @@ add(
     " Softsign Elu Selu Celu HardSigmoid HardSwish Mish Gelu LeakyRelu Swish"
     " ThresholdedRelu Erf Sin Cos Tan Sinh Cosh Asinh Atan Softmax LogSoftmax"
     " Hardmax Shrink IsNaN IsInf Not BitwiseNot NonZero Size Shape Flatten"
-    " Cast BitCast Trilu EyeLike Dropout", [(S, "n")])
+    " BitCast Trilu EyeLike Dropout", [(S, "n")])
+add("Cast", [(S, "0..1")])
 add("Gelu", [(S, "n")], approximate="tanh")
 add("Celu", [(S, "n")], alpha=2.0)
 add("Acos Asin Atanh", [(S, "u")])
@@ -43,7 +44,7 @@ add("PRelu", [(S, "n"), ((1,), "p")])
 add("Clip", [(S, "n"), ((), "=0"), ((), "=2")])
 add("Clip", [(S, "n"), None, ((), "=1")])
 add("Where", [(S, "b"), (S, "n"), ((3,), "n")])
-add("CastLike", [(S, "n"), ((1,), "p")])
+add("CastLike", [(S, "0..1"), ((1,), "p")])
 
 # --- Reductions ---------------------------------------------------------------
 
@@ -143,7 +144,7 @@ add("ScatterND", [((3, 2), "n"), ((1, 1), "=2"), ((1, 2), "n")])
 add("ScatterND", [((3, 2), "n"), ((2, 1), "=2,2"), ((2, 2), "p")],
     reduction="mul")
 add("Pad", [(S, "n"), ((4,), "=1,0,0,2")])
-add("Pad", [(S, "n"), ((2,), "=1,1"), ((), "=2"), ((1,), "=-1")])
+add("Pad", [(S, "n"), ((2,), "=1,1"), ((), "=1"), ((1,), "=-1")])
 add("Pad", [(S, "n"), ((4,), "=1,0,0,2")], mode="edge")
 add("DepthToSpace", [((1, 4, 2, 2), "n")], blocksize=2)
 add("SpaceToDepth", [((1, 1, 4, 4), "n")], blocksize=2)
