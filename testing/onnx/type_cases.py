@@ -277,8 +277,11 @@ def key_of(name, types):
 
 def expected(entry, wanted):
   shape, values = entry
-  array = np.array([float(v) for v in values], np.float64).reshape(shape)
-  return array.astype(wanted)
+  kind = np.dtype(wanted).kind
+  numbers = [int(v) if kind in "iu" and "." not in v else float(v)
+             for v in values]
+  form = object if kind in "iu" else np.float64
+  return np.array(numbers, form).reshape(shape).astype(wanted)
 
 
 def write(folder, model, feeds, results):
@@ -387,8 +390,9 @@ def read_values(schemas, folder):
     entry = []
     for output in outputs.values():
       array = np.frombuffer(base64.b64decode(output["raw"]),
-                            np.dtype(output["type"])).astype(np.float64)
-      entry.append([output["dims"], [f"{v:.9g}" for v in array]])
+                            np.dtype(output["type"]))
+      form = "{:.9g}" if array.dtype.kind == "f" else "{:d}"
+      entry.append([output["dims"], [form.format(v) for v in array]])
     result[key] = entry
   return result
 
