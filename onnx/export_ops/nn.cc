@@ -85,6 +85,60 @@ absl::Status AddWindow(const Dims& strides, const Dims& padding,
 
 // --- Convolution -----------------------------------------------------------
 
+// A convolution of small integers in float32, which holds the sums: those of so
+// many channels at a time that they are less than 2^24.
+class ConvInFloats {
+ public:
+  // `taps`: elements of the kernel for each channel; `bounds`: the magnitudes
+  // of data and weights.
+  ConvInFloats(CallExport& call, int64_t channels, int64_t groups, int64_t taps,
+               int64_t x_bound, int64_t w_bound)
+      : call_(call), channels_(channels), groups_(groups) {
+    constexpr int64_t kMost = int64_t{1} << 24;
+    const int64_t product = std::max<int64_t>(x_bound * w_bound, 1);
+    at_once_ = kMost / product / std::max<int64_t>(taps, 1);
+  }
+
+  // `x` and `w` are of int32, in ONNX's layouts.
+  absl::StatusOr<ValueId> Export(ValueId x, ValueId w,
+                                 const NodeAttributes& attributes) {
+    const int64_t own = channels_ / groups_;
+    if (at_once_ < 1 || (groups_ > 1 && own > at_once_)) {
+      return absl::UnimplementedError(
+          "of integers less a computed number, with so large a kernel");
+    }
+    if (own <= at_once_) return Part(x, w, attributes);
+    ValueId sum = kNoValue;
+    for (int64_t at = 0; at < channels_; at += at_once_) {
+      const ValueId part = Part(Channels(x, at), Channels(w, at), attributes);
+      sum = sum == kNoValue ? part : call_.Node("Add", {sum, part});
+    }
+    return sum;
+  }
+
+ private:
+  ValueId Channels(ValueId value, int64_t at) {
+    return call_.Node(
+        "Slice",
+        {value, call_.Ints({at}),
+         call_.Ints({std::min(at + at_once_, channels_)}), call_.Ints({1})});
+  }
+  ValueId Part(ValueId x, ValueId w, const NodeAttributes& attributes) {
+    const DType whole = DType::Int(32);
+    const DType real = DType::Float(32);
+    return call_.Cast(
+        call_.Node("Conv",
+                   {call_.Cast(x, whole, real), call_.Cast(w, whole, real)},
+                   attributes),
+        real, whole);
+  }
+
+  CallExport& call_;
+  int64_t channels_;
+  int64_t groups_;
+  int64_t at_once_ = 0;
+};
+
 template <typename A>
 absl::StatusOr<Values> Conv(CallExport& call) {
   const A& attrs = call.attrs<A>();
@@ -121,9 +175,37 @@ absl::StatusOr<Values> Conv(CallExport& call) {
     x = call.Cast(x, dtype, result_dtype);
     w = call.Cast(w, call.ElementType(1), result_dtype);
     result = call.Node("Conv", {x, w}, std::move(attributes));
+  } else if (absl::StatusOr<std::vector<ByteFactor>> xs_or =
+                 ByteFactorsOf(call, 0),
+             ws_or = ByteFactorsOf(call, 1);
+             !xs_or.ok() || !ws_or.ok()) {
+    const std::optional<int64_t> x_bound = BoundOfBytes(call, 0);
+    const std::optional<int64_t> w_bound = BoundOfBytes(call, 1);
+    BATON_ASSIGN_OR_RETURN(const Ints places,
+                           AxisOrder(attrs.data_layout, defaults.data_layout));
+    const Dim& channels = call.ArgType(0)->dim(static_cast<int>(places[1]));
+    if (!x_bound.has_value() || !w_bound.has_value() || !channels.is_const() ||
+        kernel.size() != axes) {
+      return xs_or.ok() ? ws_or.status() : xs_or.status();
+    }
+    int64_t taps = 1;
+    for (const int64_t size : kernel) {
+      if (size > (1 << 12)) return xs_or.ok() ? ws_or.status() : xs_or.status();
+      taps *= size;
+    }
+    BATON_ASSIGN_OR_RETURN(const ValueId x, data(call.Arg(0)));
+    BATON_ASSIGN_OR_RETURN(const ValueId w, kernel_of(call.Arg(1)));
+    const DType whole = DType::Int(32);
+    BATON_ASSIGN_OR_RETURN(
+        result,
+        ConvInFloats(call, channels.value(), attrs.groups, taps, *x_bound,
+                     *w_bound)
+            .Export(call.Cast(x, dtype, whole),
+                    call.Cast(w, call.ElementType(1), whole), attributes));
+    result = call.Cast(result, whole, result_dtype);
   } else {
-    BATON_ASSIGN_OR_RETURN(std::vector<ByteFactor> xs, ByteFactorsOf(call, 0));
-    BATON_ASSIGN_OR_RETURN(std::vector<ByteFactor> ws, ByteFactorsOf(call, 1));
+    std::vector<ByteFactor>& xs = *xs_or;
+    std::vector<ByteFactor>& ws = *ws_or;
     for (ByteFactor& x : xs) {
       x = AsUnsigned(call, x);
       BATON_ASSIGN_OR_RETURN(x.value, data(x.value));
