@@ -124,7 +124,10 @@ absl::StatusOr<std::vector<double>> NodeContext::ConstantFloats(int i) {
 const AttributeProto* NodeContext::Attr(absl::string_view name,
                                         AttributeProto::Type type) {
   const AttributeProto* attribute = node_.Find(name);
-  if (attribute == nullptr || attribute->type == type) return attribute;
+  if (attribute == nullptr ||
+      (attribute->type == type && !attribute->has_other_value)) {
+    return attribute;
+  }
   Fail(absl::InvalidArgumentError(
       absl::StrCat("the attribute '", name, "' has the wrong type")));
   return nullptr;
@@ -185,7 +188,7 @@ absl::StatusOr<absl::string_view> NodeContext::Graph(absl::string_view name) {
 
 absl::StatusOr<Expr> NodeContext::Typed(Expr expr) {
   absl::StatusOr<Expr> result = InferTypeAt(expr, span_);
-  if (!result.ok()) has_located_error_ = true;
+  if (!result.ok()) located_error_ = result.status();
   return result;
 }
 

@@ -146,8 +146,10 @@ class NodeContext {
 
   // The first error of Input() and of the attributes.
   const absl::Status& status() const { return status_; }
-  // True if Typed() failed: its error already has a place.
-  bool has_located_error() const { return has_located_error_; }
+  // True if `status` is an error of Typed(), which already has a place.
+  bool IsLocated(const absl::Status& status) const {
+    return !status.ok() && status == located_error_;
+  }
 
  private:
   const AttributeProto* Attr(absl::string_view name, AttributeProto::Type type);
@@ -159,7 +161,7 @@ class NodeContext {
   Span span_;
   GraphConverter& graphs_;
   absl::Status status_;
-  bool has_located_error_ = false;
+  absl::Status located_error_;  // the last one of Typed()
   std::optional<int> narrow_bits_;
 };
 

@@ -45,6 +45,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 IRModule Module(const std::string& text) {
   absl::StatusOr<IRModule> module = ParseModule(text);
@@ -462,11 +463,62 @@ TEST(ExportOnnxTest, LetsAreSharing) {
   EXPECT_EQ(model.graph().node_size(), 300);
 }
 
-TEST(ExportOnnxTest, IntegersArePooledAsFloatsThatHoldThem) {
+// ONNX Runtime has no means of integers, and none of float64.
+TEST(ExportOnnxTest, MeansOfIntegersAreQuotientsOfSums) {
   const ::onnx::ModelProto model =
       Exported(Main("(%x: Tensor[(1, 1, 4, 4), int32]) {"
                     " nn.avg_pool2d(%x, pool_size=[2, 2]) }"));
-  EXPECT_THAT(Ops(model.graph()), ElementsAre("Cast", "AveragePool", "Cast"));
+  EXPECT_THAT(Ops(model.graph()),
+              ElementsAre("Cast", "Slice", "Slice", "Add", "Slice", "Slice",
+                          "Add", "Div", "Cast"));
+  for (const char* pool :
+       {"nn.avg_pool2d(%x, pool_size=[2, 3], strides=[2, 1])",
+        "nn.avg_pool2d(%x, pool_size=[3, 3], padding=[1, 1, 1, 1])",
+        "nn.avg_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, "
+        "1], ceil_mode=True)",
+        "nn.avg_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, "
+        "1], ceil_mode=True, count_include_pad=True)",
+        "nn.global_avg_pool2d(%x)",
+        "nn.adaptive_avg_pool2d(%x, output_size=[3])"}) {
+    SCOPED_TRACE(pool);
+    ExpectSameResults(
+        Main(absl::StrCat("(%x: Tensor[(2, 1, 6, 6), int32]) { ", pool, " }")));
+  }
+}
+
+TEST(ExportOnnxTest, AConvolutionOfBytesWithItsScalesIsOneNode) {
+  const auto conv = [](const std::string& scale) {
+    return Main(absl::StrCat(
+        "(%x: Tensor[(1, 2, 5, 5), uint8], %w: Tensor[(3, 2, 3, 3), int8],"
+        " %b: Tensor[(3), int32]) {"
+        " %0 = qnn.conv2d(%x, %w, 7, 0, 0.5f, 0.25f, padding=[1, 1, 1, 1],"
+        "   channels=3, kernel_size=[3, 3], out_dtype=\"int32\");"
+        " %1 = nn.bias_add(%0, %b);"
+        " %2 = qnn.dequantize(%1, ",
+        scale,
+        ", 0);"
+        " qnn.quantize(%2, 0.75f, 3, out_dtype=\"uint8\") }"));
+  };
+  EXPECT_THAT(Ops(Exported(conv("0.125f")).graph()),
+              ElementsAre("QLinearConv"));
+  ExpectSameResults(conv("0.125f"));
+  // The scale of the sums is another one.
+  EXPECT_THAT(Ops(Exported(conv("0.25f")).graph()),
+              Not(Contains("QLinearConv")));
+}
+
+TEST(ExportOnnxTest, ConvolutionsTakeZeroPointsThatAreComputed) {
+  // As many channels as take two convolutions in float32.
+  ExpectSameResults(
+      Main("(%x: Tensor[(1, 40, 4, 4), uint8], %w: Tensor[(2, 40, 3, 3), int8],"
+           " %a: uint8, %z: Tensor[(2), int8]) {"
+           " %0 = subtract(cast(%x, dtype=\"int32\"), cast(%a, "
+           "dtype=\"int32\"));"
+           " %1 = expand_dims(cast(%z, dtype=\"int32\"), axis=1, "
+           "num_newaxis=3);"
+           " %2 = subtract(cast(%w, dtype=\"int32\"), %1);"
+           " nn.conv2d(%0, %2, channels=2, kernel_size=[3, 3], "
+           "out_dtype=\"int32\") }"));
 }
 
 TEST(ExportOnnxTest, ScaleAndZeroPointHaveOneShape) {

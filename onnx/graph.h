@@ -13,6 +13,7 @@
 #define BATON_ONNX_GRAPH_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -177,7 +178,7 @@ class Graph {
   std::vector<Body> graphs_ = std::vector<Body>(1);
   std::vector<int> open_ = {0};
   std::vector<Value> values_;
-  std::vector<ConstantEntry> constants_;
+  std::deque<ConstantEntry> constants_;  // pointers to them stay valid
   FlatHashMap<std::string, ValueId> small_constants_;
   FlatHashSet<std::string> names_;
   FlatHashMap<std::string, int> name_counts_;

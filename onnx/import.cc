@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,6 +37,7 @@
 #include "baton/onnx/listing.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/node_order.h"
+#include "baton/onnx/schema.h"
 #include "baton/onnx/tensor.h"
 #include "baton/onnx/tensor_names.h"
 #include "baton/relay/analysis/shape_values.h"
@@ -115,7 +117,9 @@ class Importer final : public GraphConverter {
     tensors_.folder = options.folder;
     tensors_.target_folder = options.target_folder;
     for (const FunctionProto& function : model.functions) {
-      functions_.emplace(std::pair(function.domain, function.name), &function);
+      functions_.emplace(
+          std::tuple(function.domain, function.name, function.overload),
+          &function);
     }
   }
 
@@ -152,13 +156,31 @@ class Importer final : public GraphConverter {
   };
 
   const FunctionProto* FindFunction(const NodeProto& node) const {
-    const auto found = functions_.find(std::pair(node.domain, node.op_type));
+    const auto found =
+        functions_.find(std::tuple(node.domain, node.op_type, node.overload));
     return found == functions_.end() ? nullptr : found->second;
   }
   absl::StatusOr<Opsets> ReadOpsets(
       absl::Span<const std::pair<absl::string_view, int64_t>> list) const;
   // As FindOpConverter, which it asks once for each operator.
   const OpConverter* Converter(const NodeProto& node, int64_t opset);
+  // The signature of an operator of ONNX's own; null if it has none.
+  const Schema* SchemaOf(const NodeProto& node, int64_t opset);
+  // Checks a node against the signature of its operator.
+  absl::Status CheckNode(const NodeProto& node, int64_t opset,
+                         absl::Span<const Expr> inputs);
+  // The element types that a value counts as.
+  ElementTypes TypesOf(const Expr& value) const;
+  // Checks the type that the file says of a value, if it says any, against the
+  // type that the value has. Extents are not compared: files say them wrongly
+  // where a model was changed, and nothing depends on them.
+  absl::Status CheckDeclaredType(const ValueInfo& info, absl::string_view what,
+                                 const Scope& scope) const;
+  // The same of all outputs and inner values of a graph.
+  absl::Status CheckDeclaredTypes(const GraphProto& graph,
+                                  const Scope& scope) const;
+  // Checks the names of functions and of their inputs and outputs.
+  absl::Status CheckFunctions() const;
   // Unimplemented with all operators of the model that have no converter.
   absl::Status CheckOperators(absl::string_view graph);
   // An input that is a constant.
@@ -184,13 +206,18 @@ class Importer final : public GraphConverter {
   const OnnxImportOptions& options_;
   const bool keeps_names_;
   TensorSource tensors_;
-  FlatHashMap<std::pair<absl::string_view, absl::string_view>,
-              const FunctionProto*>
+  FlatHashMap<
+      std::tuple<absl::string_view, absl::string_view, absl::string_view>,
+      const FunctionProto*>
       functions_;
   // By domain, operator and opset; null if there is none.
   FlatHashMap<std::tuple<absl::string_view, absl::string_view, int64_t>,
               const OpConverter*>
       converters_;
+  // By operator and opset.
+  FlatHashMap<std::pair<absl::string_view, int64_t>,
+              std::unique_ptr<const Schema>>
+      schemas_;
   // The state of the conversion in progress.
   absl::Span<const absl::string_view> nodes_;
   const Scope* scope_ = nullptr;
@@ -262,6 +289,14 @@ absl::StatusOr<Opsets> Importer::ReadOpsets(
     int64_t& known = result[domain];
     known = std::max(known, version);
   }
+  if (const auto own = result.find("");
+      own != result.end() && own->second > NewestOpset()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("opset ", own->second,
+                     " of ONNX's operators is not known; the newest that is"
+                     " known is ",
+                     NewestOpset()));
+  }
   // Files of IR versions 1 and 2 say nothing.
   if (model_.ir_version < 3) result.try_emplace("", 1);
   return result;
@@ -274,6 +309,76 @@ const OpConverter* Importer::Converter(const NodeProto& node, int64_t opset) {
     entry->second = FindOpConverter(node.domain, node.op_type, opset);
   }
   return entry->second;
+}
+
+absl::Status Importer::CheckFunctions() const {
+  FlatHashSet<
+      std::tuple<absl::string_view, absl::string_view, absl::string_view>>
+      functions;
+  for (const FunctionProto& function : model_.functions) {
+    const auto error = [&](const auto&... what) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("function '", Printable(function.name), "' ", what...));
+    };
+    if (!functions.emplace(function.domain, function.name, function.overload)
+             .second) {
+      return error("is there twice in the domain '", Printable(function.domain),
+                   "'");
+    }
+    for (const auto* names : {&function.inputs, &function.outputs}) {
+      FlatHashSet<absl::string_view> seen;
+      for (absl::string_view name : *names) {
+        if (seen.insert(name).second) continue;
+        return error("has two ",
+                     names == &function.inputs ? "inputs" : "outputs",
+                     " of the name '", Printable(name), "'");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+const Schema* Importer::SchemaOf(const NodeProto& node, int64_t opset) {
+  if (!node.domain.empty()) return nullptr;
+  const auto [entry, is_new] =
+      schemas_.try_emplace(std::pair(node.op_type, opset), nullptr);
+  if (is_new) {
+    if (std::optional<Schema> schema = FindSchema(node.op_type, opset)) {
+      entry->second = std::make_unique<const Schema>(*std::move(schema));
+    }
+  }
+  return entry->second.get();
+}
+
+ElementTypes Importer::TypesOf(const Expr& value) const {
+  if (!value.defined()) return 0;
+  const TensorTypeNode* type = value->tensor_type();
+  if (type == nullptr) return 1;
+  ElementTypes result = ElementTypes{1}
+                        << static_cast<int>(ElementTypeOf(type->dtype()));
+  // Integers of fewer bits may be what they are stored in, too.
+  const auto narrow = narrow_.find(value);
+  if (narrow == narrow_.end()) return result;
+  for (const ElementType candidate :
+       {ElementType::kUint4, ElementType::kInt4, ElementType::kUint2,
+        ElementType::kInt2}) {
+    const auto number = static_cast<int64_t>(candidate);
+    if (NarrowBitsOf(number) == narrow->second &&
+        *DTypeOf(number) == type->dtype()) {
+      result |= ElementTypes{1} << number;
+    }
+  }
+  return result;
+}
+
+absl::Status Importer::CheckNode(const NodeProto& node, int64_t opset,
+                                 absl::Span<const Expr> inputs) {
+  const Schema* schema = SchemaOf(node, opset);
+  if (schema == nullptr) return absl::OkStatus();
+  BATON_RETURN_IF_ERROR(CheckSignature(*schema, node));
+  absl::InlinedVector<ElementTypes, 6> types;
+  for (const Expr& input : inputs) types.push_back(TypesOf(input));
+  return CheckElementTypes(*schema, types);
 }
 
 absl::Status Importer::CheckOperators(absl::string_view graph) {
@@ -435,6 +540,9 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
     if (const int bits = NarrowBitsOf(ElementTypeIn(initializer.message))) {
       narrow_.emplace(value, bits);
     }
+    if (initializer.name.empty()) {
+      return absl::InvalidArgumentError("an initializer has no name");
+    }
     if (!scope.values.emplace(initializer.name, value).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("there are two initializers of the name '",
@@ -456,6 +564,50 @@ absl::StatusOr<Outputs> Importer::GraphOutputs(
     result.push_back(*value);
   }
   return result;
+}
+
+absl::Status Importer::CheckDeclaredType(const ValueInfo& info,
+                                         absl::string_view what,
+                                         const Scope& scope) const {
+  if (info.kind == ValueInfo::Kind::kNone) return absl::OkStatus();
+  const auto found = scope.values.find(info.name);
+  if (found == scope.values.end() || !found->second.defined()) {
+    return absl::OkStatus();
+  }
+  const ElementTypes types = TypesOf(found->second);
+  const bool is_tensor = (types & 1) == 0;
+  const int64_t said = info.element_type;
+  if (is_tensor != (info.kind == ValueInfo::Kind::kTensor)) {
+    // An optional that is there has the type of its element.
+    if (is_tensor && info.kind == ValueInfo::Kind::kOptional) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the ", what, " '", Printable(info.name), "' is ",
+        is_tensor ? "a" : "no", " tensor, but the model says otherwise"));
+  }
+  if (!is_tensor || said == 0) return absl::OkStatus();
+  // Integers of fewer bits are those that store them.
+  const absl::StatusOr<DType> dtype = DTypeOf(said);
+  if (dtype.ok() && *dtype == found->second->tensor_type()->dtype()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", what, " '", Printable(info.name),
+                   "' has elements that are ", ElementTypesToString(types),
+                   ", but the model says ", ElementTypeName(said)));
+}
+
+absl::Status Importer::CheckDeclaredTypes(const GraphProto& graph,
+                                          const Scope& scope) const {
+  for (const ValueInfo& info : graph.outputs) {
+    BATON_RETURN_IF_ERROR(CheckDeclaredType(info, "output", scope));
+  }
+  for (absl::string_view message : graph.value_infos) {
+    BATON_ASSIGN_OR_RETURN(const ValueInfo info, ReadValueInfo(message));
+    BATON_RETURN_IF_ERROR(CheckDeclaredType(info, "value", scope));
+  }
+  return absl::OkStatus();
 }
 
 // True if the value is a tensor of few elements with a known shape.
@@ -525,12 +677,13 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
     return ConvertCall(*function, node, std::move(inputs));
   }
   const int64_t opset = opsets.at(node.domain);
+  BATON_RETURN_IF_ERROR(CheckNode(node, opset, inputs));
   needed_.clear();
   const OpConverter* converter = Converter(node, opset);
   NodeContext context(node, opset, std::move(inputs), span, *this);
   absl::StatusOr<Outputs> outputs = converter->convert(context);
-  is_located_ = is_located_ || context.has_located_error();
   BATON_RETURN_IF_ERROR(context.status());
+  is_located_ = is_located_ || context.IsLocated(outputs.status());
   BATON_RETURN_IF_ERROR(outputs.status());
   for (Expr& output : *outputs) {
     if (!output.defined()) continue;
@@ -662,11 +815,14 @@ absl::Status Importer::ConvertNodes(
     }
     for (size_t k = 0; status.ok() && k < node.outputs.size(); ++k) {
       if (node.outputs[k].empty()) continue;
-      if (!scope.values.emplace(node.outputs[k], std::move((*outputs)[k]))
+      const bool is_outer = scope.parent != nullptr &&
+                            scope.parent->Find(node.outputs[k]) != nullptr;
+      if (is_outer ||
+          !scope.values.emplace(node.outputs[k], std::move((*outputs)[k]))
                .second) {
-        status = absl::InvalidArgumentError(
-            absl::StrCat("gives '", Printable(node.outputs[k]),
-                         "', which there is already"));
+        status = absl::InvalidArgumentError(absl::StrCat(
+            "gives '", Printable(node.outputs[k]), "', which there is already",
+            is_outer ? " in a graph around it" : ""));
       }
     }
     if (!status.ok() && !is_located_) {
@@ -775,6 +931,7 @@ absl::StatusOr<Outputs> Importer::ConvertCall(const FunctionProto& function,
 }
 
 absl::StatusOr<IRModule> Importer::Import() {
+  BATON_RETURN_IF_ERROR(CheckFunctions());
   BATON_RETURN_IF_ERROR(CheckOperators(model_.graph));
   BATON_ASSIGN_OR_RETURN(const Opsets opsets, ReadOpsets(model_.opsets));
   BATON_ASSIGN_OR_RETURN(const GraphProto graph, ReadGraph(model_.graph));
@@ -782,8 +939,16 @@ absl::StatusOr<IRModule> Importer::Import() {
   BATON_RETURN_IF_ERROR(AddInitializers(graph, scope));
   std::vector<Var> params;
   AttrList input_names;
+  FlatHashSet<absl::string_view> names_of_inputs;
   for (const ValueInfo& info : graph.inputs) {
-    if (scope.values.contains(info.name)) continue;  // an initializer
+    if (!names_of_inputs.insert(info.name).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "there are two inputs of the name '", Printable(info.name), "'"));
+    }
+    if (scope.values.contains(info.name)) {  // an initializer
+      BATON_RETURN_IF_ERROR(CheckDeclaredType(info, "initializer", scope));
+      continue;
+    }
     const auto value = options_.input_values.find(std::string(info.name));
     const bool is_known = value != options_.input_values.end();
     BATON_ASSIGN_OR_RETURN(
@@ -825,6 +990,7 @@ absl::StatusOr<IRModule> Importer::Import() {
     return absl::InvalidArgumentError("the graph has no outputs");
   }
   BATON_ASSIGN_OR_RETURN(Outputs outputs, GraphOutputs(names, scope));
+  BATON_RETURN_IF_ERROR(CheckDeclaredTypes(graph, scope));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined()) {
       return absl::UnimplementedError(absl::StrCat(

@@ -33,6 +33,7 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
   using Type = AttributeProto::Type;
   AttributeProto result;
   Type implied = Type::kUndefined;  // by the field that is there
+  uint32_t kinds = 0;               // of all fields, a bit for each type
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
@@ -79,6 +80,14 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
         result.graphs.push_back(reader.Bytes());
         implied = Type::kGraphs;
         break;
+      case 14:
+        reader.Bytes();
+        implied = Type::kTypeProto;
+        break;
+      case 22:
+        reader.Bytes();
+        implied = Type::kSparseTensor;
+        break;
       case 20:
         result.type = static_cast<Type>(reader.Int());
         break;
@@ -88,10 +97,17 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
       default:
         break;
     }
+    kinds |= uint32_t{1} << static_cast<int>(implied);
   }
   BATON_RETURN_IF_ERROR(reader.status());
   // Files of IR version 1 have no `type`.
   if (result.type == Type::kUndefined) result.type = implied;
+  // Bit 0 is that of the fields that are no values.
+  if (implied != Type::kUndefined) {
+    const auto type = static_cast<uint64_t>(result.type);
+    result.has_other_value =
+        type >= 32 || (kinds & ~(uint32_t{1} << type) & ~uint32_t{1}) != 0;
+  }
   return result;
 }
 
@@ -116,39 +132,6 @@ absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
     BATON_RETURN_IF_ERROR(shape.status());
   }
   return reader.status();
-}
-
-absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
-  ValueInfo result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    if (reader.field() == 1) result.name = reader.Bytes();
-    if (reader.field() != 2) continue;
-    WireReader type(reader.Bytes());
-    while (type.Next()) {
-      switch (type.field()) {
-        case 1:
-          result.kind = Kind::kTensor;
-          BATON_RETURN_IF_ERROR(ReadTensorType(type.Bytes(), result));
-          break;
-        case 4:
-          result.kind = Kind::kSequence;
-          break;
-        case 9:
-          result.kind = Kind::kOptional;
-          break;
-        case 5:
-        case 8:
-          result.kind = Kind::kOther;
-          break;
-        default:
-          break;
-      }
-    }
-    BATON_RETURN_IF_ERROR(type.status());
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
-  return result;
 }
 
 absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
@@ -182,6 +165,9 @@ absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
         result.attributes.push_back(std::move(attribute));
         break;
       }
+      case 13:
+        result.overload = reader.Bytes();
+        break;
       default:
         break;
     }
@@ -190,7 +176,9 @@ absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
   return result;
 }
 
-const char* ElementTypeName(int64_t type) {
+}  // namespace
+
+const char* ElementTypeName(int64_t element_type) {
   static constexpr const char* kNames[] = {
       "undefined",      "float",      "uint8",
       "int8",           "uint16",     "int16",
@@ -201,12 +189,11 @@ const char* ElementTypeName(int64_t type) {
       "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4",          "int4",       "float4e2m1",
       "float8e8m0",     "uint2",      "int2"};
-  return type >= 0 && type < static_cast<int64_t>(std::size(kNames))
-             ? kNames[type]
+  return element_type >= 0 &&
+                 element_type < static_cast<int64_t>(std::size(kNames))
+             ? kNames[element_type]
              : "of an unknown type";
 }
-
-}  // namespace
 
 absl::StatusOr<DType> DTypeOf(int64_t element_type) {
   switch (static_cast<ElementType>(element_type)) {
@@ -321,9 +308,45 @@ absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
       case 7:
         result.domain = CanonicalDomain(reader.Bytes());
         break;
+      case 8:
+        result.overload = reader.Bytes();
+        break;
       default:
         break;
     }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
+  ValueInfo result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    if (reader.field() == 1) result.name = reader.Bytes();
+    if (reader.field() != 2) continue;
+    WireReader type(reader.Bytes());
+    while (type.Next()) {
+      switch (type.field()) {
+        case 1:
+          result.kind = Kind::kTensor;
+          BATON_RETURN_IF_ERROR(ReadTensorType(type.Bytes(), result));
+          break;
+        case 4:
+          result.kind = Kind::kSequence;
+          break;
+        case 9:
+          result.kind = Kind::kOptional;
+          break;
+        case 5:
+        case 8:
+          result.kind = Kind::kOther;
+          break;
+        default:
+          break;
+      }
+    }
+    BATON_RETURN_IF_ERROR(type.status());
   }
   BATON_RETURN_IF_ERROR(reader.status());
   return result;
@@ -358,6 +381,9 @@ absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
             .push_back(std::move(info));
         break;
       }
+      case 13:
+        result.value_infos.push_back(reader.Bytes());
+        break;
       case 15:
         result.has_sparse_initializers = true;
         break;

@@ -46,6 +46,8 @@ enum class ElementType : int64_t {
 // type that stores them. Unimplemented, with its name, if tensors cannot have
 // it: strings, complex numbers, floats of fewer than 16 bits.
 absl::StatusOr<DType> DTypeOf(int64_t element_type);
+// "float16"; "of an unknown type" if ONNX has no element type of that number.
+const char* ElementTypeName(int64_t element_type);
 // The width of integers of 2 or 4 bits; 0 for all other element types.
 int NarrowBitsOf(int64_t element_type);
 // The number of `dtype`, which must be storable.
@@ -71,11 +73,15 @@ struct AttributeProto {
     kStrings = 8,
     kTensors = 9,
     kGraphs = 10,
+    kSparseTensor = 11,
+    kTypeProto = 13,
   };
   absl::string_view name;
   // In the body of a function: the name of the function's attribute to use.
   absl::string_view ref_name;
   Type type = Type::kUndefined;
+  // True if the file has a value of another type than `type`: no valid one.
+  bool has_other_value = false;
   float f = 0;
   int64_t i = 0;
   absl::string_view s;
@@ -95,6 +101,7 @@ struct NodeProto {
   absl::string_view name;
   absl::string_view op_type;
   absl::string_view domain;  // "" for ONNX's own operators, also for "ai.onnx"
+  absl::string_view overload;  // of a function of the model
   std::vector<AttributeProto> attributes;
 
   // Null if there is no attribute of that name.
@@ -124,6 +131,9 @@ struct GraphProto {
   std::vector<TensorProto> initializers;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
+  // What the file says about the types of other values: messages, for
+  // ReadValueInfo.
+  std::vector<absl::string_view> value_infos;
   bool has_sparse_initializers = false;
 };
 
@@ -131,6 +141,7 @@ struct GraphProto {
 struct FunctionProto {
   absl::string_view name;
   absl::string_view domain;
+  absl::string_view overload;  // tells functions of one name apart
   std::vector<absl::string_view> inputs;
   std::vector<absl::string_view> outputs;
   std::vector<absl::string_view> nodes;    // messages, for ReadNode
@@ -153,6 +164,8 @@ absl::string_view CanonicalDomain(absl::string_view domain);
 absl::StatusOr<ModelProto> ReadModel(absl::string_view message);
 absl::StatusOr<GraphProto> ReadGraph(absl::string_view message);
 absl::StatusOr<NodeProto> ReadNode(absl::string_view message);
+// The name and the type of a value, of which the file may say nothing.
+absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message);
 
 }  // namespace baton::onnx
 

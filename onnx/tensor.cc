@@ -38,6 +38,7 @@ struct Header {
   int64_t element_type = 0;
   std::optional<absl::string_view> raw;
   bool is_external = false;
+  bool has_values = false;  // in a list of elements
   absl::string_view location;
   absl::string_view offset;
   absl::string_view length;
@@ -57,6 +58,14 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
       case 3:
         return absl::UnimplementedError(
             "tensors in several segments are not supported");
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+      case 10:
+      case 11:
+        result.has_values = true;
+        break;
       case 8:
         result.name = reader.Bytes();
         break;
@@ -269,6 +278,10 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
   BATON_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(header.element_type));
   BATON_ASSIGN_OR_RETURN(const int64_t elements,
                          NumElements(dtype, header.dims));
+  if (header.has_values && (header.is_external ||
+                            (header.raw.has_value() && !header.raw->empty()))) {
+    return absl::InvalidArgumentError("its elements are there in two forms");
+  }
   if (const int bits = NarrowBitsOf(header.element_type); bits != 0) {
     if (header.is_external) {
       BATON_ASSIGN_OR_RETURN(

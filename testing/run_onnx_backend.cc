@@ -2,7 +2,7 @@
 //
 // usage: run_onnx_backend [--passes=PIPELINE] [--round_trip [--opset=N]
 //                         [--save=FOLDER]] [--keep_dimensions] [--table=FILE]
-//                         FOLDER...
+//                         [--rtol=X] [--atol=X] FOLDER...
 //
 // A folder without model.onnx is searched for folders with it. Prints a line
 // for each case that does not pass, and a summary; the exit code is 1 if a case
@@ -153,6 +153,10 @@ int Run(int argc, char** argv) {
       options.round_trip = true;
     } else if (arg == "--keep_dimensions") {
       options.keep_dimensions = true;
+    } else if (absl::StartsWith(arg, "--rtol=")) {
+      options.rtol = std::stod(arg.substr(7));
+    } else if (absl::StartsWith(arg, "--atol=")) {
+      options.atol = std::stod(arg.substr(7));
     } else if (absl::StartsWith(arg, "--opset=")) {
       options.opset = std::stoi(arg.substr(8));
     } else if (absl::StartsWith(arg, "--save=")) {

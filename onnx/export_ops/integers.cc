@@ -133,6 +133,56 @@ absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
   return std::vector<ByteFactor>{{call.Of(bytes), dtype, zero}};
 }
 
+std::optional<int64_t> BoundOfBytes(CallExport& call, int i) {
+  // The least and the largest number that an operand can have.
+  using Range = std::pair<int64_t, int64_t>;
+  const auto range_of = [&call](Expr expr) -> std::optional<Range> {
+    // What moves elements only is looked through.
+    while (true) {
+      const Expr& definition = call.Definition(expr);
+      const bool moves = IsCallTo(definition, BATON_OP("expand_dims")) ||
+                         IsCallTo(definition, BATON_OP("reshape")) ||
+                         IsCallTo(definition, BATON_OP("squeeze")) ||
+                         IsCallTo(definition, BATON_OP("transpose"));
+      if (!moves) break;
+      expr = definition.As<CallNode>()->arg(0);
+    }
+    const Expr bytes = BytesIn(call, expr);
+    if (bytes.defined()) {
+      const int64_t low = LowOf(bytes->tensor_type()->dtype());
+      return Range(low, low + 255);
+    }
+    const Tensor* known = call.graph().ConstantOf(call.Of(expr));
+    if (known == nullptr || known->num_elements() == 0) return std::nullopt;
+    Range result(known->AtAsInt64(0), known->AtAsInt64(0));
+    for (int64_t k = 1; k < known->num_elements(); ++k) {
+      result.first = std::min(result.first, known->AtAsInt64(k));
+      result.second = std::max(result.second, known->AtAsInt64(k));
+    }
+    return result;
+  };
+  const auto magnitude = [](int64_t low, int64_t high) {
+    return std::max(high < 0 ? -high : high, low < 0 ? -low : low);
+  };
+  constexpr int64_t kMostOfConstant = 1 << 12;
+  const Expr& definition = call.Definition(i);
+  if (IsCallTo(definition, BATON_OP("subtract"))) {
+    const auto a = range_of(definition.As<CallNode>()->arg(0));
+    const auto b = range_of(definition.As<CallNode>()->arg(1));
+    if (!a.has_value() || !b.has_value()) return std::nullopt;
+    if (magnitude(a->first, a->second) > kMostOfConstant ||
+        magnitude(b->first, b->second) > kMostOfConstant) {
+      return std::nullopt;
+    }
+    return magnitude(a->first - b->second, a->second - b->first);
+  }
+  const auto range = range_of(call.call().arg(i));
+  if (!range.has_value()) return std::nullopt;
+  const int64_t result = magnitude(range->first, range->second);
+  if (result > kMostOfConstant) return std::nullopt;
+  return result;
+}
+
 ByteFactor AsUnsigned(CallExport& call, const ByteFactor& factor) {
   if (factor.dtype == kUInt8) return factor;
   ByteFactor result = {kNoValue, kUInt8, factor.zero + 128};

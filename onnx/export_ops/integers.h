@@ -5,6 +5,7 @@
 #define BATON_ONNX_EXPORT_OPS_INTEGERS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -30,6 +31,10 @@ absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
 
 // Converts the numbers to uint8, the only type that ONNX Runtime convolves.
 ByteFactor AsUnsigned(CallExport& call, const ByteFactor& factor);
+
+// The largest magnitude that the elements of argument `i` can have if it is
+// bytes, or bytes less bytes that may be computed; nullopt of others.
+std::optional<int64_t> BoundOfBytes(CallExport& call, int i);
 
 // The zero point as a scalar of the type of the bytes.
 ValueId ZeroOf(CallExport& call, const ByteFactor& factor);

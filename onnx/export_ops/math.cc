@@ -169,27 +169,33 @@ absl::StatusOr<Values> FloorMod(CallExport& call) {
       call.Node("Where", {is_lower, call.Node("Add", {rest, b}), rest})};
 }
 
-// ONNX shifts unsigned integers only: for others a shift by constants is a
-// product with a power of 2, or the quotient by one, rounded down.
+// ONNX shifts unsigned integers only: for others a shift is a product with a
+// power of 2, or the quotient by one, rounded down.
 absl::StatusOr<Values> SignedShift(CallExport& call, bool is_left) {
   const DType dtype = call.ElementType(0);
-  const Tensor* by = call.Constant(1);
-  if (by == nullptr) {
-    return absl::UnimplementedError(
-        "of signed integers by numbers that are computed");
-  }
   const DType wide = DType::Int(64);
-  BATON_ASSIGN_OR_RETURN(MutableTensor powers,
-                         MutableTensor::Create(wide, by->shape()));
-  for (int64_t k = 0; k < by->num_elements(); ++k) {
-    const int64_t bits = by->AtAsInt64(k);
-    if (bits < 0 || bits > 62) {
-      return absl::UnimplementedError(absl::StrCat("by ", bits, " bits"));
+  ValueId power = kNoValue;
+  if (const Tensor* by = call.Constant(1)) {
+    BATON_ASSIGN_OR_RETURN(MutableTensor powers,
+                           MutableTensor::Create(wide, by->shape()));
+    for (int64_t k = 0; k < by->num_elements(); ++k) {
+      const int64_t bits = by->AtAsInt64(k);
+      if (bits < 0 || bits > 62) {
+        return absl::UnimplementedError(absl::StrCat("by ", bits, " bits"));
+      }
+      powers.span<int64_t>()[k] = int64_t{1} << bits;
     }
-    powers.span<int64_t>()[k] = int64_t{1} << bits;
+    power = call.TensorConstant(std::move(powers).Freeze());
+  } else {
+    const DType positive = DType::UInt(64);
+    power = call.Cast(
+        call.Node("BitShift",
+                  {call.Scalar(1, positive),
+                   call.Cast(call.Arg(1), call.ElementType(1), positive)},
+                  NodeAttributes().String("direction", "LEFT")),
+        positive, wide);
   }
   const ValueId x = call.Cast(call.Arg(0), dtype, wide);
-  const ValueId power = call.TensorConstant(std::move(powers).Freeze());
   if (is_left) {
     return Values{call.Cast(call.Node("Mul", {x, power}), wide, dtype)};
   }

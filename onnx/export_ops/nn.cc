@@ -85,6 +85,60 @@ absl::Status AddWindow(const Dims& strides, const Dims& padding,
 
 // --- Convolution -----------------------------------------------------------
 
+// A convolution of small integers in float32, which holds the sums: those of so
+// many channels at a time that they are less than 2^24.
+class ConvInFloats {
+ public:
+  // `taps`: elements of the kernel for each channel; `bounds`: the magnitudes
+  // of data and weights.
+  ConvInFloats(CallExport& call, int64_t channels, int64_t groups, int64_t taps,
+               int64_t x_bound, int64_t w_bound)
+      : call_(call), channels_(channels), groups_(groups) {
+    constexpr int64_t kMost = int64_t{1} << 24;
+    const int64_t product = std::max<int64_t>(x_bound * w_bound, 1);
+    at_once_ = kMost / product / std::max<int64_t>(taps, 1);
+  }
+
+  // `x` and `w` are of int32, in ONNX's layouts.
+  absl::StatusOr<ValueId> Export(ValueId x, ValueId w,
+                                 const NodeAttributes& attributes) {
+    const int64_t own = channels_ / groups_;
+    if (at_once_ < 1 || (groups_ > 1 && own > at_once_)) {
+      return absl::UnimplementedError(
+          "of integers less a computed number, with so large a kernel");
+    }
+    if (own <= at_once_) return Part(x, w, attributes);
+    ValueId sum = kNoValue;
+    for (int64_t at = 0; at < channels_; at += at_once_) {
+      const ValueId part = Part(Channels(x, at), Channels(w, at), attributes);
+      sum = sum == kNoValue ? part : call_.Node("Add", {sum, part});
+    }
+    return sum;
+  }
+
+ private:
+  ValueId Channels(ValueId value, int64_t at) {
+    return call_.Node(
+        "Slice",
+        {value, call_.Ints({at}),
+         call_.Ints({std::min(at + at_once_, channels_)}), call_.Ints({1})});
+  }
+  ValueId Part(ValueId x, ValueId w, const NodeAttributes& attributes) {
+    const DType whole = DType::Int(32);
+    const DType real = DType::Float(32);
+    return call_.Cast(
+        call_.Node("Conv",
+                   {call_.Cast(x, whole, real), call_.Cast(w, whole, real)},
+                   attributes),
+        real, whole);
+  }
+
+  CallExport& call_;
+  int64_t channels_;
+  int64_t groups_;
+  int64_t at_once_ = 0;
+};
+
 template <typename A>
 absl::StatusOr<Values> Conv(CallExport& call) {
   const A& attrs = call.attrs<A>();
@@ -121,9 +175,37 @@ absl::StatusOr<Values> Conv(CallExport& call) {
     x = call.Cast(x, dtype, result_dtype);
     w = call.Cast(w, call.ElementType(1), result_dtype);
     result = call.Node("Conv", {x, w}, std::move(attributes));
+  } else if (absl::StatusOr<std::vector<ByteFactor>> xs_or =
+                 ByteFactorsOf(call, 0),
+             ws_or = ByteFactorsOf(call, 1);
+             !xs_or.ok() || !ws_or.ok()) {
+    const std::optional<int64_t> x_bound = BoundOfBytes(call, 0);
+    const std::optional<int64_t> w_bound = BoundOfBytes(call, 1);
+    BATON_ASSIGN_OR_RETURN(const Ints places,
+                           AxisOrder(attrs.data_layout, defaults.data_layout));
+    const Dim& channels = call.ArgType(0)->dim(static_cast<int>(places[1]));
+    if (!x_bound.has_value() || !w_bound.has_value() || !channels.is_const() ||
+        kernel.size() != axes) {
+      return xs_or.ok() ? ws_or.status() : xs_or.status();
+    }
+    int64_t taps = 1;
+    for (const int64_t size : kernel) {
+      if (size > (1 << 12)) return xs_or.ok() ? ws_or.status() : xs_or.status();
+      taps *= size;
+    }
+    BATON_ASSIGN_OR_RETURN(const ValueId x, data(call.Arg(0)));
+    BATON_ASSIGN_OR_RETURN(const ValueId w, kernel_of(call.Arg(1)));
+    const DType whole = DType::Int(32);
+    BATON_ASSIGN_OR_RETURN(
+        result,
+        ConvInFloats(call, channels.value(), attrs.groups, taps, *x_bound,
+                     *w_bound)
+            .Export(call.Cast(x, dtype, whole),
+                    call.Cast(w, call.ElementType(1), whole), attributes));
+    result = call.Cast(result, whole, result_dtype);
   } else {
-    BATON_ASSIGN_OR_RETURN(std::vector<ByteFactor> xs, ByteFactorsOf(call, 0));
-    BATON_ASSIGN_OR_RETURN(std::vector<ByteFactor> ws, ByteFactorsOf(call, 1));
+    std::vector<ByteFactor>& xs = *xs_or;
+    std::vector<ByteFactor>& ws = *ws_or;
     for (ByteFactor& x : xs) {
       x = AsUnsigned(call, x);
       BATON_ASSIGN_OR_RETURN(x.value, data(x.value));
@@ -185,8 +267,7 @@ absl::StatusOr<Values> ConvTranspose(CallExport& call) {
 
 // A pool over `x`, of the element type of the call's data. ONNX has pools of
 // floats, and maxima of bytes: other integers become floats that hold them
-// exactly; where these become integers again the mean is cut off, as it is in
-// Relay.
+// exactly.
 absl::StatusOr<ValueId> PoolNode(CallExport& call, absl::string_view op,
                                  ValueId x, NodeAttributes attributes = {}) {
   const DType dtype = call.ElementType(0);
@@ -231,6 +312,123 @@ absl::StatusOr<Ints> CeilPadding(CallExport& call, const Ints& kernel,
   return pads;
 }
 
+// The windows of a pool, in the order of ONNX's axes.
+struct PoolWindows {
+  Ints kernel, strides, dilations;
+  Ints pads;     // all begins, then all ends
+  Ints extents;  // of the data; -1 if it is not known
+};
+
+// The sums of the windows of `x`, of int64: along one axis after the other, of
+// slices, since ONNX Runtime has neither pools nor convolutions of int64.
+ValueId SumsOfWindows(CallExport& call, ValueId x, const PoolWindows& windows) {
+  if (!AllAre(windows.pads, 0)) x = PadSpatial(call, x, windows.pads);
+  for (size_t axis = 0; axis < windows.kernel.size(); ++axis) {
+    const int64_t dilation = windows.dilations[axis];
+    const int64_t last = (windows.kernel[axis] - 1) * dilation;
+    ValueId sum = kNoValue;
+    for (int64_t at = 0; at <= last; at += dilation) {
+      const int64_t end = at == last ? INT64_MAX : at - last;
+      const ValueId part =
+          call.Node("Slice", {x, call.Ints({at}), call.Ints({end}),
+                              call.Ints({static_cast<int64_t>(axis) + 2}),
+                              call.Ints({windows.strides[axis]})});
+      sum = sum == kNoValue ? part : call.Node("Add", {sum, part});
+    }
+    x = sum;
+  }
+  return x;
+}
+
+// The numbers of elements of the data in each window, the padding left out.
+absl::StatusOr<ValueId> CountsOfWindows(CallExport& call,
+                                        const PoolWindows& windows) {
+  const size_t axes = windows.kernel.size();
+  Ints shape = {1, 1};
+  std::vector<int64_t> counts = {1};
+  for (size_t i = 0; i < axes; ++i) {
+    const int64_t extent = windows.extents[i];
+    if (extent < 0) {
+      return absl::UnimplementedError(
+          "of integers of unknown extents, with padding that does not count");
+    }
+    const int64_t span = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
+    const int64_t room =
+        extent + windows.pads[i] + windows.pads[axes + i] - span;
+    const int64_t outputs = room < 0 ? 0 : room / windows.strides[i] + 1;
+    Ints along;
+    for (int64_t o = 0; o < outputs; ++o) {
+      int64_t count = 0;
+      for (int64_t k = 0; k < windows.kernel[i]; ++k) {
+        const int64_t at =
+            o * windows.strides[i] + k * windows.dilations[i] - windows.pads[i];
+        if (at >= 0 && at < extent) ++count;
+      }
+      along.push_back(std::max<int64_t>(count, 1));
+    }
+    Ints product;
+    for (const int64_t a : counts) {
+      for (const int64_t b : along) product.push_back(a * b);
+    }
+    counts = std::move(product);
+    shape.push_back(outputs);
+  }
+  BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                         Tensor::FromValues<int64_t>(shape, counts));
+  return call.TensorConstant(std::move(tensor));
+}
+
+// Means of windows of integers, cut off as in Relay.
+absl::StatusOr<ValueId> IntegerMeans(CallExport& call, ValueId x,
+                                     const PoolWindows& windows,
+                                     bool counts_pads) {
+  constexpr int64_t kMaxParts = 1000;
+  int64_t parts = 0;
+  int64_t elements = 1;
+  for (const int64_t size : windows.kernel) {
+    parts += size;
+    if (size < 1 || parts > kMaxParts) {
+      return absl::UnimplementedError("of integers, with so large a window");
+    }
+    elements *= size;
+  }
+  const DType dtype = call.ElementType(0);
+  const DType wide = DType::Int(64);
+  ValueId counts = call.TensorConstant(Tensor::Scalar<int64_t>(elements));
+  if (!counts_pads && !AllAre(windows.pads, 0)) {
+    BATON_ASSIGN_OR_RETURN(counts, CountsOfWindows(call, windows));
+  }
+  const ValueId sums = SumsOfWindows(call, call.Cast(x, dtype, wide), windows);
+  return call.Cast(call.Node("Div", {sums, counts}), wide, dtype);
+}
+
+template <typename A>
+absl::StatusOr<ValueId> IntegerPool(CallExport& call, ValueId x,
+                                    bool count_include_pad) {
+  const A& attrs = call.attrs<A>();
+  const size_t axes = A().strides.size();
+  PoolWindows windows;
+  BATON_ASSIGN_OR_RETURN(windows.kernel,
+                         ForAxes(attrs.pool_size, axes, "pool_size"));
+  BATON_ASSIGN_OR_RETURN(windows.strides,
+                         ForAxes(attrs.strides, axes, "strides"));
+  BATON_ASSIGN_OR_RETURN(windows.dilations,
+                         ForAxes(attrs.dilation, axes, "dilation"));
+  BATON_ASSIGN_OR_RETURN(windows.pads, FullPadding(attrs.padding, axes));
+  BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, A().layout));
+  for (size_t i = 0; i < axes; ++i) {
+    const Dim& dim = call.ArgType(0)->dim(static_cast<int>(order[i + 2]));
+    windows.extents.push_back(dim.is_const() ? dim.value() : -1);
+  }
+  if (attrs.ceil_mode) {
+    BATON_ASSIGN_OR_RETURN(
+        windows.pads,
+        CeilPadding(call, windows.kernel, windows.strides, windows.dilations,
+                    std::move(windows.pads), order));
+  }
+  return IntegerMeans(call, x, windows, count_include_pad);
+}
+
 template <typename A>
 absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
                             bool count_include_pad) {
@@ -239,6 +437,15 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
   const size_t axes = defaults.strides.size();
   BATON_ASSIGN_OR_RETURN(
       ValueId x, InLayout(call, call.Arg(0), attrs.layout, defaults.layout));
+  const std::string& out =
+      attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
+  if (op == "AveragePool" && !call.ElementType(0).is_float()) {
+    BATON_ASSIGN_OR_RETURN(const ValueId means,
+                           IntegerPool<A>(call, x, count_include_pad));
+    BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
+                           InLayout(call, means, defaults.layout, out));
+    return Values{laid_out};
+  }
   BATON_ASSIGN_OR_RETURN(const Ints kernel,
                          ForAxes(attrs.pool_size, axes, "pool_size"));
   BATON_ASSIGN_OR_RETURN(const Ints dilation,
@@ -277,8 +484,6 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
   }
   BATON_ASSIGN_OR_RETURN(const ValueId result,
                          PoolNode(call, op, x, std::move(attributes)));
-  const std::string& out =
-      attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
   BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
                          InLayout(call, result, defaults.layout, out));
   return Values{laid_out};
@@ -301,7 +506,23 @@ absl::StatusOr<Values> GlobalPool(CallExport& call) {
                          InLayout(call, call.Arg(0), attrs.layout, "NCHW"));
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
-  BATON_ASSIGN_OR_RETURN(const ValueId pooled, PoolNode(call, kName.view(), x));
+  ValueId pooled = kNoValue;
+  if (kName.view() == "GlobalAveragePool" && !call.ElementType(0).is_float()) {
+    BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, "NCHW"));
+    PoolWindows windows = {
+        .strides = {1, 1}, .dilations = {1, 1}, .pads = {0, 0, 0, 0}};
+    for (size_t i = 2; i < order.size(); ++i) {
+      const Dim& dim = call.ArgType(0)->dim(static_cast<int>(order[i]));
+      if (!dim.is_const()) {
+        return absl::UnimplementedError("of integers of unknown extents");
+      }
+      windows.kernel.push_back(dim.value());
+    }
+    windows.extents = windows.kernel;
+    BATON_ASSIGN_OR_RETURN(pooled, IntegerMeans(call, x, windows, true));
+  } else {
+    BATON_ASSIGN_OR_RETURN(pooled, PoolNode(call, kName.view(), x));
+  }
   BATON_ASSIGN_OR_RETURN(const ValueId result,
                          InLayout(call, pooled, "NCHW", out));
   return Values{result};
@@ -330,15 +551,24 @@ absl::StatusOr<Values> AdaptivePool(CallExport& call) {
   }
   BATON_ASSIGN_OR_RETURN(const ValueId x,
                          InLayout(call, call.Arg(0), attrs.layout, layout));
-  NodeAttributes attributes;
-  if (!is_global) {
-    attributes.Ints("kernel_shape", kernel);
-    attributes.Ints("strides", kernel);
+  ValueId pooled = kNoValue;
+  if (kPool.view() == "AveragePool" && !call.ElementType(0).is_float()) {
+    const PoolWindows windows = {.kernel = kernel,
+                                 .strides = kernel,
+                                 .dilations = Ints(kernel.size(), 1),
+                                 .pads = Ints(2 * kernel.size(), 0),
+                                 .extents = Ints(kernel.size(), -1)};
+    BATON_ASSIGN_OR_RETURN(pooled, IntegerMeans(call, x, windows, true));
+  } else {
+    NodeAttributes attributes;
+    if (!is_global) {
+      attributes.Ints("kernel_shape", kernel);
+      attributes.Ints("strides", kernel);
+    }
+    BATON_ASSIGN_OR_RETURN(
+        pooled, PoolNode(call, is_global ? kGlobal.view() : kPool.view(), x,
+                         std::move(attributes)));
   }
-  BATON_ASSIGN_OR_RETURN(
-      const ValueId pooled,
-      PoolNode(call, is_global ? kGlobal.view() : kPool.view(), x,
-               std::move(attributes)));
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
   BATON_ASSIGN_OR_RETURN(const ValueId result,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,10 +14,14 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/export_ops/integers.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -52,7 +58,172 @@ NodeAttributes AxisOf(CallExport& call, int axis, int scale) {
   return attributes;
 }
 
+bool IsByte(DType dtype) { return dtype.is_integral() && dtype.bits() == 8; }
+
+absl::StatusOr<NodeAttributes> AttributesOf(const relay::Conv2DAttrs& attrs) {
+  BATON_ASSIGN_OR_RETURN(const Ints dilations,
+                         KnownDims(attrs.dilation, "dilation"));
+  BATON_ASSIGN_OR_RETURN(Ints pads, KnownDims(attrs.padding, "padding"));
+  BATON_ASSIGN_OR_RETURN(const Ints strides,
+                         KnownDims(attrs.strides, "strides"));
+  if (pads.size() == 1) pads.resize(4, pads[0]);
+  if (pads.size() == 2) pads = {pads[0], pads[1], pads[0], pads[1]};
+  NodeAttributes attributes;
+  attributes.Ints("dilations", dilations)
+      .Int("group", attrs.groups)
+      .Ints("pads", pads)
+      .Ints("strides", strides);
+  return attributes;
+}
+
+// A convolution of bytes whose sums are scaled to bytes, which is one node:
+// qnn.quantize(qnn.dequantize(qnn.conv2d(..), x_scale * w_scale, 0), ..), with
+// or without nn.bias_add between.
+class ScaledConv {
+ public:
+  // `call` is the qnn.quantize.
+  explicit ScaledConv(CallExport& call) : call_(call) {}
+
+  // Nullopt if the call is none.
+  absl::StatusOr<std::optional<Values>> Export();
+
+ private:
+  // True if the calls before `call` are the ones above.
+  bool Find();
+  // True if `scale` is the product of the scales of the convolution.
+  bool IsProductOfScales(const Expr& scale);
+  const CallNode* CallTo(const Expr& expr, const Op& op) const {
+    const Expr& definition = call_.Definition(expr);
+    return IsCallTo(definition, op) ? definition.As<CallNode>() : nullptr;
+  }
+  const Tensor* Constant(const Expr& expr) {
+    return call_.graph().ConstantOf(call_.Of(expr));
+  }
+  static DType ElementTypeOf(const Expr& expr) {
+    return expr->tensor_type()->dtype();
+  }
+  // The zero point that is argument `i` of the convolution, in the type of its
+  // argument `of`; kNoValue if it may be no number of that type.
+  ValueId ZeroPoint(int i, int of);
+
+  CallExport& call_;
+  const CallNode* conv_ = nullptr;
+  Expr bias_;
+};
+
+bool ScaledConv::IsProductOfScales(const Expr& scale) {
+  const Expr& a = conv_->arg(4);
+  const Expr& b = conv_->arg(5);
+  if (const CallNode* product = CallTo(scale, BATON_OP("multiply"))) {
+    if (product->arg(0) == a && product->arg(1) == b) return true;
+  }
+  const Tensor* known = Constant(scale);
+  const Tensor* x = Constant(a);
+  const Tensor* w = Constant(b);
+  if (known == nullptr || x == nullptr || w == nullptr ||
+      x->num_elements() != 1 || known->num_elements() != w->num_elements()) {
+    return false;
+  }
+  for (int64_t k = 0; k < known->num_elements(); ++k) {
+    const float wanted = static_cast<float>(x->AtAsDouble(0)) *
+                         static_cast<float>(w->AtAsDouble(k));
+    if (static_cast<float>(known->AtAsDouble(k)) != wanted) return false;
+  }
+  return true;
+}
+
+bool ScaledConv::Find() {
+  if (!IsByte(call_.ResultType()->dtype()) || call_.Rank(1) != 0 ||
+      call_.Rank(2) != 0) {
+    return false;
+  }
+  const CallNode* real =
+      CallTo(call_.call().arg(0), BATON_OP("qnn.dequantize"));
+  if (real == nullptr) return false;
+  const Tensor* zero = Constant(real->arg(2));
+  if (zero == nullptr || zero->num_elements() != 1 || zero->AtAsInt64(0) != 0) {
+    return false;
+  }
+  Expr sums = real->arg(0);
+  if (const CallNode* sum = CallTo(sums, BATON_OP("nn.bias_add"))) {
+    if (AttrsOrDefaults<relay::BiasAddAttrs>(sum->attrs()).axis != 1) {
+      return false;
+    }
+    sums = sum->arg(0);
+    bias_ = sum->arg(1);
+  }
+  conv_ = CallTo(sums, BATON_OP("qnn.conv2d"));
+  if (conv_ == nullptr) return false;
+  const auto& attrs = AttrsOrDefaults<relay::Conv2DAttrs>(conv_->attrs());
+  const TensorTypeNode* scales = real->arg(1)->tensor_type();
+  const int axis = static_cast<int>(
+      FromFront(AttrsOrDefaults<relay::DequantizeAttrs>(real->attrs()).axis,
+                call_.Rank(0)));
+  return attrs.data_layout == "NCHW" && attrs.kernel_layout == "OIHW" &&
+         attrs.out_dtype == DType::Int(32) &&
+         IsByte(ElementTypeOf(conv_->arg(0))) &&
+         IsByte(ElementTypeOf(conv_->arg(1))) &&
+         conv_->arg(4)->tensor_type()->rank() == 0 &&
+         (scales->rank() == 0 || axis == 1) && IsProductOfScales(real->arg(1));
+}
+
+ValueId ScaledConv::ZeroPoint(int i, int of) {
+  const DType dtype = ElementTypeOf(conv_->arg(of));
+  const Expr& given = conv_->arg(i);
+  if (given->tensor_type()->rank() != 0) return kNoValue;
+  if (const Tensor* known = Constant(given)) {
+    const int64_t low = dtype.is_uint() ? 0 : -128;
+    const int64_t value = known->AtAsInt64(0);
+    if (value < low || value > low + 255) return kNoValue;
+  } else {
+    const CallNode* cast = CallTo(given, BATON_OP("cast"));
+    if (cast == nullptr || ElementTypeOf(cast->arg(0)) != dtype) {
+      return kNoValue;
+    }
+    return call_.Of(cast->arg(0));
+  }
+  return call_.Cast(call_.Of(given), ElementTypeOf(given), dtype);
+}
+
+absl::StatusOr<std::optional<Values>> ScaledConv::Export() {
+  if (!Find()) return std::nullopt;
+  const ValueId x_zero = ZeroPoint(2, 0);
+  ValueId w_zero = ZeroPoint(3, 1);
+  if (x_zero == kNoValue || w_zero == kNoValue) return std::nullopt;
+  const absl::StatusOr<NodeAttributes> attributes =
+      AttributesOf(AttrsOrDefaults<relay::Conv2DAttrs>(conv_->attrs()));
+  if (!attributes.ok()) return std::nullopt;
+  if (conv_->arg(5)->tensor_type()->rank() == 1) {
+    // A zero point for each channel that has a scale.
+    BATON_ASSIGN_OR_RETURN(
+        const Ints shape,
+        KnownDims(conv_->arg(5)->tensor_type()->shape(), "the scales"));
+    if (const Tensor* known = call_.graph().ConstantOf(w_zero)) {
+      BATON_ASSIGN_OR_RETURN(MutableTensor zeros,
+                             MutableTensor::Create(known->dtype(), shape));
+      std::memset(zeros.data(), static_cast<int>(known->AtAsInt64(0)),
+                  static_cast<size_t>(zeros.num_elements()));
+      w_zero = call_.TensorConstant(std::move(zeros).Freeze());
+    } else {
+      w_zero = call_.Node("Expand", {w_zero, call_.Ints(shape)});
+    }
+  }
+  const DType to = call_.ResultType()->dtype();
+  Values inputs = {call_.Of(conv_->arg(0)),
+                   call_.Of(conv_->arg(4)),
+                   x_zero,
+                   call_.Of(conv_->arg(1)),
+                   call_.Of(conv_->arg(5)),
+                   w_zero,
+                   call_.Arg(1),
+                   call_.Cast(call_.Arg(2), call_.ElementType(2), to)};
+  if (bias_.defined()) inputs.push_back(call_.Of(bias_));
+  return Values{call_.Node("QLinearConv", inputs, *attributes)};
+}
+
 absl::StatusOr<Values> Quantize(CallExport& call) {
+  BATON_ASSIGN_OR_RETURN(std::optional<Values> conv, ScaledConv(call).Export());
+  if (conv.has_value()) return *std::move(conv);
   const DType dtype = call.ResultType()->dtype();
   BATON_RETURN_IF_ERROR(CheckQuantized(call, dtype));
   BATON_ASSIGN_OR_RETURN(const ValueId scale,
@@ -141,18 +312,7 @@ absl::StatusOr<Values> Conv2D(CallExport& call) {
         absl::StrCat("of ", call.ElementType(0).ToString(), " in the layouts ",
                      attrs.data_layout, " and ", attrs.kernel_layout));
   }
-  NodeAttributes attributes;
-  BATON_ASSIGN_OR_RETURN(const Ints dilations,
-                         KnownDims(attrs.dilation, "dilation"));
-  BATON_ASSIGN_OR_RETURN(Ints pads, KnownDims(attrs.padding, "padding"));
-  BATON_ASSIGN_OR_RETURN(const Ints strides,
-                         KnownDims(attrs.strides, "strides"));
-  if (pads.size() == 1) pads.resize(4, pads[0]);
-  if (pads.size() == 2) pads = {pads[0], pads[1], pads[0], pads[1]};
-  attributes.Ints("dilations", dilations)
-      .Int("group", attrs.groups)
-      .Ints("pads", pads)
-      .Ints("strides", strides);
+  BATON_ASSIGN_OR_RETURN(NodeAttributes attributes, AttributesOf(attrs));
   // ONNX Runtime convolves unsigned bytes only; of constants nothing is
   // computed at run time.
   BATON_ASSIGN_OR_RETURN(const Values x, UnsignedFactor(call, 0, 2));

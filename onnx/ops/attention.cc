@@ -139,7 +139,12 @@ absl::StatusOr<Expr> Attention::Bias() {
       mask = relay::Concatenate(
           {mask, relay::Full(relay::Const(value, dtype), shape)}, rank - 1);
     }
-    add(dtype.is_bool() ? Masked(std::move(mask)) : std::move(mask));
+    if (dtype.is_bool()) {
+      add(Masked(std::move(mask)));
+    } else {
+      const DType own = query_->tensor_type()->dtype();
+      add(dtype == own ? std::move(mask) : relay::Cast(std::move(mask), own));
+    }
   }
   // The number of the first query: a scalar, or (batch, 1, 1, 1).
   Expr first = node_.HasInput(4) ? ExtentOf(node_.Input(4), 2) : IntScalar(0);
@@ -208,7 +213,11 @@ absl::StatusOr<Outputs> Attention::Convert() {
                            std::move(weights));
   }
   BATON_ASSIGN_OR_RETURN(weights, node_.Typed(std::move(weights)));
-  BATON_ASSIGN_OR_RETURN(const Expr values, node_.Typed(for_all(value_)));
+  // The values may be of another type than queries and keys.
+  BATON_ASSIGN_OR_RETURN(Expr values, node_.Typed(for_all(value_)));
+  if (value_->tensor_type()->dtype() != dtype) {
+    BATON_ASSIGN_OR_RETURN(values, node_.Typed(relay::Cast(values, dtype)));
+  }
   BATON_ASSIGN_OR_RETURN(Expr result,
                          MatrixProduct(node_, weights, values, DType()));
   if (has_three_axes_) {

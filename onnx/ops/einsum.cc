@@ -278,8 +278,11 @@ absl::StatusOr<Expr> Einsum::Convert() {
   for (int i = 0; i < node_.num_inputs(); ++i) {
     BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
                            TensorTypeOf(node_.Input(i)));
-    // Products of matrices are made of numbers only.
-    if (!type->is_static()) {
+    // Products of matrices are made of numbers only, and reshapes of elements.
+    const bool has_none =
+        std::any_of(type->shape().begin(), type->shape().end(),
+                    [](const Dim& dim) { return dim.is_const(0); });
+    if (!type->is_static() || has_none) {
       return Expr(Call(BATON_OP("einsum"),
                        {Tuple(std::vector<Expr>(node_.inputs().begin(),
                                                 node_.inputs().end()))},

@@ -234,7 +234,8 @@ absl::StatusOr<Outputs> PRelu(NodeContext& node) {
   // One slope a channel: before opset 7 as a vector, since then with an axis
   // of one for each that follows.
   const auto slopes = ConstDims(slope_type->shape());
-  if (slopes.has_value() && type->rank() >= 2 && type->dim(1).is_const() &&
+  if (type->dtype().is_float() && slopes.has_value() && type->rank() >= 2 &&
+      type->dim(1).is_const() &&
       (slopes->size() == static_cast<size_t>(type->rank() - 1) ||
        (node.opset() < 7 && slopes->size() == 1))) {
     bool is_per_channel = (*slopes)[0] == type->dim(1).value();
@@ -324,8 +325,12 @@ absl::StatusOr<Outputs> BitCast(NodeContext& node) {
 
 absl::StatusOr<Outputs> Gelu(NodeContext& node) {
   const Expr& x = node.Input(0);
-  return One(node.String("approximate", "none") == "tanh" ? GeluByTanh(x)
-                                                          : GeluOf(x));
+  const std::string approximate = node.String("approximate", "none");
+  if (approximate != "none" && approximate != "tanh") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("approximate is '", approximate, "'"));
+  }
+  return One(approximate == "tanh" ? GeluByTanh(x) : GeluOf(x));
 }
 
 absl::StatusOr<Outputs> Softsign(NodeContext& node) {
@@ -410,6 +415,7 @@ absl::StatusOr<Outputs> LogSoftmax(NodeContext& node) {
 // One where the first of the largest elements along an axis is.
 Expr MarkOfLargest(const Expr& x, int axis) {
   const TensorTypeNode& type = *x->tensor_type();
+  if (type.dim(axis).is_const(0)) return x;  // there is no element to mark
   Expr places = Positions(x, axis, type.rank() - 1 - axis);
   const Expr largest =
       relay::ArgMax(x, {.axis = std::vector<int64_t>{axis}, .keepdims = true});

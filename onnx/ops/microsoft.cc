@@ -122,8 +122,9 @@ absl::StatusOr<Outputs> FusedMatMul(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> FusedGemm(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr product, GemmProduct(node));
   BATON_ASSIGN_OR_RETURN(Expr result,
-                         Activated(node, GemmProduct(node),
+                         Activated(node, std::move(product),
                                    {node.Float("activation_alpha", 0.01),
                                     node.Float("activation_beta", 0)}));
   return One(std::move(result));

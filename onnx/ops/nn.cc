@@ -131,6 +131,18 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
   if (groups < 1 || groups > 1 << 30) {
     return absl::InvalidArgumentError("the number of groups");
   }
+  // Relay's output padding is less than the stride. What is beyond is less
+  // padding at the end, and then zeros behind the result.
+  Ints zeros(spatial, 0);
+  for (int i = 0; i < spatial; ++i) {
+    int64_t excess = output_padding[i] - (window.strides[i] - 1);
+    if (excess <= 0) continue;
+    output_padding[i] -= excess;
+    int64_t& end = window.pads[spatial + i];
+    const int64_t less = std::clamp<int64_t>(end, 0, excess);
+    end -= less;
+    zeros[i] = excess - less;
+  }
   Expr result;
   if (spatial == 1) {
     result =
@@ -147,6 +159,13 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
         relay::nn::Conv3DTranspose(x, w,
                                    TransposeAttrs<relay::Conv3DTransposeAttrs>(
                                        window, output_padding, weight, groups));
+  }
+  if (std::any_of(zeros.begin(), zeros.end(),
+                  [](int64_t count) { return count != 0; })) {
+    std::vector<Ints> widths(2, Ints(2, 0));
+    for (const int64_t count : zeros) widths.push_back({0, count});
+    result =
+        relay::nn::Pad(std::move(result), std::move(widths), ScalarLike(0, x));
   }
   if (node.HasInput(2)) {
     result = relay::nn::BiasAdd(std::move(result), node.Input(2));
@@ -590,6 +609,23 @@ absl::StatusOr<Outputs> InstanceNormalization(NodeContext& node) {
       {.axis = 1, .epsilon = node.Float("epsilon", 1e-5)}));
 }
 
+// `x` in the element type `dtype`.
+absl::StatusOr<Expr> InType(NodeContext& node, const Expr& x, DType dtype) {
+  BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(x));
+  if (from == dtype) return x;
+  return node.Typed(relay::Cast(x, dtype));
+}
+
+// The type in which means of elements `dtype` are computed: the wider one of it
+// and of `stash`, what the attribute stash_type says. Squares of half floats
+// overflow from 256 on.
+absl::StatusOr<DType> NormalizedType(DType dtype, DType stash) {
+  if (!stash.is_float()) {
+    return absl::InvalidArgumentError("the stash_type is no float");
+  }
+  return dtype.bits() < stash.bits() ? stash : dtype;
+}
+
 absl::StatusOr<Outputs> LayerNormalization(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
@@ -601,13 +637,19 @@ absl::StatusOr<Outputs> LayerNormalization(NodeContext& node) {
     return One(relay::nn::LayerNorm(x, node.Input(1), node.Input(2),
                                     {.axis = -1, .epsilon = epsilon}));
   }
-  Normalized result =
-      LayerNormOf(x, node.Input(1), node.HasInput(2) ? node.Input(2) : Expr(),
-                  axis, epsilon);
-  // Mean and deviation have a type of their own.
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
   BATON_ASSIGN_OR_RETURN(const DType stash, DTypeOf(node.Int("stash_type", 1)));
-  if (dtype != stash) {
+  BATON_ASSIGN_OR_RETURN(const DType real, NormalizedType(dtype, stash));
+  BATON_ASSIGN_OR_RETURN(const Expr wide, InType(node, x, real));
+  BATON_ASSIGN_OR_RETURN(const Expr scale, InType(node, node.Input(1), real));
+  Expr bias;
+  if (node.HasInput(2)) {
+    BATON_ASSIGN_OR_RETURN(bias, InType(node, node.Input(2), real));
+  }
+  Normalized result = LayerNormOf(wide, scale, bias, axis, epsilon);
+  if (real != dtype) result.y = relay::Cast(std::move(result.y), dtype);
+  // Mean and deviation have a type of their own.
+  if (real != stash) {
     result.mean = relay::Cast(std::move(result.mean), stash);
     result.inverse = relay::Cast(std::move(result.inverse), stash);
   }
@@ -620,7 +662,15 @@ absl::StatusOr<Outputs> RmsNormalization(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -1), rank));
-  return One(RmsNormOf(x, node.Input(1), axis, node.Float("epsilon", 1e-5)).y);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const DType stash, DTypeOf(node.Int("stash_type", 1)));
+  BATON_ASSIGN_OR_RETURN(const DType real, NormalizedType(dtype, stash));
+  // The result has the type of the scale.
+  BATON_ASSIGN_OR_RETURN(const DType to, ElementTypeOf(node.Input(1)));
+  BATON_ASSIGN_OR_RETURN(const Expr wide, InType(node, x, real));
+  BATON_ASSIGN_OR_RETURN(const Expr scale, InType(node, node.Input(1), real));
+  Expr y = RmsNormOf(wide, scale, axis, node.Float("epsilon", 1e-5)).y;
+  return One(real == to ? std::move(y) : relay::Cast(std::move(y), to));
 }
 
 absl::StatusOr<Outputs> GroupNormalization(NodeContext& node) {
@@ -670,7 +720,8 @@ absl::StatusOr<Outputs> Lrn(NodeContext& node) {
 // --- Products --------------------------------------------------------------
 
 absl::StatusOr<Outputs> Gemm(NodeContext& node) {
-  return One(GemmProduct(node));
+  BATON_ASSIGN_OR_RETURN(Expr result, GemmProduct(node));
+  return One(std::move(result));
 }
 
 absl::StatusOr<Outputs> MatMul(NodeContext& node) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
@@ -69,6 +70,18 @@ absl::StatusOr<Expr> BatchProduct(NodeContext& node, const Expr& a,
              : SplitFirstAxis(std::move(result), lhs == a ? lhs : rhs, rank);
 }
 
+// Refuses factors whose axes `i` and `k`, which are summed over, differ.
+absl::Status CheckInner(const Expr& a, int i, const Expr& b, int k) {
+  const TensorTypeNode& lhs = *a->tensor_type();
+  const TensorTypeNode& rhs = *b->tensor_type();
+  if (!relay::ProvablyDiffer(lhs.dim(i), rhs.dim(k))) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("factors of the shapes ", relay::ShapeToString(lhs.shape()),
+                   " and ", relay::ShapeToString(rhs.shape()), ": the extents ",
+                   lhs.dim(i).ToString(), " and ", rhs.dim(k).ToString(),
+                   " that are summed over differ"));
+}
+
 }  // namespace
 
 absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
@@ -89,6 +102,7 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
     BATON_ASSIGN_OR_RETURN(b, node.Typed(relay::ExpandDims(b, 1)));
     b_rank = 2;
   }
+  BATON_RETURN_IF_ERROR(CheckInner(a, a_rank - 1, b, b_rank - 2));
   const absl::StatusOr<Ints> a_known = ShapeOf(a);
   const absl::StatusOr<Ints> b_known = ShapeOf(b);
   Expr result;
@@ -143,10 +157,18 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
   return axes.empty() ? result : relay::Squeeze(result, std::move(axes));
 }
 
-Expr GemmProduct(NodeContext& node) {
+absl::StatusOr<Expr> GemmProduct(NodeContext& node) {
   Expr a = node.Input(0);
   Expr b = node.Input(1);
   const Expr like = a;
+  for (const Expr& factor : {a, b}) {
+    BATON_ASSIGN_OR_RETURN(const int rank, RankOf(factor));
+    if (rank == 2) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a factor has ", rank, " axes, not 2"));
+  }
+  BATON_RETURN_IF_ERROR(CheckInner(a, node.Int("transA", 0) != 0 ? 0 : 1, b,
+                                   node.Int("transB", 0) != 0 ? 1 : 0));
   const double alpha = node.Float("alpha", 1);
   const double beta = node.Float("beta", 1);
   if (node.Int("transA", 0) != 0) {

@@ -17,7 +17,7 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
                                    DType out_dtype);
 
 // Gemm of inputs 0 to 2, with the attributes of the node.
-Expr GemmProduct(NodeContext& node);
+absl::StatusOr<Expr> GemmProduct(NodeContext& node);
 
 }  // namespace baton::onnx
 

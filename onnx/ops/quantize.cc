@@ -218,7 +218,12 @@ absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {
       BATON_ASSIGN_OR_RETURN(const Expr zeros, OfBlocks(node, node.Input(2)));
       result = Subtract(std::move(result), Cast(zeros, kInt32));
     }
-    return One(relay::Multiply(Cast(std::move(result), real), scales));
+    result = relay::Multiply(Cast(std::move(result), real), scales);
+    if (const int64_t type = node.Int("output_dtype", 0); type != 0) {
+      BATON_ASSIGN_OR_RETURN(const DType to, DTypeOf(type));
+      if (to != real) result = Cast(std::move(result), to);
+    }
+    return One(std::move(result));
   }
   BATON_ASSIGN_OR_RETURN(const Expr scale, WideScale(node, 1));
   BATON_ASSIGN_OR_RETURN(const Expr zero_point, ZeroPoint(node, 2));

@@ -95,6 +95,10 @@ absl::StatusOr<Reduction> ReduceOverComputed(NodeContext& node, int rank,
   result.over->axis.emplace();
   for (int i = 0; i < rank; ++i) result.over->axis->push_back(2 * i + 1);
   if (keepdims) return result;
+  if (*kept == 0) {
+    result.shape = VectorConstant({});
+    return result;
+  }
   // The places of the axes that stay.
   const Expr places = relay::Reshape(
       Call(BATON_OP("argwhere"), {relay::LogicalNot(is_reduced)}), {*kept});
@@ -208,8 +212,12 @@ absl::StatusOr<Outputs> ReduceLogSumExp(NodeContext& node) {
     const double most = GreatestFinite(dtype);
     max = relay::Clip(std::move(max), -most, most);
   }
+  // Differences of unsigned integers would wrap.
+  const auto as_real = [&](const Expr& value) {
+    return dtype.is_float() ? value : relay::Cast(value, real);
+  };
   Expr log = relay::Log(
-      relay::Sum(relay::Exp(relay::Cast(relay::Subtract(x, max), real)), kept));
+      relay::Sum(relay::Exp(relay::Subtract(as_real(x), as_real(max))), kept));
   if (!dtype.is_float()) log = relay::Cast(std::move(log), dtype);
   Expr result = relay::Add(std::move(log), max);
   if (!reduction.over->keepdims) {

@@ -83,6 +83,35 @@ double Coordinate(const Options& options, int64_t i, double scale, int64_t in,
   return result;
 }
 
+// Which element is the nearest is decided in float32, as ONNX Runtime does:
+// what is half an element from two of them in the numbers that the model has
+// (0.2, 1.5 / 0.6) is so there.
+double InFloat32(double x) { return static_cast<float>(x); }
+
+// As Coordinate, each step of which is rounded to float32.
+double Coordinate32(const Options& options, int64_t i, double scale, int64_t in,
+                    double out, double roi_begin, double roi_end) {
+  const auto round = InFloat32;
+  const double x = static_cast<double>(i);
+  const double last = static_cast<double>(in - 1);
+  if (options.coordinates == "align_corners") {
+    return out > 1 ? round(round(x * last) / round(out - 1)) : 0;
+  }
+  if (options.coordinates == "tf_crop_and_resize") {
+    if (out <= 1) return round(0.5 * round(roi_begin + roi_end) * last);
+    const double part = round(round(x * round(roi_end - roi_begin)) * last);
+    return round(round(roi_begin * last) + round(part / (out - 1)));
+  }
+  if (options.coordinates == "asymmetric") return round(x / round(scale));
+  if (options.coordinates == "half_pixel_symmetric") {
+    return round(Coordinate(options, i, scale, in, out, roi_begin, roi_end));
+  }
+  if (options.coordinates == "pytorch_half_pixel" && out <= 1) return 0;
+  const double middle = round((x + 0.5) / round(scale));
+  return options.coordinates == "tf_half_pixel_for_nn" ? middle
+                                                       : round(middle - 0.5);
+}
+
 int64_t Nearest(const std::string& mode, double x) {
   if (mode == "floor") return static_cast<int64_t>(std::floor(x));
   if (mode == "ceil") return static_cast<int64_t>(std::ceil(x));
@@ -117,7 +146,9 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
   result.index.assign(taps, Ints(out, 0));
   result.weight.assign(taps, std::vector<double>(out, 1));
   for (int64_t i = 0; i < out; ++i) {
-    const double x = Coordinate(
+    const auto coordinate =
+        options.mode == "nearest" ? Coordinate32 : Coordinate;
+    const double x = coordinate(
         options, i, scale, in,
         crops ? static_cast<double>(out) : scale * static_cast<double>(in),
         roi_begin, roi_end);
@@ -206,6 +237,12 @@ Expr Float64(double value) {
   return relay::Const(Tensor::Scalar<double>(value));
 }
 
+// The type in which positions are computed where an extent is not known. See
+// InFloat32.
+DType PositionType(const Options& options) {
+  return DType::Float(options.mode == "nearest" ? 32 : 64);
+}
+
 // True if element i of the result is element i / scale of the data, rounded
 // down, for all extents.
 bool RepeatsElements(const Options& options, double scale) {
@@ -229,23 +266,26 @@ bool NeedsNumbers(const Options& options) {
           options.mode != "nearest");
 }
 
-// Coordinate() of all elements of the result, a vector of float64. `in`,
-// `scale`, `out`: scalars of float64.
+// Coordinate() of all elements of the result, a vector. `in`, `scale`, `out`:
+// scalars. All are of PositionType().
 absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
                                  const Expr& scale, const Expr& out) {
-  const Expr last = Subtract(in, Float64(1));
-  const auto if_several = [&out](Expr x) {
-    return relay::Where(relay::Greater(out, Float64(1)), std::move(x),
-                        Float64(0));
+  const auto number = [&options](double value) {
+    return Expr(relay::Const(value, PositionType(options)));
+  };
+  const Expr last = Subtract(in, number(1));
+  const auto if_several = [&](Expr x) {
+    return relay::Where(relay::Greater(out, number(1)), std::move(x),
+                        number(0));
   };
   if (options.coordinates == "align_corners") {
-    const Expr steps = relay::Maximum(Subtract(out, Float64(1)), Float64(1));
+    const Expr steps = relay::Maximum(Subtract(out, number(1)), number(1));
     return if_several(Divide(Multiply(std::move(i), last), steps));
   }
   if (options.coordinates == "asymmetric") return Divide(std::move(i), scale);
-  const Expr middle = Divide(Add(std::move(i), Float64(0.5)), scale);
+  const Expr middle = Divide(Add(std::move(i), number(0.5)), scale);
   if (options.coordinates == "tf_half_pixel_for_nn") return middle;
-  Expr half_pixel = Subtract(middle, Float64(0.5));
+  Expr half_pixel = Subtract(middle, number(0.5));
   if (options.coordinates == "half_pixel") return half_pixel;
   if (options.coordinates == "pytorch_half_pixel") {
     return if_several(std::move(half_pixel));
@@ -254,7 +294,7 @@ absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
     const Expr adjustment = Divide(relay::Floor(out), Multiply(scale, in));
     return Add(
         std::move(half_pixel),
-        Multiply(Multiply(in, Float64(0.5)), Subtract(Float64(1), adjustment)));
+        Multiply(Multiply(in, number(0.5)), Subtract(number(1), adjustment)));
   }
   return absl::UnimplementedError(
       absl::StrCat("the mode '", options.coordinates, "' is not supported"));
@@ -297,6 +337,7 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
         "tf_crop_and_resize, antialias and exclude_outside need known extents");
   }
   const DType wide = DType::Float(64);
+  const DType real = PositionType(options);
   const Expr extent = ExtentOf(x, size.axis);
   const Expr in = relay::Cast(extent, wide);
   // As TapsOf: the extent of the result before it is rounded.
@@ -317,9 +358,13 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
     return relay::Const(Tensor::Scalar<int64_t>(value));
   };
   const Expr elements =
-      relay::Cast(relay::Arange(int64(0), out, int64(1), DType::Int(64)), wide);
-  BATON_ASSIGN_OR_RETURN(const Expr at,
-                         Coordinates(options, elements, in, scale, exact));
+      relay::Cast(relay::Arange(int64(0), out, int64(1), DType::Int(64)), real);
+  const auto as_real = [real](const Expr& value) {
+    return real == DType::Float(64) ? value : relay::Cast(value, real);
+  };
+  BATON_ASSIGN_OR_RETURN(
+      const Expr at, Coordinates(options, elements, as_real(in), as_real(scale),
+                                 as_real(exact)));
   const Expr last = Subtract(extent, int64(1));
   const auto taken = [&](Expr position) {
     const Expr inside = relay::Minimum(
@@ -328,8 +373,10 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
         last);
     return relay::Take(x, inside, {.axis = size.axis});
   };
-  if (options.mode == "nearest")
-    return taken(Nearest(options.nearest_mode, at));
+  if (options.mode == "nearest") {
+    return taken(
+        Nearest(options.nearest_mode, relay::Cast(at, DType::Float(64))));
+  }
   const Expr first = relay::Floor(at);
   const Expr rest = Subtract(at, first);  // from 0 to 1
   const Expr other = Subtract(Float64(1), rest);
@@ -413,9 +460,8 @@ absl::StatusOr<Outputs> ResizeAxes(NodeContext& node, const Options& options,
         mask, relay::Const(node.Float("extrapolation_value", 0), compute),
         std::move(x));
   }
-  if (compute != dtype) {
-    x = relay::Cast(dtype.is_float() ? x : relay::Round(std::move(x)), dtype);
-  }
+  // Sums are cut off, not rounded, as those of the reference are.
+  if (compute != dtype) x = relay::Cast(std::move(x), dtype);
   return One(std::move(x));
 }
 
@@ -586,6 +632,9 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
   if (!is_old && node.HasInput(1) &&
       options.coordinates == "tf_crop_and_resize") {
     BATON_ASSIGN_OR_RETURN(roi, node.ConstantFloats(1));
+  }
+  if (node.HasInput(3) && (computes_scales || !scales.empty())) {
+    return absl::InvalidArgumentError("both scales and sizes are given");
   }
   std::vector<AxisSize> sizes;
   if (computes_scales) {

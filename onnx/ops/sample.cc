@@ -251,9 +251,20 @@ absl::StatusOr<Expr> Sampler::Sample(const std::vector<Expr>& coordinates,
 
 // --- GridSample ------------------------------------------------------------
 
-absl::StatusOr<Outputs> GridSample(NodeContext& node) {
-  const Expr& images = node.Input(0);
-  const Expr& grid = node.Input(1);
+// The element type in which images of `dtype` are interpolated.
+absl::StatusOr<DType> SampledType(DType dtype, Sampler::Mode mode) {
+  if (dtype.is_bool()) {
+    if (mode == Sampler::Mode::kNearest) return DType::UInt(8);
+    return absl::InvalidArgumentError(
+        "bools have no values between them; the mode nearest takes them");
+  }
+  if (dtype.is_float()) return dtype.bits() < 32 ? DType::Float(32) : dtype;
+  if (mode == Sampler::Mode::kNearest) return dtype;
+  return dtype.bits() < 32 ? DType::Float(32) : DType::Float(64);
+}
+
+absl::StatusOr<Expr> SampledAtGrid(NodeContext& node, const Expr& images,
+                                   const Expr& grid, Sampler::Mode mode) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(images));
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* grid_type, TensorTypeOf(grid));
   const int rank = type->rank();
@@ -263,15 +274,6 @@ absl::StatusOr<Outputs> GridSample(NodeContext& node) {
     return absl::InvalidArgumentError("the grid does not fit the images");
   }
   const int axes = rank - 2;
-  const std::string name = node.String("mode", "bilinear");
-  Sampler::Mode mode = Sampler::Mode::kLinear;
-  if (name == "nearest") {
-    mode = Sampler::Mode::kNearest;
-  } else if (name == "bicubic" || name == "cubic") {
-    mode = Sampler::Mode::kCubic;
-  } else if (name != "bilinear" && name != "linear") {
-    return absl::InvalidArgumentError(absl::StrCat("the mode '", name, "'"));
-  }
   const std::string padding_name = node.String("padding_mode", "zeros");
   Sampler::Padding padding = Sampler::Padding::kZeros;
   if (padding_name == "border") {
@@ -329,7 +331,7 @@ absl::StatusOr<Outputs> GridSample(NodeContext& node) {
     const Expr outer = relay::StridedSlice(ShapeVector(images), {0}, {2});
     const Expr spatial =
         relay::StridedSlice(ShapeVector(grid), {1}, {axes + 1});
-    return One(
+    return Expr(
         Call(BATON_OP("dyn.reshape"),
              {std::move(result), relay::Concatenate({outer, spatial}, 0)},
              Attrs::Make(relay::ReshapeAttrs{.allowzero = true})));
@@ -341,7 +343,35 @@ absl::StatusOr<Outputs> GridSample(NodeContext& node) {
   for (int i = 0; i < axes; ++i) {
     result_shape.push_back(grid_type->dim(i + 1).value());
   }
-  return One(relay::Reshape(std::move(result), std::move(result_shape)));
+  return relay::Reshape(std::move(result), std::move(result_shape));
+}
+
+absl::StatusOr<Outputs> GridSample(NodeContext& node) {
+  Expr images = node.Input(0);
+  Expr grid = node.Input(1);
+  const std::string name = node.String("mode", "bilinear");
+  Sampler::Mode mode = Sampler::Mode::kLinear;
+  if (name == "nearest") {
+    mode = Sampler::Mode::kNearest;
+  } else if (name == "bicubic" || name == "cubic") {
+    mode = Sampler::Mode::kCubic;
+  } else if (name != "bilinear" && name != "linear") {
+    return absl::InvalidArgumentError(absl::StrCat("the mode '", name, "'"));
+  }
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(images));
+  BATON_ASSIGN_OR_RETURN(const DType compute, SampledType(dtype, mode));
+  if (compute != dtype) {
+    BATON_ASSIGN_OR_RETURN(images, node.Typed(relay::Cast(images, compute)));
+  }
+  BATON_ASSIGN_OR_RETURN(const DType grid_dtype, ElementTypeOf(grid));
+  if (grid_dtype.bits() < 32) {
+    // Few positions between pixels are numbers of half precision.
+    BATON_ASSIGN_OR_RETURN(grid,
+                           node.Typed(relay::Cast(grid, DType::Float(32))));
+  }
+  BATON_ASSIGN_OR_RETURN(Expr result, SampledAtGrid(node, images, grid, mode));
+  if (compute != dtype) result = relay::Cast(std::move(result), dtype);
+  return One(std::move(result));
 }
 
 // --- DeformConv ------------------------------------------------------------

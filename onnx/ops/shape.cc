@@ -325,6 +325,16 @@ absl::StatusOr<Outputs> Tile(NodeContext& node) {
     return One(relay::Tile(x, std::move(reps)));
   }
   absl::StatusOr<Ints> reps = node.ConstantInts(1);
+  // Relay's tile adds axes where there are more numbers.
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* reps_type,
+                         TensorTypeOf(node.Input(1)));
+  if (reps_type->rank() != 1 ||
+      relay::ProvablyDiffer(reps_type->dim(0), Dim(type->rank()))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the repeats have the shape ", relay::ShapeToString(reps_type->shape()),
+        ", the data has ", type->rank(), " axes"));
+  }
   if (!reps.ok()) {
     return One(Call(BATON_OP("dyn.tile"), {x, node.Input(1)},
                     Attrs::Make(relay::TileAttrs{})));
@@ -335,6 +345,10 @@ absl::StatusOr<Outputs> Tile(NodeContext& node) {
 // --- Making tensors --------------------------------------------------------
 
 absl::StatusOr<Outputs> ConstantValue(NodeContext& node) {
+  if (node.node().attributes.size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "has ", node.node().attributes.size(), " values in place of one"));
+  }
   if (node.HasAttr("value")) {
     BATON_ASSIGN_OR_RETURN(Tensor value, node.TensorAttr("value"));
     return One(relay::Const(std::move(value)));
@@ -483,12 +497,24 @@ absl::StatusOr<Outputs> OneHot(NodeContext& node) {
   if (depth->size() != 1 || !((*depth)[0] >= 0 && (*depth)[0] < 1e9)) {
     return absl::InvalidArgumentError("the depth is no count");
   }
-  return One(relay::OneHot(
+  // Relay's one_hot has an element at least, of which none is left.
+  const int count = static_cast<int>((*depth)[0]);
+  Expr result = relay::OneHot(
       from_start(ScalarLike((*depth)[0], indices)), value(1), value(0),
-      {.depth = static_cast<int>((*depth)[0]), .axis = axis, .dtype = dtype}));
+      {.depth = std::max(count, 1), .axis = axis, .dtype = dtype});
+  if (count == 0) {
+    result =
+        relay::StridedSlice(std::move(result), {0}, {0}, {.axes = Ints{axis}});
+  }
+  return One(std::move(result));
 }
 
 absl::StatusOr<Outputs> Trilu(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  if (rank < 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the data has ", rank, " axes, not 2 or more"));
+  }
   constexpr int64_t kLimit = std::numeric_limits<int32_t>::max() / 2;
   Expr k = relay::Const(Tensor::Scalar<int32_t>(0));
   if (node.HasInput(1)) {
@@ -615,6 +641,11 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
       return ComputedParts(node, x, axis, node.num_outputs());
     }
     sizes = *std::move(given);
+    if (static_cast<int>(sizes.size()) != node.num_outputs()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there are ", sizes.size(), " parts, but ",
+                       node.num_outputs(), " outputs"));
+    }
     int64_t total = 0;
     for (const int64_t size : sizes) {
       if (size < 0 || size > kMaxExtent - total) {
@@ -1120,6 +1151,18 @@ const TensorTypeNode* ShapeOfWhat(const Expr& expr) {
              : nullptr;
 }
 
+// Refuses indices out of [-extent, extent).
+absl::Status CheckIndices(const Tensor& indices, int64_t extent, int axis) {
+  for (int64_t k = 0; k < indices.num_elements(); ++k) {
+    const int64_t index = indices.AtAsInt64(k);
+    if (index >= -extent && index < extent) continue;
+    return absl::InvalidArgumentError(absl::StrCat("index ", index, " of axis ",
+                                                   axis, ", which has ", extent,
+                                                   " elements"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Outputs> Gather(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
@@ -1135,6 +1178,10 @@ absl::StatusOr<Outputs> Gather(NodeContext& node) {
           Tensor::FromValues<int64_t>(known->shape(), {of->dim(*i).value()}));
       return One(relay::Const(std::move(dim)));
     }
+  }
+  if (const Dim& dim = x->tensor_type()->dim(axis);
+      known != nullptr && dim.is_const()) {
+    BATON_RETURN_IF_ERROR(CheckIndices(*known, dim.value(), axis));
   }
   BATON_ASSIGN_OR_RETURN(Expr indices, FromStart(node, 1, ExtentOf(x, axis)));
   return One(relay::Take(x, std::move(indices), {.axis = axis}));
@@ -1239,6 +1286,20 @@ absl::StatusOr<Outputs> ScatterElements(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
   BATON_ASSIGN_OR_RETURN(const std::string reduction, Reduction(node));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* places,
+                         TensorTypeOf(node.Input(1)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* updates,
+                         TensorTypeOf(node.Input(2)));
+  bool fits = places->rank() == rank && updates->rank() == rank;
+  for (int i = 0; fits && i < rank; ++i) {
+    fits = !relay::ProvablyDiffer(places->dim(i), updates->dim(i));
+  }
+  if (!fits) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the indices have the shape ", relay::ShapeToString(places->shape()),
+        ", the updates ", relay::ShapeToString(updates->shape()),
+        ", and the data has ", rank, " axes"));
+  }
   BATON_ASSIGN_OR_RETURN(const Expr indices,
                          FromStart(node, 1, ExtentOf(x, axis)));
   return One(Call(BATON_OP("scatter_elements"), {x, indices, node.Input(2)},
@@ -1297,6 +1358,12 @@ absl::StatusOr<Outputs> TopK(NodeContext& node) {
       const Expr none = relay::StridedSlice(x, {0}, {0}, {.axes = Ints{axis}});
       return Outputs{none, relay::Cast(none, DType::Int(64))};
     }
+    if (const Dim& dim = x->tensor_type()->dim(axis);
+        dim.is_const() && dim.value() < (*k)[0]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("k is ", (*k)[0], ", but axis ", axis, " has ",
+                       dim.value(), " elements"));
+    }
     attrs.k = (*k)[0];
     result = relay::TopK(x, attrs);
   } else {
@@ -1313,7 +1380,28 @@ absl::StatusOr<Outputs> ReverseSequence(NodeContext& node) {
                       .batch_axis = node.Int("batch_axis", 1)})));
 }
 
+// Refuses extents of the axes from `first` to `last` that the blocks do not
+// divide; `factor`: of elements that a block has along each of them.
+absl::Status CheckBlocks(const Expr& x, int first, int last, int64_t factor) {
+  const TensorTypeNode* type = x->tensor_type();
+  if (type == nullptr || type->rank() != 4) {
+    return absl::InvalidArgumentError("the data has not 4 axes");
+  }
+  for (int i = first; i <= last && factor > 0; ++i) {
+    const Dim& dim = type->dim(i);
+    if (!dim.is_const() || dim.value() % factor == 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("axis ", i, " has ", dim.value(),
+                     " elements, which blocks of ", factor, " do not divide"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Outputs> DepthToSpace(NodeContext& node) {
+  const int64_t block = node.Int("blocksize", 1);
+  if (block > 0 && block < 1 << 20) {
+    BATON_RETURN_IF_ERROR(CheckBlocks(node.Input(0), 1, 1, block * block));
+  }
   const std::string mode = node.String("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") {
     return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
@@ -1326,6 +1414,8 @@ absl::StatusOr<Outputs> DepthToSpace(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> SpaceToDepth(NodeContext& node) {
+  BATON_RETURN_IF_ERROR(
+      CheckBlocks(node.Input(0), 2, 3, node.Int("blocksize", 1)));
   return One(Call(BATON_OP("nn.space_to_depth"), {node.Input(0)},
                   Attrs::Make(relay::SubPixelAttrs{
                       .block_size = static_cast<int>(node.Int("blocksize", 1)),

@@ -176,6 +176,29 @@ absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
   return result;
 }
 
+namespace {
+
+// Refuses windows that are larger than the data with its padding.
+absl::Status CheckFits(const Window& window, const TensorTypeNode& data) {
+  const int axes = static_cast<int>(window.kernel.size());
+  for (int i = 0; i < axes; ++i) {
+    const Dim& dim = data.dim(i + 2);
+    if (!dim.is_const()) continue;
+    const absl::int128 span =
+        absl::int128(window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t before = window.pads[i];
+    const int64_t after = window.pads[i + axes];
+    if (span <= absl::int128(dim.value()) + before + after) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a window of ", static_cast<int64_t>(span),
+                     " elements along axis ", i + 2, " does not fit into ",
+                     dim.value(), " with padding of ", before, " and ", after));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<PaddedWindow> ReadPaddedWindow(NodeContext& node,
                                               const Expr& data,
                                               const Expr& weight, double fill) {
@@ -185,7 +208,10 @@ absl::StatusOr<PaddedWindow> ReadPaddedWindow(NodeContext& node,
   BATON_ASSIGN_OR_RETURN(result.window,
                          ReadWindow(node, data, weight, /*pads_later=*/true));
   result.data = data;
-  if (!IsSame(padding)) return result;
+  if (!IsSame(padding)) {
+    BATON_RETURN_IF_ERROR(CheckFits(result.window, *type));
+    return result;
+  }
   for (int i = 0; i < static_cast<int>(result.window.kernel.size()); ++i) {
     const Dim& dim = type->dim(i + 2);
     if (dim.is_const() || result.window.strides[i] == 1) {

@@ -144,7 +144,8 @@ absl::StatusOr<Tensor> ComputeSparseToDense(const SparseToDenseAttrs& attrs,
 absl::StatusOr<Tensor> SliceOf(const Tensor& data,
                                const StridedSliceAttrs& attrs) {
   const Dims shape(data.shape().begin(), data.shape().end());
-  BATON_ASSIGN_OR_RETURN(const auto slices, SlicesOf(shape, attrs));
+  BATON_ASSIGN_OR_RETURN(const auto slices,
+                         SlicesOf(shape, attrs, CrossedEnds::kEmpty));
   kernels::StridedSliceParams params;
   params.axes.emplace();
   for (const AxisSlice& slice : slices) {

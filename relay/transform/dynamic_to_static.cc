@@ -27,6 +27,7 @@
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/sequence.h"
 #include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass.h"
@@ -174,9 +175,16 @@ Expr StaticStridedSlice(const CallNode& call, Values values) {
       !strides.has_value()) {
     return {};
   }
-  return StridedSlice(
-      call.arg(0), *std::move(begin), *std::move(end),
-      {.strides = *std::move(strides), .slice_mode = attrs->slice_mode});
+  StridedSliceAttrs slice = {.begin = *std::move(begin),
+                             .end = *std::move(end),
+                             .strides = *std::move(strides),
+                             .slice_mode = attrs->slice_mode};
+  // An end before its begin gives no elements at run time, but is refused in a
+  // strided_slice.
+  const TensorTypeNode* data = call.arg(0)->tensor_type();
+  if (data != nullptr && !SlicesOf(data->shape(), slice).ok()) return {};
+  return Call(BATON_OP("strided_slice"), {call.arg(0)},
+              Attrs::Make(std::move(slice)));
 }
 
 Expr StaticSparseToDense(const CallNode& call, Values values) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -339,59 +340,110 @@ bool StaysInInt32(DType data, const Requantization& params,
          fits((end + from_zero) * ratio, to_zero);
 }
 
+// A factor of fixed point in 64 bits, as tensors that broadcast to the data:
+// x becomes (x * significand + half) >> right.
+struct Factor64 {
+  Expr most, least;  // beyond, the result is saturated whatever is added
+  Expr significand;
+  Expr half, less_than_half;
+  Expr low_bits, right;  // `right` in two parts
+};
+
+// Bits of a number of 34 that are multiplied apart: the significand has 31, and
+// `half` up to 62.
+constexpr int kLowBits = 16;
+
+absl::StatusOr<Factor64> Factor64Of(
+    const std::vector<FixedPoint>& factors, const std::vector<double>& ratios,
+    absl::FunctionRef<absl::StatusOr<Expr>(const std::vector<int64_t>&)>
+        parameter) {
+  std::vector<int64_t> most, least, significands, halves, less, lows, rights;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const int right = 31 - factors[i].shift;
+    const int low = std::min(right, kLowBits);
+    most.push_back(static_cast<int64_t>(
+        std::ceil(0x1p33 / std::max(ratios[i], 0.25)) + 1));
+    least.push_back(-most.back());
+    significands.push_back(factors[i].significand);
+    halves.push_back(right == 0 ? 0 : int64_t{1} << (right - 1));
+    less.push_back(std::max<int64_t>(halves.back() - 1, 0));
+    lows.push_back(low);
+    rights.push_back(right - low);
+  }
+  Factor64 result;
+  BATON_ASSIGN_OR_RETURN(result.most, parameter(most));
+  BATON_ASSIGN_OR_RETURN(result.least, parameter(least));
+  BATON_ASSIGN_OR_RETURN(result.significand, parameter(significands));
+  BATON_ASSIGN_OR_RETURN(result.half, parameter(halves));
+  BATON_ASSIGN_OR_RETURN(result.less_than_half, parameter(less));
+  BATON_ASSIGN_OR_RETURN(result.low_bits, parameter(lows));
+  BATON_ASSIGN_OR_RETURN(result.right, parameter(rights));
+  return result;
+}
+
+// The factor of a ratio that is computed, a tensor of float64, by the steps of
+// ToFixedPoint and of the function above.
+Factor64 ComputedFactor64(const Expr& ratio) {
+  const auto real = [](double value) {
+    return Expr(Const(value, DType::Float(64)));
+  };
+  const auto integer = [](int64_t value) { return Expr(Const(value)); };
+  // The exponent, of which a logarithm may be off by one, and the fraction from
+  // 1 to 2 that it leaves.
+  const Expr guess = Floor(Log2(Maximum(ratio, real(0x1p-40))));
+  const Expr rest = Divide(ratio, Power(real(2), guess));
+  const Expr is_low = Less(rest, real(1));
+  const Expr is_high = GreaterEqual(rest, real(2));
+  const Expr fraction = Where(is_low, Multiply(rest, real(2)),
+                              Where(is_high, Multiply(rest, real(0.5)), rest));
+  const Expr exponent = Where(is_low, Subtract(guess, real(1)),
+                              Where(is_high, Add(guess, real(1)), guess));
+  const Expr rounded =
+      Cast(Floor(Add(Multiply(fraction, real(0x1p30)), real(0.5))), kInt64);
+  const Expr is_whole = Equal(rounded, integer(int64_t{1} << 31));
+  const Expr shift =
+      Add(Cast(exponent, kInt64), Where(is_whole, integer(2), integer(1)));
+  const Expr right =
+      Minimum(Maximum(Subtract(integer(31), shift), integer(0)), integer(62));
+  Factor64 result;
+  result.significand = Where(is_whole, integer(int64_t{1} << 30), rounded);
+  result.most =
+      Add(Cast(Ceil(Divide(real(0x1p33), Maximum(ratio, real(0.25)))), kInt64),
+          integer(1));
+  result.least = Subtract(integer(0), result.most);
+  result.low_bits = Minimum(right, integer(kLowBits));
+  result.right = Subtract(right, result.low_bits);
+  result.half = Where(
+      Equal(right, integer(0)), integer(0),
+      LeftShift(integer(1), Maximum(Subtract(right, integer(1)), integer(0))));
+  result.less_than_half =
+      Maximum(Subtract(result.half, integer(1)), integer(0));
+  return result;
+}
+
+Expr TimesFactor64(Expr data, const Factor64& factor, bool upward) {
+  const Expr x = Maximum(Minimum(std::move(data), factor.most), factor.least);
+  const Expr rounding = upward ? factor.half
+                               : Where(GreaterEqual(x, Const<int64_t>(0)),
+                                       factor.half, factor.less_than_half);
+  const Expr high = RightShift(x, factor.low_bits);
+  const Expr low = Subtract(x, LeftShift(high, factor.low_bits));
+  return RightShift(
+      Add(Multiply(high, factor.significand),
+          RightShift(Add(Multiply(low, factor.significand), rounding),
+                     factor.low_bits)),
+      factor.right);
+}
+
 // Where numbers may be beyond int32: in 64 bits, saturated at the end. What is
 // so large that its product is beyond int32 is bounded first.
 absl::StatusOr<Expr> RequantizeIn64Bits(const Expr& data,
                                         const TensorTypeNode& type,
                                         const Requantization& params,
-                                        const std::vector<FixedPoint>& factors,
-                                        const std::vector<double>& ratios) {
-  const int axis = NormalizedAxis(params.axis, type.rank());
-  const auto parameter =
-      [&](const std::vector<int64_t>& values) -> absl::StatusOr<Expr> {
-    if (values.size() == 1) return Expr(Const(values[0]));
-    BATON_ASSIGN_OR_RETURN(Expr vector, VectorConstant(values));
-    return ExpandBiasToMatchAxis(std::move(vector), type.rank(), {axis});
-  };
+                                        const std::optional<Factor64>& factor) {
   Expr result = WithoutZeroPoint(data, params, type.rank(), kInt64);
-  if (!factors.empty()) {
-    // (x * significand + half) >> right, where the low bits of x are multiplied
-    // apart: x may have 34 bits, the significand 31, and `half` 62.
-    std::vector<int64_t> most, least, significands, halves, less, lows, rights;
-    for (size_t i = 0; i < factors.size(); ++i) {
-      constexpr int kLowBits = 16;
-      const int right = 31 - factors[i].shift;
-      const int low = std::min(right, kLowBits);
-      // Beyond, the result is saturated whatever the zero point is.
-      most.push_back(static_cast<int64_t>(
-          std::ceil(0x1p33 / std::max(ratios[i], 0.25)) + 1));
-      least.push_back(-most.back());
-      significands.push_back(factors[i].significand);
-      halves.push_back(right == 0 ? 0 : int64_t{1} << (right - 1));
-      less.push_back(std::max<int64_t>(halves.back() - 1, 0));
-      lows.push_back(low);
-      rights.push_back(right - low);
-    }
-    BATON_ASSIGN_OR_RETURN(Expr upper, parameter(most));
-    BATON_ASSIGN_OR_RETURN(Expr lower, parameter(least));
-    BATON_ASSIGN_OR_RETURN(const Expr significand, parameter(significands));
-    BATON_ASSIGN_OR_RETURN(Expr rounding, parameter(halves));
-    BATON_ASSIGN_OR_RETURN(Expr less_than_half, parameter(less));
-    BATON_ASSIGN_OR_RETURN(const Expr low_bits, parameter(lows));
-    BATON_ASSIGN_OR_RETURN(Expr right, parameter(rights));
-    const Expr x =
-        Maximum(Minimum(std::move(result), std::move(upper)), std::move(lower));
-    if (!params.upward()) {
-      rounding = Where(GreaterEqual(x, Const<int64_t>(0)), std::move(rounding),
-                       std::move(less_than_half));
-    }
-    const Expr high = RightShift(x, low_bits);
-    const Expr low = Subtract(x, LeftShift(high, low_bits));
-    result = RightShift(
-        Add(Multiply(high, significand),
-            RightShift(Add(Multiply(low, significand), std::move(rounding)),
-                       low_bits)),
-        std::move(right));
+  if (factor.has_value()) {
+    result = TimesFactor64(std::move(result), *factor, params.upward());
   }
   if (!IsInt(params.to.zero_point, 0)) {
     result = Add(std::move(result), Cast(params.to.zero_point, kInt64));
@@ -399,9 +451,29 @@ absl::StatusOr<Expr> RequantizeIn64Bits(const Expr& data,
   return Narrowed(std::move(result), params.out_dtype);
 }
 
+// True if a scale is computed when the program runs.
+bool HasComputedScale(const Requantization& params) {
+  return ConstantTensor(params.from.scale) == nullptr ||
+         ConstantTensor(params.to.scale) == nullptr;
+}
+
+// The quotient of the scales in float64, to be broadcast to the data.
+Expr ComputedRatio(const TensorTypeNode& type, const Requantization& params) {
+  const DType wide = DType::Float(64);
+  Expr ratio =
+      Divide(Cast(params.from.scale, wide), Cast(params.to.scale, wide));
+  if (type.rank() == 0) return ratio;
+  return AlongAxis(std::move(ratio), type.rank(),
+                   NormalizedAxis(params.axis, type.rank()));
+}
+
 absl::StatusOr<Expr> RequantizeInIntegers(const Expr& data,
                                           const TensorTypeNode& type,
                                           const Requantization& params) {
+  if (HasComputedScale(params)) {
+    return RequantizeIn64Bits(data, type, params,
+                              ComputedFactor64(ComputedRatio(type, params)));
+  }
   BATON_ASSIGN_OR_RETURN(const std::vector<double> ratios, ScaleRatios(params));
   const bool by_channel = !IsScalarConstant(params.from.scale);
   std::vector<FixedPoint> factors;
@@ -414,7 +486,18 @@ absl::StatusOr<Expr> RequantizeInIntegers(const Expr& data,
   // wrap.
   if ((!factors.empty() || type.dtype().bits() < 32) &&
       !StaysInInt32(type.dtype(), params, ratios)) {
-    return RequantizeIn64Bits(data, type, params, factors, ratios);
+    const auto parameter =
+        [&](const std::vector<int64_t>& values) -> absl::StatusOr<Expr> {
+      if (values.size() == 1) return Expr(Const(values[0]));
+      BATON_ASSIGN_OR_RETURN(Expr vector, VectorConstant(values));
+      return ExpandBiasToMatchAxis(std::move(vector), type.rank(),
+                                   {NormalizedAxis(params.axis, type.rank())});
+    };
+    std::optional<Factor64> factor;
+    if (!factors.empty()) {
+      BATON_ASSIGN_OR_RETURN(factor, Factor64Of(factors, ratios, parameter));
+    }
+    return RequantizeIn64Bits(data, type, params, factor);
   }
   Expr result = WithoutZeroPoint(data, params, type.rank(), kInt32);
   if (!factors.empty()) {
@@ -462,21 +545,27 @@ absl::StatusOr<Expr> RequantizeInFloats(const Expr& data,
                                         const Requantization& params,
                                         DType dtype) {
   Expr result = WithoutZeroPoint(data, params, type.rank(), dtype);
-  BATON_ASSIGN_OR_RETURN(const std::vector<double> ratios, ScaleRatios(params));
-  if (!IsScalarConstant(params.from.scale)) {
-    Expr factor;
-    if (dtype == kFloat32) {
-      BATON_ASSIGN_OR_RETURN(factor, VectorConstant(std::vector<float>(
-                                         ratios.begin(), ratios.end())));
-    } else {
-      BATON_ASSIGN_OR_RETURN(factor, VectorConstant(ratios));
+  if (HasComputedScale(params)) {
+    result =
+        Multiply(std::move(result), Cast(ComputedRatio(type, params), dtype));
+  } else {
+    BATON_ASSIGN_OR_RETURN(const std::vector<double> ratios,
+                           ScaleRatios(params));
+    if (!IsScalarConstant(params.from.scale)) {
+      Expr factor;
+      if (dtype == kFloat32) {
+        BATON_ASSIGN_OR_RETURN(factor, VectorConstant(std::vector<float>(
+                                           ratios.begin(), ratios.end())));
+      } else {
+        BATON_ASSIGN_OR_RETURN(factor, VectorConstant(ratios));
+      }
+      result = Multiply(
+          std::move(result),
+          ExpandBiasToMatchAxis(std::move(factor), type.rank(),
+                                {NormalizedAxis(params.axis, type.rank())}));
+    } else if (!SameScalar(params.from.scale, params.to.scale)) {
+      result = Multiply(Const(ratios[0], dtype), std::move(result));
     }
-    result = Multiply(
-        std::move(result),
-        ExpandBiasToMatchAxis(std::move(factor), type.rank(),
-                              {NormalizedAxis(params.axis, type.rank())}));
-  } else if (!SameScalar(params.from.scale, params.to.scale)) {
-    result = Multiply(Const(ratios[0], dtype), std::move(result));
   }
   if (!IsInt(params.to.zero_point, 0)) {
     result = Add(std::move(result), Cast(params.to.zero_point, dtype));

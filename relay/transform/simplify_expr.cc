@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -703,7 +704,8 @@ RewriteRule RemoveCastsOfClip() {
           .promise = {.exact = false, .rtol = 1e-3}};
 }
 
-RewriteRule RemoveClip() {
+// `keeps_infinities`: of floats, only clips by infinities are left out.
+RewriteRule RemoveClip(bool keeps_infinities) {
   const DataflowPattern x = Wildcard("x");
   return {.name = "clip_of_nothing",
           .doc = "A clip to what the element type can hold is left out.",
@@ -717,8 +719,12 @@ RewriteRule RemoveClip() {
               return m.Decline("a clip of a quantized operator stays");
             }
             const auto* attrs = m.root().As<CallNode>()->attrs_as<ClipAttrs>();
-            const std::optional<NumberRange> holds =
-                RangeOf(ElementType(m.root()));
+            std::optional<NumberRange> holds = RangeOf(ElementType(m.root()));
+            if (keeps_infinities && ElementType(m.root()).is_float()) {
+              constexpr double kInfinity =
+                  std::numeric_limits<double>::infinity();
+              holds = NumberRange{-kInfinity, kInfinity};
+            }
             if (attrs == nullptr || !holds.has_value() ||
                 !NumberRange{attrs->a_min, attrs->a_max}.Contains(*holds)) {
               return {};
@@ -758,8 +764,8 @@ std::vector<RewriteRule> AllRules(const SimplifyExprOptions& options) {
            MergeTransposes(), RemoveTranspose(), RemoveCast(), MergeCasts(),
            FillOfBroadcast(), SwitchAddMultiply(), MergeConstants(),
            OrderOfQuantized("argmax"), OrderOfQuantized("argmin"),
-           OrderOfQuantized("argsort"), RemoveCastsOfClip(), RemoveClip(),
-           FactorizeBinomial()}) {
+           OrderOfQuantized("argsort"), RemoveCastsOfClip(),
+           RemoveClip(options.signed_zeros), FactorizeBinomial()}) {
     rules.push_back(std::move(rule));
   }
   return rules;
@@ -778,8 +784,9 @@ PassInfo Info(std::string name, std::string doc,
   if (!options.signed_zeros) {
     info.exceptions = {
         {"special_values",
-         "x + 0 becomes x, which is -0 where x is -0 and the sum is 0; with "
-         "signed_zeros=true it stays."}};
+         "x + 0 becomes x, which is -0 where x is -0 and the sum is 0, and a "
+         "clip to what a float holds is left out, which makes infinities "
+         "finite; with signed_zeros=true they stay."}};
   }
   return info;
 }
@@ -787,7 +794,7 @@ PassInfo Info(std::string name, std::string doc,
 RuleSet PostAlterOpRules(const SimplifyExprOptions& options) {
   return RuleSet(
       {EliminateIdentity(options.signed_zeros), MergeReshapes(), RemoveCast(),
-       MergeCasts(), RemoveCastsOfClip(), RemoveClip()},
+       MergeCasts(), RemoveCastsOfClip(), RemoveClip(options.signed_zeros)},
       RuleOrder::kInTurn);
 }
 

@@ -32,7 +32,8 @@ struct SimplifyExprOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("signed_zeros", &SimplifyExprOptions::signed_zeros,
-      "Keep x + 0 of floats, which is 0 where x is -0.");
+      "Keep x + 0 of floats, which is 0 where x is -0, and clips to what a "
+      "float holds, which make infinities finite.");
   }
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -166,6 +167,33 @@ class Combiner {
   std::vector<int64_t> counts_;        // for kMean
 };
 
+// True if the elements are combined in another type: half floats in float32,
+// and rounded at the end; bools as bytes.
+bool IsWidened(const Tensor& data, const Tensor& updates, ScatterMode mode) {
+  return mode != ScatterMode::kUpdate && data.dtype() == updates.dtype() &&
+         (internal::IsHalf(data.dtype()) || data.dtype().is_bool());
+}
+
+absl::StatusOr<Tensor> Widened(absl::string_view kernel, const Tensor& data,
+                               const Tensor& updates, ScatterMode mode,
+                               absl::FunctionRef<absl::StatusOr<Tensor>(
+                                   const Tensor&, const Tensor&, ScatterMode)>
+                                   scatter) {
+  const DType dtype = data.dtype();
+  if (dtype.is_bool()) {
+    // Sums are "or", products "and".
+    if (mode == ScatterMode::kAdd) mode = ScatterMode::kMax;
+    if (mode == ScatterMode::kMul) mode = ScatterMode::kMin;
+  }
+  const DType wide = dtype.is_bool() ? DType::UInt(8) : DType::Float(32);
+  BATON_ASSIGN_OR_RETURN(const Tensor to,
+                         internal::Convert(kernel, data, wide));
+  BATON_ASSIGN_OR_RETURN(const Tensor from,
+                         internal::Convert(kernel, updates, wide));
+  BATON_ASSIGN_OR_RETURN(const Tensor result, scatter(to, from, mode));
+  return internal::Convert(kernel, result, dtype);
+}
+
 }  // namespace
 
 absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
@@ -173,6 +201,12 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
                                        const Tensor& updates, int64_t axis,
                                        ScatterMode mode) {
   constexpr absl::string_view kKernel = "scatter_elements";
+  if (IsWidened(data, updates, mode)) {
+    return Widened(kKernel, data, updates, mode,
+                   [&](const Tensor& to, const Tensor& from, ScatterMode wide) {
+                     return ScatterElements(to, indices, from, axis, wide);
+                   });
+  }
   BATON_ASSIGN_OR_RETURN(const int along,
                          internal::NormalizeAxis(kKernel, axis, data.rank()));
   BATON_RETURN_IF_ERROR(CheckIndices(kKernel, indices));
@@ -249,6 +283,12 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
 absl::StatusOr<Tensor> ScatterNd(const Tensor& data, const Tensor& indices,
                                  const Tensor& updates, ScatterMode mode) {
   constexpr absl::string_view kKernel = "scatter_nd";
+  if (IsWidened(data, updates, mode)) {
+    return Widened(kKernel, data, updates, mode,
+                   [&](const Tensor& to, const Tensor& from, ScatterMode wide) {
+                     return ScatterNd(to, indices, from, wide);
+                   });
+  }
   BATON_RETURN_IF_ERROR(CheckIndices(kKernel, indices));
   const int length = indices.rank() == 0
                          ? data.rank() + 1

@@ -19,7 +19,8 @@ enum class ScatterMode { kUpdate, kAdd, kMul, kMin, kMax, kMean };
 // `data` with data[i, indices[i, j, k], k] combined with updates[i, j, k] (for
 // axis 1), in row-major order. `indices` and `updates` have one shape, at most
 // that of `data` on axes other than `axis`; indices are in [-extent, extent).
-// kUpdate takes any dtype, the others floats and integers.
+// Half floats are combined in float32 and rounded at the end; of bools, kAdd
+// and kMax are "or", kMul and kMin "and".
 absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
                                        const Tensor& indices,
                                        const Tensor& updates, int64_t axis,

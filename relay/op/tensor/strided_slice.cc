@@ -34,7 +34,8 @@ int64_t LimitIndex(int64_t index, int64_t extent, int64_t stride) {
 }  // namespace
 
 absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
-    absl::Span<const Dim> shape, const StridedSliceAttrs& attrs) {
+    absl::Span<const Dim> shape, const StridedSliceAttrs& attrs,
+    CrossedEnds crossed) {
   const auto error = [&](const auto&... why) {
     return absl::InvalidArgumentError(
         absl::StrCat(why..., " (shape ", ShapeToString(shape), ")"));
@@ -91,6 +92,11 @@ absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
       slice.end = LimitIndex(slice.end, n, slice.stride);
       if (slice.stride > 0 ? slice.begin > slice.end
                            : slice.begin < slice.end) {
+        if (crossed == CrossedEnds::kEmpty) {
+          slice.end = slice.begin;
+          slices.push_back(slice);
+          continue;
+        }
         return error("the slice from ", slice.begin, " to ", slice.end, " by ",
                      slice.stride, " on axis ", axis, " is invalid");
       }

@@ -21,11 +21,17 @@ struct AxisSlice {
   int64_t stride;  // not 0
 };
 
+// The meaning of a slice whose end is before its begin: an error in a program,
+// where it can only be a mistake; no elements at run time, where the numbers
+// are computed or the extent was unknown.
+enum class CrossedEnds { kRefused, kEmpty };
+
 // The slices of a tensor of `shape` that `attrs` describes, at most one for
 // each axis. If an extent is known, begin and end are element numbers counted
 // from the front; otherwise they are as written.
 absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
-    absl::Span<const Dim> shape, const StridedSliceAttrs& attrs);
+    absl::Span<const Dim> shape, const StridedSliceAttrs& attrs,
+    CrossedEnds crossed = CrossedEnds::kRefused);
 
 // The shape of the result of strided_slice.
 absl::StatusOr<Dims> StridedSliceShape(absl::Span<const Dim> shape,
