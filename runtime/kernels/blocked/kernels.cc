@@ -23,10 +23,8 @@ bool IsSupported(Width width) {
 }
 
 Width BestWidth() {
-  for (const Width width : {Width::k512, Width::k256}) {
-    if (IsSupported(width)) return width;
-  }
-  return Width::kPlain128;
+  if (IsSupported(Width::k512)) return Width::k512;
+  return IsSupported(Width::k256) ? Width::k256 : Width::kPlain128;
 }
 
 const Kernels* KernelsOf(Width width) {
