@@ -17,12 +17,17 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
+#include "baton/runtime/kernels/conv.h"
+#include "baton/runtime/kernels/linear.h"
 
 namespace baton::kernels::blocked {
 namespace {
@@ -256,6 +261,51 @@ void Product(const Options& options, int64_t m, int64_t k, int64_t n) {
          });
 }
 
+// The same convolution by the evaluator, which packs anew each time.
+void Evaluator(const Options& options, int64_t size, int64_t kernel,
+               int64_t stride, int64_t in, int64_t out, int64_t groups = 1) {
+  char name[64];
+  std::snprintf(name, sizeof(name), "evaluator %dx%d/%d %d x %d -> %d at %d",
+                static_cast<int>(kernel), static_cast<int>(kernel),
+                static_cast<int>(stride), static_cast<int>(groups),
+                static_cast<int>(in), static_cast<int>(out),
+                static_cast<int>(size));
+  if (!options.Takes(name)) return;
+  const auto random = [](const TensorShape& shape) {
+    MutableTensor tensor = *MutableTensor::Create(DType::Float(32), shape);
+    float value = 0;
+    for (float& x : tensor.span<float>()) {
+      value = value > 1 ? value - 1.7f : value + 0.37f;
+      x = value;
+    }
+    return std::move(tensor).Freeze();
+  };
+  const Tensor x = random({1, groups * in, size * stride, size * stride});
+  const Tensor weights = random({groups * out, in, kernel, kernel});
+  Conv2dParams params;
+  params.groups = groups;
+  params.strides = {stride, stride};
+  const int64_t pad = kernel / 2;
+  params.padding = {pad, pad, pad - (stride > 1), pad - (stride > 1)};
+  if (kernel == 1) params.padding = {};
+  Report(name, BestWidth(),
+         2.0 * static_cast<double>(groups * out * size * size * in * kernel *
+                                   kernel),
+         0, [&] { Conv2d(x, weights, params).value(); });
+}
+
+void EvaluatorProduct(const Options& options, int64_t m, int64_t k, int64_t n) {
+  char name[64];
+  std::snprintf(name, sizeof(name), "evaluator dense %d x %d x %d",
+                static_cast<int>(m), static_cast<int>(k), static_cast<int>(n));
+  if (!options.Takes(name)) return;
+  const Tensor x = *Tensor::Zeros(DType::Float(32), {m, k});
+  const Tensor weights = *Tensor::Zeros(DType::Float(32), {n, k});
+  Report(name, BestWidth(), 2.0 * static_cast<double>(m * n * k),
+         4.0 * static_cast<double>(m * k + k * n + m * n),
+         [&] { Dense(x, weights, DType()).value(); });
+}
+
 int Main(int argc, char** argv) {
   Options options = {BestWidth(), argc > 2 ? argv[2] : nullptr};
   if (argc > 1) {
@@ -304,6 +354,18 @@ int Main(int argc, char** argv) {
   Product(options, 128, 768, 768);
   Product(options, 128, 768, 3072);
   Product(options, 512, 512, 512);
+  Evaluator(options, 112, 7, 2, 3, 64);
+  Evaluator(options, 56, 3, 1, 64, 64);
+  Evaluator(options, 14, 3, 1, 256, 256);
+  Evaluator(options, 7, 3, 1, 512, 512);
+  Evaluator(options, 28, 3, 2, 128, 128);
+  Evaluator(options, 56, 1, 1, 64, 256);
+  Evaluator(options, 14, 1, 1, 1024, 256);
+  Evaluator(options, 28, 3, 1, 1, 1, 192);
+  Evaluator(options, 28, 1, 1, 60, 60, 4);
+  EvaluatorProduct(options, 1, 4096, 4096);
+  EvaluatorProduct(options, 2, 1024, 1024);
+  EvaluatorProduct(options, 128, 768, 768);
   return 0;
 }
 
