@@ -196,6 +196,24 @@ absl::StatusOr<MutableTensor> Scratch(int64_t elements) {
 template <typename T>
 void ChannelsFirst(const Geometry& g, const T* x, const T* kernel, T* y) {
   const int64_t depth = g.in_channels * g.taps();
+  Terms terms = g.terms();
+  // Few channels are brought to the order of sums first: a tile would otherwise
+  // go from tap to tap after a few terms each.
+  std::vector<T> ordered;
+  if (!terms.are_ordered() && g.in_channels < 16) {
+    ordered.resize(static_cast<size_t>(g.groups * g.out_channels * depth));
+    terms.taps_first = true;
+    T* to = ordered.data();
+    for (const T* from = kernel; to != ordered.data() + ordered.size();
+         from += depth) {
+      for (int64_t tap = 0; tap < g.taps(); ++tap) {
+        for (int64_t c = 0; c < g.in_channels; ++c) {
+          *to++ = from[c * g.taps() + tap];
+        }
+      }
+    }
+    kernel = ordered.data();
+  }
   const int64_t positions = g.out_positions();
   const bool pointwise = g.IsPointwise();
   for (int64_t n = 0; n < g.batch; ++n) {
@@ -205,15 +223,15 @@ void ChannelsFirst(const Geometry& g, const T* x, const T* kernel, T* y) {
       const T* weights = kernel + group * g.out_channels * depth;
       T* out = y + (n * g.groups + group) * g.out_channels * positions;
       if (pointwise) {
-        internal::Gemm<T>(
-            g.out_channels, positions, g.terms(), {weights, depth},
-            internal::ConstMatrix<T>{image, positions}, out, positions);
+        internal::Gemm<T>(g.out_channels, positions, terms, {weights, depth},
+                          internal::ConstMatrix<T>{image, positions}, out,
+                          positions);
         continue;
       }
       const auto pack = [&g, image](const internal::PackedBlock<T>& block) {
         PackUnfolded(g, image, block);
       };
-      internal::Gemm<T>(g.out_channels, positions, g.terms(), {weights, depth},
+      internal::Gemm<T>(g.out_channels, positions, terms, {weights, depth},
                         internal::PackFn<T>(pack), out, positions);
     }
   }
@@ -288,40 +306,51 @@ void AddProducts(int64_t n, const T* a, int64_t a_step, const T* b,
   }
 }
 
+template <typename T>
+void AddMultiples(int64_t rows, int64_t n, T factor, const T* x, int64_t x_row,
+                  int64_t x_step, T* sums, int64_t sums_row) {
+  if constexpr (std::is_same_v<T, float>) {
+    internal::AddMultiples(rows, n, factor, x, x_row, x_step, sums, sums_row);
+  } else {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        sums[i * sums_row + j] += factor * x[i * x_row + j * x_step];
+      }
+    }
+  }
+}
+
 // Depthwise convolutions sum a channel's taps directly. Layouts as in
 // ChannelsFirst, with in_channels = 1.
 template <typename T>
 void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
                             T* y) {
-  Sums<T> sums(g.w.out, g.terms());
-  std::vector<Window::Range> valid;
-  for (int64_t kw = 0; kw < g.w.kernel; ++kw) {
-    valid.push_back(g.w.ValidOutputs(kw));
-  }
+  const int64_t out = g.h.out * g.w.out;
+  Sums<T> sums(out, g.terms());
   const int64_t planes = g.batch * g.groups * g.out_channels;
   for (int64_t plane = 0; plane < planes; ++plane) {
     const T* image = x + plane / g.out_channels * g.in_positions();
     const T* weights = kernel + plane % (g.groups * g.out_channels) * g.taps();
     for (int64_t od = 0; od < g.d.out; ++od) {
-      for (int64_t oh = 0; oh < g.h.out; ++oh) {
-        sums.Start();
-        for (int64_t k = 0; k < g.d.kernel * g.h.kernel; ++k) {
-          const int64_t id = g.d.Input(od, k / g.h.kernel);
-          const int64_t ih = g.h.Input(oh, k % g.h.kernel);
-          if (!Inside(id, g.d) || !Inside(ih, g.h)) continue;
-          const T* row = image + (id * g.h.in + ih) * g.w.in;
-          for (int64_t kw = 0; kw < g.w.kernel; ++kw) {
-            const Window::Range range = valid[static_cast<size_t>(kw)];
-            const int64_t n = range.last - range.first;
-            if (n == 0) continue;
-            const int64_t tap = k * g.w.kernel + kw;
-            AddProducts<T>(n, weights + tap, 0,
-                           row + g.w.Input(range.first, kw), g.w.stride,
-                           sums.ChainsOf(tap) + range.first, 1);
-          }
+      sums.Start();
+      int64_t next = 0;
+      ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
+        const int64_t tap = next++;
+        const int64_t id = g.d.Input(od, kd);
+        const Window::Range rows = g.h.ValidOutputs(kh);
+        const Window::Range columns = g.w.ValidOutputs(kw);
+        if (!Inside(id, g.d) || rows.first == rows.last ||
+            columns.first == columns.last) {
+          return;
         }
-        y = std::copy_n(sums.Finish(), g.w.out, y);
-      }
+        AddMultiples<T>(
+            rows.last - rows.first, columns.last - columns.first, weights[tap],
+            image + (id * g.h.in + g.h.Input(rows.first, kh)) * g.w.in +
+                g.w.Input(columns.first, kw),
+            g.h.stride * g.w.in, g.w.stride,
+            sums.ChainsOf(tap) + rows.first * g.w.out + columns.first, g.w.out);
+      });
+      y = std::copy_n(sums.Finish(), out, y);
     }
   }
 }

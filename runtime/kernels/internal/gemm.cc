@@ -262,10 +262,10 @@ Chunk ChunkOf(const Terms& terms, int64_t first, int64_t last, bool packed) {
   Chunk chunk;
   for (int64_t i = first; i < last;) {
     const Terms::Term term = terms.At(i);
-    // With one tap all are evenly spaced.
     const int64_t count =
-        terms.taps == 1 ? last - i
-                        : std::min<int64_t>(16, terms.channels - term.channel);
+        terms.are_ordered()
+            ? last - i
+            : std::min<int64_t>(16, terms.channels - term.channel);
     const int64_t index = terms.IndexOf(term);
     chunk.runs[chunk.size++] = {index, packed ? i - first : index, count};
     i += count;
@@ -417,28 +417,14 @@ template <int kSums>
   for (int i = 0; i < kSums; ++i) sums[i] += chains[i];
 }
 
-// As many chains as are needed so that none waits for its last step.
-constexpr int64_t kDots = 8;
-
-[[gnu::always_inline]] inline void AddChunkToDots(const float* a,
-                                                  int64_t a_step,
-                                                  const float* b,
-                                                  int64_t b_step, int64_t count,
-                                                  int64_t n, float* sums) {
-  if (n == kDots) return AddToDots<kDots>(a, a_step, b, b_step, count, sums);
-  for (int64_t i = 0; i < n; ++i) {
-    AddToDots<1>(a + i * a_step, 0, b + i * b_step, 0, count, sums + i);
-  }
-}
+// How many products of vectors are summed at a time.
+constexpr int64_t kDots = 16;
 
 [[gnu::always_inline]] inline void AddProductsTo(int64_t n, const float* a,
                                                  int64_t a_step, const float* b,
                                                  int64_t b_step, float* sums,
                                                  int64_t sums_step) {
-  if (sums_step == 1 && a_step == 0 && b_step == 1) {
-    const float factor = *a;
-    for (int64_t i = 0; i < n; ++i) sums[i] += factor * b[i];
-  } else if (sums_step == 1 && a_step == 1 && b_step == 1) {
+  if (sums_step == 1 && a_step == 1 && b_step == 1) {
     for (int64_t i = 0; i < n; ++i) sums[i] += a[i] * b[i];
   } else {
     for (int64_t i = 0; i < n; ++i) {
@@ -447,12 +433,87 @@ constexpr int64_t kDots = 8;
   }
 }
 
+// Element (i, j) of an operand is at i * its row + j * its step.
+[[gnu::always_inline]] inline void AddMultiplesTo(int64_t rows, int64_t n,
+                                                  float factor, const float* x,
+                                                  int64_t x_row, int64_t x_step,
+                                                  float* sums,
+                                                  int64_t sums_row) {
+  for (; rows > 0; --rows, x += x_row, sums += sums_row) {
+    if (x_step == 1) {
+      for (int64_t i = 0; i < n; ++i) sums[i] += factor * x[i];
+    } else if (x_step == 2) {
+      for (int64_t i = 0; i < n; ++i) sums[i] += factor * x[2 * i];
+    } else {
+      for (int64_t i = 0; i < n; ++i) sums[i] += factor * x[x_step * i];
+    }
+  }
+}
+
 #ifdef __x86_64__
 
-[[gnu::target("avx2,fma")]] void AddChunkToDotsFused(
-    const float* a, int64_t a_step, const float* b, int64_t b_step,
-    int64_t count, int64_t n, float* sums) {
-  AddChunkToDots(a, a_step, b, b_step, count, n, sums);
+template <int kSums>
+[[gnu::target("avx2,fma")]] void AddToDotsFused(const float* a, int64_t a_step,
+                                                const float* b, int64_t b_step,
+                                                int64_t count, float* sums) {
+  AddToDots<kSums>(a, a_step, b, b_step, count, sums);
+}
+
+// Adds the products of `a` and 16 rows of b to sums. Four columns of eight rows
+// at a time are transposed, so that lanes are rows.
+[[gnu::target("avx2,fma")]] void AddTo16Dots(const float* a, const float* b,
+                                             int64_t b_step, int64_t count,
+                                             float* sums) {
+  typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
+  Eight chains[2] = {};
+  int64_t p = 0;
+  for (; p + 4 <= count; p += 4) {
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      const float* from = b + 8 * half * b_step + p;
+      Eight rows[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i, from += b_step) {
+        rows[i] = __builtin_shufflevector(
+            *reinterpret_cast<const Four*>(from),
+            *reinterpret_cast<const Four*>(from + 4 * b_step), 0, 1, 2, 3, 4, 5,
+            6, 7);
+      }
+      const Eight low01 =
+          __builtin_shufflevector(rows[0], rows[1], 0, 8, 1, 9, 4, 12, 5, 13);
+      const Eight high01 =
+          __builtin_shufflevector(rows[0], rows[1], 2, 10, 3, 11, 6, 14, 7, 15);
+      const Eight low23 =
+          __builtin_shufflevector(rows[2], rows[3], 0, 8, 1, 9, 4, 12, 5, 13);
+      const Eight high23 =
+          __builtin_shufflevector(rows[2], rows[3], 2, 10, 3, 11, 6, 14, 7, 15);
+      Eight chain = chains[half];
+      chain += a[p] *
+               __builtin_shufflevector(low01, low23, 0, 1, 8, 9, 4, 5, 12, 13);
+      chain += a[p + 1] * __builtin_shufflevector(low01, low23, 2, 3, 10, 11, 6,
+                                                  7, 14, 15);
+      chain += a[p + 2] * __builtin_shufflevector(high01, high23, 0, 1, 8, 9, 4,
+                                                  5, 12, 13);
+      chain += a[p + 3] * __builtin_shufflevector(high01, high23, 2, 3, 10, 11,
+                                                  6, 7, 14, 15);
+      chains[half] = chain;
+    }
+  }
+  float last[16];
+  for (int i = 0; i < 16; ++i) last[i] = chains[i / 8][i % 8];
+  for (; p < count; ++p) {
+    for (int i = 0; i < 16; ++i) last[i] += a[p] * b[i * b_step + p];
+  }
+  for (int i = 0; i < 16; ++i) sums[i] += last[i];
+}
+
+[[gnu::target("avx2,fma")]] void AddMultiplesFused(int64_t rows, int64_t n,
+                                                   float factor, const float* x,
+                                                   int64_t x_row,
+                                                   int64_t x_step, float* sums,
+                                                   int64_t sums_row) {
+  AddMultiplesTo(rows, n, factor, x, x_row, x_step, sums, sums_row);
 }
 
 [[gnu::target("avx2,fma")]] void AddProductsFused(int64_t n, const float* a,
@@ -467,15 +528,26 @@ bool Fuses() { return ThisMachine<float>().bytes > 16; }
 
 #endif  // __x86_64__
 
-void AddChunkToDotsAnywhere(const float* a, int64_t a_step, const float* b,
-                            int64_t b_step, int64_t count, int64_t n,
-                            float* sums) {
+// Adds the products of a chunk to n sums, at most kDots.
+void AddChunkToDots(const float* a, int64_t a_step, const float* b,
+                    int64_t b_step, int64_t count, int64_t n, float* sums) {
+  int64_t i = 0;
 #ifdef __x86_64__
   if (Fuses()) {
-    return AddChunkToDotsFused(a, a_step, b, b_step, count, n, sums);
+    if (a_step == 0 && n == 16) return AddTo16Dots(a, b, b_step, count, sums);
+    for (; i + 8 <= n; i += 8) {
+      AddToDotsFused<8>(a + i * a_step, a_step, b + i * b_step, b_step, count,
+                        sums + i);
+    }
+    for (; i < n; ++i) {
+      AddToDotsFused<1>(a + i * a_step, 0, b + i * b_step, 0, count, sums + i);
+    }
+    return;
   }
 #endif
-  AddChunkToDots(a, a_step, b, b_step, count, n, sums);
+  for (; i < n; ++i) {
+    AddToDots<1>(a + i * a_step, 0, b + i * b_step, 0, count, sums + i);
+  }
 }
 
 }  // namespace
@@ -489,8 +561,8 @@ void Dots(const float* x, int64_t x_step, const float* y, int64_t y_step,
       const int64_t p1 = std::min(k, p0 + kChunksOfGroup * kChunk);
       float sums[kDots] = {};
       for (int64_t p = p0; p < p1; p += kChunk) {
-        AddChunkToDotsAnywhere(x + i0 * x_step + p, x_step, y + i0 * y_step + p,
-                               y_step, std::min(kChunk, p1 - p), count, sums);
+        AddChunkToDots(x + i0 * x_step + p, x_step, y + i0 * y_step + p, y_step,
+                       std::min(kChunk, p1 - p), count, sums);
       }
       for (int64_t i = 0; i < count; ++i) {
         totals[i] += static_cast<double>(sums[i]);
@@ -501,6 +573,17 @@ void Dots(const float* x, int64_t x_step, const float* y, int64_t y_step,
       out[i0 + i] = static_cast<float>(totals[i]);
     }
   }
+}
+
+void AddMultiples(int64_t rows, int64_t n, float factor, const float* x,
+                  int64_t x_row, int64_t x_step, float* sums,
+                  int64_t sums_row) {
+#ifdef __x86_64__
+  if (Fuses()) {
+    return AddMultiplesFused(rows, n, factor, x, x_row, x_step, sums, sums_row);
+  }
+#endif
+  AddMultiplesTo(rows, n, factor, x, x_row, x_step, sums, sums_row);
 }
 
 void AddProducts(int64_t n, const float* a, int64_t a_step, const float* b,

@@ -119,6 +119,10 @@ struct Terms {
     const int64_t j = i - from * taps;
     return {from + j / (lanes * taps) * lanes + j % lanes, j / lanes % taps};
   }
+  // True if operands in memory have the terms in the order of sums.
+  bool are_ordered() const {
+    return taps == 1 || (taps_first && channels <= 16);
+  }
   // Where operands in memory have it.
   int64_t IndexOf(const Term& term) const {
     return taps_first ? term.tap * channels + term.channel
@@ -151,6 +155,11 @@ void Dots(const float* x, int64_t x_step, const float* y, int64_t y_step,
 // can. Element i of an operand is at i * its step.
 void AddProducts(int64_t n, const float* a, int64_t a_step, const float* b,
                  int64_t b_step, float* sums, int64_t sums_step);
+
+// Adds products with one factor to `rows` rows of n sums. Element (i, j) of an
+// operand is at i * its row + j * its step.
+void AddMultiples(int64_t rows, int64_t n, float factor, const float* x,
+                  int64_t x_row, int64_t x_step, float* sums, int64_t sums_row);
 
 // Sums of float32 in the order of blocked/sums.h, n of them at a time.
 class OrderedSums {
