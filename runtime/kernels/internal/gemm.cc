@@ -398,9 +398,17 @@ void Pack(ConstMatrix<T> b, const Terms& terms, const PackedBlock<T>& block) {
 
 // Each is compiled for processors that fuse, and for others.
 
+// Asks for what loops over vectors get from the compiler: where it makes vectors
+// of a loop over a sum, it fuses nothing.
+template <bool kFuses>
+[[gnu::always_inline]] inline float MultiplyAdd(float a, float b, float c) {
+  if constexpr (kFuses) return __builtin_fmaf(a, b, c);
+  return a * b + c;
+}
+
 // Adds the products of a[p] and b[i * b_step + p], p < count, to sum i of
 // kSums.
-template <int kSums>
+template <int kSums, bool kFuses>
 [[gnu::always_inline]] inline void AddToDots(const float* a, int64_t a_step,
                                              const float* b, int64_t b_step,
                                              int64_t count, float* sums) {
@@ -410,7 +418,8 @@ template <int kSums>
   for (int64_t p = 0; p < count; ++p) {
 #pragma GCC unroll 8
     for (int i = 0; i < kSums; ++i) {
-      chains[i] += a[i * a_step + p] * b[i * b_step + p];
+      chains[i] =
+          MultiplyAdd<kFuses>(a[i * a_step + p], b[i * b_step + p], chains[i]);
     }
   }
 #pragma GCC unroll 8
@@ -420,20 +429,25 @@ template <int kSums>
 // How many products of vectors are summed at a time.
 constexpr int64_t kDots = 16;
 
+template <bool kFuses>
 [[gnu::always_inline]] inline void AddProductsTo(int64_t n, const float* a,
                                                  int64_t a_step, const float* b,
                                                  int64_t b_step, float* sums,
                                                  int64_t sums_step) {
   if (sums_step == 1 && a_step == 1 && b_step == 1) {
-    for (int64_t i = 0; i < n; ++i) sums[i] += a[i] * b[i];
+    for (int64_t i = 0; i < n; ++i) {
+      sums[i] = MultiplyAdd<kFuses>(a[i], b[i], sums[i]);
+    }
   } else {
     for (int64_t i = 0; i < n; ++i) {
-      sums[i * sums_step] += a[i * a_step] * b[i * b_step];
+      float& sum = sums[i * sums_step];
+      sum = MultiplyAdd<kFuses>(a[i * a_step], b[i * b_step], sum);
     }
   }
 }
 
 // Element (i, j) of an operand is at i * its row + j * its step.
+template <bool kFuses>
 [[gnu::always_inline]] inline void AddMultiplesTo(int64_t rows, int64_t n,
                                                   float factor, const float* x,
                                                   int64_t x_row, int64_t x_step,
@@ -441,11 +455,17 @@ constexpr int64_t kDots = 16;
                                                   int64_t sums_row) {
   for (; rows > 0; --rows, x += x_row, sums += sums_row) {
     if (x_step == 1) {
-      for (int64_t i = 0; i < n; ++i) sums[i] += factor * x[i];
+      for (int64_t i = 0; i < n; ++i) {
+        sums[i] = MultiplyAdd<kFuses>(factor, x[i], sums[i]);
+      }
     } else if (x_step == 2) {
-      for (int64_t i = 0; i < n; ++i) sums[i] += factor * x[2 * i];
+      for (int64_t i = 0; i < n; ++i) {
+        sums[i] = MultiplyAdd<kFuses>(factor, x[2 * i], sums[i]);
+      }
     } else {
-      for (int64_t i = 0; i < n; ++i) sums[i] += factor * x[x_step * i];
+      for (int64_t i = 0; i < n; ++i) {
+        sums[i] = MultiplyAdd<kFuses>(factor, x[x_step * i], sums[i]);
+      }
     }
   }
 }
@@ -456,7 +476,7 @@ template <int kSums>
 [[gnu::target("avx2,fma")]] void AddToDotsFused(const float* a, int64_t a_step,
                                                 const float* b, int64_t b_step,
                                                 int64_t count, float* sums) {
-  AddToDots<kSums>(a, a_step, b, b_step, count, sums);
+  AddToDots<kSums, true>(a, a_step, b, b_step, count, sums);
 }
 
 // Adds the products of `a` and 16 rows of b to sums. Four columns of eight rows
@@ -503,7 +523,9 @@ template <int kSums>
   float last[16];
   for (int i = 0; i < 16; ++i) last[i] = chains[i / 8][i % 8];
   for (; p < count; ++p) {
-    for (int i = 0; i < 16; ++i) last[i] += a[p] * b[i * b_step + p];
+    for (int i = 0; i < 16; ++i) {
+      last[i] = MultiplyAdd<true>(a[p], b[i * b_step + p], last[i]);
+    }
   }
   for (int i = 0; i < 16; ++i) sums[i] += last[i];
 }
@@ -513,7 +535,7 @@ template <int kSums>
                                                    int64_t x_row,
                                                    int64_t x_step, float* sums,
                                                    int64_t sums_row) {
-  AddMultiplesTo(rows, n, factor, x, x_row, x_step, sums, sums_row);
+  AddMultiplesTo<true>(rows, n, factor, x, x_row, x_step, sums, sums_row);
 }
 
 [[gnu::target("avx2,fma")]] void AddProductsFused(int64_t n, const float* a,
@@ -521,7 +543,7 @@ template <int kSums>
                                                   const float* b,
                                                   int64_t b_step, float* sums,
                                                   int64_t sums_step) {
-  AddProductsTo(n, a, a_step, b, b_step, sums, sums_step);
+  AddProductsTo<true>(n, a, a_step, b, b_step, sums, sums_step);
 }
 
 bool Fuses() { return ThisMachine<float>().bytes > 16; }
@@ -546,7 +568,7 @@ void AddChunkToDots(const float* a, int64_t a_step, const float* b,
   }
 #endif
   for (; i < n; ++i) {
-    AddToDots<1>(a + i * a_step, 0, b + i * b_step, 0, count, sums + i);
+    AddToDots<1, false>(a + i * a_step, 0, b + i * b_step, 0, count, sums + i);
   }
 }
 
@@ -583,7 +605,7 @@ void AddMultiples(int64_t rows, int64_t n, float factor, const float* x,
     return AddMultiplesFused(rows, n, factor, x, x_row, x_step, sums, sums_row);
   }
 #endif
-  AddMultiplesTo(rows, n, factor, x, x_row, x_step, sums, sums_row);
+  AddMultiplesTo<false>(rows, n, factor, x, x_row, x_step, sums, sums_row);
 }
 
 void AddProducts(int64_t n, const float* a, int64_t a_step, const float* b,
@@ -593,7 +615,7 @@ void AddProducts(int64_t n, const float* a, int64_t a_step, const float* b,
     return AddProductsFused(n, a, a_step, b, b_step, sums, sums_step);
   }
 #endif
-  AddProductsTo(n, a, a_step, b, b_step, sums, sums_step);
+  AddProductsTo<false>(n, a, a_step, b, b_step, sums, sums_step);
 }
 
 OrderedSums::OrderedSums(int64_t n, const blocked::Sums& order)
