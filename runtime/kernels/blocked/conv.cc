@@ -33,6 +33,10 @@ constexpr size_t AlignUp(int64_t bytes) {
 // at a time, and their sums, nearly into the first-level cache.
 constexpr int64_t kBandBytes = int64_t{384} << 10;
 constexpr int64_t kBandPositions = 448;
+// Weights are read for each band.
+constexpr int64_t kLeastPositions = 64;
+// Items of joined groups are bands alone, of which threads want several.
+constexpr int64_t kJoinedPositions = 84;
 // Tiles have 14 or 6 positions.
 constexpr int64_t kWhole = 42;
 
@@ -79,16 +83,18 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.copies =
       plan.pads || p.w.stride != 1 ||
       (!p.planar_input && p.groups > 1 && p.in_channels % kBlock != 0);
-  plan.scatters = p.groups > 1 && p.out_channels % kBlock != 0;
-  plan.slabs = (plan.out_blocks + kBlocksOfSlab - 1) / kBlocksOfSlab;
+  plan.joins = p.groups > 1 && p.out_channels % kBlock != 0;
+  plan.slabs =
+      plan.joins ? 1 : (plan.out_blocks + kBlocksOfSlab - 1) / kBlocksOfSlab;
   // As many positions as fit, in bands of equal size.
   const int64_t channels =
       p.planar_input ? p.in_channels : plan.in_blocks * kBlock;
-  const int64_t inputs_of_row =
-      std::max<int64_t>(1, channels * p.h.stride * p.w.stride) *
-      static_cast<int64_t>(sizeof(float));
+  const int64_t inputs = std::max<int64_t>(1, channels) *
+                         CopyOf(p.h, 1).phases * CopyOf(p.w, 1).phases *
+                         int64_t{sizeof(float)};
+  const int64_t most = plan.joins ? kJoinedPositions : kBandPositions;
   const int64_t positions =
-      std::clamp(kBandBytes / inputs_of_row, kWhole, kBandPositions);
+      std::clamp(kBandBytes / inputs, std::min(most, kLeastPositions), most);
   if (p.h.out == 1) {
     const int64_t bands = (p.w.out + positions - 1) / positions;
     plan.rows = 1;
@@ -104,15 +110,21 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.column_bands = (p.w.out + plan.columns - 1) / plan.columns;
   plan.copy_h = CopyOf(p.h, plan.rows);
   plan.copy_w = CopyOf(p.w, plan.columns);
-  plan.items =
-      p.batch * p.groups * plan.row_bands * plan.column_bands * plan.slabs;
+  plan.items = p.batch * (plan.joins ? 1 : p.groups) * plan.row_bands *
+               plan.column_bands * plan.slabs;
   if (plan.copies) {
     plan.copy_bytes = AlignUp(channels * plan.copy_h.phases *
                               plan.copy_h.extent * plan.copy_w.phases *
                               plan.copy_w.extent * int64_t{sizeof(float)});
   }
   const int64_t elements = plan.rows * plan.columns * kBlocksOfSlab * kBlock;
-  if (plan.chunks > 1 || plan.scatters) {
+  if (plan.joins) {
+    // Blocks are stored as a whole, also the last one of the last group.
+    plan.joined_step = (BlocksOf(p.groups * p.out_channels) + 1) * kBlock;
+    plan.joined_bytes = AlignUp(plan.rows * plan.columns * plan.joined_step *
+                                int64_t{sizeof(float)});
+  }
+  if (plan.chunks > 1) {
     plan.sum_bytes = AlignUp(elements * int64_t{sizeof(float)});
   }
   if (plan.in_double) {
@@ -182,7 +194,8 @@ int64_t ConvItems(const ConvParams& params) {
 
 size_t ConvWorkspaceSize(const ConvParams& params) {
   const internal::ConvPlan plan = internal::MakeConvPlan(params);
-  return plan.copy_bytes + plan.sum_bytes + plan.double_bytes;
+  return plan.copy_bytes + plan.sum_bytes + plan.double_bytes +
+         plan.joined_bytes;
 }
 
 }  // namespace baton::kernels::blocked

@@ -29,10 +29,12 @@ struct ConvPlan {
   // The input of a band is copied: with its padding, apart by phases of
   // strides, and each group from a block's first channel on.
   bool copies;
-  // Channels of a group of the result begin within a block.
-  bool scatters;
-  int64_t in_blocks;   // Of a group, from its first channel on.
-  int64_t out_blocks;  // Of a group.
+  // Channels of a group of the result begin within a block. An item then is a
+  // band of all groups, whose sums are joined before they are stored.
+  bool joins;
+  int64_t joined_step;  // Floats from one position to the next.
+  int64_t in_blocks;    // Of a group, from its first channel on.
+  int64_t out_blocks;   // Of a group.
   int64_t slabs;
   int64_t rows;  // Of a band.
   int64_t columns;
@@ -46,10 +48,12 @@ struct ConvPlan {
   int64_t terms;  // Of a sum, without channels that are missing.
   bool in_double;
   int64_t items;
-  // Bytes of the workspace: the copy, sums of chunks, sums of groups.
+  // Bytes of the workspace: the copy, sums of chunks, sums of groups of them,
+  // joined sums.
   size_t copy_bytes;
   size_t sum_bytes;
   size_t double_bytes;
+  size_t joined_bytes;
 };
 
 constexpr int64_t kBlocksOfSlab = 2;
