@@ -37,6 +37,8 @@ constexpr int64_t kBandPositions = 448;
 constexpr int64_t kLeastPositions = 64;
 // Items of joined groups are bands alone, of which threads want several.
 constexpr int64_t kJoinedPositions = 84;
+// Columns at the edges of a map are computed by several rows at a time.
+constexpr int64_t kDepthwiseRows = 14;
 // Tiles have 14 or 6 positions.
 constexpr int64_t kWhole = 42;
 
@@ -71,7 +73,9 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
                    !p.planar_input;
   if (p.batch * p.groups * p.out_channels * out == 0) return plan;
   if (plan.depthwise) {
-    plan.items = p.batch * out_blocks_of_map * p.h.out;
+    plan.rows = kDepthwiseRows;
+    plan.row_bands = (p.h.out + plan.rows - 1) / plan.rows;
+    plan.items = p.batch * out_blocks_of_map * plan.row_bands;
     return plan;
   }
   if (plan.taps == 1 && p.h.stride == 1 && p.w.stride == 1 && !plan.pads &&
