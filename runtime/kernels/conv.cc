@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -30,10 +31,17 @@ namespace baton::kernels {
 namespace {
 
 using internal::Error;
+using internal::Terms;
 using internal::Window;
 
 // Bytes of unfolded input that are multiplied at a time.
 constexpr int64_t kUnfoldedBytes = int64_t{1} << 20;
+
+struct Position {
+  int64_t d;
+  int64_t h;
+  int64_t w;
+};
 
 // A convolution over depth, height and width; convolutions of fewer dimensions
 // have a depth (and height) of 1.
@@ -49,6 +57,12 @@ struct Geometry {
   int64_t in_positions() const { return d.in * h.in * w.in; }
   int64_t out_positions() const { return d.out * h.out * w.out; }
   int64_t taps() const { return d.kernel * h.kernel * w.kernel; }
+  // Of a sum, in operands that have channels first.
+  Terms terms() const { return {in_channels, taps()}; }
+  Position TapAt(int64_t tap) const {
+    return {tap / (h.kernel * w.kernel), tap / w.kernel % h.kernel,
+            tap % w.kernel};
+  }
   // True if each output position reads exactly its input position.
   bool IsPointwise() const {
     for (const Window* window : {&d, &h, &w}) {
@@ -58,12 +72,6 @@ struct Geometry {
     }
     return true;
   }
-};
-
-struct Position {
-  int64_t d;
-  int64_t h;
-  int64_t w;
 };
 
 Position OutputPosition(const Geometry& g, int64_t index) {
@@ -83,18 +91,18 @@ void ForEachTap(const Geometry& g, const Fn& fn) {
 
 bool Inside(int64_t i, const Window& window) { return i >= 0 && i < window.in; }
 
-// Packs what taps read: row (channel, tap) and column p of the matrix is what
-// the tap reads for output position p. `x` is [channels, positions].
+// Packs what taps read: row (channel, tap), in the order of sums, and column p
+// of the matrix is what the tap reads for output position p. `x` is
+// [channels, positions].
 template <typename T>
 void PackUnfolded(const Geometry& g, const T* x,
                   const internal::PackedBlock<T>& block) {
   const Position start = OutputPosition(g, block.first_column);
-  const int64_t taps = g.taps();
+  const Terms terms = g.terms();
   for (int64_t i = 0; i < block.rows; ++i) {
-    const int64_t row = block.first_row + i;
-    const Position tap = {row % taps / (g.h.kernel * g.w.kernel),
-                          row / g.w.kernel % g.h.kernel, row % g.w.kernel};
-    const T* plane = x + row / taps * g.in_positions();
+    const Terms::Term term = terms.At(block.first_row + i);
+    const Position tap = g.TapAt(term.tap);
+    const T* plane = x + term.channel * g.in_positions();
     const Window::Range valid = g.w.ValidOutputs(tap.w);
     internal::PackedRow<T> to(block, i);
     Position p = start;
@@ -188,6 +196,24 @@ absl::StatusOr<MutableTensor> Scratch(int64_t elements) {
 template <typename T>
 void ChannelsFirst(const Geometry& g, const T* x, const T* kernel, T* y) {
   const int64_t depth = g.in_channels * g.taps();
+  Terms terms = g.terms();
+  // Few channels are brought to the order of sums first: a tile would otherwise
+  // go from tap to tap after a few terms each.
+  std::vector<T> ordered;
+  if (!terms.are_ordered() && g.in_channels < 16) {
+    ordered.resize(static_cast<size_t>(g.groups * g.out_channels * depth));
+    terms.taps_first = true;
+    T* to = ordered.data();
+    for (const T* from = kernel; to != ordered.data() + ordered.size();
+         from += depth) {
+      for (int64_t tap = 0; tap < g.taps(); ++tap) {
+        for (int64_t c = 0; c < g.in_channels; ++c) {
+          *to++ = from[c * g.taps() + tap];
+        }
+      }
+    }
+    kernel = ordered.data();
+  }
   const int64_t positions = g.out_positions();
   const bool pointwise = g.IsPointwise();
   for (int64_t n = 0; n < g.batch; ++n) {
@@ -197,7 +223,7 @@ void ChannelsFirst(const Geometry& g, const T* x, const T* kernel, T* y) {
       const T* weights = kernel + group * g.out_channels * depth;
       T* out = y + (n * g.groups + group) * g.out_channels * positions;
       if (pointwise) {
-        internal::Gemm<T>(g.out_channels, positions, depth, {weights, depth},
+        internal::Gemm<T>(g.out_channels, positions, terms, {weights, depth},
                           internal::ConstMatrix<T>{image, positions}, out,
                           positions);
         continue;
@@ -205,7 +231,7 @@ void ChannelsFirst(const Geometry& g, const T* x, const T* kernel, T* y) {
       const auto pack = [&g, image](const internal::PackedBlock<T>& block) {
         PackUnfolded(g, image, block);
       };
-      internal::Gemm<T>(g.out_channels, positions, depth, {weights, depth},
+      internal::Gemm<T>(g.out_channels, positions, terms, {weights, depth},
                         internal::PackFn<T>(pack), out, positions);
     }
   }
@@ -220,6 +246,7 @@ absl::Status ChannelsLast(const Geometry& g, const T* x, const T* kernel,
   const int64_t positions = g.out_positions();
   const int64_t all_in = g.groups * g.in_channels;
   const int64_t all_out = g.groups * g.out_channels;
+  const Terms terms = {g.in_channels, g.taps(), /*taps_first=*/true};
   const bool pointwise = g.IsPointwise();
   const int64_t step = PositionsAtATime<T>(depth, positions);
   BATON_ASSIGN_OR_RETURN(MutableTensor scratch,
@@ -232,14 +259,14 @@ absl::Status ChannelsLast(const Geometry& g, const T* x, const T* kernel,
       const T* weights = kernel + group * g.out_channels;
       T* out = y + n * positions * all_out + group * g.out_channels;
       if (pointwise) {
-        internal::Gemm<T>(positions, g.out_channels, depth, {image, all_in},
+        internal::Gemm<T>(positions, g.out_channels, terms, {image, all_in},
                           {weights, all_out}, out, all_out);
         continue;
       }
       for (int64_t first = 0; first < positions; first += step) {
         const int64_t last = std::min(positions, first + step);
         UnfoldChannelsLast(g, image, first, last, unfolded);
-        internal::Gemm<T>(last - first, g.out_channels, depth,
+        internal::Gemm<T>(last - first, g.out_channels, terms,
                           {unfolded, depth}, {weights, all_out},
                           out + first * all_out, all_out);
       }
@@ -248,86 +275,166 @@ absl::Status ChannelsLast(const Geometry& g, const T* x, const T* kernel,
   return absl::OkStatus();
 }
 
-// Depthwise convolutions sum a channel's taps directly. Acc is the type of the
-// sums. Layouts as in ChannelsFirst, with in_channels = 1.
-template <typename T, typename Acc>
-void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
-                            T* y) {
-  std::vector<Acc> sums(static_cast<size_t>(g.w.out));
-  std::vector<Window::Range> valid;
-  for (int64_t kw = 0; kw < g.w.kernel; ++kw) {
-    valid.push_back(g.w.ValidOutputs(kw));
+// Sums of products in the order that Gemm has: of float32, those of
+// OrderedSums; integers and float64 in the order of taps.
+template <typename T>
+class Sums {
+ public:
+  Sums(int64_t n, const Terms&) : sums_(static_cast<size_t>(n)) {}
+  void Start() { std::fill(sums_.begin(), sums_.end(), T(0)); }
+  T* ChainsOf(int64_t) { return sums_.data(); }
+  const T* Finish() { return sums_.data(); }
+
+ private:
+  std::vector<T> sums_;
+};
+template <>
+class Sums<float> : public internal::OrderedSums {
+ public:
+  Sums(int64_t n, const Terms& terms) : OrderedSums(n, terms.sums()) {}
+};
+
+template <typename T>
+void AddProducts(int64_t n, const T* a, int64_t a_step, const T* b,
+                 int64_t b_step, T* sums, int64_t sums_step) {
+  if constexpr (std::is_same_v<T, float>) {
+    internal::AddProducts(n, a, a_step, b, b_step, sums, sums_step);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      sums[i * sums_step] += a[i * a_step] * b[i * b_step];
+    }
   }
-  const int64_t planes = g.batch * g.groups * g.out_channels;
-  for (int64_t plane = 0; plane < planes; ++plane) {
-    const T* image = x + plane / g.out_channels * g.in_positions();
-    const T* weights = kernel + plane % (g.groups * g.out_channels) * g.taps();
-    for (int64_t od = 0; od < g.d.out; ++od) {
-      for (int64_t oh = 0; oh < g.h.out; ++oh) {
-        std::fill(sums.begin(), sums.end(), Acc(0));
-        for (int64_t k = 0; k < g.d.kernel * g.h.kernel; ++k) {
-          const int64_t id = g.d.Input(od, k / g.h.kernel);
-          const int64_t ih = g.h.Input(oh, k % g.h.kernel);
-          if (!Inside(id, g.d) || !Inside(ih, g.h)) continue;
-          const T* row = image + (id * g.h.in + ih) * g.w.in;
-          for (int64_t kw = 0; kw < g.w.kernel; ++kw) {
-            const Acc weight = static_cast<Acc>(weights[k * g.w.kernel + kw]);
-            const Window::Range range = valid[static_cast<size_t>(kw)];
-            const int64_t n = range.last - range.first;
-            if (n == 0) continue;
-            const T* from = row + g.w.Input(range.first, kw);
-            Acc* to = sums.data() + range.first;
-            if (g.w.stride == 1) {
-              for (int64_t i = 0; i < n; ++i) {
-                to[i] += weight * static_cast<Acc>(from[i]);
-              }
-            } else {
-              for (int64_t i = 0; i < n; ++i) {
-                to[i] += weight * static_cast<Acc>(from[i * g.w.stride]);
-              }
-            }
-          }
-        }
-        for (const Acc sum : sums) *y++ = static_cast<T>(sum);
+}
+
+template <typename T>
+void AddMultiples(int64_t rows, int64_t n, T factor, const T* x, int64_t x_row,
+                  int64_t x_step, T* sums, int64_t sums_row) {
+  if constexpr (std::is_same_v<T, float>) {
+    internal::AddMultiples(rows, n, factor, x, x_row, x_step, sums, sums_row);
+  } else {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        sums[i * sums_row + j] += factor * x[i * x_row + j * x_step];
       }
     }
   }
 }
 
-template <typename T, typename Acc>
+// Depthwise convolutions sum a channel's taps directly. Layouts as in
+// ChannelsFirst, with in_channels = 1.
+template <typename T>
+void DepthwiseChannelsFirst(const Geometry& g, const T* x, const T* kernel,
+                            T* y) {
+  const int64_t out = g.h.out * g.w.out;
+  Sums<T> sums(out, g.terms());
+  const int64_t planes = g.batch * g.groups * g.out_channels;
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    const T* image = x + plane / g.out_channels * g.in_positions();
+    const T* weights = kernel + plane % (g.groups * g.out_channels) * g.taps();
+    for (int64_t od = 0; od < g.d.out; ++od) {
+      sums.Start();
+      int64_t next = 0;
+      ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
+        const int64_t tap = next++;
+        const int64_t id = g.d.Input(od, kd);
+        const Window::Range rows = g.h.ValidOutputs(kh);
+        const Window::Range columns = g.w.ValidOutputs(kw);
+        if (!Inside(id, g.d) || rows.first == rows.last ||
+            columns.first == columns.last) {
+          return;
+        }
+        AddMultiples<T>(
+            rows.last - rows.first, columns.last - columns.first, weights[tap],
+            image + (id * g.h.in + g.h.Input(rows.first, kh)) * g.w.in +
+                g.w.Input(columns.first, kw),
+            g.h.stride * g.w.in, g.w.stride,
+            sums.ChainsOf(tap) + rows.first * g.w.out + columns.first, g.w.out);
+      });
+      y = std::copy_n(sums.Finish(), out, y);
+    }
+  }
+}
+
+template <typename T>
 void DepthwiseChannelsLast(const Geometry& g, const T* x, const T* kernel,
                            T* y) {
   const int64_t channels = g.groups;
   const int64_t multiplier = g.out_channels;
   const int64_t outs = channels * multiplier;
-  std::vector<Acc> sums(static_cast<size_t>(outs));
+  Sums<T> sums(outs, g.terms());
   for (int64_t n = 0; n < g.batch; ++n) {
     const T* image = x + n * g.in_positions() * channels;
     for (int64_t i = 0; i < g.out_positions(); ++i) {
       const Position p = OutputPosition(g, i);
-      std::fill(sums.begin(), sums.end(), Acc(0));
-      const T* weights = kernel - outs;
+      sums.Start();
+      int64_t tap = -1;
       ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
-        weights += outs;
+        ++tap;
         const int64_t id = g.d.Input(p.d, kd);
         const int64_t ih = g.h.Input(p.h, kh);
         const int64_t iw = g.w.Input(p.w, kw);
         if (!Inside(id, g.d) || !Inside(ih, g.h) || !Inside(iw, g.w)) return;
         const T* from = image + ((id * g.h.in + ih) * g.w.in + iw) * channels;
-        if (multiplier == 1) {
-          for (int64_t c = 0; c < channels; ++c) {
-            sums[static_cast<size_t>(c)] +=
-                static_cast<Acc>(from[c]) * static_cast<Acc>(weights[c]);
-          }
-        } else {
-          for (int64_t c = 0; c < outs; ++c) {
-            sums[static_cast<size_t>(c)] +=
-                static_cast<Acc>(from[c / multiplier]) *
-                static_cast<Acc>(weights[c]);
-          }
+        for (int64_t m = 0; m < multiplier; ++m) {
+          AddProducts<T>(channels, from, 1, kernel + tap * outs + m, multiplier,
+                         sums.ChainsOf(tap) + m, multiplier);
         }
       });
-      for (const Acc sum : sums) *y++ = static_cast<T>(sum);
+      y = std::copy_n(sums.Finish(), outs, y);
+    }
+  }
+}
+
+// A convolution that skips what reads padding: above it is a zero that is
+// multiplied by a weight, which is nothing to add if the weight is finite.
+template <typename T>
+void Skipping(const Geometry& g, bool channels_last, const T* x,
+              const T* kernel, T* y) {
+  const Terms terms = g.terms();
+  const int64_t taps = g.taps();
+  const int64_t ins = g.groups * g.in_channels;
+  const int64_t outs = g.groups * g.out_channels;
+  // From one channel, or position, to the next.
+  const int64_t x_channel = channels_last ? 1 : g.in_positions();
+  const int64_t x_position = channels_last ? ins : 1;
+  const int64_t y_channel = channels_last ? 1 : g.out_positions();
+  const int64_t y_position = channels_last ? outs : 1;
+  const int64_t kernel_out = channels_last ? 1 : g.in_channels * taps;
+  const int64_t kernel_in = channels_last ? outs : taps;
+  const int64_t kernel_tap = channels_last ? g.in_channels * outs : 1;
+  Sums<T> sums(g.out_channels, terms);
+  for (int64_t n = 0; n < g.batch; ++n) {
+    for (int64_t group = 0; group < g.groups; ++group) {
+      const T* image =
+          x + n * ins * g.in_positions() + group * g.in_channels * x_channel;
+      const T* weights = kernel + group * g.out_channels * kernel_out;
+      T* out =
+          y + n * outs * g.out_positions() + group * g.out_channels * y_channel;
+      for (int64_t i = 0; i < g.out_positions(); ++i) {
+        const Position p = OutputPosition(g, i);
+        sums.Start();
+        for (int64_t t = 0; t < terms.count(); ++t) {
+          const Terms::Term term = terms.At(t);
+          const Position tap = g.TapAt(term.tap);
+          const int64_t id = g.d.Input(p.d, tap.d);
+          const int64_t ih = g.h.Input(p.h, tap.h);
+          const int64_t iw = g.w.Input(p.w, tap.w);
+          if (!Inside(id, g.d) || !Inside(ih, g.h) || !Inside(iw, g.w)) {
+            continue;
+          }
+          AddProducts<T>(
+              g.out_channels,
+              image + term.channel * x_channel +
+                  ((id * g.h.in + ih) * g.w.in + iw) * x_position,
+              0, weights + term.channel * kernel_in + term.tap * kernel_tap,
+              kernel_out, sums.ChainsOf(term.channel / 16 * taps + term.tap),
+              1);
+        }
+        const T* from = sums.Finish();
+        for (int64_t o = 0; o < g.out_channels; ++o) {
+          out[o * y_channel + i * y_position] = from[o];
+        }
+      }
     }
   }
 }
@@ -336,20 +443,21 @@ template <typename T>
 absl::Status Convolve(const Geometry& g, bool channels_last, const T* x,
                       const T* kernel, T* y) {
   if (g.in_channels == 1 && g.groups > 1) {
-    const auto run = [&]<typename Acc>() {
-      if (channels_last) {
-        DepthwiseChannelsLast<T, Acc>(g, x, kernel, y);
-      } else {
-        DepthwiseChannelsFirst<T, Acc>(g, x, kernel, y);
-      }
-    };
-    // As many float32 terms as the bound on the error allows.
-    if (std::is_same_v<T, float> && g.taps() > 128) {
-      run.template operator()<double>();
+    if (channels_last) {
+      DepthwiseChannelsLast<T>(g, x, kernel, y);
     } else {
-      run.template operator()<T>();
+      DepthwiseChannelsFirst<T>(g, x, kernel, y);
     }
     return absl::OkStatus();
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    const bool pads = g.d.pads() || g.h.pads() || g.w.pads();
+    const int64_t size = g.groups * g.out_channels * g.in_channels * g.taps();
+    if (pads && !std::all_of(kernel, kernel + size,
+                             [](T w) { return std::isfinite(w); })) {
+      Skipping<T>(g, channels_last, x, kernel, y);
+      return absl::OkStatus();
+    }
   }
   if (channels_last) return ChannelsLast(g, x, kernel, y);
   ChannelsFirst(g, x, kernel, y);
@@ -410,7 +518,7 @@ absl::Status TransposeChannelsFirst(const Geometry& g, const T* x,
       T* out = y + (n * g.groups + group) * g.in_channels * g.in_positions();
       for (int64_t first = 0; first < positions; first += step) {
         const int64_t last = std::min(positions, first + step);
-        internal::Gemm<T>(depth, last - first, g.out_channels,
+        internal::Gemm<T>(depth, last - first, {g.out_channels},
                           {weights, depth, /*transposed=*/true},
                           {image + first, positions}, unfolded, last - first);
         FoldChannelsFirst(g, unfolded, first, last, out);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -34,14 +35,13 @@ struct Product {
   bool transpose_b;
 };
 
-// The longest sum of products of which each of the partial sums that SumOf
-// makes stays within what Gemm promises.
-constexpr int64_t kMaxDot = 128 * internal::kPartial;
-
 // out[i] is the sum of the products of k elements each, for i < batch.
 template <typename T>
 void Dots(const T* x, int64_t x_step, const T* y, int64_t y_step, int64_t k,
           T* out, int64_t batch) {
+  if constexpr (std::is_same_v<T, float>) {
+    return internal::Dots(x, x_step, y, y_step, k, out, batch);
+  }
   internal::RunLoop([=]() BATON_LOOP {
     for (int64_t i = 0; i < batch; ++i) {
       const T* a = x + i * x_step;
@@ -72,13 +72,13 @@ absl::StatusOr<Tensor> Multiply(absl::string_view name, const Tensor& a,
       const T* x = static_cast<const T*>(left.data());
       const T* y = static_cast<const T*>(right.data());
       T* out = static_cast<T*>(result.data());
-      if (batch > 1 && p.m == 1 && p.n == 1 && p.k <= kMaxDot) {
+      if (batch > 1 && p.m == 1 && p.n == 1) {
         // Smaller than any tile of Gemm.
         return Dots<T>(x, a_step, y, b_step, p.k, out, batch);
       }
       for (int64_t i = 0; i < batch; ++i) {
         internal::Gemm<T>(
-            p.m, p.n, p.k,
+            p.m, p.n, {p.k},
             {x + i * a_step, p.transpose_a ? p.m : p.k, p.transpose_a},
             {y + i * b_step, p.transpose_b ? p.k : p.n, p.transpose_b},
             out + i * p.m * p.n, p.n);

@@ -4,10 +4,10 @@
 // reads them front to back; they fit into the second-level cache, a panel of
 // one into the first-level cache. `a` is read where it is.
 //
-// Each element is summed in an order that depends on the shapes of the operands
-// alone: its value depends neither on the tile that it is in nor on the width
-// of vectors, but on whether the processor has fused multiplication and
-// addition.
+// Each element is summed in the order of blocked/sums.h: its value depends
+// neither on the tile that it is in nor on the width of vectors, but on whether
+// the processor has fused multiplication and addition. The compiler fuses those
+// that stand in one expression, if it optimizes: this source always is.
 
 #include "baton/runtime/kernels/internal/gemm.h"
 
@@ -21,22 +21,34 @@
 namespace baton::kernels::internal {
 namespace {
 
-// The longest run of products that is summed in float32 alone. A sum of
-// kChunk + kGroup / kChunk roundings of 2^-24 each is within 1e-5.
-constexpr int64_t kChunk = 128;
-constexpr int64_t kGroup = 36 * kChunk;
+// A sum of kChunk + kChunksOfGroup roundings of 2^-24 each is within 1e-5.
+constexpr int64_t kChunk = blocked::kPositionsOfChunk;
+constexpr int64_t kChunksOfGroup = blocked::kChunksOfGroup;
 
 // Bytes of a packed block.
 constexpr int64_t kBlockBytes = int64_t{256} << 10;
 
 // --- Tiles -----------------------------------------------------------------
 
-// c = a * b or c += a * b for a tile of c. Element (i, p) of a is
-// a[i * a_row + p * a_column]; row p of b starts at b + p * b_row, row i of c
-// at c + i * c_row.
+// Terms of a chunk that are evenly spaced in the operands.
+struct Run {
+  int64_t a;  // Where the first is in a row of a.
+  int64_t b;  // Its row of b.
+  int64_t count;
+};
+
+// The runs of a chunk.
+struct Chunk {
+  std::array<Run, blocked::kTapsOfChunk> runs;
+  size_t size = 0;
+};
+
+// c = a * b or c += a * b for a tile of c. Element (i, p) of a run is
+// a[run.a + i * a_row + p * a_column]; its row p of b starts at
+// b + (run.b + p) * b_row, row i of c at c + i * c_row.
 template <typename T>
 struct Tile {
-  int64_t k;
+  const Chunk* chunk;
   const T* a;
   int64_t a_row;
   int64_t a_column;
@@ -66,22 +78,25 @@ template <typename T, int kBytes, int kRows, int kVectors>
   const int64_t a_row = tile.a_row;
   const int64_t a_column = tile.a_column;
   const int64_t b_row = tile.b_row;
-  const T* a = tile.a;
-  const T* b = tile.b;
-  for (int64_t p = 0; p < tile.k; ++p) {
-    Vector right[kVectors];
+  for (size_t r = 0; r < tile.chunk->size; ++r) {
+    const Run& run = tile.chunk->runs[r];
+    const T* a = tile.a + run.a;
+    const T* b = tile.b + run.b * b_row;
+    for (int64_t p = 0; p < run.count; ++p) {
+      Vector right[kVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      right[v] = *reinterpret_cast<const Vector*>(b + v * kLanes);
-    }
+      for (int v = 0; v < kVectors; ++v) {
+        right[v] = *reinterpret_cast<const Vector*>(b + v * kLanes);
+      }
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      const T left = a[i * a_row];
+      for (int i = 0; i < kRows; ++i) {
+        const T left = a[i * a_row];
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) sums[i][v] += left * right[v];
+        for (int v = 0; v < kVectors; ++v) sums[i][v] += left * right[v];
+      }
+      a += a_column;
+      b += b_row;
     }
-    a += a_column;
-    b += b_row;
   }
   T* c = tile.c;
 #pragma GCC unroll 8
@@ -89,7 +104,8 @@ template <typename T, int kBytes, int kRows, int kVectors>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       Vector* to = reinterpret_cast<Vector*>(c + v * kLanes);
-      *to = tile.add ? *to + sums[i][v] : sums[i][v];
+      // Adding +0 makes +0 of -0.
+      *to = (tile.add ? *to : Vector{}) + sums[i][v];
     }
     c += tile.c_row;
   }
@@ -177,20 +193,21 @@ const Machine<T>& ThisMachine() {
 
 // --- Blocks ----------------------------------------------------------------
 
-// Row i of an operand starts at data + i * row.
+// Element (i, p) of a run is data[run.a + i * row + p * column].
 template <typename T>
 struct Left {
   const T* data;
   int64_t row;
-  int64_t column;
+  int64_t index;   // From one term in memory to the next.
+  int64_t column;  // From one term of a run to the next.
 };
 
-// c = a * b or c += a * b, where b is a panel of `columns` columns that lies in
-// memory in whole vectors, k rows of them, b_row apart.
+// c = a * b or c += a * b for the terms of a chunk, where b is a panel of
+// `columns` columns that lies in memory in whole vectors, rows b_row apart.
 template <typename T>
 void MultiplyPanel(const Machine<T>& machine, int64_t m, int64_t columns,
-                   int64_t k, Left<T> a, const T* b, int64_t b_row, T* c,
-                   int64_t c_stride, bool add) {
+                   const Chunk& chunk, Left<T> a, const T* b, int64_t b_row,
+                   T* c, int64_t c_stride, bool add) {
   const int64_t lanes = machine.lanes();
   const int64_t vectors = (columns + lanes - 1) / lanes;
   const bool is_whole = vectors * lanes == columns;
@@ -207,8 +224,8 @@ void MultiplyPanel(const Machine<T>& machine, int64_t m, int64_t columns,
     }
     const TileFn<T> multiply =
         machine.tiles[log_rows][static_cast<size_t>(vectors - 1)];
-    Tile<T> tile = {k,     a.data + i * a.row, a.row,    a.column, b,
-                    b_row, c + i * c_stride,   c_stride, add};
+    Tile<T> tile = {&chunk, a.data + i * a.row, a.row,    a.column, b,
+                    b_row,  c + i * c_stride,   c_stride, add};
     if (is_whole) {
       multiply(tile);
     } else {
@@ -239,64 +256,97 @@ struct Right {
   int64_t stride = 0;
 };
 
-// c = a * b for the terms [k0, k1) of each sum.
+// The chunk that is made of the terms [first, last). If `packed`, its rows of b
+// are numbered from 0 on, else as in memory.
+Chunk ChunkOf(const Terms& terms, int64_t first, int64_t last, bool packed) {
+  Chunk chunk;
+  for (int64_t i = first; i < last;) {
+    const Terms::Term term = terms.At(i);
+    const int64_t count =
+        terms.are_ordered()
+            ? last - i
+            : std::min<int64_t>(16, terms.channels - term.channel);
+    const int64_t index = terms.IndexOf(term);
+    chunk.runs[chunk.size++] = {index, packed ? i - first : index, count};
+    i += count;
+  }
+  return chunk;
+}
+
+// c = a * b for the chunks [c0, c1) of each sum.
 template <typename T>
-void MultiplyTerms(int64_t m, int64_t n, int64_t k0, int64_t k1, Left<T> a,
-                   const Right<T>& b, T* c, int64_t c_stride) {
+void MultiplyChunks(int64_t m, int64_t n, const Terms& terms, int64_t c0,
+                    int64_t c1, const Left<T>& a, const Right<T>& b, T* c,
+                    int64_t c_stride) {
   const Machine<T>& machine = ThisMachine<T>();
   const int64_t width = machine.width();
+  const blocked::Sums sums = terms.sums();
   // Packing costs more than it saves where each element is used but a few
-  // times.
-  const bool in_place = b.rows != nullptr && m <= 2 * machine.rows;
+  // times. Rows that are read in place follow each other.
+  const bool in_place = b.rows != nullptr && m <= 2 * machine.rows &&
+                        (terms.taps == 1 || terms.taps_first);
   const int64_t panels =
       std::max<int64_t>(1, kBlockBytes / (kChunk * width * int64_t{sizeof(T)}));
   const int64_t step =
       std::min(panels * width, (n + width - 1) / width * width);
   // In place, only the last panel is packed, if it is not full.
   const int64_t packed_columns = in_place ? width : step;
-  std::vector<T> packed(
-      static_cast<size_t>(packed_columns * std::min(kChunk, k1 - k0)));
+  std::vector<T> packed(static_cast<size_t>(
+      packed_columns *
+      std::min(kChunk, sums.TermsBefore(c1) - sums.TermsBefore(c0))));
   for (int64_t j0 = 0; j0 < n; j0 += step) {
     const int64_t j1 = std::min(n, j0 + step);
-    for (int64_t p0 = k0; p0 < k1; p0 += kChunk) {
-      const int64_t depth = std::min(kChunk, k1 - p0);
+    for (int64_t i = c0; i < c1; ++i) {
+      const int64_t p0 = sums.TermsBefore(i);
+      const int64_t p1 = sums.TermsBefore(i + 1);
       // The columns before `first` are read in place.
       const int64_t first = in_place ? j0 + (j1 - j0) / width * width : j0;
       if (first < j1) {
-        b.pack({p0, depth, first, j1 - first, width, packed.data()});
+        b.pack({p0, p1 - p0, first, j1 - first, width, packed.data()});
       }
-      const Left<T> left = {a.data + p0 * a.column, a.row, a.column};
+      Chunk of_packed = ChunkOf(terms, p0, p1, /*packed=*/true);
+      Chunk of_rows = ChunkOf(terms, p0, p1, /*packed=*/false);
+      for (Chunk* chunk : {&of_packed, &of_rows}) {
+        for (size_t r = 0; r < chunk->size; ++r) {
+          chunk->runs[r].a *= a.index;
+        }
+      }
       for (int64_t j = j0; j < j1; j += width) {
         const bool is_packed = j >= first;
-        MultiplyPanel(machine, m, std::min(width, j1 - j), depth, left,
-                      is_packed ? packed.data() + (j - first) * depth
-                                : b.rows + p0 * b.stride + j,
-                      is_packed ? width : b.stride, c + j, c_stride,
-                      /*add=*/p0 > k0);
+        MultiplyPanel(
+            machine, m, std::min(width, j1 - j),
+            is_packed ? of_packed : of_rows, a,
+            is_packed ? packed.data() + (j - first) * (p1 - p0) : b.rows + j,
+            is_packed ? width : b.stride, c + j, c_stride,
+            /*add=*/i > c0);
       }
     }
   }
 }
 
 template <typename T>
-void Multiply(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a,
+void Multiply(int64_t m, int64_t n, const Terms& terms, ConstMatrix<T> a,
               const Right<T>& b, T* c, int64_t c_stride) {
   if (m == 0 || n == 0) return;
-  if (k == 0) {
+  if (terms.count() == 0) {
     for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * c_stride, n, T(0));
     return;
   }
-  const Left<T> left = {a.data, a.transposed ? 1 : a.stride,
-                        a.transposed ? a.stride : 1};
-  if (!std::is_same_v<T, float> || k <= kGroup) {
-    MultiplyTerms(m, n, 0, k, left, b, c, c_stride);
+  const int64_t index = a.transposed ? a.stride : 1;
+  const Left<T> left = {a.data, a.transposed ? 1 : a.stride, index,
+                        terms.taps_first ? index : index * terms.taps};
+  const blocked::Sums order = terms.sums();
+  const int64_t chunks = order.chunks();
+  if (!std::is_same_v<T, float> || !order.in_double()) {
+    MultiplyChunks(m, n, terms, 0, chunks, left, b, c, c_stride);
     return;
   }
   const size_t elements = static_cast<size_t>(m * n);
   std::vector<double> sums(elements, 0);
   std::vector<T> group(elements);
-  for (int64_t k0 = 0; k0 < k; k0 += kGroup) {
-    MultiplyTerms(m, n, k0, std::min(k, k0 + kGroup), left, b, group.data(), n);
+  for (int64_t c0 = 0; c0 < chunks; c0 += kChunksOfGroup) {
+    MultiplyChunks(m, n, terms, c0, std::min(chunks, c0 + kChunksOfGroup), left,
+                   b, group.data(), n);
     for (size_t i = 0; i < elements; ++i) {
       sums[i] += static_cast<double>(group[i]);
     }
@@ -311,12 +361,12 @@ void Multiply(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a,
 
 // Writes a block of b.
 template <typename T>
-void Pack(ConstMatrix<T> b, const PackedBlock<T>& block) {
+void Pack(ConstMatrix<T> b, const Terms& terms, const PackedBlock<T>& block) {
   if (!b.transposed) {
     for (int64_t p = 0; p < block.rows; ++p) {
+      const int64_t from = terms.IndexOf(terms.At(block.first_row + p));
       PackedRow<T> row(block, p);
-      row.Copy(b.data + (block.first_row + p) * b.stride + block.first_column,
-               block.columns);
+      row.Copy(b.data + from * b.stride + block.first_column, block.columns);
       row.Finish();
     }
     return;
@@ -328,69 +378,324 @@ void Pack(ConstMatrix<T> b, const PackedBlock<T>& block) {
       std::fill_n(panel, block.rows * block.width, T(0));
     }
     for (int64_t j = 0; j < columns; ++j) {
-      const T* from =
-          b.data + (block.first_column + j0 + j) * b.stride + block.first_row;
+      const T* from = b.data + (block.first_column + j0 + j) * b.stride;
+      if (terms.taps == 1) {
+        from += block.first_row;
+        for (int64_t p = 0; p < block.rows; ++p) {
+          panel[p * block.width + j] = from[p];
+        }
+        continue;
+      }
       for (int64_t p = 0; p < block.rows; ++p) {
-        panel[p * block.width + j] = from[p];
+        panel[p * block.width + j] =
+            from[terms.IndexOf(terms.At(block.first_row + p))];
       }
     }
   }
 }
 
-// The sum of a[i] * b[i], float32 sums of at most kChunk products each.
-double Dot(const float* a, const float* b, int64_t k) {
-  constexpr int64_t kLanes = 16;
-  double total = 0;
-  int64_t i = 0;
-  while (i + kLanes <= k) {
-    const int64_t end =
-        i + std::min(kChunk * kLanes, (k - i) / kLanes * kLanes);
-    float lanes[kLanes] = {};
-    for (; i < end; i += kLanes) {
-      for (int64_t j = 0; j < kLanes; ++j) lanes[j] += a[i + j] * b[i + j];
+// --- Loops of other shapes -------------------------------------------------
+
+// Each is compiled for processors that fuse, and for others.
+
+// Asks for what loops over vectors get from the compiler: where it makes vectors
+// of a loop over a sum, it fuses nothing.
+template <bool kFuses>
+[[gnu::always_inline]] inline float MultiplyAdd(float a, float b, float c) {
+  if constexpr (kFuses) return __builtin_fmaf(a, b, c);
+  return a * b + c;
+}
+
+// Adds the products of a[p] and b[i * b_step + p], p < count, to sum i of
+// kSums.
+template <int kSums, bool kFuses>
+[[gnu::always_inline]] inline void AddToDots(const float* a, int64_t a_step,
+                                             const float* b, int64_t b_step,
+                                             int64_t count, float* sums) {
+  float chains[kSums];
+#pragma GCC unroll 8
+  for (int i = 0; i < kSums; ++i) chains[i] = 0;
+  for (int64_t p = 0; p < count; ++p) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kSums; ++i) {
+      chains[i] =
+          MultiplyAdd<kFuses>(a[i * a_step + p], b[i * b_step + p], chains[i]);
     }
-    for (float lane : lanes) total += static_cast<double>(lane);
   }
-  for (; i < k; ++i) {
-    total += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+#pragma GCC unroll 8
+  for (int i = 0; i < kSums; ++i) sums[i] += chains[i];
+}
+
+// How many products of vectors are summed at a time.
+constexpr int64_t kDots = 16;
+
+template <bool kFuses>
+[[gnu::always_inline]] inline void AddProductsTo(int64_t n, const float* a,
+                                                 int64_t a_step, const float* b,
+                                                 int64_t b_step, float* sums,
+                                                 int64_t sums_step) {
+  if (sums_step == 1 && a_step == 1 && b_step == 1) {
+    for (int64_t i = 0; i < n; ++i) {
+      sums[i] = MultiplyAdd<kFuses>(a[i], b[i], sums[i]);
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      float& sum = sums[i * sums_step];
+      sum = MultiplyAdd<kFuses>(a[i * a_step], b[i * b_step], sum);
+    }
   }
-  return total;
+}
+
+// Element (i, j) of an operand is at i * its row + j * its step.
+template <bool kFuses>
+[[gnu::always_inline]] inline void AddMultiplesTo(int64_t rows, int64_t n,
+                                                  float factor, const float* x,
+                                                  int64_t x_row, int64_t x_step,
+                                                  float* sums,
+                                                  int64_t sums_row) {
+  for (; rows > 0; --rows, x += x_row, sums += sums_row) {
+    if (x_step == 1) {
+      for (int64_t i = 0; i < n; ++i) {
+        sums[i] = MultiplyAdd<kFuses>(factor, x[i], sums[i]);
+      }
+    } else if (x_step == 2) {
+      for (int64_t i = 0; i < n; ++i) {
+        sums[i] = MultiplyAdd<kFuses>(factor, x[2 * i], sums[i]);
+      }
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        sums[i] = MultiplyAdd<kFuses>(factor, x[x_step * i], sums[i]);
+      }
+    }
+  }
+}
+
+#ifdef __x86_64__
+
+template <int kSums>
+[[gnu::target("avx2,fma")]] void AddToDotsFused(const float* a, int64_t a_step,
+                                                const float* b, int64_t b_step,
+                                                int64_t count, float* sums) {
+  AddToDots<kSums, true>(a, a_step, b, b_step, count, sums);
+}
+
+// Adds the products of `a` and 16 rows of b to sums. Four columns of eight rows
+// at a time are transposed, so that lanes are rows.
+[[gnu::target("avx2,fma")]] void AddTo16Dots(const float* a, const float* b,
+                                             int64_t b_step, int64_t count,
+                                             float* sums) {
+  typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
+  Eight chains[2] = {};
+  int64_t p = 0;
+  for (; p + 4 <= count; p += 4) {
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      const float* from = b + 8 * half * b_step + p;
+      Eight rows[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i, from += b_step) {
+        rows[i] = __builtin_shufflevector(
+            *reinterpret_cast<const Four*>(from),
+            *reinterpret_cast<const Four*>(from + 4 * b_step), 0, 1, 2, 3, 4, 5,
+            6, 7);
+      }
+      const Eight low01 =
+          __builtin_shufflevector(rows[0], rows[1], 0, 8, 1, 9, 4, 12, 5, 13);
+      const Eight high01 =
+          __builtin_shufflevector(rows[0], rows[1], 2, 10, 3, 11, 6, 14, 7, 15);
+      const Eight low23 =
+          __builtin_shufflevector(rows[2], rows[3], 0, 8, 1, 9, 4, 12, 5, 13);
+      const Eight high23 =
+          __builtin_shufflevector(rows[2], rows[3], 2, 10, 3, 11, 6, 14, 7, 15);
+      Eight chain = chains[half];
+      chain += a[p] *
+               __builtin_shufflevector(low01, low23, 0, 1, 8, 9, 4, 5, 12, 13);
+      chain += a[p + 1] * __builtin_shufflevector(low01, low23, 2, 3, 10, 11, 6,
+                                                  7, 14, 15);
+      chain += a[p + 2] * __builtin_shufflevector(high01, high23, 0, 1, 8, 9, 4,
+                                                  5, 12, 13);
+      chain += a[p + 3] * __builtin_shufflevector(high01, high23, 2, 3, 10, 11,
+                                                  6, 7, 14, 15);
+      chains[half] = chain;
+    }
+  }
+  float last[16];
+  for (int i = 0; i < 16; ++i) last[i] = chains[i / 8][i % 8];
+  for (; p < count; ++p) {
+    for (int i = 0; i < 16; ++i) {
+      last[i] = MultiplyAdd<true>(a[p], b[i * b_step + p], last[i]);
+    }
+  }
+  for (int i = 0; i < 16; ++i) sums[i] += last[i];
+}
+
+[[gnu::target("avx2,fma")]] void AddMultiplesFused(int64_t rows, int64_t n,
+                                                   float factor, const float* x,
+                                                   int64_t x_row,
+                                                   int64_t x_step, float* sums,
+                                                   int64_t sums_row) {
+  AddMultiplesTo<true>(rows, n, factor, x, x_row, x_step, sums, sums_row);
+}
+
+[[gnu::target("avx2,fma")]] void AddProductsFused(int64_t n, const float* a,
+                                                  int64_t a_step,
+                                                  const float* b,
+                                                  int64_t b_step, float* sums,
+                                                  int64_t sums_step) {
+  AddProductsTo<true>(n, a, a_step, b, b_step, sums, sums_step);
+}
+
+bool Fuses() { return ThisMachine<float>().bytes > 16; }
+
+#endif  // __x86_64__
+
+// Adds the products of a chunk to n sums, at most kDots.
+void AddChunkToDots(const float* a, int64_t a_step, const float* b,
+                    int64_t b_step, int64_t count, int64_t n, float* sums) {
+  int64_t i = 0;
+#ifdef __x86_64__
+  if (Fuses()) {
+    if (a_step == 0 && n == 16) return AddTo16Dots(a, b, b_step, count, sums);
+    for (; i + 8 <= n; i += 8) {
+      AddToDotsFused<8>(a + i * a_step, a_step, b + i * b_step, b_step, count,
+                        sums + i);
+    }
+    for (; i < n; ++i) {
+      AddToDotsFused<1>(a + i * a_step, 0, b + i * b_step, 0, count, sums + i);
+    }
+    return;
+  }
+#endif
+  for (; i < n; ++i) {
+    AddToDots<1, false>(a + i * a_step, 0, b + i * b_step, 0, count, sums + i);
+  }
 }
 
 }  // namespace
 
+void Dots(const float* x, int64_t x_step, const float* y, int64_t y_step,
+          int64_t k, float* out, int64_t n) {
+  for (int64_t i0 = 0; i0 < n; i0 += kDots) {
+    const int64_t count = std::min(kDots, n - i0);
+    double totals[kDots] = {};
+    for (int64_t p0 = 0; p0 < k; p0 += kChunksOfGroup * kChunk) {
+      const int64_t p1 = std::min(k, p0 + kChunksOfGroup * kChunk);
+      float sums[kDots] = {};
+      for (int64_t p = p0; p < p1; p += kChunk) {
+        AddChunkToDots(x + i0 * x_step + p, x_step, y + i0 * y_step + p, y_step,
+                       std::min(kChunk, p1 - p), count, sums);
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        totals[i] += static_cast<double>(sums[i]);
+      }
+    }
+    // The double of a float is rounded to that float.
+    for (int64_t i = 0; i < count; ++i) {
+      out[i0 + i] = static_cast<float>(totals[i]);
+    }
+  }
+}
+
+void AddMultiples(int64_t rows, int64_t n, float factor, const float* x,
+                  int64_t x_row, int64_t x_step, float* sums,
+                  int64_t sums_row) {
+#ifdef __x86_64__
+  if (Fuses()) {
+    return AddMultiplesFused(rows, n, factor, x, x_row, x_step, sums, sums_row);
+  }
+#endif
+  AddMultiplesTo<false>(rows, n, factor, x, x_row, x_step, sums, sums_row);
+}
+
+void AddProducts(int64_t n, const float* a, int64_t a_step, const float* b,
+                 int64_t b_step, float* sums, int64_t sums_step) {
+#ifdef __x86_64__
+  if (Fuses()) {
+    return AddProductsFused(n, a, a_step, b, b_step, sums, sums_step);
+  }
+#endif
+  AddProductsTo<false>(n, a, a_step, b, b_step, sums, sums_step);
+}
+
+OrderedSums::OrderedSums(int64_t n, const blocked::Sums& order)
+    : in_double_(order.in_double()),
+      chains_(static_cast<size_t>(n)),
+      sums_(static_cast<size_t>(n)),
+      doubles_(static_cast<size_t>(in_double_ ? n : 0)) {}
+
+void OrderedSums::Start() {
+  chunk_ = 0;
+  std::fill(chains_.begin(), chains_.end(), 0.0f);
+  std::fill(sums_.begin(), sums_.end(), 0.0f);
+  std::fill(doubles_.begin(), doubles_.end(), 0.0);
+}
+
+void OrderedSums::EndChunk() {
+  for (size_t i = 0; i < sums_.size(); ++i) {
+    sums_[i] += chains_[i];
+    chains_[i] = 0;
+  }
+}
+
+float* OrderedSums::ChainsOf(int64_t unit) {
+  const int64_t chunk = unit / blocked::kTapsOfChunk;
+  if (chunk != chunk_) {
+    EndChunk();
+    if (in_double_ && chunk / kChunksOfGroup != chunk_ / kChunksOfGroup) {
+      for (size_t i = 0; i < sums_.size(); ++i) {
+        doubles_[i] += static_cast<double>(sums_[i]);
+        sums_[i] = 0;
+      }
+    }
+    chunk_ = chunk;
+  }
+  return chains_.data();
+}
+
+const float* OrderedSums::Finish() {
+  EndChunk();
+  if (in_double_) {
+    for (size_t i = 0; i < sums_.size(); ++i) {
+      sums_[i] =
+          static_cast<float>(doubles_[i] + static_cast<double>(sums_[i]));
+    }
+  }
+  return sums_.data();
+}
+
 template <typename T>
-void Gemm(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a, ConstMatrix<T> b,
-          T* c, int64_t c_stride) {
+void Gemm(int64_t m, int64_t n, const Terms& terms, ConstMatrix<T> a,
+          ConstMatrix<T> b, T* c, int64_t c_stride) {
   if constexpr (std::is_same_v<T, float>) {
     // Few rows against a transposed matrix: each element of b is used so rarely
     // that packing it would cost more than the product.
-    if (m <= 2 && !a.transposed && b.transposed) {
-      for (int64_t j = 0; j < n; ++j) {
+    if (m <= 2 && !a.transposed && b.transposed && terms.taps == 1) {
+      for (int64_t j = 0; j < n; j += kDots) {
         for (int64_t i = 0; i < m; ++i) {
-          c[i * c_stride + j] = static_cast<float>(
-              Dot(a.data + i * a.stride, b.data + j * b.stride, k));
+          Dots(a.data + i * a.stride, 0, b.data + j * b.stride, b.stride,
+               terms.channels, c + i * c_stride + j, std::min(kDots, n - j));
         }
       }
       return;
     }
   }
-  const auto pack = [&b](const PackedBlock<T>& block) { Pack(b, block); };
-  Multiply<T>(m, n, k, a, {pack, b.transposed ? nullptr : b.data, b.stride}, c,
-              c_stride);
+  const auto pack = [&](const PackedBlock<T>& block) { Pack(b, terms, block); };
+  Multiply<T>(m, n, terms, a, {pack, b.transposed ? nullptr : b.data, b.stride},
+              c, c_stride);
 }
 
 template <typename T>
-void Gemm(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a, PackFn<T> b, T* c,
-          int64_t c_stride) {
-  Multiply<T>(m, n, k, a, {b}, c, c_stride);
+void Gemm(int64_t m, int64_t n, const Terms& terms, ConstMatrix<T> a,
+          PackFn<T> b, T* c, int64_t c_stride) {
+  Multiply<T>(m, n, terms, a, {b}, c, c_stride);
 }
 
-#define BATON_GEMM(T)                                                          \
-  template void Gemm(int64_t, int64_t, int64_t, ConstMatrix<T>,                \
-                     ConstMatrix<T>, T*, int64_t);                             \
-  template void Gemm(int64_t, int64_t, int64_t, ConstMatrix<T>, PackFn<T>, T*, \
-                     int64_t)
+#define BATON_GEMM(T)                                                \
+  template void Gemm(int64_t, int64_t, const Terms&, ConstMatrix<T>, \
+                     ConstMatrix<T>, T*, int64_t);                   \
+  template void Gemm(int64_t, int64_t, const Terms&, ConstMatrix<T>, \
+                     PackFn<T>, T*, int64_t)
 BATON_GEMM(float);
 BATON_GEMM(double);
 BATON_GEMM(uint32_t);

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "baton/runtime/kernels/blocked/sums.h"
 
 namespace baton::kernels::internal {
 
@@ -93,18 +95,93 @@ class PackedRow {
 template <typename T>
 using PackFn = absl::FunctionRef<void(const PackedBlock<T>& block)>;
 
-// c = a * b, where a is [m, k], b is [k, n] and row i of c starts at
+// The terms of a sum, in the order in which they are added (blocked/sums.h): by
+// block of 16 channels, tap, and channel. A plain product has as many channels
+// as it has terms, and one tap.
+struct Terms {
+  int64_t channels;
+  int64_t taps = 1;
+  // How operands in memory have them: as (tap, channel), or as (channel, tap).
+  bool taps_first = false;
+
+  blocked::Sums sums() const { return {channels, taps}; }
+  int64_t count() const { return channels * taps; }
+
+  struct Term {
+    int64_t channel;
+    int64_t tap;
+  };
+  // The i-th term to be added.
+  Term At(int64_t i) const {
+    const int64_t full = channels / 16 * 16;
+    const int64_t lanes = i < full * taps ? 16 : channels - full;
+    const int64_t from = i < full * taps ? 0 : full;
+    const int64_t j = i - from * taps;
+    return {from + j / (lanes * taps) * lanes + j % lanes, j / lanes % taps};
+  }
+  // True if operands in memory have the terms in the order of sums.
+  bool are_ordered() const {
+    return taps == 1 || (taps_first && channels <= 16);
+  }
+  // Where operands in memory have it.
+  int64_t IndexOf(const Term& term) const {
+    return taps_first ? term.tap * channels + term.channel
+                      : term.channel * taps + term.tap;
+  }
+};
+
+// c = a * b, where a is [m, terms], b is [terms, n] and row i of c starts at
 // c + i * c_stride. T is float, double, uint32_t or uint64_t; integers wrap.
 // A float32 sum stays within 1e-5 of the sum of its terms' magnitudes, however
-// large k is.
+// many they are.
 template <typename T>
-void Gemm(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a, ConstMatrix<T> b,
-          T* c, int64_t c_stride);
+void Gemm(int64_t m, int64_t n, const Terms& terms, ConstMatrix<T> a,
+          ConstMatrix<T> b, T* c, int64_t c_stride);
 
-// As above, where `b` exists only as blocks that Gemm requests.
+// As above, where `b` exists only as blocks that Gemm requests, with rows in
+// the order of sums.
 template <typename T>
-void Gemm(int64_t m, int64_t n, int64_t k, ConstMatrix<T> a, PackFn<T> b, T* c,
-          int64_t c_stride);
+void Gemm(int64_t m, int64_t n, const Terms& terms, ConstMatrix<T> a,
+          PackFn<T> b, T* c, int64_t c_stride);
+
+// out[i] is the product of two vectors of k elements, x + i * x_step and
+// y + i * y_step, for i < n: summed as Gemm does.
+void Dots(const float* x, int64_t x_step, const float* y, int64_t y_step,
+          int64_t k, float* out, int64_t n);
+
+// --- Sums of other loops ---------------------------------------------------
+
+// Adds one product to each of n sums, as Gemm does: fused, where the processor
+// can. Element i of an operand is at i * its step.
+void AddProducts(int64_t n, const float* a, int64_t a_step, const float* b,
+                 int64_t b_step, float* sums, int64_t sums_step);
+
+// Adds products with one factor to `rows` rows of n sums. Element (i, j) of an
+// operand is at i * its row + j * its step.
+void AddMultiples(int64_t rows, int64_t n, float factor, const float* x,
+                  int64_t x_row, int64_t x_step, float* sums, int64_t sums_row);
+
+// Sums of float32 in the order of blocked/sums.h, n of them at a time.
+class OrderedSums {
+ public:
+  OrderedSums(int64_t n, const blocked::Sums& order);
+
+  void Start();
+  // The chains of the chunk that has unit `unit` (a block of channels and a
+  // tap), of which AddProducts makes the sums. Units come in order.
+  float* ChainsOf(int64_t unit);
+  // The sums.
+  const float* Finish();
+
+ private:
+  void EndChunk();
+
+  bool in_double_;
+  int64_t chunk_ = 0;
+  std::vector<float> chains_;
+  std::vector<float> sums_;
+  std::vector<double> doubles_;
+};
 
 }  // namespace baton::kernels::internal
 
