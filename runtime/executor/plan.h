@@ -16,7 +16,8 @@
 
 namespace baton::executor {
 
-// The alignment of constants, of the arena and of the values in it, in bytes.
+// The alignment of the arena and of the values in it, in bytes. Constants, inputs
+// and outputs are aligned to their elements.
 inline constexpr int64_t kAlignment = 64;
 
 // The arguments of a step's function.
