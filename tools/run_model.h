@@ -30,12 +30,14 @@ struct RunModelOptions {
   std::string against;
   std::string outputs;
   std::string passes;
-  int opt_level = -1;  // see RunOptions
+  int opt_level = -1;    // see RunOptions
+  std::string executor;  // empty: cpu to measure, evaluator otherwise
   int threads = 1;
   int bench = 0;
   int warmup = 1;
   std::string profile;
   std::string report;
+  std::string plan;
 
   // Not a flag: the stream for lines that are not results, such as the names of
   // inputs whose values the import took. Null: they are not written.
@@ -84,9 +86,16 @@ struct RunModelOptions {
                .least = 0,
                .most = 5,
                .none = -1});
+    v("executor", &RunModelOptions::executor,
+      FlagSpec{.help = "What runs MODEL: the plan of the pipeline cpu, or the "
+                       "evaluator, which is slow and the oracle. cpu with "
+                       "--bench, --profile and --plan; evaluator otherwise.",
+               .value = "cpu|evaluator",
+               .choices = {"", "cpu", "evaluator"}});
     v("threads", &RunModelOptions::threads,
-      FlagSpec{.help = "For these passes; 0 for as many as the machine has. "
-                       "Evaluation takes one.",
+      FlagSpec{.help =
+                   "For these passes and for the executor cpu; 0 for as many "
+                   "as the machine has.",
                .value = "N",
                .least = 0});
     v("bench", &RunModelOptions::bench,
@@ -104,6 +113,10 @@ struct RunModelOptions {
                .value = "text|json|trace"});
     v("report", &RunModelOptions::report,
       FlagSpec{.help = "Where the profile goes; standard output by default.",
+               .value = "FILE"});
+    v("plan", &RunModelOptions::plan,
+      FlagSpec{.help = "Where the plan of the executor cpu goes: its steps and "
+                       "its arena.",
                .value = "FILE"});
   }
 };

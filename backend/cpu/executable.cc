@@ -44,7 +44,8 @@ bool IsAligned(const void* data, int64_t bytes) {
 // True if `view` is a tensor of the port.
 template <typename View>
 bool Fits(const Executable::Port& port, const View& view) {
-  if (view.dtype != port.dtype || view.shape != absl::MakeConstSpan(port.shape)) {
+  if (view.dtype != port.dtype ||
+      view.shape != absl::MakeConstSpan(port.shape)) {
     return false;
   }
   for (const int64_t extent : port.shape) {
@@ -83,10 +84,9 @@ absl::StatusOr<Executable> Compile(IRModule module,
     const cpu::GraphTensor& tensor =
         graph.tensors[static_cast<size_t>(graph.inputs[i])];
     impl->inputs.push_back({graph.input_names[i], tensor.dtype, tensor.shape});
-    impl->wrong_input.push_back(absl::InvalidArgumentError(
-        absl::StrCat("input ", i, " (%", graph.input_names[i], ") must be ",
-                     Describe(impl->inputs.back()),
-                     ", aligned to its elements")));
+    impl->wrong_input.push_back(absl::InvalidArgumentError(absl::StrCat(
+        "input ", i, " (%", graph.input_names[i], ") must be ",
+        Describe(impl->inputs.back()), ", aligned to its elements")));
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const cpu::GraphTensor& tensor =
@@ -117,17 +117,16 @@ absl::StatusOr<Executable> Compile(IRModule module,
 
 Session::Session(Executable executable, void* arena)
     : executable_(std::move(executable)),
-      runner_(arena == nullptr ? std::make_unique<executor::PlanRunner>(
-                                     executable_.plan())
-                               : std::make_unique<executor::PlanRunner>(
-                                     executable_.plan(), arena)),
+      runner_(arena == nullptr
+                  ? std::make_unique<executor::PlanRunner>(executable_.plan())
+                  : std::make_unique<executor::PlanRunner>(executable_.plan(),
+                                                           arena)),
       inputs_(executable_.inputs().size()),
       outputs_(executable_.outputs().size()) {}
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
     Executable executable) {
-  std::unique_ptr<Session> session(
-      new Session(std::move(executable), nullptr));
+  std::unique_ptr<Session> session(new Session(std::move(executable), nullptr));
   if (!session->runner_->ok()) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for an arena of ",
@@ -140,9 +139,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
     Executable executable, absl::Span<std::byte> arena) {
   const int64_t bytes = executable.plan().arena_bytes;
   if (static_cast<int64_t>(arena.size()) < bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the arena must have ", bytes, " bytes, not ",
-                     arena.size()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the arena must have ", bytes, " bytes, not ", arena.size()));
   }
   if (!IsAligned(arena.data(), executor::kAlignment)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -167,16 +165,15 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!Fits(impl.outputs[i], outputs[i])) return impl.wrong_output[i];
   }
-  if (parallel != nullptr &&
-      parallel->num_threads() > impl.plan.max_threads) {
+  if (parallel != nullptr && parallel->num_threads() > impl.plan.max_threads) {
     return impl.too_many_threads;
   }
   if (is_running_.exchange(true, std::memory_order_acquire)) return impl.busy;
   for (size_t i = 0; i < inputs.size(); ++i) inputs_[i] = inputs[i].data;
   for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
   cpu::RunState state;
-  const executor::PlanRunner::Outcome outcome =
-      runner_->Run(inputs_, absl::MakeSpan(outputs_), parallel, &state, observer);
+  const executor::PlanRunner::Outcome outcome = runner_->Run(
+      inputs_, absl::MakeSpan(outputs_), parallel, &state, observer);
   is_running_.store(false, std::memory_order_release);
   if (outcome.step < 0) return absl::OkStatus();
   if (!state.failure.ok()) return state.failure;
@@ -184,17 +181,17 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(
-    absl::Span<const Tensor> inputs, ParallelFor* parallel) {
+    absl::Span<const Tensor> inputs, ParallelFor* parallel,
+    executor::StepObserver* observer) {
   const std::vector<TensorView> views(inputs.begin(), inputs.end());
   std::vector<MutableTensor> results;
   for (const Executable::Port& port : executable_.outputs()) {
-    BATON_ASSIGN_OR_RETURN(
-        MutableTensor result,
-        MutableTensor::Uninitialized(port.dtype, port.shape));
+    BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
+                                                     port.dtype, port.shape));
     results.push_back(std::move(result));
   }
   std::vector<MutableTensorView> outputs(results.begin(), results.end());
-  BATON_RETURN_IF_ERROR(Run(views, outputs, parallel));
+  BATON_RETURN_IF_ERROR(Run(views, outputs, parallel, observer));
   std::vector<Tensor> tensors;
   for (MutableTensor& result : results) {
     tensors.push_back(std::move(result).Freeze());

@@ -137,8 +137,9 @@ class Session {
                    executor::StepObserver* observer = nullptr);
 
   // As above, with new tensors for the results.
-  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
-                                          ParallelFor* parallel = nullptr);
+  absl::StatusOr<std::vector<Tensor>> Run(
+      absl::Span<const Tensor> inputs, ParallelFor* parallel = nullptr,
+      executor::StepObserver* observer = nullptr);
 
   const Executable& executable() const { return executable_; }
 

@@ -35,9 +35,9 @@ absl::StatusOr<IRModule> BoundWorkload(const std::string& spec) {
   absl::StatusOr<Function> main = relay::BindParamsByName(
       workload->module.Find<Function>("main"), workload->params);
   if (!main.ok()) return main.status();
-  IRModule::Builder builder(workload->module);
-  builder.Set("main", *main);
-  return InferTypes(std::move(builder).Build());
+  IRModule module = workload->module;
+  module.Set("main", *main);
+  return InferTypes(module);
 }
 
 // Equal bits, but any NaN equals any other.

@@ -46,11 +46,10 @@ absl::StatusOr<Value> MakeValue(const GraphValue& arg, const Params& params,
     const TensorDescription& d = params.inputs[i];
     // The plan keeps the memory.
     BATON_ASSIGN_OR_RETURN(
-        Tensor tensor,
-        Tensor::FromBuffer(d.dtype, d.shape,
-                           {static_cast<const char*>(inputs[i]),
-                            static_cast<size_t>(d.bytes)},
-                           nullptr));
+        Tensor tensor, Tensor::FromBuffer(d.dtype, d.shape,
+                                          {static_cast<const char*>(inputs[i]),
+                                           static_cast<size_t>(d.bytes)},
+                                          nullptr));
     return Value(std::move(tensor));
   }
   std::vector<Value> fields;
@@ -99,9 +98,8 @@ absl::Status Compute(const Params& params, const executor::StepCall& call) {
 
 int Run(const executor::StepCall& call) {
   const Params& params = *static_cast<const Params*>(call.params);
-  absl::Status status =
-      CatchOutOfMemory(params.call->op_node()->name(),
-                       [&] { return Compute(params, call); });
+  absl::Status status = CatchOutOfMemory(params.call->op_node()->name(),
+                                         [&] { return Compute(params, call); });
   if (status.ok()) return 0;
   static_cast<RunState*>(call.user)->failure = std::move(status);
   return 1;

@@ -133,9 +133,9 @@ class GraphBuilder {
     if (const auto* tensor = type.As<TensorTypeNode>()) {
       const auto shape = ConstDims(tensor->shape());
       if (!shape.has_value()) {
-        return Refuse(node, absl::StrCat(
-                                "a plan needs shapes that are numbers, not ",
-                                type.ToString()));
+        return Refuse(node,
+                      absl::StrCat("a plan needs shapes that are numbers, not ",
+                                   type.ToString()));
       }
       // Memory is planned for it.
       BATON_RETURN_IF_ERROR(NumElements(tensor->dtype(), *shape).status());
@@ -146,8 +146,8 @@ class GraphBuilder {
     }
     const auto* tuple = type.As<TupleTypeNode>();
     if (tuple == nullptr || depth > kMaxDepth) {
-      return Refuse(node, absl::StrCat("a plan has no values of type ",
-                                       type.ToString()));
+      return Refuse(
+          node, absl::StrCat("a plan has no values of type ", type.ToString()));
     }
     for (const Type& field : tuple->fields()) {
       BATON_ASSIGN_OR_RETURN(ExprValue converted,
@@ -246,7 +246,8 @@ class GraphBuilder {
         value.scope = scope;
         break;
       case ExprKind::kTuple: {
-        for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) {
+        for (const Expr& field :
+             static_cast<const TupleNode*>(node)->fields()) {
           BATON_ASSIGN_OR_RETURN(ExprValue part, ValueOf(field.get(), scope));
           value.fields.push_back(std::move(part));
         }
@@ -324,8 +325,8 @@ class GraphBuilder {
           absl::StrCat("a plan of more than ", kMaxNodes, " steps"));
     }
     if (!call->type().defined()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "a call of ", call->op_node()->name(), " has no type"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("a call of ", call->op_node()->name(), " has no type"));
     }
     GraphNode node;
     node.call = Call(call);

@@ -124,8 +124,7 @@ class Lowering {
       const GraphNode& node = graph_.nodes[i];
       std::optional<KernelChoice> choice;
       if (options_.use_kernels) {
-        if (const CpuKernel* kernel =
-                CpuKernels().Get(*node.call->op_node())) {
+        if (const CpuKernel* kernel = CpuKernels().Get(*node.call->op_node())) {
           BATON_ASSIGN_OR_RETURN(choice, (*kernel)(node, graph_));
         }
       }
@@ -144,7 +143,8 @@ class Lowering {
     step.kernel.reason = std::move(reason);
     step.kernel.inputs = {from};
     step.kernel.outputs = {to};
-    step.kernel.items = std::max<int64_t>(1, (bytes + kCopyBytes - 1) / kCopyBytes);
+    step.kernel.items =
+        std::max<int64_t>(1, (bytes + kCopyBytes - 1) / kCopyBytes);
     step.kernel.cost_ns = static_cast<double>(bytes) / 8;
     step.nodes = std::move(nodes);
     steps_.push_back(std::move(step));
@@ -197,8 +197,8 @@ class Lowering {
               output_of_[static_cast<size_t>(root.tensor)] < 0) {
             inside = {result, offset};
           } else {
-            AddCopy(t, result, step.nodes, "a part of the result of " +
-                                               node.op_name());
+            AddCopy(t, result, step.nodes,
+                    "a part of the result of " + node.op_name());
             steps_.back().kernel.outputs.clear();
             part_of_[steps_.size() - 1] = {result, offset};
           }
@@ -210,8 +210,8 @@ class Lowering {
 
   // The value of the plan that is the memory of tensor `storage`.
   int32_t ValueOf(int storage) {
-    const auto [found, is_new] = value_of_.emplace(
-        storage, static_cast<int32_t>(plan_.values.size()));
+    const auto [found, is_new] =
+        value_of_.emplace(storage, static_cast<int32_t>(plan_.values.size()));
     if (!is_new) return found->second;
     const GraphTensor& tensor = TensorOf(storage);
     executor::Value value;
@@ -292,8 +292,7 @@ class Lowering {
     note.is_fallback = kernel.is_fallback;
     for (const int node : nodes) {
       note.sources.push_back(node);
-      note.names.push_back(
-          graph_.nodes[static_cast<size_t>(node)].op_name());
+      note.names.push_back(graph_.nodes[static_cast<size_t>(node)].op_name());
     }
     plan_.notes.push_back(std::move(note));
   }
@@ -319,10 +318,8 @@ class Lowering {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const executor::Step& step = plan_.steps[i];
       for (int32_t k = 0; k < step.num_inputs + step.num_outputs; ++k) {
-        Uses& use =
-            uses[static_cast<size_t>(plan_.operands[static_cast<size_t>(
-                                                        step.first_operand + k)]
-                                         .value)];
+        Uses& use = uses[static_cast<size_t>(
+            plan_.operands[static_cast<size_t>(step.first_operand + k)].value)];
         const int32_t number = static_cast<int32_t>(i);
         if (use.first < 0) use.first = number;
         use.in_last = use.last == number ? use.in_last + 1 : 1;
@@ -335,8 +332,7 @@ class Lowering {
       const executor::Operand* operands =
           plan_.operands.data() + step.first_operand;
       const executor::Operand& output = operands[step.num_inputs];
-      executor::Value& result =
-          plan_.values[static_cast<size_t>(output.value)];
+      executor::Value& result = plan_.values[static_cast<size_t>(output.value)];
       if (result.space != Space::kArena || result.bytes != output.bytes ||
           uses[static_cast<size_t>(output.value)].first !=
               static_cast<int32_t>(i)) {
@@ -360,12 +356,12 @@ class Lowering {
   const Graph& graph_;
   const LowerOptions options_;
   executor::Plan plan_;
-  std::vector<bool> is_view_;    // of nodes
-  std::vector<Place> views_;     // of tensors: those of which they are views
-  std::vector<Place> inside_;    // of tensors: the results that contain them
-  std::vector<int> output_of_;   // of tensors: the output that they are
+  std::vector<bool> is_view_;   // of nodes
+  std::vector<Place> views_;    // of tensors: those of which they are views
+  std::vector<Place> inside_;   // of tensors: the results that contain them
+  std::vector<int> output_of_;  // of tensors: the output that they are
   std::vector<LoweredStep> steps_;
-  std::vector<bool> in_place_;  // of steps
+  std::vector<bool> in_place_;          // of steps
   FlatHashMap<size_t, Place> part_of_;  // of steps: what they write
   std::vector<std::pair<int, int>> copied_outputs_;
   FlatHashMap<int, int32_t> value_of_;

@@ -22,14 +22,22 @@ namespace {
 // Operators whose results are elements of their first argument, whatever these
 // are, in places that the other arguments and the attributes decide.
 constexpr absl::string_view kMovers[] = {
-    "broadcast_to",       "contrib_reverse_reshape",
-    "expand_dims",        "layout_transform",
-    "nn.batch_flatten",   "nn.batch_to_space_nd",
-    "nn.depth_to_space",  "nn.space_to_depth",
-    "repeat",             "reshape",
-    "reverse",            "split",
-    "squeeze",            "strided_slice",
-    "tile",               "transpose",
+    "broadcast_to",
+    "contrib_reverse_reshape",
+    "expand_dims",
+    "layout_transform",
+    "nn.batch_flatten",
+    "nn.batch_to_space_nd",
+    "nn.depth_to_space",
+    "nn.space_to_depth",
+    "repeat",
+    "reshape",
+    "reverse",
+    "split",
+    "squeeze",
+    "strided_slice",
+    "tile",
+    "transpose",
 };
 
 std::optional<Rearrangement> Affine(const Tensor& places) {

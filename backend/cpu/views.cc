@@ -16,9 +16,15 @@ namespace {
 
 // Operators whose result has the bytes of their first argument.
 constexpr absl::string_view kReshapes[] = {
-    "annotation.stop_fusion", "contrib_reverse_reshape", "copy", "expand_dims",
-    "nn.batch_flatten",       "reinterpret",             "reshape",
-    "reshape_like",           "squeeze",
+    "annotation.stop_fusion",
+    "contrib_reverse_reshape",
+    "copy",
+    "expand_dims",
+    "nn.batch_flatten",
+    "reinterpret",
+    "reshape",
+    "reshape_like",
+    "squeeze",
 };
 
 // The number of runs of adjacent elements that an operand of a concatenation

@@ -40,8 +40,7 @@ int64_t LowerBound(absl::Span<const Lifetime> blocks) {
 // The blocks that are in use together with each block.
 class Conflicts {
  public:
-  explicit Conflicts(absl::Span<const Lifetime> blocks)
-      : of_(blocks.size()) {
+  explicit Conflicts(absl::Span<const Lifetime> blocks) : of_(blocks.size()) {
     std::vector<size_t> order(blocks.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -113,7 +112,9 @@ ArenaPlan PlanArena(absl::Span<const Lifetime> blocks) {
   const Conflicts conflicts(blocks);
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto length = [&](size_t i) { return blocks[i].last - blocks[i].first; };
+  const auto length = [&](size_t i) {
+    return blocks[i].last - blocks[i].first;
+  };
   // The bytes in use, at the same time, around a block.
   std::vector<int64_t> crowd(blocks.size());
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -166,8 +167,8 @@ ArenaPlan PlanArena(absl::Span<const Lifetime> blocks) {
       result.offsets = at;
     }
     if (result.bytes <= result.lower_bound) break;
-    const auto highest = std::max_element(
-        best.begin(), best.end(), [&](size_t a, size_t b) {
+    const auto highest =
+        std::max_element(best.begin(), best.end(), [&](size_t a, size_t b) {
           return at[a] + AlignUp(blocks[a].bytes) <
                  at[b] + AlignUp(blocks[b].bytes);
         });

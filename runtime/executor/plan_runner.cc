@@ -51,10 +51,11 @@ struct Loop {
 
 int64_t PartsOf(const Step& step, int64_t threads) {
   if (step.items == 1 || threads == 1) return 1;
-  const int64_t worth = static_cast<int64_t>(
-      std::min(step.cost_ns / kMinPartNs, 1e6));
+  const int64_t worth =
+      static_cast<int64_t>(std::min(step.cost_ns / kMinPartNs, 1e6));
   if (worth < 2) return 1;
-  const int64_t parts = std::min({step.items, worth, threads * kPartsPerThread});
+  const int64_t parts =
+      std::min({step.items, worth, threads * kPartsPerThread});
   // As many for each thread.
   return parts >= threads ? parts / threads * threads : parts;
 }
@@ -132,10 +133,10 @@ PlanRunner::Outcome PlanRunner::Run(absl::Span<const void* const> inputs,
         patch.is_output ? outputs[port] : const_cast<void*>(inputs[port]));
     addresses_[static_cast<size_t>(patch.operand)] = base + patch.offset;
   }
-  const int64_t threads =
-      parallel == nullptr
-          ? 1
-          : std::min(parallel->num_threads(), static_cast<int>(plan_.max_threads));
+  const int64_t threads = parallel == nullptr
+                              ? 1
+                              : std::min(parallel->num_threads(),
+                                         static_cast<int>(plan_.max_threads));
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     void** const operands = addresses_.data() + step.first_operand;

@@ -70,7 +70,7 @@ class PlanRunner {
   const Plan& plan_;
   std::unique_ptr<std::byte, FreeArena> owned_;
   std::byte* arena_ = nullptr;
-  std::vector<void*> addresses_;  // of operands
+  std::vector<void*> addresses_;   // of operands
   std::vector<void*> workspaces_;  // of steps
   std::vector<Patch> patches_;
 };

@@ -174,9 +174,9 @@ class Verifier {
 
   absl::Status CheckStep(int32_t number) {
     const Step& step = plan_.steps[static_cast<size_t>(number)];
-    const std::string name = absl::StrCat(
-        "step ", number, " (", plan_.notes[static_cast<size_t>(number)].kernel,
-        ")");
+    const std::string name =
+        absl::StrCat("step ", number, " (",
+                     plan_.notes[static_cast<size_t>(number)].kernel, ")");
     if (step.function == nullptr || step.items < 1 || step.num_inputs < 0 ||
         step.num_outputs < 1 || step.first_operand < 0 ||
         static_cast<size_t>(step.first_operand) + step.num_inputs +
