@@ -1,0 +1,315 @@
+// Benchmark of the blocked kernels: the share of the processor's peak that each
+// reaches.
+//
+//   bazel run //benchmarks:kernel_benchmark [-- WIDTH [NAME]]
+//
+// WIDTH is 128, 256 or 512 (the widest, if it is not given); NAME is part of
+// the names of what runs. A line is a kernel: its least time, its arithmetic
+// per second, and the share of what a loop of independent fused multiply-adds
+// reached beside it. Both are the best of runs that take turns, so that what
+// else the machine does, or how its clock changes, counts little.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/epilogue.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/runtime/kernels/blocked/matmul.h"
+
+namespace baton::kernels::blocked {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Sums of 12 independent chains of `steps` multiply-adds of vectors.
+template <typename T, int kBytes>
+[[gnu::always_inline]] inline T Chains(int64_t steps) {
+  typedef T Vec __attribute__((vector_size(kBytes)));
+  constexpr int kChains = 12;
+  Vec sums[kChains];
+#pragma GCC unroll 12
+  for (int i = 0; i < kChains; ++i) sums[i] = Vec{} + static_cast<T>(i);
+  Vec x = Vec{} + T(0.999);
+  asm volatile("" : "+x"(x));
+  for (int64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kChains; ++i) sums[i] = sums[i] * x + x;
+    asm volatile("" : "+x"(x));
+  }
+  Vec sum = Vec{};
+#pragma GCC unroll 12
+  for (int i = 0; i < kChains; ++i) sum += sums[i];
+  return sum[0];
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2,fma")]] float Chains128(int64_t n) {
+  return Chains<float, 16>(n);
+}
+[[gnu::target("avx2,fma")]] float Chains256(int64_t n) {
+  return Chains<float, 32>(n);
+}
+[[gnu::target("avx512f,avx2,fma")]] float Chains512(int64_t n) {
+  return Chains<float, 64>(n);
+}
+#endif
+float ChainsPlain(int64_t n) { return Chains<float, 16>(n); }
+
+// Operations (multiplications and additions) in a second.
+double Peak(Width width) {
+  float (*chains)(int64_t) = ChainsPlain;
+  int lanes = 4;
+#ifdef __x86_64__
+  if (width == Width::k128) chains = Chains128;
+  if (width == Width::k256) {
+    chains = Chains256;
+    lanes = 8;
+  }
+  if (width == Width::k512) {
+    chains = Chains512;
+    lanes = 16;
+  }
+#endif
+  constexpr int64_t kSteps = 20000;
+  double best = 1e9;
+  volatile float sink = 0;
+  const double end = Now() + 0.02;
+  while (Now() < end) {
+    const double start = Now();
+    sink = sink + chains(kSteps);
+    best = std::min(best, Now() - start);
+  }
+  return 2.0 * 12 * lanes * kSteps / best;
+}
+
+struct Free {
+  void operator()(float* p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<float, Free>;
+
+Memory Allocate(int64_t floats) {
+  Memory memory(static_cast<float*>(std::aligned_alloc(
+      64, static_cast<size_t>((floats + 15) / 16 * 64 + 64))));
+  for (int64_t i = 0; i < floats; ++i) {
+    memory.get()[i] = static_cast<float>(i % 113 - 56) / 64;
+  }
+  return memory;
+}
+
+template <typename Run>
+void Report(const std::string& name, Width width, double operations,
+            double bytes, const Run& run) {
+  double best = 1e9;
+  double peak = 0;
+  run();
+  for (int round = 0; round < 5; ++round) {
+    peak = std::max(peak, Peak(width));
+    const double end = Now() + 0.03;
+    int runs = 0;
+    while (Now() < end || runs < 3) {
+      const double start = Now();
+      run();
+      best = std::min(best, Now() - start);
+      ++runs;
+    }
+  }
+  std::printf("%-34s %9.3f us %7.1f GF/s of %6.1f  %5.1f %%  %6.1f GB/s\n",
+              name.c_str(), best * 1e6, operations / best / 1e9, peak / 1e9,
+              100 * operations / best / peak, bytes / best / 1e9);
+  std::fflush(stdout);
+}
+
+struct Options {
+  Width width;
+  const char* filter;
+
+  bool Takes(const std::string& name) const {
+    return filter == nullptr || name.find(filter) != std::string::npos;
+  }
+};
+
+void Conv(const Options& options, const std::string& name, ConvParams p) {
+  if (!options.Takes(name)) return;
+  const Kernels* kernels = KernelsOf(options.width);
+  const int64_t ins = BlocksOf(p.groups * p.in_channels) * kBlock;
+  const int64_t outs = BlocksOf(p.groups * p.out_channels) * kBlock;
+  const int64_t taps = p.h.kernel * p.w.kernel;
+  const int64_t in = p.h.in * p.w.in;
+  const int64_t out = p.h.out * p.w.out;
+  const Memory x = Allocate(ins * in);
+  const Memory y = Allocate(outs * out);
+  const Memory weights = Allocate(outs * p.in_channels * taps);
+  const Memory packed = Allocate(PackedConvSize(p));
+  const Memory bias = Allocate(outs);
+  const Memory workspace =
+      Allocate(static_cast<int64_t>(ConvWorkspaceSize(p) / sizeof(float)));
+  p.finite_weights = PackConvWeights(p, weights.get(), packed.get());
+  Epilogue epilogue;
+  epilogue.bias = bias.get();
+  epilogue.low = 0;
+  const int64_t items = ConvItems(p);
+  Report(name, options.width,
+         2.0 * static_cast<double>(p.groups * p.out_channels * out *
+                                   p.in_channels * taps),
+         4.0 * static_cast<double>(ins * in + outs * out + PackedConvSize(p)),
+         [&] {
+           kernels->conv(p, x.get(), packed.get(), epilogue, y.get(),
+                         workspace.get(), 0, items);
+         });
+}
+
+// A convolution whose result has `size` rows and columns.
+void Conv(const Options& options, int64_t size, int64_t kernel, int64_t stride,
+          int64_t in, int64_t out) {
+  ConvParams p;
+  p.in_channels = in;
+  p.out_channels = out;
+  for (Axis* axis : {&p.h, &p.w}) {
+    axis->in = size * stride;
+    axis->out = size;
+    axis->kernel = kernel;
+    axis->stride = stride;
+    axis->pad_before = kernel / 2;
+  }
+  char name[64];
+  std::snprintf(name, sizeof(name), "%dx%d/%d %d -> %d at %d",
+                static_cast<int>(kernel), static_cast<int>(kernel),
+                static_cast<int>(stride), static_cast<int>(in),
+                static_cast<int>(out), static_cast<int>(size));
+  if (in < 16) p.planar_input = true;
+  Conv(options, name, p);
+}
+
+void Depthwise(const Options& options, int64_t size, int64_t kernel,
+               int64_t stride, int64_t channels) {
+  ConvParams p;
+  p.groups = channels;
+  for (Axis* axis : {&p.h, &p.w}) {
+    axis->in = size * stride;
+    axis->out = size;
+    axis->kernel = kernel;
+    axis->stride = stride;
+    axis->pad_before = kernel / 2;
+  }
+  char name[64];
+  std::snprintf(name, sizeof(name), "depthwise %dx%d/%d %d at %d",
+                static_cast<int>(kernel), static_cast<int>(kernel),
+                static_cast<int>(stride), static_cast<int>(channels),
+                static_cast<int>(size));
+  Conv(options, name, p);
+}
+
+void Grouped(const Options& options, int64_t size, int64_t kernel,
+             int64_t groups, int64_t in, int64_t out) {
+  ConvParams p;
+  p.groups = groups;
+  p.in_channels = in;
+  p.out_channels = out;
+  for (Axis* axis : {&p.h, &p.w}) {
+    axis->in = axis->out = size;
+    axis->kernel = kernel;
+    axis->pad_before = kernel / 2;
+  }
+  char name[64];
+  std::snprintf(name, sizeof(name), "grouped %dx%d %d x %d -> %d at %d",
+                static_cast<int>(kernel), static_cast<int>(kernel),
+                static_cast<int>(groups), static_cast<int>(in),
+                static_cast<int>(out), static_cast<int>(size));
+  Conv(options, name, p);
+}
+
+void Product(const Options& options, int64_t m, int64_t k, int64_t n) {
+  char name[64];
+  std::snprintf(name, sizeof(name), "matmul %d x %d x %d", static_cast<int>(m),
+                static_cast<int>(k), static_cast<int>(n));
+  if (!options.Takes(name)) return;
+  MatmulParams p;
+  p.m = m;
+  p.k = k;
+  p.n = n;
+  const Kernels* kernels = KernelsOf(options.width);
+  const Memory x = Allocate(m * k);
+  const Memory b = Allocate(k * n);
+  const Memory y = Allocate(m * n);
+  const Memory packed = Allocate(PackedMatmulSize(p));
+  const Memory workspace =
+      Allocate(static_cast<int64_t>(MatmulWorkspaceSize(p) / sizeof(float)));
+  PackMatmul(p, b.get(), false, packed.get());
+  Epilogue epilogue;
+  const int64_t items = MatmulItems(p);
+  Report(name, options.width, 2.0 * static_cast<double>(m * n * k),
+         4.0 * static_cast<double>(m * k + k * n + m * n), [&] {
+           kernels->matmul(p, x.get(), packed.get(), epilogue, y.get(),
+                           workspace.get(), 0, items);
+         });
+}
+
+int Main(int argc, char** argv) {
+  Options options = {BestWidth(), argc > 2 ? argv[2] : nullptr};
+  if (argc > 1) {
+    const int bits = std::atoi(argv[1]);
+    if (bits == 128) options.width = Width::k128;
+    if (bits == 256) options.width = Width::k256;
+    if (bits == 512) options.width = Width::k512;
+    if (!IsSupported(options.width)) {
+      std::fprintf(stderr, "this processor has no vectors of %s bits\n",
+                   argv[1]);
+      return 1;
+    }
+  }
+  Conv(options, 112, 7, 2, 3, 64);
+  Conv(options, 56, 3, 1, 64, 64);
+  Conv(options, 28, 3, 1, 128, 128);
+  Conv(options, 14, 3, 1, 256, 256);
+  Conv(options, 7, 3, 1, 512, 512);
+  Conv(options, 28, 3, 2, 128, 128);
+  Conv(options, 7, 3, 2, 512, 512);
+  Conv(options, 56, 1, 1, 64, 64);
+  Conv(options, 56, 1, 1, 64, 256);
+  Conv(options, 56, 1, 1, 256, 64);
+  Conv(options, 28, 1, 1, 128, 512);
+  Conv(options, 28, 1, 1, 512, 128);
+  Conv(options, 14, 1, 1, 256, 1024);
+  Conv(options, 14, 1, 1, 1024, 256);
+  Conv(options, 7, 1, 1, 512, 2048);
+  Conv(options, 7, 1, 1, 2048, 512);
+  Conv(options, 28, 1, 2, 256, 512);
+  Conv(options, 7, 1, 2, 1024, 2048);
+  Depthwise(options, 112, 3, 1, 32);
+  Depthwise(options, 56, 3, 2, 96);
+  Depthwise(options, 28, 3, 1, 192);
+  Depthwise(options, 14, 3, 1, 384);
+  Depthwise(options, 14, 5, 1, 384);
+  Depthwise(options, 7, 3, 1, 960);
+  Grouped(options, 28, 1, 4, 60, 60);
+  Grouped(options, 28, 3, 32, 8, 8);
+  Grouped(options, 14, 3, 4, 64, 64);
+  Product(options, 1, 4096, 4096);
+  Product(options, 1, 2048, 1000);
+  Product(options, 1, 256, 1024);
+  Product(options, 2, 1024, 1024);
+  Product(options, 8, 1024, 1024);
+  Product(options, 128, 768, 768);
+  Product(options, 128, 768, 3072);
+  Product(options, 512, 512, 512);
+  return 0;
+}
+
+}  // namespace
+}  // namespace baton::kernels::blocked
+
+int main(int argc, char** argv) {
+  return baton::kernels::blocked::Main(argc, argv);
+}

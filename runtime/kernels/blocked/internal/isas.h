@@ -1,0 +1,25 @@
+// The kernels of each width of vectors.
+
+#ifndef BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_ISAS_H_
+#define BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_ISAS_H_
+
+#include "baton/runtime/kernels/blocked/kernels.h"
+
+namespace baton::kernels::blocked {
+
+namespace plain128 {
+extern const Kernels kKernels;
+}
+namespace fma128 {
+extern const Kernels kKernels;
+}
+namespace avx2 {
+extern const Kernels kKernels;
+}
+namespace avx512 {
+extern const Kernels kKernels;
+}
+
+}  // namespace baton::kernels::blocked
+
+#endif  // BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_ISAS_H_

@@ -1,0 +1,70 @@
+// Kernels on blocked maps and packed matrices, compiled for several widths of
+// vectors, of which all give the same bytes, those of a NaN aside.
+//
+// Each does the items [begin, end) of its work (ConvItems and the like) and
+// writes those parts of `y` alone; the bytes do not depend on how the work is
+// split. `workspace` is aligned to 64 bytes and used by one caller at a time;
+// it keeps nothing from one call to the next. `y` may be `x` for Apply, and the
+// residual in all that have an epilogue; else nothing overlaps.
+
+#ifndef BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
+#define BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/epilogue.h"
+#include "baton/runtime/kernels/blocked/map.h"
+#include "baton/runtime/kernels/blocked/matmul.h"
+#include "baton/runtime/kernels/blocked/pool.h"
+
+namespace baton::kernels::blocked {
+
+struct Kernels {
+  // Convolves with packed weights: any groups, strides, dilation and padding;
+  // groups of one channel each, which give one each (depthwise), by a loop of
+  // their own.
+  void (*conv)(const ConvParams& params, const float* x, const float* packed,
+               const Epilogue& epilogue, float* y, void* workspace,
+               int64_t begin, int64_t end);
+  void (*matmul)(const MatmulParams& params, const float* x,
+                 const float* packed, const Epilogue& epilogue, float* y,
+                 void* workspace, int64_t begin, int64_t end);
+
+  // As runtime/kernels/pool.h on planar maps.
+  void (*max_pool)(const PoolParams& params, const float* x, float* y,
+                   int64_t begin, int64_t end);
+  void (*avg_pool)(const PoolParams& params, const float* x, float* y,
+                   int64_t begin, int64_t end);
+  void (*global_max_pool)(const PoolParams& params, const float* x, float* y,
+                          int64_t begin, int64_t end);
+  void (*global_avg_pool)(const PoolParams& params, const float* x, float* y,
+                          int64_t begin, int64_t end);
+
+  // From planar to blocked and back.
+  void (*to_blocked)(const MapParams& params, const float* x, float* y,
+                     int64_t begin, int64_t end);
+  void (*to_planar)(const MapParams& params, const float* x, float* y,
+                    int64_t begin, int64_t end);
+  // The epilogue of a blocked map: biases, scales, sums of two maps, relu.
+  void (*apply)(const MapParams& params, const float* x,
+                const Epilogue& epilogue, float* y, int64_t begin, int64_t end);
+};
+
+// Vectors of 128 bits for any processor, and of three widths for those with
+// AVX2 and FMA, and with AVX-512. Those with FMA give the same bytes.
+enum class Width { kPlain128, k128, k256, k512 };
+
+// True if the processor that runs this has what the width needs.
+bool IsSupported(Width width);
+
+// The widest of the supported ones.
+Width BestWidth();
+
+// The kernels of a width; null if there are none on this architecture.
+const Kernels* KernelsOf(Width width);
+
+}  // namespace baton::kernels::blocked
+
+#endif  // BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_

@@ -1,0 +1,29 @@
+// Maps of float32 from one layout to another, and operations on each element.
+
+#ifndef BATON_RUNTIME_KERNELS_BLOCKED_MAP_H_
+#define BATON_RUNTIME_KERNELS_BLOCKED_MAP_H_
+
+#include <cstdint>
+
+#include "baton/runtime/kernels/blocked/conv.h"
+
+namespace baton::kernels::blocked {
+
+struct MapParams {
+  int64_t batch = 1;
+  int64_t channels = 1;
+  // Height times width.
+  int64_t positions = 1;
+  // Elements from one image to the next, where they are not adjacent (0).
+  int64_t x_batch_stride = 0;
+  int64_t y_batch_stride = 0;
+  int64_t residual_batch_stride = 0;
+};
+
+constexpr int64_t MapItems(const MapParams& params) {
+  return params.batch * BlocksOf(params.channels);
+}
+
+}  // namespace baton::kernels::blocked
+
+#endif  // BATON_RUNTIME_KERNELS_BLOCKED_MAP_H_

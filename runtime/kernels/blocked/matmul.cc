@@ -1,0 +1,92 @@
+#include "baton/runtime/kernels/blocked/matmul.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
+#include "baton/runtime/kernels/blocked/sums.h"
+
+namespace baton::kernels::blocked {
+namespace internal {
+namespace {
+
+constexpr size_t AlignUp(int64_t bytes) {
+  return static_cast<size_t>((bytes + 63) / 64 * 64);
+}
+
+constexpr int64_t kBandBytes = int64_t{256} << 10;
+constexpr int64_t kBandRows = 168;
+// Tiles have 14 or 6 rows.
+constexpr int64_t kWhole = 42;
+
+}  // namespace
+
+MatmulPlan MakeMatmulPlan(const MatmulParams& params) {
+  MatmulPlan plan = {};
+  plan.params = params;
+  MatmulParams& p = plan.params;
+  if (p.x_stride == 0) p.x_stride = p.k;
+  if (p.y_stride == 0) p.y_stride = p.n;
+  if (p.residual_stride == 0) p.residual_stride = p.n;
+  const Sums sums = {.channels = p.k, .taps = 1};
+  plan.blocks = BlocksOf(p.n);
+  plan.units = sums.units();
+  // Of sums without terms, too.
+  plan.chunks = std::max<int64_t>(1, sums.chunks());
+  plan.in_double = sums.in_double();
+  plan.few_rows = p.m <= kFewRows;
+  plan.blocks_of_slab = plan.few_rows ? kBlocksOfFewRows : 2;
+  plan.slabs = (plan.blocks + plan.blocks_of_slab - 1) / plan.blocks_of_slab;
+  plan.rows = p.m;
+  if (!plan.few_rows) {
+    const int64_t fit =
+        kBandBytes / std::max<int64_t>(1, p.k * int64_t{sizeof(float)});
+    const int64_t most = std::clamp(fit / kWhole * kWhole, kWhole, kBandRows);
+    const int64_t bands = (p.m + most - 1) / most;
+    plan.rows = (p.m + bands - 1) / bands;
+  }
+  plan.bands = plan.rows == 0 ? 0 : (p.m + plan.rows - 1) / plan.rows;
+  plan.items = plan.bands * plan.slabs;
+  if (p.m > 1)
+    plan.copy_bytes = AlignUp(plan.rows * p.k * int64_t{sizeof(float)});
+  const int64_t elements = plan.rows * plan.blocks_of_slab * kBlock;
+  plan.sum_bytes = AlignUp(elements * int64_t{sizeof(float)});
+  if (plan.in_double) {
+    plan.double_bytes = AlignUp(elements * int64_t{sizeof(double)});
+  }
+  return plan;
+}
+
+}  // namespace internal
+
+int64_t PackedMatmulSize(const MatmulParams& params) {
+  return BlocksOf(params.n) * params.k * kBlock;
+}
+
+void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
+                float* packed) {
+  const int64_t n = params.n;
+  const int64_t k = params.k;
+  for (int64_t j0 = 0; j0 < n; j0 += kBlock) {
+    const int64_t columns = std::min(kBlock, n - j0);
+    for (int64_t i = 0; i < k; ++i, packed += kBlock) {
+      for (int64_t j = 0; j < columns; ++j) {
+        packed[j] = transposed ? b[(j0 + j) * k + i] : b[i * n + j0 + j];
+      }
+      std::fill(packed + columns, packed + kBlock, 0.0f);
+    }
+  }
+}
+
+int64_t MatmulItems(const MatmulParams& params) {
+  return internal::MakeMatmulPlan(params).items;
+}
+
+size_t MatmulWorkspaceSize(const MatmulParams& params) {
+  const internal::MatmulPlan plan = internal::MakeMatmulPlan(params);
+  return plan.copy_bytes + plan.sum_bytes + plan.double_bytes;
+}
+
+}  // namespace baton::kernels::blocked

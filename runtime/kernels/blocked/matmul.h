@@ -1,0 +1,40 @@
+// Products of float32 matrices, of which the second is packed once.
+//
+// y[m, n] = x[m, k] * b[k, n], summed in the order of sums.h: k is the
+// position. With m = 1 it is a product with a vector: weights are read once,
+// front to back. An item of work is a range of columns.
+
+#ifndef BATON_RUNTIME_KERNELS_BLOCKED_MATMUL_H_
+#define BATON_RUNTIME_KERNELS_BLOCKED_MATMUL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace baton::kernels::blocked {
+
+struct MatmulParams {
+  int64_t m = 1;
+  int64_t n = 1;
+  int64_t k = 1;
+  // Elements from one row to the next, where they are not adjacent (0).
+  int64_t x_stride = 0;
+  int64_t y_stride = 0;
+  int64_t residual_stride = 0;
+};
+
+// Floats of a packed matrix, which are aligned to 64 bytes. It depends on n and
+// k alone.
+int64_t PackedMatmulSize(const MatmulParams& params);
+
+// Packs b, whose element (i, j) is b[i * n + j], or, if `transposed`,
+// b[j * k + i].
+void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
+                float* packed);
+
+// As of convolutions.
+int64_t MatmulItems(const MatmulParams& params);
+size_t MatmulWorkspaceSize(const MatmulParams& params);
+
+}  // namespace baton::kernels::blocked
+
+#endif  // BATON_RUNTIME_KERNELS_BLOCKED_MATMUL_H_
