@@ -5,23 +5,30 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/executable.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
@@ -30,6 +37,7 @@
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/base/worker_pool.h"
 #include "baton/instrument/progress.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -38,11 +46,13 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/executor/plan_runner.h"
 #include "baton/tools/compare.h"
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
 #include "baton/tools/module_source.h"
 #include "baton/tools/npy.h"
+#include "baton/tools/plan_report.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/run_profile.h"
@@ -65,12 +75,33 @@ struct Model {
   std::vector<std::string> tensor_names;
   // Whether it is the model of the tensors of one data set only.
   bool depends_on_inputs = false;
+  // The compiled model and its memory; null if the evaluator runs it.
+  std::unique_ptr<Session> session;
+  std::unique_ptr<WorkerPool> pool;
+  // The time from the bytes of the file to a model that can run.
+  double creation_ms = 0;
 };
 
-// `at_hand`: what the model is going to be run with, or null.
+using Clock = std::chrono::steady_clock;
+
+double Milliseconds(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin)
+      .count();
+}
+
+// The executor cpu is the default where time or memory is measured.
+bool WantsExecutor(const RunModelOptions& options) {
+  if (!options.executor.empty()) return options.executor == "cpu";
+  return options.bench > 0 || !options.profile.empty() || !options.plan.empty();
+}
+
+// `at_hand`: what the model is going to be run with, or null. `begin`: set when
+// the file is at hand.
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
                                     const RunModelOptions& options,
-                                    TensorsAtHand* at_hand) {
+                                    TensorsAtHand* at_hand,
+                                    Clock::time_point& begin) {
+  begin = Clock::now();
   if (path.empty()) {
     BATON_ASSIGN_OR_RETURN(
         const IRModule module,
@@ -80,6 +111,7 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
     return WithInputShapes(module, shapes);
   }
   BATON_ASSIGN_OR_RETURN(ModuleSource source, OpenModule(path, std::cin));
+  begin = Clock::now();
   source.input_shapes = options.input_shapes;
   source.input_values = options.input_values;
   source.at_hand = at_hand;
@@ -113,12 +145,45 @@ void NoteUsed(const std::string& path, const TensorsAtHand& at_hand,
   note("shape", at_hand.shapes_used);
 }
 
+// The number that --threads asks for.
+int ThreadsOf(const RunModelOptions& options) {
+  if (options.threads > 0) return options.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// Compiles the model for the executor cpu. A model that has no plan is left to
+// the evaluator, unless --executor=cpu was given.
+absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
+                          Model& model) {
+  const int threads = ThreadsOf(options);
+  absl::StatusOr<Executable> executable =
+      Compile(model.module,
+              {.pipeline = has_pipeline ? "" : "cpu", .max_threads = threads});
+  if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
+      options.plan.empty()) {
+    if (options.notes != nullptr) {
+      *options.notes << "baton-run: the evaluator runs the model, since it has "
+                        "no plan: "
+                     << executable.status().message() << "\n";
+    }
+    return absl::OkStatus();
+  }
+  BATON_RETURN_IF_ERROR(executable.status());
+  BATON_ASSIGN_OR_RETURN(model.session,
+                         Session::Create(*std::move(executable)));
+  if (threads > 1) model.pool = std::make_unique<WorkerPool>(threads);
+  return absl::OkStatus();
+}
+
+// `is_oracle`: the evaluator runs it in any case.
 absl::StatusOr<Model> ReadModel(const std::string& path,
                                 const std::string& passes,
                                 const RunModelOptions& options,
-                                TensorsAtHand* at_hand) {
+                                TensorsAtHand* at_hand, bool is_oracle) {
   Model result;
-  BATON_ASSIGN_OR_RETURN(result.module, ReadModule(path, options, at_hand));
+  Clock::time_point begin;
+  BATON_ASSIGN_OR_RETURN(result.module,
+                         ReadModule(path, options, at_hand, begin));
   if (at_hand != nullptr) {
     for (const auto& [name, tensor] : at_hand->tensors) {
       result.tensor_names.push_back(name);
@@ -151,6 +216,36 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     BATON_ASSIGN_OR_RETURN(
         result.module, context.Run([&] { return pipeline(result.module); }));
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+  }
+  if (!is_oracle && WantsExecutor(options)) {
+    const bool has_pipeline = passes == "cpu" || absl::EndsWith(passes, ",cpu");
+    BATON_RETURN_IF_ERROR(CompileModel(options, has_pipeline, result));
+  }
+  result.creation_ms = Milliseconds(begin);
+  return result;
+}
+
+// The results of a run of the executor, which are named as those of the
+// evaluator.
+absl::StatusOr<NamedTensors> RunExecutor(
+    const Model& model, absl::Span<const Value> args,
+    executor::StepObserver* observer = nullptr) {
+  std::vector<Tensor> inputs;
+  for (const Value& arg : args) {
+    if (!arg.is_tensor()) {
+      return absl::UnimplementedError("an argument is no tensor");
+    }
+    inputs.push_back(arg.tensor());
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<Tensor> outputs,
+      model.session->Run(inputs, model.pool.get(), observer));
+  NamedTensors result;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    result.emplace_back(i < model.output_names.size()
+                            ? model.output_names[i]
+                            : absl::StrCat("output_", i),
+                        outputs[i]);
   }
   return result;
 }
@@ -192,6 +287,10 @@ absl::StatusOr<NamedTensors> Run(const Model& model,
                                  absl::Span<const Value> args,
                                  const RunModelOptions& options,
                                  NodeResults* nodes = nullptr) {
+  // The executor does not compute the results of all nodes.
+  if (model.session != nullptr && nodes == nullptr) {
+    return RunExecutor(model, args);
+  }
   Progress progress(options.progress);
   EvaluateOptions evaluate;
   if (options.progress) {
@@ -289,28 +388,75 @@ void Print(const NamedTensors& tensors, std::ostream& out) {
   }
 }
 
+// VmHWM, in bytes; 0 if the system does not say.
+int64_t PeakMemory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    absl::string_view text = line;
+    if (!absl::ConsumePrefix(&text, "VmHWM:")) continue;
+    int64_t kib = 0;
+    text = absl::StripAsciiWhitespace(text);
+    return absl::SimpleAtoi(text.substr(0, text.find(' ')), &kib) ? kib * 1024
+                                                                  : 0;
+  }
+  return 0;
+}
+
 absl::Status Bench(const Model& model, absl::Span<const Value> args,
                    const RunModelOptions& options, std::ostream& out) {
-  using Clock = std::chrono::steady_clock;
+  std::vector<Tensor> inputs;
+  std::vector<TensorView> views;
+  std::vector<MutableTensor> results;
+  std::vector<MutableTensorView> outputs;
+  if (model.session != nullptr) {
+    for (const Value& arg : args) inputs.push_back(arg.tensor());
+    views.assign(inputs.begin(), inputs.end());
+    for (const Executable::Port& port : model.session->executable().outputs()) {
+      BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                             MutableTensor::Create(port.dtype, port.shape));
+      results.push_back(std::move(result));
+    }
+    outputs.assign(results.begin(), results.end());
+  }
   std::vector<double> times;  // ms
   for (int i = -std::max(0, options.warmup); i < options.bench; ++i) {
     const Clock::time_point begin = Clock::now();
-    BATON_RETURN_IF_ERROR(
-        EvaluateFunction(model.module, "main", args).status());
+    if (model.session != nullptr) {
+      BATON_RETURN_IF_ERROR(
+          model.session->Run(views, outputs, model.pool.get()));
+    } else {
+      BATON_RETURN_IF_ERROR(
+          EvaluateFunction(model.module, "main", args).status());
+    }
     if (i < 0) continue;
-    times.push_back(
-        std::chrono::duration<double, std::milli>(Clock::now() - begin)
-            .count());
+    times.push_back(Milliseconds(begin));
   }
   std::sort(times.begin(), times.end());
+  const bool is_plan = model.session != nullptr;
   out << absl::StrFormat(
-      "%d runs: least %.3f ms, median %.3f ms, most %.3f ms\n", times.size(),
-      times.front(), times[times.size() / 2], times.back());
+      "ms min %.3f median %.3f threads %d creation %.3f arena %d peak %d\n",
+      times.front(), times[times.size() / 2],
+      model.pool != nullptr ? model.pool->num_threads() : 1, model.creation_ms,
+      is_plan ? model.session->executable().plan().arena_bytes : 0,
+      PeakMemory());
   return absl::OkStatus();
 }
 
-absl::Status Profile(const Model& model, absl::Span<const Value> args,
-                     const RunModelOptions& options, std::ostream& out) {
+// The profile of a run of the executor.
+absl::StatusOr<std::string> ExecutorProfile(const Model& model,
+                                            absl::Span<const Value> args,
+                                            const RunModelOptions& options) {
+  for (int i = 0; i < std::max(0, options.warmup); ++i) {
+    BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
+  }
+  PlanProfile profile(model.session->executable());
+  BATON_RETURN_IF_ERROR(RunExecutor(model, args, &profile).status());
+  return profile.Report(options.profile);
+}
+
+absl::StatusOr<std::string> EvaluatorProfile(const Model& model,
+                                             absl::Span<const Value> args,
+                                             const RunModelOptions& options) {
   for (int i = 0; i < std::max(0, options.warmup); ++i) {
     BATON_RETURN_IF_ERROR(
         EvaluateFunction(model.module, "main", args).status());
@@ -322,8 +468,15 @@ absl::Status Profile(const Model& model, absl::Span<const Value> args,
   };
   BATON_RETURN_IF_ERROR(
       EvaluateFunction(model.module, "main", args, evaluate).status());
+  return profile.Report(options.profile);
+}
+
+absl::Status Profile(const Model& model, absl::Span<const Value> args,
+                     const RunModelOptions& options, std::ostream& out) {
   BATON_ASSIGN_OR_RETURN(const std::string report,
-                         profile.Report(options.profile));
+                         model.session != nullptr
+                             ? ExecutorProfile(model, args, options)
+                             : EvaluatorProfile(model, args, options));
   if (!options.report.empty()) {
     return WriteFileAtomically(options.report, report);
   }
@@ -417,6 +570,10 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     BATON_ASSIGN_OR_RETURN(const std::string npz, WriteNpz(got));
     BATON_RETURN_IF_ERROR(WriteFileAtomically(options.outputs, npz));
   }
+  if (!options.plan.empty() && model.session != nullptr) {
+    BATON_RETURN_IF_ERROR(WriteFileAtomically(
+        options.plan, PlanText(model.session->executable())));
+  }
   if (options.bench > 0) {
     BATON_RETURN_IF_ERROR(Bench(model, args, options, out));
   }
@@ -424,7 +581,7 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     BATON_RETURN_IF_ERROR(Profile(model, args, options, out));
   }
   if (!compared && options.outputs.empty() && options.bench <= 0 &&
-      options.profile.empty()) {
+      options.profile.empty() && options.plan.empty()) {
     Print(got, out);
   }
   return all;
@@ -446,7 +603,12 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   BATON_RETURN_IF_ERROR(CheckDifferentFiles({{"the model", options.model},
                                              {"--inputs", options.inputs},
                                              {"--outputs", options.outputs},
-                                             {"--report", options.report}}));
+                                             {"--report", options.report},
+                                             {"--plan", options.plan}}));
+  if (!options.plan.empty() && options.executor == "evaluator") {
+    return absl::InvalidArgumentError(
+        "--plan needs --executor=cpu: the evaluator has no plan");
+  }
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.
     BATON_RETURN_IF_ERROR(RunProfile().Report(options.profile).status());
@@ -473,7 +635,8 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
     }
     TensorsAtHand* const inputs = one.inputs.empty() ? nullptr : &at_hand;
     if (!model.has_value() || model->depends_on_inputs) {
-      BATON_ASSIGN_OR_RETURN(model, ReadModel(path, one.passes, one, inputs));
+      BATON_ASSIGN_OR_RETURN(model,
+                             ReadModel(path, one.passes, one, inputs, false));
     } else if (model->tensor_names.size() == at_hand.tensors.size()) {
       for (size_t i = 0; i < at_hand.tensors.size(); ++i) {
         std::string& name = at_hand.tensors[i].first;
@@ -482,7 +645,8 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
     }
     if (!one.against.empty() &&
         (!other.has_value() || other->depends_on_inputs)) {
-      BATON_ASSIGN_OR_RETURN(other, ReadModel(one.against, "", one, inputs));
+      BATON_ASSIGN_OR_RETURN(other,
+                             ReadModel(one.against, "", one, inputs, true));
     }
     return RunOnce(*model, other, at_hand.tensors, one, out);
   };

@@ -36,11 +36,13 @@ struct RunModelOptions {
   std::string passes;
   int opt_level = -1;  // see RunOptions
   std::string config;
+  std::string executor;  // empty: cpu to measure, evaluator otherwise
   int threads = 1;
   int bench = 0;
   int warmup = 1;
   std::string profile;
   std::string report;
+  std::string plan;
 
   // Not a flag: the stream for lines that are not results, such as the names of
   // inputs whose values the import took. Null: they are not written.
@@ -96,9 +98,16 @@ struct RunModelOptions {
     v("config", &RunModelOptions::config,
       FlagSpec{.help = "Settings that passes read, and limits.",
                .value = "KEY=VALUE,..."});
+    v("executor", &RunModelOptions::executor,
+      FlagSpec{.help = "What runs MODEL: the plan of the pipeline cpu, or the "
+                       "evaluator, which is slow and the oracle. cpu with "
+                       "--bench, --profile and --plan; evaluator otherwise.",
+               .value = "cpu|evaluator",
+               .choices = {"", "cpu", "evaluator"}});
     v("threads", &RunModelOptions::threads,
-      FlagSpec{.help = "For these passes; 0 for as many as the machine has. "
-                       "Evaluation takes one.",
+      FlagSpec{.help =
+                   "For these passes and for the executor cpu; 0 for as many "
+                   "as the machine has.",
                .value = "N",
                .least = 0});
     v("bench", &RunModelOptions::bench,
@@ -116,6 +125,10 @@ struct RunModelOptions {
                .value = "text|json|trace"});
     v("report", &RunModelOptions::report,
       FlagSpec{.help = "Where the profile goes; standard output by default.",
+               .value = "FILE"});
+    v("plan", &RunModelOptions::plan,
+      FlagSpec{.help = "Where the plan of the executor cpu goes: its steps and "
+                       "its arena.",
                .value = "FILE"});
   }
 };

@@ -23,8 +23,9 @@
 
 namespace baton {
 
-std::string OriginName(const ExprNode& expr) {
-  const Span& span = expr.span();
+std::string OriginName(const ExprNode& expr) { return OriginName(expr.span()); }
+
+std::string OriginName(const Span& span) {
   if (!span.defined()) return "";
   if (onnx::IsInListing(span)) return onnx::OriginOf(span).name;
   return absl::StrCat(span->source().name(), ":",

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "baton/ir/span.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
@@ -18,6 +19,7 @@ namespace baton {
 // in an ONNX model, `FILE:LINE` otherwise; empty if the expression has no
 // place.
 std::string OriginName(const ExprNode& expr);
+std::string OriginName(const Span& span);
 
 // Records the times of one evaluation.
 class RunProfile {

@@ -1,0 +1,202 @@
+#include "baton/backend/cpu/executable.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/fallback_step.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/lower.h"
+#include "baton/base/dtype.h"
+#include "baton/base/parallel_for.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/runtime/executor/plan_runner.h"
+#include "baton/runtime/executor/plan_verifier.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pipeline.h"
+
+namespace baton {
+namespace {
+
+std::string Describe(const Executable::Port& port) {
+  return absl::StrCat(port.dtype.ToString(), "[",
+                      absl::StrJoin(port.shape, ", "), "]");
+}
+
+bool IsAligned(const void* data, int64_t bytes) {
+  return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(bytes) == 0;
+}
+
+// True if `view` is a tensor of the port.
+template <typename View>
+bool Fits(const Executable::Port& port, const View& view) {
+  if (view.dtype != port.dtype ||
+      view.shape != absl::MakeConstSpan(port.shape)) {
+    return false;
+  }
+  for (const int64_t extent : port.shape) {
+    if (extent == 0) return true;
+  }
+  return view.data != nullptr && IsAligned(view.data, port.dtype.bytes());
+}
+
+// Runs the named pipeline at its own level.
+absl::StatusOr<IRModule> RunPipeline(const std::string& name,
+                                     const IRModule& module) {
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(name));
+  PassContextOptions context;
+  context.opt_level = OptLevelOf(pipeline);
+  return PassContext(context).Run([&] { return pipeline(module); });
+}
+
+}  // namespace
+
+absl::StatusOr<Executable> Compile(IRModule module,
+                                   const CompileOptions& options) {
+  if (!options.pipeline.empty()) {
+    BATON_ASSIGN_OR_RETURN(module, RunPipeline(options.pipeline, module));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  }
+  BATON_ASSIGN_OR_RETURN(const cpu::Graph graph,
+                         cpu::BuildGraph(module, options.function));
+  auto impl = std::make_shared<Executable::Impl>();
+  BATON_ASSIGN_OR_RETURN(
+      impl->plan, cpu::LowerGraph(graph, {.max_threads = options.max_threads,
+                                          .use_kernels = options.use_kernels}));
+  if (options.verify_plan) {
+    BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
+  }
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const cpu::GraphTensor& tensor =
+        graph.tensors[static_cast<size_t>(graph.inputs[i])];
+    impl->inputs.push_back({graph.input_names[i], tensor.dtype, tensor.shape});
+    impl->wrong_input.push_back(absl::InvalidArgumentError(absl::StrCat(
+        "input ", i, " (%", graph.input_names[i], ") must be ",
+        Describe(impl->inputs.back()), ", aligned to its elements")));
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const cpu::GraphTensor& tensor =
+        graph.tensors[static_cast<size_t>(graph.outputs[i])];
+    impl->outputs.push_back({"", tensor.dtype, tensor.shape});
+    impl->wrong_output.push_back(absl::InvalidArgumentError(
+        absl::StrCat("output ", i, " must be ", Describe(impl->outputs.back()),
+                     ", aligned to its elements")));
+  }
+  impl->wrong_number = absl::InvalidArgumentError(
+      absl::StrCat("the model has ", impl->inputs.size(), " inputs and ",
+                   impl->outputs.size(), " outputs"));
+  impl->busy = absl::FailedPreconditionError(
+      "another thread runs this session; each thread needs one of its own");
+  impl->too_many_threads = absl::InvalidArgumentError(absl::StrCat(
+      "the model was compiled for at most ", impl->plan.max_threads,
+      " threads (CompileOptions::max_threads)"));
+  for (size_t i = 0; i < impl->plan.steps.size(); ++i) {
+    impl->failed_step.push_back(absl::InvalidArgumentError(
+        absl::StrCat("step ", i, " (", impl->plan.notes[i].kernel,
+                     ") refuses the values of its operands")));
+  }
+  for (const cpu::GraphNode& node : graph.nodes) {
+    impl->sources.push_back({node.op_name(), node.call->span()});
+  }
+  return Executable(std::move(impl));
+}
+
+Session::Session(Executable executable, void* arena)
+    : executable_(std::move(executable)),
+      runner_(arena == nullptr
+                  ? std::make_unique<executor::PlanRunner>(executable_.plan())
+                  : std::make_unique<executor::PlanRunner>(executable_.plan(),
+                                                           arena)),
+      inputs_(executable_.inputs().size()),
+      outputs_(executable_.outputs().size()) {}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(
+    Executable executable) {
+  std::unique_ptr<Session> session(new Session(std::move(executable), nullptr));
+  if (!session->runner_->ok()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for an arena of ",
+                     session->executable_.plan().arena_bytes, " bytes"));
+  }
+  return session;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(
+    Executable executable, absl::Span<std::byte> arena) {
+  const int64_t bytes = executable.plan().arena_bytes;
+  if (static_cast<int64_t>(arena.size()) < bytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the arena must have ", bytes, " bytes, not ", arena.size()));
+  }
+  if (!IsAligned(arena.data(), executor::kAlignment)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the arena must be aligned to ", executor::kAlignment, " bytes"));
+  }
+  return std::unique_ptr<Session>(
+      new Session(std::move(executable), arena.data()));
+}
+
+absl::Status Session::Run(absl::Span<const TensorView> inputs,
+                          absl::Span<const MutableTensorView> outputs,
+                          ParallelFor* parallel,
+                          executor::StepObserver* observer) {
+  const Executable::Impl& impl = *executable_.impl_;
+  if (inputs.size() != impl.inputs.size() ||
+      outputs.size() != impl.outputs.size()) {
+    return impl.wrong_number;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!Fits(impl.inputs[i], inputs[i])) return impl.wrong_input[i];
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!Fits(impl.outputs[i], outputs[i])) return impl.wrong_output[i];
+  }
+  if (parallel != nullptr && parallel->num_threads() > impl.plan.max_threads) {
+    return impl.too_many_threads;
+  }
+  if (is_running_.exchange(true, std::memory_order_acquire)) return impl.busy;
+  for (size_t i = 0; i < inputs.size(); ++i) inputs_[i] = inputs[i].data;
+  for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
+  cpu::RunState state;
+  const executor::PlanRunner::Outcome outcome = runner_->Run(
+      inputs_, absl::MakeSpan(outputs_), parallel, &state, observer);
+  is_running_.store(false, std::memory_order_release);
+  if (outcome.step < 0) return absl::OkStatus();
+  if (!state.failure.ok()) return state.failure;
+  return impl.failed_step[static_cast<size_t>(outcome.step)];
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::Run(
+    absl::Span<const Tensor> inputs, ParallelFor* parallel,
+    executor::StepObserver* observer) {
+  const std::vector<TensorView> views(inputs.begin(), inputs.end());
+  std::vector<MutableTensor> results;
+  for (const Executable::Port& port : executable_.outputs()) {
+    BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
+                                                     port.dtype, port.shape));
+    results.push_back(std::move(result));
+  }
+  std::vector<MutableTensorView> outputs(results.begin(), results.end());
+  BATON_RETURN_IF_ERROR(Run(views, outputs, parallel, observer));
+  std::vector<Tensor> tensors;
+  for (MutableTensor& result : results) {
+    tensors.push_back(std::move(result).Freeze());
+  }
+  return tensors;
+}
+
+}  // namespace baton

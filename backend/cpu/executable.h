@@ -1,0 +1,158 @@
+// Compiles a model to a plan, and runs it.
+//
+//   BATON_ASSIGN_OR_RETURN(const Executable model, Compile(module, {}));
+//   BATON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+//                          Session::Create(model));   // one for each thread
+//   BATON_RETURN_IF_ERROR(session->Run({image}, {scores}));
+//
+// All work that does not depend on inputs is done by Compile: passes, choice of
+// kernels and layouts, packing of weights, places in memory.
+
+#ifndef BATON_BACKEND_CPU_EXECUTABLE_H_
+#define BATON_BACKEND_CPU_EXECUTABLE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/parallel_for.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/span.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/runtime/executor/plan_runner.h"
+
+namespace baton {
+
+struct CompileOptions {
+  // The function that is compiled.
+  std::string function = "main";
+  // The named pipeline that runs first; empty for none.
+  std::string pipeline = "cpu";
+  // The most threads of a run: the arena has workspaces for so many.
+  int max_threads = 1;
+  // Runs the plan's verifier (runtime/executor/plan_verifier.h).
+  bool verify_plan = true;
+  // For tests: false makes a step of the evaluator's kernel of each call.
+  bool use_kernels = true;
+};
+
+// A tensor in the caller's memory, which is aligned to its elements.
+struct TensorView {
+  TensorView(DType dtype, absl::Span<const int64_t> shape, const void* data)
+      : dtype(dtype), shape(shape), data(data) {}
+  TensorView(const Tensor& tensor)  // NOLINT
+      : TensorView(tensor.dtype(), tensor.shape(), tensor.data()) {}
+
+  DType dtype;
+  absl::Span<const int64_t> shape;
+  const void* data;
+};
+
+struct MutableTensorView {
+  MutableTensorView(DType dtype, absl::Span<const int64_t> shape, void* data)
+      : dtype(dtype), shape(shape), data(data) {}
+  MutableTensorView(MutableTensor& tensor)  // NOLINT
+      : MutableTensorView(tensor.dtype(), tensor.shape(), tensor.data()) {}
+
+  DType dtype;
+  absl::Span<const int64_t> shape;
+  void* data;
+};
+
+// A compiled model. Immutable; copies share it, and threads may.
+class Executable {
+ public:
+  struct Port {
+    std::string name;  // of an input; empty for an output
+    DType dtype;
+    TensorShape shape;
+  };
+  // The place of an operator in the program that was compiled, before the
+  // pipeline.
+  struct Source {
+    std::string op_name;
+    Span span;
+  };
+
+  const std::vector<Port>& inputs() const { return impl_->inputs; }
+  const std::vector<Port>& outputs() const { return impl_->outputs; }
+  const executor::Plan& plan() const { return impl_->plan; }
+  // Those that StepNote::sources number.
+  const std::vector<Source>& sources() const { return impl_->sources; }
+
+ private:
+  friend class Session;
+  friend absl::StatusOr<Executable> Compile(IRModule module,
+                                            const CompileOptions& options);
+  struct Impl {
+    std::vector<Port> inputs;
+    std::vector<Port> outputs;
+    std::vector<Source> sources;
+    executor::Plan plan;
+    // The errors that a run may return.
+    absl::Status wrong_number;
+    std::vector<absl::Status> wrong_input;
+    std::vector<absl::Status> wrong_output;
+    absl::Status busy;
+    absl::Status too_many_threads;
+    std::vector<absl::Status> failed_step;
+  };
+
+  explicit Executable(std::shared_ptr<const Impl> impl)
+      : impl_(std::move(impl)) {}
+
+  std::shared_ptr<const Impl> impl_;
+};
+
+// Compiles a typed module. Errors name places: dimensions that are not numbers,
+// what has no place in a dataflow (backend/cpu/graph.h).
+absl::StatusOr<Executable> Compile(IRModule module,
+                                   const CompileOptions& options);
+
+// The memory of one run at a time. Sessions of one executable share its weights.
+class Session {
+ public:
+  static absl::StatusOr<std::unique_ptr<Session>> Create(Executable executable);
+  // Runs in the caller's memory of plan().arena_bytes, aligned to 64 bytes.
+  static absl::StatusOr<std::unique_ptr<Session>> Create(
+      Executable executable, absl::Span<std::byte> arena);
+
+  // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
+  // not null. Outputs overlap neither inputs nor each other. Allocates nothing
+  // unless a step of the plan is a fallback. Errors were prepared: views that
+  // do not fit the ports, a second thread in the session, values that an
+  // operator refuses.
+  absl::Status Run(absl::Span<const TensorView> inputs,
+                   absl::Span<const MutableTensorView> outputs,
+                   ParallelFor* parallel = nullptr,
+                   executor::StepObserver* observer = nullptr);
+
+  // As above, with new tensors for the results.
+  absl::StatusOr<std::vector<Tensor>> Run(
+      absl::Span<const Tensor> inputs, ParallelFor* parallel = nullptr,
+      executor::StepObserver* observer = nullptr);
+
+  const Executable& executable() const { return executable_; }
+
+ private:
+  Session(Executable executable, void* arena);
+
+  const Executable executable_;
+  std::unique_ptr<executor::PlanRunner> runner_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  std::atomic<bool> is_running_{false};
+};
+
+}  // namespace baton
+
+#endif  // BATON_BACKEND_CPU_EXECUTABLE_H_

@@ -1,0 +1,73 @@
+// The dataflow of a function: calls of operators on tensors of known shapes.
+//
+// A graph is a function without its variables, lets, tuples and calls of other
+// functions: all are resolved. What remains is what a plan has steps for.
+
+#ifndef BATON_BACKEND_CPU_GRAPH_H_
+#define BATON_BACKEND_CPU_GRAPH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+
+namespace baton::cpu {
+
+// A tensor of the graph: a parameter, a constant or the result of a node.
+struct GraphTensor {
+  DType dtype;
+  TensorShape shape;
+  std::optional<Tensor> constant;
+  int input = -1;  // the number of the parameter
+
+  int64_t num_elements() const;
+  int64_t bytes() const { return num_elements() * dtype.bytes(); }
+};
+
+// An argument or a result: the number of a tensor, or a tuple.
+struct GraphValue {
+  int tensor = -1;  // negative for a tuple
+  std::vector<GraphValue> fields = {};
+
+  bool is_tensor() const { return tensor >= 0; }
+};
+
+// A call of an operator.
+struct GraphNode {
+  Call call;  // its operator, attributes and place; not its arguments
+  std::vector<GraphValue> args;
+  GraphValue result;
+  // The tensors of `args` and `result`, in order.
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+
+  const std::string& op_name() const { return call->op_node()->name(); }
+};
+
+struct Graph {
+  std::vector<GraphTensor> tensors;
+  std::vector<GraphNode> nodes;  // each after those that it uses
+  std::vector<std::string> input_names;
+  std::vector<int> inputs;  // the tensor of each parameter
+  GraphValue result;
+  std::vector<int> outputs;  // the tensors of `result`, in order
+};
+
+// The graph of the function `name` of a typed module. Calls of other functions
+// become the nodes of their bodies; a branch whose condition is constant becomes
+// the nodes of the branch that is taken. Errors name places: dimensions that
+// are not numbers, and what has no place in a dataflow (branches, references,
+// data types, functions as values of the result, recursion).
+absl::StatusOr<Graph> BuildGraph(const IRModule& module,
+                                 absl::string_view name);
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_GRAPH_H_

@@ -1,0 +1,23 @@
+// Registers the named pipeline cpu.
+
+#include "baton/transform/pipeline.h"
+
+namespace baton::cpu {
+namespace {
+
+BATON_REGISTER_PIPELINE(
+    "cpu",
+    {.doc =
+         "What a plan for this machine needs; keeps all results bit for bit.",
+     .opt_level = 3,
+     .steps = {
+         {"DynamicToStatic",
+          "Operators whose shapes are operands become static where those "
+          "operands can be computed."},
+         {"FoldConstant", "What weights alone decide is computed now."},
+         {"EliminateCommonSubexpr", "What is computed twice is computed once."},
+         {"RemoveUnusedFunctions",
+          "What @main does not reach needs no plan."}}});
+
+}  // namespace
+}  // namespace baton::cpu

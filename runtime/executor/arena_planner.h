@@ -1,0 +1,38 @@
+// Gives values their places in one arena.
+
+#ifndef BATON_RUNTIME_EXECUTOR_ARENA_PLANNER_H_
+#define BATON_RUNTIME_EXECUTOR_ARENA_PLANNER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/runtime/executor/plan.h"
+
+namespace baton::executor {
+
+// A block of memory that is in use from step `first` to step `last`.
+struct Lifetime {
+  int64_t bytes = 0;
+  int32_t first = 0;
+  int32_t last = 0;
+};
+
+struct ArenaPlan {
+  std::vector<int64_t> offsets;  // multiples of kAlignment
+  int64_t bytes = 0;
+  int64_t lower_bound = 0;
+};
+
+// Places blocks so that no two that are in use at one step overlap. Tries
+// several orders and keeps the smallest arena.
+ArenaPlan PlanArena(absl::Span<const Lifetime> blocks);
+
+// Sets the lifetimes and places of the values of `plan` that are in the arena,
+// its arena_bytes and its arena_lower_bound. A value that overwrites another
+// one has its place.
+void PlaceValues(Plan& plan);
+
+}  // namespace baton::executor
+
+#endif  // BATON_RUNTIME_EXECUTOR_ARENA_PLANNER_H_

@@ -1,0 +1,127 @@
+// Plan: a computation as a flat list of steps over one arena.
+//
+// A plan is data: functions, offsets and parameters that were chosen before. It
+// knows nothing of the program that it computes. An ArenaPlanner gives values
+// their offsets (arena_planner.h); VerifyPlan checks the result
+// (plan_verifier.h); a PlanRunner runs it (plan_runner.h).
+
+#ifndef BATON_RUNTIME_EXECUTOR_PLAN_H_
+#define BATON_RUNTIME_EXECUTOR_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace baton::executor {
+
+// The alignment of the arena and of the values in it, in bytes. Constants, inputs
+// and outputs are aligned to their elements.
+inline constexpr int64_t kAlignment = 64;
+
+// The arguments of a step's function.
+struct StepCall {
+  const void* params;
+  const void* const* inputs;
+  void* const* outputs;
+  // Memory of this call alone: Step::workspace_bytes, aligned to kAlignment.
+  void* workspace;
+  // The part of the step's items that the call computes.
+  int64_t begin;
+  int64_t end;
+  void* user;  // from PlanRunner::Run
+};
+
+// Computes a part of a step. Returns 0, or a number other than 0 for values
+// that the step refuses. A function of a plan without fallbacks allocates no
+// memory. Calls for disjoint parts run at the same time and write disjoint
+// bytes. The bytes do not depend on how items are divided.
+using StepFunction = int (*)(const StepCall& call);
+
+// Where a value is.
+enum class Space : uint8_t { kArena, kConstant, kInput, kOutput };
+
+// A piece of memory with one lifetime.
+struct Value {
+  Space space = Space::kArena;
+  // The place among the constants, the inputs or the outputs.
+  int32_t index = 0;
+  int64_t bytes = 0;
+  // In the arena.
+  int64_t offset = 0;
+  // The steps that first and last use the value. An input begins at -1, and an
+  // output ends at the number of steps; only values in the arena need them.
+  int32_t first_step = 0;
+  int32_t last_step = 0;
+  // The value whose bytes this one overwrites in its first step, element by
+  // element; -1 for none.
+  int32_t overwrites = -1;
+};
+
+// The part of a value that a step reads or writes.
+struct Operand {
+  int32_t value = 0;
+  int64_t offset = 0;  // in the value
+  int64_t bytes = 0;
+};
+
+struct Step {
+  StepFunction function = nullptr;
+  // Owned by Plan::owners, or static.
+  const void* params = nullptr;
+  // Places in Plan::operands: inputs first.
+  int32_t first_operand = 0;
+  int32_t num_inputs = 0;
+  int32_t num_outputs = 0;
+  // What threads divide; at least 1.
+  int64_t items = 1;
+  // The value with the workspaces of all threads; -1 for none.
+  int32_t workspace = -1;
+  int64_t workspace_bytes = 0;  // of one thread, a multiple of kAlignment
+  // The predicted time at one thread, in nanoseconds: short steps are not
+  // divided.
+  double cost_ns = 0;
+};
+
+// A step in words. No part of running it.
+struct StepNote {
+  std::string kernel;              // `conv2d.blocked16`
+  std::vector<std::string> names;  // of the operators that it computes
+  std::vector<int32_t> sources;    // numbers of nodes of the caller's program
+  std::string reason;              // why this kernel and this layout
+  double flops = 0;
+  double bytes = 0;  // read and written, each operand once
+  bool is_fallback = false;
+};
+
+struct Constant {
+  const void* data = nullptr;
+  int64_t bytes = 0;
+};
+
+// A plan. Immutable once it is made, and shared between threads.
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<StepNote> notes;  // one for each step
+  std::vector<Operand> operands;
+  std::vector<Value> values;
+  std::vector<Constant> constants;
+  std::vector<int64_t> input_bytes;
+  std::vector<int64_t> output_bytes;
+  int64_t arena_bytes = 0;
+  // The largest sum of the bytes of values in the arena that live at the same
+  // time, each rounded up to kAlignment: no plan of these values needs less.
+  int64_t arena_lower_bound = 0;
+  // The most threads for which there is workspace.
+  int32_t max_threads = 1;
+  std::vector<std::shared_ptr<const void>> owners;
+};
+
+inline int64_t AlignUp(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace baton::executor
+
+#endif  // BATON_RUNTIME_EXECUTOR_PLAN_H_

@@ -1,0 +1,175 @@
+#include "baton/runtime/executor/plan_runner.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "absl/types/span.h"
+#include "baton/base/pages.h"
+#include "baton/base/parallel_for.h"
+#include "baton/runtime/executor/plan.h"
+
+namespace baton::executor {
+namespace {
+
+// A step that takes less is not worth waking a thread for.
+constexpr double kMinPartNs = 4000;
+// Parts for each thread: a thread that another process delays leaves the rest
+// of its parts to others.
+constexpr int64_t kPartsPerThread = 4;
+constexpr int64_t kHugePageBytes = int64_t{2} << 20;
+
+// One step, for the threads that compute it.
+struct Loop {
+  const Step* step;
+  StepCall call;
+  std::byte* workspaces;
+  int64_t parts;
+  std::atomic<int> code;
+
+  static void Body(void* context, int part, int thread) {
+    auto& loop = *static_cast<Loop*>(context);
+    const int64_t items = loop.step->items;
+    StepCall call = loop.call;
+    call.begin = items * part / loop.parts;
+    call.end = items * (part + 1) / loop.parts;
+    if (call.begin == call.end) return;
+    if (loop.workspaces != nullptr) {
+      call.workspace = loop.workspaces + loop.step->workspace_bytes * thread;
+    }
+    const int code = loop.step->function(call);
+    if (code != 0) {
+      int none = 0;
+      loop.code.compare_exchange_strong(none, code);
+    }
+  }
+};
+
+int64_t PartsOf(const Step& step, int64_t threads) {
+  if (step.items == 1 || threads == 1) return 1;
+  const int64_t worth =
+      static_cast<int64_t>(std::min(step.cost_ns / kMinPartNs, 1e6));
+  if (worth < 2) return 1;
+  const int64_t parts =
+      std::min({step.items, worth, threads * kPartsPerThread});
+  // As many for each thread.
+  return parts >= threads ? parts / threads * threads : parts;
+}
+
+}  // namespace
+
+void PlanRunner::FreeArena::operator()(std::byte* arena) const {
+  std::free(arena);
+}
+
+PlanRunner::PlanRunner(const Plan& plan) : plan_(plan) {
+  if (plan.arena_bytes > 0) {
+    const bool is_large = plan.arena_bytes >= 2 * kHugePageBytes;
+    const int64_t alignment = is_large ? kHugePageBytes : kAlignment;
+    const int64_t bytes =
+        (plan.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    void* memory = nullptr;
+    if (posix_memalign(&memory, static_cast<size_t>(alignment),
+                       static_cast<size_t>(bytes)) == 0) {
+      owned_.reset(static_cast<std::byte*>(memory));
+      if (is_large) {
+        AdviseWholePages(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
+      }
+    }
+  }
+  arena_ = owned_.get();
+  if (ok()) SetAddresses();
+}
+
+PlanRunner::PlanRunner(const Plan& plan, void* arena)
+    : plan_(plan), arena_(static_cast<std::byte*>(arena)) {
+  SetAddresses();
+}
+
+void PlanRunner::SetAddresses() {
+  addresses_.resize(plan_.operands.size());
+  for (size_t i = 0; i < plan_.operands.size(); ++i) {
+    const Operand& operand = plan_.operands[i];
+    const Value& value = plan_.values[static_cast<size_t>(operand.value)];
+    switch (value.space) {
+      case Space::kArena:
+        addresses_[i] = arena_ + value.offset + operand.offset;
+        break;
+      case Space::kConstant: {
+        const void* const data =
+            plan_.constants[static_cast<size_t>(value.index)].data;
+        // No step writes it.
+        addresses_[i] = const_cast<std::byte*>(
+            static_cast<const std::byte*>(data) + operand.offset);
+        break;
+      }
+      case Space::kInput:
+      case Space::kOutput:
+        patches_.push_back({static_cast<int32_t>(i), value.index,
+                            value.space == Space::kOutput, operand.offset});
+        break;
+    }
+  }
+  workspaces_.resize(plan_.steps.size(), nullptr);
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const int32_t workspace = plan_.steps[i].workspace;
+    if (workspace < 0) continue;
+    workspaces_[i] =
+        arena_ + plan_.values[static_cast<size_t>(workspace)].offset;
+  }
+}
+
+PlanRunner::Outcome PlanRunner::Run(absl::Span<const void* const> inputs,
+                                    absl::Span<void* const> outputs,
+                                    ParallelFor* parallel, void* user,
+                                    StepObserver* observer) {
+  for (const Patch& patch : patches_) {
+    const size_t port = static_cast<size_t>(patch.port);
+    std::byte* const base = static_cast<std::byte*>(
+        patch.is_output ? outputs[port] : const_cast<void*>(inputs[port]));
+    addresses_[static_cast<size_t>(patch.operand)] = base + patch.offset;
+  }
+  const int64_t threads = parallel == nullptr
+                              ? 1
+                              : std::min(parallel->num_threads(),
+                                         static_cast<int>(plan_.max_threads));
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    void** const operands = addresses_.data() + step.first_operand;
+    StepCall call = {.params = step.params,
+                     .inputs = operands,
+                     .outputs = operands + step.num_inputs,
+                     .workspace = workspaces_[i],
+                     .begin = 0,
+                     .end = step.items,
+                     .user = user};
+    if (observer != nullptr) observer->BeforeStep(static_cast<int32_t>(i));
+    const int64_t parts = PartsOf(step, threads);
+    int code = 0;
+    if (parts == 1) {
+      code = step.function(call);
+    } else {
+      Loop loop = {.step = &step,
+                   .call = call,
+                   .workspaces = static_cast<std::byte*>(workspaces_[i]),
+                   .parts = parts,
+                   .code = 0};
+      parallel->Run(static_cast<int>(parts), Loop::Body, &loop);
+      code = loop.code.load();
+    }
+    if (code != 0) return {static_cast<int32_t>(i), code};
+    if (observer != nullptr) {
+      observer->AfterStep(
+          static_cast<int32_t>(i),
+          {operands, static_cast<size_t>(step.num_inputs)},
+          {operands + step.num_inputs, static_cast<size_t>(step.num_outputs)});
+    }
+  }
+  return {};
+}
+
+}  // namespace baton::executor

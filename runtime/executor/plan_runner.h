@@ -1,0 +1,80 @@
+// Runs a plan.
+
+#ifndef BATON_RUNTIME_EXECUTOR_PLAN_RUNNER_H_
+#define BATON_RUNTIME_EXECUTOR_PLAN_RUNNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/base/parallel_for.h"
+#include "baton/runtime/executor/plan.h"
+
+namespace baton::executor {
+
+// Receives each step before and after it runs, in the thread that calls Run.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void BeforeStep(int32_t step) = 0;
+  // `inputs` and `outputs` are the step's operands.
+  virtual void AfterStep(int32_t step, absl::Span<const void* const> inputs,
+                         absl::Span<void* const> outputs) = 0;
+};
+
+// An arena and the addresses of all operands in it. The plan must outlive the
+// runner. One thread at a time may call Run.
+class PlanRunner {
+ public:
+  // The number of a step that failed, and the number that its function
+  // returned. `step` is -1 if none failed.
+  struct Outcome {
+    int32_t step = -1;
+    int code = 0;
+  };
+
+  // Makes no arena if `plan` needs none. `ok()` is false if there is no memory.
+  explicit PlanRunner(const Plan& plan);
+  // Uses the caller's memory: `arena` has plan.arena_bytes bytes and is aligned
+  // to kAlignment.
+  PlanRunner(const Plan& plan, void* arena);
+  PlanRunner(const PlanRunner&) = delete;
+  PlanRunner& operator=(const PlanRunner&) = delete;
+
+  bool ok() const { return arena_ != nullptr || plan_.arena_bytes == 0; }
+
+  // Runs all steps, on the threads of `parallel` if that is not null. `inputs`
+  // and `outputs` have the sizes that the plan says, are aligned to their
+  // elements, and outputs overlap nothing. Allocates nothing, takes no lock and
+  // makes no system call but those of the steps and of `parallel`.
+  Outcome Run(absl::Span<const void* const> inputs,
+              absl::Span<void* const> outputs, ParallelFor* parallel,
+              void* user, StepObserver* observer = nullptr);
+
+ private:
+  // An operand whose address is known when a run begins.
+  struct Patch {
+    int32_t operand;
+    int32_t port;
+    bool is_output;
+    int64_t offset;
+  };
+  struct FreeArena {
+    void operator()(std::byte* arena) const;
+  };
+
+  void SetAddresses();
+
+  const Plan& plan_;
+  std::unique_ptr<std::byte, FreeArena> owned_;
+  std::byte* arena_ = nullptr;
+  std::vector<void*> addresses_;   // of operands
+  std::vector<void*> workspaces_;  // of steps
+  std::vector<Patch> patches_;
+};
+
+}  // namespace baton::executor
+
+#endif  // BATON_RUNTIME_EXECUTOR_PLAN_RUNNER_H_

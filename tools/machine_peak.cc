@@ -1,0 +1,106 @@
+#include "baton/tools/machine_peak.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace baton {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+template <int kBytes>
+using Floats [[gnu::vector_size(kBytes)]] = float;
+
+// Chains that do not wait for one another, enough for two units of latency 4.
+constexpr int kChains = 10;
+constexpr int kSteps = 20000;
+
+// Returns a number that depends on all chains.
+template <int kBytes>
+[[gnu::always_inline]] inline float Multiply(float factor) {
+  Floats<kBytes> chains[kChains];
+  Floats<kBytes> by;
+  for (size_t i = 0; i < kBytes / sizeof(float); ++i) by[i] = factor;
+  for (Floats<kBytes>& chain : chains) chain = by;
+  for (int step = 0; step < kSteps; ++step) {
+    for (Floats<kBytes>& chain : chains) {
+      chain = chain * by + by;
+      asm volatile("" : "+x"(chain));
+    }
+  }
+  float sum = 0;
+  for (const Floats<kBytes>& chain : chains) sum += chain[0];
+  return sum;
+}
+
+float Multiply128(float factor) { return Multiply<16>(factor); }
+#if defined(__x86_64__)
+[[gnu::target("avx2,fma")]] float Multiply256(float factor) {
+  return Multiply<32>(factor);
+}
+[[gnu::target("avx512f,avx2,fma")]] float Multiply512(float factor) {
+  Floats<64> chains[kChains];
+  Floats<64> by;
+  for (size_t i = 0; i < 16; ++i) by[i] = factor;
+  for (Floats<64>& chain : chains) chain = by;
+  for (int step = 0; step < kSteps; ++step) {
+    for (Floats<64>& chain : chains) {
+      chain = chain * by + by;
+      asm volatile("" : "+v"(chain));
+    }
+  }
+  float sum = 0;
+  for (const Floats<64>& chain : chains) sum += chain[0];
+  return sum;
+}
+#endif
+
+}  // namespace
+
+MachinePeak MeasurePeak() {
+  float (*multiply)(float) = Multiply128;
+  double lanes = 4;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    multiply = Multiply512;
+    lanes = 16;
+  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    multiply = Multiply256;
+    lanes = 8;
+  }
+#endif
+  volatile float sink = 0.5f;
+  MachinePeak peak;
+  for (const Clock::time_point begin = Clock::now();
+       SecondsSince(begin) < 0.02;) {
+    const Clock::time_point start = Clock::now();
+    sink = multiply(sink > 1 ? 0.5f : 0.25f);
+    peak.flops_per_second =
+        std::max(peak.flops_per_second,
+                 2.0 * kChains * kSteps * lanes / SecondsSince(start));
+  }
+  const std::vector<uint64_t> memory(size_t{4} << 20, 1);
+  uint64_t total = 0;
+  for (int i = 0; i < 3; ++i) {
+    const Clock::time_point start = Clock::now();
+    uint64_t sums[8] = {};
+    for (size_t k = 0; k < memory.size(); k += 8) {
+      for (size_t j = 0; j < 8; ++j) sums[j] += memory[k + j];
+    }
+    for (const uint64_t sum : sums) total += sum;
+    peak.bytes_per_second =
+        std::max(peak.bytes_per_second,
+                 static_cast<double>(memory.size() * 8) / SecondsSince(start));
+  }
+  sink = static_cast<float>(total);
+  return peak;
+}
+
+}  // namespace baton

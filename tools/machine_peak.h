@@ -1,0 +1,20 @@
+// Measures what a core of this machine can do at most.
+
+#ifndef BATON_TOOLS_MACHINE_PEAK_H_
+#define BATON_TOOLS_MACHINE_PEAK_H_
+
+namespace baton {
+
+// One core's limits.
+struct MachinePeak {
+  double flops_per_second = 0;  // of float32, a fused multiply-add is two
+  double bytes_per_second = 0;  // read from memory
+};
+
+// Takes about 40 ms: independent fused multiply-adds with the widest vectors,
+// then a sum over memory that no cache holds.
+MachinePeak MeasurePeak();
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_MACHINE_PEAK_H_

@@ -1,0 +1,299 @@
+#include "baton/tools/plan_report.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/instrument/json.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/tools/machine_peak.h"
+#include "baton/tools/run_profile.h"
+
+namespace baton {
+namespace {
+
+using executor::Plan;
+using executor::Space;
+using executor::StepNote;
+
+std::string OperandText(const Plan& plan, const executor::Operand& operand) {
+  const executor::Value& value =
+      plan.values[static_cast<size_t>(operand.value)];
+  switch (value.space) {
+    case Space::kArena:
+      return absl::StrFormat("arena[%d+%d]", value.offset + operand.offset,
+                             operand.bytes);
+    case Space::kConstant:
+      return absl::StrFormat("constant%d[%d]", value.index, operand.bytes);
+    case Space::kInput:
+      return absl::StrFormat("input%d[%d+%d]", value.index, operand.offset,
+                             operand.bytes);
+    case Space::kOutput:
+      return absl::StrFormat("output%d[%d+%d]", value.index, operand.offset,
+                             operand.bytes);
+  }
+  return "";
+}
+
+// The names of the model's nodes that a step computes, each once.
+std::vector<std::string> OriginsOf(const Executable& executable,
+                                   const StepNote& note) {
+  std::vector<std::string> names;
+  for (const int32_t source : note.sources) {
+    std::string name =
+        OriginName(executable.sources()[static_cast<size_t>(source)].span);
+    if (!name.empty() &&
+        std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+std::string OperatorsOf(const StepNote& note) {
+  return note.names.empty() ? note.kernel : absl::StrJoin(note.names, "+");
+}
+
+// The time that the machine needs at least, in us.
+double LimitOf(const StepNote& note, const MachinePeak& peak) {
+  return std::max(note.flops / peak.flops_per_second,
+                  note.bytes / peak.bytes_per_second) *
+         1e6;
+}
+
+// The bytes that live in the arena at each step.
+std::vector<int64_t> LiveBytes(const Plan& plan) {
+  std::vector<int64_t> live(plan.steps.size(), 0);
+  for (const executor::Value& value : plan.values) {
+    if (value.space != Space::kArena) continue;
+    // A value that overwrites another one begins when that one ends.
+    const int32_t first = value.first_step + (value.overwrites >= 0 ? 1 : 0);
+    for (int32_t i = first; i <= value.last_step; ++i) {
+      live[static_cast<size_t>(i)] += executor::AlignUp(value.bytes);
+    }
+  }
+  return live;
+}
+
+}  // namespace
+
+std::string PlanText(const Executable& executable) {
+  const Plan& plan = executable.plan();
+  int64_t constants = 0;
+  for (const executor::Constant& constant : plan.constants) {
+    constants += constant.bytes;
+  }
+  const auto fallbacks =
+      std::count_if(plan.notes.begin(), plan.notes.end(),
+                    [](const StepNote& note) { return note.is_fallback; });
+  std::string out = absl::StrFormat(
+      "arena %d bytes, lower bound %d; constants %d bytes; %d steps, of which "
+      "the evaluator's kernels compute %d; at most %d threads\n",
+      plan.arena_bytes, plan.arena_lower_bound, constants, plan.steps.size(),
+      fallbacks, plan.max_threads);
+  const std::vector<int64_t> live = LiveBytes(plan);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const executor::Step& step = plan.steps[i];
+    const StepNote& note = plan.notes[i];
+    const auto operands = [&](int32_t first, int32_t count) {
+      std::vector<std::string> texts;
+      for (int32_t k = 0; k < count; ++k) {
+        texts.push_back(
+            OperandText(plan, plan.operands[static_cast<size_t>(first + k)]));
+      }
+      return absl::StrJoin(texts, " ");
+    };
+    absl::StrAppendFormat(
+        &out, "step %d: %s (%s): %s -> %s\n", i, note.kernel, OperatorsOf(note),
+        operands(step.first_operand, step.num_inputs),
+        operands(step.first_operand + step.num_inputs, step.num_outputs));
+    absl::StrAppendFormat(&out,
+                          "    predicted %.1f us, %.0f flops, %.0f bytes, %d "
+                          "items, live %d",
+                          step.cost_ns / 1e3, note.flops, note.bytes,
+                          step.items, live[i]);
+    if (step.workspace_bytes > 0) {
+      absl::StrAppend(&out, ", workspace ", step.workspace_bytes);
+    }
+    const std::vector<std::string> origins = OriginsOf(executable, note);
+    if (!origins.empty()) {
+      absl::StrAppend(&out, "; of ", absl::StrJoin(origins, ", "));
+    }
+    if (!note.reason.empty()) absl::StrAppend(&out, "; ", note.reason);
+    out += "\n";
+  }
+  return out;
+}
+
+PlanProfile::PlanProfile(const Executable& executable)
+    : executable_(executable),
+      first_(absl::Now()),
+      begin_(first_),
+      times_(executable.plan().steps.size()) {}
+
+void PlanProfile::BeforeStep(int32_t step) {
+  begin_ = absl::Now();
+  if (step == 0) first_ = begin_;
+}
+
+void PlanProfile::AfterStep(int32_t step,
+                            absl::Span<const void* const> /*inputs*/,
+                            absl::Span<void* const> /*outputs*/) {
+  const absl::Time end = absl::Now();
+  times_[static_cast<size_t>(step)] = {
+      absl::ToDoubleMicroseconds(begin_ - first_),
+      absl::ToDoubleMicroseconds(end - begin_)};
+}
+
+absl::StatusOr<std::string> PlanProfile::Report(
+    absl::string_view format) const {
+  if (format != "text" && format != "json" && format != "trace") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a profile is text, json or trace, not ", format));
+  }
+  const Plan& plan = executable_.plan();
+  const std::vector<int64_t> live = LiveBytes(plan);
+  std::string out;
+  if (format == "trace") {
+    out = "{\"traceEvents\":[";
+    const char* comma = "";
+    for (size_t i = 0; i < times_.size(); ++i) {
+      const StepNote& note = plan.notes[i];
+      absl::StrAppendFormat(
+          &out,
+          "%s\n{\"name\":%s,\"cat\":\"operator\",\"ph\":\"X\",\"pid\":1,"
+          "\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"origin\":%s,"
+          "\"kernel\":%s}},\n{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,"
+          "\"ts\":%.3f,\"args\":{\"bytes\":%d}}",
+          comma, JsonString(OperatorsOf(note)), times_[i].begin_us,
+          times_[i].us,
+          JsonString(absl::StrJoin(OriginsOf(executable_, note), ", ")),
+          JsonString(note.kernel), times_[i].begin_us, live[i]);
+      comma = ",";
+    }
+    return out + "]}\n";
+  }
+  const MachinePeak peak = MeasurePeak();
+  struct Kind {
+    std::string name;
+    int steps = 0;
+    double us = 0;
+    double flops = 0;
+    double limit = 0;
+  };
+  std::map<std::string, Kind> by_kernel;
+  std::map<std::string, Kind> by_operator;
+  double total = 0;
+  double limit = 0;
+  for (size_t i = 0; i < times_.size(); ++i) {
+    const StepNote& note = plan.notes[i];
+    total += times_[i].us;
+    limit += LimitOf(note, peak);
+    for (Kind* kind :
+         {&by_kernel[note.kernel], &by_operator[OperatorsOf(note)]}) {
+      ++kind->steps;
+      kind->us += times_[i].us;
+      kind->flops += note.flops;
+      kind->limit += LimitOf(note, peak);
+    }
+  }
+  const auto sorted = [](std::map<std::string, Kind>& kinds) {
+    std::vector<Kind> result;
+    for (auto& [name, kind] : kinds) {
+      kind.name = name;
+      result.push_back(kind);
+    }
+    std::stable_sort(result.begin(), result.end(),
+                     [](const Kind& a, const Kind& b) { return a.us > b.us; });
+    return result;
+  };
+  std::vector<size_t> order(times_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto share = [](double part, double whole) {
+    return whole > 0 ? 100 * part / whole : 0;
+  };
+  if (format == "json") {
+    absl::StrAppendFormat(
+        &out,
+        "{\"version\":1,\"total_us\":%.3f,\"peak_flops\":%.0f,"
+        "\"peak_bytes_per_second\":%.0f,\"arena\":%d,\"arena_lower_bound\":%d,"
+        "\"operators\":[",
+        total, peak.flops_per_second, peak.bytes_per_second, plan.arena_bytes,
+        plan.arena_lower_bound);
+    const char* comma = "";
+    for (const Kind& kind : sorted(by_operator)) {
+      absl::StrAppendFormat(&out, "%s{\"name\":%s,\"calls\":%d,\"us\":%.3f}",
+                            comma, JsonString(kind.name), kind.steps, kind.us);
+      comma = ",";
+    }
+    absl::StrAppend(&out, "],\"calls\":[");
+    comma = "";
+    for (size_t i = 0; i < times_.size(); ++i) {
+      const StepNote& note = plan.notes[i];
+      const std::vector<std::string> origins = OriginsOf(executable_, note);
+      absl::StrAppendFormat(
+          &out,
+          "%s\n{\"operator\":%s,\"kernel\":%s,\"origin\":%s,\"nodes\":[%s],"
+          "\"begin_us\":%.3f,\"us\":%.3f,\"predicted_us\":%.3f,\"flops\":%.0f,"
+          "\"bytes\":%.0f,\"limit_us\":%.3f,\"share\":%.4f,\"live\":%d}",
+          comma, JsonString(OperatorsOf(note)), JsonString(note.kernel),
+          JsonString(origins.empty() ? "" : origins.back()),
+          absl::StrJoin(origins, ",",
+                        [](std::string* to, const std::string& name) {
+                          absl::StrAppend(to, JsonString(name));
+                        }),
+          times_[i].begin_us, times_[i].us, plan.steps[i].cost_ns / 1e3,
+          note.flops, note.bytes, LimitOf(note, peak),
+          times_[i].us > 0 ? LimitOf(note, peak) / times_[i].us : 0, live[i]);
+      comma = ",";
+    }
+    return out + "]}\n";
+  }
+  absl::StrAppendFormat(
+      &out,
+      "%d steps: %.3f ms, of which %.3f ms is the machine's limit (%.1f "
+      "GFLOP/s, %.1f GB/s, measured now, one thread)\n",
+      times_.size(), total / 1e3, limit / 1e3, peak.flops_per_second / 1e9,
+      peak.bytes_per_second / 1e9);
+  for (const Kind& kind : sorted(by_kernel)) {
+    absl::StrAppendFormat(
+        &out,
+        "%10.3f ms %5.1f%% %6d x %s (%.1f GFLOP/s, %.0f%% of the limit)\n",
+        kind.us / 1e3, share(kind.us, total), kind.steps, kind.name,
+        kind.us > 0 ? kind.flops / kind.us / 1e3 : 0,
+        share(kind.limit, kind.us));
+  }
+  const auto list = [&](absl::string_view title, const auto& key) {
+    constexpr size_t kShown = 10;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return key(a) > key(b); });
+    absl::StrAppend(&out, title);
+    for (size_t k = 0; k < std::min(kShown, order.size()); ++k) {
+      const size_t i = order[k];
+      absl::StrAppendFormat(
+          &out, "%10.3f ms %5.1f%% %s %s\n", key(i) / 1e3, share(key(i), total),
+          OperatorsOf(plan.notes[i]),
+          absl::StrJoin(OriginsOf(executable_, plan.notes[i]), ", "));
+    }
+  };
+  list("slowest steps:\n", [&](size_t i) { return times_[i].us; });
+  list("lost against the machine's limit:\n",
+       [&](size_t i) { return times_[i].us - LimitOf(plan.notes[i], peak); });
+  return out;
+}
+
+}  // namespace baton

@@ -1,0 +1,56 @@
+// Plans and their runs as text: --plan and --profile of baton-run.
+
+#ifndef BATON_TOOLS_PLAN_REPORT_H_
+#define BATON_TOOLS_PLAN_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/runtime/executor/plan_runner.h"
+
+namespace baton {
+
+// The plan: its arena and lower bound, then a line for each step (kernel,
+// operators, places of operands, predicted time, origin, reason).
+std::string PlanText(const Executable& executable);
+
+// Records the times of the steps of one run.
+class PlanProfile final : public executor::StepObserver {
+ public:
+  explicit PlanProfile(const Executable& executable);
+
+  void BeforeStep(int32_t step) override;
+  void AfterStep(int32_t step, absl::Span<const void* const> inputs,
+                 absl::Span<void* const> outputs) override;
+
+  // `format`: text, json or trace; InvalidArgument for any other.
+  //
+  // text: the time of each kernel and of the slowest steps, with the share of
+  // what the machine can do (tools/machine_peak.h), then the nodes that lose
+  // most against it. json: as that of RunProfile, with the fields "kernel",
+  // "nodes", "flops", "bytes", "limit_us" and "share" for each call. trace: the
+  // steps for Chrome's and Perfetto's viewers, and the bytes that live in the
+  // arena.
+  absl::StatusOr<std::string> Report(absl::string_view format) const;
+
+ private:
+  struct StepTime {
+    double begin_us = 0;
+    double us = 0;
+  };
+
+  const Executable executable_;
+  absl::Time first_;
+  absl::Time begin_;
+  std::vector<StepTime> times_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_PLAN_REPORT_H_
