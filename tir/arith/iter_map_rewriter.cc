@@ -684,10 +684,11 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool early_skip) {
 // --- Expressions -------------------------------------------------------------
 
 void IterMapRewriter::AddTo(IterSum& sum, IterSplit split, bool negative) {
-  for (IterSplit& arg : sum.args) {
-    if (!SameSplit(arg, split, false)) continue;
-    arg.scale =
-        negative ? Sub(arg.scale, split.scale) : Add(arg.scale, split.scale);
+  for (auto it = sum.args.begin(); it != sum.args.end(); ++it) {
+    if (!SameSplit(*it, split, false)) continue;
+    it->scale =
+        negative ? Sub(it->scale, split.scale) : Add(it->scale, split.scale);
+    if (IsZero(it->scale)) sum.args.erase(it);
     return;
   }
   if (negative) split.scale = Negate(split.scale);
