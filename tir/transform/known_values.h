@@ -49,7 +49,7 @@ class KnownValues {
     PrimExpr AfterIteration() const;
   };
 
-  // What is known at one point.
+  // The known elements at one point.
   class State {
    public:
     std::vector<Touch> knowns;
