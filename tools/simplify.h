@@ -24,7 +24,7 @@ struct SimplifyOptions {
                .group = kListFlags});
     v("simplifier", &SimplifyOptions::simplifier,
       FlagSpec{
-          .help = "How --simplify does it.",
+          .help = "By: rewrite_simplify, canonical_simplify, simplify.",
           .value = "NAME",
           .group = kListFlags,
           .choices = {"rewrite_simplify", "canonical_simplify", "simplify"}});

@@ -319,7 +319,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::MutateBinary(
   if (node->op() <= BinaryOp::kMul) return MutateOperation(node);
   // Divisions prove, and what they prove is simplified again.
   const uint64_t version = analyzer_.parts().version;
-  if (forms_version_ != version || forms_.size() >= kMaxForms) {
+  if (forms_version_ != version) {
     forms_.Clear();
     forms_version_ = version;
   } else if (const KnownForm* known = forms_.Find(node)) {

@@ -22,12 +22,19 @@ class CanonicalSimplifier : public RewriteSimplifier {
   explicit CanonicalSimplifier(Analyzer& analyzer)
       : RewriteSimplifier(analyzer) {}
 
-  PrimExpr Simplify(const PrimExpr& e) { return Rewrite(e); }
+  PrimExpr Simplify(const PrimExpr& e) {
+    const Outermost scope(*this);
+    return Rewrite(e);
+  }
 
  protected:
   PrimExpr SimplifyBinary(const BinaryNode* node) override;
   PrimExpr VisitCast(const CastNode* node) override;
   PrimExpr VisitReduce(const ReduceNode* node) override;
+  void ForgetSome() override {
+    RewriteSimplifier::ForgetSome();
+    if (forms_.size() > kMaxForms) forms_.Clear();
+  }
 
  private:
   static constexpr int64_t kNoUpper = ConstIntBound::kPosInf;

@@ -136,17 +136,23 @@ void ConstIntBounds::Bind(const Var& var, const Range& range) {
 
 ConstIntBound ConstIntBounds::Of(const PrimExpr& e, Analyzer::BoundMemo* memo) {
   memo_ = memo;
+  if (known_.size() > kMaxKnown) known_.Clear();
   const ConstIntBound bound = Visit(e);
   memo_ = nullptr;
   return bound;
 }
 
 ConstIntBound ConstIntBounds::Visit(const PrimExpr& e) {
+  const bool remembers = memo_ == nullptr && e.Is<BinaryNode>();
+  if (remembers && !known_.empty()) {
+    if (const Known* known = known_.Find(e.get())) return known->bound;
+  }
   ConstIntBound bound = OnDeepStack([&] { return VisitNode(e); });
   for (const auto& [expr, known] : conditions_) {
     if (ExprDeepEqual(e, expr)) bound = Intersect(bound, known);
   }
   if (memo_ != nullptr) (*memo_)[e.get()] = bound;
+  if (remembers) known_[e.get()] = {e, bound};
   return bound;
 }
 
@@ -185,9 +191,10 @@ ConstIntBound ConstIntBounds::VisitNode(const PrimExpr& e) {
     case TirKind::kLet: {
       const auto* let = e.As<LetNode>();
       if (vars_.Contains(let->var())) return Visit(let->body());
-      vars_.Set(let->var(), Visit(let->value()));
+      Update(let->var(), Visit(let->value()));
       const ConstIntBound bound = Visit(let->body());
       vars_.Erase(let->var().get());
+      known_.Clear();
       return bound;
     }
     default:
@@ -277,6 +284,7 @@ ConstIntBound ConstIntBounds::VisitCast(const CastNode* node) {
 
 void ConstIntBounds::Enter(const PrimExpr& condition) {
   const auto add = [this](const PrimExpr& e, int64_t min, int64_t max) {
+    known_.Clear();
     if (!e.Is<IntImmNode>()) conditions_.emplace_back(e, MakeBound(min, max));
   };
   for (const PrimExpr& part : ExtractConstraints(condition)) {

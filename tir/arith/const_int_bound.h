@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
+#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -17,13 +18,20 @@ namespace baton::tir {
 class ConstIntBounds {
  public:
   void Bind(const Var& var, const Range& range);
-  void Update(const Var& var, ConstIntBound bound) { vars_.Set(var, bound); }
+  void Update(const Var& var, ConstIntBound bound) {
+    known_.Clear();
+    vars_.Set(var, bound);
+  }
   ConstIntBound Of(const PrimExpr& e, Analyzer::BoundMemo* memo = nullptr);
 
   // Adds the bounds that `condition` gives; ends with Leave(size() before).
   void Enter(const PrimExpr& condition);
   size_t size() const { return conditions_.size(); }
-  void Leave(size_t size) { conditions_.resize(size); }
+  void Leave(size_t size) {
+    if (size == conditions_.size()) return;
+    known_.Clear();
+    conditions_.resize(size);
+  }
 
   // The values of a data type.
   static ConstIntBound Everything(DType dtype);
@@ -38,6 +46,13 @@ class ConstIntBounds {
   VarMap<ConstIntBound> vars_;
   std::vector<std::pair<PrimExpr, ConstIntBound>> conditions_;
   Analyzer::BoundMemo* memo_ = nullptr;
+  // The bounds of operations, while nothing becomes known.
+  struct Known {
+    PrimExpr node;  // kept alive
+    ConstIntBound bound;
+  };
+  static constexpr size_t kMaxKnown = 4096;
+  NodeMap<Known> known_;
 };
 
 }  // namespace baton::tir

@@ -40,6 +40,77 @@ const PrimExpr& IterMark::extent() const { return node_->extent; }
 
 namespace {
 
+PrimExpr FloorDivide(const PrimExpr& a, const PrimExpr& b) {
+  return MakeBinary(BinaryOp::kFloorDiv, a, b);
+}
+
+}  // namespace
+
+bool SameSplit(const IterSplit& a, const IterSplit& b, bool with_scale) {
+  return a.source.same_as(b.source) &&
+         ExprDeepEqual(a.lower_factor, b.lower_factor) &&
+         (!with_scale || ExprDeepEqual(a.scale, b.scale)) &&
+         ExprDeepEqual(a.extent, b.extent);
+}
+
+// --- SplitsOfMarks -----------------------------------------------------------
+
+const SplitsOfMarks::Entry* SplitsOfMarks::Find(const IterMark& mark) const {
+  for (const Entry& entry : entries_) {
+    if (entry.mark.same_as(mark)) return &entry;
+  }
+  return nullptr;
+}
+
+void SplitsOfMarks::Collect(absl::Span<const IterSum> sums) {
+  for (const IterSum& sum : sums) CollectSum(sum);
+}
+
+void SplitsOfMarks::CollectSum(const IterSum& sum) {
+  for (const IterSplit& split : sum.args) {
+    if (Find(split.source) == nullptr) {
+      entries_.push_back({split.source, {}});
+      if (const IterSum* inner = split.source.sum()) CollectSum(*inner);
+    }
+    const_cast<Entry*>(Find(split.source))->splits.push_back(split);
+  }
+}
+
+// --- Conversion --------------------------------------------------------------
+
+PrimExpr IterMapConverter::Convert(const IterSum& sum) {
+  PrimExpr e = IntImm(kInt32, 0);
+  for (const IterSplit& arg : sum.args) e = Add(e, Convert(arg));
+  return Add(e, sum.base);
+}
+
+PrimExpr IterMapConverter::Convert(const IterMark& mark) {
+  return mark.sum() != nullptr ? Convert(*mark.sum()) : mark.expr();
+}
+
+PrimExpr IterMapConverter::Convert(const IterSplit& split) {
+  const PrimExpr source = Convert(split.source);
+  const PrimExpr& extent = split.source.extent();
+  if (IsOne(split.lower_factor) &&
+      analyzer_.CanProve(MakeBinary(BinaryOp::kEQ, split.extent, extent))) {
+    return Mul(source, split.scale);
+  }
+  const PrimExpr covered = Mul(split.lower_factor, split.extent);
+  if (analyzer_.CanProve(MakeBinary(BinaryOp::kEQ, extent, covered))) {
+    // A part of a larger iterator with one value is that value; an iterator of
+    // one value stays.
+    if (IsOne(split.extent) && !IsOne(extent)) {
+      return MakeConst(split.extent.dtype(), 0);
+    }
+    return Mul(FloorDivide(source, split.lower_factor), split.scale);
+  }
+  return Mul(FloorDivide(MakeBinary(BinaryOp::kFloorMod, source, covered),
+                         split.lower_factor),
+             split.scale);
+}
+
+namespace {
+
 PrimExpr PlusOne(const PrimExpr& e) { return Add(e, MakeConst(e.dtype(), 1)); }
 
 // lower <= iter < upper; null: no bound.

@@ -281,8 +281,10 @@ class Inverter {
   void Propagate(const IterSum& sum, const PrimExpr& output) {
     const PrimExpr input = Sub(output, sum.base);
     if (sum.args.size() == 1) {
-      // The scale is 1 or -1.
-      Send(sum.args[0], Mul(input, sum.args[0].scale));
+      const PrimExpr& scale = sum.args[0].scale;
+      Send(sum.args[0], IsOne(scale) || IsConst(scale, -1)
+                            ? Mul(input, scale)
+                            : MakeBinary(BinaryOp::kFloorDiv, input, scale));
       return;
     }
     for (size_t i = sum.args.size(); i > 0; --i) {

@@ -129,68 +129,6 @@ PrimExpr CommonMultiple(const PrimExpr& a, const PrimExpr& b,
 
 }  // namespace
 
-bool SameSplit(const IterSplit& a, const IterSplit& b, bool with_scale) {
-  return a.source.same_as(b.source) &&
-         ExprDeepEqual(a.lower_factor, b.lower_factor) &&
-         (!with_scale || ExprDeepEqual(a.scale, b.scale)) &&
-         ExprDeepEqual(a.extent, b.extent);
-}
-
-// --- SplitsOfMarks -----------------------------------------------------------
-
-const SplitsOfMarks::Entry* SplitsOfMarks::Find(const IterMark& mark) const {
-  for (const Entry& entry : entries_) {
-    if (entry.mark.same_as(mark)) return &entry;
-  }
-  return nullptr;
-}
-
-void SplitsOfMarks::Collect(absl::Span<const IterSum> sums) {
-  for (const IterSum& sum : sums) CollectSum(sum);
-}
-
-void SplitsOfMarks::CollectSum(const IterSum& sum) {
-  for (const IterSplit& split : sum.args) {
-    if (Find(split.source) == nullptr) {
-      entries_.push_back({split.source, {}});
-      if (const IterSum* inner = split.source.sum()) CollectSum(*inner);
-    }
-    const_cast<Entry*>(Find(split.source))->splits.push_back(split);
-  }
-}
-
-// --- Conversion --------------------------------------------------------------
-
-PrimExpr IterMapConverter::Convert(const IterSum& sum) {
-  PrimExpr e = Int(0);
-  for (const IterSplit& arg : sum.args) e = Add(e, Convert(arg));
-  return Add(e, sum.base);
-}
-
-PrimExpr IterMapConverter::Convert(const IterMark& mark) {
-  return mark.sum() != nullptr ? Convert(*mark.sum()) : mark.expr();
-}
-
-PrimExpr IterMapConverter::Convert(const IterSplit& split) {
-  const PrimExpr source = Convert(split.source);
-  const PrimExpr& extent = split.source.extent();
-  if (IsOne(split.lower_factor) &&
-      analyzer_.CanProve(Op(BinaryOp::kEQ, split.extent, extent))) {
-    return Mul(source, split.scale);
-  }
-  const PrimExpr covered = Mul(split.lower_factor, split.extent);
-  if (analyzer_.CanProve(Op(BinaryOp::kEQ, extent, covered))) {
-    // A part of a larger iterator with one value is that value; an iterator of
-    // one value stays.
-    if (IsOne(split.extent) && !IsOne(extent)) {
-      return MakeConst(split.extent.dtype(), 0);
-    }
-    return Mul(FloorDivide(source, split.lower_factor), split.scale);
-  }
-  return Mul(FloorDivide(FloorModulo(source, covered), split.lower_factor),
-             split.scale);
-}
-
 // --- IterMapRewriter ---------------------------------------------------------
 
 IterMapRewriter::IterMapRewriter(Analyzer& analyzer, const VarRanges& iters,
@@ -684,10 +622,11 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool early_skip) {
 // --- Expressions -------------------------------------------------------------
 
 void IterMapRewriter::AddTo(IterSum& sum, IterSplit split, bool negative) {
-  for (IterSplit& arg : sum.args) {
-    if (!SameSplit(arg, split, false)) continue;
-    arg.scale =
-        negative ? Sub(arg.scale, split.scale) : Add(arg.scale, split.scale);
+  for (auto it = sum.args.begin(); it != sum.args.end(); ++it) {
+    if (!SameSplit(*it, split, false)) continue;
+    it->scale =
+        negative ? Sub(it->scale, split.scale) : Add(it->scale, split.scale);
+    if (IsZero(it->scale)) sum.args.erase(it);
     return;
   }
   if (negative) split.scale = Negate(split.scale);

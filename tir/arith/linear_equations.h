@@ -22,7 +22,7 @@ struct LinearSolution {
   // New variables, with the ranges that are known.
   std::vector<Var> vars;
   VarRanges ranges;
-  // What must hold, beside the ranges.
+  // Conditions on them, beside the ranges.
   std::vector<PrimExpr> relations;
   // The values of the variables that were solved for.
   VarMap<PrimExpr> values;

@@ -5,6 +5,7 @@
 
 #include "baton/base/deep_stack.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/analyzer_parts.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/intrinsics.h"
@@ -63,6 +64,21 @@ void ModularSets::Update(const Var& var, ModularSet set) {
 ModularSet ModularSets::Of(const PrimExpr& e) { return Visit(e); }
 
 ModularSet ModularSets::Visit(const PrimExpr& e) {
+  if (!e.Is<BinaryNode>()) return VisitNode(e);
+  // Divisions ask for bounds, which depend on all that is known.
+  const uint64_t version = analyzer_.parts().version;
+  if (version_ != version || known_.size() > kMaxKnown) {
+    known_.Clear();
+    version_ = version;
+  } else if (const Known* known = known_.Find(e.get())) {
+    return known->set;
+  }
+  const ModularSet set = VisitNode(e);
+  if (version_ == analyzer_.parts().version) known_[e.get()] = {e, set};
+  return set;
+}
+
+ModularSet ModularSets::VisitNode(const PrimExpr& e) {
   return OnDeepStack([&]() -> ModularSet {
     switch (e->kind().To<TirKind>()) {
       case TirKind::kIntImm:
@@ -82,8 +98,10 @@ ModularSet ModularSets::Visit(const PrimExpr& e) {
         const auto* let = e.As<LetNode>();
         if (vars_.Contains(let->var())) return Visit(let->body());
         vars_.Set(let->var(), Visit(let->value()));
+        known_.Clear();
         const ModularSet set = Visit(let->body());
         vars_.Erase(let->var().get());
+        known_.Clear();
         return set;
       }
       case TirKind::kCall: {

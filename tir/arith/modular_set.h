@@ -3,8 +3,10 @@
 #ifndef BATON_TIR_ARITH_MODULAR_SET_H_
 #define BATON_TIR_ARITH_MODULAR_SET_H_
 
+#include <cstddef>
 #include <cstdint>
 
+#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -28,12 +30,21 @@ class ModularSets {
 
  private:
   ModularSet Visit(const PrimExpr& e);
+  ModularSet VisitNode(const PrimExpr& e);
   ModularSet VisitBinary(const BinaryNode* node);
   ModularSet Quotient(const PrimExpr& e, int64_t divisor, bool rounds_down);
   ModularSet Rest(const PrimExpr& e, int64_t divisor, bool rounds_down);
 
   Analyzer& analyzer_;
   VarMap<ModularSet> vars_;
+  // The sets of operations, while nothing becomes known.
+  struct Known {
+    PrimExpr node;  // kept alive
+    ModularSet set;
+  };
+  static constexpr size_t kMaxKnown = 4096;
+  NodeMap<Known> known_;
+  uint64_t version_ = 0;
 };
 
 }  // namespace baton::tir

@@ -111,6 +111,7 @@ bool IsIndexType(DType dtype) {
 PrimExpr NegateCondition(const PrimExpr& e) { return PushNegations(Not(e)); }
 
 PrimExpr RewriteSimplifier::Simplify(const PrimExpr& e) {
+  const Outermost scope(*this);
   PrimExpr result = e;
   for (int i = 0; i < 2; ++i) {
     PrimExpr next = Rewrite(result);
@@ -213,19 +214,18 @@ PrimExpr RewriteSimplifier::Remembered(const BinaryNode* node) {
     return {};
   }
   const Result* result = memo_.Find(node);
-  return result != nullptr ? result->result : PrimExpr();
+  return result != nullptr && result->depth == depth_ ? result->result
+                                                      : PrimExpr();
 }
 
 void RewriteSimplifier::Remember(const BinaryNode* node,
                                  const PrimExpr& result) {
-  // Below a limited depth less is simplified.
-  if (depth_ > 0 || exceeded()) return;
-  if (memo_version_ != analyzer_.parts().version ||
-      memo_.size() >= kMaxRemembered) {
+  if (exceeded()) return;
+  if (memo_version_ != analyzer_.parts().version) {
     memo_.Clear();
     memo_version_ = analyzer_.parts().version;
   }
-  memo_[node] = {PrimExpr(node), result};
+  memo_[node] = {PrimExpr(node), result, depth_};
 }
 
 PrimExpr RewriteSimplifier::VisitBinary(const BinaryNode* node) {

@@ -66,6 +66,25 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   CompareResult TryCompare(const PrimExpr& e, int64_t value);
   CompareResult TryCompare(const PrimExpr& a, const PrimExpr& b);
 
+  // Simplifies at the outside of a simplifier or within its proofs: only
+  // outside, too many results are forgotten.
+  class Outermost {
+   public:
+    explicit Outermost(RewriteSimplifier& simplifier)
+        : simplifier_(simplifier) {
+      if (simplifier.active_++ == 0) simplifier.ForgetSome();
+    }
+    Outermost(const Outermost&) = delete;
+    Outermost& operator=(const Outermost&) = delete;
+    ~Outermost() { --simplifier_.active_; }
+
+   private:
+    RewriteSimplifier& simplifier_;
+  };
+  virtual void ForgetSome() {
+    if (memo_.size() > kMaxRemembered) memo_.Clear();
+  }
+
  private:
   // Replaces `e` if a rule matches.
   bool Try(RewriteRules rules, PrimExpr& e);
@@ -90,10 +109,12 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
 
   static constexpr int kMaxDepth = 5;
   static constexpr size_t kMaxRemembered = 4096;
+  int active_ = 0;
 
   struct Result {
     PrimExpr node;  // kept alive
     PrimExpr result;
+    int depth = 0;  // less is simplified at a greater depth
   };
   NodeMap<Result> memo_;
   uint64_t memo_version_ = 0;
