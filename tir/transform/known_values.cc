@@ -924,9 +924,10 @@ void KnownValues::Remove(const BufferStore& store) {
   graph_->Propagate(/*forward=*/false, *index);
 }
 
-bool KnownValues::IsOverwritten(const BufferStore& store) const {
+bool KnownValues::IsOverwritten(const BufferStore& store,
+                                const Stmt& context) const {
   const std::vector<Var>* axes = graph_->axes.Find(store->buffer().get());
-  const size_t* index = graph_->block_of.Find(store.get());
+  const size_t* index = graph_->block_of.Find(context.get());
   if (axes == nullptr || index == nullptr) return false;
   const FlowBlock& block = graph_->blocks[*index];
   const std::vector<PrimExpr> indices(store->indices().begin(),

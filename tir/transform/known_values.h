@@ -31,9 +31,9 @@ class KnownValues {
   // An error if the body has a T.assume() that is not understood.
   const absl::Status& status() const;
 
-  // True if the elements that `store`, a statement of the body, writes are all
-  // written again before any of them is read.
-  bool IsOverwritten(const BufferStore& store) const;
+  // True if the elements that `store` would write at `context`, a statement of
+  // the body, are all written again before any of them is read.
+  bool IsOverwritten(const BufferStore& store, const Stmt& context) const;
 
   // Simplifies `e`, computed at `context`, a statement of the body, with the
   // values that are known there. Uses and keeps the constraints of `analyzer`.
