@@ -101,7 +101,6 @@ class Simplifier final : public AnalyzingRewriter {
     loops_.Set(node->loop_var(),
                IntSet::FromMinExtent(node->min(), node->extent()));
     Stmt result = AnalyzingRewriter::VisitFor(node);
-    loops_.Erase(node->loop_var().get());
     const auto* loop = result.As<ForNode>();
     return loop != nullptr && IsZero(loop->extent()) ? NoOp() : result;
   }
@@ -161,7 +160,7 @@ class Simplifier final : public AnalyzingRewriter {
 
   KnownValues* known_;
   const Stmt context_;
-  Domains loops_;
+  Domains loops_;  // also of loops that have ended
 };
 
 // Removes what is empty and what is not used. Bodies come before values, so
