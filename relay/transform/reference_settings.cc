@@ -74,7 +74,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"relay.ext.verilator.options", {}, kUnread},
     {"relay.ext.vitis_ai.options", {}, kUnread},
     {"tir.InjectDoubleBuffer", {}, kUnread},
-    {"tir.ReduceBranchingThroughOvercompute", {}, kUnread},
     {"tir.add_lower_pass", {}, kUnread},
 };
 

@@ -71,9 +71,9 @@ Stmt EffectsOf(absl::Span<const PrimExpr> values) {
 // run, branches that are never taken, stores of the value that is there.
 class Simplifier final : public AnalyzingRewriter {
  public:
-  // `known` may be null.
-  Simplifier(Analyzer& analyzer, KnownValues* known)
-      : AnalyzingRewriter(analyzer), known_(known) {}
+  // `known` and `context` may be null.
+  Simplifier(Analyzer& analyzer, KnownValues* known, const Stmt& context)
+      : AnalyzingRewriter(analyzer), known_(known), context_(context) {}
 
  protected:
   Stmt VisitAttrStmt(const AttrStmtNode* node) override {
@@ -101,7 +101,6 @@ class Simplifier final : public AnalyzingRewriter {
     loops_.Set(node->loop_var(),
                IntSet::FromMinExtent(node->min(), node->extent()));
     Stmt result = AnalyzingRewriter::VisitFor(node);
-    loops_.Erase(node->loop_var().get());
     const auto* loop = result.As<ForNode>();
     return loop != nullptr && IsZero(loop->extent()) ? NoOp() : result;
   }
@@ -110,8 +109,9 @@ class Simplifier final : public AnalyzingRewriter {
     const std::vector<PrimExpr> indices(node->indices().begin(),
                                         node->indices().end());
     bool is_useless = false;
-    if (known_ != nullptr && known_->IsOverwritten(BufferStore(node))) {
-      known_->Remove(BufferStore(node));
+    if (known_ != nullptr &&
+        known_->IsOverwritten(BufferStore(node), ContextOf(node))) {
+      if (!context_.defined()) known_->Remove(BufferStore(node));
       is_useless = true;
     } else if (const auto* load = node->value().As<BufferLoadNode>();
                load != nullptr && IsSamePlace(*load, *node)) {
@@ -126,6 +126,10 @@ class Simplifier final : public AnalyzingRewriter {
   }
 
  private:
+  Stmt ContextOf(const BufferStoreNode* store) const {
+    return context_.defined() ? context_ : Stmt(store);
+  }
+
   // True if the element has the value already.
   bool StoresKnownValue(const BufferStoreNode* node, const BufferLoad& there) {
     if (there->dtype() != node->value().dtype()) return false;
@@ -134,7 +138,7 @@ class Simplifier final : public AnalyzingRewriter {
         MakeBinary(BinaryOp::kEQ, difference, MakeConst(difference.dtype(), 0));
     return IsOne(known_ == nullptr
                      ? analyzer_.Simplify(is_zero)
-                     : known_->SimplifyAt(is_zero, Stmt(node), analyzer_));
+                     : known_->SimplifyAt(is_zero, ContextOf(node), analyzer_));
   }
 
   bool IsSamePlace(const BufferLoadNode& load, const BufferStoreNode& store) {
@@ -155,7 +159,8 @@ class Simplifier final : public AnalyzingRewriter {
   }
 
   KnownValues* known_;
-  Domains loops_;
+  const Stmt context_;
+  Domains loops_;  // also of loops that have ended
 };
 
 // Removes what is empty and what is not used. Bodies come before values, so
@@ -265,6 +270,11 @@ class Pruner final : public Rewriter {
 
 }  // namespace
 
+Stmt RemoveNoOps(const Stmt& stmt, Analyzer& analyzer, KnownValues* known,
+                 const Stmt& context) {
+  return Pruner().Rewrite(Simplifier(analyzer, known, context).Rewrite(stmt));
+}
+
 Pass RemoveNoOp() {
   return CreatePrimFuncPass(
       [](PrimFunc function, const IRModule& /*module*/,
@@ -278,8 +288,10 @@ Pass RemoveNoOp() {
         }
         Analyzer analyzer;
         analyzer.SetMaxRewriteSteps(config.max_simplification_steps);
-        return Pruner().RewriteBody(
-            Simplifier(analyzer, known.get()).RewriteBody(function));
+        PrimFuncNode::Parts parts = function->parts();
+        parts.body = RemoveNoOps(function->body(), analyzer, known.get());
+        if (parts.body == function->body()) return function;
+        return PrimFunc(std::move(parts), function->span());
       },
       {.name = "tir.RemoveNoOp",
        .doc = "Removes statements without effect.",
