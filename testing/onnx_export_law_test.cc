@@ -81,7 +81,7 @@ absl::StatusOr<Value> Evaluated(const IRModule& module,
   return EvaluateFunction(module, "main", args, options);
 }
 
-// What is wrong; empty if nothing is.
+// Returns how the results differ; empty if they agree.
 std::string Difference(const IRModule& before, const IRModule& after,
                        const std::vector<Value>& args) {
   const absl::StatusOr<Value> want = Evaluated(before, args);
