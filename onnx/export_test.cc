@@ -496,7 +496,7 @@ TEST(ExportOnnxTest, AConvolutionOfBytesWithItsScalesIsOneNode) {
         " %1 = nn.bias_add(%0, %b);"
         " %2 = qnn.dequantize(%1, ",
         scale,
-        ", 0);"
+        ", 0, out_dtype=\"float32\");"
         " qnn.quantize(%2, 0.75f, 3, out_dtype=\"uint8\") }"));
   };
   EXPECT_THAT(Ops(Exported(conv("0.125f")).graph()),

@@ -176,7 +176,7 @@ class Importer final : public GraphConverter {
   // where a model was changed, and nothing depends on them.
   absl::Status CheckDeclaredType(const ValueInfo& info, absl::string_view what,
                                  const Scope& scope) const;
-  // The same of all outputs and inner values of a graph.
+  // Checks the declared types of all outputs and inner values of a graph.
   absl::Status CheckDeclaredTypes(const GraphProto& graph,
                                   const Scope& scope) const;
   // Checks the names of functions and of their inputs and outputs.

@@ -131,8 +131,7 @@ struct GraphProto {
   std::vector<TensorProto> initializers;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
-  // What the file says about the types of other values: messages, for
-  // ReadValueInfo.
+  // The declared types of inner values: messages, for ReadValueInfo.
   std::vector<absl::string_view> value_infos;
   bool has_sparse_initializers = false;
 };

@@ -695,15 +695,24 @@ Expr AtAxes(const Expr& axes, const Expr& values, int64_t count,
                                                       .reduction = "update"}));
 }
 
+// Starts of slices, of which those with a negative step are not before the
+// first element.
+Expr StartsInside(const Expr& starts, const Expr& steps, const Expr& extents) {
+  return relay::Where(
+      relay::Less(steps, relay::Const(Tensor::Scalar<int64_t>(0))),
+      relay::Maximum(starts, relay::Negative(extents)), starts);
+}
+
 // Slice along axes that are computed.
 absl::StatusOr<Outputs> SliceOfComputedAxes(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   const Expr axes = AxesFromFront(node.Input(3), rank);
-  const Expr starts = AtAxes(axes, AsInt64(node.Input(1)), rank, 0);
+  Expr starts = AtAxes(axes, AsInt64(node.Input(1)), rank, 0);
   Expr steps = VectorConstant(Ints(rank, 1));
   if (node.HasInput(4)) {
     steps = AtAxes(axes, AsInt64(node.Input(4)), rank, 1);
+    starts = StartsInside(starts, steps, ShapeVector(x));
   }
   const Expr ends = AtAxes(axes, AsInt64(node.Input(2)), rank,
                            std::numeric_limits<int64_t>::max());
@@ -762,6 +771,11 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
       parts[i].push_back(is_whole || !vectors[i].defined()
                              ? VectorConstant({kWhole[i]})
                              : relay::StridedSlice(vectors[i], {k}, {k + 1}));
+    }
+    if (!is_whole && vectors[2].defined() &&
+        !(given[2][k].is_const() && given[2][k].value() > 0)) {
+      parts[0].back() =
+          StartsInside(parts[0].back(), parts[2].back(), ExtentOf(x, axis));
     }
     if (!is_whole) cut = parts[0].size();
   }
@@ -827,7 +841,8 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
       begin[i] = inside(begin[i], 0, extent);
       end[i] = std::max(begin[i], inside(end[i], 0, extent));
     } else {
-      begin[i] = inside(begin[i], -1, extent - 1);
+      // Unlike NumPy, a start in front of the first element is that element.
+      begin[i] = inside(begin[i], extent == 0 ? -1 : 0, extent - 1);
       end[i] = std::min(begin[i], inside(end[i], -1, extent - 1));
       if (begin[i] < 0) begin[i] = -1 - extent;
       if (end[i] < 0) end[i] = -1 - extent;
