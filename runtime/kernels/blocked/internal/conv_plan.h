@@ -19,7 +19,7 @@ namespace baton::kernels::blocked::internal {
 // neighbours.
 struct CopyAxis {
   int64_t phases;
-  int64_t extent;  // Of each phase, for the outputs of a band.
+  int64_t extent;  // A phase's, for the outputs of a band.
 };
 
 struct ConvPlan {
@@ -33,10 +33,10 @@ struct ConvPlan {
   // band of all groups, whose sums are joined before they are stored.
   bool joins;
   int64_t joined_step;  // Floats from one position to the next.
-  int64_t in_blocks;    // Of a group, from its first channel on.
-  int64_t out_blocks;   // Of a group.
+  int64_t in_blocks;    // A group's, from its first channel on.
+  int64_t out_blocks;   // A group's.
   int64_t slabs;
-  int64_t rows;  // Of a band.
+  int64_t rows;  // A band's.
   int64_t columns;
   int64_t row_bands;
   int64_t column_bands;
@@ -45,7 +45,7 @@ struct ConvPlan {
   int64_t taps;
   int64_t units;
   int64_t chunks;
-  int64_t terms;  // Of a sum, without channels that are missing.
+  int64_t terms;  // A sum's, without channels that are missing.
   bool in_double;
   int64_t items;
   // Bytes of the workspace: the copy, sums of chunks, sums of groups of them,

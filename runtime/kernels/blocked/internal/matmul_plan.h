@@ -23,7 +23,7 @@ struct MatmulPlan {
   int64_t blocks;
   int64_t blocks_of_slab;
   int64_t slabs;
-  int64_t rows;  // Of a band.
+  int64_t rows;  // A band's.
   int64_t bands;
   int64_t units;
   int64_t chunks;
