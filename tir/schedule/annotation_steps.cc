@@ -49,10 +49,10 @@ absl::Status CheckParallelizable(const ScheduleState& state, const Site* loop,
       if (var->iter_type() == IterVarType::kDataPar || reduces_across_threads) {
         continue;
       }
-      return SiteError(&site, absl::StrCat("variable ", var->var()->name(),
-                                           " of ", site.Describe(),
-                                           " is not spatial and depends on ",
-                                           loop->Describe()));
+      return SiteError(
+          &site,
+          absl::StrCat("variable ", var->var()->name(), " of ", site.Describe(),
+                       " is not spatial and depends on ", loop->Describe()));
     }
   }
   return absl::OkStatus();
@@ -116,9 +116,9 @@ class DTypeReplacer : public BufferReplacer {
     const Stmt result = BufferReplacer::VisitBufferStore(node);
     if (buffer == node->buffer()) return result;
     const auto* store = result.As<BufferStoreNode>();
-    return BufferStore(
-        buffer, Cast(buffer->dtype(), store->value()),
-        {store->indices().begin(), store->indices().end()}, store->span());
+    return BufferStore(buffer, Cast(buffer->dtype(), store->value()),
+                       {store->indices().begin(), store->indices().end()},
+                       store->span());
   }
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
     const PrimExpr result = BufferReplacer::VisitBufferLoad(node);
@@ -197,9 +197,8 @@ absl::Status Unannotate(ScheduleState& state, const Site* site,
                         const std::string& key) {
   const Dict& annotations = AnnotationsOf(site);
   if (!annotations.Find(key).defined()) {
-    return SiteError(site,
-                     absl::StrCat(site->Describe(), " has no annotation ",
-                                  key));
+    return SiteError(
+        site, absl::StrCat(site->Describe(), " has no annotation ", key));
   }
   return ReplaceAnnotations(state, site, WithoutAnnotation(annotations, key));
 }
@@ -211,15 +210,14 @@ absl::Status StorageAlign(ScheduleState& state, const Site* block,
       AccessedRegion(block, buffer_index, AccessKind::kWrite));
   const Buffer& buffer = region->buffer();
   if (factor <= 0) {
-    return SiteError(block, absl::StrCat("factor is ", factor,
-                                         ", it must be positive"));
+    return SiteError(
+        block, absl::StrCat("factor is ", factor, ", it must be positive"));
   }
   const int rank = static_cast<int>(buffer->shape().size());
   if (axis < -rank || axis >= rank) {
-    return SiteError(block, absl::StrCat("axis ", axis,
-                                         " is out of range: buffer ",
-                                         buffer->name(), " has ", rank,
-                                         " axes"));
+    return SiteError(block,
+                     absl::StrCat("axis ", axis, " is out of range: buffer ",
+                                  buffer->name(), " has ", rank, " axes"));
   }
   if (axis < 0) axis += rank;
   BATON_RETURN_IF_ERROR(AllocationSite(block, buffer).status());
@@ -251,8 +249,8 @@ absl::Status StorageAlign(ScheduleState& state, const Site* block,
                      MakeDimAligns(aligns)));
 }
 
-absl::Status SetScope(ScheduleState& state, const Site* block,
-                      int buffer_index, const std::string& storage_scope) {
+absl::Status SetScope(ScheduleState& state, const Site* block, int buffer_index,
+                      const std::string& storage_scope) {
   BATON_ASSIGN_OR_RETURN(
       const BufferRegion region,
       AccessedRegion(block, buffer_index, AccessKind::kWrite));

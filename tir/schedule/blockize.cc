@@ -31,9 +31,8 @@ namespace {
 
 bool UsesAny(const PrimExpr& e, absl::Span<const Var> vars) {
   return UsesVar(e, [vars](const VarNode* used) {
-    return std::any_of(vars.begin(), vars.end(), [used](const Var& var) {
-      return var.get() == used;
-    });
+    return std::any_of(vars.begin(), vars.end(),
+                       [used](const Var& var) { return var.get() == used; });
   });
 }
 
@@ -115,10 +114,9 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
     return result;
   }
   if (DivideTrivially(realize, outer_vars, inner_vars, result)) return result;
-  return SiteError(block, absl::StrCat("the values of the variables of ",
-                                       block->Describe(),
-                                       " cannot be divided at ",
-                                       site->Describe()));
+  return SiteError(
+      block, absl::StrCat("the values of the variables of ", block->Describe(),
+                          " cannot be divided at ", site->Describe()));
 }
 
 // Variables of the two blocks, and the old ones as expressions of them.
@@ -159,10 +157,9 @@ absl::StatusOr<NewVars> MakeVars(const Site* block, const Division& division,
                                        outer_extent) ||
                !analyzer.CanProveEqual(result.outer_values[i],
                                        division.outer_values[i])) {
-      return SiteError(block,
-                       absl::StrCat("the outer variables of ",
-                                    block->Describe(),
-                                    " are not those of the blocks before"));
+      return SiteError(
+          block, absl::StrCat("the outer variables of ", block->Describe(),
+                              " are not those of the blocks before"));
     }
     const Var& outer_var = result.outer[i]->var();
     PrimExpr value;
@@ -287,10 +284,10 @@ Stmt MakeOuterInit(const Stmt& init, const BlockRealize& inner,
   Stmt stmt =
       BlockRealize(iter_values, inner->predicate(), Block(std::move(parts)));
   for (const ForNode* loop : loops) {
-    const bool used = std::any_of(
-        iter_values.begin(), iter_values.end(), [loop](const PrimExpr& value) {
-          return UsesAny(value, {loop->loop_var()});
-        });
+    const bool used = std::any_of(iter_values.begin(), iter_values.end(),
+                                  [loop](const PrimExpr& value) {
+                                    return UsesAny(value, {loop->loop_var()});
+                                  });
     if (!used) continue;
     ForNode::Parts loop_parts = loop->parts();
     loop_parts.loop_var = CopyVar(loop->loop_var(), "");
@@ -321,8 +318,7 @@ absl::StatusOr<BlockRealize> MakeBlockized(const ScheduleState& state,
     analyzer.Bind(iter->var(), range);
   }
   SimplifyingSubstituter substituter(vars.values, analyzer);
-  const Block substituted =
-      substituter.RewriteBlock(Block(block->block()));
+  const Block substituted = substituter.RewriteBlock(Block(block->block()));
   const bool has_init = substituted->init().defined();
   const BlockRealize inner =
       MakeInner(substituted, vars, division.inner_predicate,
@@ -337,9 +333,8 @@ absl::StatusOr<BlockRealize> MakeBlockized(const ScheduleState& state,
     parts.body = WithBody(inner_loop, std::move(parts.body));
   }
   if (has_init) {
-    parts.init =
-        MakeOuterInit(substituted->init(), inner, division.inner_loops,
-                      absl::StrCat(substituted->name(), "_init"));
+    parts.init = MakeOuterInit(substituted->init(), inner, division.inner_loops,
+                               absl::StrCat(substituted->name(), "_init"));
   }
   return BlockRealize(vars.outer_values, division.outer_predicate,
                       Block(std::move(parts)));
@@ -461,8 +456,7 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
       analyzer.Bind(iter->var(), range);
     }
     SimplifyingSubstituter substituter(vars.values, analyzer);
-    const Block substituted =
-        substituter.RewriteBlock(Block(block->block()));
+    const Block substituted = substituter.RewriteBlock(Block(block->block()));
     for (BufferRegion& region : Relaxed(substituted->reads(), domains)) {
       reads.push_back(std::move(region));
     }
@@ -475,8 +469,7 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
                                            " reduces over loops outside of "
                                            "the new block"));
     }
-    Stmt stmt =
-        MakeInner(substituted, vars, division.inner_predicate, false);
+    Stmt stmt = MakeInner(substituted, vars, division.inner_predicate, false);
     for (const ForNode* loop : division.inner_loops) {
       ForNode::Parts parts = loop->parts();
       parts.body = std::move(stmt);
@@ -492,15 +485,15 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
   parts.writes = UnionOf(writes);
   parts.body = FlatSeq(body);
   const Block result(std::move(parts));
-  GroupReplacer replacer(blocks, BlockRealize(outer.outer_values,
-                                              outer_predicate, result));
+  GroupReplacer replacer(
+      blocks, BlockRealize(outer.outer_values, outer_predicate, result));
   const ForNode* loop = lca->loop();
   const Stmt new_body =
       replacer.Replace(loop != nullptr ? loop->body() : lca->block()->body());
   if (!new_body.defined()) {
-    return SiteError(lca, absl::StrCat("the blocks are not in statements of ",
-                                       lca->Describe(),
-                                       " that follow one another"));
+    return SiteError(lca,
+                     absl::StrCat("the blocks are not in statements of ",
+                                  lca->Describe(), " that follow one another"));
   }
   if (loop != nullptr) {
     BATON_RETURN_IF_ERROR(state.Replace(lca, WithBody(loop, new_body)));

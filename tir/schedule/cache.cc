@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
-#include "baton/tir/analysis/block_buffers.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/var_map.h"
@@ -100,8 +99,7 @@ class AccessReplacer : public Rewriter {
   }
 
   Stmt Inserted(const Stmt& body) {
-    absl::StatusOr<Stmt> result =
-        InsertAt(body, stage_.position, stage_.nest);
+    absl::StatusOr<Stmt> result = InsertAt(body, stage_.position, stage_.nest);
     if (result.ok()) return *std::move(result);
     status = result.status();
     return body;
@@ -209,8 +207,7 @@ class ReaderRewriter : public AccessReplacer {
 
 class WriterRewriter : public AccessReplacer {
  public:
-  WriterRewriter(const CacheStage& stage, const Site* scope,
-                 const Site* writer)
+  WriterRewriter(const CacheStage& stage, const Site* scope, const Site* writer)
       : AccessReplacer(stage, scope, stage.target, stage.source),
         writer_(writer->stmt.get()) {}
   using Rewriter::RewriteBlock;
@@ -315,11 +312,9 @@ void MakeNest(const std::string& storage_scope, CacheStage& stage) {
   parts.name = absl::StrCat(cached->name(), "_", storage_scope);
   parts.reads = {PointRegion(stage.source, from)};
   parts.writes = {PointRegion(stage.target, to)};
-  parts.body =
-      BufferStore(stage.target, BufferLoad(stage.source, from), to);
+  parts.body = BufferStore(stage.target, BufferLoad(stage.source, from), to);
   stage.block = Block(std::move(parts));
-  stage.nest =
-      BlockRealize(std::move(values), IntImm::Bool(true), stage.block);
+  stage.nest = BlockRealize(std::move(values), IntImm::Bool(true), stage.block);
   for (size_t i = loop_vars.size(); i-- > 0;) {
     stage.nest = SerialLoop(loop_vars[i], IntImm(kInt32, 0),
                             stage.region->region()[i].extent, stage.nest);
@@ -359,10 +354,9 @@ absl::Status CheckRegionCover(const ScheduleState& state, const Site* scope,
   for (const Site* block : ChildBlocks(state, scope)) {
     if (RegionOf(block->block()->reads(), buffer).defined() &&
         !state.IsRegionCovered(block)) {
-      return SiteError(block,
-                       absl::StrCat(block->Describe(), " reads of buffer ",
-                                    buffer->name(),
-                                    " what is not written before"));
+      return SiteError(
+          block, absl::StrCat(block->Describe(), " reads of buffer ",
+                              buffer->name(), " what is not written before"));
     }
   }
   return absl::OkStatus();
@@ -420,8 +414,8 @@ absl::StatusOr<const Site*> OnlyWriter(const ScheduleState& state,
                                 buffer->name(), ", the step requires one"));
 }
 
-void FindPlace(const ScheduleState& state, const Site* block,
-               const Site* scope, bool is_read, CacheStage& stage) {
+void FindPlace(const ScheduleState& state, const Site* block, const Site* scope,
+               bool is_read, CacheStage& stage) {
   absl::flat_hash_set<const Node*> related;
   if (is_read && !stage.consumers.empty()) {
     related = stage.consumers;
@@ -437,8 +431,7 @@ void FindPlace(const ScheduleState& state, const Site* block,
     Stmt body = scope->block()->body();
     TakeDefinitions(body);
     const auto* seq = body.As<SeqStmtNode>();
-    stage.position =
-        seq == nullptr ? 1 : static_cast<int>(seq->seq().size());
+    stage.position = seq == nullptr ? 1 : static_cast<int>(seq->seq().size());
     return;
   }
   PlaceFinder finder(block, std::move(related));
@@ -479,8 +472,7 @@ absl::StatusOr<Block> CacheRead(ScheduleState& state, const Site* block,
   CacheStage stage;
   stage.source = buffer;
   stage.consumers = ConsumersWithChildren(state, consumers);
-  BATON_ASSIGN_OR_RETURN(const Site* writer,
-                         OnlyWriter(state, scope, buffer));
+  BATON_ASSIGN_OR_RETURN(const Site* writer, OnlyWriter(state, scope, buffer));
   if (writer != nullptr) {
     BATON_ASSIGN_OR_RETURN(
         const BufferRegion region,
@@ -492,15 +484,20 @@ absl::StatusOr<Block> CacheRead(ScheduleState& state, const Site* block,
     stage.position = 0;
     BATON_ASSIGN_OR_RETURN(
         stage.region, UniqueRegion(scope, scope->block()->reads(), buffer));
-    if (!stage.region.defined()) stage.region = FullBufferRegion(buffer);
+    if (!stage.region.defined()) {
+      std::vector<Range> region;
+      for (const PrimExpr& extent : buffer->shape()) {
+        region.push_back({IntImm(kInt32, 0), extent});
+      }
+      stage.region = BufferRegion(buffer, std::move(region));
+    }
   }
   stage.full = !stage.place->is_block() ||
                !AllReadersBelow(state, buffer, scope, stage.place);
   stage.target = CopyOf(buffer, storage_scope, stage);
   stage.allocated = stage.target;
   MakeNest(storage_scope, stage);
-  BATON_ASSIGN_OR_RETURN(const Block result,
-                         RewriteReaders(scope, stage));
+  BATON_ASSIGN_OR_RETURN(const Block result, RewriteReaders(scope, stage));
   BATON_RETURN_IF_ERROR(state.Replace(scope, result));
   return stage.block;
 }
@@ -519,9 +516,8 @@ absl::StatusOr<Block> CacheWrite(ScheduleState& state, const Site* block,
   stage.target = buffer;
   stage.consumers = ConsumersWithChildren(state, consumers);
   BATON_RETURN_IF_ERROR(OnlyWriter(state, scope, buffer).status());
-  BATON_ASSIGN_OR_RETURN(
-      const BufferRegion region,
-      UniqueRegion(block, block->block()->writes(), buffer));
+  BATON_ASSIGN_OR_RETURN(const BufferRegion region,
+                         UniqueRegion(block, block->block()->writes(), buffer));
   FindPlace(state, block, scope, false, stage);
   stage.region = Relaxed(region, block, stage.place);
   stage.full = !stage.place->is_block() ||
@@ -562,17 +558,15 @@ absl::StatusOr<std::vector<Block>> CacheInplace(
   const Buffer& buffer = accessed->buffer();
   BATON_ASSIGN_OR_RETURN(const Site* scope, ScopeRoot(state, block, false));
   BATON_RETURN_IF_ERROR(CheckRegionCover(state, scope, buffer));
-  BATON_ASSIGN_OR_RETURN(
-      const BufferRegion read,
-      UniqueRegion(block, block->block()->reads(), buffer));
-  BATON_ASSIGN_OR_RETURN(
-      const BufferRegion write,
-      UniqueRegion(block, block->block()->writes(), buffer));
+  BATON_ASSIGN_OR_RETURN(const BufferRegion read,
+                         UniqueRegion(block, block->block()->reads(), buffer));
+  BATON_ASSIGN_OR_RETURN(const BufferRegion write,
+                         UniqueRegion(block, block->block()->writes(), buffer));
   if (!write.defined()) {
-    return SiteError(block,
-                     absl::StrCat(block->Describe(),
-                                  " does not both read and write buffer ",
-                                  buffer->name()));
+    return SiteError(
+        block,
+        absl::StrCat(block->Describe(), " does not both read and write buffer ",
+                     buffer->name()));
   }
   BATON_ASSIGN_OR_RETURN(ScheduleState next,
                          ScheduleState::Create(state.function()));

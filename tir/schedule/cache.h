@@ -41,13 +41,12 @@ struct CacheStage {
 
 // Inserts a statement at a position in a sequence, or before (0) or after (1)
 // another statement.
-absl::StatusOr<Stmt> InsertAt(const Stmt& body, int position,
-                              const Stmt& stmt);
+absl::StatusOr<Stmt> InsertAt(const Stmt& body, int position, const Stmt& stmt);
 
 // Finds the place of a copy of what `block` writes: before (reads) or after
 // (writes) its consumers. Sets `place` and `position`.
-void FindPlace(const ScheduleState& state, const Site* block,
-               const Site* scope, bool is_read, CacheStage& stage);
+void FindPlace(const ScheduleState& state, const Site* block, const Site* scope,
+               bool is_read, CacheStage& stage);
 
 // The scope with the copy, and with accesses to the copied buffer replaced: by
 // blocks that read it; by the block `writer` and those in it.
@@ -59,8 +58,7 @@ absl::StatusOr<Block> RewriteWriter(const Site* scope, const Site* writer,
 // The only block of the scope that writes the buffer; null for none; an error
 // for several.
 absl::StatusOr<const Site*> OnlyWriter(const ScheduleState& state,
-                                       const Site* scope,
-                                       const Buffer& buffer);
+                                       const Site* scope, const Buffer& buffer);
 
 }  // namespace baton::tir
 

@@ -106,7 +106,9 @@ bool SolveDomain(const IntSet& provided, const IntSet& required,
     if (left || product->b().As<VarNode>() != nullptr) {
       const PrimExpr& factor = left ? product->b() : product->a();
       var = Var((left ? product->a() : product->b()).As<VarNode>());
-      const auto divide = [&](const PrimExpr& e) { return FloorDiv(e, factor); };
+      const auto divide = [&](const PrimExpr& e) {
+        return FloorDiv(e, factor);
+      };
       domain = {IntSet::Interval(IfFinite(min, divide), IfFinite(max, divide)),
                 IntSet::Interval(Zero(last), FloorDiv(last, factor))};
       return true;
@@ -123,8 +125,7 @@ bool SolveDomain(const IntSet& provided, const IntSet& required,
     if (!analyzer.CanProveGreaterEqual(factor, 1)) return false;
     const auto begin = [&](const PrimExpr& e) { return Mul(e, factor); };
     const auto end = [&](const PrimExpr& e) {
-      return analyzer.Simplify(
-          Sub(Add(Mul(e, factor), factor), One(factor)));
+      return analyzer.Simplify(Sub(Add(Mul(e, factor), factor), One(factor)));
     };
     const IntSet scaled =
         IntSet::Interval(IfFinite(min, begin), IfFinite(max, end));
@@ -356,8 +357,9 @@ absl::StatusOr<Positions> FindPositions(const ScheduleState& state,
     const Node* wanted = child->stmt.get();
     for (size_t i = 0; i < body.size(); ++i) {
       bool found = false;
-      PostOrderVisit(body[i], [](const PrimExpr&) {},
-                     [&](const Stmt& stmt) { found |= stmt.get() == wanted; });
+      PostOrderVisit(
+          body[i], [](const PrimExpr&) {},
+          [&](const Stmt& stmt) { found |= stmt.get() == wanted; });
       if (found) return static_cast<int>(i);
     }
     return 0;
@@ -373,11 +375,13 @@ absl::StatusOr<Positions> FindPositions(const ScheduleState& state,
     }
   }
   if (last_producer >= first_consumer) {
-    return SiteError(loop, absl::StrCat(
-                               "in ", loop->Describe(),
-                               " no place is after all producers (statement ",
-                               last_producer, ") and before all consumers "
-                               "(statement ", first_consumer, ")"));
+    return SiteError(
+        loop, absl::StrCat("in ", loop->Describe(),
+                           " no place is after all producers (statement ",
+                           last_producer,
+                           ") and before all consumers "
+                           "(statement ",
+                           first_consumer, ")"));
   }
   return Positions{last_producer + 1, first_consumer};
 }
@@ -426,10 +430,10 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
   } else if (index == -2) {
     index = positions.first;
   } else if (index < positions.first || index > positions.last) {
-    return SiteError(loop, absl::StrCat("the block cannot stand at ", index,
-                                        " in ", loop->Describe(), ", only at ",
-                                        positions.first, " to ",
-                                        positions.last));
+    return SiteError(
+        loop, absl::StrCat("the block cannot stand at ", index, " in ",
+                           loop->Describe(), ", only at ", positions.first,
+                           " to ", positions.last));
   }
 
   std::vector<Demand> demands;
@@ -455,9 +459,8 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
   }
   for (const Site* other : to_consumers ? consumers : producers) {
     const VarMap<PrimExpr> values = BindingsOf(other->realize.get());
-    for (const BufferRegion& region : to_consumers
-                                          ? other->block()->reads()
-                                          : other->block()->writes()) {
+    for (const BufferRegion& region :
+         to_consumers ? other->block()->reads() : other->block()->writes()) {
       Demand* demand = demand_of(region->buffer());
       if (demand == nullptr) continue;
       const Domains domains = AsIntSets(LoopDomains(
@@ -473,11 +476,11 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
   const std::vector<VarDomain> domains =
       solved ? solver.Finish() : std::vector<VarDomain>();
   if (domains.size() != node->iter_vars().size()) {
-    return SiteError(block,
-                     absl::StrCat("the iterations of ", block->Describe(),
-                                  " that ", loop->Describe(),
-                                  " requires cannot be found: the indices of "
-                                  "its buffers are of no form that is known"));
+    return SiteError(
+        block, absl::StrCat("the iterations of ", block->Describe(), " that ",
+                            loop->Describe(),
+                            " requires cannot be found: the indices of "
+                            "its buffers are of no form that is known"));
   }
 
   std::vector<Var> vars;
@@ -506,8 +509,7 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
     };
     const IntSet& possible = domains[i].possible;
     if (possible.HasLowerBound()) {
-      require(
-          MakeBinary(BinaryOp::kGE, iter_values.back(), possible.min()));
+      require(MakeBinary(BinaryOp::kGE, iter_values.back(), possible.min()));
     }
     if (possible.HasUpperBound()) {
       require(MakeBinary(BinaryOp::kLT, iter_values.back(),

@@ -69,16 +69,14 @@ class Inliner : public Rewriter {
     }
     AddBuffers(block);
     const bool is_scope = block == scope_;
-    const BlockNode* source = block == removal_.before.get()
-                                  ? removal_.after.As<BlockNode>()
-                                  : block;
+    const BlockNode* source =
+        block == removal_.before.get() ? removal_.after.As<BlockNode>() : block;
     const Stmt rewritten = Rewriter::VisitBlock(source);
     BlockNode::Parts parts = rewritten.As<BlockNode>()->parts();
     if (is_scope) {
-      parts.alloc_buffers.erase(
-          std::remove(parts.alloc_buffers.begin(), parts.alloc_buffers.end(),
-                      buffer_),
-          parts.alloc_buffers.end());
+      parts.alloc_buffers.erase(std::remove(parts.alloc_buffers.begin(),
+                                            parts.alloc_buffers.end(), buffer_),
+                                parts.alloc_buffers.end());
     } else {
       if (!RegionOf(parts.reads, buffer_).defined() &&
           !RegionOf(parts.writes, buffer_).defined()) {
@@ -212,10 +210,9 @@ class ReverseInliner : public Inliner {
         consumer_(consumer->block().get()) {
     for (const IterVar& iter : consumer_->iter_vars()) {
       const PrimExpr end = Add(iter->min(), iter->extent());
-      in_bounds_ = And(
-          in_bounds_,
-          And(MakeBinary(BinaryOp::kGE, iter->var(), iter->min()),
-              MakeBinary(BinaryOp::kLT, iter->var(), end)));
+      in_bounds_ = And(in_bounds_,
+                       And(MakeBinary(BinaryOp::kGE, iter->var(), iter->min()),
+                           MakeBinary(BinaryOp::kLT, iter->var(), end)));
     }
   }
 
@@ -317,8 +314,8 @@ class ReverseInliner : public Inliner {
   bool IsConsumerCovered() {
     Domains domains;
     for (const IterVar& iter : producer_->iter_vars()) {
-      domains.Set(iter->var(), IntSet::FromMinExtent(iter->min(),
-                                                     iter->extent()));
+      domains.Set(iter->var(),
+                  IntSet::FromMinExtent(iter->min(), iter->extent()));
     }
     for (const IterVar& iter : consumer_->iter_vars()) {
       const PrimExpr* value = values_.Find(iter->var());
@@ -326,9 +323,8 @@ class ReverseInliner : public Inliner {
       const IntSet set = EvalSet(*value, domains);
       const PrimExpr last = Sub(Add(iter->min(), iter->extent()),
                                 IntImm(iter->extent().dtype(), 1));
-      if (set.HasLowerBound() &&
-          analyzer_.CanProve(
-              MakeBinary(BinaryOp::kGT, set.min(), iter->min()))) {
+      if (set.HasLowerBound() && analyzer_.CanProve(MakeBinary(
+                                     BinaryOp::kGT, set.min(), iter->min()))) {
         return false;
       }
       if (set.HasUpperBound() &&
@@ -345,8 +341,8 @@ class ReverseInliner : public Inliner {
       analyzer_.Bind(iter->var(), Range{iter->min(), iter->extent()});
     }
     for (const ForNode* loop : CopyLoops()) {
-      analyzer_.Bind(loop->loop_var(), Range{IntImm(loop->extent().dtype(), 0),
-                                             loop->extent()});
+      analyzer_.Bind(loop->loop_var(),
+                     Range{IntImm(loop->extent().dtype(), 0), loop->extent()});
     }
     PrimExpr predicate = analyzer_.Simplify(
         Substituter(buffer_, values_, {}).Rewrite(in_bounds_));
@@ -395,15 +391,15 @@ absl::Status CheckNoInit(const Site* block) {
                                        "inlined"));
 }
 
-absl::Status OpaqueAccess(const Site* scope, const Buffer& buffer) {
-  return SiteError(scope, absl::StrCat("buffer ", buffer->name(),
+absl::Status OpaqueAccess(const Site* block, const Buffer& buffer) {
+  return SiteError(block, absl::StrCat("buffer ", buffer->name(),
                                        " is used otherwise than by its "
                                        "elements, or a block matches it"));
 }
 
 // The only buffer that the block reads and blocks of the scope write.
-absl::StatusOr<Buffer> SingleRead(const ScheduleState& state,
-                                  const Site* block, const Site* scope) {
+absl::StatusOr<Buffer> SingleRead(const ScheduleState& state, const Site* block,
+                                  const Site* scope) {
   const BlockScope& s = state.ScopeOf(scope);
   Buffer result;
   for (const BufferRegion& read : block->block()->reads()) {
@@ -445,15 +441,14 @@ absl::Status ComputeInline(ScheduleState& state, const Site* block) {
                                   "g(i, j, ...) with a bijective affine f"));
   }
   const Block result = inliner.RewriteScope();
-  if (inliner.has_opaque_access()) return OpaqueAccess(scope, buffer);
+  if (inliner.has_opaque_access()) return OpaqueAccess(block, buffer);
   return state.Replace(scope, result);
 }
 
 absl::Status ReverseComputeInline(ScheduleState& state, const Site* block) {
   BATON_RETURN_IF_ERROR(CheckNoInit(block));
   BATON_ASSIGN_OR_RETURN(const Site* scope, ScopeRoot(state, block, true));
-  BATON_ASSIGN_OR_RETURN(const Buffer buffer,
-                         SingleRead(state, block, scope));
+  BATON_ASSIGN_OR_RETURN(const Buffer buffer, SingleRead(state, block, scope));
   BATON_RETURN_IF_ERROR(CheckCompleteBlock(state, block, scope));
   WriterCollector collector(buffer);
   collector.Visit(scope->stmt);
@@ -461,7 +456,8 @@ absl::Status ReverseComputeInline(ScheduleState& state, const Site* block) {
                              ? state.Find(collector.writers[0])
                              : nullptr;
   if (producer == nullptr) {
-    return SiteError(block, absl::StrCat(block->Describe(), " must have one "
+    return SiteError(block, absl::StrCat(block->Describe(),
+                                         " must have one "
                                          "producer, it has ",
                                          collector.writers.size()));
   }
@@ -478,7 +474,7 @@ absl::Status ReverseComputeInline(ScheduleState& state, const Site* block) {
                      "producer gives all values"));
   }
   const Block result = inliner.RewriteScope();
-  if (inliner.has_opaque_access()) return OpaqueAccess(scope, buffer);
+  if (inliner.has_opaque_access()) return OpaqueAccess(block, buffer);
   return state.Replace(scope, result);
 }
 

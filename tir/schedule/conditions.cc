@@ -108,10 +108,10 @@ absl::StatusOr<const Site*> ScopeRoot(const ScheduleState& state,
   }
   if (require_stage_pipeline && !state.IsStagePipeline(scope)) {
     return SiteError(
-        scope, absl::StrCat(
-                   scope->Describe(),
-                   " is no stage pipeline: a block in it writes after a read, "
-                   "or reads what is not written before"));
+        site, absl::StrCat(
+                  scope->Describe(), ", the scope of ", site->Describe(), ",",
+                  " is no stage pipeline: a block in it writes after a read, "
+                  "or reads what is not written before"));
   }
   return scope;
 }
@@ -125,8 +125,8 @@ absl::Status CheckCompleteBlock(const ScheduleState& state, const Site* block,
                                 const Site* scope) {
   const std::string why = WhyNotComplete(state, block, scope);
   if (why.empty()) return absl::OkStatus();
-  return SiteError(
-      block, absl::StrCat(block->Describe(), " is not complete: ", why));
+  return SiteError(block,
+                   absl::StrCat(block->Describe(), " is not complete: ", why));
 }
 
 bool IsReductionBlock(const ScheduleState& state, const Site* block,
@@ -138,8 +138,8 @@ absl::Status CheckReductionBlock(const ScheduleState& state, const Site* block,
                                  const Site* scope) {
   const std::string why = WhyNotReduction(state, block, scope);
   if (why.empty()) return absl::OkStatus();
-  return SiteError(
-      block, absl::StrCat(block->Describe(), " is no reduction: ", why));
+  return SiteError(block,
+                   absl::StrCat(block->Describe(), " is no reduction: ", why));
 }
 
 absl::Status CheckCompleteOrReductionBlock(const ScheduleState& state,
@@ -149,10 +149,9 @@ absl::Status CheckCompleteOrReductionBlock(const ScheduleState& state,
   if (complete.empty()) return absl::OkStatus();
   const std::string reduction = WhyNotReduction(state, block, scope);
   if (reduction.empty()) return absl::OkStatus();
-  return SiteError(block,
-                   absl::StrCat(block->Describe(), " is not complete (",
-                                complete, ") and no reduction (", reduction,
-                                ")"));
+  return SiteError(
+      block, absl::StrCat(block->Describe(), " is not complete (", complete,
+                          ") and no reduction (", reduction, ")"));
 }
 
 absl::Status CheckCompactDataflow(const ScheduleState& state,
@@ -191,9 +190,9 @@ absl::Status CheckPartialAffineBinding(const ScheduleState& state,
       return absl::OkStatus();
     }
   }
-  return SiteError(block, absl::StrCat("the values of the variables of ",
-                                       block->Describe(),
-                                       " are not affine in the loops"));
+  return SiteError(
+      block, absl::StrCat("the values of the variables of ", block->Describe(),
+                          " are not affine in the loops"));
 }
 
 absl::Status CheckStartsWithZero(const Site* loop, Analyzer& analyzer) {
@@ -290,8 +289,8 @@ absl::StatusOr<BufferRegion> AccessedRegion(const Site* block, int index,
                                                  : block->block()->writes();
   if (index < 0 || index >= static_cast<int>(regions.size())) {
     return SiteError(
-        block, absl::StrCat("buffer index ", index, " is out of range: ",
-                            block->Describe(),
+        block, absl::StrCat("buffer index ", index,
+                            " is out of range: ", block->Describe(),
                             kind == AccessKind::kRead ? " reads " : " writes ",
                             regions.size(), " regions"));
   }
@@ -317,9 +316,9 @@ absl::StatusOr<const Site*> AllocationSite(const Site* site,
                                            const Buffer& buffer) {
   const auto [definition, allocated] = DefiningSite(site, buffer);
   if (allocated) return definition;
-  return SiteError(site, absl::StrCat("no block allocates buffer ",
-                                      buffer->name(),
-                                      ": it is a parameter or a view"));
+  return SiteError(site,
+                   absl::StrCat("no block allocates buffer ", buffer->name(),
+                                ": it is a parameter or a view"));
 }
 
 absl::Status CheckStorageScope(absl::string_view scope) {
@@ -367,9 +366,9 @@ absl::StatusOr<Removal> RemovalOf(const Site* block) {
   const std::vector<Stmt> definitions = TakeDefinitions(inner);
   const auto* seq = inner.As<SeqStmtNode>();
   if (seq == nullptr) {
-    return SiteError(block, absl::StrCat(block->Describe(), " is all that ",
-                                         site->Describe(),
-                                         " has: it cannot be removed"));
+    return SiteError(
+        block, absl::StrCat(block->Describe(), " is all that ",
+                            site->Describe(), " has: it cannot be removed"));
   }
   BlockNode::Parts parts = site->block()->parts();
   parts.body = AroundDefinitions(definitions, without(seq));

@@ -120,7 +120,8 @@ BufferRegion PointRegion(const Buffer& buffer,
   std::vector<Range> region;
   for (const PrimExpr& index : indices) {
     if (const auto* ramp = index.As<RampNode>()) {
-      region.push_back({ramp->base(), IntImm(ramp->base().dtype(), ramp->lanes())});
+      region.push_back(
+          {ramp->base(), IntImm(ramp->base().dtype(), ramp->lanes())});
     } else {
       region.push_back(PointRange(index));
     }
@@ -138,10 +139,10 @@ BufferRegion RegionOf(absl::Span<const BufferRegion> regions,
 
 Buffer WithScope(const Buffer& buffer, absl::string_view scope) {
   BufferNode::Parts parts = buffer->parts();
-  parts.data = Var::Pointer(absl::StrCat(parts.data->name(), "_", scope),
-                            parts.data->typed_pointer() ? parts.data->element()
-                                                        : parts.dtype,
-                            std::string(scope));
+  parts.data = Var::Pointer(
+      absl::StrCat(parts.data->name(), "_", scope),
+      parts.data->typed_pointer() ? parts.data->element() : parts.dtype,
+      std::string(scope));
   parts.name = absl::StrCat(parts.name, "_", scope);
   return Buffer(std::move(parts));
 }
@@ -159,9 +160,9 @@ std::vector<BufferRegion> ReplaceBuffer(absl::Span<const BufferRegion> regions,
   std::vector<BufferRegion> result(regions.begin(), regions.end());
   for (BufferRegion& region : result) {
     if (region->buffer() != source) continue;
-    region = BufferRegion(target,
-                          {region->region().begin(), region->region().end()},
-                          region->span());
+    region =
+        BufferRegion(target, {region->region().begin(), region->region().end()},
+                     region->span());
   }
   return result;
 }
@@ -173,11 +174,10 @@ std::vector<MatchRegion> ReplaceBuffer(absl::Span<const MatchRegion> matches,
   for (MatchRegion& match : result) {
     const BufferRegion& region = match->source();
     if (region->buffer() != source) continue;
-    match = MatchRegion(
-        match->buffer(),
-        BufferRegion(target,
-                     {region->region().begin(), region->region().end()}),
-        match->span());
+    match = MatchRegion(match->buffer(),
+                        BufferRegion(target, {region->region().begin(),
+                                              region->region().end()}),
+                        match->span());
   }
   return result;
 }
@@ -211,10 +211,11 @@ PrimExpr BufferReplacer::VisitMatchRegion(const MatchRegionNode* match) {
   if (matched != match->buffer()) {
     buffers_[match->buffer()->data().get()] = matched;
   }
-  return MatchRegion(matched,
-                     BufferRegion(new_source, {match->source()->region().begin(),
-                                               match->source()->region().end()}),
-                     match->span());
+  return MatchRegion(
+      matched,
+      BufferRegion(new_source, {match->source()->region().begin(),
+                                match->source()->region().end()}),
+      match->span());
 }
 
 }  // namespace baton::tir

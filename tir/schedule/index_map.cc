@@ -56,8 +56,7 @@ absl::Status CheckCount(const IndexMap& map, size_t count) {
 VarRanges RangesOf(const IndexMap& map, absl::Span<const PrimExpr> shape) {
   VarRanges ranges;
   for (size_t i = 0; i < shape.size(); ++i) {
-    ranges.Set(map->initial()[i],
-               Range{IntImm(shape[i].dtype(), 0), shape[i]});
+    ranges.Set(map->initial()[i], Range{IntImm(shape[i].dtype(), 0), shape[i]});
   }
   return ranges;
 }
@@ -77,8 +76,8 @@ std::vector<Range> MapRanges(const IndexMap& map,
       PrimExpr extent;
       for (const IterSplit& split : sum.args) {
         const PrimExpr term = Mul(split.extent, split.scale);
-        extent = extent.defined() ? MakeBinary(BinaryOp::kMax, extent, term)
-                                  : term;
+        extent =
+            extent.defined() ? MakeBinary(BinaryOp::kMax, extent, term) : term;
       }
       if (!extent.defined()) extent = IntImm(kInt32, 1);
       result.push_back({sum.base, extent});
@@ -88,10 +87,9 @@ std::vector<Range> MapRanges(const IndexMap& map,
     for (const PrimExpr& index : map->final_indices()) {
       const IntSet set = EvalSet(index, domains);
       if (!set.HasLowerBound() || !set.HasUpperBound()) return {};
-      result.push_back(
-          {analyzer.Simplify(set.min()),
-           analyzer.Simplify(Add(Sub(set.max(), set.min()),
-                                 IntImm(set.min().dtype(), 1)))});
+      result.push_back({analyzer.Simplify(set.min()),
+                        analyzer.Simplify(Add(Sub(set.max(), set.min()),
+                                              IntImm(set.min().dtype(), 1)))});
     }
   }
   int bits = 0;
@@ -127,9 +125,8 @@ absl::StatusOr<InverseMap> InvertAt(const IndexMap& map,
   if (!detected.errors.empty() || detected.indices.empty()) {
     return ErrorAt(map->span(),
                    absl::StrCat("the map of indices cannot be inverted: ",
-                                detected.errors.empty()
-                                    ? "it is not affine"
-                                    : detected.errors[0]));
+                                detected.errors.empty() ? "it is not affine"
+                                                        : detected.errors[0]));
   }
   const VarMap<PrimExpr> inverse =
       InverseAffineIterMap(detected.indices, output_exprs);

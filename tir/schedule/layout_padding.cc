@@ -115,8 +115,7 @@ class WriteFinder : public Visitor {
   }
   bool CoversAll(const Write& write) const {
     const auto indices = write.store->indices();
-    if (write.loops.empty() ||
-        write.loops.size() != buffer_->shape().size() ||
+    if (write.loops.empty() || write.loops.size() != buffer_->shape().size() ||
         write.loops.size() != indices.size()) {
       return false;
     }
@@ -213,9 +212,9 @@ class StoreRewriter : public Rewriter {
       all_replaced = false;
       return Rewriter::VisitBufferStore(store);
     }
-    return BufferStore(
-        new_buffer_, Choose(padding_, (*pad)[0], Rewrite(store->value())),
-        indices_, store->span());
+    return BufferStore(new_buffer_,
+                       Choose(padding_, (*pad)[0], Rewrite(store->value())),
+                       indices_, store->span());
   }
   Stmt VisitBlockRealize(const BlockRealizeNode* realize) override {
     const Stmt rewritten = Rewriter::VisitBlockRealize(realize);
@@ -262,9 +261,8 @@ class StoreRewriter : public Rewriter {
     iter_values_.insert(iter_values_.end(), old_values.begin() + begin + count,
                         old_values.end());
     for (size_t i = 0; i < count; ++i) {
-      values_.Set(
-          Var(old_indices[i].As<VarNode>()),
-          Substitute(inverse->final_indices()[i], nest.iter_of_loop));
+      values_.Set(Var(old_indices[i].As<VarNode>()),
+                  Substitute(inverse->final_indices()[i], nest.iter_of_loop));
     }
     padding_ = Substitute(padding_, nest.iter_of_loop);
     indices_ = std::move(nest.indices);
@@ -288,10 +286,10 @@ absl::StatusOr<IndexMap> CheckPadValue(const IndexMap& pad_value,
                                        const Buffer& buffer,
                                        const IndexMap& map) {
   if (pad_value->final_indices().size() != 1) {
-    return ErrorAt(pad_value->span(),
-                   absl::StrCat("the value of padding has ",
-                                pad_value->final_indices().size(),
-                                " results, not one"));
+    return ErrorAt(
+        pad_value->span(),
+        absl::StrCat("the value of padding has ",
+                     pad_value->final_indices().size(), " results, not one"));
   }
   PrimExpr value = pad_value->final_indices()[0];
   IndexMap result = pad_value;
@@ -322,12 +320,9 @@ absl::StatusOr<IndexMap> CheckPadValue(const IndexMap& pad_value,
   return result;
 }
 
-absl::StatusOr<PaddingPlan> PlanPadding(const Block& scope,
-                                        const Buffer& old_buffer,
-                                        const Buffer& new_buffer,
-                                        const InverseMap& inverse,
-                                        const IndexMap& pad_value,
-                                        Analyzer& analyzer) {
+absl::StatusOr<PaddingPlan> PlanPadding(
+    const Block& scope, const Buffer& old_buffer, const Buffer& new_buffer,
+    const InverseMap& inverse, const IndexMap& pad_value, Analyzer& analyzer) {
   PaddingPlan plan;
   if (IsZero(inverse.padding)) return plan;
   WriteFinder finder(old_buffer);
@@ -337,16 +332,15 @@ absl::StatusOr<PaddingPlan> PlanPadding(const Block& scope,
                          MapIndices(pad_value, nest.indices, analyzer));
   if (finder.writes.empty()) {
     const PrimExpr padding = Substitute(inverse.padding, nest.iter_of_loop);
-    const PrimExpr holds = MakeBinary(
-        BinaryOp::kOr, Not(padding),
-        MakeBinary(BinaryOp::kEQ, BufferLoad(new_buffer, nest.indices),
-                   pad[0]));
+    const PrimExpr holds =
+        MakeBinary(BinaryOp::kOr, Not(padding),
+                   MakeBinary(BinaryOp::kEQ,
+                              BufferLoad(new_buffer, nest.indices), pad[0]));
     BlockNode::Parts parts;
     parts.name = absl::StrCat("buffer_", new_buffer->name(), "_assumptions");
     parts.iter_vars = nest.iters;
     parts.reads = {PointRegion(new_buffer, nest.indices)};
-    parts.body = Evaluate(
-        Call(DType::Bool(), IntrinsicOp("assume"), {holds}));
+    parts.body = Evaluate(Call(DType::Bool(), IntrinsicOp("assume"), {holds}));
     plan.prologue = InLoops(
         new_buffer, inverse.map,
         BlockRealize(nest.values, IntImm::Bool(true), Block(std::move(parts))));

@@ -41,12 +41,9 @@ absl::StatusOr<IndexMap> CheckPadValue(const IndexMap& pad_value,
                                        const Buffer& buffer,
                                        const IndexMap& map);
 
-absl::StatusOr<PaddingPlan> PlanPadding(const Block& scope,
-                                        const Buffer& old_buffer,
-                                        const Buffer& new_buffer,
-                                        const InverseMap& inverse,
-                                        const IndexMap& pad_value,
-                                        Analyzer& analyzer);
+absl::StatusOr<PaddingPlan> PlanPadding(
+    const Block& scope, const Buffer& old_buffer, const Buffer& new_buffer,
+    const InverseMap& inverse, const IndexMap& pad_value, Analyzer& analyzer);
 
 }  // namespace baton::tir
 

@@ -87,9 +87,8 @@ class LayoutRewriter : public AnalyzingRewriter {
   Stmt VisitBlock(const BlockNode* block) override {
     const Stmt rewritten = AnalyzingRewriter::VisitBlock(block);
     BlockNode::Parts parts = rewritten.As<BlockNode>()->parts();
-    const ReadWriteRegions regions =
-        FindBlockReadWriteRegions(Block(rewritten.As<BlockNode>()),
-                                  {{new_buffer_->data(), new_buffer_}});
+    const ReadWriteRegions regions = FindBlockReadWriteRegions(
+        Block(rewritten.As<BlockNode>()), {{new_buffer_->data(), new_buffer_}});
     Replace(regions.reads, parts.reads);
     Replace(regions.writes, parts.writes);
     std::replace(parts.alloc_buffers.begin(), parts.alloc_buffers.end(),
@@ -155,20 +154,19 @@ absl::Status TransformLayout(ScheduleState& state, const Site* block,
                            InvertWithPadding(map, buffer->shape(), analyzer));
   }
   if (!IsZero(inverse.padding) && !pad.defined()) {
-    return SiteError(block, absl::StrCat("the map of indices pads buffer ",
-                                         buffer->name(),
-                                         ", and no value for padding is "
-                                         "given"));
+    return SiteError(
+        block, absl::StrCat("the map of indices pads buffer ", buffer->name(),
+                            ", and no value for padding is "
+                            "given"));
   }
   BufferNode::Parts parts = buffer->parts();
-  BATON_ASSIGN_OR_RETURN(parts.shape,
-                         MapShape(map, buffer->shape(), analyzer));
+  BATON_ASSIGN_OR_RETURN(parts.shape, MapShape(map, buffer->shape(), analyzer));
   const Buffer new_buffer(std::move(parts));
   PaddingPlan plan;
   if (pad.defined() && inverse.map.defined()) {
-    BATON_ASSIGN_OR_RETURN(plan,
-                           PlanPadding(Block(site->block()), buffer, new_buffer,
-                                       inverse, pad, analyzer));
+    BATON_ASSIGN_OR_RETURN(
+        plan, PlanPadding(Block(site->block()), buffer, new_buffer, inverse,
+                          pad, analyzer));
   }
   Analyzer rewrite_analyzer;
   LayoutRewriter rewriter(buffer, new_buffer, map, plan, rewrite_analyzer);

@@ -131,8 +131,8 @@ absl::StatusOr<std::vector<PrimExpr>> InferFactors(
   if (infer >= 0) {
     const PrimExpr rounded =
         Sub(Add(extent, product), IntImm(product.dtype(), 1));
-    factors[infer] = analyzer.Simplify(
-        MakeBinary(BinaryOp::kFloorDiv, rounded, product));
+    factors[infer] =
+        analyzer.Simplify(MakeBinary(BinaryOp::kFloorDiv, rounded, product));
   } else if (!analyzer.CanProve(MakeBinary(BinaryOp::kGE, product, extent))) {
     return SiteError(loop,
                      absl::StrCat("the product of the factors is not provably "
@@ -171,8 +171,7 @@ absl::StatusOr<std::vector<For>> Split(ScheduleState& state, const Site* site,
   Stmt stmt = Substitute(loop->body(), [&](const VarNode* var) {
     return var == loop->loop_var().get() ? old_value : PrimExpr();
   });
-  const PrimExpr predicate =
-      MakeBinary(BinaryOp::kLT, value, loop->extent());
+  const PrimExpr predicate = MakeBinary(BinaryOp::kLT, value, loop->extent());
   if (!analyzer.CanProve(predicate, ProofStrength::kSymbolicBound)) {
     stmt = PredicateAppender(predicate).Rewrite(stmt);
   }
@@ -201,15 +200,14 @@ absl::StatusOr<For> Fuse(ScheduleState& state, Sites sites,
     BATON_RETURN_IF_ERROR(CheckPlainLoop(site));
     if (i > 0) {
       if (site->parent != sites[i - 1]) {
-        return SiteError(site,
-                         absl::StrCat(sites[i - 1]->Describe(),
-                                      " is not the loop directly around ",
-                                      site->Describe()));
+        return SiteError(site, absl::StrCat(sites[i - 1]->Describe(),
+                                            " is not the loop directly around ",
+                                            site->Describe()));
       }
       if (sites[i - 1]->loop()->body() != site->stmt) {
-        return SiteError(site, absl::StrCat(site->Describe(),
-                                            " is not all of the body of ",
-                                            sites[i - 1]->Describe()));
+        return SiteError(
+            site, absl::StrCat(site->Describe(), " is not all of the body of ",
+                               sites[i - 1]->Describe()));
       }
     }
     BATON_RETURN_IF_ERROR(CheckStartsWithZero(site, analyzer));
@@ -233,26 +231,24 @@ absl::StatusOr<For> Fuse(ScheduleState& state, Sites sites,
   PrimExpr lower = IntImm(kInt32, 1);
   for (size_t i = sites.size(); i-- > 1;) {
     const PrimExpr& extent = sites[i]->loop()->extent();
-    values[i] =
-        IsOne(extent)
-            ? PrimExpr(IntImm(kInt32, 0))
-            : MakeBinary(BinaryOp::kFloorDiv,
-                         MakeBinary(BinaryOp::kFloorMod, fused,
-                                    Mul(lower, extent)),
-                         lower);
+    values[i] = IsOne(extent)
+                    ? PrimExpr(IntImm(kInt32, 0))
+                    : MakeBinary(BinaryOp::kFloorDiv,
+                                 MakeBinary(BinaryOp::kFloorMod, fused,
+                                            Mul(lower, extent)),
+                                 lower);
     lower = Mul(lower, extent);
   }
   values[0] = IsOne(sites[0]->loop()->extent())
                   ? PrimExpr(IntImm(kInt32, 0))
                   : MakeBinary(BinaryOp::kFloorDiv, fused, lower);
-  Stmt stmt =
-      Substitute(sites.back()->loop()->body(), [&](const VarNode* var) {
-        for (size_t i = 0; i < sites.size(); ++i) {
-          const Var& old_var = sites[i]->loop()->loop_var();
-          if (var == old_var.get()) return CastTo(old_var.dtype(), values[i]);
-        }
-        return PrimExpr();
-      });
+  Stmt stmt = Substitute(sites.back()->loop()->body(), [&](const VarNode* var) {
+    for (size_t i = 0; i < sites.size(); ++i) {
+      const Var& old_var = sites[i]->loop()->loop_var();
+      if (var == old_var.get()) return CastTo(old_var.dtype(), values[i]);
+    }
+    return PrimExpr();
+  });
   PrimExpr extent = IntImm(kInt32, 1);
   for (const Site* site : sites) extent = Mul(extent, site->loop()->extent());
   stmt = SerialLoop(fused, IntImm(kInt32, 0), analyzer.Simplify(extent),
@@ -309,10 +305,10 @@ absl::StatusOr<For> Merge(ScheduleState& state, Sites sites) {
       BATON_RETURN_IF_ERROR(CheckPlainLoop(p));
       BATON_RETURN_IF_ERROR(CheckStartsWithZero(p, analyzer));
       if (!nest.empty() && p->loop()->body() != nest.back()->stmt) {
-        return SiteError(nest.back(),
-                         absl::StrCat(nest.back()->Describe(),
-                                      " is not all of the body of ",
-                                      p->Describe()));
+        return SiteError(
+            nest.back(),
+            absl::StrCat(nest.back()->Describe(), " is not all of the body of ",
+                         p->Describe()));
       }
       nest.push_back(p);
     }
@@ -329,10 +325,10 @@ absl::StatusOr<For> Merge(ScheduleState& state, Sites sites) {
       for (size_t i = 0; i < nest.size(); ++i) {
         if (!analyzer.CanProveEqual(nest[i]->loop()->extent(),
                                     nests[0][i]->loop()->extent())) {
-          return SiteError(nest[i],
-                           absl::StrCat("the extent of ", nest[i]->Describe(),
-                                        " is not that of ",
-                                        nests[0][i]->Describe()));
+          return SiteError(
+              nest[i],
+              absl::StrCat("the extent of ", nest[i]->Describe(),
+                           " is not that of ", nests[0][i]->Describe()));
         }
       }
     }
@@ -374,8 +370,7 @@ absl::Status Reorder(ScheduleState& state, Sites order) {
   absl::flat_hash_set<const Site*> chosen;
   for (const Site* site : order) {
     if (!chosen.insert(site).second) {
-      return SiteError(site,
-                       absl::StrCat(site->Describe(), " is given twice"));
+      return SiteError(site, absl::StrCat(site->Describe(), " is given twice"));
     }
   }
   // The lowest of the loops is below all others.
@@ -390,11 +385,11 @@ absl::Status Reorder(ScheduleState& state, Sites order) {
       return SiteError(bottom, "the loops are not in one nest");
     }
     if (!chain.empty() && p->loop()->body() != chain.back()->stmt) {
-      return SiteError(chain.back(),
-                       absl::StrCat("the loops are not in one nest: ",
-                                    chain.back()->Describe(),
-                                    " is not all of the body of ",
-                                    p->Describe()));
+      return SiteError(
+          chain.back(),
+          absl::StrCat(
+              "the loops are not in one nest: ", chain.back()->Describe(),
+              " is not all of the body of ", p->Describe()));
     }
     found += chosen.contains(p) ? 1 : 0;
     chain.push_back(p);
@@ -404,10 +399,10 @@ absl::Status Reorder(ScheduleState& state, Sites order) {
     for (const IterVar& var : block->block()->iter_vars()) {
       if (var->iter_type() != IterVarType::kDataPar &&
           var->iter_type() != IterVarType::kCommReduce) {
-        return SiteError(block,
-                         absl::StrCat("variable ", var->var()->name(), " of ",
-                                      block->Describe(),
-                                      " is neither spatial nor reduces"));
+        return SiteError(
+            block,
+            absl::StrCat("variable ", var->var()->name(), " of ",
+                         block->Describe(), " is neither spatial nor reduces"));
       }
       BATON_RETURN_IF_ERROR(
           CheckPartialAffineBinding(state, block, top->parent));
@@ -457,9 +452,9 @@ absl::StatusOr<For> AddUnitLoop(ScheduleState& state, const Site* site) {
   if (site->parent == nullptr) {
     return SiteError(site, "no loop can be put around the root block");
   }
-  const For result = SerialLoop(
-      Var("u", kInt32), IntImm(kInt32, 0), IntImm(kInt32, 1),
-      site->is_block() ? Stmt(site->realize) : site->stmt);
+  const For result =
+      SerialLoop(Var("u", kInt32), IntImm(kInt32, 0), IntImm(kInt32, 1),
+                 site->is_block() ? Stmt(site->realize) : site->stmt);
   if (!site->is_block()) {
     BATON_RETURN_IF_ERROR(state.Replace(site, result));
     return result;

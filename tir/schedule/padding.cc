@@ -49,8 +49,7 @@ struct Padding {
   PrimExpr pad_value;
 };
 
-absl::StatusOr<Padding> FindPadding(const Site* block,
-                                    const VarRanges& domains,
+absl::StatusOr<Padding> FindPadding(const Site* block, const VarRanges& domains,
                                     Analyzer& analyzer) {
   const auto fails = [block](absl::string_view why) {
     return SiteError(block, absl::StrCat(block->Describe(),
@@ -77,14 +76,14 @@ absl::StatusOr<Padding> FindPadding(const Site* block,
     return fails("the value has side effects");
   }
   PrimExpr predicate = IntImm::Bool(true);
-  UnpackReduction(
-      And(Substitute(choice->args()[0], BindingsOf(realize)),
-          realize->predicate()),
-      BinaryOp::kAnd, [&](const PrimExpr& condition) {
-        const CallNode* likely = CallOf(condition, "likely");
-        predicate =
-            And(predicate, likely == nullptr ? condition : likely->args()[0]);
-      });
+  UnpackReduction(And(Substitute(choice->args()[0], BindingsOf(realize)),
+                      realize->predicate()),
+                  BinaryOp::kAnd, [&](const PrimExpr& condition) {
+                    const CallNode* likely = CallOf(condition, "likely");
+                    predicate =
+                        And(predicate,
+                            likely == nullptr ? condition : likely->args()[0]);
+                  });
   result.inside_predicate = analyzer.Simplify(predicate);
   if (IsOne(result.inside_predicate)) return fails("it has no padding");
   const IterMapResult map =
@@ -98,9 +97,9 @@ absl::StatusOr<Padding> FindPadding(const Site* block,
       result.inside.push_back(PointRange(sum.base));
       continue;
     }
-    if (sum.args.size() != 1 || !analyzer.CanProveEqual(
-                                    sum.args[0].scale,
-                                    IntImm(sum.args[0].scale.dtype(), 1))) {
+    if (sum.args.size() != 1 ||
+        !analyzer.CanProveEqual(sum.args[0].scale,
+                                IntImm(sum.args[0].scale.dtype(), 1))) {
       return fails("a variable has a stride");
     }
     result.inside.push_back({sum.base, sum.args[0].extent});
@@ -167,16 +166,16 @@ absl::StatusOr<Block> DecomposePadding(ScheduleState& state, const Site* block,
     }
   }
   if (inside_loop == nullptr) {
-    return SiteError(block, absl::StrCat("no loop has ", block->Describe(),
-                                         " only"));
+    return SiteError(block,
+                     absl::StrCat("no loop has ", block->Describe(), " only"));
   }
   BATON_ASSIGN_OR_RETURN(const Padding padding,
                          FindPadding(block, domains, analyzer));
   const BlockNode* node = block->block();
   const BlockRealizeNode* realize = block->realize.get();
   if (node->writes().size() != 1) {
-    return SiteError(block, absl::StrCat(block->Describe(),
-                                         " must write one region"));
+    return SiteError(block,
+                     absl::StrCat(block->Describe(), " must write one region"));
   }
   const auto store_with = [&](PrimExpr value, const auto& rewrite) {
     std::vector<PrimExpr> indices;
@@ -202,8 +201,8 @@ absl::StatusOr<Block> DecomposePadding(ScheduleState& state, const Site* block,
   };
   for (const IterVar& iter : node->iter_vars()) {
     const Var var = CopyVar(iter->var(), "");
-    fill.iter_vars.push_back(IterVar({iter->min(), iter->extent()}, var,
-                                     IterVarType::kDataPar));
+    fill.iter_vars.push_back(
+        IterVar({iter->min(), iter->extent()}, var, IterVarType::kDataPar));
     values.Set(iter->var(), var);
   }
   fill.name = absl::StrCat(node->name(), "_pad_const");
@@ -267,9 +266,9 @@ absl::StatusOr<Block> DecomposePadding(ScheduleState& state, const Site* block,
     inside.writes.push_back(region_with(write, rewrite));
   }
   inside.body = store_with(rewrite(padding.inside_value), rewrite);
-  Stmt nest = BlockRealize(std::move(inside_values),
-                           rewrite(padding.inside_predicate),
-                           Block(std::move(inside)));
+  Stmt nest =
+      BlockRealize(std::move(inside_values), rewrite(padding.inside_predicate),
+                   Block(std::move(inside)));
   for (const Site* site : loops) {
     ForNode::Parts parts = site->loop()->parts();
     if (const Range* range = ranges.Find(parts.loop_var)) {
@@ -281,9 +280,8 @@ absl::StatusOr<Block> DecomposePadding(ScheduleState& state, const Site* block,
     if (site == inside_loop) break;
   }
   BlockNode::Parts parts = scope->block()->parts();
-  parts.body =
-      LoopsReplacer(inside_loop->loop(), nest, loop->loop(), fill_nest)
-          .Rewrite(parts.body);
+  parts.body = LoopsReplacer(inside_loop->loop(), nest, loop->loop(), fill_nest)
+                   .Rewrite(parts.body);
   BATON_RETURN_IF_ERROR(
       state.Replace(scope, Block(std::move(parts), scope->stmt->span())));
   return fill_block;
@@ -349,8 +347,8 @@ Stmt MakeCopy(const Buffer& buffer, const Buffer& padded, bool is_read,
     PrimExpr inside = IntImm::Bool(true);
     for (size_t i = 0; i < indices.size(); ++i) {
       if (!analyzer.CanProveEqual(buffer->shape()[i], padded->shape()[i])) {
-        inside = And(inside, MakeBinary(BinaryOp::kLT, indices[i],
-                                        buffer->shape()[i]));
+        inside = And(inside,
+                     MakeBinary(BinaryOp::kLT, indices[i], buffer->shape()[i]));
       }
     }
     const PrimExpr zero = MakeConst(value.dtype(), 0);
@@ -380,16 +378,15 @@ absl::Status PadEinsum(ScheduleState& state, const Site* block,
   if (padding.size() != node->iter_vars().size() ||
       std::any_of(padding.begin(), padding.end(),
                   [](int64_t p) { return p <= 0; })) {
-    return SiteError(block, absl::StrCat("the padding [",
-                                         absl::StrJoin(padding, ", "),
-                                         "] is not a positive integer for each "
-                                         "of the ",
-                                         node->iter_vars().size(),
-                                         " variables of ", block->Describe()));
+    return SiteError(block,
+                     absl::StrCat("the padding [", absl::StrJoin(padding, ", "),
+                                  "] is not a positive integer for each "
+                                  "of the ",
+                                  node->iter_vars().size(), " variables of ",
+                                  block->Describe()));
   }
   // Each buffer is accessed once, by variables and constants.
-  std::vector<BufferRegion> regions(node->reads().begin(),
-                                    node->reads().end());
+  std::vector<BufferRegion> regions(node->reads().begin(), node->reads().end());
   regions.insert(regions.end(), node->writes().begin(), node->writes().end());
   for (size_t i = 0; i < regions.size(); ++i) {
     bool valid = true;
@@ -436,15 +433,15 @@ absl::Status PadEinsum(ScheduleState& state, const Site* block,
       const PrimExpr* extent =
           var == nullptr ? nullptr : padder.extents.Find(var);
       needs_padding |= extent != nullptr;
-      shape.push_back(var == nullptr   ? PrimExpr(IntImm(index.dtype(), 1))
+      shape.push_back(var == nullptr      ? PrimExpr(IntImm(index.dtype(), 1))
                       : extent != nullptr ? *extent
                                           : buffer->shape()[i]);
     }
     if (!needs_padding) continue;
     BufferNode::Parts parts;
     parts.name = absl::StrCat(buffer->name(), "_pad");
-    parts.data = Var::Pointer(parts.name, buffer->dtype(),
-                              std::string(buffer->scope()));
+    parts.data =
+        Var::Pointer(parts.name, buffer->dtype(), std::string(buffer->scope()));
     parts.dtype = buffer->dtype();
     parts.shape = std::move(shape);
     const Buffer padded(std::move(parts));

@@ -13,6 +13,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/reduction.h"
 #include "baton/tir/analysis/undefined_vars.h"
+#include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -114,11 +115,11 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
     for (const Site* higher : loops) {
       if (higher == loop) break;
       if (Uses(realize->iter_values()[i], higher->loop()->loop_var().get())) {
-        return SiteError(loop,
-                         absl::StrCat(higher->Describe(), ", outside of ",
-                                      loop->Describe(), ", is a loop of the "
-                                      "reduction of ",
-                                      block->Describe()));
+        return SiteError(loop, absl::StrCat(higher->Describe(), ", outside of ",
+                                            loop->Describe(),
+                                            ", is a loop of the "
+                                            "reduction of ",
+                                            block->Describe()));
       }
     }
   }
@@ -145,9 +146,9 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
   std::vector<const Site*> chosen;  // innermost first
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
     const VarNode* var = (*it)->loop()->loop_var().get();
-    const bool used = std::any_of(
-        values.begin(), values.end(),
-        [var](const PrimExpr& value) { return Uses(value, var); });
+    const bool used =
+        std::any_of(values.begin(), values.end(),
+                    [var](const PrimExpr& value) { return Uses(value, var); });
     if (used) {
       chosen.push_back(*it);
     } else {
@@ -264,10 +265,10 @@ class FactoredBlock {
 };
 
 IterVar IterOfLoop(const ForNode* loop, IterVarType type) {
-  return IterVar(
-      {loop->min(), loop->extent()},
-      Var(absl::StrCat("v", loop->loop_var()->name()), loop->loop_var().dtype()),
-      type);
+  return IterVar({loop->min(), loop->extent()},
+                 Var(absl::StrCat("v", loop->loop_var()->name()),
+                     loop->loop_var().dtype()),
+                 type);
 }
 
 // Replaces the nest of a reduction by the two nests.
@@ -286,9 +287,9 @@ class Factorer : public Rewriter {
 
  protected:
   Stmt VisitFor(const ForNode* loop) override {
-    const bool around = std::any_of(
-        loops_.begin(), loops_.end(),
-        [loop](const Site* site) { return site->loop() == loop; });
+    const bool around =
+        std::any_of(loops_.begin(), loops_.end(),
+                    [loop](const Site* site) { return site->loop() == loop; });
     if (!around) return For(loop);
     Stmt body = Rewrite(loop->body());
     // Loops of the reduction, other than the factored one, stay around the
@@ -336,9 +337,9 @@ absl::Status CheckLoops(const ScheduleState& state,
     }
     if (spatial) {
       if (loop == factored) {
-        return SiteError(loop, absl::StrCat("a spatial variable of ",
-                                            block->Describe(), " depends on ",
-                                            loop->Describe()));
+        return SiteError(
+            loop, absl::StrCat("a spatial variable of ", block->Describe(),
+                               " depends on ", loop->Describe()));
       }
     } else if (reduces) {
       if (!in_reduction) {
@@ -381,15 +382,14 @@ absl::StatusOr<Block> RFactor(ScheduleState& state, const Site* site,
   const std::vector<const Site*> loops = LoopsOf(block);
   BATON_RETURN_IF_ERROR(
       CheckLoops(state, loops, site, block, spatial_vars, reduce_vars));
-  BATON_ASSIGN_OR_RETURN(const Reduction reduction,
-                         FindReduction(Block(node)));
+  BATON_ASSIGN_OR_RETURN(const Reduction reduction, FindReduction(Block(node)));
   const BufferStore& update = reduction.updates[0];
   const int rank = static_cast<int>(update->buffer()->shape().size());
   if (factor_axis < -(rank + 1) || factor_axis > rank) {
-    return SiteError(block, absl::StrCat("factor axis ", factor_axis,
-                                         " is out of range: buffer ",
-                                         update->buffer()->name(), " has ",
-                                         rank, " axes"));
+    return SiteError(
+        block,
+        absl::StrCat("factor axis ", factor_axis, " is out of range: buffer ",
+                     update->buffer()->name(), " has ", rank, " axes"));
   }
   if (factor_axis < 0) factor_axis += rank + 1;
 
@@ -441,8 +441,8 @@ absl::StatusOr<Block> RFactor(ScheduleState& state, const Site* site,
     first.rhs.push_back(reduction.rhs[i]);
   }
   for (const BufferRegion& read : node->reads()) {
-    first.reads.push_back(BufferRegion(
-        read->buffer(), Substitute(read->region(), first.values)));
+    first.reads.push_back(
+        BufferRegion(read->buffer(), Substitute(read->region(), first.values)));
   }
   for (const BufferRegion& write : node->writes()) {
     std::vector<Range> region(write->region().begin(), write->region().end());
@@ -460,6 +460,19 @@ absl::StatusOr<Block> RFactor(ScheduleState& state, const Site* site,
   }
   const BlockRealize first_realize =
       first.Make(absl::StrCat(node->name(), "_rf"), realize->predicate());
+
+  // A predicate ties the loop to others: iterations of the block would not be
+  // independent.
+  Analyzer analyzer;
+  if (!IsAffineBinding(first_realize.get(), LoopDomains(block->parent),
+                       analyzer)) {
+    return SiteError(block, absl::StrCat("the values of the variables of ",
+                                         first_realize->block()->name(),
+                                         " would not be affine in the loops: "
+                                         "the predicate of ",
+                                         block->Describe(), " depends on ",
+                                         site->Describe()));
+  }
 
   // The block that reduces over the loop.
   FactoredBlock second(realize, reduction.reducer.get());
@@ -483,9 +496,9 @@ absl::StatusOr<Block> RFactor(ScheduleState& state, const Site* site,
   for (size_t i = 0; i < count; ++i) {
     second.buffers.push_back(reduction.updates[i]->buffer());
     second.lhs.push_back(Substitute(reduction.lhs[i], second.values));
-    second.rhs.push_back(Substitute(
-        PrimExpr(BufferLoad(factored_buffers[i], first.indices)),
-        second.values));
+    second.rhs.push_back(
+        Substitute(PrimExpr(BufferLoad(factored_buffers[i], first.indices)),
+                   second.values));
     second.reads.push_back(region_of(second.rhs.back()));
     second.writes.push_back(region_of(second.lhs.back()));
   }

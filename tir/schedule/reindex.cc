@@ -63,8 +63,7 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
     extents.push_back(iter->extent());
   }
   Analyzer analyzer;
-  BATON_ASSIGN_OR_RETURN(stage.indices,
-                         MapIndices(index_map, vars, analyzer));
+  BATON_ASSIGN_OR_RETURN(stage.indices, MapIndices(index_map, vars, analyzer));
   BATON_ASSIGN_OR_RETURN(std::vector<PrimExpr> shape,
                          MapShape(index_map, extents, analyzer));
   std::vector<PrimExpr> old_indices;
@@ -81,13 +80,12 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
       return SiteError(block,
                        absl::StrCat("variable ", iter->var()->name(), " of ",
                                     block->Describe(), " is in the ",
-                                    in_new ? "new" : "old",
-                                    " indices only"));
+                                    in_new ? "new" : "old", " indices only"));
     }
     if (!in_new) continue;
     const Var var(iter->var()->name(), iter->var().dtype());
-    parts.iter_vars.push_back(IterVar({iter->min(), iter->extent()}, var,
-                                      IterVarType::kDataPar));
+    parts.iter_vars.push_back(
+        IterVar({iter->min(), iter->extent()}, var, IterVarType::kDataPar));
     copies.Set(iter->var(), var);
     used_values.push_back(block->realize->iter_values()[i]);
   }
@@ -131,8 +129,7 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
   parts.writes = {region_of(stage.target, to)};
   parts.body = BufferStore(stage.target, BufferLoad(stage.source, from), to);
   stage.block = Block(std::move(parts));
-  stage.nest =
-      BlockRealize(std::move(values), IntImm::Bool(true), stage.block);
+  stage.nest = BlockRealize(std::move(values), IntImm::Bool(true), stage.block);
   for (const auto& [var, loop] : loops) {
     stage.nest = SerialLoop(var, loop->min(), loop->extent(), stage.nest);
   }
@@ -241,16 +238,15 @@ absl::StatusOr<Block> ReindexCacheRead(ScheduleState& state, const Site* block,
                          OnlyWriter(state, scope, region->buffer()));
   stage.place = scope;
   if (writer != nullptr) FindPlace(state, writer, scope, true, stage);
-  BATON_RETURN_IF_ERROR(MakeReindexedStage(block, region->buffer(), region,
-                                           storage_scope, index_map, true,
-                                           stage));
+  BATON_RETURN_IF_ERROR(MakeReindexedStage(
+      block, region->buffer(), region, storage_scope, index_map, true, stage));
   BATON_ASSIGN_OR_RETURN(const Block result, RewriteReaders(scope, stage));
   BATON_RETURN_IF_ERROR(state.Replace(scope, result));
   return stage.block;
 }
 
-absl::StatusOr<Block> ReindexCacheWrite(ScheduleState& state,
-                                        const Site* block, int buffer_index,
+absl::StatusOr<Block> ReindexCacheWrite(ScheduleState& state, const Site* block,
+                                        int buffer_index,
                                         const std::string& storage_scope,
                                         const IndexMap& index_map) {
   BATON_RETURN_IF_ERROR(CheckStorageScope(storage_scope));
@@ -260,12 +256,10 @@ absl::StatusOr<Block> ReindexCacheWrite(ScheduleState& state,
   BATON_ASSIGN_OR_RETURN(const Site* scope, ScopeRoot(state, block, true));
   CacheStage stage;
   stage.target = region->buffer();
-  BATON_RETURN_IF_ERROR(
-      OnlyWriter(state, scope, region->buffer()).status());
+  BATON_RETURN_IF_ERROR(OnlyWriter(state, scope, region->buffer()).status());
   FindPlace(state, block, scope, false, stage);
-  BATON_RETURN_IF_ERROR(MakeReindexedStage(block, region->buffer(), region,
-                                           storage_scope, index_map, false,
-                                           stage));
+  BATON_RETURN_IF_ERROR(MakeReindexedStage(
+      block, region->buffer(), region, storage_scope, index_map, false, stage));
   BATON_ASSIGN_OR_RETURN(const Block result,
                          RewriteWriter(scope, block, stage));
   BATON_RETURN_IF_ERROR(state.Replace(scope, result));
@@ -285,10 +279,11 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
     collector.problem = "it does not access the buffer";
   }
   if (!collector.problem.empty()) {
-    return SiteError(block, absl::StrCat(block->Describe(), " cannot have "
-                                         "other indices of buffer ",
-                                         buffer->name(), ": ",
-                                         collector.problem));
+    return SiteError(block,
+                     absl::StrCat(block->Describe(),
+                                  " cannot have "
+                                  "other indices of buffer ",
+                                  buffer->name(), ": ", collector.problem));
   }
   Analyzer analyzer;
   for (const IterVar& iter : node->iter_vars()) {
@@ -328,8 +323,8 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
     const DType dtype = iter->var().dtype();
     const Var var(absl::StrCat("v", indices.size()), dtype);
     copies.Set(iter->var(), var);
-    parts.iter_vars.push_back(IterVar({iter->min(), iter->extent()}, var,
-                                      IterVarType::kDataPar));
+    parts.iter_vars.push_back(
+        IterVar({iter->min(), iter->extent()}, var, IterVarType::kDataPar));
     indices.push_back(var);
     loop_vars.emplace_back(absl::StrCat("ax", loop_vars.size()), dtype);
     values.push_back(loop_vars.back());
@@ -442,8 +437,7 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
     for (const BufferRegion& region :
          is_read ? node->reads() : node->writes()) {
       if (region->buffer() != buffer) continue;
-      regions.push_back(
-          EvalSet(Substitute(region->region(), values), domains));
+      regions.push_back(EvalSet(Substitute(region->region(), values), domains));
     }
   }
   if ((is_read ? first_read : first_write) < 0) {
@@ -452,11 +446,10 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
                                         " buffer ", buffer->name()));
   }
   if (is_read ? last_write >= first_read : last_read > last_write) {
-    return SiteError(loop,
-                     absl::StrCat("in ", loop->Describe(), " buffer ",
-                                  buffer->name(),
-                                  is_read ? " is written after it is read"
-                                          : " is read after it is written"));
+    return SiteError(
+        loop, absl::StrCat("in ", loop->Describe(), " buffer ", buffer->name(),
+                           is_read ? " is written after it is read"
+                                   : " is read after it is written"));
   }
   const int position = is_read ? first_read : last_write + 1;
   Analyzer analyzer;
@@ -480,8 +473,7 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
         return {};
       }
       const Var old_var(node);
-      const Var var(absl::StrCat("v", parts.iter_vars.size()),
-                    old_var.dtype());
+      const Var var(absl::StrCat("v", parts.iter_vars.size()), old_var.dtype());
       iters.Set(old_var, var);
       values.push_back(old_var);
       parts.iter_vars.push_back(IterVar(*range, var, IterVarType::kDataPar));
@@ -519,8 +511,7 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
   parts.name = absl::StrCat(buffer->name(), "_", storage_scope);
   parts.reads = {BufferRegion(source, region)};
   parts.writes = {BufferRegion(target, region)};
-  parts.annotations =
-      WithAnnotation({}, "auto_copy", IntImm(kInt32, 1));
+  parts.annotations = WithAnnotation({}, "auto_copy", IntImm(kInt32, 1));
   parts.body = std::move(stmt);
   const Block result(std::move(parts));
   PlainReplacer replacer(buffer, copy);

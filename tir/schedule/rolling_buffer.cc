@@ -121,12 +121,10 @@ class Roller : public Rewriter {
       }
       const PrimExpr first = MakeBinary(BinaryOp::kLT, axis.loop_var,
                                         IntImm(axis.loop_var.dtype(), 1));
-      const PrimExpr fresh =
-          MakeBinary(BinaryOp::kGE, set.min(),
-                     IntImm(set.min().dtype(), axis.overlap));
-      predicate = analyzer.Simplify(
-          MakeBinary(BinaryOp::kAnd, predicate,
-                     MakeBinary(BinaryOp::kOr, first, fresh)));
+      const PrimExpr fresh = MakeBinary(
+          BinaryOp::kGE, set.min(), IntImm(set.min().dtype(), axis.overlap));
+      predicate = analyzer.Simplify(MakeBinary(
+          BinaryOp::kAnd, predicate, MakeBinary(BinaryOp::kOr, first, fresh)));
     }
     return BlockRealize(
         {realize->iter_values().begin(), realize->iter_values().end()},
@@ -188,12 +186,11 @@ absl::Status RollingBuffer(ScheduleState& state, const Site* block,
   for (const Dependency& d : state.ScopeOf(scope).dependencies) {
     if ((d.src == block || d.dst == block) &&
         d.kind != DependencyKind::kReadAfterWrite) {
-      return SiteError(block,
-                       absl::StrCat(block->Describe(), " and ",
-                                    (d.src == block ? d.dst : d.src)
-                                        ->Describe(),
-                                    " depend on one another otherwise than by "
-                                    "reads after writes"));
+      return SiteError(
+          block, absl::StrCat(block->Describe(), " and ",
+                              (d.src == block ? d.dst : d.src)->Describe(),
+                              " depend on one another otherwise than by "
+                              "reads after writes"));
     }
   }
   std::vector<const Site*> users = ConsumersOf(state, block);
@@ -215,11 +212,11 @@ absl::Status RollingBuffer(ScheduleState& state, const Site* block,
   Rolling rolling;
   std::vector<Range> relaxed;
   const auto no_pattern = [&] {
-    return SiteError(block, absl::StrCat("the region of buffer ",
-                                         buffer->name(),
-                                         " that one iteration writes has no "
-                                         "axis that begins at loop * stride "
-                                         "and overlaps"));
+    return SiteError(block,
+                     absl::StrCat("the region of buffer ", buffer->name(),
+                                  " that one iteration writes has no "
+                                  "axis that begins at loop * stride "
+                                  "and overlaps"));
   };
   for (size_t i = 0; i < sets.size(); ++i) {
     const Range range =

@@ -165,11 +165,10 @@ absl::StatusOr<std::vector<LoopRef>> Schedule::Split(
     list.push_back(factor == kInferred ? AttrValue() : AttrValue(factor));
   }
   BATON_ASSIGN_OR_RETURN(
-      Made made,
-      Take({"split",
-            {{"factors", std::move(list)},
-             {"loop", std::move(param)},
-             {"preserve_unit_iters", preserve_unit_iters}}}));
+      Made made, Take({"split",
+                       {{"factors", std::move(list)},
+                        {"loop", std::move(param)},
+                        {"preserve_unit_iters", preserve_unit_iters}}}));
   return std::move(made.loops);
 }
 
@@ -246,11 +245,10 @@ absl::StatusOr<BlockRef> Schedule::CacheRead(const BlockRef& block,
                                              const std::string& storage_scope) {
   BATON_ASSIGN_OR_RETURN(AttrValue param, Param(block));
   BATON_ASSIGN_OR_RETURN(
-      const Made made,
-      Take({"cache_read",
-            {{"block", std::move(param)},
-             {"read_buffer_index", int64_t{read_buffer_index}},
-             {"storage_scope", storage_scope}}}));
+      const Made made, Take({"cache_read",
+                             {{"block", std::move(param)},
+                              {"read_buffer_index", int64_t{read_buffer_index}},
+                              {"storage_scope", storage_scope}}}));
   return made.blocks[0];
 }
 
@@ -291,10 +289,10 @@ absl::StatusOr<BlockRef> Schedule::RFactor(const LoopRef& loop,
 absl::StatusOr<BlockRef> Schedule::Blockize(const LoopRef& loop,
                                             bool preserve_unit_iters) {
   BATON_ASSIGN_OR_RETURN(AttrValue param, Param(loop));
-  BATON_ASSIGN_OR_RETURN(
-      const Made made, Take({"blockize",
-                             {{"preserve_unit_iters", preserve_unit_iters},
-                              {"target", std::move(param)}}}));
+  BATON_ASSIGN_OR_RETURN(const Made made,
+                         Take({"blockize",
+                               {{"preserve_unit_iters", preserve_unit_iters},
+                                {"target", std::move(param)}}}));
   return made.blocks[0];
 }
 

@@ -35,8 +35,8 @@ absl::StatusOr<IRModule> RunSteps(IRModule module,
   Schedule schedule(chosen->function);
   for (size_t i = 0; i < options.steps.size(); ++i) {
     const auto failed = [&](const absl::Status& status) {
-      return absl::Status(status.code(), absl::StrCat("step ", i + 1, ": ",
-                                                      status.message()));
+      return absl::Status(status.code(),
+                          absl::StrCat("step ", i + 1, ": ", status.message()));
     };
     const absl::StatusOr<Step> step = ParseStep(options.steps[i]);
     if (!step.ok()) return failed(step.status());

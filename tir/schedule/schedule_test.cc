@@ -65,7 +65,7 @@ std::string Print(const PrimFunc& function) {
 }
 
 // The text after the steps, or the error.
-std::string Run(absl::string_view text, absl::string_view steps) {
+std::string RunSteps(absl::string_view text, absl::string_view steps) {
   Schedule schedule(Read(text));
   const absl::StatusOr<std::vector<Step>> parsed = ParseSteps(steps);
   if (!parsed.ok()) return std::string(parsed.status().message());
@@ -81,7 +81,8 @@ TEST(ScheduleTest, MethodsAreSteps) {
   const BlockRef c = schedule.GetBlock("C").value();
   const std::vector<LoopRef> loops = schedule.GetLoops(c).value();
   ASSERT_EQ(loops.size(), 3);
-  const std::vector<LoopRef> i = schedule.Split(loops[0], {kInferred, 8}).value();
+  const std::vector<LoopRef> i =
+      schedule.Split(loops[0], {kInferred, 8}).value();
   const std::vector<LoopRef> j = schedule.Split(loops[1], {3, 16}).value();
   ASSERT_TRUE(schedule.Reorder({i[0], j[0], loops[2], i[1], j[1]}).ok());
   ASSERT_TRUE(schedule.Vectorize(j[1]).ok());
@@ -91,16 +92,17 @@ TEST(ScheduleTest, MethodsAreSteps) {
               HasSubstr(R"({"factors": [null, 8], "loop": {"loop": 0, "of": )"
                         R"("C", "var": "i"}, "name": "split", )"
                         R"("preserve_unit_iters": true})"));
-  EXPECT_EQ(Print(schedule.function()), Run(kMatmul, schedule.TraceText()));
+  EXPECT_EQ(Print(schedule.function()),
+            RunSteps(kMatmul, schedule.TraceText()));
   EXPECT_THAT(Print(schedule.function()), HasSubstr("T.vectorized(16)"));
   EXPECT_THAT(Print(schedule.function()), HasSubstr("\"C_init\""));
 }
 
 TEST(ScheduleTest, Inlines) {
-  EXPECT_THAT(Run(kChain, R"({"name": "compute_inline", "block": "B"})"),
+  EXPECT_THAT(RunSteps(kChain, R"({"name": "compute_inline", "block": "B"})"),
               HasSubstr("C[vi] = A[vi] * T.float32(2) + T.float32(1)"));
   EXPECT_THAT(
-      Run(kChain, R"({"name": "reverse_compute_inline", "block": "C"})"),
+      RunSteps(kChain, R"({"name": "reverse_compute_inline", "block": "C"})"),
       HasSubstr("C[vi] = A[vi] * T.float32(2) + T.float32(1)"));
 }
 
@@ -118,18 +120,19 @@ TEST(ScheduleTest, ErrorsSayThePlaceAndKeepTheFunction) {
 }
 
 TEST(ScheduleTest, ReportsBadSteps) {
-  EXPECT_THAT(Run(kChain, R"({"name": "splt"})"),
+  EXPECT_THAT(RunSteps(kChain, R"({"name": "splt"})"),
               HasSubstr("there is no step splt"));
-  EXPECT_THAT(Run(kChain, R"({"name": "split", "factors": [2]})"),
+  EXPECT_THAT(RunSteps(kChain, R"({"name": "split", "factors": [2]})"),
               HasSubstr("\"loop\": the parameter is missing"));
-  EXPECT_THAT(Run(kChain, R"({"name": "compute_inline", "block": "B", "x": 1})"),
-              HasSubstr("\"x\": the step has no such parameter"));
-  EXPECT_THAT(Run(kChain, R"({"name": "compute_inline", "block": "Z"})"),
+  EXPECT_THAT(
+      RunSteps(kChain, R"({"name": "compute_inline", "block": "B", "x": 1})"),
+      HasSubstr("\"x\": the step has no such parameter"));
+  EXPECT_THAT(RunSteps(kChain, R"({"name": "compute_inline", "block": "Z"})"),
               HasSubstr("there is no block Z"));
   EXPECT_THAT(
-      Run(kChain, R"({"name": "unroll", "loop": {"loop": 1, "of": "B"}})"),
+      RunSteps(kChain, R"({"name": "unroll", "loop": {"loop": 1, "of": "B"}})"),
       HasSubstr("there is no loop 1: block B has 1 loops around it"));
-  EXPECT_THAT(Run(kChain, "\n# a comment\n{\"name\": "),
+  EXPECT_THAT(RunSteps(kChain, "\n# a comment\n{\"name\": "),
               HasSubstr("line 3: a step is no JSON"));
 }
 
@@ -157,9 +160,10 @@ TEST(ScheduleTest, HandlesOutliveSteps) {
 }
 
 TEST(StepTextTest, PrintsWhatItReads) {
-  for (const absl::string_view text :
-       {R"({"factors": [null, 16], "loop": {"loop": 0, "of": "B"}, "name": "split"})",
-        R"({"ann_key": "a\"b", "ann_val": [0, 1.5, true], "name": "annotate"})"}) {
+  for (
+      const absl::string_view text :
+      {R"({"factors": [null, 16], "loop": {"loop": 0, "of": "B"}, "name": "split"})",
+       R"({"ann_key": "a\"b", "ann_val": [0, 1.5, true], "name": "annotate"})"}) {
     EXPECT_EQ(StepText(ParseStep(text).value()), text);
   }
 }

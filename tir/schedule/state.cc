@@ -141,8 +141,7 @@ bool Covers(const Buffer& buffer, const std::vector<IntSet>& produced_region,
   };
   for (size_t i = 0; i < produced_region.size(); ++i) {
     const PrimExpr& extent = buffer->shape()[i];
-    const IntSet all =
-        IntSet::FromMinExtent(IntImm(extent.dtype(), 0), extent);
+    const IntSet all = IntSet::FromMinExtent(IntImm(extent.dtype(), 0), extent);
     if (produced_region[i].IsNothing()) return false;
     if (consumed_region[i].IsNothing()) continue;
     const IntSet produced = simplified(
@@ -157,10 +156,9 @@ bool Covers(const Buffer& buffer, const std::vector<IntSet>& produced_region,
       return MakeBinary(BinaryOp::kLE, analyzer.CanonicalSimplify(e),
                         IntImm(e.dtype(), 0));
     };
-    const PrimExpr condition =
-        MakeBinary(BinaryOp::kAnd,
-                   not_positive(Sub(produced.min(), consumed.min())),
-                   not_positive(Sub(consumed.max(), produced.max())));
+    const PrimExpr condition = MakeBinary(
+        BinaryOp::kAnd, not_positive(Sub(produced.min(), consumed.min())),
+        not_positive(Sub(consumed.max(), produced.max())));
     if (!analyzer.CanProve(condition)) return false;
   }
   return true;

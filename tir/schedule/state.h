@@ -48,7 +48,11 @@ struct Site {
   std::string Describe() const;
 };
 
-enum class DependencyKind : uint8_t { kReadAfterWrite, kWriteAfterWrite, kWriteAfterRead };
+enum class DependencyKind : uint8_t {
+  kReadAfterWrite,
+  kWriteAfterWrite,
+  kWriteAfterRead
+};
 
 // `dst` comes after `src` and accesses a buffer of it.
 struct Dependency {

@@ -211,8 +211,8 @@ class StepReader {
  private:
   void Fail(absl::string_view key, absl::string_view message) {
     if (failed()) return;
-    error_ = absl::InvalidArgumentError(absl::StrCat("\"", key, "\": ",
-                                                     message));
+    error_ =
+        absl::InvalidArgumentError(absl::StrCat("\"", key, "\": ", message));
   }
   void Fail(const absl::Status& status) {
     if (!failed()) error_ = status;
@@ -269,11 +269,10 @@ class StepReader {
       return blocks[*index];
     }
     if (index == nullptr && blocks.size() == 1) return blocks[0];
-    Fail(key, blocks.empty()
-                  ? absl::StrCat("there is no block ", *name)
-                  : absl::StrCat("there are ", blocks.size(),
-                                 " blocks of the name ", *name,
-                                 ": \"index\" says which"));
+    Fail(key, blocks.empty() ? absl::StrCat("there is no block ", *name)
+                             : absl::StrCat("there are ", blocks.size(),
+                                            " blocks of the name ", *name,
+                                            ": \"index\" says which"));
     return state_.root();
   }
   const Site* SiteOf(const char* key, const AttrValue& value) {
@@ -287,9 +286,9 @@ class StepReader {
     if (index == nullptr) {
       Fail(key, "expected a loop: {\"loop\": 0, \"of\": \"C\"}");
     } else if (*index < 0 || *index >= static_cast<int64_t>(loops.size())) {
-      Fail(key, absl::StrCat("there is no loop ", *index, ": ",
-                             block->Describe(), " has ", loops.size(),
-                             " loops around it"));
+      Fail(key,
+           absl::StrCat("there is no loop ", *index, ": ", block->Describe(),
+                        " has ", loops.size(), " loops around it"));
     } else {
       return loops[*index];
     }
@@ -313,8 +312,8 @@ class StepReader {
     look(block->block()->reads(), AccessKind::kRead);
     look(block->block()->writes(), AccessKind::kWrite);
     if (!found.defined()) {
-      Fail(key, absl::StrCat(block->Describe(), " does not access buffer ",
-                             name));
+      Fail(key,
+           absl::StrCat(block->Describe(), " does not access buffer ", name));
     }
     return access;
   }
@@ -376,10 +375,9 @@ template <absl::StatusOr<Block> (*kStep)(ScheduleState&, const Site*, int,
           AccessKind kKind>
 absl::Status Cache(ScheduleState& state, StepReader& args, StepResult& result) {
   const Site* block = args.Block("block");
-  const auto buffer =
-      args.BufferOf(kKind == AccessKind::kRead ? "read_buffer_index"
-                                               : "write_buffer_index",
-                    block, kKind);
+  const auto buffer = args.BufferOf(
+      kKind == AccessKind::kRead ? "read_buffer_index" : "write_buffer_index",
+      block, kKind);
   const std::string scope = args.String("storage_scope");
   const std::vector<const Site*> consumers = args.Blocks("consumer_blocks");
   BATON_RETURN_IF_ERROR(args.Finish());
@@ -392,10 +390,9 @@ template <absl::StatusOr<Block> (*kStep)(ScheduleState&, const Site*, int,
 absl::Status ReindexCache(ScheduleState& state, StepReader& args,
                           StepResult& result) {
   const Site* block = args.Block("block");
-  const auto buffer =
-      args.BufferOf(kKind == AccessKind::kRead ? "read_buffer_index"
-                                               : "write_buffer_index",
-                    block, kKind);
+  const auto buffer = args.BufferOf(
+      kKind == AccessKind::kRead ? "read_buffer_index" : "write_buffer_index",
+      block, kKind);
   const std::string scope = args.String("storage_scope");
   const IndexMap map = args.Map("index_map");
   BATON_RETURN_IF_ERROR(args.Finish());
@@ -409,10 +406,9 @@ absl::Status CopyAt(ScheduleState& state, StepReader& args,
                     StepResult& result) {
   const Site* loop = args.Loop("loop");
   const Site* block = args.Block("block");
-  const auto buffer =
-      args.BufferOf(kKind == AccessKind::kRead ? "read_buffer_index"
-                                               : "write_buffer_index",
-                    block, kKind);
+  const auto buffer = args.BufferOf(
+      kKind == AccessKind::kRead ? "read_buffer_index" : "write_buffer_index",
+      block, kKind);
   const std::string scope = args.String("storage_scope");
   BATON_RETURN_IF_ERROR(args.Finish());
   return Put(kStep(state, loop, block, buffer.index, scope), result);
@@ -479,8 +475,8 @@ constexpr Entry kSteps[] = {
      [](ScheduleState& state, StepReader& args, StepResult& result) {
        const Site* block = args.Block("block");
        // A buffer that is read and written is found as a written one.
-       const auto buffer = args.BufferOf("read_buffer_index", block,
-                                         AccessKind::kRead);
+       const auto buffer =
+           args.BufferOf("read_buffer_index", block, AccessKind::kRead);
        const std::string scope = args.String("storage_scope");
        BATON_RETURN_IF_ERROR(args.Finish());
        return Put(CacheInplace(state, block, buffer.index, scope), result);
@@ -520,8 +516,7 @@ constexpr Entry kSteps[] = {
        BATON_RETURN_IF_ERROR(args.Finish());
        return Put(ReIndex(state, block, buffer.index, buffer.kind), result);
      }},
-    {"reindex_cache_read",
-     ReindexCache<ReindexCacheRead, AccessKind::kRead>},
+    {"reindex_cache_read", ReindexCache<ReindexCacheRead, AccessKind::kRead>},
     {"reindex_cache_write",
      ReindexCache<ReindexCacheWrite, AccessKind::kWrite>},
     {"reorder",
@@ -662,8 +657,8 @@ absl::StatusOr<StepResult> TakeStep(ScheduleState& state, const Step& step) {
     return absl::Status(status.code(),
                         absl::StrCat(step.name, ": ", status.message()));
   }
-  return absl::NotFoundError(absl::StrCat(
-      "there is no step ", step.name, DidYouMean(step.name, StepNames())));
+  return absl::NotFoundError(absl::StrCat("there is no step ", step.name,
+                                          DidYouMean(step.name, StepNames())));
 }
 
 absl::StatusOr<AttrValue> SiteParam(const ScheduleState& state,
@@ -688,10 +683,10 @@ absl::StatusOr<AttrValue> SiteParam(const ScheduleState& state,
   const int64_t index =
       std::find(loops.begin(), loops.end(), site) - loops.begin();
   const AttrMap block = block_param(blocks[0]);
-  return AttrValue(AttrMap{
-      {"loop", index},
-      {"of", block.size() == 1 ? block[0].second : AttrValue(block)},
-      {"var", site->loop()->loop_var()->name()}});
+  return AttrValue(
+      AttrMap{{"loop", index},
+              {"of", block.size() == 1 ? block[0].second : AttrValue(block)},
+              {"var", site->loop()->loop_var()->name()}});
 }
 
 std::vector<std::string> StepNames() {

@@ -102,13 +102,12 @@ void AppendJson(const AttrValue& value, std::string& out) {
 
 absl::StatusOr<Step> ParseStep(absl::string_view line) {
   google::protobuf::Value value;
-  const auto status = google::protobuf::util::JsonStringToMessage(
-      std::string(line), &value);
+  const auto status =
+      google::protobuf::util::JsonStringToMessage(std::string(line), &value);
   if (!status.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a step is no JSON: ",
-                     std::string(status.message().data(),
-                                 status.message().size())));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a step is no JSON: ",
+        std::string(status.message().data(), status.message().size())));
   }
   AttrValue parsed = FromJson(value);
   const AttrMap* entries = parsed.As<AttrMap>();

@@ -67,8 +67,8 @@ absl::Status Unannotate(ScheduleState& state, const Site* site,
 // `offset`.
 absl::Status StorageAlign(ScheduleState& state, const Site* block,
                           int buffer_index, int axis, int factor, int offset);
-absl::Status SetScope(ScheduleState& state, const Site* block,
-                      int buffer_index, const std::string& storage_scope);
+absl::Status SetScope(ScheduleState& state, const Site* block, int buffer_index,
+                      const std::string& storage_scope);
 // Values are rounded to `dtype`.
 absl::Status UnsafeSetDType(ScheduleState& state, const Site* block,
                             int buffer_index, DType dtype);
@@ -113,8 +113,8 @@ absl::StatusOr<Block> ReindexCacheRead(ScheduleState& state, const Site* block,
                                        int buffer_index,
                                        const std::string& storage_scope,
                                        const IndexMap& index_map);
-absl::StatusOr<Block> ReindexCacheWrite(ScheduleState& state,
-                                        const Site* block, int buffer_index,
+absl::StatusOr<Block> ReindexCacheWrite(ScheduleState& state, const Site* block,
+                                        int buffer_index,
                                         const std::string& storage_scope,
                                         const IndexMap& index_map);
 absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,

@@ -33,7 +33,8 @@ absl::StatusOr<PrimFunc> TensorIntrin::Implementation() const {
 }
 
 Registry<TensorIntrin>& TensorIntrinRegistry() {
-  static auto& registry = *Registry<TensorIntrin>::NewGlobal("tensor intrinsic");
+  static auto& registry =
+      *Registry<TensorIntrin>::NewGlobal("tensor intrinsic");
   return registry;
 }
 
