@@ -156,7 +156,6 @@ absl::StatusOr<OptJob> LoadJob(const OptOptions& options, PreparedRun prepared,
     }
     job.modules.push_back({.module = std::move(module)});
   }
-  BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
   if (job.prepared.run.typed_input) {
     for (InputModule& input : job.modules) {
       BATON_ASSIGN_OR_RETURN(input.module, InferTypes(input.module));
@@ -312,7 +311,10 @@ absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
   BATON_ASSIGN_OR_RETURN(PreparedRun prepared, Prepare(options.run));
   const Limits limits = LimitsOf(prepared.context.config);
   const ScopedLimits scoped_limits(limits);
-  return LoadJob(options, std::move(prepared), streams.in, console);
+  BATON_ASSIGN_OR_RETURN(
+      OptJob job, LoadJob(options, std::move(prepared), streams.in, console));
+  BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
+  return job;
 }
 
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
@@ -335,6 +337,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   BATON_ASSIGN_OR_RETURN(
       OptJob job, LoadJob(options, std::move(prepared), streams.in, console));
   BATON_RETURN_IF_ERROR(CheckRunFlags(options, job.prepared.run));
+  BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
   const std::string skipped = DescribeSkippedPasses(
       job.prepared.pipeline, PassContext(job.prepared.context));
   if (!skipped.empty()) console.Report(absl::StrCat(skipped, "\n"));

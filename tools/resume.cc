@@ -104,13 +104,20 @@ absl::StatusOr<int> LastGood(const History& history, const std::string& file) {
         "--resume: the run in ", file,
         " ended without an error; --start_after=N says where to begin"));
   }
-  // What a pass that is no sequence runs inside is not resumed.
+  // A pass is not resumed in its middle, unless it is a sequence.
   const auto is_sequence = [&](int index) {
     const absl::StatusOr<Pass> pass =
         ParsePipeline(history.executions[index].text);
     return pass.ok() &&
            history.executions[index].text.compare(0, 10, "Sequential") == 0;
   };
+  // Where a check failed, only what is around the pass did.
+  if (is_sequence(stopped)) {
+    const int around = stopped;
+    for (size_t i = 0; i < history.executions.size(); ++i) {
+      if (history.executions[i].parent == around) stopped = static_cast<int>(i);
+    }
+  }
   for (int parent = history.executions[stopped].parent; parent >= 0;
        parent = history.executions[parent].parent) {
     if (!is_sequence(parent)) stopped = parent;
