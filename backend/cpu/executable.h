@@ -86,7 +86,7 @@ class Executable {
   const std::vector<Port>& inputs() const { return impl_->inputs; }
   const std::vector<Port>& outputs() const { return impl_->outputs; }
   const executor::Plan& plan() const { return impl_->plan; }
-  // Those that StepNote::sources number.
+  // The sources to which the numbers in StepNote::sources refer.
   const std::vector<Source>& sources() const { return impl_->sources; }
 
  private:

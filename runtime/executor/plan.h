@@ -74,7 +74,7 @@ struct Step {
   int32_t first_operand = 0;
   int32_t num_inputs = 0;
   int32_t num_outputs = 0;
-  // What threads divide; at least 1.
+  // The number of items of work that threads divide; at least 1.
   int64_t items = 1;
   // The value with the workspaces of all threads; -1 for none.
   int32_t workspace = -1;

@@ -21,7 +21,7 @@ struct AccessRegions {
   // In order of the first access.
   std::vector<BufferRegion> reads;
   std::vector<BufferRegion> writes;
-  // Of buffers whose pointers are used.
+  // Regions of buffers whose pointers are used.
   std::vector<BufferRegion> opaque;
 };
 
@@ -34,7 +34,7 @@ using BuffersByPointer = VarMap<Buffer>;
 AccessRegions FindBlockAccessRegions(const Block& block,
                                      const BuffersByPointer& buffers);
 
-// The same as two lists: opaque accesses read and write.
+// Access regions as two lists: opaque accesses are in both.
 struct ReadWriteRegions {
   std::vector<BufferRegion> reads;
   std::vector<BufferRegion> writes;

@@ -18,9 +18,9 @@
 namespace baton::tir {
 
 struct ConditionalBounds {
-  // Of the variables over which accesses are relaxed.
+  // The domains of the variables over which accesses are relaxed.
   Domains domains;
-  // Of other variables.
+  // The domains of other variables.
   Domains hints;
   // Conditions that hold and that no domain has.
   std::vector<PrimExpr> pending;

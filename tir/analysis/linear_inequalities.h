@@ -14,7 +14,7 @@
 namespace baton::tir {
 
 struct SolvedRanges {
-  // Of those variables that have a range. A range may use variables that come
+  // The ranges of variables that have one. A range may use variables that come
   // later in the list of variables.
   VarRanges ranges;
   // Conditions that the ranges do not imply; one that is false if there is no

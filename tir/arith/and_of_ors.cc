@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "baton/base/deep_stack.h"
+#include "baton/base/hash_table.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/expr_key.h"
 #include "baton/tir/arith/pattern.h"
@@ -207,7 +207,7 @@ class AndOfOrs {
                   chunks_.end());
   }
 
-  absl::flat_hash_map<ExprKey, Key> keys_;
+  FlatHashMap<ExprKey, Key> keys_;
   std::vector<PrimExpr> exprs_;
   std::vector<Chunk> chunks_;
   Key true_;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "baton/base/hash_table.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/expr_key.h"
 #include "baton/tir/arith/var_map.h"
@@ -62,7 +62,7 @@ class Comparisons {
   size_t NumKnown(Key key) const;
   std::vector<Comparison> Follow(Key left, Key right) const;
 
-  absl::flat_hash_map<ExprKey, Key> keys_;
+  FlatHashMap<ExprKey, Key> keys_;
   VarRanges ranges_;
   std::vector<Comparison> known_;
   // The comparisons of each key, as indices of known_.

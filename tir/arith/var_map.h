@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "baton/base/hash_table.h"
 #include "baton/tir/ir/expr.h"
 
 namespace baton::tir {
@@ -84,7 +84,7 @@ class VarMap {
   }
 
   std::vector<Entry> entries_;
-  absl::flat_hash_map<const VarNode*, size_t> index_;
+  FlatHashMap<const VarNode*, size_t> index_;
 };
 
 using VarRanges = VarMap<Range>;

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/block_buffers.h"
 #include "baton/tir/analysis/scopes.h"
@@ -277,7 +277,7 @@ absl::Status UnsafeSetDType(ScheduleState& state, const Site* block,
 absl::Status ReorderBlockIterVar(ScheduleState& state, const Site* block,
                                  absl::Span<const int64_t> new_order) {
   const size_t count = block->block()->iter_vars().size();
-  absl::flat_hash_set<int64_t> seen;
+  FlatHashSet<int64_t> seen;
   bool valid = new_order.size() == count;
   for (const int64_t i : new_order) {
     valid &= i >= 0 && i < static_cast<int64_t>(count) && seen.insert(i).second;

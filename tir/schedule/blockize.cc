@@ -5,12 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
@@ -381,7 +380,7 @@ class GroupReplacer : public Rewriter {
   }
 
  private:
-  absl::flat_hash_set<const Node*> blocks_;
+  FlatHashSet<const Node*> blocks_;
   Stmt replacement_;
 };
 

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
@@ -29,7 +29,7 @@ namespace {
 // body the block is.
 class PlaceFinder : public Visitor {
  public:
-  PlaceFinder(const Site* block, absl::flat_hash_set<const Node*> related)
+  PlaceFinder(const Site* block, FlatHashSet<const Node*> related)
       : block_(block->stmt.get()), related_(std::move(related)) {}
 
   const ForNode* loop() const { return loop_; }
@@ -64,7 +64,7 @@ class PlaceFinder : public Visitor {
 
  private:
   const Node* block_;
-  absl::flat_hash_set<const Node*> related_;
+  FlatHashSet<const Node*> related_;
   bool visited_block_ = false;
   bool visited_related_ = false;
   const ForNode* loop_ = nullptr;
@@ -375,9 +375,9 @@ Buffer CopyOf(const Buffer& buffer, const std::string& storage_scope,
   return Buffer(std::move(parts));
 }
 
-absl::flat_hash_set<const Node*> ConsumersWithChildren(
+FlatHashSet<const Node*> ConsumersWithChildren(
     const ScheduleState& state, Sites consumers) {
-  absl::flat_hash_set<const Node*> result;
+  FlatHashSet<const Node*> result;
   for (const Site* consumer : consumers) {
     result.insert(consumer->stmt.get());
     for (const Site* child : ChildBlocks(state, consumer)) {
@@ -416,7 +416,7 @@ absl::StatusOr<const Site*> OnlyWriter(const ScheduleState& state,
 
 void FindPlace(const ScheduleState& state, const Site* block, const Site* scope,
                bool is_read, CacheStage& stage) {
-  absl::flat_hash_set<const Node*> related;
+  FlatHashSet<const Node*> related;
   if (is_read && !stage.consumers.empty()) {
     related = stage.consumers;
   } else {

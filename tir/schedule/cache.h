@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/schedule/conditions.h"
@@ -36,7 +36,7 @@ struct CacheStage {
   // If not empty, the indices of all accesses to the copy.
   std::vector<PrimExpr> indices;
   // Blocks that use the copy; empty: all.
-  absl::flat_hash_set<const Node*> consumers;
+  FlatHashSet<const Node*> consumers;
 };
 
 // Inserts a statement at a position in a sequence, or before (0) or after (1)

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/tir/analysis/reduction.h"
@@ -33,7 +32,7 @@ constexpr absl::string_view kNotDominant =
 
 bool IsDominant(const ScheduleState& state, const Site* block,
                 const Site* scope) {
-  absl::flat_hash_map<const BufferNode*, size_t> writers;
+  FlatHashMap<const BufferNode*, size_t> writers;
   const auto add = [&writers](const BlockScope& s) {
     for (const auto& [buffer, blocks] : s.writers) {
       writers.try_emplace(buffer, blocks.size());
@@ -218,7 +217,7 @@ std::vector<const Site*> ChildBlocks(const ScheduleState& state,
                                      const Site* site) {
   std::vector<const Site*> result;
   // Sites stand after their parents.
-  absl::flat_hash_set<const Site*> inside = {site};
+  FlatHashSet<const Site*> inside = {site};
   for (const Site& s : state.sites()) {
     if (s.parent == nullptr || !inside.contains(s.parent)) continue;
     if (s.is_block()) {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
@@ -80,7 +80,7 @@ class BufferReplacer : public Rewriter {
     return matched;
   }
 
-  absl::flat_hash_map<const VarNode*, Buffer> buffers_;
+  FlatHashMap<const VarNode*, Buffer> buffers_;
 };
 
 }  // namespace baton::tir

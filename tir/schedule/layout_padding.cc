@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/node.h"
@@ -133,7 +133,7 @@ class WriteFinder : public Visitor {
 
   const Buffer& buffer_;
   std::vector<const ForNode*> loops_;
-  absl::flat_hash_map<const VarNode*, LoopSpan> spans_;
+  FlatHashMap<const VarNode*, LoopSpan> spans_;
   VarMap<PrimExpr> values_;
   const BlockRealizeNode* realize_ = nullptr;
 };

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/node.h"
 #include "baton/tir/arith/analyzer.h"
@@ -88,7 +88,7 @@ Stmt SimplifyBindings(const Site* outermost, const Stmt& stmt,
 
 // A variable of `vars` that `e` uses; null if there is none.
 const VarNode* UsedVar(const PrimExpr& e,
-                       const absl::flat_hash_set<const VarNode*>& vars) {
+                       const FlatHashSet<const VarNode*>& vars) {
   const VarNode* used = nullptr;
   UsesVar(e, [&](const VarNode* var) {
     if (vars.contains(var)) used = var;
@@ -194,7 +194,7 @@ absl::StatusOr<For> Fuse(ScheduleState& state, Sites sites,
     return absl::InvalidArgumentError("fuse requires at least one loop");
   }
   Analyzer analyzer;
-  absl::flat_hash_set<const VarNode*> outer_vars;
+  FlatHashSet<const VarNode*> outer_vars;
   for (size_t i = 0; i < sites.size(); ++i) {
     const Site* site = sites[i];
     BATON_RETURN_IF_ERROR(CheckPlainLoop(site));
@@ -367,7 +367,7 @@ absl::StatusOr<For> Merge(ScheduleState& state, Sites sites) {
 
 absl::Status Reorder(ScheduleState& state, Sites order) {
   if (order.size() <= 1) return absl::OkStatus();
-  absl::flat_hash_set<const Site*> chosen;
+  FlatHashSet<const Site*> chosen;
   for (const Site* site : order) {
     if (!chosen.insert(site).second) {
       return SiteError(site, absl::StrCat(site->Describe(), " is given twice"));
@@ -408,7 +408,7 @@ absl::Status Reorder(ScheduleState& state, Sites order) {
           CheckPartialAffineBinding(state, block, top->parent));
     }
   }
-  absl::flat_hash_set<const VarNode*> inner_vars;
+  FlatHashSet<const VarNode*> inner_vars;
   Stmt result;
   size_t next = order.size();
   for (const Site* site : chain) {

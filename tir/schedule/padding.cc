@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/side_effect.h"
 #include "baton/tir/arith/analyzer.h"
@@ -294,7 +294,7 @@ class EinsumPadder : public Rewriter {
  public:
   VarMap<PrimExpr> extents;  // of variables and loops
   VarMap<PrimExpr> loop_extents;
-  absl::flat_hash_map<const BufferNode*, Buffer> buffers;
+  FlatHashMap<const BufferNode*, Buffer> buffers;
 
  protected:
   Buffer RewriteBuffer(const Buffer& buffer) override {

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/reduction.h"
 #include "baton/tir/analysis/undefined_vars.h"
@@ -27,7 +27,7 @@
 namespace baton::tir {
 namespace {
 
-using VarSet = absl::flat_hash_set<const VarNode*>;
+using VarSet = FlatHashSet<const VarNode*>;
 
 bool Uses(const PrimExpr& e, const VarNode* var) {
   return UsesVar(e, [var](const VarNode* used) { return used == var; });

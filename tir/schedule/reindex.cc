@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/undefined_vars.h"
 #include "baton/tir/arith/analyzer.h"
@@ -31,7 +31,7 @@
 namespace baton::tir {
 namespace {
 
-using VarSet = absl::flat_hash_set<const VarNode*>;
+using VarSet = FlatHashSet<const VarNode*>;
 
 VarSet VarsOf(absl::Span<const PrimExpr> exprs) {
   VarSet result;

@@ -7,13 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/node.h"
@@ -35,7 +34,7 @@ namespace {
 class SiteCollector : public Visitor {
  public:
   SiteCollector(std::deque<Site>& sites,
-                absl::flat_hash_map<const Node*, const Site*>& by_stmt)
+                FlatHashMap<const Node*, const Site*>& by_stmt)
       : sites_(sites), by_stmt_(by_stmt) {}
 
  protected:
@@ -77,7 +76,7 @@ class SiteCollector : public Visitor {
   }
 
   std::deque<Site>& sites_;
-  absl::flat_hash_map<const Node*, const Site*>& by_stmt_;
+  FlatHashMap<const Node*, const Site*>& by_stmt_;
   const Site* parent_ = nullptr;
   int seq_index_ = -1;
 };
@@ -126,7 +125,7 @@ class SiteReplacer : public Rewriter {
  private:
   const Node* target_;
   const Stmt& replacement_;
-  absl::flat_hash_set<const Node*> around_;
+  FlatHashSet<const Node*> around_;
 };
 
 // True if what is produced has all that is consumed and lies in the buffer.
@@ -224,14 +223,16 @@ std::vector<const Site*> ScheduleState::BlocksNamed(
 }
 
 ScheduleState::Flags& ScheduleState::FlagsOf(const Site* site) const {
-  return flags_[site];
+  std::unique_ptr<Flags>& flags = flags_[site];
+  if (flags == nullptr) flags = std::make_unique<Flags>();
+  return *flags;
 }
 
 const BlockScope& ScheduleState::ScopeOf(const Site* block) const {
   Flags& flags = FlagsOf(block);
   if (flags.scope.has_value()) return *flags.scope;
   BlockScope scope;
-  absl::flat_hash_map<const BufferNode*, std::vector<const Site*>> readers;
+  FlatHashMap<const BufferNode*, std::vector<const Site*>> readers;
   for (const Site& site : sites_) {
     if (!site.is_block() || site.parent == nullptr) continue;
     const Site* around = site.parent;

@@ -15,16 +15,16 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/node.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -67,7 +67,7 @@ struct BlockScope {
   std::vector<const Site*> blocks;
   std::vector<Dependency> dependencies;
   // The blocks that write a buffer.
-  absl::flat_hash_map<const BufferNode*, std::vector<const Site*>> writers;
+  FlatHashMap<const BufferNode*, std::vector<const Site*>> writers;
 
   std::vector<Dependency> DependenciesOf(const Site* src) const;
   std::vector<Dependency> DependenciesOn(const Site* dst) const;
@@ -123,8 +123,8 @@ class ScheduleState {
 
   PrimFunc function_;
   std::deque<Site> sites_;
-  absl::flat_hash_map<const Node*, const Site*> by_stmt_;
-  mutable absl::node_hash_map<const Site*, Flags> flags_;
+  FlatHashMap<const Node*, const Site*> by_stmt_;
+  mutable FlatHashMap<const Site*, std::unique_ptr<Flags>> flags_;
 };
 
 // The loops directly around a block, outermost first.

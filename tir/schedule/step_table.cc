@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -15,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/ir/expr.h"
@@ -320,7 +320,7 @@ class StepReader {
 
   const ScheduleState& state_;
   const Step& step_;
-  absl::flat_hash_set<absl::string_view> used_;
+  FlatHashSet<absl::string_view> used_;
   absl::Status error_;
 };
 
