@@ -61,7 +61,7 @@ def read_sources(root):
                 # A nested workspace is another repository.
                 if not (entry / "WORKSPACE").exists():
                     folders.append(entry)
-            elif entry.suffix in (".h", ".cc"):
+            elif entry.suffix in (".h", ".cc", ".inc"):
                 text = entry.read_text(encoding="utf-8")
                 first = _ANY_INCLUDE.search(text)
                 sources.append(
