@@ -518,7 +518,7 @@ TEST(CompareValuesTest, Exact) {
               IsOk());
   EXPECT_THAT(CompareValues(Floats({1, 0, 2}), Floats({1, -0.0f, 2}), exact),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "1 of 3 elements of result, float32[3], is off; "
+                       "1 of 3 elements of result, float32[3], are off; "
                        "result[1] is -0 and was 0"));
   EXPECT_THAT(CompareValues(Floats({1, 2}), Floats({1, kNan}), exact),
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -576,7 +576,7 @@ TEST(CompareValuesTest, PrecisionChanging) {
   EXPECT_THAT(CompareValues(ints({6, -1}), ints({5, 0}), info), IsOk());
   EXPECT_THAT(CompareValues(ints({6, -1}), ints({4, 0}), info),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "1 of 2 elements of result, int8[2], is off"));
+                       "1 of 2 elements of result, int8[2], are off"));
   const PassInfo reassociates = {.name = "Rough", .exact = false};
   EXPECT_FALSE(CompareValues(ints({6, -1}), ints({5, 0}), reassociates).ok());
   // A result may be of another floating-point dtype.

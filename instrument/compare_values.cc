@@ -136,9 +136,8 @@ absl::Status CompareTensors(const std::string& path, const Tensor& a,
   if (worst_error < 0) worst = first;  // none is a number
   return absl::InvalidArgumentError(absl::StrCat(
       num_off, " of ", Plural(a.num_elements(), "element"), " of ", path, ", ",
-      a.TypeToString(), num_off == 1 ? ", is off; " : ", are off; ", path,
-      Position(a, worst), " is ", ElementToString(b, worst), " and was ",
-      ElementToString(a, worst),
+      a.TypeToString(), ", are off; ", path, Position(a, worst), " is ",
+      ElementToString(b, worst), " and was ", ElementToString(a, worst),
       within_tolerance ? absl::StrCat(" (allowed: ", info.tolerance,
                                       " of the largest element, ", largest, ")")
                        : absl::StrCat(" (the pass promises to keep every bit",
