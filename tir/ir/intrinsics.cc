@@ -206,7 +206,7 @@ absl::string_view ScriptName(const OpNode& op) {
   return absl::StripPrefix(op.name(), "tir.");
 }
 
-const Op& IntrinsicOp(absl::string_view name) {
+Op IntrinsicOp(absl::string_view name) {
   // Operators are never destroyed: a handle to one can be kept.
   static thread_local FlatHashMap<std::string, Op> known;
   Op& op = known[std::string(name)];

@@ -67,7 +67,7 @@ Op FindIntrinsic(absl::string_view script_name);
 absl::string_view ScriptName(const OpNode& op);
 
 // The operator `tir.NAME`, which must be registered.
-const Op& IntrinsicOp(absl::string_view name);
+Op IntrinsicOp(absl::string_view name);
 
 // The call of an intrinsic whose type follows from its arguments.
 PrimExpr CallIntrinsic(absl::string_view name, std::vector<PrimExpr> args);
