@@ -51,13 +51,13 @@ TEST(RunModelTest, AProfileSaysWhereTheTimeGoes) {
   options.random_inputs = true;
   options.profile = "text";
   EXPECT_THAT(OutputOf(options),
-              AllOf(StartsWith("3 calls of operators: "), HasSubstr(" 1 x add"),
+              AllOf(StartsWith("3 steps: "), HasSubstr(" 1 x evaluator.add"),
                     HasSubstr("exp "), HasSubstr("profiled.relay:5\n")));
   options.profile = "json";
   EXPECT_THAT(OutputOf(options),
               AllOf(StartsWith("{\"version\":1,\"total_us\":"),
                     HasSubstr("{\"name\":\"exp\",\"calls\":1,\"us\":"),
-                    HasSubstr("{\"operator\":\"multiply\",\"origin\":\"")));
+                    HasSubstr("{\"operator\":\"multiply\",\"kernel\":\"")));
   options.profile = "trace";
   options.report = absl::StrCat(::testing::TempDir(), "/trace.json");
   EXPECT_EQ(OutputOf(options), "");
@@ -97,7 +97,7 @@ TEST(RunModelTest, ModelsThatDifferAreComparedNodeByNode) {
               AllOf(HasSubstr("output_0: "), HasSubstr("elements differ"),
                     HasSubstr("  node "), HasSubstr("model.relay:5: "),
                     Not(HasSubstr("model.relay:3: ")),
-                    HasSubstr(" nodes that both models have differ\n")))
+                    HasSubstr(" nodes that both models have differs\n")))
       << report;
 }
 

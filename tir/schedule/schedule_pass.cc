@@ -22,6 +22,7 @@ namespace {
 
 absl::StatusOr<IRModule> RunSteps(IRModule module,
                                   const ScheduleOptions& options) {
+  if (options.steps.empty()) return module;
   const auto functions = module.functions<PrimFunc>();
   const IRModule::DefinitionOf<PrimFunc>* chosen = nullptr;
   for (const auto& definition : functions) {
