@@ -292,6 +292,11 @@ class Machine {
         view.strides.push_back(EvalInteger(stride));
       }
     }
+    if (view.strides.size() != view.shape.size()) {
+      Fail(buffer.get(),
+           absl::StrCat("buffer ", buffer->name(), " has ", view.shape.size(),
+                        " axes and ", view.strides.size(), " strides"));
+    }
     if (buffer->elem_offset().defined()) {
       view.base += EvalInteger(buffer->elem_offset()) * view.element_bytes;
     }
@@ -345,6 +350,7 @@ class Machine {
     const auto covers = [&](const std::vector<TouchedRegion>& regions) {
       for (const TouchedRegion& region : regions) {
         if (region.buffer != buffer.get()) continue;
+        if (region.axes.size() != index.size()) return true;
         bool inside = true;
         for (size_t i = 0; i < index.size(); ++i) {
           inside &=
