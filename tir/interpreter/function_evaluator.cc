@@ -27,8 +27,8 @@ namespace {
 constexpr int64_t kFreeExtent = 3;
 // The memory that pointers without a buffer point to has as many elements.
 constexpr int64_t kPointedTo = 4096;
-// A second or so.
-constexpr int64_t kMaxSteps = 10'000'000;
+// A fraction of a second.
+constexpr int64_t kMaxSteps = 2'000'000;
 
 class PrimFuncEvaluator final : public FunctionEvaluator {
  public:

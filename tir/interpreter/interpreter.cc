@@ -254,6 +254,8 @@ class Machine {
       Fail(node, absl::StrCat("cannot allocate ", bytes, " bytes"));
       return;
     }
+    // Clearing memory takes time, too.
+    steps_ += bytes / 64;
     Value value;
     value.memory = std::make_shared<Memory>();
     value.memory->name = pointer->name();
@@ -924,7 +926,7 @@ class Machine {
     matched_[buffer.get()] = std::move(view);
   }
 
-  static constexpr int64_t kMaxBytes = int64_t{1} << 32;
+  static constexpr int64_t kMaxBytes = int64_t{1} << 28;
 
   const InterpretOptions& options_;
   std::mt19937_64 random_;
