@@ -27,6 +27,8 @@ namespace {
 constexpr int64_t kFreeExtent = 3;
 // The memory that pointers without a buffer point to has as many elements.
 constexpr int64_t kPointedTo = 4096;
+// Arguments beyond it are not made.
+constexpr int64_t kMaxElements = int64_t{1} << 22;
 // A fraction of a second.
 constexpr int64_t kMaxSteps = 2'000'000;
 
@@ -59,6 +61,12 @@ class PrimFuncEvaluator final : public FunctionEvaluator {
       if (!dtype.IsStorable()) {
         return absl::UnimplementedError(absl::StrCat(
             "parameter ", param->name(), " is a ", dtype.ToString()));
+      }
+      const absl::StatusOr<int64_t> elements = NumElements(dtype, shape);
+      if (!elements.ok() || *elements > kMaxElements) {
+        return absl::UnimplementedError(
+            absl::StrCat("parameter ", param->name(), " has more than ",
+                         kMaxElements, " elements"));
       }
       BATON_ASSIGN_OR_RETURN(Tensor argument, make(dtype, shape));
       arguments.push_back(std::move(argument));
