@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -289,7 +290,11 @@ std::string PipelineReference() {
 
 std::string OperatorReference(
     const std::map<std::string, std::vector<OpBuilder>>& builders) {
-  const std::vector<const OpNode*> ops = OpRegistry::Global().List();
+  std::vector<const OpNode*> ops = OpRegistry::Global().List();
+  // Intrinsics of loops are not operators of Relay.
+  std::erase_if(ops, [](const OpNode* op) {
+    return absl::StartsWith(op->name(), "tir.");
+  });
   int without_kernel = 0;
   for (const OpNode* op : ops) {
     if (Kernels().Get(*op) == nullptr) ++without_kernel;
