@@ -22,43 +22,32 @@ using Floats [[gnu::vector_size(kBytes)]] = float;
 constexpr int kChains = 10;
 constexpr int kSteps = 20000;
 
-// Returns a number that depends on all chains.
-template <int kBytes>
-[[gnu::always_inline]] inline float Multiply(float factor) {
-  Floats<kBytes> chains[kChains];
-  Floats<kBytes> by;
-  for (size_t i = 0; i < kBytes / sizeof(float); ++i) by[i] = factor;
-  for (Floats<kBytes>& chain : chains) chain = by;
-  for (int step = 0; step < kSteps; ++step) {
-    for (Floats<kBytes>& chain : chains) {
-      chain = chain * by + by;
-      asm volatile("" : "+x"(chain));
-    }
-  }
-  float sum = 0;
-  for (const Floats<kBytes>& chain : chains) sum += chain[0];
-  return sum;
-}
+// The body of a function that returns a number which depends on all chains. A
+// macro, because clang compiles a template for the processor of its definition.
+#define BATON_MULTIPLY(bytes, reg)                           \
+  Floats<bytes> chains[kChains];                             \
+  Floats<bytes> by;                                          \
+  for (size_t i = 0; i < (bytes) / sizeof(float); ++i) {     \
+    by[i] = factor;                                          \
+  }                                                          \
+  for (Floats<bytes> & chain : chains) chain = by;           \
+  for (int step = 0; step < kSteps; ++step) {                \
+    for (Floats<bytes> & chain : chains) {                   \
+      chain = chain * by + by;                               \
+      asm volatile("" : reg(chain));                         \
+    }                                                        \
+  }                                                          \
+  float sum = 0;                                             \
+  for (const Floats<bytes>& chain : chains) sum += chain[0]; \
+  return sum
 
-float Multiply128(float factor) { return Multiply<16>(factor); }
+float Multiply128(float factor) { BATON_MULTIPLY(16, "+x"); }
 #if defined(__x86_64__)
 [[gnu::target("avx2,fma")]] float Multiply256(float factor) {
-  return Multiply<32>(factor);
+  BATON_MULTIPLY(32, "+x");
 }
 [[gnu::target("avx512f,avx2,fma")]] float Multiply512(float factor) {
-  Floats<64> chains[kChains];
-  Floats<64> by;
-  for (size_t i = 0; i < 16; ++i) by[i] = factor;
-  for (Floats<64>& chain : chains) chain = by;
-  for (int step = 0; step < kSteps; ++step) {
-    for (Floats<64>& chain : chains) {
-      chain = chain * by + by;
-      asm volatile("" : "+v"(chain));
-    }
-  }
-  float sum = 0;
-  for (const Floats<64>& chain : chains) sum += chain[0];
-  return sum;
+  BATON_MULTIPLY(64, "+v");
 }
 #endif
 
