@@ -47,11 +47,11 @@ template <typename T, int kBytes>
 #pragma GCC unroll 12
   for (int i = 0; i < kChains; ++i) sums[i] = Vec{} + static_cast<T>(i);
   Vec x = Vec{} + T(0.999);
-  asm volatile("" : "+x"(x));
+  asm volatile("" : "+m"(x));
   for (int64_t step = 0; step < steps; ++step) {
 #pragma GCC unroll 12
     for (int i = 0; i < kChains; ++i) sums[i] = sums[i] * x + x;
-    asm volatile("" : "+x"(x));
+    asm volatile("" : "+m"(x));
   }
   Vec sum = Vec{};
 #pragma GCC unroll 12
