@@ -261,7 +261,7 @@ void Product(const Options& options, int64_t m, int64_t k, int64_t n) {
          });
 }
 
-// The same convolution by the evaluator, which packs anew each time.
+// Times the convolution in the evaluator, which packs weights in each run.
 void Evaluator(const Options& options, int64_t size, int64_t kernel,
                int64_t stride, int64_t in, int64_t out, int64_t groups = 1) {
   char name[64];

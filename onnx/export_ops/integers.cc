@@ -137,7 +137,7 @@ std::optional<int64_t> BoundOfBytes(CallExport& call, int i) {
   // The least and the largest number that an operand can have.
   using Range = std::pair<int64_t, int64_t>;
   const auto range_of = [&call](Expr expr) -> std::optional<Range> {
-    // What moves elements only is looked through.
+    // Operators that only move elements are looked through.
     while (true) {
       const Expr& definition = call.Definition(expr);
       const bool moves = IsCallTo(definition, BATON_OP("expand_dims")) ||

@@ -298,7 +298,7 @@ class Verifier {
                       value.last_step);
       }
       const int64_t bytes = (value.bytes + 63) / 64 * 64;
-      // What is overwritten is counted until the step before.
+      // An overwritten value is counted until the step before.
       change[static_cast<size_t>(first_[i])] += bytes;
       change[static_cast<size_t>(last_[i]) + 1] -= bytes;
       if (value.overwrites >= 0) {

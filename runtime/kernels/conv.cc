@@ -57,7 +57,7 @@ struct Geometry {
   int64_t in_positions() const { return d.in * h.in * w.in; }
   int64_t out_positions() const { return d.out * h.out * w.out; }
   int64_t taps() const { return d.kernel * h.kernel * w.kernel; }
-  // Of a sum, in operands that have channels first.
+  // The terms of a sum, in operands that have channels first.
   Terms terms() const { return {in_channels, taps()}; }
   Position TapAt(int64_t tap) const {
     return {tap / (h.kernel * w.kernel), tap / w.kernel % h.kernel,

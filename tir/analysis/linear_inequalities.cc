@@ -391,7 +391,7 @@ class Solver {
   const absl::Span<const Var> vars_;
   const VarRanges& ranges_;
   Analyzer analyzer_;
-  // Of the variable that is being eliminated.
+  // Bounds of the variable that is being eliminated, by sign.
   std::vector<Term> positive_;
   std::vector<Term> negative_;
   std::vector<Bounds> bounds_;  // by variable

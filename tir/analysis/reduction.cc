@@ -76,7 +76,7 @@ Exprs FirstBy(BinaryOp op, const Vars& x, const Vars& y) {
   return {Select(first, x[0], y[0]), Select(first, x[1], y[1])};
 }
 
-// Of equal values the one with the smaller index.
+// Chooses the smaller index between equal values.
 Exprs FirstIndexBy(BinaryOp op, const Vars& x, const Vars& y) {
   const PrimExpr first = Compare(op, x[1], y[1]);
   const PrimExpr tie =

@@ -226,7 +226,7 @@ class Machine {
     }
   }
 
-  // What `pointer` points to, with the type of `was`.
+  // The memory behind `pointer` as a tensor with the type of `was`.
   absl::StatusOr<Tensor> ContentsOf(const Var& pointer, const Tensor& was) {
     BATON_ASSIGN_OR_RETURN(MutableTensor result,
                            MutableTensor::Create(was.dtype(), was.shape()));

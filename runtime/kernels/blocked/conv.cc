@@ -65,7 +65,7 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.taps = p.h.kernel * p.w.kernel;
   const Sums sums = {.channels = p.in_channels, .taps = plan.taps};
   plan.units = sums.units();
-  // Of sums without terms, too.
+  // A sum without terms has one chunk, too.
   plan.chunks = std::max<int64_t>(1, sums.chunks());
   plan.in_double = sums.in_double();
   plan.terms = p.in_channels * plan.taps;

@@ -32,7 +32,7 @@
 namespace baton::kernels::blocked {
 namespace {
 
-// Of each set of equal widths, those that run here.
+// The widths of vectors that this processor runs.
 std::vector<Width> Widths() {
   std::vector<Width> widths;
   for (const Width width : {Width::k128, Width::k256, Width::k512}) {

@@ -199,7 +199,7 @@ int64_t BlockedIndex(int64_t channels, int64_t positions, int64_t image,
          channel % kBlock;
 }
 
-// What is beyond the last channel is NaN.
+// Elements beyond the last channel are NaN.
 Buffer ToBlocked(const std::vector<float>& planar, int64_t batch,
                  int64_t channels, int64_t positions) {
   Buffer blocked(batch * BlocksOf(channels) * kBlock * positions);

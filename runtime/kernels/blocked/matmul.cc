@@ -33,7 +33,7 @@ MatmulPlan MakeMatmulPlan(const MatmulParams& params) {
   const Sums sums = {.channels = p.k, .taps = 1};
   plan.blocks = BlocksOf(p.n);
   plan.units = sums.units();
-  // Of sums without terms, too.
+  // A sum without terms has one chunk, too.
   plan.chunks = std::max<int64_t>(1, sums.chunks());
   plan.in_double = sums.in_double();
   plan.few_rows = p.m <= kFewRows;
