@@ -78,14 +78,14 @@ absl::StatusOr<IRModule> Import(const std::string& graph,
 
 // An input or output: `input { name: ... }` of floats.
 std::string Value(absl::string_view role, absl::string_view name,
-                  const std::vector<std::string>& dims) {
+                  const std::vector<std::string>& dims, int elem_type = 1) {
   std::string shape;
   for (const std::string& dim : dims) {
     absl::StrAppend(&shape, "dim { ", dim, " } ");
   }
   return absl::StrCat(role, " { name: '", name,
-                      "' type { tensor_type { elem_type: 1 shape { ", shape,
-                      "} } } } ");
+                      "' type { tensor_type { elem_type: ", elem_type,
+                      " shape { ", shape, "} } } } ");
 }
 
 std::string InOut(const std::vector<std::string>& dims) {
@@ -1016,6 +1016,46 @@ TEST(ImportOnnxTest, AnUnknownNumberOfStepsGivesTheSameResults) {
           ASSERT_EQ(a.TypeToString(), b.TypeToString());
           EXPECT_EQ(a.bytes(), b.bytes());
         }
+      }
+    }
+  }
+}
+
+// Each input of a recurrent network in turn has an extent too many or too few.
+TEST(ImportOnnxTest, ShapesOfRecurrentNetworksMustFit) {
+  const std::vector<std::pair<std::string, std::vector<int64_t>>> shapes = {
+      {"X", {5, 2, 3}},         {"W", {1, 16, 3}},
+      {"R", {1, 16, 4}},        {"B", {1, 32}},
+      {"sequence_lens", {2}},   {"initial_h", {1, 2, 4}},
+      {"initial_c", {1, 2, 4}}, {"P", {1, 12}}};
+  const auto import = [&shapes](size_t changed, size_t axis, int64_t by) {
+    std::string graph = "node { op_type: 'LSTM' output: 'y' ";
+    std::string inputs;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const auto& [name, shape] = shapes[i];
+      absl::StrAppend(&graph, "input: '", name, "' ");
+      std::vector<std::string> dims;
+      for (size_t k = 0; k < shape.size(); ++k) {
+        const bool is_changed = i == changed && k == axis;
+        dims.push_back(
+            absl::StrCat("dim_value: ", shape[k] + (is_changed ? by : 0)));
+      }
+      absl::StrAppend(
+          &inputs, Value("input", name, dims, name == "sequence_lens" ? 6 : 1));
+    }
+    absl::StrAppend(&graph,
+                    "attribute { name: 'hidden_size' type: INT i: 4 } } ",
+                    inputs, "output { name: 'y' } ");
+    return Import(graph).status();
+  };
+  ASSERT_THAT(import(shapes.size(), 0, 0), IsOk());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    for (size_t axis = 0; axis < shapes[i].second.size(); ++axis) {
+      if (i == 0 && axis == 0) continue;  // the number of steps
+      for (const int64_t by : {-1, 1, 5}) {
+        EXPECT_EQ(import(i, axis, by).code(),
+                  absl::StatusCode::kInvalidArgument)
+            << shapes[i].first << " axis " << axis << " by " << by;
       }
     }
   }

@@ -21,6 +21,7 @@
 #include "baton/onnx/ops/recursive_function.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/tensor/create.h"
@@ -37,6 +38,7 @@ using relay::Subtract;
 using Ints = std::vector<int64_t>;
 
 constexpr int64_t kMaxSteps = 10'000;
+constexpr int64_t kMaxHidden = int64_t{1} << 40;
 
 struct Activation {
   std::string name;  // in lower case
@@ -174,6 +176,12 @@ class Recurrent {
   Expr Scalar(double value) const { return ScalarLike(value, like_); }
 
  private:
+  // Refuses weights, biases, lengths and initial states whose shapes do not fit
+  // the extents of X and R.
+  absl::Status CheckShapes(const Dim& input_size, const Dim& batch,
+                           int64_t hidden, int directions,
+                           bool batch_first) const;
+
   // The results of the steps of one direction.
   struct Steps {
     Expr outputs;  // (steps, batch, hidden)
@@ -306,6 +314,42 @@ absl::StatusOr<Recurrent::Steps> Recurrent::Recursive(const Weights& weights,
   return Steps{all[0], {all[1], has_cell() ? all[2] : Expr()}};
 }
 
+absl::Status Recurrent::CheckShapes(const Dim& input_size, const Dim& batch,
+                                    int64_t hidden, int directions,
+                                    bool batch_first) const {
+  const Dim rows = gates_ * hidden;
+  const Dims initial = batch_first ? Dims{batch, directions, hidden}
+                                   : Dims{directions, batch, hidden};
+  const struct {
+    int input;
+    const char* name;
+    Dims shape;
+  } expected[] = {
+      {1, "W", {directions, rows, input_size}},
+      {2, "R", {directions, rows, hidden}},
+      {3, "B", {directions, 2 * gates_ * hidden}},
+      {4, "sequence_lens", {batch}},
+      {5, "initial_h", initial},
+      {6, "initial_c", initial},
+      {7, "P", {directions, 3 * hidden}},
+  };
+  for (const auto& [input, name, shape] : expected) {
+    if (input >= 6 && !has_cell()) break;
+    if (!node_.HasInput(input)) continue;
+    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                           TensorTypeOf(node_.Input(input)));
+    bool fits = type->rank() == static_cast<int>(shape.size());
+    for (int i = 0; fits && i < type->rank(); ++i) {
+      fits = !relay::ProvablyDiffer(type->dim(i), shape[i]);
+    }
+    if (fits) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " has shape ", relay::ShapeToString(type->shape()),
+                     ", where ", relay::ShapeToString(shape), " is expected"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Outputs> Recurrent::Convert() {
   Expr x = node_.Input(0);
   like_ = x;
@@ -317,10 +361,18 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
   BATON_ASSIGN_OR_RETURN(const Ints r_shape, ShapeOf(node_.Input(2)));
   const std::string direction = node_.String("direction", "forward");
   const int directions = direction == "bidirectional" ? 2 : 1;
-  if (type->rank() != 3 || r_shape.size() != 3 || r_shape[0] != directions ||
-      r_shape[1] != gates_ * r_shape[2]) {
-    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+  if (type->rank() != 3 || r_shape.size() != 3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("X and R have ranks ", type->rank(), " and ",
+                     r_shape.size(), ", where 3 is expected"));
   }
+  if (r_shape[2] > kMaxHidden) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(r_shape[2], " hidden units, where at most ", kMaxHidden,
+                     " are supported"));
+  }
+  BATON_RETURN_IF_ERROR(CheckShapes(type->dim(2), type->dim(1), r_shape[2],
+                                    directions, batch_first));
   const Dim steps = type->dim(0);
   if (steps.is_const() && (steps.value() < 1 || steps.value() > kMaxSteps)) {
     return absl::UnimplementedError(
