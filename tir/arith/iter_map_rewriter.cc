@@ -715,6 +715,11 @@ IterMapRewriter::Form IterMapRewriter::MutateBinary(const BinaryNode* node) {
         Error("a divisor is zero");
         return PrimExpr(node);
       }
+      if (const auto* divisor = y->As<IntImmNode>();
+          divisor != nullptr && divisor->value() < 0) {
+        Error("a divisor is negative");
+        return PrimExpr(node);
+      }
       return Divide(node, a, *y);
   }
 }

@@ -57,6 +57,7 @@ std::optional<int64_t> Evaluate(const PrimExpr& e, const Values& values) {
   return value;
 }
 
+// Operands are made in an order that no compiler chooses.
 class RandomExpr {
  public:
   RandomExpr(uint64_t seed, std::vector<Var> vars)
@@ -93,8 +94,10 @@ class RandomExpr {
         return MakeBinary(BinaryOp::kMin, a, Number(depth - 1));
       case 10:
         return MakeBinary(BinaryOp::kMax, a, Number(depth - 1));
-      case 11:
-        return Select(Condition(depth - 1), a, Number(depth - 1));
+      case 11: {
+        const PrimExpr condition = Condition(depth - 1);
+        return Select(condition, a, Number(depth - 1));
+      }
       default:
         return Add(Mul(a, Int(4)), Number(depth - 1));
     }
@@ -103,12 +106,14 @@ class RandomExpr {
   PrimExpr Condition(int depth) {
     if (depth > 0 && Below(3) == 0) {
       switch (Below(3)) {
-        case 0:
-          return MakeBinary(BinaryOp::kAnd, Condition(depth - 1),
-                            Condition(depth - 1));
-        case 1:
-          return MakeBinary(BinaryOp::kOr, Condition(depth - 1),
-                            Condition(depth - 1));
+        case 0: {
+          const PrimExpr a = Condition(depth - 1);
+          return MakeBinary(BinaryOp::kAnd, a, Condition(depth - 1));
+        }
+        case 1: {
+          const PrimExpr a = Condition(depth - 1);
+          return MakeBinary(BinaryOp::kOr, a, Condition(depth - 1));
+        }
         default:
           return Not(Condition(depth - 1));
       }
@@ -117,7 +122,9 @@ class RandomExpr {
                                      BinaryOp::kLT, BinaryOp::kLE,
                                      BinaryOp::kGT, BinaryOp::kGE};
     const int below = depth > 0 ? depth - 1 : 0;
-    return MakeBinary(kCompare[Below(6)], Number(below), Number(below));
+    const BinaryOp op = kCompare[Below(6)];
+    const PrimExpr a = Number(below);
+    return MakeBinary(op, a, Number(below));
   }
 
  private:
@@ -243,6 +250,23 @@ TEST_P(Laws, SetsHaveAllValues) {
           }
         }
       }
+    }
+  }
+}
+
+// No form of iterators divides by a negative number.
+TEST(IterationMaps, NegativeDivisorsAreNoIterators) {
+  const Var y("y", kInt32);
+  for (const BinaryOp op : {BinaryOp::kFloorDiv, BinaryOp::kFloorMod}) {
+    for (const int64_t min : {0, 3}) {
+      const PrimExpr e =
+          MakeBinary(op, Add(y, IntImm(kInt32, min)), IntImm(kInt32, -2));
+      Analyzer analyzer;
+      const VarRanges ranges = {{y, {IntImm(kInt32, 0), IntImm(kInt32, 8)}}};
+      EXPECT_TRUE(
+          DetectIterMap({e}, ranges, {}, IterMapLevel::kSurjective, analyzer)
+              .indices.empty())
+          << AsScript(e);
     }
   }
 }
