@@ -9,9 +9,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/base/dtype.h"
@@ -21,6 +24,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/nn/normalize.h"
 #include "baton/relay/op/nn/pool.h"
 #include "baton/relay/op/window_math.h"
 #include "baton/runtime/executor/plan.h"
@@ -30,9 +34,13 @@ namespace {
 
 namespace blocked = kernels::blocked;
 
-// Predicted speeds, for dividing work between threads.
-constexpr double kFlopsPerNs = 40;
+// Predicted speeds of one thread.
+constexpr double kFlopsPerNs = 100;
 constexpr double kBytesPerNs = 8;
+
+double RoundedUp(int64_t channels) {
+  return static_cast<double>(blocked::BlocksOf(channels) * blocked::kBlock);
+}
 
 const GraphTensor& TensorOf(const Graph& graph, int t) {
   return graph.tensors[static_cast<size_t>(t)];
@@ -138,6 +146,35 @@ int RunMatmul(const executor::StepCall& call) {
   return 0;
 }
 
+struct ProductStepParams {
+  const blocked::Kernels* kernels;
+  ProductChoice product;
+  int64_t packed_floats;  // a multiple of 16
+  int64_t items;          // of a matrix
+};
+
+int RunProduct(const executor::StepCall& call) {
+  const auto& p = *static_cast<const ProductStepParams*>(call.params);
+  const blocked::MatmulParams& params = p.product.params;
+  float* const packed = static_cast<float*>(call.workspace);
+  const float* packed_of = nullptr;
+  for (int64_t i = call.begin; i < call.end; ++i) {
+    const float* const b =
+        static_cast<const float*>(call.inputs[1]) + i * p.product.b_step;
+    if (b != packed_of) {
+      blocked::PackMatmul(params, b, p.product.transposed, packed);
+      packed_of = b;
+    }
+    p.kernels->matmul(
+        params,
+        static_cast<const float*>(call.inputs[0]) + i * p.product.a_step,
+        packed, {},
+        static_cast<float*>(call.outputs[0]) + i * params.m * params.n,
+        packed + p.packed_floats, 0, p.items);
+  }
+  return 0;
+}
+
 struct PoolStepParams {
   void (*kernel)(const blocked::PoolParams& params, const float* x, float* y,
                  int64_t begin, int64_t end);
@@ -161,6 +198,48 @@ int RunMap(const executor::StepCall& call) {
   const auto& p = *static_cast<const MapStepParams*>(call.params);
   p.kernel(p.params, static_cast<const float*>(call.inputs[0]),
            static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+struct ApplyStepParams {
+  const blocked::Kernels* kernels;
+  blocked::MapParams params;
+  EpilogueForm epilogue;
+};
+
+int RunApply(const executor::StepCall& call) {
+  const auto& p = *static_cast<const ApplyStepParams*>(call.params);
+  p.kernels->apply(p.params, static_cast<const float*>(call.inputs[0]),
+                   p.epilogue.Make(call.inputs + 1),
+                   static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+struct LrnStepParams {
+  const blocked::Kernels* kernels;
+  blocked::BlockedLrnParams params;
+};
+
+int RunLrn(const executor::StepCall& call) {
+  const auto& p = *static_cast<const LrnStepParams*>(call.params);
+  p.kernels->lrn(p.params, static_cast<const float*>(call.inputs[0]),
+                 static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+struct GatherStepParams {
+  const blocked::Kernels* kernels;
+  blocked::GatherParams params;
+  std::vector<blocked::ChannelSource> sources;
+  std::vector<int64_t> strides;
+};
+
+int RunGather(const executor::StepCall& call) {
+  const auto& p = *static_cast<const GatherStepParams*>(call.params);
+  // The plan's addresses are those of floats.
+  p.kernels->gather(p.params,
+                    reinterpret_cast<const float* const*>(call.inputs),
+                    static_cast<float*>(call.outputs[0]), call.begin, call.end);
   return 0;
 }
 
@@ -194,45 +273,62 @@ KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
 
 std::optional<blocked::ConvParams> ConvParamsOf(const GraphNode& node,
                                                 const Graph& graph) {
-  if (node.op_name() != "nn.conv2d" || node.inputs.size() != 2) {
-    return std::nullopt;
-  }
-  const auto* attrs = node.call->attrs_as<relay::Conv2DAttrs>();
+  if (node.inputs.size() != 2) return std::nullopt;
   const GraphTensor& x = TensorOf(graph, node.inputs[0]);
   const GraphTensor& weight = TensorOf(graph, node.inputs[1]);
   const GraphTensor& y = TensorOf(graph, node.outputs[0]);
-  if (attrs == nullptr || attrs->data_layout != "NCHW" ||
-      attrs->kernel_layout != "OIHW" ||
-      (!attrs->out_layout.empty() && attrs->out_layout != "NCHW") ||
-      !IsFloatMap(x) || !IsFloatMap(y) || !IsFloatMap(weight) ||
-      !weight.constant.has_value() || attrs->groups < 1 ||
-      x.shape[1] % attrs->groups != 0 || y.shape[1] % attrs->groups != 0 ||
-      weight.shape[0] != y.shape[1] ||
-      weight.shape[1] != x.shape[1] / attrs->groups) {
-    return std::nullopt;
-  }
-  const auto strides = Two(attrs->strides);
-  const auto dilation = Two(attrs->dilation);
-  const auto padding = Padding(attrs->padding);
-  if (!strides.has_value() || !dilation.has_value() || !padding.has_value()) {
-    return std::nullopt;
-  }
-  blocked::ConvParams params;
-  params.batch = x.shape[0];
-  params.groups = attrs->groups;
-  params.in_channels = x.shape[1] / attrs->groups;
-  params.out_channels = y.shape[1] / attrs->groups;
-  const auto axis = [&](size_t d) {
-    return blocked::Axis{.in = x.shape[2 + d],
-                         .kernel = weight.shape[2 + d],
-                         .stride = (*strides)[d],
-                         .dilation = (*dilation)[d],
-                         .pad_before = (*padding)[d],
-                         .out = y.shape[2 + d]};
+  const auto params = [&](const auto* attrs, size_t dims,
+                          absl::string_view data_layout,
+                          absl::string_view kernel_layout)
+      -> std::optional<blocked::ConvParams> {
+    const DType f32 = DType::Float(32);
+    if (attrs == nullptr || attrs->data_layout != data_layout ||
+        attrs->kernel_layout != kernel_layout ||
+        (!attrs->out_layout.empty() && attrs->out_layout != data_layout) ||
+        x.dtype != f32 || y.dtype != f32 || weight.dtype != f32 ||
+        x.shape.size() != dims + 2 || y.shape.size() != dims + 2 ||
+        weight.shape.size() != dims + 2 || x.num_elements() == 0 ||
+        y.num_elements() == 0 || weight.num_elements() == 0 ||
+        !weight.constant.has_value() || attrs->groups < 1 ||
+        x.shape[1] % attrs->groups != 0 || y.shape[1] % attrs->groups != 0 ||
+        weight.shape[0] != y.shape[1] ||
+        weight.shape[1] != x.shape[1] / attrs->groups) {
+      return std::nullopt;
+    }
+    Dims padding(attrs->padding.begin(), attrs->padding.end());
+    relay::SpellOutPadding(dims, padding);
+    blocked::ConvParams params;
+    params.batch = x.shape[0];
+    params.groups = attrs->groups;
+    params.in_channels = x.shape[1] / attrs->groups;
+    params.out_channels = y.shape[1] / attrs->groups;
+    if (attrs->strides.size() != dims || attrs->dilation.size() != dims ||
+        padding.size() != 2 * dims) {
+      return std::nullopt;
+    }
+    for (size_t d = 0; d < dims; ++d) {
+      if (!attrs->strides[d].is_const() || !attrs->dilation[d].is_const() ||
+          !padding[d].is_const()) {
+        return std::nullopt;
+      }
+      // A row is a map of height one.
+      blocked::Axis& axis = d + 1 == dims ? params.w : params.h;
+      axis = {.in = x.shape[2 + d],
+              .kernel = weight.shape[2 + d],
+              .stride = attrs->strides[d].value(),
+              .dilation = attrs->dilation[d].value(),
+              .pad_before = padding[d].value(),
+              .out = y.shape[2 + d]};
+    }
+    return params;
   };
-  params.h = axis(0);
-  params.w = axis(1);
-  return params;
+  if (node.op_name() == "nn.conv2d") {
+    return params(node.call->attrs_as<relay::Conv2DAttrs>(), 2, "NCHW", "OIHW");
+  }
+  if (node.op_name() == "nn.conv1d") {
+    return params(node.call->attrs_as<relay::Conv1DAttrs>(), 1, "NCW", "OIW");
+  }
+  return std::nullopt;
 }
 
 absl::StatusOr<Tensor> PackConv(const Tensor& weight,
@@ -378,7 +474,20 @@ KernelChoice ConvStep(const blocked::Kernels& kernels,
                                      params.in_channels * params.out_channels) *
                  static_cast<double>(params.h.kernel * params.w.kernel *
                                      params.h.out * params.w.out);
-  choice.cost_ns = choice.flops / kFlopsPerNs;
+  // Lanes without a channel take their time, too; those of a depthwise
+  // convolution wait for memory.
+  const double lanes = depthwise ? 4
+                                 : RoundedUp(params.out_channels) /
+                                       static_cast<double>(params.out_channels);
+  choice.cost_ns = std::max(
+      choice.flops * lanes / kFlopsPerNs,
+      static_cast<double>(blocked::PackedConvSize(params) * 4) / kBytesPerNs);
+  choice.reason =
+      params.planar_input ? "a map of few channels is read where it is"
+      : depthwise         ? "a block of channels is a vector"
+      : params.groups > 1 && params.out_channels % blocked::kBlock != 0
+          ? "groups end within blocks: their sums are joined, then stored"
+          : "weights are packed for blocks of 16 channels";
   return choice;
 }
 
@@ -390,6 +499,7 @@ KernelChoice MatmulStep(const blocked::Kernels& kernels,
   choice.params = std::make_shared<MatmulStepParams>(
       MatmulStepParams{&kernels, params, EpilogueForm(epilogue)});
   choice.kernel = params.m == 1 ? "matmul.vector" : "matmul.packed";
+  choice.reason = "the weight is constant, and packed";
   choice.inputs = {x, packed};
   choice.outputs = {y};
   AddOperands(epilogue, choice);
@@ -401,6 +511,81 @@ KernelChoice MatmulStep(const blocked::Kernels& kernels,
   choice.cost_ns =
       std::max(choice.flops / kFlopsPerNs,
                static_cast<double>(params.n * params.k * 4) / kBytesPerNs);
+  return choice;
+}
+
+std::optional<ProductChoice> ProductOf(const GraphNode& node,
+                                       const Graph& graph) {
+  constexpr int64_t kFewRows = 8;
+  if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& a = TensorOf(graph, node.inputs[0]);
+  const GraphTensor& b = TensorOf(graph, node.inputs[1]);
+  const GraphTensor& y = TensorOf(graph, node.outputs[0]);
+  const DType f32 = DType::Float(32);
+  if (a.dtype != f32 || b.dtype != f32 || y.dtype != f32 ||
+      a.num_elements() == 0 || y.num_elements() == 0) {
+    return std::nullopt;
+  }
+  ProductChoice product;
+  blocked::MatmulParams& p = product.params;
+  if (node.op_name() == "nn.batch_matmul") {
+    const auto& attrs =
+        AttrsOrDefaults<relay::BatchMatmulAttrs>(node.call->attrs());
+    if (attrs.transpose_a || a.shape.size() != 3 || b.shape.size() != 3 ||
+        y.shape.size() != 3) {
+      return std::nullopt;
+    }
+    product.transposed = attrs.transpose_b;
+    product.batch = y.shape[0];
+    p.m = y.shape[1];
+    p.n = y.shape[2];
+    p.k = a.shape[2];
+    product.a_step = a.shape[0] == 1 ? 0 : p.m * p.k;
+    product.b_step = b.shape[0] == 1 ? 0 : p.k * p.n;
+  } else {
+    if (node.op_name() == "nn.matmul") {
+      const auto* attrs = node.call->attrs_as<relay::MatmulAttrs>();
+      if (attrs != nullptr && attrs->transpose_a) return std::nullopt;
+    } else if (node.op_name() != "nn.dense") {
+      return std::nullopt;
+    }
+    if (b.shape.size() != 2 || a.shape.empty()) return std::nullopt;
+    product.transposed = HasTransposedWeight(node);
+    p.k = a.shape.back();
+    p.m = a.num_elements() / p.k;
+    p.n = y.num_elements() / p.m;
+  }
+  if (p.m < kFewRows || product.batch * p.m * p.n != y.num_elements() ||
+      p.k * p.n * (product.b_step == 0 ? 1 : product.batch) !=
+          b.num_elements()) {
+    return std::nullopt;
+  }
+  return product;
+}
+
+KernelChoice ProductStep(const blocked::Kernels& kernels,
+                         const ProductChoice& product, int a, int b, int y) {
+  const blocked::MatmulParams& p = product.params;
+  auto params = std::make_shared<ProductStepParams>();
+  params->kernels = &kernels;
+  params->product = product;
+  params->packed_floats = blocked::PackedMatmulSize(p);
+  params->items = blocked::MatmulItems(p);
+  KernelChoice choice;
+  choice.function = RunProduct;
+  choice.kernel = "matmul.batch";
+  choice.reason = "the second operand is computed: it is packed in each run";
+  choice.inputs = {a, b};
+  choice.outputs = {y};
+  choice.items = product.batch;
+  choice.workspace_bytes =
+      params->packed_floats * 4 +
+      static_cast<int64_t>(blocked::MatmulWorkspaceSize(p));
+  choice.flops = 2.0 * static_cast<double>(product.batch * p.m * p.n) *
+                 static_cast<double>(p.k);
+  choice.cost_ns = choice.flops / kFlopsPerNs +
+                   static_cast<double>(product.batch * p.k * p.n) / 2;
+  choice.params = std::move(params);
   return choice;
 }
 
@@ -438,6 +623,97 @@ KernelChoice PoolStep(const blocked::Kernels& kernels, const PoolChoice& pool,
   return choice;
 }
 
+std::optional<blocked::BlockedLrnParams> LrnParamsOf(const GraphNode& node,
+                                                     const Graph& graph) {
+  if (node.op_name() != "nn.lrn" || node.inputs.size() != 1) {
+    return std::nullopt;
+  }
+  const auto& attrs = AttrsOrDefaults<relay::LRNAttrs>(node.call->attrs());
+  const GraphTensor& x = TensorOf(graph, node.inputs[0]);
+  const int64_t reach = attrs.size / 2;
+  if (!IsFloatMap(x) || (attrs.axis != 1 && attrs.axis != -3) ||
+      attrs.beta != 0.75 || attrs.size < 1 || attrs.size % 2 == 0 ||
+      reach > blocked::kMostReach) {
+    return std::nullopt;
+  }
+  blocked::BlockedLrnParams params;
+  params.batch = x.shape[0];
+  params.channels = x.shape[1];
+  params.positions = x.shape[2] * x.shape[3];
+  params.reach = reach;
+  params.bias = attrs.bias;
+  params.alpha = attrs.alpha / static_cast<double>(attrs.size);
+  return params;
+}
+
+KernelChoice ApplyStep(const blocked::Kernels& kernels,
+                       const TensorShape& planar, int x,
+                       const EpilogueOperands& epilogue, int y) {
+  const blocked::MapParams params = MapParamsOf(planar);
+  KernelChoice choice;
+  choice.function = RunApply;
+  choice.params = std::make_shared<ApplyStepParams>(
+      ApplyStepParams{&kernels, params, EpilogueForm(epilogue)});
+  choice.kernel = "apply.blocked16";
+  choice.inputs = {x};
+  choice.outputs = {y};
+  choice.in_place = true;
+  AddOperands(epilogue, choice);
+  choice.items = blocked::MapItems(params);
+  const double elements =
+      static_cast<double>(params.batch * params.channels * params.positions);
+  choice.flops = elements;
+  choice.cost_ns = elements * (epilogue.residual >= 0 ? 12 : 8) / kBytesPerNs;
+  return choice;
+}
+
+KernelChoice LrnStep(const blocked::Kernels& kernels,
+                     const blocked::BlockedLrnParams& params, int x, int y) {
+  KernelChoice choice;
+  choice.function = RunLrn;
+  choice.params =
+      std::make_shared<LrnStepParams>(LrnStepParams{&kernels, params});
+  choice.kernel = "lrn.blocked16";
+  choice.inputs = {x};
+  choice.outputs = {y};
+  choice.items = std::max<int64_t>(1, blocked::LrnItems(params));
+  const double elements =
+      static_cast<double>(params.batch * params.channels * params.positions);
+  choice.flops = elements * static_cast<double>(2 * params.reach + 8);
+  choice.cost_ns = elements * 3;
+  return choice;
+}
+
+KernelChoice GatherStep(const blocked::Kernels& kernels,
+                        const std::vector<TensorShape>& inputs,
+                        std::vector<blocked::ChannelSource> sources,
+                        std::vector<int> xs, int y) {
+  auto params = std::make_shared<GatherStepParams>();
+  params->kernels = &kernels;
+  params->sources = std::move(sources);
+  const int64_t positions = inputs[0][2] * inputs[0][3];
+  for (const TensorShape& input : inputs) {
+    params->strides.push_back(blocked::BlocksOf(input[1]) * blocked::kBlock *
+                              positions);
+  }
+  blocked::GatherParams& p = params->params;
+  p.batch = inputs[0][0];
+  p.channels = static_cast<int64_t>(params->sources.size());
+  p.positions = positions;
+  p.sources = params->sources.data();
+  p.x_batch_strides = params->strides.data();
+  KernelChoice choice;
+  choice.function = RunGather;
+  choice.kernel = "gather_channels.blocked16";
+  choice.reason = "channels move within and between blocks";
+  choice.inputs = std::move(xs);
+  choice.outputs = {y};
+  choice.items = std::max<int64_t>(1, blocked::GatherItems(p));
+  choice.cost_ns = static_cast<double>(p.batch * p.channels * positions) / 2;
+  choice.params = std::move(params);
+  return choice;
+}
+
 KernelChoice ToBlockedStep(const blocked::Kernels& kernels,
                            const TensorShape& planar, int x, int y) {
   return MapStep(kernels.to_blocked, "to_blocked16", planar, x, y);
@@ -453,8 +729,8 @@ TensorShape BlockedShape(const TensorShape& planar) {
           blocked::kBlock};
 }
 
-absl::StatusOr<Tensor> ToBlocked(const Tensor& planar) {
-  const TensorShape shape(planar.shape().begin(), planar.shape().end());
+absl::StatusOr<Tensor> ToBlocked(const Tensor& planar,
+                                 const TensorShape& shape) {
   BATON_ASSIGN_OR_RETURN(
       MutableTensor result,
       MutableTensor::Create(planar.dtype(), BlockedShape(shape)));

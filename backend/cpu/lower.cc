@@ -19,6 +19,8 @@
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/rearrange_step.h"
+#include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/views.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -28,6 +30,7 @@
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
@@ -217,23 +220,31 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerMatmul(number, *std::move(params)));
       return true;
     }
+    if (auto product = ProductOf(node, graph_); product.has_value()) {
+      BATON_RETURN_IF_ERROR(
+          AddPlanarStep(ProductStep(blocked_kernels_, *product, node.inputs[0],
+                                    node.inputs[1], node.outputs[0]),
+                        {number}));
+      return true;
+    }
     if (auto pool = PoolOf(node, graph_); pool.has_value()) {
       BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
       const int y = NewBlocked(node.outputs[0]);
       steps_.push_back({PoolStep(blocked_kernels_, *pool, x, y), {number}});
       return true;
     }
-    if (IsBlockedJoin(node)) {
-      KernelChoice join;
-      join.is_join = true;
-      for (const int t : node.inputs) {
-        BATON_ASSIGN_OR_RETURN(const int part, Blocked(t));
-        join.inputs.push_back(part);
-      }
-      join.outputs = {NewBlocked(node.outputs[0])};
-      steps_.push_back({std::move(join), {number}});
+    if (auto params = LrnParamsOf(node, graph_); params.has_value()) {
+      BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
+      const int y = NewBlocked(node.outputs[0]);
+      steps_.push_back({LrnStep(blocked_kernels_, *params, x, y), {number}});
       return true;
     }
+    if (IsBlockedConcatenation(node)) {
+      BATON_RETURN_IF_ERROR(LowerBlockedConcatenation(number));
+      return true;
+    }
+    BATON_ASSIGN_OR_RETURN(const bool is_move, LowerChannelMove(number));
+    if (is_move) return true;
     if (IsJoin(node, graph_)) {
       KernelChoice join;
       join.is_join = true;
@@ -242,28 +253,80 @@ class Lowering {
       BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(join), {number}));
       return true;
     }
-    return false;
+    if (auto step = ConcatenateStep(node, graph_); step.has_value()) {
+      BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(step), {number}));
+      return true;
+    }
+    return LowerMove(number);
+  }
+
+  // A call that moves elements, a step for each result.
+  absl::StatusOr<bool> LowerMove(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    const auto moves = RearrangementsOf(node, graph_);
+    if (!moves.has_value()) return false;
+    std::vector<KernelChoice> choices;
+    for (size_t i = 0; i < moves->size(); ++i) {
+      if (consumers_[static_cast<size_t>(node.outputs[i])].empty()) continue;
+      std::optional<KernelChoice> choice =
+          RearrangeStep(graph_, (*moves)[i], node.inputs[0], node.outputs[i]);
+      if (!choice.has_value()) return false;
+      choices.push_back(*std::move(choice));
+    }
+    for (KernelChoice& choice : choices) {
+      BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(choice), {number}));
+    }
+    return true;
   }
 
   // --- Layouts -------------------------------------------------------------
 
-  bool IsMap(int t) const {
+  bool IsMap(int t) const { return !MapShape(t).empty(); }
+
+  // [N, C, H, W] of a tensor that may have a blocked form, of which a row has
+  // height one; else empty.
+  TensorShape MapShape(int t) const {
+    if (const auto found = map_shapes_.find(t); found != map_shapes_.end()) {
+      return found->second;
+    }
     const GraphTensor& tensor = TensorOf(t);
-    return tensor.dtype == DType::Float(32) && tensor.shape.size() == 4 &&
-           tensor.num_elements() > 0;
+    if (tensor.dtype != DType::Float(32) || tensor.num_elements() == 0) {
+      return {};
+    }
+    if (tensor.shape.size() == 3) {
+      return {tensor.shape[0], tensor.shape[1], 1, tensor.shape[2]};
+    }
+    return tensor.shape.size() == 4 ? tensor.shape : TensorShape();
+  }
+
+  // If `t` is channels of the map `root`, of one image, the number of the
+  // first; else -1.
+  int64_t FirstChannel(int t, const Place& root) const {
+    const TensorShape part = MapShape(t);
+    const TensorShape whole = MapShape(root.tensor);
+    if (part.empty() || whole.empty() || part[0] != 1 || whole[0] != 1 ||
+        part[2] != whole[2] || part[3] != whole[3]) {
+      return -1;
+    }
+    const int64_t channel_bytes = whole[2] * whole[3] * 4;
+    return root.offset % channel_bytes == 0 ? root.offset / channel_bytes : -1;
   }
 
   // Whether the elements of a view of a planar map are those of a view of the
   // blocked map.
   bool IsBlockedView(int t, const Place& root) const {
-    if (!IsMap(t) || !IsMap(root.tensor)) return false;
-    const TensorShape& part = TensorOf(t).shape;
-    const TensorShape& whole = TensorOf(root.tensor).shape;
-    const int64_t channel_bytes = whole[2] * whole[3] * 4;
-    return part[0] == 1 && whole[0] == 1 && part[2] == whole[2] &&
-           part[3] == whole[3] && root.offset % (channel_bytes * 16) == 0 &&
-           (part[1] % 16 == 0 ||
-            root.offset + part[1] * channel_bytes == whole[1] * channel_bytes);
+    const int64_t first = FirstChannel(t, root);
+    if (first < 0 || first % 16 != 0) return false;
+    const int64_t channels = MapShape(t)[1];
+    return channels % 16 == 0 || first + channels == MapShape(root.tensor)[1];
+  }
+
+  // True if `t` was computed in blocked form alone, and this has its channels.
+  bool IsBlockedAlone(int t) const {
+    const Place root = RootOf(t);
+    return !is_planar_[static_cast<size_t>(root.tensor)] &&
+           blocked_of_[static_cast<size_t>(root.tensor)] >= 0 &&
+           (root.tensor == t || FirstChannel(t, root) >= 0);
   }
 
   // True if the blocked form of `t` costs nothing.
@@ -278,24 +341,36 @@ class Lowering {
   // The blocked form of `t`, which a step is going to write.
   int NewBlocked(int t) {
     const int blocked = NewTensor(
-        {TensorOf(t).dtype, BlockedShape(TensorOf(t).shape), std::nullopt, -1});
+        {TensorOf(t).dtype, BlockedShape(MapShape(t)), std::nullopt, -1});
     blocked_of_[static_cast<size_t>(t)] = blocked;
     return blocked;
   }
 
   // The blocked form of `t`, converted if there is none.
   absl::StatusOr<int> Blocked(int t) {
-    int& known = blocked_of_[static_cast<size_t>(t)];
-    if (known >= 0) return known;
+    if (const int known = blocked_of_[static_cast<size_t>(t)]; known >= 0) {
+      return known;
+    }
+    const Place root = RootOf(t);
     if (HasBlocked(t)) {
-      const Place root = RootOf(t);
       const int of = blocked_of_[static_cast<size_t>(root.tensor)];
       const int blocked = NewBlocked(t);
       views_[static_cast<size_t>(blocked)] = {of, root.offset};
       return blocked;
     }
+    if (root.tensor != t && IsBlockedAlone(t)) {
+      const int of = blocked_of_[static_cast<size_t>(root.tensor)];
+      const int blocked = NewBlocked(t);
+      steps_.push_back(
+          {GatherStep(blocked_kernels_, {MapShape(root.tensor)},
+                      ChannelsFrom(0, FirstChannel(t, root), MapShape(t)[1]),
+                      {of}, blocked),
+           {}});
+      return blocked;
+    }
     if (TensorOf(t).constant.has_value()) {
-      BATON_ASSIGN_OR_RETURN(Tensor blocked, ToBlocked(*TensorOf(t).constant));
+      BATON_ASSIGN_OR_RETURN(Tensor blocked,
+                             ToBlocked(*TensorOf(t).constant, MapShape(t)));
       const int constant = NewConstant(std::move(blocked));
       blocked_of_[static_cast<size_t>(t)] = constant;
       return constant;
@@ -303,7 +378,7 @@ class Lowering {
     BATON_RETURN_IF_ERROR(MakePlanar(t));
     const int blocked = NewBlocked(t);
     steps_.push_back(
-        {ToBlockedStep(blocked_kernels_, TensorOf(t).shape, t, blocked), {}});
+        {ToBlockedStep(blocked_kernels_, MapShape(t), t, blocked), {}});
     return blocked;
   }
 
@@ -315,7 +390,7 @@ class Lowering {
     const int blocked = blocked_of_[static_cast<size_t>(root)];
     // Steps that write blocked tensors themselves have no planar form.
     if (blocked < 0) return absl::OkStatus();
-    const TensorShape& shape = TensorOf(root).shape;
+    const TensorShape shape = MapShape(root);
     if (shape[2] * shape[3] == 1 && shape[1] % 16 == 0) {
       views_[static_cast<size_t>(root)] = {blocked, 0};
       return absl::OkStatus();
@@ -325,27 +400,114 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  bool IsBlockedJoin(const GraphNode& node) const {
+  static std::vector<kernels::blocked::ChannelSource> ChannelsFrom(
+      size_t input, int64_t first, int64_t count) {
+    std::vector<kernels::blocked::ChannelSource> sources;
+    for (int64_t c = first; c < first + count; ++c) {
+      sources.push_back({static_cast<int32_t>(input), static_cast<int32_t>(c)});
+    }
+    return sources;
+  }
+
+  // True for a concatenation of channels of which a part is a blocked map.
+  bool IsBlockedConcatenation(const GraphNode& node) const {
     if (node.op_name() != "concatenate" || node.outputs.size() != 1 ||
         !IsMap(node.outputs[0])) {
       return false;
     }
     const int axis =
         AttrsOrDefaults<relay::ConcatenateAttrs>(node.call->attrs()).axis;
-    if (TensorOf(node.outputs[0]).shape[0] != 1 || (axis != 1 && axis != -3)) {
-      return false;
-    }
-    bool any = false;
+    const int rank = static_cast<int>(TensorOf(node.outputs[0]).shape.size());
+    return (axis == 1 || axis == 1 - rank) &&
+           std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [this](int t) { return IsMap(t); }) &&
+           std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [this](int t) { return IsBlockedAlone(t); });
+  }
+
+  absl::Status LowerBlockedConcatenation(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> parts;
+    std::vector<TensorShape> shapes;
+    std::vector<kernels::blocked::ChannelSource> sources;
+    bool is_join = MapShape(node.outputs[0])[0] == 1;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const int t = node.inputs[i];
-      if (!IsMap(t) ||
-          (i + 1 < node.inputs.size() && TensorOf(t).shape[1] % 16 != 0)) {
+      BATON_ASSIGN_OR_RETURN(const int part, Blocked(node.inputs[i]));
+      parts.push_back(part);
+      shapes.push_back(MapShape(node.inputs[i]));
+      for (const auto& source : ChannelsFrom(i, 0, shapes[i][1])) {
+        sources.push_back(source);
+      }
+      is_join =
+          is_join && (i + 1 == node.inputs.size() || shapes[i][1] % 16 == 0);
+    }
+    const int y = NewBlocked(node.outputs[0]);
+    KernelChoice choice;
+    if (is_join) {
+      choice.is_join = true;
+      choice.inputs = std::move(parts);
+      choice.outputs = {y};
+    } else {
+      choice = GatherStep(blocked_kernels_, shapes, std::move(sources),
+                          std::move(parts), y);
+    }
+    steps_.push_back({std::move(choice), {number}});
+    return absl::OkStatus();
+  }
+
+  // A call that moves whole channels of a blocked map of one image, such as the
+  // transposition of a shuffle.
+  absl::StatusOr<bool> LowerChannelMove(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    if (node.inputs.empty() || node.outputs.size() != 1) return false;
+    const Place root = RootOf(node.inputs[0]);
+    const int from = blocked_of_[static_cast<size_t>(root.tensor)];
+    if (from < 0 || is_planar_[static_cast<size_t>(root.tensor)]) return false;
+    const TensorShape map = MapShape(root.tensor);
+    if (map.empty() || map[0] != 1) return false;
+    const auto moved = RearrangementsOf(node, graph_);
+    if (!moved.has_value() || moved->size() != 1) return false;
+    const Rearrangement& move = moved->front();
+    const int64_t plane = map[2] * map[3];
+    const int64_t base = move.base + root.offset / 4;
+    auto dims = move.dims;
+    auto strides = move.strides;
+    if (plane > 1) {
+      if (dims.empty() || strides.back() != 1 || dims.back() % plane != 0) {
         return false;
       }
-      any = any || (HasBlocked(t) &&
-                    !is_planar_[static_cast<size_t>(RootOf(t).tensor)]);
+      dims.back() /= plane;
+      strides.back() = plane;
     }
-    return any;
+    if (base % plane != 0) return false;
+    int64_t count = 1;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (strides[d] % plane != 0) return false;
+      count *= dims[d];
+    }
+    std::vector<kernels::blocked::ChannelSource> sources;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t channel = base / plane;
+      int64_t rest = i;
+      for (size_t d = dims.size(); d-- > 0;) {
+        channel += rest % dims[d] * (strides[d] / plane);
+        rest /= dims[d];
+      }
+      if (channel < 0 || channel >= map[1]) return false;
+      sources.push_back({0, static_cast<int32_t>(channel)});
+    }
+    const int result = node.outputs[0];
+    const TensorShape moved_map = {1, count, map[2], map[3]};
+    if (const TensorShape own = MapShape(result);
+        !own.empty() && own != moved_map) {
+      return false;  // A map itself, but another one.
+    }
+    map_shapes_[result] = moved_map;
+    const int y = NewBlocked(result);
+    steps_.push_back(
+        {GatherStep(blocked_kernels_, {map}, std::move(sources), {from}, y),
+         {number}});
+    return true;
   }
 
   // --- Epilogues -----------------------------------------------------------
@@ -574,11 +736,17 @@ class Lowering {
     const int result = graph_.nodes[static_cast<size_t>(last)].outputs[0];
     TensorShape shape = TensorOf(result).shape;
     if (WantsBlocked(operands, shape)) {
+      BATON_ASSIGN_OR_RETURN(std::optional<KernelChoice> apply,
+                             LowerToApply(operands, calls, shape, result));
+      if (apply.has_value()) {
+        steps_.push_back({*std::move(apply), std::move(nodes)});
+        return true;
+      }
       for (ElementArg& operand : operands) {
         if (TensorOf(operand.tensor).num_elements() == 1) continue;
-        BATON_ASSIGN_OR_RETURN(operand, BlockedArg(operand));
+        BATON_ASSIGN_OR_RETURN(operand, BlockedArg(operand, shape.size()));
       }
-      shape = BlockedShape(shape);
+      shape = BlockedShape(MapShape(result));
       const int y = NewBlocked(result);
       std::optional<KernelChoice> choice =
           ElementStep(operands, calls, shape, y);
@@ -609,38 +777,140 @@ class Lowering {
   // result, or an element for each channel.
   bool HasBlockedForm(const ElementArg& arg, const TensorShape& shape) const {
     if (arg.shape == shape) return IsMap(arg.tensor);
+    const size_t rank = shape.size();
     const TensorShape& s = arg.shape;
-    const size_t n = s.size();
-    return (n == 3 || n == 4) && s[n - 1] == 1 && s[n - 2] == 1 &&
-           s[n - 3] == shape[1] && (n == 3 || s[0] == 1 || s[0] == shape[0]);
+    if (s.size() + 1 != rank && s.size() != rank) return false;
+    const size_t channel = s.size() + 1 - rank;
+    return s[channel] == shape[1] &&
+           std::all_of(s.begin() + static_cast<int64_t>(channel) + 1, s.end(),
+                       [](int64_t extent) { return extent == 1; }) &&
+           (channel == 0 || s[0] == 1 || s[0] == shape[0]);
   }
 
   // True if a group is computed on blocked maps: an operand has this form
   // alone, and the others can have it.
   bool WantsBlocked(const std::vector<ElementArg>& operands,
                     const TensorShape& shape) const {
-    if (shape.size() != 4) return false;
+    if (shape.size() != 3 && shape.size() != 4) return false;
     bool any = false;
     for (const ElementArg& operand : operands) {
       if (TensorOf(operand.tensor).num_elements() == 1) continue;
       if (!HasBlockedForm(operand, shape)) return false;
-      any = any ||
-            (operand.shape == shape && HasBlocked(operand.tensor) &&
-             !is_planar_[static_cast<size_t>(RootOf(operand.tensor).tensor)]);
+      any = any || (operand.shape == shape && IsBlockedAlone(operand.tensor));
     }
     return any;
   }
 
-  absl::StatusOr<ElementArg> BlockedArg(const ElementArg& arg) {
+  // The group as an epilogue of one of its maps, if that computes it.
+  absl::StatusOr<std::optional<KernelChoice>> LowerToApply(
+      const std::vector<ElementArg>& operands,
+      const std::vector<GroupCall>& calls, const TensorShape& shape,
+      int result) {
+    using kernels::ElementFunction;
+    const int num = static_cast<int>(operands.size());
+    const auto is_map = [&](int v) {
+      return v < num && operands[static_cast<size_t>(v)].shape == shape;
+    };
+    enum { kBias, kScale, kShift, kResidual, kClip, kEnd } stage = kBias;
+    int x = -1;
+    // Operands of the group, negative for none.
+    int bias = -1, scale = -1, shift = -1, residual = -1;
+    EpilogueOperands epilogue;
+    for (size_t k = 0; k < calls.size(); ++k) {
+      const GroupCall& call = calls[k];
+      const bool is_binary = kernels::IsBinary(call.function);
+      int other = is_binary ? call.b : -1;
+      if (k > 0) {
+        const int last = num + static_cast<int>(k) - 1;
+        if (call.a != last) {
+          if (!is_binary || call.b != last) return std::nullopt;
+          other = call.a;
+        }
+        if (other == last) return std::nullopt;
+      } else if (is_map(call.a)) {
+        x = call.a;
+      } else if (is_binary && is_map(call.b)) {
+        x = call.b;
+        other = call.a;
+      } else {
+        return std::nullopt;
+      }
+      if (other >= num) return std::nullopt;
+      if (call.function == ElementFunction::kRelu ||
+          (call.function == ElementFunction::kClip && call.p <= call.q)) {
+        if (stage == kEnd) return std::nullopt;
+        const bool is_relu = call.function == ElementFunction::kRelu;
+        epilogue.low = is_relu ? 0.0f : static_cast<float>(call.p);
+        if (!is_relu) epilogue.high = static_cast<float>(call.q);
+        stage = kEnd;
+      } else if (call.function == ElementFunction::kAdd && is_map(other)) {
+        if (stage > kResidual) return std::nullopt;
+        residual = other;
+        stage = kClip;
+      } else if (call.function == ElementFunction::kAdd) {
+        if (stage > kShift) return std::nullopt;
+        (stage == kBias ? bias : shift) = other;
+        stage = stage == kBias ? kScale : kResidual;
+      } else if (call.function == ElementFunction::kMultiply &&
+                 !is_map(other)) {
+        if (stage > kScale) return std::nullopt;
+        scale = other;
+        stage = kShift;
+      } else {
+        return std::nullopt;
+      }
+    }
+    for (const int v : {bias, scale, shift}) {
+      if (v < 0) continue;
+      // One vector for all images.
+      const ElementArg& arg = operands[static_cast<size_t>(v)];
+      const GraphTensor& tensor = TensorOf(arg.tensor);
+      if (tensor.num_elements() == 1 ? !tensor.constant.has_value()
+                                     : tensor.num_elements() != shape[1]) {
+        return std::nullopt;
+      }
+    }
+    const auto channels = [&](int v) -> absl::StatusOr<int> {
+      if (v < 0) return -1;
+      const ElementArg& arg = operands[static_cast<size_t>(v)];
+      const std::optional<Tensor>& constant = TensorOf(arg.tensor).constant;
+      if (constant.has_value() && constant->num_elements() == 1) {
+        BATON_ASSIGN_OR_RETURN(
+            MutableTensor spread,
+            MutableTensor::Create(DType::Float(32),
+                                  {(shape[1] + 15) / 16 * 16}));
+        std::fill(spread.span<float>().begin(), spread.span<float>().end(),
+                  constant->span<float>()[0]);
+        return NewConstant(std::move(spread).Freeze());
+      }
+      BATON_ASSIGN_OR_RETURN(const ElementArg spread,
+                             BlockedArg(arg, shape.size()));
+      return spread.tensor;
+    };
+    const auto map = [&](int v) -> absl::StatusOr<int> {
+      if (v < 0) return -1;
+      return Blocked(operands[static_cast<size_t>(v)].tensor);
+    };
+    BATON_ASSIGN_OR_RETURN(const int from, map(x));
+    BATON_ASSIGN_OR_RETURN(epilogue.bias, channels(bias));
+    BATON_ASSIGN_OR_RETURN(epilogue.scale, channels(scale));
+    BATON_ASSIGN_OR_RETURN(epilogue.shift, channels(shift));
+    BATON_ASSIGN_OR_RETURN(epilogue.residual, map(residual));
+    return ApplyStep(blocked_kernels_, MapShape(result), from, epilogue,
+                     NewBlocked(result));
+  }
+
+  // The blocked form of an operand of a result of `rank` dimensions.
+  absl::StatusOr<ElementArg> BlockedArg(const ElementArg& arg, size_t rank) {
     ElementArg result;
-    if (arg.shape.size() == 4 && IsMap(arg.tensor) &&
+    if (arg.shape.size() == rank && IsMap(arg.tensor) &&
         TensorOf(arg.tensor).shape == arg.shape) {
       BATON_ASSIGN_OR_RETURN(result.tensor, Blocked(arg.tensor));
-      result.shape = BlockedShape(arg.shape);
+      result.shape = BlockedShape(MapShape(arg.tensor));
       return result;
     }
     // [C, 1, 1], or the [C] of a bias.
-    const int64_t channels = arg.shape[arg.shape.size() - 3];
+    const int64_t channels = arg.shape[arg.shape.size() + 1 - rank];
     const TensorShape map = {1, channels, 1, 1};
     int tensor;
     if (TensorOf(arg.tensor).constant.has_value()) {
@@ -896,6 +1166,8 @@ class Lowering {
   std::vector<int> output_of_;   // of tensors: the output that they are
   std::vector<int> blocked_of_;  // of tensors: their blocked forms
   std::vector<bool> is_planar_;  // of tensors: a step so far computes them
+  // Of tensors that are no maps, and of which views are maps.
+  FlatHashMap<int, TensorShape> map_shapes_;
   std::vector<std::vector<int>> consumers_;  // of tensors
   std::vector<bool> is_claimed_;  // of nodes: an epilogue computes them
   std::vector<int> group_of_;     // of nodes

@@ -181,6 +181,28 @@ void Spread(const ElementProgram& program, const int64_t* strides,
   const int64_t step = strides[last];
   while (n > 0) {
     const int64_t count = std::min(n, inner - index[last]);
+    if (step == 1 && inner == 16 && index[last] == 0 && last > 0 &&
+        strides[last - 1] == 0) {
+      // The channels of a block, again for each position.
+      const int64_t rows =
+          std::min(n / 16, program.dims[last - 1] - index[last - 1]);
+      const float* const from = operand + offset;
+      for (int64_t r = 0; r < rows; ++r, to += 16) {
+        std::memcpy(to, from, 16 * sizeof(float));
+      }
+      n -= rows * 16;
+      if (n == 0) return;
+      if (rows > 0) {
+        index[last - 1] += rows - 1;
+        for (int32_t d = last - 1; d >= 0; --d) {
+          offset += strides[d];
+          if (++index[d] < program.dims[d]) break;
+          offset -= strides[d] * program.dims[d];
+          index[d] = 0;
+        }
+        continue;
+      }
+    }
     if (step == 0) {
       std::fill_n(to, count, operand[offset]);
     } else if (step == 1) {
