@@ -335,8 +335,8 @@ absl::StatusOr<Tensor> PackConv(const Tensor& weight,
                                 blocked::ConvParams& params) {
   BATON_ASSIGN_OR_RETURN(
       MutableTensor packed,
-      MutableTensor::Create(DType::Float(32),
-                            {blocked::PackedConvSize(params)}));
+      MutableTensor::Uninitialized(DType::Float(32),
+                                   {blocked::PackedConvSize(params)}));
   params.finite_weights = blocked::PackConvWeights(
       params, weight.span<float>().data(), static_cast<float*>(packed.data()));
   return std::move(packed).Freeze();
@@ -381,8 +381,8 @@ absl::StatusOr<Tensor> PackWeight(const Tensor& weight, bool transposed,
                                   const blocked::MatmulParams& params) {
   BATON_ASSIGN_OR_RETURN(
       MutableTensor packed,
-      MutableTensor::Create(DType::Float(32),
-                            {blocked::PackedMatmulSize(params)}));
+      MutableTensor::Uninitialized(DType::Float(32),
+                                   {blocked::PackedMatmulSize(params)}));
   blocked::PackMatmul(params, weight.span<float>().data(), transposed,
                       static_cast<float*>(packed.data()));
   return std::move(packed).Freeze();

@@ -435,6 +435,10 @@ TEST(KernelsTest, OtherKernels) {
       {"def @main(%x: Tensor[(7, 2, 9), float32], "
        "%y: Tensor[(7, 5, 9), float32]) { concatenate((%x, %y), axis=1) }",
        "concatenate.rows"},
+      {"def @main(%x: Tensor[(7, 5, 9), float32]) { nn.softmax(%x, axis=1) }",
+       "softmax"},
+      {"def @main(%x: Tensor[(7, 5, 9), float32]) { nn.log_softmax(%x) }",
+       "log_softmax"},
       {"def @main(%x: Tensor[(2, 5, 40), float32], "
        "%w0: Tensor[(24, 5, 3), float32], %w1: Tensor[(24, 1), float32]) "
        "{ nn.relu(add(nn.conv1d(%x, %w0, padding=[1, 1], channels=24, "

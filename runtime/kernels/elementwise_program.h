@@ -20,7 +20,7 @@ enum class ElementFunction : uint8_t {
   kMaximum,
   kMinimum,
   kPrelu,
-  // Of one operand:
+  // Functions of one operand:
   kRelu,
   kClip,       // from p to q
   kLeakyRelu,  // p
@@ -75,7 +75,7 @@ struct ElementProgram {
   // For each operand the register into which it is spread; those that are not
   // kBroadcast need none.
   const int16_t* operand_registers = nullptr;
-  // Of the result, and of each operand (in elements, kMaxElementDims each).
+  // Dimensions of the result, and strides of each operand (in elements, kMaxElementDims each).
   int32_t num_dims = 0;
   const int64_t* dims = nullptr;
   const int64_t* strides = nullptr;
