@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -632,9 +633,16 @@ class Lowering {
     } else {
       BATON_ASSIGN_OR_RETURN(x, Blocked(data));
     }
-    BATON_ASSIGN_OR_RETURN(
-        Tensor packed, PackConv(*TensorOf(node.inputs[1]).constant, params));
-    const int weight = NewConstant(std::move(packed));
+    // Calls with one weight share what is packed of it.
+    PackedWeight& packed =
+        packed_[{node.inputs[1], params.groups, params.planar_input}];
+    if (packed.tensor < 0) {
+      BATON_ASSIGN_OR_RETURN(
+          Tensor tensor, PackConv(*TensorOf(node.inputs[1]).constant, params));
+      packed = {NewConstant(std::move(tensor)), params.finite_weights};
+    }
+    params.finite_weights = packed.is_finite;
+    const int weight = packed.tensor;
     const int y = NewBlocked(result);
     KernelChoice choice =
         ConvStep(blocked_kernels_, params, x, weight, epilogue, y);
@@ -650,10 +658,15 @@ class Lowering {
     const size_t axis = TensorOf(node.outputs[0]).shape.size() - 1;
     BATON_ASSIGN_OR_RETURN(const int result,
                            TakeEpilogue(number, axis, false, epilogue, nodes));
-    BATON_ASSIGN_OR_RETURN(Tensor packed,
-                           PackWeight(*TensorOf(node.inputs[1]).constant,
-                                      HasTransposedWeight(node), params));
-    const int weight = NewConstant(std::move(packed));
+    PackedWeight& packed =
+        packed_[{node.inputs[1], -1, HasTransposedWeight(node)}];
+    if (packed.tensor < 0) {
+      BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                             PackWeight(*TensorOf(node.inputs[1]).constant,
+                                        HasTransposedWeight(node), params));
+      packed.tensor = NewConstant(std::move(tensor));
+    }
+    const int weight = packed.tensor;
     KernelChoice choice = MatmulStep(blocked_kernels_, params, node.inputs[0],
                                      weight, epilogue, result);
     choice.overwrites = epilogue.residual;
@@ -1166,7 +1179,14 @@ class Lowering {
   std::vector<int> output_of_;   // of tensors: the output that they are
   std::vector<int> blocked_of_;  // of tensors: their blocked forms
   std::vector<bool> is_planar_;  // of tensors: a step so far computes them
-  // Of tensors that are no maps, and of which views are maps.
+  struct PackedWeight {
+    int tensor = -1;
+    bool is_finite = false;
+  };
+  // By the tensor, the groups of a convolution (-1 for a product), and whether
+  // the input is planar (or the weight transposed).
+  std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
+  // Tensors that are no maps, and of which views are maps.
   FlatHashMap<int, TensorShape> map_shapes_;
   std::vector<std::vector<int>> consumers_;  // of tensors
   std::vector<bool> is_claimed_;  // of nodes: an epilogue computes them

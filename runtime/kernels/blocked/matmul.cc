@@ -86,7 +86,12 @@ void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
       }
     } else {
       for (int64_t i = 0; i < k; ++i) {
-        std::copy_n(b + i * n + j0, columns, packed + i * kBlock);
+        const float* const from = b + i * n + j0;
+        if (columns == kBlock) {
+          std::copy_n(from, kBlock, packed + i * kBlock);
+        } else {
+          std::copy_n(from, columns, packed + i * kBlock);
+        }
       }
     }
     packed += k * kBlock;
