@@ -3,9 +3,12 @@
 #ifndef BATON_BACKEND_CPU_LOWER_H_
 #define BATON_BACKEND_CPU_LOWER_H_
 
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
 
 namespace baton::cpu {
 
@@ -14,6 +17,8 @@ struct LowerOptions {
   // False for tests: each operator is a step of the evaluator's kernel.
   bool use_kernels = true;
   bool fuse = true;
+  // The vectors of the kernels; the widest that the processor has by default.
+  std::optional<kernels::blocked::Width> width = std::nullopt;
 };
 
 // The plan of `graph`. Its sources are numbers of nodes of the graph. Constants
