@@ -313,6 +313,55 @@ TEST(ExportOnnxTest, IndicesBelowZeroAreWhatTheOperatorTakesThemFor) {
                  {x});
 }
 
+TEST(ExportOnnxTest, SlicesThatBeginBeforeTheFirstElement) {
+  const Tensor x = *Tensor::FromValues<float>({3}, {1, 2, 3});
+  for (const char* slice : {"begin=[-10], end=[-11], strides=[-1]",
+                            "begin=[-10], end=[-20], strides=[-3]",
+                            "begin=[-3], end=[-11], strides=[-1]",
+                            "begin=[5], end=[9], strides=[1]",
+                            "begin=[-10], end=[-9], strides=[1]"}) {
+    ExpectSameBits(
+        Main(absl::StrCat("(%x: Tensor[(3), float32]) { strided_slice(%x, ",
+                          slice, ", axes=[0]) }")),
+        {x});
+  }
+}
+
+TEST(ExportOnnxTest, PoolsOfNothingAreImportedAgain) {
+  const IRModule module =
+      Imported(absl::StrCat("name: 'g' node { op_type: 'AveragePool' input: 'x'"
+                            " output: 'y' attribute { name: 'kernel_shape'"
+                            " type: INTS ints: 2 ints: 2 }"
+                            " attribute { name: 'auto_pad' type: STRING"
+                            " s: 'SAME_UPPER' } } ",
+                            Value("input", "x",
+                                  "dim { dim_param: 'N' } dim { dim_value: 3 }"
+                                  " dim { dim_value: 4 } dim { dim_value: 0 }"),
+                            "output { name: 'y' } "));
+  const absl::StatusOr<onnx::OnnxModel> model = ExportOnnx(module);
+  ASSERT_THAT(model, IsOk());
+  const auto bytes = std::make_shared<const std::string>(model->ToString());
+  EXPECT_THAT(ImportOnnx(*bytes, bytes), IsOk());
+}
+
+TEST(ExportOnnxTest, UpdatesHaveTheShapeOfTheIndices) {
+  const auto status = [](const char* updates) {
+    return ExportOnnx(
+               Main(absl::StrCat(
+                   "(%x: Tensor[(4), float32], %i: Tensor[(3), int64],"
+                   " %u: Tensor[",
+                   updates, ", float32]) { scatter_elements(%x, %i, %u) }")))
+        .status();
+  };
+  EXPECT_THAT(status("(3)"), IsOk());
+  EXPECT_THAT(status("(?)"), IsOk());
+  for (const char* updates : {"(2)", "()", "(3, 1)"}) {
+    EXPECT_THAT(status(updates), StatusIs(absl::StatusCode::kUnimplemented,
+                                          "at indices of the shape"))
+        << updates;
+  }
+}
+
 TEST(ExportOnnxTest, RemaindersOfFloatsAreExact) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<double> x = {1e9, 123456789, 5, -5, 3e38, -3e38,
