@@ -350,6 +350,7 @@ Values Exporter::ExportCall(const Expr& expr, const CallNode& call) {
   };
   CallExport context(call, opset_, graph_, lookup, resolve);
   absl::StatusOr<Values> result = (*exporter)(context);
+  if (result.ok() && !context.status().ok()) result = context.status();
   if (!result.ok()) {
     Fail(expr,
          absl::StrCat("operator ", op->name(), " has no form in ONNX of opset ",

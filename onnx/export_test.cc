@@ -15,12 +15,16 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/ir/op.h"
+#include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
 #include "baton/onnx/import.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/text_parser.h"  // IWYU pragma: keep
 #include "baton/relay/op/tensor/elementwise.h"
@@ -211,8 +215,14 @@ void ExpectSameResults(const IRModule& module,
         got->is_tensor() ? got->tensor() : got->fields()[i].tensor();
     ASSERT_EQ(tensor.shape(), wanted[i].shape());
     ASSERT_EQ(tensor.dtype(), wanted[i].dtype());
+    const DType dtype = tensor.dtype();
+    const double relative = dtype.is_float() && dtype.bits() < 32 ? 1e-2 : 0;
     for (int64_t k = 0; k < tensor.num_elements(); ++k) {
-      EXPECT_NEAR(tensor.AtAsDouble(k), wanted[i].AtAsDouble(k), 1e-5);
+      const double a = tensor.AtAsDouble(k);
+      const double b = wanted[i].AtAsDouble(k);
+      EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b)) ||
+                  std::abs(a - b) <= 1e-5 + relative * std::abs(b))
+          << a << " is not " << b;
     }
   }
 }
@@ -259,6 +269,41 @@ TEST(ExportOnnxTest, WhatIsResizedGivesTheSameResults) {
                               " nn.upsampling(%x, scale_h=1.5f, scale_w=2f) }"))
                   .status(),
               StatusIs(absl::StatusCode::kUnimplemented, "integers"));
+}
+
+// Operators of one or two tensors and without attributes, of each element type:
+// what can be computed is written so that it gives the same, or is refused.
+TEST(ExportOnnxTest, EachElementTypeIsTheSameOrRefused) {
+  int num_same = 0;
+  for (const OpNode* op : OpRegistry::Global().List()) {
+    if (onnx::OnnxExporters().Get(*op) == nullptr) continue;
+    for (const char* dtype :
+         {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16",
+          "uint32", "uint64", "float16", "bfloat16", "float32", "float64"}) {
+      for (const bool is_binary : {false, true}) {
+        const std::string type = absl::StrCat("Tensor[(2, 3), ", dtype, "]");
+        const std::string text =
+            absl::StrCat("#[version = \"0.0.5\"]\ndef @main(%x: ", type,
+                         is_binary ? absl::StrCat(", %y: ", type) : "", ") { ",
+                         op->name(), is_binary ? "(%x, %y)" : "(%x)", " }");
+        absl::StatusOr<IRModule> module = ParseModule(text);
+        if (!module.ok()) continue;
+        module = InferTypes(*std::move(module));
+        if (!module.ok()) continue;
+        const Function main = module->Find<Function>("main");
+        if (main->body()->tensor_type() == nullptr) continue;
+        const auto args = RandomInputs(main, 1);
+        if (!args.ok() || !EvaluateFunction(*module, "main", *args).ok()) {
+          continue;
+        }
+        if (absl::IsUnimplemented(ExportOnnx(*module).status())) continue;
+        SCOPED_TRACE(text);
+        ExpectSameResults(*module, *args);
+        ++num_same;
+      }
+    }
+  }
+  EXPECT_GT(num_same, 400);
 }
 
 // As ExpectSameResults, bit for bit, of a function with one tensor as result.
@@ -311,6 +356,72 @@ TEST(ExportOnnxTest, IndicesBelowZeroAreWhatTheOperatorTakesThemFor) {
   ExpectSameBits(Main("(%x: Tensor[(4), float32]) {"
                       " gather(%x, reshape(-1, newshape=[1]), axis=0) }"),
                  {x});
+}
+
+TEST(ExportOnnxTest, SlicesThatBeginBeforeTheFirstElement) {
+  const Tensor x = *Tensor::FromValues<float>({3}, {1, 2, 3});
+  for (const char* slice : {"begin=[-10], end=[-11], strides=[-1]",
+                            "begin=[-10], end=[-20], strides=[-3]",
+                            "begin=[-3], end=[-11], strides=[-1]",
+                            "begin=[5], end=[9], strides=[1]",
+                            "begin=[-10], end=[-9], strides=[1]"}) {
+    ExpectSameBits(
+        Main(absl::StrCat("(%x: Tensor[(3), float32]) { strided_slice(%x, ",
+                          slice, ", axes=[0]) }")),
+        {x});
+  }
+}
+
+TEST(ExportOnnxTest, PoolsOfNothingAreImportedAgain) {
+  const IRModule module =
+      Imported(absl::StrCat("name: 'g' node { op_type: 'AveragePool' input: 'x'"
+                            " output: 'y' attribute { name: 'kernel_shape'"
+                            " type: INTS ints: 2 ints: 2 }"
+                            " attribute { name: 'auto_pad' type: STRING"
+                            " s: 'SAME_UPPER' } } ",
+                            Value("input", "x",
+                                  "dim { dim_param: 'N' } dim { dim_value: 3 }"
+                                  " dim { dim_value: 4 } dim { dim_value: 0 }"),
+                            "output { name: 'y' } "));
+  const absl::StatusOr<onnx::OnnxModel> model = ExportOnnx(module);
+  ASSERT_THAT(model, IsOk());
+  const auto bytes = std::make_shared<const std::string>(model->ToString());
+  EXPECT_THAT(ImportOnnx(*bytes, bytes), IsOk());
+}
+
+// ONNX Runtime mistakes the count of such windows.
+TEST(ExportOnnxTest, PaddingBehindPoolsIsDataFromOpset19On) {
+  const auto ops = [](const char* padding, int opset) {
+    return Ops(Exported(Main(absl::StrCat(
+                            "(%x: Tensor[(1, 1, 6, 6), float32]) {"
+                            " nn.avg_pool2d(%x, pool_size=[3, 3], padding=[",
+                            padding, "], count_include_pad=True) }")),
+                        {.opset = opset})
+                   .graph());
+  };
+  EXPECT_THAT(ops("0, 0, 1, 1", 18), ElementsAre("AveragePool"));
+  EXPECT_THAT(ops("0, 0, 1, 1", 19), ElementsAre("Pad", "AveragePool"));
+  EXPECT_THAT(ops("1, 0, 1, 0", 21), ElementsAre("Pad", "AveragePool"));
+  EXPECT_THAT(ops("1, 1, 1, 1", 21), ElementsAre("AveragePool"));
+  EXPECT_THAT(ops("0, 1, 0, 1", 21), ElementsAre("AveragePool"));
+}
+
+TEST(ExportOnnxTest, UpdatesHaveTheShapeOfTheIndices) {
+  const auto status = [](const char* updates) {
+    return ExportOnnx(
+               Main(absl::StrCat(
+                   "(%x: Tensor[(4), float32], %i: Tensor[(3), int64],"
+                   " %u: Tensor[",
+                   updates, ", float32]) { scatter_elements(%x, %i, %u) }")))
+        .status();
+  };
+  EXPECT_THAT(status("(3)"), IsOk());
+  EXPECT_THAT(status("(?)"), IsOk());
+  for (const char* updates : {"(2)", "()", "(3, 1)"}) {
+    EXPECT_THAT(status(updates), StatusIs(absl::StatusCode::kUnimplemented,
+                                          "at indices of the shape"))
+        << updates;
+  }
 }
 
 TEST(ExportOnnxTest, RemaindersOfFloatsAreExact) {

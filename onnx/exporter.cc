@@ -1,10 +1,13 @@
 #include "baton/onnx/exporter.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +19,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/graph.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/schema.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -66,10 +70,47 @@ ValueId CallExport::Node(absl::string_view op, absl::Span<const ValueId> inputs,
   return Nodes(op, inputs, std::move(attributes), 1)[0];
 }
 
+ElementTypes CallExport::TypesOf(ValueId value) const {
+  const auto found = element_types_.find(value);
+  if (found != element_types_.end()) return found->second;
+  const TensorTypeNode* type =
+      value == kNoValue ? nullptr : graph_.TypeOf(value);
+  if (type == nullptr) return 0;
+  return ElementTypes{1} << static_cast<int>(
+             onnx::ElementTypeOf(type->dtype()));
+}
+
+void CallExport::NoteTypes(absl::string_view op,
+                           absl::Span<const ValueId> inputs,
+                           absl::Span<const ValueId> outputs) {
+  const std::optional<Schema> schema = FindSchema(op, opset_);
+  if (!schema.has_value()) return;
+  absl::InlinedVector<ElementTypes, 6> types;
+  for (const ValueId input : inputs) types.push_back(TypesOf(input));
+  const absl::Status fits = CheckElementTypes(*schema, types);
+  if (!fits.ok() && status_.ok()) {
+    status_ = absl::UnimplementedError(absl::StrCat(op, ": ", fits.message()));
+  }
+  for (size_t k = 0; k < outputs.size() && k < schema->outputs.size(); ++k) {
+    const Schema::Value& output = schema->outputs[k];
+    if (output.arity == Schema::Arity::kHeterogeneous) break;
+    ElementTypes result = 0;
+    for (size_t i = 0; i < inputs.size() && result == 0; ++i) {
+      const Schema::Value* input = schema->Input(i);
+      if (input != nullptr && input->type == output.type) result = types[i];
+    }
+    const bool is_one = (output.types & (output.types - 1)) == 0;
+    if (result == 0 && is_one) result = output.types;
+    if (result != 0) element_types_.emplace(outputs[k], result);
+  }
+}
+
 Values CallExport::Nodes(absl::string_view op, absl::Span<const ValueId> inputs,
                          NodeAttributes attributes, int num_outputs) {
-  return graph_.AddNode(op, inputs, std::move(attributes), num_outputs,
-                        call_.span());
+  Values outputs = graph_.AddNode(op, inputs, std::move(attributes),
+                                  num_outputs, call_.span());
+  NoteTypes(op, inputs, outputs);
+  return outputs;
 }
 
 ValueId CallExport::TensorConstant(Tensor value) {
@@ -97,6 +138,8 @@ ValueId CallExport::Cast(ValueId value, DType from, DType to) {
   const ValueId result =
       Node("Cast", {value},
            NodeAttributes().Int("to", static_cast<int64_t>(ElementTypeOf(to))));
+  element_types_.emplace(
+      result, ElementTypes{1} << static_cast<int>(onnx::ElementTypeOf(to)));
   if (const TensorTypeNode* type = graph_.TypeOf(value)) {
     graph_.SetType(result, TensorType(type->shape(), to));
   }

@@ -24,11 +24,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/graph.h"
+#include "baton/onnx/schema.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::onnx {
@@ -121,12 +123,26 @@ class CallExport {
   // OK if the opset is at least `opset`.
   absl::Status Needs(int opset) const;
 
+  // The first node that was added here with inputs of element types that ONNX's
+  // operator does not take; else OK.
+  const absl::Status& status() const { return status_; }
+
  private:
+  // The element type that a value counts as; 0 if it is not clear.
+  ElementTypes TypesOf(ValueId value) const;
+  // Checks the inputs of a node that was added, and notes the types of its
+  // outputs.
+  void NoteTypes(absl::string_view op, absl::Span<const ValueId> inputs,
+                 absl::Span<const ValueId> outputs);
+
   const CallNode& call_;
   int opset_;
   Graph& graph_;
   Lookup lookup_;
   Resolve resolve_;
+  absl::Status status_;
+  // The element types of values that were added here, where they are clear.
+  FlatHashMap<ValueId, ElementTypes> element_types_;
 };
 
 // The values of the result: one for a tensor; for a tuple, one for each field.

@@ -1061,6 +1061,46 @@ TEST(ImportOnnxTest, ShapesOfRecurrentNetworksMustFit) {
   }
 }
 
+// Slice and Resize with an input whose shape does not fit the others, computed.
+TEST(ImportOnnxTest, VectorsOfAxesMustFit) {
+  const auto import = [](const std::string& op,
+                         const std::vector<std::vector<int64_t>>& shapes) {
+    std::string graph =
+        absl::StrCat("node { op_type: '", op, "' output: 'y' input: 'x' ");
+    std::string inputs = Value("input", "x", {kThree, kThree});
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const std::string name = absl::StrCat("i", i);
+      const bool is_absent = shapes[i] == std::vector<int64_t>{-1};
+      absl::StrAppend(&graph, "input: '", is_absent ? "" : name, "' ");
+      if (is_absent) continue;
+      std::vector<std::string> dims;
+      for (const int64_t dim : shapes[i]) {
+        dims.push_back(absl::StrCat("dim_value: ", dim));
+      }
+      absl::StrAppend(&inputs, Value("input", name, dims, 7));
+    }
+    return Import(absl::StrCat(graph, "} ", inputs, "output { name: 'y' } "))
+        .status()
+        .code();
+  };
+  const std::vector<int64_t> absent = {-1};
+  const auto invalid = absl::StatusCode::kInvalidArgument;
+  const auto ok = absl::StatusCode::kOk;
+  EXPECT_EQ(import("Slice", {{2}, {2}, {2}, {2}}), ok);
+  for (size_t i = 0; i < 4; ++i) {
+    for (const std::vector<int64_t>& shape :
+         {std::vector<int64_t>{}, {1}, {3}, {0}, {2, 1}}) {
+      std::vector<std::vector<int64_t>> shapes(4, {2});
+      shapes[i] = shape;
+      EXPECT_EQ(import("Slice", shapes), invalid) << i;
+    }
+  }
+  EXPECT_EQ(import("Resize", {absent, absent, {2}}), ok);
+  EXPECT_EQ(import("Resize", {absent, absent, {0}}), invalid);
+  EXPECT_EQ(import("Resize", {absent, absent, {3}}), invalid);
+  EXPECT_EQ(import("Resize", {absent, absent, {}}), invalid);
+}
+
 // The result of Einsum for operands of these shapes. If the first extent is
 // symbolic, the operator einsum computes it.
 absl::StatusOr<baton::Value> EinsumResult(

@@ -387,6 +387,7 @@ absl::StatusOr<Values> Variance(CallExport& call) {
 
 // min(max(x, low), high) of scalars `low` and `high` is one node.
 absl::StatusOr<Values> Minimum(CallExport& call) {
+  if (call.ElementType(0).is_bool()) return Same<"And">(call);
   const CallNode* maximum = call.Definition(0).As<CallNode>();
   if (maximum != nullptr && call.Rank(1) == 0 &&
       IsCallTo(call.Definition(0), BATON_OP("maximum")) &&
@@ -395,6 +396,20 @@ absl::StatusOr<Values> Minimum(CallExport& call) {
                                      call.Of(maximum->arg(1)), call.Arg(1)})};
   }
   return Same<"Min">(call);
+}
+
+absl::StatusOr<Values> Maximum(CallExport& call) {
+  return call.ElementType(0).is_bool() ? Same<"Or">(call) : Same<"Max">(call);
+}
+
+// Comparisons of order, which ONNX has of numbers only.
+template <OpName kName>
+absl::StatusOr<Values> Ordered(CallExport& call) {
+  const DType dtype = call.ElementType(0);
+  if (!dtype.is_bool()) return Same<kName>(call);
+  return Values{
+      call.Node(kName.view(), {call.Cast(call.Arg(0), dtype, DType::Int(32)),
+                               call.Cast(call.Arg(1), dtype, DType::Int(32))})};
 }
 
 // --- Registrations ---------------------------------------------------------
@@ -441,13 +456,14 @@ BATON_EXTEND_OP("divide").Set(OnnxExporters(), Arithmetic<"Div">);
 BATON_EXTEND_OP("multiply").Set(OnnxExporters(), Multiply);
 BATON_EXTEND_OP("subtract").Set(OnnxExporters(), Arithmetic<"Sub">);
 BATON_EXTEND_OP("power").Set(OnnxExporters(), Same<"Pow">);
-BATON_EXTEND_OP("maximum").Set(OnnxExporters(), Same<"Max">);
+BATON_EXTEND_OP("maximum").Set(OnnxExporters(), Maximum);
 BATON_EXTEND_OP("minimum").Set(OnnxExporters(), Minimum);
 BATON_EXTEND_OP("equal").Set(OnnxExporters(), Same<"Equal">);
-BATON_EXTEND_OP("greater").Set(OnnxExporters(), Same<"Greater">);
-BATON_EXTEND_OP("greater_equal").Set(OnnxExporters(), Same<"GreaterOrEqual">);
-BATON_EXTEND_OP("less").Set(OnnxExporters(), Same<"Less">);
-BATON_EXTEND_OP("less_equal").Set(OnnxExporters(), Same<"LessOrEqual">);
+BATON_EXTEND_OP("greater").Set(OnnxExporters(), Ordered<"Greater">);
+BATON_EXTEND_OP("greater_equal")
+    .Set(OnnxExporters(), Ordered<"GreaterOrEqual">);
+BATON_EXTEND_OP("less").Set(OnnxExporters(), Ordered<"Less">);
+BATON_EXTEND_OP("less_equal").Set(OnnxExporters(), Ordered<"LessOrEqual">);
 BATON_EXTEND_OP("not_equal").Set(OnnxExporters(), NotEqual);
 BATON_EXTEND_OP("floor_divide").Set(OnnxExporters(), FloorDivide);
 BATON_EXTEND_OP("trunc_divide").Set(OnnxExporters(), TruncDivide);

@@ -455,17 +455,28 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
   }
   NodeAttributes attributes;
   attributes.Ints("kernel_shape", kernel);
-  if (attrs.ceil_mode && count_include_pad) {
+  BATON_ASSIGN_OR_RETURN(Ints pads, FullPadding(attrs.padding, axes));
+  // From opset 19 on, ONNX Runtime 1.23.2 counts as if the padding behind axis
+  // i were number 2 * i + 1 of them all, as it would be if they were in pairs.
+  const auto is_miscounted = [&] {
+    bool result = false;
+    for (size_t i = 0; i < axes; ++i) {
+      result = result || pads[2 * i + 1] < pads[axes + i];
+    }
+    return result && call.opset() >= 19;
+  };
+  if (count_include_pad && (attrs.ceil_mode || is_miscounted())) {
     // Relay counts what ceil_mode adds as padding, ONNX does not: it becomes
     // padding, or data where a kernel is not wider than its padding.
     BATON_ASSIGN_OR_RETURN(const Ints steps,
                            ForAxes(attrs.strides, axes, "strides"));
-    BATON_ASSIGN_OR_RETURN(Ints pads, FullPadding(attrs.padding, axes));
     BATON_ASSIGN_OR_RETURN(const Ints order,
                            AxisOrder(attrs.layout, defaults.layout));
-    BATON_ASSIGN_OR_RETURN(pads, CeilPadding(call, kernel, steps, dilation,
-                                             std::move(pads), order));
-    bool fits = true;
+    if (attrs.ceil_mode) {
+      BATON_ASSIGN_OR_RETURN(pads, CeilPadding(call, kernel, steps, dilation,
+                                               std::move(pads), order));
+    }
+    bool fits = !is_miscounted();
     for (size_t i = 0; i < 2 * axes; ++i) {
       fits = fits && pads[i] < kernel[i % axes];
     }

@@ -614,7 +614,12 @@ absl::StatusOr<Values> StridedSlice(CallExport& call) {
   const absl::Span<const Dim> shape = call.ArgType(0)->shape();
   const auto slices = relay::SlicesOf(shape, attrs);
   if (slices.ok()) {
-    for (const relay::AxisSlice& slice : *slices) {
+    for (relay::AxisSlice slice : *slices) {
+      if (shape[slice.axis].is_const() && slice.begin == slice.end) {
+        // Nothing. A begin before the first element would count from the end.
+        slice.begin = slice.end = 0;
+        slice.stride = 1;
+      }
       begins.push_back(slice.begin);
       // If the extent is known, `end` is counted from the front: an end below
       // zero is before the first element.
@@ -825,6 +830,16 @@ absl::StatusOr<Values> ScatterElements(CallExport& call) {
   const auto& attrs = call.attrs<relay::ScatterElementsAttrs>();
   BATON_ASSIGN_OR_RETURN(NodeAttributes attributes,
                          ReductionOf(call, attrs.reduction));
+  const absl::Span<const Dim> places = call.ArgType(1)->shape();
+  const absl::Span<const Dim> updates = call.ArgType(2)->shape();
+  if (!std::equal(places.begin(), places.end(), updates.begin(), updates.end(),
+                  [](const Dim& a, const Dim& b) {
+                    return !relay::ProvablyDiffer(a, b);
+                  })) {
+    return absl::UnimplementedError(absl::StrCat(
+        "of updates of the shape ", relay::ShapeToString(updates),
+        " at indices of the shape ", relay::ShapeToString(places)));
+  }
   const int64_t axis = FromFront(attrs.axis, call.Rank(0));
   attributes.Int("axis", axis);
   return Values{call.Node("ScatterElements",

@@ -17,11 +17,11 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/expect_shape.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/recursive_function.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/tensor/create.h"
@@ -335,17 +335,7 @@ absl::Status Recurrent::CheckShapes(const Dim& input_size, const Dim& batch,
   };
   for (const auto& [input, name, shape] : expected) {
     if (input >= 6 && !has_cell()) break;
-    if (!node_.HasInput(input)) continue;
-    BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
-                           TensorTypeOf(node_.Input(input)));
-    bool fits = type->rank() == static_cast<int>(shape.size());
-    for (int i = 0; fits && i < type->rank(); ++i) {
-      fits = !relay::ProvablyDiffer(type->dim(i), shape[i]);
-    }
-    if (fits) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " has shape ", relay::ShapeToString(type->shape()),
-                     ", where ", relay::ShapeToString(shape), " is expected"));
+    BATON_RETURN_IF_ERROR(ExpectShape(node_, input, name, shape));
   }
   return absl::OkStatus();
 }

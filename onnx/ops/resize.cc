@@ -24,6 +24,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/expect_shape.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
@@ -487,6 +488,8 @@ absl::StatusOr<std::vector<AxisSize>> SizesOfResize(NodeContext& node,
                                                     const Ints& axes) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
                          TensorTypeOf(node.Input(0)));
+  BATON_RETURN_IF_ERROR(
+      ExpectShape(node, 3, "sizes", {static_cast<int64_t>(axes.size())}));
   const absl::StatusOr<Ints> known = node.ConstantInts(3);
   const Dims elements =
       known.ok() ? Dims(known->begin(), known->end())
@@ -566,13 +569,8 @@ absl::StatusOr<std::vector<AxisSize>> ComputedScales(NodeContext& node,
                                                      int input) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
                          TensorTypeOf(node.Input(0)));
-  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* scales,
-                         TensorTypeOf(node.Input(input)));
-  if (scales->rank() != 1 ||
-      (scales->dim(0).is_const() &&
-       scales->dim(0).value() != static_cast<int64_t>(axes.size()))) {
-    return absl::InvalidArgumentError("sizes or scales do not fit the axes");
-  }
+  BATON_RETURN_IF_ERROR(
+      ExpectShape(node, input, "scales", {static_cast<int64_t>(axes.size())}));
   std::vector<AxisSize> result;
   for (size_t i = 0; i < axes.size(); ++i) {
     const int axis = static_cast<int>(axes[i]);

@@ -24,6 +24,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/expect_shape.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
@@ -790,6 +791,19 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
                   Attrs::Make(relay::StridedSliceAttrs{})));
 }
 
+// Starts, ends, axes and steps are vectors of one length.
+absl::Status CheckSliceInputs(NodeContext& node) {
+  constexpr const char* kNames[] = {"starts", "ends", "axes", "steps"};
+  Dim length = Dim::Any();
+  for (int i = 1; i <= 4; ++i) {
+    BATON_RETURN_IF_ERROR(ExpectShape(node, i, kNames[i - 1], {length}));
+    if (node.HasInput(i) && !length.is_const()) {
+      length = node.Input(i)->tensor_type()->dim(0);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Outputs> Slice(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
@@ -802,6 +816,7 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
     end = node.Ints("ends").value_or(Ints());
     axes = node.Ints("axes").value_or(Iota(begin.size()));
   } else {
+    BATON_RETURN_IF_ERROR(CheckSliceInputs(node));
     absl::StatusOr<Ints> starts = node.ConstantInts(1);
     absl::StatusOr<Ints> ends = node.ConstantInts(2);
     for (const int i : {3, 4}) {

@@ -178,7 +178,8 @@ absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
 
 namespace {
 
-// Refuses windows that are larger than the data with its padding.
+// Refuses windows that are larger than the data with its padding. Where there
+// is no data, there may be no window either.
 absl::Status CheckFits(const Window& window, const TensorTypeNode& data) {
   const int axes = static_cast<int>(window.kernel.size());
   for (int i = 0; i < axes; ++i) {
@@ -188,7 +189,11 @@ absl::Status CheckFits(const Window& window, const TensorTypeNode& data) {
         absl::int128(window.kernel[i] - 1) * window.dilations[i] + 1;
     const int64_t before = window.pads[i];
     const int64_t after = window.pads[i + axes];
-    if (span <= absl::int128(dim.value()) + before + after) continue;
+    const int64_t fewest = dim.value() == 0 ? 0 : 1;
+    if (absl::int128(dim.value()) + before + after - span + window.strides[i] >=
+        absl::int128(fewest) * window.strides[i]) {
+      continue;
+    }
     return absl::InvalidArgumentError(
         absl::StrCat("a window of ", static_cast<int64_t>(span),
                      " elements along axis ", i + 2, " does not fit into ",

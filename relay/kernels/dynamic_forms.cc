@@ -150,6 +150,13 @@ absl::StatusOr<Tensor> SliceOf(const Tensor& data,
   params.axes.emplace();
   for (const AxisSlice& slice : slices) {
     params.axes->push_back(slice.axis);
+    if (slice.begin == slice.end) {
+      // Nothing. A begin before the first element would count from the end.
+      params.begin.push_back(0);
+      params.end.push_back(0);
+      params.strides.push_back(1);
+      continue;
+    }
     params.begin.push_back(slice.begin);
     // Before the first element: written so that it does not count from the end.
     params.end.push_back(slice.end < 0 ? std::numeric_limits<int64_t>::min() / 2
