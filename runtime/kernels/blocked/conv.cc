@@ -31,7 +31,7 @@ constexpr size_t AlignUp(int64_t bytes) {
 
 // What a band reads fits into the second-level cache, and what tiles of it read
 // at a time, and their sums, nearly into the first-level cache.
-constexpr int64_t kBandBytes = int64_t{384} << 10;
+constexpr int64_t kBandBytes = int64_t{896} << 10;
 constexpr int64_t kBandPositions = 448;
 // Weights are read for each band.
 constexpr int64_t kLeastPositions = 64;
