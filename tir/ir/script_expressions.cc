@@ -39,6 +39,8 @@ constexpr uint32_t kNotSign = Sign("not");
 constexpr int kNotPrecedence = 3;
 constexpr int kComparison = 4;
 constexpr int kUnary = 11;
+// `*a` of an item: all of the item is its operand.
+constexpr int kStarred = 0;
 
 int PrecedenceOf(uint32_t sign) {
   switch (sign) {
@@ -175,11 +177,19 @@ ScriptParser::Value ScriptParser::ExprValue(PrimExpr e, int64_t begin,
   return value;
 }
 
+void ScriptParser::Push(Pending op) {
+  op.bracket = pending_.size() == pending_base_ ? kNoBracket
+               : pending_.back().kind >= Pending::kParen
+                   ? pending_.size() - 1
+                   : pending_.back().bracket;
+  pending_.push_back(std::move(op));
+}
+
 ScriptParser::Pending* ScriptParser::Bracket() {
-  for (size_t i = pending_.size(); i-- > pending_base_;) {
-    if (pending_[i].kind >= Pending::kParen) return &pending_[i];
-  }
-  return nullptr;
+  if (pending_.size() == pending_base_) return nullptr;
+  Pending& top = pending_.back();
+  if (top.kind >= Pending::kParen) return &top;
+  return top.bracket == kNoBracket ? nullptr : &pending_[top.bracket];
 }
 
 bool ScriptParser::ParseExpr(Value* result) {
@@ -268,7 +278,7 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
         op.sign = kNotSign;
         op.precedence = kNotPrecedence;
         op.begin = t.begin;
-        pending_.push_back(std::move(op));
+        Push(std::move(op));
         return true;
       }
       if (name == "lambda") {
@@ -305,7 +315,18 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
         op.sign = t.sign;
         op.precedence = kUnary;
         Next();
-        pending_.push_back(std::move(op));
+        Push(std::move(op));
+        return true;
+      }
+      if (t.sign == Sign("*") && bracket != nullptr &&
+          &pending_.back() == bracket && bracket->kind != Pending::kDict &&
+          (bracket->keywords.empty() ||
+           bracket->keywords.back().second < values_.size())) {
+        op.kind = Pending::kUnary;
+        op.sign = t.sign;
+        op.precedence = kStarred;
+        Next();
+        Push(std::move(op));
         return true;
       }
       if (t.sign == Sign("(") || t.sign == Sign("[") || t.sign == Sign("{")) {
@@ -313,7 +334,7 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
                   : t.sign == Sign("[") ? Pending::kList
                                         : Pending::kDict;
         Next();
-        pending_.push_back(std::move(op));
+        Push(std::move(op));
         return true;
       }
       // A bracket that closes after a comma, or at once.
@@ -396,7 +417,7 @@ bool ScriptParser::ParseOperator(bool* want_operand, bool* done) {
       op.sign = sign;
       op.precedence = PrecedenceOf(sign);
       op.begin = t.begin;
-      pending_.push_back(std::move(op));
+      Push(std::move(op));
       Next();
       *want_operand = true;
       return true;
@@ -421,7 +442,7 @@ bool ScriptParser::ParseOperator(bool* want_operand, bool* done) {
       op.sign = t.sign;
       op.precedence = precedence;
       op.begin = t.begin;
-      pending_.push_back(std::move(op));
+      Push(std::move(op));
       Next();
       *want_operand = true;
       return true;
@@ -447,7 +468,7 @@ bool ScriptParser::ParseOperator(bool* want_operand, bool* done) {
         op.begin = t.begin;
         op.base = values_.size();
         op.item = op.base;
-        pending_.push_back(std::move(op));
+        Push(std::move(op));
         Next();
         *want_operand = true;
         return true;
@@ -519,6 +540,13 @@ bool ScriptParser::EndItem() {
     }
     values_.push_back(std::move(slice));
     bracket.colons = 0;
+  }
+  if (values_.size() > bracket.base && values_.back().is_starred) {
+    const Value starred = std::move(values_.back());
+    values_.pop_back();
+    values_.insert(values_.end(), starred.items().begin(),
+                   starred.items().end());
+    bracket.is_tuple = true;
   }
   bracket.item = values_.size();
   return true;
@@ -622,6 +650,11 @@ bool ScriptParser::Close(uint32_t sign) {
         }
         if (!CallFunction(name.substr(2), std::move(items), std::move(keywords),
                           callee.begin, end, &result)) {
+          return false;
+        }
+      } else if (callee.Is(Value::kMethod)) {
+        if (!CallMethod(callee, std::move(items), std::move(keywords), end,
+                        &result)) {
           return false;
         }
       } else {
@@ -739,6 +772,14 @@ bool ScriptParser::EvaluateLambda(const Value& lambda,
 // Operators.
 
 bool ScriptParser::ApplyUnary(uint32_t sign, const Value& a, Value* result) {
+  if (sign == Sign("*")) {
+    if (!a.Is(Value::kTuple) && !a.Is(Value::kList)) {
+      return Fail(a, "only a list or a tuple is unpacked by `*`");
+    }
+    *result = a;
+    result->is_starred = true;
+    return true;
+  }
   if (sign == Sign("-") || sign == Sign("+")) {
     const bool negates = sign == Sign("-");
     if (a.IsNumber()) {
@@ -1074,10 +1115,22 @@ bool ScriptParser::ApplyAttribute(const Value& base, const Token& name,
                                      : std::string(buffer->scope());
       return true;
     }
+    if (attr == "access_ptr" || attr == "vload" || attr == "vstore") {
+      result->kind = Value::kMethod;
+      result->text = std::string(attr);
+      result->node = base.node;
+      return true;
+    }
     return Fail(name.begin, name.end,
                 absl::StrCat("a buffer has no `", attr,
                              "`: known are data, shape, strides, elem_offset, "
-                             "dtype and scope"));
+                             "dtype, scope, access_ptr, vload and vstore"));
+  }
+  if (base.Is(Value::kExpr) && attr == "astype") {
+    result->kind = Value::kMethod;
+    result->text = std::string(attr);
+    result->node = base.node;
+    return true;
   }
   if (base.Is(Value::kExpr) && attr == "dtype") {
     result->kind = Value::kString;
@@ -1101,6 +1154,22 @@ bool ScriptParser::ApplyIndex(const Value& base, Values indices, int64_t end,
     }
     *result = base.items()[static_cast<size_t>(index)];
     return true;
+  }
+  // The older forms T.Buffer[(16,), "float32"] and T.Ptr[T.float32].
+  if (base.Is(Value::kName) &&
+      (base.text == "T.Buffer" || base.text == "T.Ptr")) {
+    const bool is_shape = base.text == "T.Buffer" && indices.size() >= 2 &&
+                          !indices[1].Is(Value::kString);
+    if (is_shape) {
+      Value shape;
+      if (!Compound(Value::kTuple, std::move(indices), base.begin, end,
+                    &shape)) {
+        return false;
+      }
+      indices = {std::move(shape)};
+    }
+    return CallFunction(base.text.substr(2), std::move(indices), {}, base.begin,
+                        end, result);
   }
   if (!base.Is(Value::kBuffer)) {
     return Fail(base, "only buffers, lists and tuples have elements");
@@ -1242,6 +1311,8 @@ bool ScriptParser::ToExpr(const Value& value, PrimExpr* e) {
     case Value::kForm:
       return Fail(value, absl::StrCat("T.", value.text,
                                       " is a statement, not an expression"));
+    case Value::kMethod:
+      return Fail(value, absl::StrCat(value.text, " is only called"));
     default:
       return Fail(value, "this is no expression");
   }

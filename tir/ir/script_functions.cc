@@ -39,15 +39,52 @@ constexpr absl::string_view kForms[] = {
     "vectorized",   "where",       "writes"};
 
 // Functions that make one node each.
-constexpr absl::string_view kNodes[] = {
-    "And",       "Broadcast",    "Cast",     "Let",      "Not",
-    "Or",        "Ramp",         "Select",   "Shuffle",  "abs",
-    "broadcast", "comm_reducer", "floordiv", "floormod", "index_map",
-    "iter_var",  "max",          "min",      "ramp",     "target",
-    "truncdiv",  "truncmod",     "handle",   "Add",      "Sub",
-    "Mul",       "Div",          "Mod",      "FloorDiv", "FloorMod",
-    "EQ",        "NE",           "LT",       "LE",       "GT",
-    "GE",        "Min",          "Max"};
+constexpr absl::string_view kNodes[] = {"And",
+                                        "Broadcast",
+                                        "Cast",
+                                        "Let",
+                                        "Not",
+                                        "Or",
+                                        "Ramp",
+                                        "Select",
+                                        "Shuffle",
+                                        "abs",
+                                        "broadcast",
+                                        "comm_reducer",
+                                        "floordiv",
+                                        "floormod",
+                                        "index_map",
+                                        "iter_var",
+                                        "max",
+                                        "min",
+                                        "ramp",
+                                        "target",
+                                        "truncdiv",
+                                        "truncmod",
+                                        "handle",
+                                        "Ptr",
+                                        "cast",
+                                        "ceildiv",
+                                        "max_value",
+                                        "meta_var",
+                                        "min_value",
+                                        "StringImm",
+                                        "llvm_lookup_intrinsic_id",
+                                        "Add",
+                                        "Sub",
+                                        "Mul",
+                                        "Div",
+                                        "Mod",
+                                        "FloorDiv",
+                                        "FloorMod",
+                                        "EQ",
+                                        "NE",
+                                        "LT",
+                                        "LE",
+                                        "GT",
+                                        "GE",
+                                        "Min",
+                                        "Max"};
 
 struct NamedBinary {
   absl::string_view name;
@@ -84,6 +121,45 @@ bool MatchesOperands(absl::string_view name) {
       "shift_right", "pow",        "fmod"};
   return std::find(std::begin(kNames), std::end(kNames), name) !=
          std::end(kNames);
+}
+
+// Forms of older scripts, with the reason why none of them is read.
+struct Removed {
+  absl::string_view name;
+  absl::string_view reason;
+};
+constexpr Removed kRemoved[] = {
+    {"preflattened_buffer",
+     "buffers of parameters keep their shapes, and tir.FlattenBuffer flattens "
+     "them: leave this line out"},
+    {"load", "a load is an element of a buffer: A[i]"},
+    {"store", "a store is an assignment: A[i] = value"}};
+
+// The largest or smallest value of a type; null if there is none that is a
+// constant.
+PrimExpr Limit(DType dtype, bool largest) {
+  if (dtype.is_float()) {
+    double value = 0;
+    if (dtype == DType::Float(64)) {
+      value = std::numeric_limits<double>::max();
+    } else if (dtype == DType::Float(32)) {
+      value = std::numeric_limits<float>::max();
+    } else if (dtype == DType::Float(16)) {
+      value = 65504;
+    } else {
+      return {};
+    }
+    return FloatImm(dtype, largest ? value : -value);
+  }
+  if (!dtype.is_integral() || dtype.lanes() != 1) return {};
+  const int bits = dtype.bits();
+  if (!dtype.is_int()) {
+    if (!largest) return IntImm(dtype, 0);
+    if (bits > 63) return {};
+    return IntImm(dtype, static_cast<int64_t>((uint64_t{1} << bits) - 1));
+  }
+  const auto most = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  return IntImm(dtype, largest ? most : -most - 1);
 }
 
 bool IsForm(absl::string_view name) {
@@ -151,24 +227,35 @@ bool ScriptParser::CallDType(
     DType dtype, const Values& args,
     const std::vector<std::pair<std::string, Value>>& keywords,
     const Value& place, Value* result) {
+  const bool is_pointer =
+      dtype.code() == DType::Code::kHandle && !dtype.is_void();
   bool is_size = false;
+  const Value* element_type = args.empty() ? nullptr : &args[0];
+  const Value* scope_name = args.size() < 2 ? nullptr : &args[1];
   for (const auto& [key, value] : keywords) {
-    if (key != "is_size_var" || !value.IsNumber()) {
+    if (is_pointer && key == "dtype" && element_type == nullptr) {
+      element_type = &value;
+    } else if (is_pointer && key == "storage_scope" && scope_name == nullptr) {
+      scope_name = &value;
+    } else if (key == "is_size_var" && value.IsNumber()) {
+      is_size = value.number != 0;
+    } else {
       return Fail(value, absl::StrCat("a data type has no argument `", key,
                                       "`: known is is_size_var=True"));
     }
-    is_size = value.number != 0;
   }
-  const bool is_handle = dtype.code() == DType::Code::kHandle;
-  if (is_handle && !dtype.is_void()) {
+  if (is_pointer) {
     DType element;
     std::string scope;
     if (args.size() > 2) return Fail(args[2], "T.handle takes two arguments");
-    if (!args.empty() && !ToDType(args[0], &element)) return false;
-    if (args.size() > 1 && !ToText(args[1], &scope)) return false;
+    if (element_type != nullptr && !ToDType(*element_type, &element)) {
+      return false;
+    }
+    if (scope_name != nullptr && !ToText(*scope_name, &scope)) return false;
     result->kind = Value::kNewVar;
-    result->node = Var(new VarNode("v", kHandle, is_size, !args.empty(),
-                                   element, std::move(scope), Span()));
+    result->node =
+        Var(new VarNode("v", kHandle, is_size, element_type != nullptr, element,
+                        std::move(scope), Span()));
     return true;
   }
   if (args.empty()) {
@@ -240,6 +327,18 @@ bool ScriptParser::CallFunction(
           DType::Parse(name == "boolean" ? "bool" : name);
       dtype.ok()) {
     return CallDType(*dtype, args, keywords, place, result);
+  }
+  if (name == "Ptr" || name == "ptr") {
+    const bool has_scope = std::any_of(
+        keywords.begin(), keywords.end(),
+        [](const auto& keyword) { return keyword.first == "storage_scope"; });
+    if (args.size() < 2 && !has_scope) {
+      Value scope = place;
+      scope.kind = Value::kString;
+      scope.text = "global";
+      keywords.emplace_back("storage_scope", std::move(scope));
+    }
+    return CallDType(kHandle, args, keywords, place, result);
   }
   // From here on: functions of expressions.
   Value form = place;
@@ -441,6 +540,63 @@ bool ScriptParser::CallFunction(
     }
     return Fail(*bound[2], absl::StrCat("there is no kind ", type_name));
   }
+  if (name == "cast") {
+    PrimExpr value;
+    DType dtype;
+    if (!Bind(form, {"src", "dtype"}, 2, &bound) ||
+        !ToExpr(*bound[0], &value) || !ToDType(*bound[1], &dtype)) {
+      return false;
+    }
+    if (value.dtype() != dtype &&
+        (value.dtype().code() == DType::Code::kHandle ||
+         dtype.code() == DType::Code::kHandle ||
+         (dtype.lanes() != value.dtype().lanes() &&
+          value.dtype().lanes() != 1))) {
+      return Fail(form, absl::StrCat("no cast from ", value.dtype().ToString(),
+                                     " to ", dtype.ToString()));
+    }
+    return give(CastTo(dtype, std::move(value)));
+  }
+  if (name == "max_value" || name == "min_value") {
+    DType dtype;
+    if (!Bind(form, {"dtype"}, 1, &bound) || !ToDType(*bound[0], &dtype)) {
+      return false;
+    }
+    PrimExpr limit = Limit(dtype, name == "max_value");
+    if (!limit.defined()) {
+      return Fail(*bound[0],
+                  absl::StrCat(dtype.ToString(), " has no such constant"));
+    }
+    return give(std::move(limit));
+  }
+  if (name == "ceildiv") {
+    PrimExpr a;
+    PrimExpr b;
+    if (!Bind(form, {"lhs", "rhs"}, 2, &bound) || !ToExpr(*bound[0], &a) ||
+        !ToExpr(*bound[1], &b)) {
+      return false;
+    }
+    if (!MatchTypes(a, b)) return differ(a, b);
+    if (!WithLanes(a.dtype(), 1).is_integral()) {
+      return Fail(form, "T.ceildiv takes integers");
+    }
+    PrimExpr one = MakeConst(b.dtype(), 1);
+    PrimExpr sum = Add(std::move(a), Sub(b, std::move(one)));
+    return give(MakeBinary(BinaryOp::kFloorDiv, std::move(sum), std::move(b)));
+  }
+  if (name == "meta_var") {
+    if (!Bind(form, {"value"}, 1, &bound)) return false;
+    if (bound[0] == nullptr) return Fail(form, "None is no value");
+    *result = *bound[0];
+    result->is_meta = true;
+    return true;
+  }
+  // Intrinsics of LLVM are named, not numbered.
+  if (name == "StringImm" || name == "llvm_lookup_intrinsic_id") {
+    if (!Bind(form, {"value"}, 1, &bound)) return false;
+    std::string text;
+    return ToText(*bound[0], &text) && give(StringImm(std::move(text)));
+  }
   if (name == "abs" && items.size() == 1) {
     PrimExpr x;
     if (!ToExpr(items[0], &x)) return false;
@@ -471,6 +627,12 @@ bool ScriptParser::CallFunction(
       absl::StripPrefix(name, "tvm_call_") != name ? name.substr(4) : name);
   const Intrinsic* intrinsic = IntrinsicOf(op);
   if (intrinsic == nullptr) {
+    for (const Removed& removed : kRemoved) {
+      if (removed.name == name) {
+        return Fail(form,
+                    absl::StrCat("T.", name, " is not read: ", removed.reason));
+      }
+    }
     return Fail(
         begin, begin + static_cast<int64_t>(name.size()) + 2,
         absl::StrCat("there is no T.", name, DidYouMean(name, KnownNames())));
@@ -521,6 +683,143 @@ bool ScriptParser::CallFunction(
   const auto* node = call.As<CallNode>();
   return give(
       Call(call.dtype(), op, {node->args().begin(), node->args().end()}, span));
+}
+
+bool ScriptParser::CallMethod(
+    const Value& method, Values args,
+    std::vector<std::pair<std::string, Value>> keywords, int64_t end,
+    Value* result) {
+  Value form;
+  if (!Compound(Value::kForm, std::move(args), method.begin, end, &form)) {
+    return false;
+  }
+  form.text = method.text;
+  form.parts->keywords = std::move(keywords);
+  std::vector<const Value*> bound;
+  const Span span = context_.SpanOf(method.begin, end);
+  if (method.text == "astype") {
+    DType dtype;
+    PrimExpr value(method.node.As<PrimExprNode>());
+    if (!Bind(form, {"dtype"}, 1, &bound) || !ToDType(*bound[0], &dtype)) {
+      return false;
+    }
+    if (value.dtype().code() == DType::Code::kHandle ||
+        dtype.lanes() != value.dtype().lanes()) {
+      return Fail(form, absl::StrCat("no cast from ", value.dtype().ToString(),
+                                     " to ", dtype.ToString()));
+    }
+    *result = ExprValue(CastTo(dtype, std::move(value)), method.begin, end);
+    return true;
+  }
+  const Buffer buffer(method.node.As<BufferNode>());
+  if (method.text == "access_ptr") {
+    if (!Bind(form,
+              {"access_mask", "ptr_type", "content_lanes", "offset", "extent"},
+              1, &bound)) {
+      return false;
+    }
+    int64_t mask = 0;
+    if (bound[0]->Is(Value::kString)) {
+      for (const char c : bound[0]->text) {
+        if (c != 'r' && c != 'w') return Fail(*bound[0], "known are r and w");
+        mask |= c == 'r' ? 1 : 2;
+      }
+    } else if (!ToInt(*bound[0], &mask)) {
+      return false;
+    }
+    DType type = kHandle;
+    int64_t lanes = 1;
+    PrimExpr offset = IntImm(kInt32, 0);
+    PrimExpr extent;
+    if (bound[1] != nullptr && !ToDType(*bound[1], &type)) return false;
+    if (bound[2] != nullptr && !ToInt(*bound[2], &lanes)) return false;
+    if (bound[3] != nullptr && !ToExpr(*bound[3], &offset)) return false;
+    if (bound[4] != nullptr && !ToExpr(*bound[4], &extent)) return false;
+    if (lanes < 1 || lanes > 65535 || buffer.dtype().lanes() != 1) {
+      return Fail(form, "1 to 65535 lanes of scalars are possible");
+    }
+    const absl::Span<const PrimExpr> shape = buffer->shape();
+    PrimExpr place = buffer->elem_offset();
+    if (!extent.defined()) {
+      if (shape.empty()) {
+        extent = IntImm(kInt32, 1);
+      } else if (buffer->strides().size() == shape.size()) {
+        extent = Sub(Mul(buffer->strides()[0], shape[0]), offset);
+      } else {
+        extent = IntImm(kInt32, 1);
+        for (const PrimExpr& e : shape) extent = Mul(std::move(extent), e);
+        extent = Sub(std::move(extent), offset);
+      }
+      if (lanes > 1) {
+        extent = MakeBinary(BinaryOp::kDiv, std::move(extent),
+                            MakeConst(place.dtype(), lanes));
+      }
+    }
+    const PrimExpr e_type =
+        Call(WithLanes(buffer.dtype(), static_cast<int>(lanes)),
+             IntrinsicOp("type_annotation"), {});
+    if (lanes > 1) {
+      place =
+          MakeBinary(BinaryOp::kDiv, place, MakeConst(place.dtype(), lanes));
+    } else {
+      place = Add(std::move(place), std::move(offset));
+    }
+    *result = ExprValue(Call(type, IntrinsicOp("tvm_access_ptr"),
+                             {e_type, buffer->data(), std::move(place),
+                              std::move(extent), IntImm(kInt32, mask)},
+                             span),
+                        method.begin, end);
+    return true;
+  }
+  const bool is_load = method.text == "vload";
+  if (is_load ? !Bind(form, {"begin", "dtype"}, 1, &bound)
+              : !Bind(form, {"begin", "value"}, 2, &bound)) {
+    return false;
+  }
+  std::vector<PrimExpr> indices;
+  DType dtype = buffer.dtype();
+  if (!ToExprList(*bound[0], &indices)) return false;
+  if (is_load) {
+    if (bound[1] != nullptr && !ToDType(*bound[1], &dtype)) return false;
+  } else {
+    PrimExpr value;
+    if (!ToExpr(*bound[1], &value)) return false;
+    dtype = value.dtype();
+  }
+  const int lanes = dtype.lanes() / buffer.dtype().lanes();
+  if (WithLanes(dtype, 1) != WithLanes(buffer.dtype(), 1) ||
+      lanes * buffer.dtype().lanes() != dtype.lanes()) {
+    return Fail(form, absl::StrCat("a ", dtype.ToString(), " of a buffer of ",
+                                   buffer.dtype().ToString()));
+  }
+  if (lanes > 1) {
+    if (indices.empty() || !indices.back().dtype().is_integral()) {
+      return Fail(*bound[0], "expected indices");
+    }
+    PrimExpr one = MakeConst(indices.back().dtype(), 1);
+    indices.back() = Ramp(indices.back(), std::move(one), lanes);
+  }
+  if (is_load) {
+    *result = ExprValue(BufferLoad(buffer, std::move(indices), span),
+                        method.begin, end);
+    return true;
+  }
+  Values places;
+  for (const PrimExpr& e : indices) {
+    places.push_back(ExprValue(e, bound[0]->begin, bound[0]->end));
+  }
+  Value list;
+  if (!Compound(Value::kTuple, std::move(places), bound[0]->begin,
+                bound[0]->end, &list)) {
+    return false;
+  }
+  Values items = {ExprValue(buffer, method.begin, end), *bound[1],
+                  std::move(list)};
+  if (!Compound(Value::kForm, std::move(items), method.begin, end, result)) {
+    return false;
+  }
+  result->text = "buffer_store";
+  return true;
 }
 
 // `form` is a call with the arguments of a buffer after `skip` others.

@@ -37,10 +37,19 @@ class ScriptContext {
   // The function of the module of that name.
   virtual GlobalVar Global(absl::string_view name, int64_t begin,
                            int64_t end) = 0;
-  // Defines a function; null if it has errors.
+  // Defines a function; null if it has errors. `is_incomplete`: blocks are
+  // marked by kDetectAccess.
   virtual void Define(absl::string_view name, int64_t begin, int64_t end,
-                      PrimFunc function) = 0;
+                      PrimFunc function, bool is_incomplete) = 0;
 };
+
+// The annotation of a block whose script lacks T.reads or T.writes: a sum of
+// kDetectReads and kDetectWrites. Whoever defines the function replaces it by
+// regions.
+inline constexpr absl::string_view kDetectAccess =
+    "tir.script_parsing_detect_access";
+inline constexpr int64_t kDetectReads = 1;
+inline constexpr int64_t kDetectWrites = 2;
 
 class ScriptParser {
  public:
@@ -90,6 +99,7 @@ class ScriptParser {
     bool was_defined;
     Value value;
   };
+  static constexpr size_t kNoBracket = static_cast<size_t>(-1);
   // An open bracket or an operation that waits for its right operand.
   struct Pending {
     enum Kind : uint8_t {
@@ -105,6 +115,8 @@ class ScriptParser {
     uint32_t sign = 0;
     int precedence = 0;
     int64_t begin = 0;
+    // The open bracket around it, in pending_.
+    size_t bracket = kNoBracket;
     size_t base = 0;        // of values_, where its operands begin
     size_t item = 0;        // of kIndex: where the item begins
     int colons = 0;         // of kIndex: of the item
@@ -167,6 +179,8 @@ class ScriptParser {
   bool ReduceTo(int precedence);
   bool EndItem();
   bool Close(uint32_t bracket);
+  void Push(Pending op);
+  // The innermost open bracket of the expression; null if there is none.
   Pending* Bracket();
   bool ApplyUnary(uint32_t sign, const Value& a, Value* result);
   bool ApplyBinary(uint32_t sign, const Value& a, const Value& b,
@@ -206,6 +220,10 @@ class ScriptParser {
   bool CallFunction(absl::string_view name, Values args,
                     std::vector<std::pair<std::string, Value>> keywords,
                     int64_t begin, int64_t end, Value* result);
+  // A call of a method of a buffer or an expression.
+  bool CallMethod(const Value& method, Values args,
+                  std::vector<std::pair<std::string, Value>> keywords,
+                  int64_t end, Value* result);
   bool CallDType(DType dtype, const Values& args,
                  const std::vector<std::pair<std::string, Value>>& keywords,
                  const Value& place, Value* result);
@@ -238,6 +256,20 @@ class ScriptParser {
   bool ScopeForm(const Value& form, const Token* name, bool in_with,
                  int64_t begin);
   bool AxisForm(const std::vector<Token>& names, const Value& form);
+  // The names that `num_values` values get: `*a, b` is a_0, a_1 ..., b, and
+  // `a` for several values a_0, a_1 ...
+  struct NamedTarget {
+    std::string name;
+    Token token;
+    size_t group;  // of the name that is written
+  };
+  bool SpreadTargets(const std::vector<Token>& names, size_t starred,
+                     size_t num_values, const Value& values,
+                     std::vector<NamedTarget>* targets);
+  // Defines each written name as the values of its group.
+  void DefineTargets(const std::vector<Token>& names, size_t starred,
+                     const std::vector<NamedTarget>& targets,
+                     const std::vector<Var>& vars);
   bool BlockForm(const Value& form);
   Scope* InnerBlock();
   bool Expects(absl::string_view what);
@@ -247,6 +279,7 @@ class ScriptParser {
   // Ends the innermost indented body, and what is concise in it.
   void CloseBody();
   void CloseTop();
+  void MarkIncomplete(const Scope& scope, BlockNode::Parts& parts);
   PrimFunc MakeFunction(Stmt body);
   void SkipLine();
   void SkipBody();
@@ -276,6 +309,7 @@ class ScriptParser {
   std::string function_name_;
   bool is_private_ = false;
   bool has_attrs_ = false;
+  bool is_incomplete_ = false;
   std::vector<Buffer> root_buffers_;
   NodeMap<Range> loop_ranges_;
   FlatHashMap<std::string, std::string> env_threads_;  // variable to tag

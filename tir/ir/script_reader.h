@@ -1,11 +1,8 @@
-// Reads functions of loops from scripts as the reference prints them: see
-// script_printer.h. The sugar of the reference's tests is read as well:
-// `T.grid`, `T.axis.remap`, slices, keyword arguments, `+=`. No Python runs.
+// Reads expressions from scripts as the reference prints them: see
+// script_printer.h. Functions are read by //tir/script.
 //
-// Linked into a program, this reads the definitions of modules
-// (ir/module_text.h) that begin with `@T.prim_func` or `@I.ir_module`. A call
-// `T.name(...)` makes the node of that name as it is written; operators are
-// brought to one type and folded as Python's are in the reference.
+// A call `T.name(...)` makes the node of that name as it is written; operators
+// are brought to one type and folded as Python's are in the reference.
 
 #ifndef BATON_TIR_IR_SCRIPT_READER_H_
 #define BATON_TIR_IR_SCRIPT_READER_H_

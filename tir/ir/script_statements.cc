@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,9 @@
 
 namespace baton::tir {
 namespace {
+
+// No target of a loop has a star.
+constexpr size_t kNoStar = std::numeric_limits<size_t>::max();
 
 bool IsAugmented(uint32_t sign) {
   return sign == Sign("+=") || sign == Sign("-=") || sign == Sign("*=") ||
@@ -233,10 +237,7 @@ void ScriptParser::CloseTop() {
     case Scope::kBlock: {
       BlockNode::Parts parts = std::move(scope.block);
       parts.body = std::move(body);
-      if (!scope.has_reads || !scope.has_writes) {
-        Fail(scope.begin, scope.header_end,
-             "this block lacks T.reads(...) or T.writes(...)");
-      }
+      if (!scope.has_reads || !scope.has_writes) MarkIncomplete(scope, parts);
       Block block(std::move(parts), span);
       if (scope.no_realize) {
         Append(std::move(block));
@@ -250,6 +251,22 @@ void ScriptParser::CloseTop() {
       return;
     }
   }
+}
+
+// Regions that are not written are found when the function is complete.
+void ScriptParser::MarkIncomplete(const Scope& scope, BlockNode::Parts& parts) {
+  is_incomplete_ = true;
+  const int64_t mask = (scope.has_reads ? 0 : kDetectReads) +
+                       (scope.has_writes ? 0 : kDetectWrites);
+  std::vector<Dict::Entry> entries;
+  if (const DictNode* dict = parts.annotations.get(); dict != nullptr) {
+    for (size_t i = 0; i < dict->keys().size(); ++i) {
+      entries.emplace_back(dict->keys()[i], dict->values()[i]);
+    }
+  }
+  entries.emplace_back(std::string(kDetectAccess),
+                       IntImm(DType::Int(64), mask));
+  parts.annotations = Dict::Of(std::move(entries));
 }
 
 ScriptParser::Scope* ScriptParser::InnerBlock() {
@@ -349,7 +366,8 @@ bool ScriptParser::ParseDecorators(bool* is_private) {
     const absl::string_view name =
         text_.substr(static_cast<size_t>(begin.begin),
                      static_cast<size_t>(TokenAt(next_ - 1).end - begin.begin));
-    if (name != "T.prim_func" && name != "I.ir_module") {
+    if (name != "T.prim_func" && name != "I.ir_module" &&
+        name != "tvm.script.ir_module") {
       return Fail(begin.begin, TokenAt(next_ - 1).end,
                   "known decorators are @T.prim_func and @I.ir_module");
     }
@@ -421,7 +439,14 @@ void ScriptParser::ParseClass() {
   Next();
   while (token().kind != Tok::kDedent && token().kind != Tok::kEnd) {
     if (context_.TooManyErrors()) return;
-    if (AtName("pass")) {
+    // Nothing, a docstring, and what older printers left.
+    if (AtName("pass") || AtName("__tvm_meta__") ||
+        token().kind == Tok::kString) {
+      SkipLine();
+      continue;
+    }
+    if (AtName("I")) {
+      FailHere("modules have no attributes: I.module_attrs is not read");
       SkipLine();
       continue;
     }
@@ -440,6 +465,7 @@ void ScriptParser::ParseClass() {
 void ScriptParser::ParseFunction() {
   function_ = {};
   has_attrs_ = false;
+  is_incomplete_ = false;
   root_buffers_.clear();
   env_threads_.clear();
   scopes_.clear();
@@ -496,7 +522,8 @@ void ScriptParser::ParseFunction() {
   scopes_.pop_back();
   RestoreNames(names);
   context_.Define(function_name_, name.begin, name.end,
-                  good_ ? MakeFunction(std::move(body)) : PrimFunc());
+                  good_ ? MakeFunction(std::move(body)) : PrimFunc(),
+                  is_incomplete_);
 }
 
 PrimFunc ScriptParser::MakeFunction(Stmt body) {
@@ -657,10 +684,62 @@ bool ScriptParser::ParseStmt() {
   return true;
 }
 
+bool ScriptParser::SpreadTargets(const std::vector<Token>& names,
+                                 size_t starred, size_t num_values,
+                                 const Value& values,
+                                 std::vector<NamedTarget>* targets) {
+  if (names.size() == 1 && starred == kNoStar && num_values > 1) starred = 0;
+  const size_t fixed = names.size() - (starred == kNoStar ? 0 : 1);
+  if (starred == kNoStar ? num_values != fixed : num_values < fixed) {
+    return Fail(values, absl::StrCat("T.", values.text, " has ", num_values,
+                                     " values for ", names.size(), " names"));
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string name(TextOf(names[i]));
+    if (i != starred) {
+      targets->push_back({name, names[i], i});
+      continue;
+    }
+    for (size_t k = 0; k < num_values - fixed; ++k) {
+      targets->push_back({absl::StrCat(name, "_", k), names[i], i});
+    }
+  }
+  return true;
+}
+
+void ScriptParser::DefineTargets(const std::vector<Token>& names,
+                                 size_t starred,
+                                 const std::vector<NamedTarget>& targets,
+                                 const std::vector<Var>& vars) {
+  if (names.size() == 1 && targets.size() > 1) starred = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    Values items;
+    for (size_t k = 0; k < targets.size(); ++k) {
+      if (targets[k].group != i) continue;
+      items.push_back(ExprValue(vars[k], names[i].begin, names[i].end));
+    }
+    Value value;
+    if (i != starred) {
+      value = std::move(items[0]);
+    } else if (!Compound(Value::kTuple, std::move(items), names[i].begin,
+                         names[i].end, &value)) {
+      continue;
+    }
+    DefineName(TextOf(names[i]), std::move(value));
+  }
+}
+
 bool ScriptParser::ParseFor(int64_t begin) {
   std::vector<Token> targets;
+  size_t starred = kNoStar;
   const bool in_brackets = Accept("(");
-  while (token().kind == Tok::kName) {
+  while (token().kind == Tok::kName || AtSign("*")) {
+    if (AtSign("*")) {
+      if (starred != kNoStar) return FailHere("this is the second `*`");
+      starred = targets.size();
+      Next();
+      if (token().kind != Tok::kName) return Expects("a loop variable");
+    }
     targets.push_back(token());
     Next();
     if (!Accept(",")) break;
@@ -683,27 +762,27 @@ bool ScriptParser::ParseFor(int64_t begin) {
   Next();
 
   std::vector<ForNode::Parts> loops;
+  std::vector<NamedTarget> names;
   if (form.text == "grid") {
     std::vector<PrimExpr> extents;
-    if (!ToExprs(form.items(), &extents)) return false;
-    if (extents.size() != targets.size()) {
-      return Fail(form,
-                  absl::StrCat("T.grid has ", extents.size(), " extents for ",
-                               targets.size(), " variables"));
+    if (!ToExprs(form.items(), &extents) ||
+        !SpreadTargets(targets, starred, extents.size(), form, &names)) {
+      return false;
     }
     for (size_t i = 0; i < extents.size(); ++i) {
       const DType dtype = extents[i].dtype();
       if (!dtype.is_integral() || dtype.lanes() != 1) {
         return Fail(form.items()[i], "an extent is an integer");
       }
-      loops.push_back({Var(std::string(TextOf(targets[i])), dtype,
-                           context_.SpanOf(targets[i].begin, targets[i].end)),
-                       IntImm(dtype, 0),
-                       extents[i],
-                       ForKind::kSerial,
-                       {},
-                       {},
-                       {}});
+      const Token& at = names[i].token;
+      loops.push_back(
+          {Var(names[i].name, dtype, context_.SpanOf(at.begin, at.end)),
+           IntImm(dtype, 0),
+           extents[i],
+           ForKind::kSerial,
+           {},
+           {},
+           {}});
     }
   } else {
     ForNode::Parts loop;
@@ -734,7 +813,10 @@ bool ScriptParser::ParseFor(int64_t begin) {
     } else if (!Bind(form, {"start", "stop", "annotations"}, 1, &args)) {
       return false;
     }
-    if (targets.size() != 1) return Fail(form, "this loop has one variable");
+    if (targets.size() != 1 || starred != kNoStar) {
+      return Fail(form, "this loop has one variable");
+    }
+    names.push_back({std::string(TextOf(targets[0])), targets[0], 0});
     PrimExpr first;
     if (!ToExpr(*args[0], &first)) return false;
     if (args[1] == nullptr) {
@@ -770,12 +852,13 @@ bool ScriptParser::ParseFor(int64_t begin) {
     loops.push_back(std::move(loop));
   }
   Scope& scope = Open(Scope::kBody, false, begin);
-  for (size_t i = 0; i < loops.size(); ++i) {
-    *loop_ranges_.TryEmplace(loops[i].loop_var.get()).first = {loops[i].min,
-                                                               loops[i].extent};
-    DefineName(TextOf(targets[i]),
-               ExprValue(loops[i].loop_var, targets[i].begin, targets[i].end));
+  std::vector<Var> vars;
+  for (const ForNode::Parts& loop : loops) {
+    *loop_ranges_.TryEmplace(loop.loop_var.get()).first = {loop.min,
+                                                           loop.extent};
+    vars.push_back(loop.loop_var);
   }
+  DefineTargets(targets, starred, names, vars);
   scope.make = [loops](Stmt body, const Span& span) {
     for (size_t i = loops.size(); i-- > 0;) {
       ForNode::Parts parts = loops[i];
@@ -847,18 +930,25 @@ bool ScriptParser::ParseSimple(int64_t begin) {
     };
     return true;
   }
-  // `a = ...`, `a, b = ...`, `a: type = ...`
-  if (token().kind == Tok::kName) {
+  // `a = ...`, `a, b = ...`, `(a, b) = ...`, `a: type = ...`
+  const bool in_brackets = AtSign("(");
+  if (token().kind == Tok::kName || in_brackets) {
     std::vector<Token> names;
-    size_t i = next_;
+    size_t i = next_ + (in_brackets ? 1 : 0);
     while (TokenAt(i).kind == Tok::kName) {
       names.push_back(TokenAt(i));
       ++i;
       if (TokenAt(i).kind != Tok::kSign || TokenAt(i).sign != Sign(",")) break;
       ++i;
     }
+    bool closes = !in_brackets;
+    if (in_brackets && !names.empty() && TokenAt(i).kind == Tok::kSign &&
+        TokenAt(i).sign == Sign(")")) {
+      closes = true;
+      ++i;
+    }
     const Token after = TokenAt(i);
-    if (after.kind == Tok::kSign && after.sign == Sign("=")) {
+    if (closes && after.kind == Tok::kSign && after.sign == Sign("=")) {
       next_ = i + 1;
       Value value;
       if (!ParseExprs(&value) || !Assign(names, value, begin)) {
@@ -872,7 +962,7 @@ bool ScriptParser::ParseSimple(int64_t begin) {
       }
       return true;
     }
-    if (after.kind == Tok::kSign && after.sign == Sign(":") &&
+    if (!in_brackets && after.kind == Tok::kSign && after.sign == Sign(":") &&
         names.size() == 1) {
       next_ = i + 1;
       Value type;
@@ -953,13 +1043,21 @@ bool ScriptParser::Assign(const std::vector<Token>& names, const Value& value,
                                       names.size(), " names"));
     }
     for (size_t i = 0; i < names.size(); ++i) {
-      if (!Assign({names[i]}, value.items()[i], begin)) return false;
+      Value item = value.items()[i];
+      item.is_meta |= value.is_meta;
+      if (!Assign({names[i]}, item, begin)) return false;
     }
     return true;
   }
   const Token& name = names[0];
   const std::string text(TextOf(name));
   const Span span = context_.SpanOf(name.begin, name.end);
+  if (value.is_meta) {
+    Value meaning = value;
+    meaning.is_meta = false;
+    DefineName(text, std::move(meaning));
+    return true;
+  }
   switch (value.kind) {
     case Value::kForm:
       return AssignForm(name, value, begin);
@@ -1119,13 +1217,12 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
     return Fail(form, absl::StrCat("T.", form.text, " stands in a block"));
   }
   std::vector<const Value*> args;
-  const auto define = [&](const Token& name, Range dom, DType dtype,
-                          IterVarType type, PrimExpr value) {
-    Var var(std::string(TextOf(name)), dtype,
-            context_.SpanOf(name.begin, name.end));
-    DefineName(TextOf(name), ExprValue(var, name.begin, name.end));
-    block->block.iter_vars.emplace_back(std::move(dom), std::move(var), type);
+  const auto add = [&](const std::string& name, const Token& token, Range dom,
+                       DType dtype, IterVarType type, PrimExpr value) {
+    Var var(name, dtype, context_.SpanOf(token.begin, token.end));
+    block->block.iter_vars.emplace_back(std::move(dom), var, type);
     if (value.defined()) block->iter_values.push_back(std::move(value));
+    return var;
   };
   if (form.text == "axis.remap") {
     std::string kinds;
@@ -1134,11 +1231,17 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
         !ToText(*args[0], &kinds) || !ToExprList(*args[1], &values)) {
       return false;
     }
-    if (kinds.size() != values.size() || names.size() != values.size()) {
+    if (kinds.size() != values.size() || values.empty() ||
+        (names.size() != values.size() && names.size() != 1)) {
       return Fail(form,
                   absl::StrCat(kinds.size(), " kinds and ", values.size(),
                                " loop variables for ", names.size(), " names"));
     }
+    std::vector<NamedTarget> targets;
+    if (!SpreadTargets(names, kNoStar, values.size(), form, &targets)) {
+      return false;
+    }
+    std::vector<Var> vars;
     for (size_t i = 0; i < values.size(); ++i) {
       const Range* range = values[i].Is<VarNode>()
                                ? loop_ranges_.Find(values[i].get())
@@ -1149,10 +1252,12 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
       if (kinds[i] != 'S' && kinds[i] != 'R') {
         return Fail(*args[0], "known kinds are S and R");
       }
-      define(names[i], *range, values[i].dtype(),
-             kinds[i] == 'S' ? IterVarType::kDataPar : IterVarType::kCommReduce,
-             values[i]);
+      vars.push_back(add(
+          targets[i].name, targets[i].token, *range, values[i].dtype(),
+          kinds[i] == 'S' ? IterVarType::kDataPar : IterVarType::kCommReduce,
+          values[i]));
     }
+    DefineTargets(names, kNoStar, targets, vars);
     return true;
   }
   IterVarType type = IterVarType::kDataPar;
@@ -1189,7 +1294,10 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
   if (args[1] != nullptr && !ToExpr(*args[1], &value)) return false;
   const int bits = std::max(
       {dom.min.dtype().bits(), dom.extent.dtype().bits(), dtype.bits()});
-  define(names[0], dom, DType(dtype.code(), bits), type, std::move(value));
+  const Token& token = names[0];
+  const Var var = add(std::string(TextOf(token)), token, dom,
+                      DType(dtype.code(), bits), type, std::move(value));
+  DefineName(TextOf(token), ExprValue(var, token.begin, token.end));
   return true;
 }
 

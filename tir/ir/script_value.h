@@ -34,6 +34,7 @@ struct ScriptValue {
     kGlobal,  // `text` is the name of a function of the module
     kName,    // `text` is `T.exp`, `I`, the name of the module ...
     kForm,    // a call of `T.text` that a statement interprets
+    kMethod,  // `text` is a method of `node`: A.vload, x.astype
     kList,
     kTuple,
     kDict,   // `parts->keys` and `parts->items`
@@ -41,6 +42,8 @@ struct ScriptValue {
     kLambda  // `parts->names` are parameters; tokens [number, other) the body
   };
   Kind kind = kNone;
+  bool is_meta = false;     // of T.meta_var: a name for it defines nothing
+  bool is_starred = false;  // of kList, kTuple: stands for its items
   int64_t begin = 0;
   int64_t end = 0;
   int64_t number = 0;  // of kBool, kInt

@@ -293,4 +293,27 @@ absl::Status ReorderBlockIterVar(ScheduleState& state, const Site* block,
   return state.Replace(scope, Block(std::move(parts), scope->stmt->span()));
 }
 
+absl::Status UnsafeHideBufferAccess(ScheduleState& state, const Site* block,
+                                    AccessKind kind,
+                                    absl::Span<const int64_t> buffer_indices) {
+  BlockNode::Parts parts = block->block()->parts();
+  std::vector<BufferRegion>& regions =
+      kind == AccessKind::kRead ? parts.reads : parts.writes;
+  const auto size = static_cast<int64_t>(regions.size());
+  std::vector<bool> hidden(regions.size(), false);
+  for (const int64_t index : buffer_indices) {
+    if (index < 0 || index >= size) {
+      return SiteError(block, absl::StrCat(block->Describe(), " has ", size,
+                                           " such regions, no number ", index));
+    }
+    hidden[static_cast<size_t>(index)] = true;
+  }
+  std::vector<BufferRegion> rest;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    if (!hidden[i]) rest.push_back(regions[i]);
+  }
+  regions = std::move(rest);
+  return state.Replace(block, Block(std::move(parts), block->stmt->span()));
+}
+
 }  // namespace baton::tir

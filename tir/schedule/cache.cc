@@ -375,8 +375,8 @@ Buffer CopyOf(const Buffer& buffer, const std::string& storage_scope,
   return Buffer(std::move(parts));
 }
 
-FlatHashSet<const Node*> ConsumersWithChildren(
-    const ScheduleState& state, Sites consumers) {
+FlatHashSet<const Node*> ConsumersWithChildren(const ScheduleState& state,
+                                               Sites consumers) {
   FlatHashSet<const Node*> result;
   for (const Site* consumer : consumers) {
     result.insert(consumer->stmt.get());

@@ -117,6 +117,26 @@ class StepReader {
     }
     return result;
   }
+  std::vector<double> Numbers(const char* key) {
+    std::vector<double> result;
+    for (const AttrValue& value : ListOf(key, true)) {
+      if (const double* real = value.As<double>()) {
+        result.push_back(*real);
+      } else if (const int64_t* number = value.As<int64_t>()) {
+        result.push_back(static_cast<double>(*number));
+      } else {
+        Fail(key, "expected numbers");
+      }
+    }
+    return result;
+  }
+  // None if the parameter is missing or null.
+  std::optional<int> Decision(const char* key) {
+    const AttrValue* value = Find(key, false);
+    if (value == nullptr || value->is_none()) return std::nullopt;
+    return SmallInt(key);
+  }
+  bool Has(const char* key) { return Find(key, false) != nullptr; }
   // null and -1 are null.
   std::vector<PrimExpr> Factors(const char* key) {
     std::vector<PrimExpr> result;
@@ -487,6 +507,9 @@ constexpr Entry kSteps[] = {
     {"compute_inline", OnBlock<ComputeInline>},
     {"decompose_padding", OnBlockAndLoop<DecomposePadding>},
     {"decompose_reduction", OnBlockAndLoop<DecomposeReduction>},
+    // Divides a trace into what a search changes and what always follows.
+    {"enter_postproc", [](ScheduleState&, StepReader& args,
+                          StepResult&) { return args.Finish(); }},
     {"fuse",
      [](ScheduleState& state, StepReader& args, StepResult& result) {
        const std::vector<const Site*> loops = args.Loops("loops");
@@ -549,6 +572,32 @@ constexpr Entry kSteps[] = {
        BATON_RETURN_IF_ERROR(args.Finish());
        return RollingBuffer(state, block, buffer.index);
      }},
+    {"sample_categorical",
+     [](ScheduleState&, StepReader& args, StepResult&) {
+       const std::vector<int64_t> candidates = args.Ints("candidates");
+       const std::vector<double> probs = args.Numbers("probs");
+       const std::optional<int> decision = args.Decision("decision");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return Categorical(candidates, probs, decision).status();
+     }},
+    {"sample_compute_location",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const std::optional<int> decision = args.Decision("decision");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       ComputeLocation(state, block, decision);
+       return absl::OkStatus();
+     }},
+    {"sample_partitioned_tile",
+     [](ScheduleState&, StepReader& args, StepResult&) {
+       const Site* loop = args.Loop("loop");
+       const int n = args.SmallInt("n");
+       const int position = args.SmallInt("partition_pos", 0);
+       const int factor = args.SmallInt("innerpart_factor", 1);
+       const std::vector<int64_t> decision = args.Ints("decision", false);
+       BATON_RETURN_IF_ERROR(args.Finish());
+       return PartitionedTile(loop, n, position, factor, decision).status();
+     }},
     {"sample_perfect_tile",
      [](ScheduleState&, StepReader& args, StepResult&) {
        const Site* loop = args.Loop("loop");
@@ -597,13 +646,25 @@ constexpr Entry kSteps[] = {
     {"tensorize",
      [](ScheduleState& state, StepReader& args, StepResult&) {
        const Site* site = args.BlockOrLoop("block_or_loop");
-       const std::string name = args.String("tensor_intrin");
+       // A registered intrinsic, or the scripts of one.
+       TensorIntrin intrin;
+       std::string name;
+       const bool is_written = args.Has("desc");
+       if (is_written) {
+         intrin.description = args.String("desc");
+         intrin.implementation = args.String("impl");
+       } else {
+         name = args.String("tensor_intrin");
+       }
        const bool preserve = args.Bool("preserve_unit_iters", true);
        BATON_RETURN_IF_ERROR(args.Finish());
-       BATON_ASSIGN_OR_RETURN(const TensorIntrin* intrin,
-                              TensorIntrinRegistry().Get(name));
-       BATON_ASSIGN_OR_RETURN(const PrimFunc desc, intrin->Description());
-       BATON_ASSIGN_OR_RETURN(const PrimFunc impl, intrin->Implementation());
+       if (!is_written) {
+         BATON_ASSIGN_OR_RETURN(const TensorIntrin* registered,
+                                TensorIntrinRegistry().Get(name));
+         intrin = *registered;
+       }
+       BATON_ASSIGN_OR_RETURN(const PrimFunc desc, intrin.Description());
+       BATON_ASSIGN_OR_RETURN(const PrimFunc impl, intrin.Implementation());
        return Tensorize(state, site, desc, impl, preserve);
      }},
     {"transform_block_layout",
@@ -632,6 +693,20 @@ constexpr Entry kSteps[] = {
        return Unannotate(state, site, key);
      }},
     {"unroll", OnLoop<Unroll>},
+    {"unsafe_hide_buffer_access",
+     [](ScheduleState& state, StepReader& args, StepResult&) {
+       const Site* block = args.Block("block");
+       const std::string kind = args.String("buf_type");
+       const std::vector<int64_t> indices = args.Ints("buf_index_array");
+       BATON_RETURN_IF_ERROR(args.Finish());
+       if (kind != "read" && kind != "write") {
+         return absl::InvalidArgumentError(
+             "\"buf_type\": expected \"read\" or \"write\"");
+       }
+       return UnsafeHideBufferAccess(
+           state, block,
+           kind == "read" ? AccessKind::kRead : AccessKind::kWrite, indices);
+     }},
     {"unsafe_set_dtype",
      [](ScheduleState& state, StepReader& args, StepResult&) {
        const Site* block = args.Block("block");

@@ -13,6 +13,7 @@
 #define BATON_TIR_SCHEDULE_STEPS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -140,10 +141,13 @@ absl::StatusOr<Block> Blockize(ScheduleState& state, const Site* loop,
 absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
                                      bool preserve_unit_iters);
 // Replaces the body of a block or loop, which must compute the same as `desc`,
-// by the body of `impl`.
+// by the body of `impl`, whose variables occur nowhere else.
 absl::Status Tensorize(ScheduleState& state, const Site* site,
                        const PrimFunc& desc, const PrimFunc& impl,
                        bool preserve_unit_iters);
+
+// Errors for functions that are no intrinsic.
+absl::Status CheckTensorIntrin(const PrimFunc& desc, const PrimFunc& impl);
 
 // Padding (padding.cc, rolling_buffer.cc).
 
@@ -168,12 +172,41 @@ absl::Status SetAxisSeparator(ScheduleState& state, const Site* block,
                               int buffer_index, AccessKind kind,
                               absl::Span<const int64_t> axis_separators);
 
+// Hides regions that a block reads or writes; what depends on them is not seen.
+absl::Status UnsafeHideBufferAccess(ScheduleState& state, const Site* block,
+                                    AccessKind kind,
+                                    absl::Span<const int64_t> buffer_indices);
+
+// Decisions (sampling.cc). No random numbers are drawn: without a decision each
+// has a fixed result.
+
 // The factors into which a loop of constant extent is split: those of
 // `decision`, made to divide it exactly; else {-1, 1, 1...}. Without a decision
 // the innermost factor is as large as `max_innermost_factor` allows.
 absl::StatusOr<std::vector<int64_t>> PerfectTile(
     const Site* loop, int n, int max_innermost_factor,
     absl::Span<const int64_t> decision);
+// As PerfectTile(), where the product of the factors from `partition_pos` on is
+// a multiple of `innerpart_factor`.
+absl::StatusOr<std::vector<int64_t>> PartitionedTile(
+    const Site* loop, int n, int partition_pos, int innerpart_factor,
+    absl::Span<const int64_t> decision);
+// The number of a candidate: `decision`, or the most probable one.
+absl::StatusOr<int> Categorical(absl::Span<const int64_t> candidates,
+                                absl::Span<const double> probs,
+                                std::optional<int> decision);
+
+// Where a block may be computed: a loop around its first consumer, by its
+// index, or one of these.
+inline constexpr int kLocationInline = -2;
+inline constexpr int kLocationRoot = -1;
+// All possible places, ascending.
+std::vector<int> ComputeLocations(const ScheduleState& state,
+                                  const Site* block);
+// `decision`, or the last possible place before it; without a decision the last
+// one.
+int ComputeLocation(const ScheduleState& state, const Site* block,
+                    std::optional<int> decision);
 
 }  // namespace baton::tir
 

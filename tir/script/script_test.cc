@@ -209,6 +209,137 @@ class Module:
 )");
 }
 
+TEST(ScriptTest, MissingRegionsAreFound) {
+  const std::string text = absl::StrReplaceAll(
+      kText, {{"T.reads(A[vi])", "pass"}, {"T.writes(B[vi])", "pass"}});
+  const std::string complete = AsText(Parsed(kText));
+  EXPECT_EQ(AsText(Parsed(text)), complete);
+  // One of the two, as it is written.
+  EXPECT_EQ(
+      AsText(Parsed(absl::StrReplaceAll(kText, {{"T.reads(A[vi])", "pass"}}))),
+      complete);
+  // Over all values of the loops inside; what the initialization writes is not
+  // read; the buffers of the block itself are not listed.
+  EXPECT_EQ(AsText(Parsed(R"(@T.prim_func
+def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            C = T.alloc_buffer((1,))
+            with T.init():
+                B[vi] = T.float32(0)
+            for k in range(8):
+                with T.block("C"):
+                    vk = T.axis.reduce(8, k)
+                    C[0] = A[vi, vk + 4]
+                    B[vi] = B[vi] + C[0]
+)")),
+            R"(@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4,), "float32")):
+        # with T.block("root"):
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                T.reads(A[vi, 4:12])
+                T.writes(B[vi])
+                C = T.alloc_buffer((1,))
+                with T.init():
+                    B[vi] = T.float32(0)
+                for k in range(8):
+                    with T.block("C"):
+                        vk = T.axis.reduce(8, k)
+                        T.reads(A[vi, vk + 4], B[vi], C[0])
+                        T.writes(C[0], B[vi])
+                        C[0] = A[vi, vk + 4]
+                        B[vi] = B[vi] + C[0]
+)");
+  EXPECT_THAT(Mistake(R"(@T.prim_func
+def main(A: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            T.evaluate(A.data)
+)"),
+              HasSubstr("test.tir:4:9: error: this block uses the pointer of a "
+                        "buffer"));
+}
+
+// The function `main` of two buffers with that body, as it is printed.
+std::string PrintedBody(absl::string_view body) {
+  const std::string text = AsText(Parsed(
+      absl::StrCat("@T.prim_func\ndef main(A: T.Buffer((4, 8), \"int32\"), "
+                   "C: T.Buffer((64,), \"float32\")):\n",
+                   body)));
+  std::string result;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::ConsumePrefix(&line, "        ")) {
+      absl::StrAppend(&result, line, "\n");
+    }
+  }
+  return result;
+}
+
+TEST(ScriptTest, ReadsSugar) {
+  EXPECT_EQ(PrintedBody("    for i, *j in T.grid(2, *A.shape):\n"
+                        "        A[j] = A[(*j,)] + i\n"),
+            "for i, j_0, j_1 in T.grid(2, 4, 8):\n"
+            "    A[j_0, j_1] = A[j_0, j_1] + i\n");
+  EXPECT_EQ(PrintedBody("    for i in T.grid(*A.shape):\n"
+                        "        with T.block(\"B\"):\n"
+                        "            v = T.axis.remap(\"SS\", [*i])\n"
+                        "            A[v] += 1\n"),
+            "# with T.block(\"root\"):\n"
+            "for i_0, i_1 in T.grid(4, 8):\n"
+            "    with T.block(\"B\"):\n"
+            "        v_0, v_1 = T.axis.remap(\"SS\", [i_0, i_1])\n"
+            "        T.reads(A[v_0, v_1])\n"
+            "        T.writes(A[v_0, v_1])\n"
+            "        A[v_0, v_1] = A[v_0, v_1] + 1\n");
+  EXPECT_EQ(PrintedBody("    x = T.meta_var(A[0, 0] + 1)\n"
+                        "    a, b = T.meta_var((2, x))\n"
+                        "    A[1, a] = x * b\n"),
+            "A[1, 2] = (A[0, 0] + 1) * (A[0, 0] + 1)\n");
+  EXPECT_EQ(PrintedBody("    C.vstore(8, C.vload([0], \"float32x4\"))\n"
+                        "    C[0] = A[0, 0].astype(\"float32\")\n"
+                        "    C[1] = T.cast(A[0, 0], \"float32\")\n"),
+            "C[8:12] = C[0:4]\n"
+            "C[0] = T.Cast(\"float32\", A[0, 0])\n"
+            "C[1] = T.Cast(\"float32\", A[0, 0])\n");
+  EXPECT_EQ(
+      PrintedBody("    T.evaluate(A.access_ptr(\"rw\", offset=3))\n"),
+      "T.tvm_access_ptr(T.type_annotation(\"int32\"), A.data, 3, 29, 3)\n");
+  EXPECT_EQ(PrintedBody("    C[0] = T.min_value(\"float32\")\n"
+                        "    A[0, 0] = T.max_value(\"int32\")\n"
+                        "    A[0, 1] = T.ceildiv(A[0, 0], 4)\n"),
+            "C[0] = T.float32(-3.4028234663852886e+38)\n"
+            "A[0, 0] = 2147483647\n"
+            "A[0, 1] = (A[0, 0] + 3) // 4\n");
+}
+
+TEST(ScriptTest, SugarHasLocatedMistakes) {
+  const auto mistake = [](absl::string_view body) {
+    return Mistake(absl::StrCat(
+        "@T.prim_func\ndef main(A: T.Buffer((4, 8), \"int32\")):\n", body));
+  };
+  EXPECT_THAT(mistake("    for i, j, k in T.grid(*A.shape):\n        pass\n"),
+              HasSubstr("3:20: error: T.grid has 2 values for 3 names"));
+  EXPECT_THAT(mistake("    for *i, *j in T.grid(2, 3):\n        pass\n"),
+              HasSubstr("3:13: error: this is the second `*`"));
+  EXPECT_THAT(mistake("    A[*A, 0] = 1\n"),
+              HasSubstr("3:8: error: only a list or a tuple is unpacked"));
+  EXPECT_THAT(mistake("    T.evaluate(A.vlod(0))\n"),
+              HasSubstr("a buffer has no `vlod`"));
+  EXPECT_THAT(mistake("    T.evaluate(A.vload([0, 0], \"float32\"))\n"),
+              HasSubstr("a float32 of a buffer of int32"));
+  EXPECT_THAT(mistake("    T.evaluate(T.max_value(\"uint64\"))\n"),
+              HasSubstr("uint64 has no such constant"));
+  EXPECT_THAT(mistake("    B = T.preflattened_buffer(A, (32,))\n"),
+              HasSubstr("T.preflattened_buffer is not read: buffers of "
+                        "parameters keep their shapes"));
+}
+
 TEST(ScriptTest, MistakesAreLocated) {
   const auto mistake = [](absl::string_view from, absl::string_view to) {
     return Mistake(absl::StrReplaceAll(kText, {{from, to}}));
@@ -220,8 +351,6 @@ TEST(ScriptTest, MistakesAreLocated) {
   EXPECT_THAT(mistake("range(16)", "range(16"), HasSubstr("test.tir:5:"));
   EXPECT_THAT(mistake("        for i in", "\tfor i in"),
               HasSubstr("indented by tabs"));
-  EXPECT_THAT(mistake("T.reads(A[vi])", "pass"),
-              HasSubstr("this block lacks T.reads"));
   EXPECT_THAT(mistake("\"B\"", "\"B"), HasSubstr("this string is not closed"));
   EXPECT_THAT(mistake("B[vi] =", "B[vi, 0] ="), "");
   EXPECT_THAT(mistake("vi = T.axis", "vi, vj = T.axis"),
