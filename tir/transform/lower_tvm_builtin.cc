@@ -561,8 +561,7 @@ Pass LowerTVMBuiltin() {
         return PrimFunc(std::move(parts), function->span());
       },
       {.name = "tir.LowerTVMBuiltin",
-       .doc = "Makes calls of the runtime what code generators can emit.",
-       .idempotent = true});
+       .doc = "Makes calls of the runtime what code generators can emit."});
 }
 BATON_REGISTER_PASS_AS("tir.LowerTVMBuiltin", LowerTVMBuiltin);
 

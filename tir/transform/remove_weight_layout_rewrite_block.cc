@@ -268,7 +268,6 @@ Pass RemoveWeightLayoutRewriteBlock(
       },
       {.name = "tir.RemoveWeightLayoutRewriteBlock",
        .doc = "Takes weights in the layout that a block would rewrite them to.",
-       .idempotent = true,
        .exceptions = {{"values", "Callers pass other weights."}},
        .examples = {"skip_ndarray_rewrite=true"}},
       options);
