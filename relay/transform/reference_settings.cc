@@ -33,7 +33,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"tir.disable_vectorize", false, kUnread},
     {"tir.enable_debug", false, kUnread},
     {"tir.enable_equiv_terms_in_cse_tir", false, kUnread},
-    {"tir.experimental_dma_bypass_cache", false, kUnread},
     {"tir.instrument_bound_checkers", false, kUnread},
     {"tir.is_entry_func", false, kUnread},
     {"tir.noalias", true, kUnread},
@@ -73,7 +72,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"relay.ext.ethos-u.options", {}, kUnread},
     {"relay.ext.verilator.options", {}, kUnread},
     {"relay.ext.vitis_ai.options", {}, kUnread},
-    {"tir.InjectDoubleBuffer", {}, kUnread},
     {"tir.add_lower_pass", {}, kUnread},
 };
 

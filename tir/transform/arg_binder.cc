@@ -74,6 +74,11 @@ Stmt MergeNest(absl::Span<const Stmt> nest, Stmt body) {
       body = AssertStmt(check->condition(), check->message(), std::move(body));
     } else if (const auto* declaration = stmt.As<DeclBufferNode>()) {
       body = DeclBuffer(declaration->buffer(), std::move(body));
+    } else if (const auto* alloc = stmt.As<AllocateNode>()) {
+      const auto extents = alloc->extents();
+      body = Allocate(alloc->var(), alloc->dtype(),
+                      {extents.begin(), extents.end()}, alloc->condition(),
+                      alloc->annotations(), std::move(body));
     } else if (const auto* seq = stmt.As<SeqStmtNode>()) {
       std::vector<Stmt> all(seq->seq().begin(), seq->seq().end());
       all.pop_back();

@@ -70,6 +70,20 @@ bool EqualTargets(const Target& a, const Target& b) {
   return StructuralEqual(a, b);
 }
 
+bool IsHostFunc(const PrimFunc& function) {
+  if (function->attrs().IsTrue(kIsHostFuncAttr)) return true;
+  const Target target = TargetOf(function);
+  if (!target.defined()) return false;
+  const PrimExpr keys = target->config().Find("keys");
+  const auto* list = keys.defined() ? keys.As<ListNode>() : nullptr;
+  if (list == nullptr) return DeviceTypeOf(target) == kCpuDevice;
+  for (const PrimExpr& key : list->items()) {
+    const auto* text = key.As<StringImmNode>();
+    if (text != nullptr && text->value() == "cpu") return true;
+  }
+  return false;
+}
+
 std::optional<std::string> GlobalSymbolOf(const PrimFunc& function) {
   const AttrValue* value = function->attrs().Find(kGlobalSymbol);
   const std::string* name =

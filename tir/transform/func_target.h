@@ -21,6 +21,7 @@ inline constexpr absl::string_view kTargetAttr = "target";
 inline constexpr absl::string_view kCallingConvAttr = "calling_conv";
 inline constexpr absl::string_view kIsEntryFunc = "tir.is_entry_func";
 inline constexpr absl::string_view kIsGlobalFunc = "tir.is_global_func";
+inline constexpr absl::string_view kIsHostFuncAttr = "tir.is_host_func";
 
 // How a function is called: the values of `calling_conv`.
 enum CallingConv {
@@ -51,6 +52,10 @@ Target HostOf(const Target& target);
 Target WithoutHost(const Target& target);
 DeviceType DeviceTypeOf(const Target& target);
 bool EqualTargets(const Target& a, const Target& b);
+
+// True for a function that runs on the host: it says so, or its target has the
+// key `cpu`.
+bool IsHostFunc(const PrimFunc& function);
 
 // The linked name of a function; nullopt for a private one.
 std::optional<std::string> GlobalSymbolOf(const PrimFunc& function);

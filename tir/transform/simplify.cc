@@ -95,7 +95,7 @@ class Simplifier final : public AnalyzingRewriter {
  protected:
 #define BATON_TIR_SIMPLIFY(Name)                          \
   PrimExpr Visit##Name(const Name##Node* node) override { \
-    return analyzer_.Simplify(PrimExpr(node));            \
+    return SimplifyExpr(PrimExpr(node));                  \
   }
   BATON_TIR_SIMPLIFY(Var)
   BATON_TIR_SIMPLIFY(Cast)

@@ -1,0 +1,54 @@
+// BindTarget, Filter: say where functions run, and keep those that a condition
+// holds for.
+//
+//   def main(A: ...):   T.func_attr({"target": T.target("cuda", host="llvm")})
+
+#ifndef BATON_TIR_TRANSFORM_BIND_TARGET_H_
+#define BATON_TIR_TRANSFORM_BIND_TARGET_H_
+
+#include <functional>
+#include <string>
+
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
+#include "baton/tir/ir/function.h"
+#include "baton/transform/pass.h"
+
+namespace baton::tir {
+
+struct BindTargetOptions {
+  AttrMap target;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("target", &BindTargetOptions::target,
+      "The configuration of the target: its kind, keys, host ...", kRequired);
+  }
+};
+
+// A function without a target gets the target: with its host if the function
+// has a global symbol. One that runs on the host gets the host. A target
+// without a host of a function with a global symbol gets the host.
+Pass BindTarget(BindTargetOptions options);
+
+// Removes functions of loops that `condition` is false for.
+Pass Filter(std::function<bool(const PrimFunc&)> condition);
+
+struct FilterOptions {
+  std::string attr;
+  AttrValue value;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("attr", &FilterOptions::attr, "The name of the attribute.", kRequired);
+    v("value", &FilterOptions::value,
+      "The value that it must have; none: any but false and 0.");
+  }
+};
+
+// Filter() of an attribute.
+Pass FilterByAttr(FilterOptions options);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_TRANSFORM_BIND_TARGET_H_

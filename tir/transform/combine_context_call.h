@@ -1,0 +1,20 @@
+// CombineContextCall: gets each context of a thread once.
+//
+//   f(T.tvm_thread_context(x))     with T.LetStmt(x) as ctx_cache_:
+//   g(T.tvm_thread_context(x))         f(ctx_cache_)
+//                                      g(ctx_cache_)
+
+#ifndef BATON_TIR_TRANSFORM_COMBINE_CONTEXT_CALL_H_
+#define BATON_TIR_TRANSFORM_COMBINE_CONTEXT_CALL_H_
+
+#include "baton/transform/pass.h"
+
+namespace baton::tir {
+
+// In functions of hosts. Contexts are got once for the function, each kernel
+// and each parallel loop.
+Pass CombineContextCall();
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_TRANSFORM_COMBINE_CONTEXT_CALL_H_

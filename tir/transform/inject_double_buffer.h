@@ -1,0 +1,23 @@
+// InjectDoubleBuffer: computes what the next step of a loop needs while this
+// step uses what the step before computed.
+//
+//   for i in range(16):                  ... fills the first half of a
+//       T.attr(a, "double_buffer_scope", 1)   for i in range(15):
+//       ... fills a                          ... fills a half of a for i + 1
+//       ... uses a                           ... uses the other half
+//                                        ... uses a
+
+#ifndef BATON_TIR_TRANSFORM_INJECT_DOUBLE_BUFFER_H_
+#define BATON_TIR_TRANSFORM_INJECT_DOUBLE_BUFFER_H_
+
+#include "baton/transform/pass.h"
+
+namespace baton::tir {
+
+// For flat allocations with the attribute `double_buffer_scope` in a loop. The
+// loop begins at 0. Setting `tir.InjectDoubleBuffer`.
+Pass InjectDoubleBuffer();
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_TRANSFORM_INJECT_DOUBLE_BUFFER_H_

@@ -1,0 +1,19 @@
+// LowerDeviceStorageAccessInfo: makes pointers into memory addresses of elements.
+//
+//   T.tvm_access_ptr(T.type_annotation("float32"), A, 8, 4, 1)
+//   T.address_of(A_1[8])
+
+#ifndef BATON_TIR_TRANSFORM_LOWER_DEVICE_STORAGE_ACCESS_INFO_H_
+#define BATON_TIR_TRANSFORM_LOWER_DEVICE_STORAGE_ACCESS_INFO_H_
+
+#include "baton/transform/pass.h"
+
+namespace baton::tir {
+
+// Memory of scopes with a tag of their own (`global.cache`) needs a description
+// of the device, which none is known of: an error.
+Pass LowerDeviceStorageAccessInfo();
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_TRANSFORM_LOWER_DEVICE_STORAGE_ACCESS_INFO_H_
