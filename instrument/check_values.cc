@@ -160,7 +160,8 @@ absl::StatusOr<Value> EvaluateOther(const IRModule& module,
   }
   BATON_ASSIGN_OR_RETURN(
       const std::vector<Tensor> results,
-      other.evaluator->Evaluate(module, other.function, tensors));
+      other.evaluator->Evaluate(module, other.function, tensors,
+                                FunctionEvaluator::kStepsOfCheck));
   return Value::MakeTuple({results.begin(), results.end()});
 }
 

@@ -37,11 +37,14 @@ class FunctionEvaluator {
   virtual absl::StatusOr<std::vector<Tensor>> MakeArguments(
       const BaseFunc& function, MakeTensor make) const = 0;
 
+  // The number of steps of a check, which take a fraction of a second.
+  static constexpr int64_t kStepsOfCheck = 2'000'000;
   // Returns the results of a call. For a function that writes to its arguments
-  // these are the arguments after the call.
+  // these are the arguments after the call. More than `max_steps` steps are a
+  // ResourceExhausted error.
   virtual absl::StatusOr<std::vector<Tensor>> Evaluate(
       const IRModule& module, const BaseFunc& function,
-      absl::Span<const Tensor> arguments) const = 0;
+      absl::Span<const Tensor> arguments, int64_t max_steps) const = 0;
 };
 
 // The evaluators, by the names of node classes: `tir.PrimFunc`.
@@ -49,6 +52,13 @@ Registry<std::shared_ptr<const FunctionEvaluator>>& FunctionEvaluators();
 
 // Returns the evaluator of functions of that kind; null if none is linked.
 const FunctionEvaluator* FindFunctionEvaluator(NodeKind kind);
+
+// The value of a call by a function of another level: the function, whose type
+// is a FuncType, gets `arguments` and memory for its results behind them, and
+// fills these. Returns the results.
+absl::StatusOr<std::vector<Tensor>> CallByType(
+    const IRModule& module, const BaseFunc& function,
+    absl::Span<const Tensor> arguments);
 
 // Registers E for the functions whose node class is N. Use it in the library
 // that defines E; the library needs `alwayslink = True`.

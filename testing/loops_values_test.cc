@@ -90,9 +90,11 @@ std::string Compare(const std::string& before, const std::string& after) {
     const absl::StatusOr<std::vector<Tensor>> arguments =
         Arguments(*evaluator, function);
     if (!arguments.ok()) return std::string(arguments.status().message());
-    const auto was = evaluator->Evaluate(*a, function, *arguments);
+    const auto was = evaluator->Evaluate(*a, function, *arguments,
+                                         FunctionEvaluator::kStepsOfCheck);
     if (!was.ok()) return absl::StrCat("before: ", was.status().message());
-    const auto is = evaluator->Evaluate(*b, other, *arguments);
+    const auto is = evaluator->Evaluate(*b, other, *arguments,
+                                        FunctionEvaluator::kStepsOfCheck);
     if (!is.ok()) return absl::StrCat("after: ", is.status().message());
     if (was->size() != is->size()) return "other buffers";
     for (size_t i = 0; i < was->size(); ++i) {

@@ -19,6 +19,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/lower/computation.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/runtime/kernel.h"
@@ -172,8 +173,10 @@ void ListOps(std::ostream& out) {
   for (const OpNode* op : OpRegistry::Global().List()) {
     // Intrinsics of loops are not operators of Relay.
     if (absl::StartsWith(op->name(), "tir.")) continue;
-    out << absl::StrFormat("%-34s %s%s\n", op->name(), op->doc(),
-                           Kernels().Get(*op) == nullptr ? " (no kernel)" : "");
+    out << absl::StrFormat(
+        "%-34s %s%s%s\n", op->name(), op->doc(),
+        Kernels().Get(*op) == nullptr ? " (no kernel)" : "",
+        lower::Computations().Get(*op) == nullptr ? "" : " (loops)");
   }
 }
 

@@ -16,7 +16,7 @@ namespace baton {
 void ListPasses(std::ostream& out);
 void ListProperties(std::ostream& out);  // with the passes that name them
 void ListPipelines(std::ostream& out);
-void ListOps(std::ostream& out);  // marks operators without kernel
+void ListOps(std::ostream& out);  // marks those without kernel, or with loops
 void ListWorkloads(std::ostream& out);
 
 // Describes each of the passes `names`: what it does, requires, establishes,

@@ -19,6 +19,8 @@
 #include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/function_evaluator.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
@@ -273,6 +275,10 @@ class Evaluator {
   // Null if that depends on something unknown.
   std::optional<bool> Fits(const PatternNode* pattern, const Value& value);
   absl::StatusOr<Value> Global(const GlobalVarNode* var);
+  // The function that `callee` names if another level evaluates it, else null.
+  BaseFunc OtherLevel(const Expr& callee) const;
+  absl::StatusOr<Value> CallOtherLevel(const BaseFunc& function,
+                                       absl::Span<const Value> args);
 
   Activation& current() { return *activations_.back(); }
   void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
@@ -442,7 +448,8 @@ absl::Status Evaluator::Enter(const ExprNode* node) {
   // The operator or constructor of a call, its first child, is not a value.
   bool is_callee = node->kind() == ExprKind::kCall;
   ForEachChild(node, [&](const Expr& child) {
-    if (!std::exchange(is_callee, false) || !IsApplied(child)) {
+    if (!std::exchange(is_callee, false) ||
+        (!IsApplied(child) && !OtherLevel(child).defined())) {
       Push(child.get(), Step::kEnter);
     }
   });
@@ -580,6 +587,11 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
     Yield(call, Value::MakeData({Handle(constructor),
                                  {std::make_move_iterator(args.begin()),
                                   std::make_move_iterator(args.end())}}));
+    return absl::OkStatus();
+  }
+  if (const BaseFunc function = OtherLevel(call->op()); function.defined()) {
+    BATON_ASSIGN_OR_RETURN(Value result, CallOtherLevel(function, args));
+    Yield(call, std::move(result));
     return absl::OkStatus();
   }
   const Value callee = PopValue();
@@ -757,6 +769,30 @@ Value Evaluator::MakeClosure(const FunctionNode* function, Var self) {
     }
   }
   return Value::MakeClosure(std::move(closure));
+}
+
+BaseFunc Evaluator::OtherLevel(const Expr& callee) const {
+  const auto* var = callee.As<GlobalVarNode>();
+  if (var == nullptr || module_ == nullptr) return {};
+  BaseFunc function = module_->Find(var->name());
+  return function.Is<FunctionNode>() ? BaseFunc() : function;
+}
+
+absl::StatusOr<Value> Evaluator::CallOtherLevel(const BaseFunc& function,
+                                                absl::Span<const Value> args) {
+  if (has_unknown_ && AnyPart(args, IsUnknown)) return Unknown();
+  std::vector<Tensor> tensors;
+  for (const Value& arg : args) {
+    if (!arg.is_tensor()) {
+      return absl::InvalidArgumentError(
+          "an argument of a function of another level is not a tensor");
+    }
+    tensors.push_back(arg.tensor());
+  }
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> results,
+                         CallByType(*module_, function, tensors));
+  if (results.size() == 1) return Value(results[0]);
+  return Value::MakeTuple({results.begin(), results.end()});
 }
 
 absl::StatusOr<Value> Evaluator::Global(const GlobalVarNode* var) {

@@ -29,8 +29,6 @@ constexpr int64_t kFreeExtent = 3;
 constexpr int64_t kPointedTo = 4096;
 // Arguments beyond it are not made.
 constexpr int64_t kMaxElements = int64_t{1} << 22;
-// A fraction of a second.
-constexpr int64_t kMaxSteps = 2'000'000;
 
 class PrimFuncEvaluator final : public FunctionEvaluator {
  public:
@@ -76,7 +74,7 @@ class PrimFuncEvaluator final : public FunctionEvaluator {
 
   absl::StatusOr<std::vector<Tensor>> Evaluate(
       const IRModule& /*module*/, const BaseFunc& function,
-      absl::Span<const Tensor> arguments) const override {
+      absl::Span<const Tensor> arguments, int64_t max_steps) const override {
     const PrimFunc prim_func(function.As<PrimFuncNode>());
     if (arguments.size() != prim_func->params().size()) {
       return absl::InvalidArgumentError(
@@ -99,7 +97,7 @@ class PrimFuncEvaluator final : public FunctionEvaluator {
     return Interpret(prim_func, values,
                      {.check_initialized = false,
                       .check_regions = false,
-                      .max_steps = kMaxSteps});
+                      .max_steps = max_steps});
   }
 };
 BATON_REGISTER_FUNCTION_EVALUATOR(PrimFuncNode, PrimFuncEvaluator);

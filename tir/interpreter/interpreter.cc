@@ -116,8 +116,10 @@ class Machine {
 
   bool Step(const Node* node) {
     if (++steps_ <= options_.max_steps) return true;
+    if (!status_.ok()) return false;
     Fail(node, absl::StrCat("more than ", options_.max_steps,
                             " steps (InterpretOptions::max_steps)"));
+    status_ = absl::ResourceExhaustedError(status_.message());
     return false;
   }
 
@@ -637,6 +639,7 @@ class Machine {
     }
     if (name == "address_of" && args.size() == 1) return AddressOf(node);
     if (name == "reinterpret" && args.size() == 1) return Reinterpret(node);
+    if (name == "call_pure_extern" && !args.empty()) return EvalExtern(node);
     std::vector<Value> values;
     size_t lanes = 1;
     for (const PrimExpr& arg : args) {
@@ -659,6 +662,25 @@ class Machine {
         return Refuse(node);
       }
       result.lanes.push_back(element);
+    }
+    return result;
+  }
+
+  // A call of a function of the C library, of doubles.
+  Value EvalExtern(const CallNode* node) {
+    const auto* name = node->args()[0].As<StringImmNode>();
+    std::vector<Scalar> args;
+    for (const PrimExpr& arg : node->args().subspan(1)) {
+      if (arg.dtype() != DType::Float(64)) return Refuse(node);
+      const Value value = Eval(arg);
+      if (!ok()) return {};
+      args.push_back(value.lanes[0]);
+    }
+    Value result;
+    result.lanes.emplace_back();
+    if (name == nullptr || node->dtype() != DType::Float(64) ||
+        !ComputeExtern(name->value(), args, result.lanes[0])) {
+      return Refuse(node);
     }
     return result;
   }

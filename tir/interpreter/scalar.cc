@@ -6,12 +6,16 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "absl/numeric/bits.h"
 #include "absl/numeric/int128.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/kernels/elementwise.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 
@@ -71,54 +75,78 @@ double DivideReal(BinaryOp op, double a, double b) {
   }
 }
 
-// Functions of one float.
+// Functions of one float. Those that kernels compute have the kernels' bits.
 struct RealFunction {
   const char* name;
-  double (*function)(double);
+  double (*function)(double) = nullptr;
+  absl::StatusOr<Tensor> (*kernel)(const Tensor&) = nullptr;
 };
 constexpr RealFunction kRealFunctions[] = {
-    {"exp", [](double x) { return std::exp(x); }},
-    {"exp2", [](double x) { return std::exp2(x); }},
-    {"exp10", [](double x) { return std::pow(10.0, x); }},
-    {"erf", [](double x) { return std::erf(x); }},
-    {"tanh", [](double x) { return std::tanh(x); }},
-    {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
-    {"sqrt", [](double x) { return std::sqrt(x); }},
-    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-    {"log", [](double x) { return std::log(x); }},
-    {"log2", [](double x) { return std::log2(x); }},
-    {"log1p", [](double x) { return std::log1p(x); }},
-    {"log10", [](double x) { return std::log10(x); }},
-    {"tan", [](double x) { return std::tan(x); }},
-    {"cos", [](double x) { return std::cos(x); }},
-    {"cosh", [](double x) { return std::cosh(x); }},
-    {"sin", [](double x) { return std::sin(x); }},
-    {"sinh", [](double x) { return std::sinh(x); }},
-    {"asin", [](double x) { return std::asin(x); }},
-    {"acos", [](double x) { return std::acos(x); }},
-    {"atan", [](double x) { return std::atan(x); }},
-    {"acosh", [](double x) { return std::acosh(x); }},
-    {"asinh", [](double x) { return std::asinh(x); }},
-    {"atanh", [](double x) { return std::atanh(x); }},
-    {"floor", [](double x) { return std::floor(x); }},
-    {"ceil", [](double x) { return std::ceil(x); }},
-    {"round", [](double x) { return std::round(x); }},
-    {"nearbyint", [](double x) { return std::nearbyint(x); }},
-    {"trunc", [](double x) { return std::trunc(x); }},
-    {"fabs", [](double x) { return std::fabs(x); }},
+    {.name = "exp", .kernel = kernels::Exp},
+    {.name = "exp2", .function = [](double x) { return std::exp2(x); }},
+    {.name = "exp10", .function = [](double x) { return std::pow(10.0, x); }},
+    {.name = "erf", .kernel = kernels::Erf},
+    {.name = "tanh", .kernel = kernels::Tanh},
+    {.name = "sigmoid", .kernel = kernels::Sigmoid},
+    {.name = "sqrt", .kernel = kernels::Sqrt},
+    {.name = "rsqrt", .kernel = kernels::Rsqrt},
+    {.name = "log", .kernel = kernels::Log},
+    {.name = "log2", .kernel = kernels::Log2},
+    {.name = "log1p", .function = [](double x) { return std::log1p(x); }},
+    {.name = "log10", .kernel = kernels::Log10},
+    {.name = "tan", .kernel = kernels::Tan},
+    {.name = "cos", .kernel = kernels::Cos},
+    {.name = "cosh", .kernel = kernels::Cosh},
+    {.name = "sin", .kernel = kernels::Sin},
+    {.name = "sinh", .kernel = kernels::Sinh},
+    {.name = "asin", .kernel = kernels::Asin},
+    {.name = "acos", .kernel = kernels::Acos},
+    {.name = "atan", .kernel = kernels::Atan},
+    {.name = "acosh", .kernel = kernels::Acosh},
+    {.name = "asinh", .kernel = kernels::Asinh},
+    {.name = "atanh", .kernel = kernels::Atanh},
+    {.name = "floor", .function = [](double x) { return std::floor(x); }},
+    {.name = "ceil", .function = [](double x) { return std::ceil(x); }},
+    {.name = "round", .function = [](double x) { return std::round(x); }},
+    {.name = "nearbyint",
+     .function = [](double x) { return std::nearbyint(x); }},
+    {.name = "trunc", .function = [](double x) { return std::trunc(x); }},
+    {.name = "fabs", .function = [](double x) { return std::fabs(x); }},
 };
 
 // Functions of two floats.
 struct RealFunction2 {
   const char* name;
-  double (*function)(double, double);
+  double (*function)(double, double) = nullptr;
+  absl::StatusOr<Tensor> (*kernel)(const Tensor&, const Tensor&) = nullptr;
 };
 constexpr RealFunction2 kRealFunctions2[] = {
-    {"atan2", [](double x, double y) { return std::atan2(x, y); }},
-    {"hypot", [](double x, double y) { return std::hypot(x, y); }},
-    {"copysign", [](double x, double y) { return std::copysign(x, y); }},
-    {"fmod", [](double x, double y) { return std::fmod(x, y); }},
-    {"pow", [](double x, double y) { return std::pow(x, y); }},
+    {.name = "atan2",
+     .function = [](double x, double y) { return std::atan2(x, y); }},
+    {.name = "hypot",
+     .function = [](double x, double y) { return std::hypot(x, y); }},
+    {.name = "copysign",
+     .function = [](double x, double y) { return std::copysign(x, y); }},
+    {.name = "fmod",
+     .function = [](double x, double y) { return std::fmod(x, y); }},
+    {.name = "pow", .kernel = kernels::Power},
+};
+
+// A tensor of one element.
+Tensor TensorOf(DType dtype, Scalar value) {
+  absl::StatusOr<MutableTensor> tensor = MutableTensor::Create(dtype, {});
+  StoreScalar(dtype, value, static_cast<char*>(tensor->data()));
+  return std::move(*tensor).Freeze();
+}
+
+// Functions of the C library, of doubles.
+constexpr RealFunction kLibraryFunctions[] = {
+    {.name = "exp", .function = [](double x) { return std::exp(x); }},
+    {.name = "log", .function = [](double x) { return std::log(x); }},
+};
+constexpr RealFunction2 kLibraryFunctions2[] = {
+    {.name = "pow",
+     .function = [](double x, double y) { return std::pow(x, y); }},
 };
 
 // round(x * y / 2^q), shifted left by `shift`, or right if that is negative.
@@ -173,10 +201,15 @@ bool ComputeInteger(absl::string_view name, DType dtype,
     const int64_t by = b < 0 || b > 63 ? 63 : b;
     result = dtype.is_uint() ? FromBits(Bits(a) >> by) : a >> by;
   } else if (name == "pow") {
-    result = 1;
-    for (int64_t i = 0; i < std::min<int64_t>(b, 64); ++i) {
-      result = FromBits(Bits(result) * Bits(a));
+    // Squares, multiplied where the exponent has a bit.
+    uint64_t power = 1;
+    uint64_t square = Bits(a);
+    for (uint64_t rest = b < 0 && !dtype.is_uint() ? 0 : Bits(b); rest != 0;
+         rest >>= 1) {
+      if ((rest & 1) != 0) power *= square;
+      square *= square;
     }
+    result = FromBits(power);
   } else {
     return false;
   }
@@ -188,8 +221,13 @@ bool ComputeInteger(absl::string_view name, DType dtype,
 Scalar ConvertScalar(Scalar value, DType from, DType dtype) {
   if (dtype.is_float()) {
     if (from.is_float()) return Real(dtype, value.f);
-    return Real(dtype, from.is_uint() ? static_cast<double>(Bits(value.i))
-                                      : static_cast<double>(value.i));
+    // Rounded once to float32, from which half floats are rounded.
+    if (dtype.bits() == 64) {
+      return {.f = from.is_uint() ? static_cast<double>(Bits(value.i))
+                                  : static_cast<double>(value.i)};
+    }
+    return Real(dtype, from.is_uint() ? static_cast<float>(Bits(value.i))
+                                      : static_cast<float>(value.i));
   }
   if (!from.is_float()) return Integer(dtype, value.i);
   if (dtype.is_bool()) return {.i = value.f != 0 ? 1 : 0};
@@ -286,7 +324,13 @@ bool ComputeIntrinsic(absl::string_view name, DType dtype, DType result_dtype,
     return true;
   }
   if (args.size() == 3 && name == "fma") {
-    result = Real(result_dtype, std::fma(args[0].f, args[1].f, args[2].f));
+    if (dtype.bits() == 64) {
+      result = {.f = std::fma(args[0].f, args[1].f, args[2].f)};
+    } else {
+      result = Real(result_dtype, std::fma(static_cast<float>(args[0].f),
+                                           static_cast<float>(args[1].f),
+                                           static_cast<float>(args[2].f)));
+    }
     return true;
   }
   if (args.size() == 2 && name == "ldexp") {
@@ -303,12 +347,40 @@ bool ComputeIntrinsic(absl::string_view name, DType dtype, DType result_dtype,
   }
   for (const RealFunction& known : kRealFunctions) {
     if (args.size() != 1 || name != known.name) continue;
-    result = Real(result_dtype, known.function(args[0].f));
+    if (known.function != nullptr) {
+      result = Real(result_dtype, known.function(args[0].f));
+      return true;
+    }
+    const absl::StatusOr<Tensor> value = known.kernel(TensorOf(dtype, args[0]));
+    if (!value.ok()) return false;
+    result = LoadScalar(dtype, static_cast<const char*>(value->data()));
     return true;
   }
   for (const RealFunction2& known : kRealFunctions2) {
     if (args.size() != 2 || name != known.name) continue;
-    result = Real(result_dtype, known.function(args[0].f, args[1].f));
+    if (known.function != nullptr) {
+      result = Real(result_dtype, known.function(args[0].f, args[1].f));
+      return true;
+    }
+    const absl::StatusOr<Tensor> value =
+        known.kernel(TensorOf(dtype, args[0]), TensorOf(dtype, args[1]));
+    if (!value.ok()) return false;
+    result = LoadScalar(dtype, static_cast<const char*>(value->data()));
+    return true;
+  }
+  return false;
+}
+
+bool ComputeExtern(absl::string_view name, absl::Span<const Scalar> args,
+                   Scalar& result) {
+  for (const RealFunction& known : kLibraryFunctions) {
+    if (args.size() != 1 || name != known.name) continue;
+    result = {.f = known.function(args[0].f)};
+    return true;
+  }
+  for (const RealFunction2& known : kLibraryFunctions2) {
+    if (args.size() != 2 || name != known.name) continue;
+    result = {.f = known.function(args[0].f, args[1].f)};
     return true;
   }
   return false;

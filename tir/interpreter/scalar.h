@@ -32,10 +32,16 @@ bool ComputeBinary(BinaryOp op, DType dtype, Scalar a, Scalar b,
                    Scalar& result);
 
 // The result of the intrinsic `tir.NAME` on elements of `dtype`, of which the
-// result has type `result_dtype`. Returns false for an intrinsic that is no
+// result has type `result_dtype`. Functions of floats that kernels compute, such
+// as `exp`, are those of the kernels, bit for bit. Returns false for an intrinsic that is no
 // function of numbers.
 bool ComputeIntrinsic(absl::string_view name, DType dtype, DType result_dtype,
                       absl::Span<const Scalar> args, Scalar& result);
+
+// The result of the function `name` of the C library on doubles. Returns false
+// if it is not known.
+bool ComputeExtern(absl::string_view name, absl::Span<const Scalar> args,
+                   Scalar& result);
 
 // Loads and stores an element of `dtype` (one lane) at `bytes`, which has
 // ElementBytes(dtype) bytes.

@@ -13,11 +13,12 @@
 #include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/tir/ir/call_type.h"
 
 namespace baton::tir {
 
 PrimFuncNode::PrimFuncNode(Parts parts, Span span)
-    : BaseFuncNode(kKind, std::move(parts.attrs), {}, std::move(span)),
+    : BaseFuncNode(kKind, parts.attrs, CallTypeOf(parts), std::move(span)),
       params_(std::move(parts.params)),
       ret_type_(parts.ret_type),
       body_(std::move(parts.body)) {
@@ -49,6 +50,7 @@ absl::Status PrimFuncNode::Derive(PrimFuncNode& node) {
     }
     last = param;
   }
+  SetFixedType(node, CallTypeOf(node.parts()));
   return absl::OkStatus();
 }
 

@@ -1,0 +1,244 @@
+#include "baton/lower/computation.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/ir/op.h"
+#include "baton/tir/analysis/access_region.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/intrinsics.h"
+#include "baton/tir/ir/stmt.h"
+
+namespace baton::lower {
+
+namespace {
+
+using tir::BinaryOp;
+using tir::PrimExpr;
+
+// The loops around a block and the variables of the block.
+struct Nest {
+  std::vector<tir::Var> loops;
+  std::vector<tir::IterVar> axes;
+  Indices inside;   // the variables of the block
+  Indices outside;  // their values, the loops
+  std::vector<int64_t> extents;
+
+  void Add(absl::string_view name, int64_t extent, tir::IterVarType type) {
+    tir::Var loop(std::string(name), tir::kInt32);
+    tir::Var var(absl::StrCat("v_", name), tir::kInt32);
+    axes.emplace_back(tir::Range{Index(0), Index(extent)}, var, type);
+    loops.push_back(loop);
+    inside.push_back(var);
+    outside.push_back(loop);
+    extents.push_back(extent);
+  }
+};
+
+}  // namespace
+
+tir::Buffer FunctionLoops::MakeBuffer(absl::string_view name, DType dtype,
+                                      absl::Span<const int64_t> shape) {
+  tir::BufferNode::Parts parts;
+  parts.name = UniqueName(name, buffer_names_);
+  // The reference keeps bools in bytes.
+  parts.data = tir::Var::Pointer(
+      parts.name, dtype.is_bool() ? DType::Int(8) : dtype, "global");
+  parts.dtype = dtype;
+  for (const int64_t extent : shape) parts.shape.push_back(Index(extent));
+  tir::Buffer buffer(std::move(parts));
+  buffers_.Set(buffer->data(), buffer);
+  return buffer;
+}
+
+tir::Buffer FunctionLoops::Allocate(absl::string_view name, DType dtype,
+                                    absl::Span<const int64_t> shape) {
+  tir::Buffer buffer = MakeBuffer(name, dtype, shape);
+  allocated_.push_back(buffer);
+  return buffer;
+}
+
+std::string FunctionLoops::UniqueName(absl::string_view name, Names& names) {
+  std::string unique(name);
+  for (int i = 1; !names.insert(unique).second; ++i) {
+    unique = absl::StrCat(name, "_", i);
+  }
+  return unique;
+}
+
+tir::Stmt FunctionLoops::Finish() {
+  tir::BlockNode::Parts root;
+  root.name = "root";
+  root.alloc_buffers = std::move(allocated_);
+  root.body = tir::MakeSeq(std::move(stmts_));
+  return tir::BlockRealize({}, tir::IntImm::Bool(true),
+                           tir::Block(std::move(root)));
+}
+
+PrimExpr LoopBuilder::Load(int i, const Indices& at) const {
+  const Operand& operand = input(i);
+  if (!operand.buffer.defined()) return operand.number;
+  return tir::BufferLoad(operand.buffer, at);
+}
+
+tir::Buffer LoopBuilder::Temporary(absl::string_view name, DType dtype,
+                                   absl::Span<const int64_t> shape) {
+  return function_.Allocate(name, dtype, shape);
+}
+
+void LoopBuilder::Store(const tir::Buffer& to, const Value& value) {
+  Fold(to, {}, value, {});
+}
+
+void LoopBuilder::Fold(const tir::Buffer& to, absl::Span<const int64_t> extents,
+                       const Value& init, const Step& step,
+                       const Condition& where) {
+  Nest nest;
+  const std::vector<int64_t> shape = ShapeOf(to);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    nest.Add(absl::StrCat("ax", i), shape[i], tir::IterVarType::kDataPar);
+  }
+  for (size_t i = 0; i < extents.size(); ++i) {
+    nest.Add(absl::StrCat("k", i), extents[i], tir::IterVarType::kCommReduce);
+  }
+  const auto split = [&shape](const Indices& all) {
+    const auto middle =
+        all.begin() + static_cast<Indices::difference_type>(shape.size());
+    return std::pair<Indices, Indices>({all.begin(), middle},
+                                       {middle, all.end()});
+  };
+  const auto [at, k] = split(nest.inside);
+  tir::BlockNode::Parts parts;
+  parts.name = function_.BlockName(to->name());
+  const tir::BufferStore first(to, init(at), at);
+  if (extents.empty()) {
+    parts.body = first;
+  } else {
+    parts.init = first;
+    parts.body = tir::BufferStore(to, step(at, k, tir::BufferLoad(to, at)), at);
+  }
+  PrimExpr predicate = tir::IntImm::Bool(true);
+  if (where) {
+    const auto [loops_at, loops_k] = split(nest.outside);
+    predicate = where(loops_at, loops_k);
+  }
+  if (nest.axes.empty()) {
+    // A block has a variable, or it is the block of the function.
+    nest.axes.emplace_back(tir::Range{Index(0), Index(1)},
+                           tir::Var("vi", tir::kInt32),
+                           tir::IterVarType::kDataPar);
+    nest.outside.push_back(Index(0));
+  }
+  parts.iter_vars = nest.axes;
+  tir::ReadWriteRegions regions =
+      tir::FindBlockReadWriteRegions(tir::Block(parts), function_.buffers());
+  parts.reads = std::move(regions.reads);
+  parts.writes = std::move(regions.writes);
+  tir::Stmt stmt = tir::BlockRealize(nest.outside, std::move(predicate),
+                                     tir::Block(std::move(parts)));
+  for (size_t i = nest.loops.size(); i-- > 0;) {
+    tir::ForNode::Parts loop;
+    loop.loop_var = nest.loops[i];
+    loop.min = Index(0);
+    loop.extent = Index(nest.extents[i]);
+    loop.body = std::move(stmt);
+    stmt = tir::For(std::move(loop));
+  }
+  function_.Append(std::move(stmt));
+}
+
+OpAttrMap<Computation>& Computations() {
+  static auto& map = *new OpAttrMap<Computation>;
+  return map;
+}
+
+absl::Status NoLoops(absl::string_view reason) {
+  return absl::UnimplementedError(reason);
+}
+
+PrimExpr Number(DType dtype, double value) {
+  if (dtype.is_float()) return tir::FloatImm(dtype, value);
+  return tir::IntImm(dtype, static_cast<int64_t>(value));
+}
+
+PrimExpr Convert(DType dtype, const PrimExpr& value) {
+  const DType from = value.dtype();
+  if (from == dtype) return value;
+  if (dtype.is_bool()) {
+    return Op2(BinaryOp::kNE, value, Number(from, 0));
+  }
+  if (IsHalf(from) && dtype != DType::Float(32)) {
+    return Convert(dtype, Cast(DType::Float(32), value));
+  }
+  if (IsHalf(dtype) && from != DType::Float(32)) {
+    return Cast(dtype, Convert(DType::Float(32), value));
+  }
+  if (from.is_float() && dtype.is_integral()) {
+    const PrimExpr whole = Cast(DType::Int(64), value);
+    if (dtype == DType::UInt(64)) {
+      return tir::Select(Op2(BinaryOp::kLT, value, Number(from, 0)),
+                         Cast(dtype, whole), Cast(dtype, value));
+    }
+    return Cast(dtype, whole);
+  }
+  return Cast(dtype, value);
+}
+
+PrimExpr IfThenElse(const PrimExpr& condition, const PrimExpr& a,
+                    const PrimExpr& b) {
+  return tir::CallIntrinsic("if_then_else", {condition, a, b});
+}
+
+std::vector<int64_t> ShapeOf(const tir::Buffer& buffer) {
+  std::vector<int64_t> shape;
+  for (const PrimExpr& extent : buffer->shape()) {
+    shape.push_back(extent.As<tir::IntImmNode>()->value());
+  }
+  return shape;
+}
+
+int64_t NumElementsOf(absl::Span<const int64_t> shape) {
+  int64_t elements = 1;
+  for (const int64_t extent : shape) elements *= extent;
+  return elements;
+}
+
+PrimExpr Flatten(absl::Span<const PrimExpr> at,
+                 absl::Span<const int64_t> shape) {
+  PrimExpr flat = Index(0);
+  for (size_t i = 0; i < at.size(); ++i) {
+    flat = tir::Add(tir::Mul(flat, Index(shape[i])), at[i]);
+  }
+  return flat;
+}
+
+Indices Unflatten(const PrimExpr& flat, absl::Span<const int64_t> shape) {
+  Indices at(shape.size());
+  int64_t inner = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 1) {
+      at[i] = Index(0);
+      continue;
+    }
+    PrimExpr index = tir::MakeBinary(BinaryOp::kFloorDiv, flat, Index(inner));
+    inner *= shape[i];
+    // The outermost index needs no rest.
+    bool is_outermost = true;
+    for (size_t j = 0; j < i; ++j) is_outermost &= shape[j] == 1;
+    at[i] = is_outermost
+                ? index
+                : tir::MakeBinary(BinaryOp::kFloorMod, index, Index(shape[i]));
+  }
+  return at;
+}
+
+}  // namespace baton::lower

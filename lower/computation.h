@@ -1,0 +1,190 @@
+// Computations of operators: the loops that compute a call, from which
+// LowerToTir makes functions. An operator has one if it sets Computations():
+//
+//   absl::Status LowerRelu(LoopBuilder& loops) {
+//     loops.Store(loops.output(), [&](const Indices& at) {
+//       return Max(loops.Load(0, at), ...);
+//     });
+//     return absl::OkStatus();
+//   }
+//   BATON_EXTEND_OP("nn.relu").Set(lower::Computations(), LowerRelu);
+
+#ifndef BATON_LOWER_COMPUTATION_H_
+#define BATON_LOWER_COMPUTATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/tir/analysis/access_region.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/stmt.h"
+
+namespace baton::lower {
+
+using Indices = std::vector<tir::PrimExpr>;
+
+// An argument of a call: the elements of a buffer, or one number.
+struct Operand {
+  tir::Buffer buffer;
+  tir::PrimExpr number;  // if there is no buffer
+  DType dtype;
+  std::vector<int64_t> shape;
+};
+
+// The blocks of a function while they are made, one call after another.
+class FunctionLoops {
+ public:
+  // A buffer of that shape. Names are made unique.
+  tir::Buffer MakeBuffer(absl::string_view name, DType dtype,
+                         absl::Span<const int64_t> shape);
+  // As MakeBuffer, for a buffer that is allocated in the function.
+  tir::Buffer Allocate(absl::string_view name, DType dtype,
+                       absl::Span<const int64_t> shape);
+  // A name that no other block has.
+  std::string BlockName(absl::string_view name) {
+    return UniqueName(name, block_names_);
+  }
+  void Append(tir::Stmt stmt) { stmts_.push_back(std::move(stmt)); }
+  // The body of the function; call it last.
+  tir::Stmt Finish();
+
+  const tir::BuffersByPointer& buffers() const { return buffers_; }
+
+ private:
+  tir::BuffersByPointer buffers_;
+  std::vector<tir::Buffer> allocated_;
+  std::vector<tir::Stmt> stmts_;
+  using Names = FlatHashSet<std::string>;
+  static std::string UniqueName(absl::string_view name, Names& names);
+  Names buffer_names_;
+  Names block_names_;
+};
+
+// Builds the blocks of one call. Values of elements are functions of indices,
+// one for each axis of the buffer that is written.
+class LoopBuilder {
+ public:
+  LoopBuilder(const CallNode& call, std::vector<Operand> inputs,
+              std::vector<tir::Buffer> outputs, FunctionLoops& function)
+      : call_(&call),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)),
+        function_(function) {}
+  // For a copy of `input`, which is no call.
+  LoopBuilder(Operand input, tir::Buffer output, FunctionLoops& function)
+      : inputs_({std::move(input)}),
+        outputs_({std::move(output)}),
+        function_(function) {}
+
+  const CallNode& call() const { return *call_; }
+  template <typename A>
+  const A& attrs() const {
+    return AttrsOrDefaults<A>(call_->attrs());
+  }
+
+  // The arguments; of tuples, their fields.
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  const Operand& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
+  DType dtype(int i = 0) const { return input(i).dtype; }
+  const std::vector<int64_t>& shape(int i = 0) const { return input(i).shape; }
+  int rank(int i = 0) const { return static_cast<int>(shape(i).size()); }
+  // The element at `at` of an argument.
+  tir::PrimExpr Load(int i, const Indices& at) const;
+
+  // The buffers that the call fills: of a tuple, one for each field.
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  const tir::Buffer& output(int i = 0) const {
+    return outputs_[static_cast<size_t>(i)];
+  }
+
+  // A buffer for intermediate values.
+  tir::Buffer Temporary(absl::string_view name, DType dtype,
+                        absl::Span<const int64_t> shape);
+
+  using Value = std::function<tir::PrimExpr(const Indices& at)>;
+  // `k` are the positions of a reduction, `sum` is the value so far.
+  using Step = std::function<tir::PrimExpr(const Indices& at, const Indices& k,
+                                           const tir::PrimExpr& sum)>;
+  using Condition =
+      std::function<tir::PrimExpr(const Indices& at, const Indices& k)>;
+
+  // A block that stores value(at) in each element of `to`.
+  void Store(const tir::Buffer& to, const Value& value);
+  // A block that folds over `extents`, the last varying fastest: each element
+  // begins as init(at), and becomes step(at, k, itself) for each k for which
+  // `where` holds. It must hold for the first k.
+  void Fold(const tir::Buffer& to, absl::Span<const int64_t> extents,
+            const Value& init, const Step& step, const Condition& where = {});
+
+ private:
+  const CallNode* call_ = nullptr;
+  std::vector<Operand> inputs_;
+  std::vector<tir::Buffer> outputs_;
+  FunctionLoops& function_;
+};
+
+// Appends the blocks of a call. An error, whose message is a clause, says why
+// there are none; then nothing that it appended counts.
+using Computation = absl::Status (*)(LoopBuilder& loops);
+
+// The operators that have a computation.
+OpAttrMap<Computation>& Computations();
+
+// The error of a computation that does not take a call: `reason` is a clause.
+absl::Status NoLoops(absl::string_view reason);
+
+// --- Expressions -------------------------------------------------------------
+
+// Indices are int32.
+inline tir::PrimExpr Index(int64_t value) {
+  return tir::IntImm(tir::kInt32, value);
+}
+// The node as it is: floats are not folded, because x + 0 is not x.
+inline tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b) {
+  return tir::Binary(op, std::move(a), std::move(b));
+}
+// `value` as a number of `dtype`.
+tir::PrimExpr Number(DType dtype, double value);
+inline tir::PrimExpr Cast(DType dtype, tir::PrimExpr value) {
+  return value.dtype() == dtype ? value : tir::Cast(dtype, std::move(value));
+}
+// The conversion of the operator `cast`: floats become integers without their
+// fraction, bounded by 64 bits, which wrap to the width of `dtype`.
+tir::PrimExpr Convert(DType dtype, const tir::PrimExpr& value);
+// The value that is computed is the chosen one alone.
+tir::PrimExpr IfThenElse(const tir::PrimExpr& condition, const tir::PrimExpr& a,
+                         const tir::PrimExpr& b);
+
+// The buffer's extents as numbers.
+std::vector<int64_t> ShapeOf(const tir::Buffer& buffer);
+int64_t NumElementsOf(absl::Span<const int64_t> shape);
+// Row-major numbers of elements, and back.
+tir::PrimExpr Flatten(absl::Span<const tir::PrimExpr> at,
+                      absl::Span<const int64_t> shape);
+Indices Unflatten(const tir::PrimExpr& flat, absl::Span<const int64_t> shape);
+// `axis` counted from the front.
+inline int NormalAxis(int64_t axis, int rank) {
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+// float16 or bfloat16, which kernels compute in float32.
+inline bool IsHalf(DType dtype) {
+  return dtype.is_float() && dtype.bits() == 16;
+}
+inline DType WideDType(DType dtype) {
+  return IsHalf(dtype) ? DType::Float(32) : dtype;
+}
+
+}  // namespace baton::lower
+
+#endif  // BATON_LOWER_COMPUTATION_H_

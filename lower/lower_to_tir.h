@@ -1,0 +1,50 @@
+// LowerToTir: makes functions of loops of Relay's primitive functions.
+//
+// Level 0, a module pass; run FuseOps before it. A call of a primitive function
+// whose operators all have a computation (computation.h) becomes a call of a
+// global PrimFunc, which has a buffer for each argument and each result:
+//
+//   %1 = fn (%p0, Primitive=1) {     @fused_exp(%x)
+//     exp(%p0)
+//   };                               @T.prim_func
+//   %1(%x)                           def fused_exp(p0: T.Buffer(...),
+//                                                  T_exp: T.Buffer(...)):
+//                                        T.func_attr({"num_inputs": 1, ...})
+//
+// The type of the call is that of the function (tir/ir/call_type.h); memory for
+// results is made by whoever evaluates it. Equal functions become one. Tuples
+// are passed field by field, constants that are no numbers as arguments.
+// Functions that are not lowered stay, with a remark that names the operator.
+
+#ifndef BATON_LOWER_LOWER_TO_TIR_H_
+#define BATON_LOWER_LOWER_TO_TIR_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/transform/pass.h"
+
+namespace baton::lower {
+
+struct LoweredFunction {
+  tir::PrimFunc function;
+  // A call passes these behind the arguments, whose tuples it passes field by
+  // field.
+  std::vector<Constant> constants;
+};
+
+// The loops of `function`, which must be typed, as a function of that name. An
+// error, whose message is a clause, if it has none; then `refused` is set to
+// the call without loops, if it is one.
+absl::StatusOr<LoweredFunction> LowerFunction(const Function& function,
+                                              const std::string& name,
+                                              Expr* refused = nullptr);
+
+Pass LowerToTir();
+
+}  // namespace baton::lower
+
+#endif  // BATON_LOWER_LOWER_TO_TIR_H_
