@@ -1041,6 +1041,8 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                               absl::Span<const Tensor> inputs,
                               absl::Span<const Tensor> outputs) {
   CompiledTest test;
+  test.tensors.assign(inputs.begin(), inputs.end());
+  test.tensors.insert(test.tensors.end(), outputs.begin(), outputs.end());
   test.data.machine = options.machine;
   const std::string prefix =
       absl::StrCat(CppIdentifier(options.name), "_test_data_");

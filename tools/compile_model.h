@@ -43,7 +43,6 @@ struct CompileModelOptions {
 };
 
 struct CompiledModel {
-  // The constructors of the parts.
   struct File {
     std::string name;
     std::string text;
@@ -66,7 +65,8 @@ absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
 // with `outputs`, byte for byte, and the object with both.
 struct CompiledTest {
   std::string source;
-  tir::ElfObject data;  // refers to the tensors
+  tir::ElfObject data;  // refers to `tensors`
+  std::vector<Tensor> tensors;
 };
 CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                               absl::Span<const Tensor> inputs,
