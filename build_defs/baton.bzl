@@ -5,7 +5,7 @@
 docs/rules.md is their reference.
 """
 
-load("@baton_rules//:cc.bzl", "cc_binary", "cc_library")
+load("@baton_rules//:cc.bzl", "cc_binary", "cc_library", "cc_test")
 
 def _embedded_text_impl(ctx):
     # As a raw string, in pieces that every compiler takes.
@@ -428,4 +428,88 @@ def baton_optimize(name, passes, src = None, out = None, artifacts = [], report 
         passes = passes,
         report = report,
         **kwargs
+    )
+
+# The flags of baton-compile that have a list or a dictionary as their value.
+def _compile_flags(dims, state, isas):
+    flags = []
+    if dims:
+        flags.append("--dims=" + ",".join(["%s=%s" % (key, dims[key]) for key in sorted(dims)]))
+    if state:
+        flags.append("--state=" + ",".join(["%s:%s" % (key, state[key]) for key in sorted(state)]))
+    flags.append("--isas=" + ",".join(isas))
+    return flags
+
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, visibility = None, **kwargs):
+    """A model as a C++ library, which needs nothing but libc and libm.
+
+    The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
+    the library there are `<name>_test`, which compares it with the evaluator on
+    random inputs, byte for byte, and the file `<name>.report.json`: the steps,
+    the places of values and weights.
+
+    Args:
+      name: the target's name, an identifier.
+      src: a file with the model: ONNX, text, or Baton's binary format.
+      passes: passes that run before operators become loops, as for
+        `baton-opt --passes`; those of `baton-compile` if not given.
+      cpp_class: the class, with its namespaces: `acme::Mlp`; `name` if not given.
+      dims: numbers for dimensions that the model leaves open, by their names.
+      state: inputs that are outputs of the run before, by the outputs' names.
+      isas: sets of instructions, of which the library chooses by the processor;
+        `sse2` has the fused multiplication and addition of libm, which is slow.
+      threads: not built yet: must be False.
+      profile: not built yet: must be False.
+      visibility: of all targets.
+      **kwargs: of cc_library.
+    """
+    files = [name + ".h"] + ["%s_%s.cc" % (name, isa) for isa in isas]
+    outs = files + [
+        name + "_weights.o",
+        name + ".report.json",
+        name + "_test.cc",
+        name + "_test_data.o",
+    ]
+    flags = _compile_flags(dims, state, isas)
+    if passes != None:
+        flags.append("--passes=" + passes)
+    if threads:
+        flags.append("--threads")
+    if profile:
+        flags.append("--profile")
+    flags += ["--name=" + name, "--cpp_class=" + (cpp_class or name), "--test"]
+    if isas == ["neon"]:
+        flags.append("--target=aarch64")
+
+    # A source, not a tool: Bazel would build all of Baton once more for itself.
+    tool = Label("//tools:baton-compile")
+    native.genrule(
+        name = name + "_files",
+        srcs = [src, tool],
+        outs = outs,
+        cmd = "$(location %s) $(location %s) --output_dir=$(RULEDIR) %s >/dev/null" % (
+            tool,
+            src,
+            " ".join(["'%s'" % flag for flag in flags]),
+        ),
+        message = "Compiling the model",
+        visibility = visibility,
+    )
+    copts = ["-std=c++17", "-O3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti"]
+    cc_library(
+        name = name,
+        srcs = files[1:] + [name + "_weights.o"],
+        hdrs = [name + ".h"],
+        copts = copts,
+        linkopts = ["-lm"],
+        visibility = visibility,
+        **kwargs
+    )
+    cc_test(
+        name = name + "_test",
+        size = "small",
+        srcs = [name + "_test.cc", name + "_test_data.o"],
+        copts = ["-std=c++17"],
+        deps = [":" + name],
+        visibility = visibility,
     )

@@ -1,0 +1,40 @@
+// Makes C++ identifiers of arbitrary names.
+//
+//   CppNames names;
+//   names.Unique("input.1");  // input_1
+//   names.Unique("input:1");  // input_1_2
+//   names.Unique("class");    // class_
+
+#ifndef BATON_TIR_CODEGEN_CPP_NAMES_H_
+#define BATON_TIR_CODEGEN_CPP_NAMES_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
+
+namespace baton::tir {
+
+// `name` with each character outside of [A-Za-z0-9_] made `_`; a leading digit
+// gets a `_` before it, a keyword one behind it. The empty name is `_`.
+std::string CppIdentifier(absl::string_view name);
+
+// Identifiers of one scope, each given once.
+class CppNames {
+ public:
+  // Keeps an identifier from being given.
+  void Reserve(absl::string_view identifier);
+  // CppIdentifier(name), or that with the first free number from `_2` on.
+  std::string Unique(absl::string_view name);
+
+ private:
+  FlatHashMap<std::string, int> taken_;  // the last number that was tried
+};
+
+// `text` for a comment of one line: printable ASCII, nothing that ends or
+// continues the comment.
+std::string CppCommentText(absl::string_view text);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_CODEGEN_CPP_NAMES_H_

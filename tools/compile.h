@@ -1,0 +1,88 @@
+// Library of `baton-compile`: a model becomes a C++ library.
+
+#ifndef BATON_TOOLS_COMPILE_H_
+#define BATON_TOOLS_COMPILE_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "baton/base/flags.h"
+
+namespace baton {
+
+// Each field in VisitFields is a flag of the same name.
+struct CompileOptions {
+  std::string model;  // a text, .baton or .onnx file
+  std::string output_dir = ".";
+  std::string name;       // empty: that of the model's file
+  std::string cpp_class;  // empty: the name
+  std::string passes = "SimplifyInference,FoldConstant";
+  std::string config;
+  std::string dims;
+  std::string input_shapes;
+  std::string state;
+  std::string isas;  // empty: all of the target
+  std::string target = "x86_64";
+  bool threads = false;
+  bool profile = false;
+  bool test = false;
+  int seed = 0;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("output_dir", &CompileOptions::output_dir,
+      FlagSpec{.help = "The folder for NAME.h, NAME_ISA.cc, NAME_weights.o and "
+                       "NAME.report.json.",
+               .value = "FOLDER"});
+    v("name", &CompileOptions::name,
+      FlagSpec{.help = "The name of the files; that of MODEL by default.",
+               .value = "NAME"});
+    v("cpp_class", &CompileOptions::cpp_class,
+      FlagSpec{.help = "The class, with its namespaces: acme::Silero.",
+               .value = "CLASS"});
+    v("passes", &CompileOptions::passes,
+      FlagSpec{.help = "Passes that run before operators become loops.",
+               .value = "PIPELINE"});
+    v("config", &CompileOptions::config,
+      FlagSpec{.help = "Settings that passes read, and limits.",
+               .value = "KEY=VALUE,..."});
+    v("dims", &CompileOptions::dims,
+      FlagSpec{.help = "Dimensions that the model leaves open: "
+                       "batch=1,samples=512.",
+               .value = "NAME=N,..."});
+    v("input_shapes", &CompileOptions::input_shapes,
+      FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
+               .value = "SHAPES"});
+    v("state", &CompileOptions::state,
+      FlagSpec{.help = "Outputs that are inputs of the next run.",
+               .value = "OUT:IN,..."});
+    v("isas", &CompileOptions::isas,
+      FlagSpec{.help = "Sets of instructions, the first of which that the "
+                       "processor has runs: avx512, avx2, sse2; neon.",
+               .value = "ISA,..."});
+    v("target", &CompileOptions::target,
+      FlagSpec{.help = "The processor.",
+               .value = "x86_64|aarch64",
+               .choices = {"x86_64", "aarch64"}});
+    v("threads", &CompileOptions::threads,
+      FlagSpec{.help =
+                   "A Run that takes the caller's threads. Not built yet."});
+    v("profile", &CompileOptions::profile,
+      FlagSpec{.help = "Times of steps. Not built yet."});
+    v("test", &CompileOptions::test,
+      FlagSpec{.help =
+                   "Writes NAME_test.cc and NAME_test_data.o, which compare "
+                   "with the evaluator on random inputs, too."});
+    v("seed", &CompileOptions::seed,
+      FlagSpec{.help = "Of the random inputs.", .value = "N"});
+  }
+};
+
+// Writes the files, and says on `out` which.
+absl::Status Compile(const CompileOptions& options, std::ostream& out);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_COMPILE_H_

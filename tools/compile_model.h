@@ -1,0 +1,77 @@
+// Makes a C++ library of a model whose operators are functions of loops.
+//
+//   CompileModelOptions options;
+//   options.name = "mlp";
+//   options.cpp_class = "acme::Mlp";
+//   BATON_ASSIGN_OR_RETURN(CompiledModel model, CompileModel(module, options));
+//
+// The main function of `module` is Relay that calls functions of loops, as the
+// pass LowerToTir and the passes of lowering behind it leave it. The result is
+// the header with the class, a source for each set of instructions, the weights
+// as an object, and a report. Equal modules give equal files.
+
+#ifndef BATON_TOOLS_COMPILE_MODEL_H_
+#define BATON_TOOLS_COMPILE_MODEL_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/tir/codegen/cpp_source.h"
+#include "baton/tir/codegen/elf_object.h"
+
+namespace baton {
+
+struct CompileModelOptions {
+  std::string name;       // of the files: `NAME.h`
+  std::string cpp_class;  // `acme::Mlp`
+  std::string model;      // the path of the model, for comments
+  // The names of the parameters of main and of its results.
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  // From the most instructions to the fewest. The first that the processor has
+  // runs; the last is taken without a question.
+  std::vector<tir::CppIsa> isas;
+  tir::ElfMachine machine = tir::ElfMachine::kX86_64;
+  // Outputs whose values are those of inputs in the next run.
+  std::vector<std::pair<std::string, std::string>> state;
+};
+
+struct CompiledModel {
+  struct File {
+    std::string name;
+    std::string text;
+  };
+  std::vector<File> files;  // the header, the sources, the report
+  tir::ElfObject weights;   // refers to `tensors`
+  std::vector<Tensor> tensors;
+  int64_t arena_bytes = 0;
+  int64_t arena_lower_bound = 0;
+  int64_t weight_bytes = 0;
+  int64_t num_steps = 0;
+};
+
+// An error names all operators that are no functions of loops, with their
+// places.
+absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
+                                           const CompileModelOptions& options);
+
+// A test of the library: a program that runs the model on `inputs` and compares
+// with `outputs`, byte for byte, and the object with both.
+struct CompiledTest {
+  std::string source;
+  tir::ElfObject data;  // refers to `tensors`
+  std::vector<Tensor> tensors;
+};
+CompiledTest MakeCompiledTest(const CompileModelOptions& options,
+                              absl::Span<const Tensor> inputs,
+                              absl::Span<const Tensor> outputs);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_COMPILE_MODEL_H_

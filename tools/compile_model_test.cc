@@ -1,0 +1,265 @@
+// Libraries of models, compiled and run.
+
+#include "baton/tools/compile_model.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/op.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/tir/codegen/cpp_source.h"
+#include "baton/tir/codegen/elf_object.h"
+#include "baton/tir/ir/function.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kScale[] = R"(@T.prim_func
+def scale(x: T.Buffer((4, 8), "float32"), w: T.Buffer((8,), "float32"), y: T.Buffer((4, 8), "float32")):
+    T.func_attr({"tir.noalias": T.bool(True)})
+    for i in range(4):
+        for j in range(8):
+            y[i, j] = T.max(x[i, j] * w[j], T.float32(0))
+)";
+constexpr char kAdd[] = R"(@T.prim_func
+def add(x: T.Buffer((4, 8), "float32"), s: T.Buffer((4, 8), "float32"), y: T.Buffer((4, 8), "float32")):
+    for i in range(4):
+        for j in range(8):
+            y[i, j] = x[i, j] + s[i, j]
+)";
+
+tir::PrimFunc Parsed(const char* text, absl::string_view name) {
+  const absl::StatusOr<IRModule> module = ParseModule(text, "test.tir");
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  return module.ok() ? module->Find<tir::PrimFunc>(name) : tir::PrimFunc();
+}
+
+TensorType MapType() { return TensorType({Dim(4), Dim(8)}, DType::Float(32)); }
+
+// y = add(relu(x * w), state), and y is the next state.
+IRModule Accumulator() {
+  IRModule module;
+  module.Set("scale", Parsed(kScale, "scale"));
+  module.Set("add", Parsed(kAdd, "add"));
+  const Var x("x", MapType());
+  const Var state("state", MapType());
+  const Constant w(*Tensor::FromValues<float>(
+      {8}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  const Call scaled(module.FindGlobalVar("scale"), {x, w}, Attrs(), {},
+                    MapType());
+  const Call sum(module.FindGlobalVar("add"), {scaled, state}, Attrs(), {},
+                 MapType());
+  module.Set("main", Function({x, state}, Tuple({sum, scaled, sum})));
+  return module;
+}
+
+CompileModelOptions Options() {
+  CompileModelOptions options;
+  options.name = "accumulator";
+  options.cpp_class = "acme::models::Accumulator";
+  options.model = "a*/b.onnx";
+  options.input_names = {"input.1", "class"};
+  options.output_names = {"sum", "input/1", "next"};
+  options.isas = {tir::CppIsa::kAvx512, tir::CppIsa::kAvx2, tir::CppIsa::kSse2};
+  return options;
+}
+
+std::string Folder() { return ::testing::TempDir(); }
+
+void WriteObject(const tir::ElfObject& object, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  const absl::Status status =
+      WriteElfObject(object, [&file](absl::string_view part) {
+        file << part;
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+bool Has(const std::string& tool) {
+  return std::system(
+             absl::StrCat(tool, " --version >/dev/null 2>&1").c_str()) == 0;
+}
+
+// The output of a command in the folder of the test; `exit` where it fails.
+std::string OutputOf(const std::string& command) {
+  const std::string path = Folder() + "/output";
+  const int code = std::system(
+      absl::StrCat("cd ", Folder(), " && ", command, " >", path, " 2>&1")
+          .c_str());
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (code != 0) text << "exit " << code;
+  return text.str();
+}
+
+constexpr char kUse[] = R"(
+#include <cstdio>
+#include "accumulator.h"
+alignas(64) static unsigned char arena[acme::models::Accumulator::kArenaBytes];
+int main() {
+  acme::models::Accumulator model(arena);
+  float x[32], sum[32], scaled[32];
+  for (int i = 0; i < 32; ++i) x[i] = static_cast<float>(i - 8);
+  for (int run = 0; run < 3; ++run) {
+    model.Run({x}, {sum, scaled});
+    std::printf("%g %g %g\n", sum[0], sum[9], scaled[31]);
+  }
+  model.Reset();
+  model.Run({x}, {sum, scaled});
+  std::printf("%g\n", sum[9]);
+  return acme::models::Accumulator::IsSupported() ? 0 : 1;
+}
+)";
+
+TEST(CompileModelTest, StateIsKeptBetweenRuns) {
+  CompileModelOptions options = Options();
+  options.state = {{"next", "class"}};
+  const absl::StatusOr<CompiledModel> model =
+      CompileModel(Accumulator(), options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->weight_bytes, 32);
+  EXPECT_GE(model->arena_bytes, model->arena_lower_bound);
+  for (const CompiledModel::File& file : model->files) {
+    std::ofstream(absl::StrCat(Folder(), "/", file.name)) << file.text;
+  }
+  WriteObject(model->weights, Folder() + "/accumulator_weights.o");
+  std::ofstream(Folder() + "/use.cc") << kUse;
+  for (const char* compiler : {"g++", "clang++"}) {
+    if (!Has(compiler)) continue;
+    const std::string flags =
+        " -Wall -Wextra -Werror -fno-exceptions -fno-rtti -O2 ";
+    EXPECT_EQ(
+        OutputOf(absl::StrCat(compiler, " -std=c++17", flags,
+                              "-c accumulator_avx512.cc accumulator_avx2.cc "
+                              "accumulator_sse2.cc && ",
+                              // The header is C++11.
+                              compiler, " -std=c++11", flags,
+                              "use.cc accumulator_*.o -o use && ./use")),
+        "0 2 184\n0 4 184\n0 6 184\n2\n")
+        << compiler;
+  }
+  if (!Has("g++") || !Has("nm")) GTEST_SKIP() << "there is no g++ or no nm";
+  // Functions of libc alone are undefined beside the model's own.
+  for (absl::string_view line :
+       absl::StrSplit(OutputOf("nm -u accumulator_sse2.o accumulator_avx2.o "
+                               "accumulator_avx512.o"),
+                      '\n', absl::SkipWhitespace())) {
+    EXPECT_TRUE(absl::StrContains(line, "accumulator_") ||
+                absl::StrContains(line, "memcpy") ||
+                absl::StrContains(line, "memset"))
+        << line;
+  }
+  EXPECT_THAT(OutputOf("readelf -S -W accumulator_sse2.o"),
+              Not(HasSubstr(".init_array")));
+}
+
+TEST(CompileModelTest, EqualModelsGiveEqualFiles) {
+  const absl::StatusOr<CompiledModel> first =
+      CompileModel(Accumulator(), Options());
+  const absl::StatusOr<CompiledModel> second =
+      CompileModel(Accumulator(), Options());
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_EQ(first->files.size(), 5u);
+  for (size_t i = 0; i < first->files.size(); ++i) {
+    EXPECT_EQ(first->files[i].text, second->files[i].text);
+  }
+  const std::string& header = first->files[0].text;
+  EXPECT_THAT(header, HasSubstr("const float* input_1;  // float32[4,8]"));
+  EXPECT_THAT(header, HasSubstr("const float* class_;"));
+  EXPECT_THAT(header, HasSubstr("float* input_1;"));
+  EXPECT_THAT(header, HasSubstr("The model a./b.onnx."));
+  EXPECT_THAT(first->files[4].text, HasSubstr("\"weight_bytes\":32"));
+}
+
+TEST(CompileModelTest, NamesAllOperatorsWithoutLoops) {
+  IRModule module;
+  const Var x("x", MapType());
+  const Expr x_args[] = {x};
+  const Call first(Op::Find("exp"), x_args, Attrs(), {}, MapType());
+  const Expr first_args[] = {first};
+  const Call second(Op::Find("tanh"), first_args, Attrs(), {}, MapType());
+  module.Set("main", Function({x}, second));
+  const absl::Status status = CompileModel(module, Options()).status();
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("operator exp has no loops: it cannot be compiled"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("operator tanh"));
+}
+
+TEST(CompileModelTest, RefusesFlags) {
+  CompileModelOptions options = Options();
+  options.state = {{"sum", "nothing"}};
+  EXPECT_EQ(CompileModel(Accumulator(), options).status().message(),
+            "--state: the model has no input nothing; it has input.1, class");
+  options = Options();
+  options.cpp_class = "acme::class";
+  EXPECT_EQ(CompileModel(Accumulator(), options).status().message(),
+            "--cpp_class=acme::class: 'class' is no C++ identifier (write "
+            "acme::Mlp)");
+}
+
+TEST(CompileModelTest, TestsCompareWithGivenValues) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  CompileModelOptions options = Options();
+  options.isas = {tir::CppIsa::kSse2};
+  const absl::StatusOr<CompiledModel> model =
+      CompileModel(Accumulator(), options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  for (const CompiledModel::File& file : model->files) {
+    std::ofstream(absl::StrCat(Folder(), "/", file.name)) << file.text;
+  }
+  WriteObject(model->weights, Folder() + "/accumulator_weights.o");
+  const Tensor ones =
+      *Tensor::FromValues<float>({4, 8}, std::vector<float>(32, 1));
+  std::vector<float> scaled;
+  std::vector<float> sum;
+  for (int i = 0; i < 32; ++i) {
+    scaled.push_back(static_cast<float>(i % 8 + 1));
+    sum.push_back(scaled.back() + 1);
+  }
+  for (const bool wrong : {false, true}) {
+    if (wrong) sum[7] += 1;
+    const Tensor sums = *Tensor::FromValues<float>({4, 8}, sum);
+    const CompiledTest test = MakeCompiledTest(
+        options, {ones, ones},
+        {sums, *Tensor::FromValues<float>({4, 8}, scaled), sums});
+    std::ofstream(Folder() + "/accumulator_test.cc") << test.source;
+    WriteObject(test.data, Folder() + "/accumulator_test_data.o");
+    const std::string output = OutputOf(
+        "g++ -std=c++17 -Wall -Wextra -Werror accumulator_test.cc "
+        "accumulator_sse2.cc accumulator_weights.o accumulator_test_data.o -o "
+        "accumulator_test && ./accumulator_test");
+    if (wrong) {
+      EXPECT_THAT(output, HasSubstr("output 0 differs from the evaluator's"));
+    } else {
+      EXPECT_EQ(output, "sse2\n");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace baton
