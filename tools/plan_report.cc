@@ -54,8 +54,10 @@ std::vector<std::string> OriginsOf(const Executable& executable,
                                    const StepNote& note) {
   std::vector<std::string> names;
   for (const int32_t source : note.sources) {
+    const Executable::Source& place =
+        executable.sources()[static_cast<size_t>(source)];
     std::string name =
-        OriginName(executable.sources()[static_cast<size_t>(source)].span);
+        place.origin.empty() ? OriginName(place.span) : place.origin;
     if (!name.empty() &&
         std::find(names.begin(), names.end(), name) == names.end()) {
       names.push_back(std::move(name));

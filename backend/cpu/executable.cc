@@ -54,21 +54,20 @@ bool Fits(const Executable::Port& port, const View& view) {
   return view.data != nullptr && IsAligned(view.data, port.dtype.bytes());
 }
 
-// Runs the named pipeline at its own level.
-absl::StatusOr<IRModule> RunPipeline(const std::string& name,
-                                     const IRModule& module) {
+}  // namespace
+
+absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
+                                          const IRModule& module) {
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(name));
   PassContextOptions context;
   context.opt_level = OptLevelOf(pipeline);
   return PassContext(context).Run([&] { return pipeline(module); });
 }
 
-}  // namespace
-
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options) {
   if (!options.pipeline.empty()) {
-    BATON_ASSIGN_OR_RETURN(module, RunPipeline(options.pipeline, module));
+    BATON_ASSIGN_OR_RETURN(module, RunNamedPipeline(options.pipeline, module));
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
   }
   BATON_ASSIGN_OR_RETURN(const cpu::Graph graph,
@@ -76,7 +75,8 @@ absl::StatusOr<Executable> Compile(IRModule module,
   auto impl = std::make_shared<Executable::Impl>();
   BATON_ASSIGN_OR_RETURN(
       impl->plan, cpu::LowerGraph(graph, {.max_threads = options.max_threads,
-                                          .use_kernels = options.use_kernels}));
+                                          .use_kernels = options.use_kernels,
+                                          .packed = options.packed}));
   if (options.verify_plan) {
     BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
   }
@@ -110,7 +110,10 @@ absl::StatusOr<Executable> Compile(IRModule module,
                      ") refuses the values of its operands")));
   }
   for (const cpu::GraphNode& node : graph.nodes) {
-    impl->sources.push_back({node.op_name(), node.call->span()});
+    const size_t i = impl->sources.size();
+    impl->sources.push_back(
+        {node.op_name(), node.call->span(),
+         i < options.origins.size() ? options.origins[i] : ""});
   }
   return Executable(std::move(impl));
 }

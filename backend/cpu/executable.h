@@ -31,6 +31,11 @@
 #include "baton/runtime/executor/plan_runner.h"
 
 namespace baton {
+namespace cpu {
+
+class PackedConstants;  // packed_constants.h
+
+}  // namespace cpu
 
 struct CompileOptions {
   // The function that is compiled.
@@ -43,6 +48,10 @@ struct CompileOptions {
   bool verify_plan = true;
   // For tests: false makes a step of the evaluator's kernel of each call.
   bool use_kernels = true;
+  // For files of executables: receives, or has, the packed constants; not null
+  // during Compile only. The origins of the calls, in order.
+  cpu::PackedConstants* packed = nullptr;
+  std::vector<std::string> origins;
 };
 
 // A tensor in the caller's memory, which is aligned to its elements.
@@ -81,6 +90,8 @@ class Executable {
   struct Source {
     std::string op_name;
     Span span;
+    // The name of the place, of a model that was read from a file.
+    std::string origin = {};
   };
 
   const std::vector<Port>& inputs() const { return impl_->inputs; }
@@ -112,6 +123,10 @@ class Executable {
 
   std::shared_ptr<const Impl> impl_;
 };
+
+// Runs the named pipeline at its own level.
+absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
+                                          const IRModule& module);
 
 // Compiles a typed module. Errors name places: dimensions that are not numbers,
 // what has no place in a dataflow (backend/cpu/graph.h).

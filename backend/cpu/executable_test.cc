@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -11,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
@@ -20,6 +23,8 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/executor/plan_runner.h"
+#include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workloads/workload.h"
 #include "gmock/gmock.h"
@@ -27,6 +32,9 @@
 
 namespace baton {
 namespace {
+
+using ::baton::testing::IsOk;
+using ::baton::testing::StatusIs;
 
 // The network with its weights as constants.
 absl::StatusOr<IRModule> BoundWorkload(const std::string& spec) {
@@ -103,6 +111,115 @@ INSTANTIATE_TEST_SUITE_P(
         "mlp", "resnet{num_layers=18,image_shape=[3,32,32],num_classes=10}",
         "mobilenet{num_classes=10,image_shape=[3,64,64]}", "dqn", "dcgan",
         "lstm{iterations=3,num_hidden=8}"));
+
+// A model of one input and one output, each float32[2, 3].
+absl::StatusOr<Executable> SmallModel(int max_threads = 1) {
+  return Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = exp(%x);
+  %1 = transpose(%0, axes=[1, 0]);
+  tanh(transpose(%1, axes=[1, 0]))
+})"),
+                 {.max_threads = max_threads});
+}
+
+// The memory of an input and an output of SmallModel.
+struct SmallTensors {
+  alignas(64) float x[7] = {};
+  alignas(64) float y[7] = {};
+  std::vector<int64_t> shape = {2, 3};
+
+  TensorView input() const { return {DType::Float(32), shape, x}; }
+  MutableTensorView output() { return {DType::Float(32), shape, y}; }
+};
+
+TEST(SessionTest, RefusesWhatDoesNotFit) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  SmallTensors t;
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+  EXPECT_THAT(session->Run({}, {t.output()}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the model has 1 inputs and 1 outputs"));
+  EXPECT_THAT(session->Run({t.input()}, {t.output(), t.output()}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the model has 1 inputs and 1 outputs"));
+  const std::vector<int64_t> other = {3, 2};
+  EXPECT_THAT(
+      session->Run({TensorView(DType::Float(32), other, t.x)}, {t.output()}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "input 0 (%x) must be float32[2, 3]"));
+  EXPECT_THAT(session->Run({t.input()},
+                           {MutableTensorView(DType::Int(32), t.shape, t.y)}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "output 0 must be float32[2, 3]"));
+  const char* const odd = reinterpret_cast<const char*>(t.x) + 1;
+  EXPECT_THAT(
+      session->Run({TensorView(DType::Float(32), t.shape, odd)}, {t.output()}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "float32[2, 3], aligned to its elements"));
+  EXPECT_THAT(session->Run({TensorView(DType::Float(32), t.shape, nullptr)},
+                           {t.output()}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "input 0 "));
+  WorkerPool pool(2);
+  EXPECT_THAT(
+      session->Run({t.input()}, {t.output()}, &pool),
+      StatusIs(absl::StatusCode::kInvalidArgument, "for at most 1 threads"));
+}
+
+TEST(SessionTest, RefusesArenasThatDoNotFit) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  const size_t bytes = static_cast<size_t>(executable.plan().arena_bytes);
+  ASSERT_GT(bytes, 0u);
+  std::vector<std::byte> memory(bytes + 128);
+  std::byte* const aligned =
+      memory.data() +
+      (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+  SmallTensors t;
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable, {aligned, bytes}));
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+  EXPECT_THAT(
+      Session::Create(executable, {aligned, bytes - 1}).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               absl::StrCat("must have ", bytes, " bytes, not ", bytes - 1)));
+  EXPECT_THAT(Session::Create(executable, {aligned + 4, bytes}).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "must be aligned to 64 bytes"));
+}
+
+// Runs the session again in its steps.
+class Intruder final : public executor::StepObserver {
+ public:
+  Intruder(Session& session, SmallTensors& tensors)
+      : session_(session), tensors_(tensors) {}
+  void BeforeStep(int32_t /*step*/) override {
+    status_ = session_.Run({tensors_.input()}, {tensors_.output()});
+  }
+  void AfterStep(int32_t /*step*/, absl::Span<const void* const> /*inputs*/,
+                 absl::Span<void* const> /*outputs*/) override {}
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Session& session_;
+  SmallTensors& tensors_;
+  absl::Status status_;
+};
+
+TEST(SessionTest, OneRunAtATime) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  SmallTensors t;
+  SmallTensors other;
+  Intruder intruder(*session, other);
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}, nullptr, &intruder),
+              IsOk());
+  EXPECT_THAT(intruder.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                          "another thread runs this session"));
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+}
 
 }  // namespace
 }  // namespace baton

@@ -283,6 +283,7 @@ class Lowering {
     step.first_operand = static_cast<int32_t>(plan_.operands.size());
     step.items = kernel.items;
     step.cost_ns = kernel.cost_ns;
+    if (kernel.in_place) step.overwritable = executor::Step::kAnyInput;
     plan_.steps.push_back(step);
     in_place_.push_back(kernel.in_place);
     executor::StepNote note;

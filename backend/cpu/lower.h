@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/packed_constants.h"
 #include "baton/runtime/executor/plan.h"
 
 namespace baton::cpu {
@@ -14,6 +15,8 @@ struct LowerOptions {
   // False for tests: each operator is a step of the evaluator's kernel.
   bool use_kernels = true;
   bool fuse = true;
+  // Receives, or has, what is packed; may be null.
+  PackedConstants* packed = nullptr;
 };
 
 // The plan of `graph`. Its sources are numbers of nodes of the graph. Constants

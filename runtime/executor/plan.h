@@ -79,9 +79,15 @@ struct Step {
   // The value with the workspaces of all threads; -1 for none.
   int32_t workspace = -1;
   int64_t workspace_bytes = 0;  // of one thread, a multiple of kAlignment
+  // The input that result 0 may overwrite, element by element: kNoInput,
+  // kAnyInput or its number.
+  int32_t overwritable = kNoInput;
   // The predicted time at one thread, in nanoseconds: short steps are not
   // divided.
   double cost_ns = 0;
+
+  static constexpr int32_t kNoInput = -1;
+  static constexpr int32_t kAnyInput = -2;
 };
 
 // A step in words. No part of running it.
@@ -113,6 +119,8 @@ struct Plan {
   // The largest sum of the bytes of values in the arena that live at the same
   // time, each rounded up to kAlignment: no plan of these values needs less.
   int64_t arena_lower_bound = 0;
+  // DataflowDigest() of the plan before its values had places.
+  uint64_t dataflow = 0;
   // The most threads for which there is workspace.
   int32_t max_threads = 1;
   std::vector<std::shared_ptr<const void>> owners;
