@@ -16,7 +16,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/instrument/json.h"
 #include "baton/runtime/executor/plan.h"
@@ -147,16 +146,14 @@ PlanProfile::PlanProfile(const Executable& executable)
       begin_(first_),
       times_(executable.plan().steps.size()) {}
 
-void PlanProfile::BeforeStep(int32_t step) {
+void PlanProfile::BeforeStep(const StepEvent& event) {
   begin_ = absl::Now();
-  if (step == 0) first_ = begin_;
+  if (event.number == 0) first_ = begin_;
 }
 
-void PlanProfile::AfterStep(int32_t step,
-                            absl::Span<const void* const> /*inputs*/,
-                            absl::Span<void* const> /*outputs*/) {
+void PlanProfile::AfterStep(const StepEvent& event) {
   const absl::Time end = absl::Now();
-  times_[static_cast<size_t>(step)] = {
+  times_[static_cast<size_t>(event.number)] = {
       absl::ToDoubleMicroseconds(begin_ - first_),
       absl::ToDoubleMicroseconds(end - begin_)};
 }

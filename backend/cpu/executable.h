@@ -29,10 +29,12 @@
 #include "baton/ir/span.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 
 namespace baton {
 namespace cpu {
 
+struct Graph;           // graph.h
 class PackedConstants;  // packed_constants.h
 
 }  // namespace cpu
@@ -48,6 +50,9 @@ struct CompileOptions {
   bool verify_plan = true;
   // For tests: false makes a step of the evaluator's kernel of each call.
   bool use_kernels = true;
+  // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
+  // were before packing.
+  bool keep_graph = false;
   // For files of executables: receives, or has, the packed constants; not null
   // during Compile only. The origins of the calls, in order.
   cpu::PackedConstants* packed = nullptr;
@@ -99,6 +104,8 @@ class Executable {
   const executor::Plan& plan() const { return impl_->plan; }
   // The sources to which the numbers in StepNote::sources refer.
   const std::vector<Source>& sources() const { return impl_->sources; }
+  // Null without CompileOptions::keep_graph.
+  const cpu::Graph* graph() const { return impl_->graph.get(); }
 
  private:
   friend class Session;
@@ -109,6 +116,7 @@ class Executable {
     std::vector<Port> outputs;
     std::vector<Source> sources;
     executor::Plan plan;
+    std::shared_ptr<const cpu::Graph> graph;
     // The errors that a run may return.
     absl::Status wrong_number;
     std::vector<absl::Status> wrong_input;
@@ -149,12 +157,12 @@ class Session {
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,
-                   executor::StepObserver* observer = nullptr);
+                   executor::RuntimeInstrument* instrument = nullptr);
 
   // As above, with new tensors for the results.
   absl::StatusOr<std::vector<Tensor>> Run(
       absl::Span<const Tensor> inputs, ParallelFor* parallel = nullptr,
-      executor::StepObserver* observer = nullptr);
+      executor::RuntimeInstrument* instrument = nullptr);
 
   const Executable& executable() const { return executable_; }
 

@@ -16,6 +16,7 @@
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/region_step.h"
 #include "baton/backend/cpu/views.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
@@ -122,6 +123,11 @@ class Lowering {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (is_view_[i]) continue;
       const GraphNode& node = graph_.nodes[i];
+      if (node.region != nullptr) {
+        BATON_ASSIGN_OR_RETURN(KernelChoice region, LowerRegion(node));
+        steps_.push_back({std::move(region), {static_cast<int>(i)}});
+        continue;
+      }
       std::optional<KernelChoice> choice;
       if (options_.use_kernels) {
         if (const CpuKernel* kernel = CpuKernels().Get(*node.call->op_node())) {
@@ -132,6 +138,14 @@ class Lowering {
       steps_.push_back({*std::move(choice), {static_cast<int>(i)}});
     }
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<KernelChoice> LowerRegion(const GraphNode& node) {
+    LowerOptions options = options_;
+    options.max_threads = 1;
+    return RegionStep(node, graph_, [&options](const Graph& graph) {
+      return LowerGraph(graph, options);
+    });
   }
 
   void AddCopy(int from, int to, std::vector<int> nodes, std::string reason) {
@@ -242,8 +256,14 @@ class Lowering {
       const LoweredStep& lowered = steps_[i];
       const KernelChoice& kernel = lowered.kernel;
       BeginStep(kernel, lowered.nodes);
-      for (const int t : kernel.inputs) AddInput(OperandOf(t));
-      for (const int t : kernel.outputs) AddOutput(OperandOf(t));
+      for (const int t : kernel.inputs) {
+        AddInput(OperandOf(t));
+        plan_.notes.back().tensors.push_back({t});
+      }
+      for (const int t : kernel.outputs) {
+        AddOutput(OperandOf(t));
+        plan_.notes.back().tensors.push_back({t});
+      }
       if (const auto part = part_of_.find(i); part != part_of_.end()) {
         const Place place = StorageOf(part->second.tensor);
         AddOutput({ValueOf(place.tensor), place.offset + part->second.offset,

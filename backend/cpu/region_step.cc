@@ -43,9 +43,7 @@ struct Region {
            executor::AlignUp(num_addresses *
                              static_cast<int64_t>(sizeof(void*)));
   }
-  int64_t states_at() const {
-    return condition_at() + executor::kAlignment;
-  }
+  int64_t states_at() const { return condition_at() + executor::kAlignment; }
   int64_t workspace_bytes() const { return states_at() + 2 * state_total; }
 };
 
@@ -59,8 +57,8 @@ int RunPart(const Region& region, const Region::Part& part,
   const int num_state = static_cast<int>(region.state_bytes.size());
   for (size_t i = 0; i < part.inputs.size(); ++i) {
     const int from = part.inputs[i];
-    inputs[i] = state != nullptr && from < num_state ? state[from]
-                                                     : call.inputs[from];
+    inputs[i] =
+        state != nullptr && from < num_state ? state[from] : call.inputs[from];
   }
   return executor::RunNested(part.plan, inputs, outputs, memory, call.user);
 }
@@ -100,8 +98,8 @@ int RunLoop(const executor::StepCall& call) {
   void* condition = memory + region.condition_at();
   int current = 0;
   while (true) {
-    if (const int code = RunPart(region, region.parts[0], call, states[current],
-                                 &condition);
+    if (const int code =
+            RunPart(region, region.parts[0], call, states[current], &condition);
         code != 0) {
       return code;
     }
@@ -160,7 +158,8 @@ absl::StatusOr<KernelChoice> RegionStep(
     params->num_addresses += 2 * region.num_state;
     for (int i = 0; i < region.num_state; ++i) {
       const int64_t bytes =
-          graph.tensors[static_cast<size_t>(node.inputs[static_cast<size_t>(i)])]
+          graph
+              .tensors[static_cast<size_t>(node.inputs[static_cast<size_t>(i)])]
               .bytes();
       params->state_bytes.push_back(bytes);
       params->state_total += executor::AlignUp(bytes);
@@ -168,8 +167,9 @@ absl::StatusOr<KernelChoice> RegionStep(
   }
   choice.function = is_loop ? RunLoop : RunBranch;
   choice.kernel = is_loop ? "loop" : "branch";
-  choice.reason = is_loop ? "plans of the condition, of a round and of the result"
-                          : "a plan for each branch";
+  choice.reason = is_loop
+                      ? "plans of the condition, of a round and of the result"
+                      : "a plan for each branch";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.workspace_bytes = params->workspace_bytes();

@@ -90,12 +90,21 @@ struct Step {
   static constexpr int32_t kAnyInput = -2;
 };
 
+// An operand as a tensor of the caller's program.
+struct NotedTensor {
+  int32_t number = -1;  // -1: it is none
+  // True if its channels are in blocks of 16, as of a map (N, C / 16, H, W, 16).
+  bool is_blocked = false;
+};
+
 // A step in words. No part of running it.
 struct StepNote {
   std::string kernel;              // `conv2d.blocked16`
   std::vector<std::string> names;  // of the operators that it computes
   std::vector<int32_t> sources;    // numbers of nodes of the caller's program
-  std::string reason;              // why this kernel and this layout
+  // The operands: inputs first. Empty if they are not known.
+  std::vector<NotedTensor> tensors;
+  std::string reason;  // why this kernel and this layout
   double flops = 0;
   double bytes = 0;  // read and written, each operand once
   bool is_fallback = false;
