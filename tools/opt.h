@@ -54,7 +54,7 @@ struct OptOptions {
   // The output file; empty or `-` for standard output.
   std::string output;
   // If `given` does not contain `emit`: ONNX if the name of the output ends in
-  // `.onnx`, binary if it ends in `.baton`.
+  // `.onnx`, binary if it ends in `.baton`, an executable if it ends in `.exe`.
   std::string emit = "text";
   // For ONNX: the version of its operators.
   int onnx_opset = 17;
@@ -160,10 +160,12 @@ struct OptOptions {
                .group = kOutputFlags});
     v("emit", &OptOptions::emit,
       FlagSpec{
-          .help = "text, text-no-meta, binary, onnx, none; or by --output.",
+          .help = "text, text-no-meta, binary, onnx, executable, none; or by "
+                  "--output.",
           .value = "FORMAT",
           .group = kOutputFlags,
-          .choices = {"text", "text-no-meta", "binary", "onnx", "none"}});
+          .choices = {"text", "text-no-meta", "binary", "onnx", "executable",
+                      "none"}});
     v("onnx_opset", &OptOptions::onnx_opset,
       FlagSpec{.help = "Version of the operators in an ONNX result: 13 to 21.",
                .value = "N",

@@ -88,6 +88,7 @@ std::string EmitOf(const OptOptions& options) {
   if (is_given) return options.emit;
   return absl::EndsWith(options.output, ".onnx")    ? "onnx"
          : absl::EndsWith(options.output, ".baton") ? "binary"
+         : absl::EndsWith(options.output, ".exe")   ? "executable"
                                                     : "text";
 }
 
@@ -95,10 +96,12 @@ absl::StatusOr<OptOutput> OptOutput::Create(const OptOptions& options,
                                             size_t num_modules,
                                             const std::string& name) {
   OptOutput output(options);
-  if (num_modules > 1 && (output.emit_ == "binary" || output.emit_ == "onnx")) {
+  if (num_modules > 1 && (output.emit_ == "binary" || output.is_written())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--emit=", output.emit_, ": ",
-        output.emit_ == "onnx" ? "an ONNX" : "a binary",
+        output.emit_ == "onnx"     ? "an ONNX"
+        : output.emit_ == "binary" ? "a binary"
+                                   : "an executable",
         " file holds one module, but there are ", num_modules, " in ", name));
   }
   return output;
@@ -113,7 +116,7 @@ absl::Status OptOutput::Add(const IRModule& module) {
     BATON_ASSIGN_OR_RETURN(binary_, WriteBinary(module));
     return absl::OkStatus();
   }
-  if (emit_ == "onnx") {
+  if (is_written()) {
     BATON_ASSIGN_OR_RETURN(written_, WriteAs(emit_, module, options_));
     return absl::OkStatus();
   }
@@ -139,7 +142,7 @@ absl::Status OptOutput::Write(std::ostream& out) const {
   const absl::string_view whole = text_;
   return Emit(options_,
               emit_ == "binary" ? binary_.pieces()
-              : emit_ == "onnx" ? written_.pieces
+              : is_written()    ? written_.pieces
                                 : absl::MakeConstSpan(&whole, 1),
               out);
 }

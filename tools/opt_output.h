@@ -40,6 +40,9 @@ class OptOutput {
   explicit OptOutput(const OptOptions& options)
       : options_(options), emit_(EmitOf(options)) {}
 
+  // True if the format is that of a registered writer.
+  bool is_written() const { return emit_ == "onnx" || emit_ == "executable"; }
+
   const OptOptions& options_;
   std::string emit_;
   bool is_first_ = true;

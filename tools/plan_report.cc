@@ -16,7 +16,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/instrument/json.h"
 #include "baton/runtime/executor/plan.h"
@@ -54,8 +53,10 @@ std::vector<std::string> OriginsOf(const Executable& executable,
                                    const StepNote& note) {
   std::vector<std::string> names;
   for (const int32_t source : note.sources) {
+    const Executable::Source& place =
+        executable.sources()[static_cast<size_t>(source)];
     std::string name =
-        OriginName(executable.sources()[static_cast<size_t>(source)].span);
+        place.origin.empty() ? OriginName(place.span) : place.origin;
     if (!name.empty() &&
         std::find(names.begin(), names.end(), name) == names.end()) {
       names.push_back(std::move(name));
@@ -145,16 +146,14 @@ PlanProfile::PlanProfile(const Executable& executable)
       begin_(first_),
       times_(executable.plan().steps.size()) {}
 
-void PlanProfile::BeforeStep(int32_t step) {
+void PlanProfile::BeforeStep(const StepEvent& event) {
   begin_ = absl::Now();
-  if (step == 0) first_ = begin_;
+  if (event.number == 0) first_ = begin_;
 }
 
-void PlanProfile::AfterStep(int32_t step,
-                            absl::Span<const void* const> /*inputs*/,
-                            absl::Span<void* const> /*outputs*/) {
+void PlanProfile::AfterStep(const StepEvent& event) {
   const absl::Time end = absl::Now();
-  times_[static_cast<size_t>(step)] = {
+  times_[static_cast<size_t>(event.number)] = {
       absl::ToDoubleMicroseconds(begin_ - first_),
       absl::ToDoubleMicroseconds(end - begin_)};
 }

@@ -10,9 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
-#include "baton/runtime/executor/plan_runner.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 
 namespace baton {
 
@@ -21,13 +20,12 @@ namespace baton {
 std::string PlanText(const Executable& executable);
 
 // Records the times of the steps of one run.
-class PlanProfile final : public executor::StepObserver {
+class PlanProfile final : public executor::RuntimeInstrument {
  public:
   explicit PlanProfile(const Executable& executable);
 
-  void BeforeStep(int32_t step) override;
-  void AfterStep(int32_t step, absl::Span<const void* const> inputs,
-                 absl::Span<void* const> outputs) override;
+  void BeforeStep(const StepEvent& event) override;
+  void AfterStep(const StepEvent& event) override;
 
   // `format`: text, json or trace; InvalidArgument for any other.
   //

@@ -29,6 +29,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/executable_file.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
@@ -46,7 +47,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/executor/plan_runner.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/tools/compare.h"
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
@@ -57,6 +58,7 @@
 #include "baton/tools/run_options.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
+#include "baton/tools/version.h"
 #include "baton/transform/limits_config.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -95,14 +97,13 @@ bool WantsExecutor(const RunModelOptions& options) {
   return options.bench > 0 || !options.profile.empty() || !options.plan.empty();
 }
 
-// `at_hand`: what the model is going to be run with, or null. `begin`: set when
-// the file is at hand.
+// `source`: the file, or null for a workload. `at_hand`: what the model is going
+// to be run with, or null.
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
+                                    ModuleSource* source,
                                     const RunModelOptions& options,
-                                    TensorsAtHand* at_hand,
-                                    Clock::time_point& begin) {
-  begin = Clock::now();
-  if (path.empty()) {
+                                    TensorsAtHand* at_hand) {
+  if (source == nullptr) {
     BATON_ASSIGN_OR_RETURN(
         const IRModule module,
         MakeWorkload(options.workload, /*bind_params=*/true));
@@ -110,13 +111,11 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
                            ParseInputShapes(options.input_shapes));
     return WithInputShapes(module, shapes);
   }
-  BATON_ASSIGN_OR_RETURN(ModuleSource source, OpenModule(path, std::cin));
-  begin = Clock::now();
-  source.input_shapes = options.input_shapes;
-  source.input_values = options.input_values;
-  source.at_hand = at_hand;
+  source->input_shapes = options.input_shapes;
+  source->input_values = options.input_values;
+  source->at_hand = at_hand;
   Diagnostics diagnostics;
-  BATON_ASSIGN_OR_RETURN(ModulesRead read, ReadModules(source, diagnostics));
+  BATON_ASSIGN_OR_RETURN(ModulesRead read, ReadModules(*source, diagnostics));
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
   if (read.modules.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat(path, " has no module"));
@@ -175,15 +174,64 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
   return absl::OkStatus();
 }
 
+// A model that baton-opt --emit=executable wrote. The executor runs it unless
+// --executor=evaluator was given.
+absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
+                                   const RunModelOptions& options,
+                                   bool is_oracle) {
+  for (const auto& [flag, value] :
+       {std::pair<const char*, const std::string&>{"passes", options.passes},
+        {"input_shapes", options.input_shapes},
+        {"input_values", options.input_values}}) {
+    if (!value.empty() && !is_oracle) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, ": ", source.name,
+                       " is compiled; give the flag to baton-opt"));
+    }
+  }
+  Model result;
+  BATON_ASSIGN_OR_RETURN(
+      MappedExecutable read,
+      ReadExecutable(source.content.bytes, source.content.owner, source.name,
+                     {.max_threads = ThreadsOf(options),
+                      .version = std::string(BatonVersion()),
+                      .is_mapped = source.content.is_mapped}));
+  result.module = std::move(read.module);
+  BATON_ASSIGN_OR_RETURN(const Function main,
+                         result.module.Lookup<Function>("main"));
+  result.input_names = InputNames(main);
+  result.output_names = std::move(read.output_names);
+  if (!is_oracle && options.executor != "evaluator") {
+    BATON_ASSIGN_OR_RETURN(result.session,
+                           Session::Create(std::move(read.executable)));
+    if (ThreadsOf(options) > 1) {
+      result.pool = std::make_unique<WorkerPool>(ThreadsOf(options));
+    }
+  }
+  return result;
+}
+
 // `is_oracle`: the evaluator runs it in any case.
 absl::StatusOr<Model> ReadModel(const std::string& path,
                                 const std::string& passes,
                                 const RunModelOptions& options,
                                 TensorsAtHand* at_hand, bool is_oracle) {
+  Clock::time_point begin = Clock::now();
+  std::optional<ModuleSource> source;
+  if (!path.empty()) {
+    BATON_ASSIGN_OR_RETURN(source, OpenModule(path, std::cin));
+    begin = Clock::now();
+    if (IsExecutable(source->content.bytes) || absl::EndsWith(path, ".exe")) {
+      BATON_ASSIGN_OR_RETURN(Model compiled,
+                             ReadCompiled(*source, options, is_oracle));
+      compiled.creation_ms = Milliseconds(begin);
+      return compiled;
+    }
+  }
   Model result;
-  Clock::time_point begin;
-  BATON_ASSIGN_OR_RETURN(result.module,
-                         ReadModule(path, options, at_hand, begin));
+  BATON_ASSIGN_OR_RETURN(
+      result.module, ReadModule(path, source.has_value() ? &*source : nullptr,
+                                options, at_hand));
   if (at_hand != nullptr) {
     for (const auto& [name, tensor] : at_hand->tensors) {
       result.tensor_names.push_back(name);
@@ -229,7 +277,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
 // evaluator.
 absl::StatusOr<NamedTensors> RunExecutor(
     const Model& model, absl::Span<const Value> args,
-    executor::StepObserver* observer = nullptr) {
+    executor::RuntimeInstrument* instrument = nullptr) {
   std::vector<Tensor> inputs;
   for (const Value& arg : args) {
     if (!arg.is_tensor()) {
@@ -239,7 +287,7 @@ absl::StatusOr<NamedTensors> RunExecutor(
   }
   BATON_ASSIGN_OR_RETURN(
       const std::vector<Tensor> outputs,
-      model.session->Run(inputs, model.pool.get(), observer));
+      model.session->Run(inputs, model.pool.get(), instrument));
   NamedTensors result;
   for (size_t i = 0; i < outputs.size(); ++i) {
     result.emplace_back(i < model.output_names.size()

@@ -14,7 +14,8 @@ namespace baton {
 
 // Each field in VisitFields is a flag of the same name.
 struct RunModelOptions {
-  // A file with a module: text, binary or ONNX. Or a folder in the layout of
+  // A file with a module: text, binary or ONNX; or an executable, which
+  // baton-opt --emit=executable wrote. Or a folder in the layout of
   // ONNX's backend tests: model.onnx, and test_data_set_0 ... with input_0.pb,
   // output_0.pb ...; then the data sets provide inputs and expected outputs.
   std::string model;

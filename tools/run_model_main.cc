@@ -29,9 +29,10 @@ namespace {
 
 constexpr char kUsage[] =
     "Runs a model, compares and measures.\n\n"
-    "  baton-run MODEL [flags]    MODEL: a text, .baton or .onnx file, or a "
-    "folder with\n"
-    "                             model.onnx and test_data_set_0 ...\n\n";
+    "  baton-run MODEL [flags]    MODEL: a text, .baton, .onnx or .exe file, "
+    "or "
+    "a folder\n"
+    "                             with model.onnx and test_data_set_0 ...\n\n";
 
 // Results come and go: their memory stays with the process. To ask the system
 // for pages anew takes longer than most operators.

@@ -3,12 +3,15 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/tools/input.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -109,6 +112,61 @@ TEST(RunModelTest, WorkloadsWithTheirWeights) {
   options.input_shapes = "data:[2,3,12,12]";
   options.passes = "FoldConstant,FuseOps";
   EXPECT_THAT(OutputOf(options), HasSubstr("float32[2, 4] ["));
+}
+
+// Writes the model as baton-opt --emit=executable does.
+std::string ExecutableOf(const std::string& model) {
+  std::ostringstream text;
+  text << std::ifstream(model).rdbuf();
+  Diagnostics diagnostics;
+  const std::vector<InputModule> modules =
+      ParseModules(text.str(), model, /*split=*/false, diagnostics);
+  EXPECT_EQ(modules.size(), 1u);
+  const absl::StatusOr<ModuleWriter::Output> output =
+      ModuleWriters().Find("executable")->write(modules[0].module, {});
+  EXPECT_THAT(output, IsOk());
+  const std::string path = absl::StrCat(model, ".exe");
+  std::ofstream file(path, std::ios::binary);
+  if (output.ok()) {
+    for (const absl::string_view piece : output->pieces) file << piece;
+  }
+  return path;
+}
+
+TEST(RunModelTest, ExecutablesRunAsTheirModels) {
+  RunModelOptions options;
+  options.model = ModelFile("compiled.relay", "1f");
+  options.random_inputs = true;
+  const std::string want = OutputOf(options);
+  const std::string text = options.model;
+  options.model = ExecutableOf(text);
+  EXPECT_EQ(OutputOf(options), want);
+  options.against = text;
+  EXPECT_THAT(OutputOf(options), HasSubstr("output_0: within tolerance"));
+  options.against = "";
+  options.executor = "evaluator";
+  EXPECT_EQ(OutputOf(options), want);
+  options.executor = "";
+  options.threads = 2;
+  options.bench = 2;
+  EXPECT_THAT(OutputOf(options), HasSubstr(" threads 2 creation "));
+  options.bench = 0;
+  options.profile = "text";
+  EXPECT_THAT(OutputOf(options), HasSubstr("compiled.relay:5\n"));
+  options.profile = "";
+  std::ostringstream out;
+  options.passes = "FoldConstant";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "is compiled; give the flag to baton-opt"));
+  options.passes = "";
+  std::ofstream(options.model, std::ios::app) << "x";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "is damaged"));
+  std::ofstream(options.model) << "text";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "this is no executable of Baton"));
 }
 
 TEST(RunModelTest, InputShapesOfText) {

@@ -17,10 +17,15 @@ constexpr char kVersion[] = "0.1.0";
 
 }  // namespace
 
-std::string VersionText(absl::string_view program) {
+absl::string_view BatonVersion() { return kVersion; }
+
+std::string CommitText() {
   const absl::string_view commit = kCommitStamp;
-  return absl::StrCat(program, " (Baton ", kVersion, ", commit ",
-                      commit == "0" ? "unknown" : commit, ")");
+  return absl::StrCat("commit ", commit == "0" ? "unknown" : commit);
+}
+
+std::string VersionText(absl::string_view program) {
+  return absl::StrCat(program, " (Baton ", kVersion, ", ", CommitText(), ")");
 }
 
 }  // namespace baton

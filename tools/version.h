@@ -14,6 +14,12 @@ namespace baton {
 // from it. A program that is not built by ./bazelw has `commit unknown`.
 std::string VersionText(absl::string_view program);
 
+// `0.1.0`.
+absl::string_view BatonVersion();
+
+// `commit 4252ef2c1d87`.
+std::string CommitText();
+
 }  // namespace baton
 
 #endif  // BATON_TOOLS_VERSION_H_

@@ -25,6 +25,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
 #include "baton/runtime/executor/plan_verifier.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -54,29 +55,29 @@ bool Fits(const Executable::Port& port, const View& view) {
   return view.data != nullptr && IsAligned(view.data, port.dtype.bytes());
 }
 
-// Runs the named pipeline at its own level.
-absl::StatusOr<IRModule> RunPipeline(const std::string& name,
-                                     const IRModule& module) {
+}  // namespace
+
+absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
+                                          const IRModule& module) {
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(name));
   PassContextOptions context;
   context.opt_level = OptLevelOf(pipeline);
   return PassContext(context).Run([&] { return pipeline(module); });
 }
 
-}  // namespace
-
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options) {
   if (!options.pipeline.empty()) {
-    BATON_ASSIGN_OR_RETURN(module, RunPipeline(options.pipeline, module));
+    BATON_ASSIGN_OR_RETURN(module, RunNamedPipeline(options.pipeline, module));
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
   }
-  BATON_ASSIGN_OR_RETURN(const cpu::Graph graph,
+  BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
                          cpu::BuildGraph(module, options.function));
   auto impl = std::make_shared<Executable::Impl>();
   BATON_ASSIGN_OR_RETURN(
       impl->plan, cpu::LowerGraph(graph, {.max_threads = options.max_threads,
-                                          .use_kernels = options.use_kernels}));
+                                          .use_kernels = options.use_kernels,
+                                          .packed = options.packed}));
   if (options.verify_plan) {
     BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
   }
@@ -110,7 +111,13 @@ absl::StatusOr<Executable> Compile(IRModule module,
                      ") refuses the values of its operands")));
   }
   for (const cpu::GraphNode& node : graph.nodes) {
-    impl->sources.push_back({node.op_name(), node.call->span()});
+    const size_t i = impl->sources.size();
+    impl->sources.push_back(
+        {node.op_name(), node.call->span(),
+         i < options.origins.size() ? options.origins[i] : ""});
+  }
+  if (options.keep_graph) {
+    impl->graph = std::make_shared<const cpu::Graph>(std::move(graph));
   }
   return Executable(std::move(impl));
 }
@@ -153,7 +160,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
 absl::Status Session::Run(absl::Span<const TensorView> inputs,
                           absl::Span<const MutableTensorView> outputs,
                           ParallelFor* parallel,
-                          executor::StepObserver* observer) {
+                          executor::RuntimeInstrument* instrument) {
   const Executable::Impl& impl = *executable_.impl_;
   if (inputs.size() != impl.inputs.size() ||
       outputs.size() != impl.outputs.size()) {
@@ -173,7 +180,7 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
   for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
   cpu::RunState state;
   const executor::PlanRunner::Outcome outcome = runner_->Run(
-      inputs_, absl::MakeSpan(outputs_), parallel, &state, observer);
+      inputs_, absl::MakeSpan(outputs_), parallel, &state, instrument);
   is_running_.store(false, std::memory_order_release);
   if (outcome.step < 0) return absl::OkStatus();
   if (!state.failure.ok()) return state.failure;
@@ -182,7 +189,7 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(
     absl::Span<const Tensor> inputs, ParallelFor* parallel,
-    executor::StepObserver* observer) {
+    executor::RuntimeInstrument* instrument) {
   const std::vector<TensorView> views(inputs.begin(), inputs.end());
   std::vector<MutableTensor> results;
   for (const Executable::Port& port : executable_.outputs()) {
@@ -191,7 +198,7 @@ absl::StatusOr<std::vector<Tensor>> Session::Run(
     results.push_back(std::move(result));
   }
   std::vector<MutableTensorView> outputs(results.begin(), results.end());
-  BATON_RETURN_IF_ERROR(Run(views, outputs, parallel, observer));
+  BATON_RETURN_IF_ERROR(Run(views, outputs, parallel, instrument));
   std::vector<Tensor> tensors;
   for (MutableTensor& result : results) {
     tensors.push_back(std::move(result).Freeze());

@@ -29,8 +29,15 @@
 #include "baton/ir/span.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 
 namespace baton {
+namespace cpu {
+
+struct Graph;           // graph.h
+class PackedConstants;  // packed_constants.h
+
+}  // namespace cpu
 
 struct CompileOptions {
   // The function that is compiled.
@@ -43,6 +50,13 @@ struct CompileOptions {
   bool verify_plan = true;
   // For tests: false makes a step of the evaluator's kernel of each call.
   bool use_kernels = true;
+  // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
+  // were before packing.
+  bool keep_graph = false;
+  // For files of executables: receives, or has, the packed constants; not null
+  // during Compile only. The origins of the calls, in order.
+  cpu::PackedConstants* packed = nullptr;
+  std::vector<std::string> origins;
 };
 
 // A tensor in the caller's memory, which is aligned to its elements.
@@ -81,6 +95,8 @@ class Executable {
   struct Source {
     std::string op_name;
     Span span;
+    // The name of the place, of a model that was read from a file.
+    std::string origin = {};
   };
 
   const std::vector<Port>& inputs() const { return impl_->inputs; }
@@ -88,6 +104,8 @@ class Executable {
   const executor::Plan& plan() const { return impl_->plan; }
   // The sources to which the numbers in StepNote::sources refer.
   const std::vector<Source>& sources() const { return impl_->sources; }
+  // Null without CompileOptions::keep_graph.
+  const cpu::Graph* graph() const { return impl_->graph.get(); }
 
  private:
   friend class Session;
@@ -98,6 +116,7 @@ class Executable {
     std::vector<Port> outputs;
     std::vector<Source> sources;
     executor::Plan plan;
+    std::shared_ptr<const cpu::Graph> graph;
     // The errors that a run may return.
     absl::Status wrong_number;
     std::vector<absl::Status> wrong_input;
@@ -112,6 +131,10 @@ class Executable {
 
   std::shared_ptr<const Impl> impl_;
 };
+
+// Runs the named pipeline at its own level.
+absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
+                                          const IRModule& module);
 
 // Compiles a typed module. Errors name places: dimensions that are not numbers,
 // what has no place in a dataflow (backend/cpu/graph.h).
@@ -134,12 +157,12 @@ class Session {
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,
-                   executor::StepObserver* observer = nullptr);
+                   executor::RuntimeInstrument* instrument = nullptr);
 
   // As above, with new tensors for the results.
   absl::StatusOr<std::vector<Tensor>> Run(
       absl::Span<const Tensor> inputs, ParallelFor* parallel = nullptr,
-      executor::StepObserver* observer = nullptr);
+      executor::RuntimeInstrument* instrument = nullptr);
 
   const Executable& executable() const { return executable_; }
 

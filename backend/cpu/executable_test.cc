@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -11,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
@@ -20,6 +23,8 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workloads/workload.h"
 #include "gmock/gmock.h"
@@ -27,6 +32,10 @@
 
 namespace baton {
 namespace {
+
+using ::baton::testing::IsOk;
+using ::baton::testing::StatusIs;
+using ::testing::Contains;
 
 // The network with its weights as constants.
 absl::StatusOr<IRModule> BoundWorkload(const std::string& spec) {
@@ -59,10 +68,10 @@ bool SameResults(const Tensor& a, const Tensor& b) {
 }
 
 // The executor gives the bits of the evaluator, for any number of threads.
-void ExpectSameAsEvaluator(const IRModule& module) {
+void ExpectSameAsEvaluator(const IRModule& module, uint32_t seed = 7) {
   const Function main = module.Find<Function>("main");
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Value> args,
-                             RandomInputs(main, 7));
+                             RandomInputs(main, seed));
   BATON_ASSERT_OK_AND_ASSIGN(const Value want,
                              EvaluateFunction(module, "main", args));
   std::vector<Tensor> inputs;
@@ -103,6 +112,223 @@ INSTANTIATE_TEST_SUITE_P(
         "mlp", "resnet{num_layers=18,image_shape=[3,32,32],num_classes=10}",
         "mobilenet{num_classes=10,image_shape=[3,64,64]}", "dqn", "dcgan",
         "lstm{iterations=3,num_hidden=8}"));
+
+// The kernels of the plan's steps.
+std::vector<std::string> KernelsOf(const IRModule& module) {
+  const absl::StatusOr<Executable> executable = Compile(module, {});
+  EXPECT_THAT(executable, IsOk());
+  std::vector<std::string> kernels;
+  if (!executable.ok()) return kernels;
+  for (const executor::StepNote& note : executable->plan().notes) {
+    kernels.push_back(note.kernel);
+  }
+  return kernels;
+}
+
+TEST(ControlFlowTest, Branches) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
+  %0 = add(%x, %y);
+  %1 = sum(%y);
+  %2 = greater(%1, 0f);
+  %3 = if (%2) {
+    %4 = exp(%0);
+    (%4, %y)
+  } else {
+    %5 = less(%1, -0.5f);
+    %6 = if (%5) { tanh(%x) } else { %0 };
+    (%6, multiply(%y, 2f))
+  };
+  (%3.0, add(%3.1, %y), subtract(%3.0, %0))
+})");
+  EXPECT_THAT(KernelsOf(module), Contains("branch"));
+  for (const uint32_t seed : {1, 2, 3, 4, 5, 6}) {
+    ExpectSameAsEvaluator(module, seed);
+  }
+}
+
+TEST(ControlFlowTest, BranchesOnInputs) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%c: bool, %x: Tensor[(2, 3), float32]) {
+  if (%c) { %x } else { negative(%x) }
+})");
+  for (const uint32_t seed : {1, 2, 3, 4}) ExpectSameAsEvaluator(module, seed);
+}
+
+constexpr char kLoop[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %step: Tensor[(3), float32]) {
+  %0 = abs(%step);
+  let %loop = fn (%i: int64, %s: Tensor[(2, 3), float32],
+                  %t: (Tensor[(3), float32], float32))
+      -> (Tensor[(2, 3), float32], float32) {
+    %1 = less(%i, 5i64);
+    let %sum = sum(%s);
+    %2 = less(%sum, 100f);
+    %3 = logical_and(%1, %2);
+    if (%3) {
+      %4 = add(%s, %0);
+      %5 = add(%t.0, %step);
+      %6 = multiply(%t.1, 1.5f);
+      %loop(add(%i, 1i64), add(%4, %5), (%5, %6))
+    } else {
+      (%s, add(%t.1, %sum))
+    }
+  };
+  %7 = %loop(0i64, %x, (%step, 1f));
+  (exp(%7.0), %7.1)
+})";
+
+TEST(ControlFlowTest, FunctionsThatCallThemselvesAtTheirEndAreLoops) {
+  const IRModule module = testing::ParseTyped(kLoop);
+  EXPECT_THAT(KernelsOf(module), Contains("loop"));
+  for (const uint32_t seed : {1, 2, 3}) ExpectSameAsEvaluator(module, seed);
+}
+
+TEST(ControlFlowTest, LoopsOfGlobalFunctionsThatGoOnIfFalse) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @halve(%x: Tensor[(4), float32], %n: int32) -> Tensor[(4), float32] {
+  %0 = equal(%n, 0);
+  if (%0) { %x } else { @halve(multiply(%x, 0.5f), subtract(%n, 1)) }
+}
+def @main(%x: Tensor[(4), float32]) {
+  %0 = @halve(%x, 3);
+  add(%0, @halve(%0, 2))
+})");
+  EXPECT_THAT(KernelsOf(module), Contains("loop").Times(2));
+  ExpectSameAsEvaluator(module, 1);
+}
+
+TEST(ControlFlowTest, OtherRecursionIsEvaluated) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @sum(%x: Tensor[(4), float32], %n: int32) -> Tensor[(4), float32] {
+  %0 = equal(%n, 0);
+  if (%0) { %x } else { add(%x, @sum(exp(%x), subtract(%n, 1))) }
+}
+def @main(%x: Tensor[(4), float32]) {
+  tanh(@sum(%x, 3))
+})");
+  EXPECT_THAT(KernelsOf(module), Contains("evaluator"));
+  ExpectSameAsEvaluator(module, 1);
+}
+
+TEST(ControlFlowTest, ShapesThatAreNotNumbersAreRefusedWithTheirPlace) {
+  EXPECT_THAT(Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(?, 3), float32]) {
+  exp(%x)
+})"),
+                      {})
+                  .status(),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "a plan needs shapes that are numbers, not "
+                       "Tensor[(?, 3), float32]: give the extents"));
+}
+
+// A model of one input and one output, each float32[2, 3].
+absl::StatusOr<Executable> SmallModel(int max_threads = 1) {
+  return Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = exp(%x);
+  %1 = transpose(%0, axes=[1, 0]);
+  tanh(transpose(%1, axes=[1, 0]))
+})"),
+                 {.max_threads = max_threads});
+}
+
+// The memory of an input and an output of SmallModel.
+struct SmallTensors {
+  alignas(64) float x[7] = {};
+  alignas(64) float y[7] = {};
+  std::vector<int64_t> shape = {2, 3};
+
+  TensorView input() const { return {DType::Float(32), shape, x}; }
+  MutableTensorView output() { return {DType::Float(32), shape, y}; }
+};
+
+TEST(SessionTest, RefusesWhatDoesNotFit) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  SmallTensors t;
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+  EXPECT_THAT(session->Run({}, {t.output()}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the model has 1 inputs and 1 outputs"));
+  EXPECT_THAT(session->Run({t.input()}, {t.output(), t.output()}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the model has 1 inputs and 1 outputs"));
+  const std::vector<int64_t> other = {3, 2};
+  EXPECT_THAT(
+      session->Run({TensorView(DType::Float(32), other, t.x)}, {t.output()}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "input 0 (%x) must be float32[2, 3]"));
+  EXPECT_THAT(session->Run({t.input()},
+                           {MutableTensorView(DType::Int(32), t.shape, t.y)}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "output 0 must be float32[2, 3]"));
+  const char* const odd = reinterpret_cast<const char*>(t.x) + 1;
+  EXPECT_THAT(
+      session->Run({TensorView(DType::Float(32), t.shape, odd)}, {t.output()}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "float32[2, 3], aligned to its elements"));
+  EXPECT_THAT(session->Run({TensorView(DType::Float(32), t.shape, nullptr)},
+                           {t.output()}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "input 0 "));
+  WorkerPool pool(2);
+  EXPECT_THAT(
+      session->Run({t.input()}, {t.output()}, &pool),
+      StatusIs(absl::StatusCode::kInvalidArgument, "for at most 1 threads"));
+}
+
+TEST(SessionTest, RefusesArenasThatDoNotFit) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  const size_t bytes = static_cast<size_t>(executable.plan().arena_bytes);
+  ASSERT_GT(bytes, 0u);
+  std::vector<std::byte> memory(bytes + 128);
+  std::byte* const aligned =
+      memory.data() +
+      (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+  SmallTensors t;
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable, {aligned, bytes}));
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+  EXPECT_THAT(
+      Session::Create(executable, {aligned, bytes - 1}).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               absl::StrCat("must have ", bytes, " bytes, not ", bytes - 1)));
+  EXPECT_THAT(Session::Create(executable, {aligned + 4, bytes}).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "must be aligned to 64 bytes"));
+}
+
+// Runs the session again in its steps.
+class Intruder final : public executor::RuntimeInstrument {
+ public:
+  Intruder(Session& session, SmallTensors& tensors)
+      : session_(session), tensors_(tensors) {}
+  void BeforeStep(const StepEvent& /*event*/) override {
+    status_ = session_.Run({tensors_.input()}, {tensors_.output()});
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Session& session_;
+  SmallTensors& tensors_;
+  absl::Status status_;
+};
+
+TEST(SessionTest, OneRunAtATime) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  SmallTensors t;
+  SmallTensors other;
+  Intruder intruder(*session, other);
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}, nullptr, &intruder),
+              IsOk());
+  EXPECT_THAT(intruder.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                          "another thread runs this session"));
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+}
 
 }  // namespace
 }  // namespace baton

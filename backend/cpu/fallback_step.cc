@@ -34,7 +34,8 @@ struct TensorDescription {
 
 struct Params {
   Call call;
-  std::vector<GraphValue> args;  // tensors are places in `inputs`
+  std::shared_ptr<const GraphRegion> region;  // evaluated; null for a call
+  std::vector<GraphValue> args;               // tensors are places in `inputs`
   std::vector<TensorDescription> inputs;
   std::vector<TensorDescription> outputs;
 };
@@ -60,13 +61,23 @@ absl::StatusOr<Value> MakeValue(const GraphValue& arg, const Params& params,
   return Value::MakeTuple(std::move(fields));
 }
 
+absl::StatusOr<Value> EvaluateRegion(const GraphRegion& region,
+                                     const std::vector<Value>& args) {
+  std::vector<Expr> constants;
+  for (const Value& arg : args) constants.push_back(Constant(arg.tensor()));
+  return Evaluate(Call(region.function, constants), &region.module);
+}
+
 absl::Status Compute(const Params& params, const executor::StepCall& call) {
   std::vector<Value> args;
   for (const GraphValue& arg : params.args) {
     BATON_ASSIGN_OR_RETURN(Value value, MakeValue(arg, params, call.inputs));
     args.push_back(std::move(value));
   }
-  BATON_ASSIGN_OR_RETURN(const Value result, RunKernel(*params.call, args));
+  BATON_ASSIGN_OR_RETURN(const Value result,
+                         params.region == nullptr
+                             ? RunKernel(*params.call, args)
+                             : EvaluateRegion(*params.region, args));
   size_t next = 0;
   std::vector<const Value*> work = {&result};
   while (!work.empty()) {
@@ -110,6 +121,7 @@ int Run(const executor::StepCall& call) {
 KernelChoice FallbackStep(const GraphNode& node, const Graph& graph) {
   auto params = std::make_shared<Params>();
   params->call = node.call;
+  params->region = node.region;
   params->args = node.args;
   const auto describe = [&](int t) -> TensorDescription {
     const GraphTensor& tensor = graph.tensors[static_cast<size_t>(t)];
@@ -142,7 +154,8 @@ KernelChoice FallbackStep(const GraphNode& node, const Graph& graph) {
   }
   return {.function = Run,
           .params = std::move(params),
-          .kernel = "evaluator." + node.op_name(),
+          .kernel = node.region == nullptr ? "evaluator." + node.op_name()
+                                           : "evaluator",
           .reason = "no kernel of a plan for it",
           .inputs = node.inputs,
           .outputs = node.outputs,

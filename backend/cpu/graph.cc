@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,7 @@ struct ExprValue {
 // The variables and values of one call of a function.
 struct Scope {
   const Scope* parent = nullptr;
+  class GraphBuilder* owner = nullptr;  // has the tensors of the values
   FlatHashMap<const ExprNode*, ExprValue> values;
   FlatHashMap<const VarNode*, const ExprNode*> lets;
 };
@@ -50,6 +53,12 @@ struct Scope {
 class GraphBuilder {
  public:
   explicit GraphBuilder(const IRModule& module) : module_(module) {}
+  // For a graph inside of a node of the graph of `outer`.
+  explicit GraphBuilder(GraphBuilder* outer)
+      : module_(outer->module_),
+        outer_(outer),
+        loops_(outer->loops_),
+        depth_(outer->depth_) {}
 
   absl::StatusOr<Graph> Build(absl::string_view name) {
     BATON_ASSIGN_OR_RETURN(const Function function,
@@ -70,17 +79,21 @@ class GraphBuilder {
     }
     BATON_ASSIGN_OR_RETURN(const ExprValue result,
                            Evaluate(function->body().get(), scope));
-    BATON_ASSIGN_OR_RETURN(graph_.result,
-                           ToGraphValue(function->body().get(), result));
+    return Finish(function->body().get(), result);
+  }
+
+ private:
+  absl::StatusOr<Graph> Finish(const ExprNode* node, const ExprValue& result) {
+    BATON_ASSIGN_OR_RETURN(graph_.result, ToGraphValue(node, result));
     Flatten(graph_.result, graph_.outputs);
     DropUnused();
     return std::move(graph_);
   }
 
- private:
   Scope* NewScope(const Scope* parent) {
     scopes_.push_back(std::make_unique<Scope>());
     scopes_.back()->parent = parent;
+    scopes_.back()->owner = this;
     return scopes_.back().get();
   }
 
@@ -135,7 +148,9 @@ class GraphBuilder {
       if (!shape.has_value()) {
         return Refuse(node,
                       absl::StrCat("a plan needs shapes that are numbers, not ",
-                                   type.ToString()));
+                                   type.ToString(),
+                                   ": give the extents of the inputs "
+                                   "(--input_shapes), or run the evaluator"));
       }
       // Memory is planned for it.
       BATON_RETURN_IF_ERROR(NumElements(tensor->dtype(), *shape).status());
@@ -157,8 +172,12 @@ class GraphBuilder {
     return value;
   }
 
-  // The value of `node` if it is known in `scope` or in those around it.
-  static const ExprValue* Find(const ExprNode* node, const Scope* scope) {
+  // The value of `node` where it is known: in `scope` or in those around it.
+  struct Known {
+    const ExprValue* value = nullptr;
+    GraphBuilder* owner = nullptr;
+  };
+  static Known Look(const ExprNode* node, const Scope* scope) {
     // A let's variable is its value.
     for (const Scope* s = scope; s != nullptr; s = s->parent) {
       const ExprNode* at = node;
@@ -168,14 +187,57 @@ class GraphBuilder {
         at = let->second;
       }
       const auto found = s->values.find(at);
-      if (found != s->values.end()) return &found->second;
+      if (found != s->values.end()) return {&found->second, s->owner};
       node = at;
     }
-    return nullptr;
+    return {};
+  }
+  std::optional<ExprValue> Find(const ExprNode* node, const Scope* scope) {
+    const Known known = Look(node, scope);
+    if (known.value == nullptr) return std::nullopt;
+    return Import(*known.value, known.owner);
+  }
+
+  // The value of this graph that is `value` of the graph of `owner`, which is
+  // this builder or one around it.
+  ExprValue Import(ExprValue value, GraphBuilder* owner) {
+    if (owner == this) return value;
+    value = outer_->Import(std::move(value), owner);
+    ImportTensors(value);
+    return value;
+  }
+
+  void ImportTensors(ExprValue& value) {
+    std::vector<ExprValue*> work = {&value};
+    while (!work.empty()) {
+      ExprValue* const part = work.back();
+      work.pop_back();
+      for (ExprValue& field : part->fields) work.push_back(&field);
+      if (part->kind != ExprValue::Kind::kTensor) continue;
+      const int captured = part->tensor;
+      const auto [place, is_new] =
+          imported_.emplace(captured, static_cast<int>(graph_.tensors.size()));
+      part->tensor = place->second;
+      if (!is_new) continue;
+      GraphTensor tensor =
+          outer_->graph_.tensors[static_cast<size_t>(captured)];
+      tensor.input = -1;
+      graph_.tensors.push_back(std::move(tensor));
+      if (graph_.tensors.back().constant.has_value()) continue;
+      AddInput(part->tensor);
+      captures_.push_back(captured);
+    }
+  }
+
+  void AddInput(int tensor) {
+    graph_.tensors[static_cast<size_t>(tensor)].input =
+        static_cast<int>(graph_.inputs.size());
+    graph_.inputs.push_back(tensor);
+    graph_.input_names.emplace_back();
   }
 
   absl::StatusOr<ExprValue> ValueOf(const ExprNode* node, const Scope* scope) {
-    if (const ExprValue* value = Find(node, scope)) return *value;
+    if (std::optional<ExprValue> value = Find(node, scope)) return *value;
     if (node->kind() == ExprKind::kVar) {
       return absl::InvalidArgumentError(
           absl::StrCat("variable %", static_cast<const VarNode*>(node)->name(),
@@ -185,7 +247,7 @@ class GraphBuilder {
   }
 
   absl::StatusOr<ExprValue> Evaluate(const ExprNode* root, Scope* scope) {
-    if (const ExprValue* value = Find(root, scope)) return *value;
+    if (std::optional<ExprValue> value = Find(root, scope)) return *value;
     if (++depth_ > kMaxDepth) {
       return Refuse(root, "a plan has no recursion");
     }
@@ -277,8 +339,8 @@ class GraphBuilder {
         if (cond.kind != ExprValue::Kind::kTensor ||
             !graph_.tensors[static_cast<size_t>(cond.tensor)]
                  .constant.has_value()) {
-          return Refuse(node,
-                        "a plan has no branch whose condition is not constant");
+          BATON_ASSIGN_OR_RETURN(value, AddBranch(branch, cond, scope));
+          break;
         }
         const Tensor& tensor =
             *graph_.tensors[static_cast<size_t>(cond.tensor)].constant;
@@ -352,6 +414,7 @@ class GraphBuilder {
           absl::StrCat("a function takes ", params.size(), " arguments, found ",
                        args.size()));
     }
+    if (IsRecursive(callee)) return AddRecursion(call, callee, args);
     Scope* const scope = NewScope(callee.scope);
     for (size_t i = 0; i < args.size(); ++i) {
       scope->values.insert_or_assign(params[i].get(), std::move(args[i]));
@@ -365,6 +428,295 @@ class GraphBuilder {
       return Refuse(call, std::string(result.status().message()));
     }
     return result;
+  }
+
+  // A graph inside of a node.
+  struct Inner {
+    Graph graph;
+    std::vector<int> captures;  // tensors of this graph: the last inputs of it
+  };
+
+  absl::StatusOr<Inner> BuildInner(const ExprNode* node, const Scope* scope) {
+    GraphBuilder inner(this);
+    BATON_ASSIGN_OR_RETURN(const ExprValue result,
+                           inner.Evaluate(node, inner.NewScope(scope)));
+    BATON_ASSIGN_OR_RETURN(Graph graph, inner.Finish(node, result));
+    return Inner{std::move(graph), std::move(inner.captures_)};
+  }
+
+  // The node of a region with these inputs.
+  absl::StatusOr<ExprValue> AddRegion(const ExprNode* node,
+                                      absl::string_view name,
+                                      GraphRegion region,
+                                      std::vector<int> inputs) {
+    if (!node->type().defined()) {
+      return Refuse(node, "a branch or a loop has no type");
+    }
+    GraphNode added;
+    added.call = Call(Op::FindOrStandIn(name), {}, Attrs(), {}, node->type(),
+                      node->span());
+    for (const int t : inputs) added.args.push_back({.tensor = t});
+    added.inputs = std::move(inputs);
+    BATON_ASSIGN_OR_RETURN(const ExprValue result,
+                           NewResult(node, node->type()));
+    BATON_ASSIGN_OR_RETURN(added.result, ToGraphValue(node, result));
+    Flatten(added.result, added.outputs);
+    // The last graph of a loop has the result; so have all of a branch.
+    for (size_t i = region.kind == GraphRegion::Kind::kLoop ? 2 : 0;
+         i < region.graphs.size(); ++i) {
+      if (!HasTypes(region.graphs[i], added.outputs)) {
+        return Refuse(node, "the results of branches have different types");
+      }
+    }
+    added.region = std::make_shared<const GraphRegion>(std::move(region));
+    graph_.nodes.push_back(std::move(added));
+    return result;
+  }
+
+  // True if the outputs of `inner` have the types of `tensors` of this graph.
+  bool HasTypes(const Graph& inner, const std::vector<int>& tensors) const {
+    if (inner.outputs.size() != tensors.size()) return false;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const GraphTensor& a =
+          inner.tensors[static_cast<size_t>(inner.outputs[i])];
+      const GraphTensor& b = graph_.tensors[static_cast<size_t>(tensors[i])];
+      if (a.dtype != b.dtype || a.shape != b.shape) return false;
+    }
+    return true;
+  }
+
+  // Adds `captures` to the inputs of a node. Returns their places.
+  static std::vector<int> Places(const std::vector<int>& captures,
+                                 std::vector<int>& inputs) {
+    std::vector<int> places;
+    for (const int t : captures) {
+      places.push_back(static_cast<int>(inputs.size()));
+      inputs.push_back(t);
+    }
+    return places;
+  }
+
+  absl::StatusOr<ExprValue> AddBranch(const IfNode* branch,
+                                      const ExprValue& cond,
+                                      const Scope* scope) {
+    if (cond.kind != ExprValue::Kind::kTensor) {
+      return Refuse(branch, "the condition of a branch is no tensor");
+    }
+    GraphRegion region;
+    region.kind = GraphRegion::Kind::kIf;
+    std::vector<int> inputs = {cond.tensor};
+    for (const Expr& taken : {branch->true_branch(), branch->false_branch()}) {
+      BATON_ASSIGN_OR_RETURN(Inner inner, BuildInner(taken.get(), scope));
+      region.inputs.push_back(Places(inner.captures, inputs));
+      region.graphs.push_back(std::move(inner.graph));
+    }
+    return AddRegion(branch, "cpu.if", std::move(region), std::move(inputs));
+  }
+
+  // True if the body of a function refers to the function.
+  bool IsRecursive(const ExprValue& callee) {
+    const auto [known, is_new] = is_recursive_.emplace(callee.function, false);
+    if (!is_new) return known->second;
+    bool found = false;
+    PostOrderVisit(
+        Handle(callee.function->body().get()),
+        [&](const ExprNode* /*node*/) { return !found; },
+        [&](const ExprNode* node) { found = found || IsSelf(node, callee); });
+    is_recursive_[callee.function] = found;
+    return found;
+  }
+
+  bool IsSelf(const ExprNode* node, const ExprValue& callee) {
+    if (node->kind() == ExprKind::kGlobalVar) {
+      const Function function = module_.Find<Function>(
+          static_cast<const GlobalVarNode*>(node)->name());
+      return function.get() == callee.function;
+    }
+    if (node->kind() != ExprKind::kVar || callee.scope == nullptr) return false;
+    const ExprValue* const value = Look(node, callee.scope).value;
+    return value != nullptr && value->kind == ExprValue::Kind::kFunction &&
+           value->function == callee.function;
+  }
+
+  absl::StatusOr<ExprValue> AddRecursion(const CallNode* call,
+                                         const ExprValue& callee,
+                                         const std::vector<ExprValue>& args) {
+    if (std::find(loops_.begin(), loops_.end(), callee.function) !=
+        loops_.end()) {
+      return Refuse(call,
+                    "a plan has no recursion but at the end of a function");
+    }
+    loops_.push_back(callee.function);
+    absl::StatusOr<ExprValue> result = AddLoop(call, callee, args);
+    loops_.pop_back();
+    if (!absl::IsUnimplemented(result.status())) return result;
+    absl::StatusOr<ExprValue> evaluated = AddEvaluation(call, callee, args);
+    return absl::IsUnimplemented(evaluated.status()) ? result : evaluated;
+  }
+
+  // Registers the lets before the value of `node`, which it returns, and adds
+  // their values to `lets`.
+  static const ExprNode* AfterLets(const ExprNode* node, Scope* scope,
+                                   std::vector<const ExprNode*>& lets) {
+    while (true) {
+      if (node->kind() == ExprKind::kLet) {
+        const auto* let = static_cast<const LetNode*>(node);
+        scope->lets.insert_or_assign(let->var().get(), let->value().get());
+        lets.push_back(let->value().get());
+        node = let->body().get();
+        continue;
+      }
+      if (node->kind() != ExprKind::kVar) return node;
+      const auto let = scope->lets.find(static_cast<const VarNode*>(node));
+      if (let == scope->lets.end()) return node;
+      node = let->second;
+    }
+  }
+
+  // The parts of a function that calls itself at its end.
+  struct TailCall {
+    const ExprNode* condition = nullptr;
+    bool goes_on_if = true;
+    const CallNode* next = nullptr;
+    const ExprNode* result = nullptr;
+    // Values of lets: before the condition, the call and the result.
+    std::vector<const ExprNode*> before;
+    std::vector<const ExprNode*> before_next;
+    std::vector<const ExprNode*> before_result;
+  };
+
+  // Registers the lets of the body in `scope`.
+  std::optional<TailCall> FindTailCall(const ExprValue& callee, Scope* scope) {
+    TailCall tail;
+    const ExprNode* const body =
+        AfterLets(callee.function->body().get(), scope, tail.before);
+    if (body->kind() != ExprKind::kIf) return std::nullopt;
+    const auto* branch = static_cast<const IfNode*>(body);
+    std::vector<const ExprNode*> lets[2];
+    const ExprNode* const taken[] = {
+        AfterLets(branch->true_branch().get(), scope, lets[0]),
+        AfterLets(branch->false_branch().get(), scope, lets[1])};
+    const auto is_self = [&](const ExprNode* node) {
+      return node->kind() == ExprKind::kCall &&
+             IsSelf(static_cast<const CallNode*>(node)->op().get(), callee);
+    };
+    if (is_self(taken[0]) == is_self(taken[1])) return std::nullopt;
+    tail.condition = branch->cond().get();
+    tail.goes_on_if = is_self(taken[0]);
+    const int next = tail.goes_on_if ? 0 : 1;
+    tail.next = static_cast<const CallNode*>(taken[next]);
+    tail.result = taken[1 - next];
+    // A variable of a let may be the branch or the call.
+    std::erase(tail.before, body);
+    std::erase(lets[next], taken[next]);
+    tail.before_next = std::move(lets[next]);
+    tail.before_result = std::move(lets[1 - next]);
+    return tail;
+  }
+
+  absl::StatusOr<ExprValue> AddLoop(const CallNode* call,
+                                    const ExprValue& callee,
+                                    const std::vector<ExprValue>& args) {
+    GraphRegion region;
+    region.kind = GraphRegion::Kind::kLoop;
+    std::vector<int> inputs;
+    for (const ExprValue& arg : args) {
+      BATON_ASSIGN_OR_RETURN(const GraphValue value, ToGraphValue(call, arg));
+      Flatten(value, inputs);
+    }
+    const std::vector<int> state = inputs;
+    region.num_state = static_cast<int>(state.size());
+    for (int part = 0; part < 3; ++part) {
+      GraphBuilder inner(this);
+      Scope* const scope = inner.NewScope(callee.scope);
+      for (const Var& param : callee.function->params()) {
+        if (!param->type().defined()) {
+          return Refuse(call, "a parameter of a loop has no type");
+        }
+        BATON_ASSIGN_OR_RETURN(ExprValue value,
+                               inner.NewResult(param.get(), param->type()));
+        BATON_ASSIGN_OR_RETURN(const GraphValue tensors,
+                               ToGraphValue(param.get(), value));
+        std::vector<int> flat;
+        Flatten(tensors, flat);
+        for (const int t : flat) inner.AddInput(t);
+        scope->values.insert_or_assign(param.get(), std::move(value));
+      }
+      const std::optional<TailCall> tail = inner.FindTailCall(callee, scope);
+      if (!tail.has_value()) {
+        return Refuse(call,
+                      "a plan has no recursion but at the end of a function");
+      }
+      region.goes_on_if = tail->goes_on_if;
+      std::vector<const ExprNode*> lets = tail->before;
+      const std::vector<const ExprNode*>& more =
+          part == 1 ? tail->before_next : tail->before_result;
+      if (part > 0) lets.insert(lets.end(), more.begin(), more.end());
+      for (const ExprNode* let : lets) {
+        BATON_RETURN_IF_ERROR(inner.Evaluate(let, scope).status());
+      }
+      ExprValue result;
+      const ExprNode* node = tail->next;
+      if (part == 1) {
+        for (const Expr& arg : tail->next->args()) {
+          BATON_ASSIGN_OR_RETURN(ExprValue value,
+                                 inner.Evaluate(arg.get(), scope));
+          result.fields.push_back(std::move(value));
+        }
+      } else {
+        node = part == 0 ? tail->condition : tail->result;
+        BATON_ASSIGN_OR_RETURN(result, inner.Evaluate(node, scope));
+      }
+      BATON_ASSIGN_OR_RETURN(Graph graph, inner.Finish(node, result));
+      if (part == 1 && !HasTypes(graph, state)) {
+        return Refuse(call, "a round of a loop changes the type of its state");
+      }
+      std::vector<int> places(state.size());
+      std::iota(places.begin(), places.end(), 0);
+      for (const int place : Places(inner.captures_, inputs)) {
+        places.push_back(place);
+      }
+      region.inputs.push_back(std::move(places));
+      region.graphs.push_back(std::move(graph));
+    }
+    return AddRegion(call, "cpu.loop", std::move(region), std::move(inputs));
+  }
+
+  // A call that the evaluator computes: of a function that uses nothing around
+  // it but itself.
+  absl::StatusOr<ExprValue> AddEvaluation(const CallNode* call,
+                                          const ExprValue& callee,
+                                          const std::vector<ExprValue>& args) {
+    std::vector<int> inputs;
+    std::vector<Var> params;
+    std::vector<Expr> operands;
+    for (const ExprValue& arg : args) {
+      if (arg.kind != ExprValue::Kind::kTensor) {
+        return Refuse(call, "an argument is no tensor");
+      }
+      inputs.push_back(arg.tensor);
+      const GraphTensor& tensor =
+          graph_.tensors[static_cast<size_t>(arg.tensor)];
+      params.push_back(Var(absl::StrCat("x", params.size()),
+                           TensorType::Of(tensor.shape, tensor.dtype)));
+      operands.push_back(params.back());
+    }
+    // A function in a let refers to itself by the variable.
+    Expr body = Call(call->op(), std::move(operands));
+    if (const auto* var = call->op().As<VarNode>()) {
+      body = Let(Var(var), Function(callee.function), std::move(body));
+    } else if (call->op().As<GlobalVarNode>() == nullptr) {
+      return Refuse(call, "a plan has no such call");
+    }
+    GraphRegion region;
+    region.kind = GraphRegion::Kind::kEvaluate;
+    region.function = Function(std::move(params), std::move(body));
+    region.module = module_;
+    if (!FreeVars(region.function).empty()) {
+      return Refuse(call, "a function that calls itself uses values around it");
+    }
+    return AddRegion(call, "cpu.evaluate", std::move(region),
+                     std::move(inputs));
   }
 
   // Drops nodes whose results nothing uses.
@@ -390,7 +742,13 @@ class GraphBuilder {
   }
 
   const IRModule& module_;
+  GraphBuilder* const outer_ = nullptr;
   Graph graph_;
+  // Tensors of the graph around this one, and what they are here.
+  FlatHashMap<int, int> imported_;
+  std::vector<int> captures_;  // tensors of the graph around: the last inputs
+  FlatHashMap<const FunctionNode*, bool> is_recursive_;
+  std::vector<const FunctionNode*> loops_;  // that are being added
   std::vector<std::unique_ptr<Scope>> scopes_;
   int depth_ = 0;
 };

@@ -1,12 +1,14 @@
 // The dataflow of a function: calls of operators on tensors of known shapes.
 //
 // A graph is a function without its variables, lets, tuples and calls of other
-// functions: all are resolved. What remains is what a plan has steps for.
+// functions: all are resolved. Branches and loops are nodes with graphs inside.
+// What remains is what a plan has steps for.
 
 #ifndef BATON_BACKEND_CPU_GRAPH_H_
 #define BATON_BACKEND_CPU_GRAPH_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,9 +41,14 @@ struct GraphValue {
   bool is_tensor() const { return tensor >= 0; }
 };
 
-// A call of an operator.
+struct GraphRegion;
+
+// A call of an operator, or a region.
 struct GraphNode {
   Call call;  // its operator, attributes and place; not its arguments
+  // Not null for a region, whose `call` is of an operator that is not
+  // registered: cpu.if, cpu.loop, cpu.evaluate.
+  std::shared_ptr<const GraphRegion> region = nullptr;
   std::vector<GraphValue> args;
   GraphValue result;
   // The tensors of `args` and `result`, in order.
@@ -60,11 +67,36 @@ struct Graph {
   std::vector<int> outputs;  // the tensors of `result`, in order
 };
 
+// Graphs that a node chooses among or repeats, or a program for the evaluator.
+struct GraphRegion {
+  enum class Kind {
+    // Input 0 is the condition. Graphs: the branch for true, that for false.
+    kIf,
+    // The first `num_state` inputs are the first state. Graphs of the state and
+    // of other inputs: the condition of another round, the next state, the
+    // result.
+    kLoop,
+    // `function` of all inputs.
+    kEvaluate,
+  };
+  Kind kind = Kind::kIf;
+  std::vector<Graph> graphs;
+  // For each graph, the inputs of the node that are its inputs.
+  std::vector<std::vector<int>> inputs;
+  int num_state = 0;
+  // The value of the condition for which there is another round.
+  bool goes_on_if = true;
+  Function function;
+  IRModule module;  // has the functions that `function` calls
+};
+
 // The graph of the function `name` of a typed module. Calls of other functions
 // become the nodes of their bodies; a branch whose condition is constant becomes
-// the nodes of the branch that is taken. Errors name places: dimensions that
-// are not numbers, and what has no place in a dataflow (branches, references,
-// data types, functions as values of the result, recursion).
+// the nodes of the branch that is taken. A function that calls itself only at
+// its end, on tensors of constant shapes, is a loop; any other closed one that
+// calls itself is evaluated. Errors name places: dimensions that are not numbers,
+// and what has no place in a dataflow (references, data types, functions as
+// values of the result).
 absl::StatusOr<Graph> BuildGraph(const IRModule& module,
                                  absl::string_view name);
 

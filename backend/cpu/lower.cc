@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -20,8 +21,10 @@
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/packed_constants.h"
 #include "baton/backend/cpu/rearrange_step.h"
 #include "baton/backend/cpu/rearrangement.h"
+#include "baton/backend/cpu/region_step.h"
 #include "baton/backend/cpu/views.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -173,6 +176,13 @@ class Lowering {
     if (options_.use_kernels) FindGroups();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (is_view_[i] || is_claimed_[i]) continue;
+      const GraphNode& node = graph_.nodes[i];
+      if (node.region != nullptr) {
+        BATON_ASSIGN_OR_RETURN(KernelChoice region, LowerRegion(node));
+        BATON_RETURN_IF_ERROR(
+            AddPlanarStep(std::move(region), {static_cast<int>(i)}));
+        continue;
+      }
       BATON_RETURN_IF_ERROR(Lower(static_cast<int>(i)));
     }
     for (const int t : graph_.outputs) BATON_RETURN_IF_ERROR(MakePlanar(t));
@@ -617,6 +627,12 @@ class Lowering {
            blocked_of_[static_cast<size_t>(root)] >= 0;
   }
 
+  // The constant that `pack` makes, or that a file has.
+  absl::StatusOr<PackedConstants::Entry> Packed(
+      absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>()> pack) {
+    return options_.packed == nullptr ? pack() : options_.packed->Next(pack);
+  }
+
   absl::Status LowerConv(int number, kernels::blocked::ConvParams params) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
     std::vector<int> nodes = {number};
@@ -638,8 +654,15 @@ class Lowering {
         packed_[{node.inputs[1], params.groups, params.planar_input}];
     if (packed.tensor < 0) {
       BATON_ASSIGN_OR_RETURN(
-          Tensor tensor, PackConv(*TensorOf(node.inputs[1]).constant, params));
-      packed = {NewConstant(std::move(tensor)), params.finite_weights};
+          PackedConstants::Entry entry,
+          Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
+            BATON_ASSIGN_OR_RETURN(
+                Tensor tensor,
+                PackConv(*TensorOf(node.inputs[1]).constant, params));
+            return PackedConstants::Entry{std::move(tensor),
+                                          params.finite_weights ? 1 : 0};
+          }));
+      packed = {NewConstant(std::move(entry.tensor)), entry.fact != 0};
     }
     params.finite_weights = packed.is_finite;
     const int weight = packed.tensor;
@@ -661,10 +684,15 @@ class Lowering {
     PackedWeight& packed =
         packed_[{node.inputs[1], -1, HasTransposedWeight(node)}];
     if (packed.tensor < 0) {
-      BATON_ASSIGN_OR_RETURN(Tensor tensor,
-                             PackWeight(*TensorOf(node.inputs[1]).constant,
-                                        HasTransposedWeight(node), params));
-      packed.tensor = NewConstant(std::move(tensor));
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
+            BATON_ASSIGN_OR_RETURN(
+                Tensor tensor, PackWeight(*TensorOf(node.inputs[1]).constant,
+                                          HasTransposedWeight(node), params));
+            return PackedConstants::Entry{std::move(tensor), 0};
+          }));
+      packed.tensor = NewConstant(std::move(entry.tensor));
     }
     const int weight = packed.tensor;
     KernelChoice choice = MatmulStep(blocked_kernels_, params, node.inputs[0],
@@ -940,6 +968,14 @@ class Lowering {
     return result;
   }
 
+  absl::StatusOr<KernelChoice> LowerRegion(const GraphNode& node) {
+    LowerOptions options = options_;
+    options.max_threads = 1;
+    return RegionStep(node, graph_, [&options](const Graph& graph) {
+      return LowerGraph(graph, options);
+    });
+  }
+
   void AddCopy(int from, int to, std::vector<int> nodes, std::string reason) {
     const int64_t bytes = TensorOf(from).bytes();
     LoweredStep step;
@@ -1047,8 +1083,14 @@ class Lowering {
       const LoweredStep& lowered = steps_[i];
       const KernelChoice& kernel = lowered.kernel;
       BeginStep(kernel, lowered.nodes);
-      for (const int t : kernel.inputs) AddInput(OperandOf(t));
-      for (const int t : kernel.outputs) AddOutput(OperandOf(t));
+      for (const int t : kernel.inputs) {
+        AddInput(OperandOf(t));
+        plan_.notes.back().tensors.push_back({t});
+      }
+      for (const int t : kernel.outputs) {
+        AddOutput(OperandOf(t));
+        plan_.notes.back().tensors.push_back({t});
+      }
       if (const auto part = part_of_.find(i); part != part_of_.end()) {
         const Place place = StorageOf(part->second.tensor);
         AddOutput({ValueOf(place.tensor), place.offset + part->second.offset,
@@ -1088,15 +1130,13 @@ class Lowering {
     step.first_operand = static_cast<int32_t>(plan_.operands.size());
     step.items = kernel.items;
     step.cost_ns = kernel.cost_ns;
-    plan_.steps.push_back(step);
-    // All inputs, or one of them.
-    int32_t only = -1;
+    if (kernel.in_place) step.overwritable = executor::Step::kAnyInput;
     for (size_t k = 0; k < kernel.inputs.size(); ++k) {
       if (kernel.overwrites >= 0 && kernel.inputs[k] == kernel.overwrites) {
-        only = static_cast<int32_t>(k);
+        step.overwritable = static_cast<int32_t>(k);
       }
     }
-    in_place_.emplace_back(kernel.in_place || only >= 0, only);
+    plan_.steps.push_back(step);
     executor::StepNote note;
     note.kernel = kernel.kernel;
     note.reason = kernel.reason;
@@ -1140,8 +1180,10 @@ class Lowering {
     }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const executor::Step& step = plan_.steps[i];
-      const auto [is_allowed, only] = in_place_[i];
-      if (!is_allowed || step.num_outputs != 1) continue;
+      if (step.overwritable == executor::Step::kNoInput ||
+          step.num_outputs != 1) {
+        continue;
+      }
       const executor::Operand* operands =
           plan_.operands.data() + step.first_operand;
       const executor::Operand& output = operands[step.num_inputs];
@@ -1152,7 +1194,10 @@ class Lowering {
         continue;
       }
       for (int32_t k = 0; k < step.num_inputs; ++k) {
-        if (only >= 0 && k != only) continue;
+        if (step.overwritable != executor::Step::kAnyInput &&
+            k != step.overwritable) {
+          continue;
+        }
         const executor::Value& value =
             plan_.values[static_cast<size_t>(operands[k].value)];
         const Uses& use = uses[static_cast<size_t>(operands[k].value)];
@@ -1193,9 +1238,6 @@ class Lowering {
   std::vector<int> group_of_;     // of nodes
   std::map<int, std::vector<int>> groups_;
   std::vector<LoweredStep> steps_;
-  // Of steps: whether the result may have the memory of an input, and the only
-  // input of which it may; negative for any.
-  std::vector<std::pair<bool, int32_t>> in_place_;
   FlatHashMap<size_t, Place> part_of_;  // of steps: what they write
   std::vector<std::pair<int, int>> copied_outputs_;
   FlatHashMap<int, int32_t> value_of_;

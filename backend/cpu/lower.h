@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/packed_constants.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 
@@ -19,6 +20,8 @@ struct LowerOptions {
   bool fuse = true;
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
+  // Receives, or has, what is packed; may be null.
+  PackedConstants* packed = nullptr;
 };
 
 // The plan of `graph`. Its sources are numbers of nodes of the graph. Constants

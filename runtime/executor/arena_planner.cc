@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/runtime/executor/dataflow_digest.h"
 #include "baton/runtime/executor/plan.h"
 
 namespace baton::executor {
@@ -180,6 +181,7 @@ ArenaPlan PlanArena(absl::Span<const Lifetime> blocks) {
 }
 
 void PlaceValues(Plan& plan) {
+  plan.dataflow = DataflowDigest(plan);
   // Lifetimes.
   std::vector<bool> is_used(plan.values.size(), false);
   const auto use = [&](int32_t value, int32_t step) {

@@ -29,8 +29,8 @@ struct ArenaPlan {
 ArenaPlan PlanArena(absl::Span<const Lifetime> blocks);
 
 // Sets the lifetimes and places of the values of `plan` that are in the arena,
-// its arena_bytes and its arena_lower_bound. A value that overwrites another
-// one has its place.
+// its arena_bytes, its arena_lower_bound and its dataflow. A value that
+// overwrites another one has its place.
 void PlaceValues(Plan& plan);
 
 }  // namespace baton::executor

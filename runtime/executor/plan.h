@@ -79,9 +79,22 @@ struct Step {
   // The value with the workspaces of all threads; -1 for none.
   int32_t workspace = -1;
   int64_t workspace_bytes = 0;  // of one thread, a multiple of kAlignment
+  // The input that result 0 may overwrite, element by element: kNoInput,
+  // kAnyInput or its number.
+  int32_t overwritable = kNoInput;
   // The predicted time at one thread, in nanoseconds: short steps are not
   // divided.
   double cost_ns = 0;
+
+  static constexpr int32_t kNoInput = -1;
+  static constexpr int32_t kAnyInput = -2;
+};
+
+// An operand as a tensor of the caller's program.
+struct NotedTensor {
+  int32_t number = -1;  // -1: it is none
+  // True if its channels are in blocks of 16, as of a map (N, C / 16, H, W, 16).
+  bool is_blocked = false;
 };
 
 // A step in words. No part of running it.
@@ -89,7 +102,9 @@ struct StepNote {
   std::string kernel;              // `conv2d.blocked16`
   std::vector<std::string> names;  // of the operators that it computes
   std::vector<int32_t> sources;    // numbers of nodes of the caller's program
-  std::string reason;              // why this kernel and this layout
+  // The operands: inputs first. Empty if they are not known.
+  std::vector<NotedTensor> tensors;
+  std::string reason;  // why this kernel and this layout
   double flops = 0;
   double bytes = 0;  // read and written, each operand once
   bool is_fallback = false;
@@ -113,6 +128,8 @@ struct Plan {
   // The largest sum of the bytes of values in the arena that live at the same
   // time, each rounded up to kAlignment: no plan of these values needs less.
   int64_t arena_lower_bound = 0;
+  // DataflowDigest() of the plan before its values had places.
+  uint64_t dataflow = 0;
   // The most threads for which there is workspace.
   int32_t max_threads = 1;
   std::vector<std::shared_ptr<const void>> owners;

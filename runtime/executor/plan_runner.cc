@@ -12,6 +12,7 @@
 #include "baton/base/pages.h"
 #include "baton/base/parallel_for.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 
 namespace baton::executor {
 namespace {
@@ -126,7 +127,8 @@ void PlanRunner::SetAddresses() {
 PlanRunner::Outcome PlanRunner::Run(absl::Span<const void* const> inputs,
                                     absl::Span<void* const> outputs,
                                     ParallelFor* parallel, void* user,
-                                    StepObserver* observer) {
+                                    RuntimeInstrument* instrument) {
+  if (instrument != nullptr) instrument->EnterRun(plan_);
   for (const Patch& patch : patches_) {
     const size_t port = static_cast<size_t>(patch.port);
     std::byte* const base = static_cast<std::byte*>(
@@ -147,7 +149,15 @@ PlanRunner::Outcome PlanRunner::Run(absl::Span<const void* const> inputs,
                      .begin = 0,
                      .end = step.items,
                      .user = user};
-    if (observer != nullptr) observer->BeforeStep(static_cast<int32_t>(i));
+    const auto event = [&]() -> RuntimeInstrument::StepEvent {
+      return {
+          static_cast<int32_t>(i),
+          step,
+          plan_.notes[i],
+          {operands, static_cast<size_t>(step.num_inputs)},
+          {operands + step.num_inputs, static_cast<size_t>(step.num_outputs)}};
+    };
+    if (instrument != nullptr) instrument->BeforeStep(event());
     const int64_t parts = PartsOf(step, threads);
     int code = 0;
     if (parts == 1) {
@@ -161,14 +171,14 @@ PlanRunner::Outcome PlanRunner::Run(absl::Span<const void* const> inputs,
       parallel->Run(static_cast<int>(parts), Loop::Body, &loop);
       code = loop.code.load();
     }
-    if (code != 0) return {static_cast<int32_t>(i), code};
-    if (observer != nullptr) {
-      observer->AfterStep(
-          static_cast<int32_t>(i),
-          {operands, static_cast<size_t>(step.num_inputs)},
-          {operands + step.num_inputs, static_cast<size_t>(step.num_outputs)});
+    if (code != 0) {
+      const int32_t failed = static_cast<int32_t>(i);
+      if (instrument != nullptr) instrument->ExitRun(plan_, failed);
+      return {failed, code};
     }
+    if (instrument != nullptr) instrument->AfterStep(event());
   }
+  if (instrument != nullptr) instrument->ExitRun(plan_, -1);
   return {};
 }
 

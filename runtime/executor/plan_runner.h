@@ -11,18 +11,9 @@
 #include "absl/types/span.h"
 #include "baton/base/parallel_for.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 
 namespace baton::executor {
-
-// Receives each step before and after it runs, in the thread that calls Run.
-class StepObserver {
- public:
-  virtual ~StepObserver() = default;
-  virtual void BeforeStep(int32_t step) = 0;
-  // `inputs` and `outputs` are the step's operands.
-  virtual void AfterStep(int32_t step, absl::Span<const void* const> inputs,
-                         absl::Span<void* const> outputs) = 0;
-};
 
 // An arena and the addresses of all operands in it. The plan must outlive the
 // runner. One thread at a time may call Run.
@@ -51,7 +42,7 @@ class PlanRunner {
   // makes no system call but those of the steps and of `parallel`.
   Outcome Run(absl::Span<const void* const> inputs,
               absl::Span<void* const> outputs, ParallelFor* parallel,
-              void* user, StepObserver* observer = nullptr);
+              void* user, RuntimeInstrument* instrument = nullptr);
 
  private:
   // An operand whose address is known when a run begins.

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/status_macros.h"
+#include "baton/runtime/executor/dataflow_digest.h"
 #include "baton/runtime/executor/plan.h"
 
 namespace baton::executor {
@@ -20,6 +21,9 @@ template <typename... Args>
 absl::Status Refuse(const Args&... args) {
   return absl::InternalError(absl::StrCat("wrong plan: ", args...));
 }
+
+// The content of a workspace after its step.
+constexpr int32_t kGarbage = -1;
 
 // Bytes and the value that they hold.
 class Memory {
@@ -90,7 +94,11 @@ class Verifier {
         return Refuse("output ", value.index, " is not written");
       }
     }
-    return CheckLifetimes();
+    BATON_RETURN_IF_ERROR(CheckLifetimes());
+    if (DataflowDigest(plan_) != plan_.dataflow) {
+      return Refuse("the outputs are not those that were planned");
+    }
+    return absl::OkStatus();
   }
 
  private:
@@ -120,7 +128,10 @@ class Verifier {
         case Space::kConstant:
           if (!has(plan_.constants) ||
               plan_.constants[static_cast<size_t>(value.index)].bytes !=
-                  value.bytes) {
+                  value.bytes ||
+              (plan_.constants[static_cast<size_t>(value.index)].data ==
+                   nullptr &&
+               value.bytes > 0)) {
             return Refuse("value ", i, " is not its constant");
           }
           break;
@@ -256,7 +267,9 @@ class Verifier {
         const Range other = RangeOf(operands[j]);
         if (!range.Overlaps(other)) continue;
         const bool in_place =
-            j < step.num_inputs && value.overwrites == operands[j].value &&
+            j < step.num_inputs && k == step.num_inputs &&
+            (step.overwritable == Step::kAnyInput || step.overwritable == j) &&
+            value.overwrites == operands[j].value &&
             first_[static_cast<size_t>(output.value)] == number &&
             range.begin == other.begin && range.end == other.end;
         if (!in_place) {
@@ -265,7 +278,7 @@ class Verifier {
       }
     }
     if (step.workspace >= 0) {
-      arena_.Write(workspace.begin, workspace.end, step.workspace);
+      arena_.Write(workspace.begin, workspace.end, kGarbage);
     }
     for (int32_t k = step.num_inputs; k < step.num_inputs + step.num_outputs;
          ++k) {
@@ -281,10 +294,12 @@ class Verifier {
 
   absl::Status CheckLifetimes() const {
     std::vector<int64_t> change(plan_.steps.size() + 1, 0);
+    int64_t end = 0;
     for (size_t i = 0; i < plan_.values.size(); ++i) {
       const Value& value = plan_.values[i];
       if (value.overwrites >= 0 &&
           (static_cast<size_t>(value.overwrites) >= plan_.values.size() ||
+           static_cast<size_t>(value.overwrites) == i ||
            ValueOf(value.overwrites).offset != value.offset ||
            ValueOf(value.overwrites).space != value.space ||
            ValueOf(value.overwrites).bytes != value.bytes ||
@@ -298,6 +313,7 @@ class Verifier {
                       value.last_step);
       }
       const int64_t bytes = (value.bytes + 63) / 64 * 64;
+      end = std::max(end, value.offset + bytes);
       // An overwritten value is counted until the step before.
       change[static_cast<size_t>(first_[i])] += bytes;
       change[static_cast<size_t>(last_[i]) + 1] -= bytes;
@@ -316,8 +332,9 @@ class Verifier {
       return Refuse("the largest sum of live bytes is ", most, ", not ",
                     plan_.arena_lower_bound);
     }
-    if (plan_.arena_bytes < most) {
-      return Refuse("the arena is smaller than what lives in it");
+    if (plan_.arena_bytes != end) {
+      return Refuse("the arena has ", plan_.arena_bytes, " bytes, of which ",
+                    end, " are used");
     }
     return absl::OkStatus();
   }

@@ -12,12 +12,16 @@ namespace baton::executor {
 // the value:
 // - a step reads bytes that were not written, or that hold another value;
 // - an operand, a workspace or a value leaves its memory or is misaligned;
-// - a step writes over what it reads, other than a value that overwrites
-//   another, or over its other results or its workspace, or writes a constant
+// - a step writes over what it reads, other than an input that it may
+//   overwrite, or over its other results or its workspace, or writes a constant
 //   or an input;
 // - an output is not written;
-// - arena_lower_bound is not the largest sum of live bytes, or a lifetime is
-//   not that of the value's uses.
+// - arena_lower_bound is not the largest sum of live bytes, arena_bytes is not
+//   the end of the last value, or a lifetime is not that of the value's uses;
+// - the outputs are not the functions of inputs and constants that they were
+//   when the plan was made (dataflow_digest.h).
+// So an accepted plan differs from the planner's in the order of independent
+// steps and in places at most: it gives the bytes of the planner's plan.
 absl::Status VerifyPlan(const Plan& plan);
 
 }  // namespace baton::executor
