@@ -203,6 +203,29 @@ TEST(ImportOnnxTest, WhatIsResizedToNothingHasNoElements) {
 
 // A vector of scales of one element stands for all channels, as PyTorch writes
 // them, and its axis has no meaning.
+// With padding that makes windows fit, ceil_mode adds none.
+TEST(ImportOnnxTest, PoolsToTheSameExtentHaveNoFurtherWindow) {
+  for (const char* op : {"AveragePool", "MaxPool"}) {
+    for (const char* extent : {"dim_value: 6", "dim_param: 'n'"}) {
+      const absl::StatusOr<IRModule> module = Import(
+          absl::StrCat("node { op_type: '", op,
+                       "' input: 'x' output: 'y' attribute { name: 'auto_pad'"
+                       " type: STRING s: 'SAME_LOWER' } attribute {"
+                       " name: 'ceil_mode' type: INT i: 1 } attribute {"
+                       " name: 'kernel_shape' type: INTS ints: 2 } attribute {"
+                       " name: 'strides' type: INTS ints: 3 } } ",
+                       InOut({kOne, kOne, extent})));
+      ASSERT_THAT(module, IsOk());
+      const Tensor x =
+          *Tensor::FromValues<float>({1, 1, 6}, {1, 2, 3, 4, 5, 6});
+      const auto y = EvaluateFunction(*module, "main", {x});
+      ASSERT_THAT(y, IsOk());
+      EXPECT_EQ(y->tensor().TypeToString(), "float32[1, 1, 2]")
+          << op << extent;
+    }
+  }
+}
+
 TEST(ImportOnnxTest, OneScaleHasNoAxis) {
   const auto module = Import(
       "node { op_type: 'DequantizeLinear' input: 'q' input: 's' input: 'z'"

@@ -13,6 +13,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -211,6 +212,13 @@ Expr MaxPoolOf(const Expr& x, const Window& window, bool ceil_mode) {
 // The limit of the elements of constants that the importer makes.
 constexpr int64_t kMaxIndices = int64_t{1} << 24;
 
+// True if a last window that does not fit counts. With SAME_UPPER and SAME_LOWER
+// the padding makes all windows fit.
+bool HasCeilMode(NodeContext& node) {
+  return node.Int("ceil_mode", 0) != 0 &&
+         !absl::StartsWith(node.String("auto_pad", "NOTSET"), "SAME");
+}
+
 // A result of pooling in ceil_mode less a last window that begins behind the
 // data, in the padding: ONNX has no such windows.
 absl::StatusOr<Expr> WithoutEmptyWindows(NodeContext& node, Expr pooled,
@@ -226,7 +234,7 @@ absl::StatusOr<Expr> WithoutEmptyWindows(NodeContext& node, Expr pooled,
     if (!type->dim(axis).is_const() || !data->dim(axis).is_const()) {
       // Only a step that is longer than what of the window is no padding leads
       // behind the data.
-      if (node.Int("ceil_mode", 0) == 0 ||
+      if (!HasCeilMode(node) ||
           window.strides[i] + window.pads[i + window.kernel.size()] <=
               (window.kernel[i] - 1) * window.dilations[i] + 1) {
         continue;
@@ -391,9 +399,9 @@ absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
   const Window& window = padded.window;
   BATON_ASSIGN_OR_RETURN(
       const Expr result,
-      WithoutEmptyWindows(
-          node, MaxPoolOf(padded.data, window, node.Int("ceil_mode", 0) != 0),
-          padded.data, window));
+      WithoutEmptyWindows(node,
+                          MaxPoolOf(padded.data, window, HasCeilMode(node)),
+                          padded.data, window));
   if (!node.HasOutput(1)) return One(result);
   BATON_ASSIGN_OR_RETURN(Expr indices, MaxPoolIndices(node, window, result));
   return Outputs{result, std::move(indices)};
@@ -402,7 +410,7 @@ absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
 absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
                                    const Window& window,
                                    bool count_include_pad) {
-  const bool ceil_mode = node.Int("ceil_mode", 0) != 0;
+  const bool ceil_mode = HasCeilMode(node);
   Expr result;
   switch (window.kernel.size()) {
     case 1:
@@ -443,7 +451,7 @@ absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
   }
   Expr padded = x;
   Window inner = window;
-  if (count_include_pad && node.Int("ceil_mode", 0) != 0) {
+  if (count_include_pad && HasCeilMode(node)) {
     // Elements that ceil_mode adds after the padding do not count: the padding
     // becomes data.
     count_include_pad = false;
