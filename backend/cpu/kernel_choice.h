@@ -31,11 +31,16 @@ struct KernelChoice {
   std::vector<int> outputs;
   // True if output 0 may have the memory of an input of the same size.
   bool in_place = false;
+  // The only input of which it may; negative for none.
+  int overwrites = -1;
   int64_t items = 1;  // see executor::Step
   int64_t workspace_bytes = 0;
   double flops = 0;
   double cost_ns = 0;
   bool is_fallback = false;
+  // No step of its own: the output is the bytes of the inputs, in order. There
+  // is no function.
+  bool is_join = false;
 };
 
 // Returns nullopt if there is no kernel for these types, shapes and attributes;

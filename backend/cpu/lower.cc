@@ -4,25 +4,41 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/backend/cpu/blocked_steps.h"
+#include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/packed_constants.h"
+#include "baton/backend/cpu/rearrange_step.h"
+#include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/region_step.h"
 #include "baton/backend/cpu/views.h"
+#include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/relay/op/tensor/shape.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/channels.h"
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/runtime/kernels/blocked/matmul.h"
+#include "baton/runtime/kernels/elementwise_program.h"
 
 namespace baton::cpu {
 namespace {
@@ -60,10 +76,28 @@ class Lowering {
   Lowering(const Graph& graph, const LowerOptions& options)
       : graph_(graph),
         options_(options),
+        blocked_kernels_(*kernels::blocked::KernelsOf(
+            options.width.value_or(kernels::blocked::BestWidth()))),
+        tensors_(graph.tensors),
         views_(graph.tensors.size()),
         inside_(graph.tensors.size()),
-        output_of_(graph.tensors.size(), -1) {
+        output_of_(graph.tensors.size(), -1),
+        blocked_of_(graph.tensors.size(), -1),
+        is_planar_(graph.tensors.size(), false),
+        consumers_(graph.tensors.size()),
+        is_claimed_(graph.nodes.size(), false) {
     plan_.max_threads = std::max(options.max_threads, 1);
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      is_planar_[i] = !IsComputed(static_cast<int>(i));
+    }
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const int t : graph.nodes[i].inputs) {
+        consumers_[static_cast<size_t>(t)].push_back(static_cast<int>(i));
+      }
+    }
+    for (const int t : graph.outputs) {
+      consumers_[static_cast<size_t>(t)].push_back(kOutput);
+    }
   }
 
   absl::StatusOr<executor::Plan> Run() {
@@ -78,8 +112,27 @@ class Lowering {
   }
 
  private:
+  // A consumer that is no node: an output of the graph.
+  static constexpr int kOutput = -1;
+  static constexpr int kNone = -1;
+  static constexpr size_t kMaxGroup = 32;
+
   const GraphTensor& TensorOf(int t) const {
-    return graph_.tensors[static_cast<size_t>(t)];
+    return tensors_[static_cast<size_t>(t)];
+  }
+  int NewTensor(GraphTensor tensor) {
+    const bool is_constant = tensor.constant.has_value();
+    tensors_.push_back(std::move(tensor));
+    views_.emplace_back();
+    inside_.emplace_back();
+    output_of_.push_back(-1);
+    blocked_of_.push_back(-1);
+    is_planar_.push_back(is_constant);
+    return static_cast<int>(tensors_.size()) - 1;
+  }
+  int NewConstant(Tensor tensor) {
+    const TensorShape shape(tensor.shape().begin(), tensor.shape().end());
+    return NewTensor({tensor.dtype(), shape, std::move(tensor), -1});
   }
   bool IsComputed(int t) const {
     return !TensorOf(t).constant.has_value() && TensorOf(t).input < 0;
@@ -120,23 +173,45 @@ class Lowering {
   }
 
   absl::Status ChooseKernels() {
+    if (options_.use_kernels) FindGroups();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (is_view_[i]) continue;
-      const GraphNode& node = graph_.nodes[i];
-      if (node.region != nullptr) {
-        BATON_ASSIGN_OR_RETURN(KernelChoice region, LowerRegion(node));
-        steps_.push_back({std::move(region), {static_cast<int>(i)}});
-        continue;
-      }
-      std::optional<KernelChoice> choice;
-      if (options_.use_kernels) {
-        if (const CpuKernel* kernel = CpuKernels().Get(*node.call->op_node())) {
-          BATON_ASSIGN_OR_RETURN(choice, (*kernel)(node, graph_));
+      if (is_view_[i] || is_claimed_[i]) continue;
+      BATON_RETURN_IF_ERROR(Lower(static_cast<int>(i)));
+    }
+    for (const int t : graph_.outputs) BATON_RETURN_IF_ERROR(MakePlanar(t));
+    return absl::OkStatus();
+  }
+
+  absl::Status Lower(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    if (node.region != nullptr) {
+      BATON_ASSIGN_OR_RETURN(KernelChoice region, LowerRegion(node));
+      return AddPlanarStep(std::move(region), {number});
+    }
+    if (options_.use_kernels) {
+      // The last node of a group is lowered with all of it.
+      const int group = group_of_[static_cast<size_t>(number)];
+      if (group != kNone && group != number) return absl::OkStatus();
+      BATON_ASSIGN_OR_RETURN(const bool is_lowered, LowerToKernel(number));
+      if (is_lowered) return absl::OkStatus();
+      if (const CpuKernel* kernel = CpuKernels().Get(*node.call->op_node())) {
+        BATON_ASSIGN_OR_RETURN(std::optional<KernelChoice> choice,
+                               (*kernel)(node, graph_));
+        if (choice.has_value()) {
+          return AddPlanarStep(*std::move(choice), {number});
         }
       }
-      if (!choice.has_value()) choice = FallbackStep(node, graph_);
-      steps_.push_back({*std::move(choice), {static_cast<int>(i)}});
     }
+    return AddPlanarStep(FallbackStep(node, graph_), {number});
+  }
+
+  // A step on tensors in the layout of the graph.
+  absl::Status AddPlanarStep(KernelChoice choice, std::vector<int> nodes) {
+    for (const int t : choice.inputs) BATON_RETURN_IF_ERROR(MakePlanar(t));
+    for (const int t : choice.outputs) {
+      is_planar_[static_cast<size_t>(t)] = true;
+    }
+    steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
   }
 
@@ -146,6 +221,756 @@ class Lowering {
     return RegionStep(node, graph_, [&options](const Graph& graph) {
       return LowerGraph(graph, options);
     });
+  }
+
+  absl::StatusOr<bool> LowerToKernel(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    if (group_of_[static_cast<size_t>(number)] == number) {
+      return LowerGroup(number);
+    }
+    if (auto params = ConvParamsOf(node, graph_); params.has_value()) {
+      BATON_RETURN_IF_ERROR(LowerConv(number, *std::move(params)));
+      return true;
+    }
+    if (auto params = MatmulParamsOf(node, graph_); params.has_value()) {
+      BATON_RETURN_IF_ERROR(LowerMatmul(number, *std::move(params)));
+      return true;
+    }
+    if (auto product = ProductOf(node, graph_); product.has_value()) {
+      BATON_RETURN_IF_ERROR(
+          AddPlanarStep(ProductStep(blocked_kernels_, *product, node.inputs[0],
+                                    node.inputs[1], node.outputs[0]),
+                        {number}));
+      return true;
+    }
+    if (auto pool = PoolOf(node, graph_); pool.has_value()) {
+      BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
+      const int y = NewBlocked(node.outputs[0]);
+      steps_.push_back({PoolStep(blocked_kernels_, *pool, x, y), {number}});
+      return true;
+    }
+    if (auto params = LrnParamsOf(node, graph_); params.has_value()) {
+      BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
+      const int y = NewBlocked(node.outputs[0]);
+      steps_.push_back({LrnStep(blocked_kernels_, *params, x, y), {number}});
+      return true;
+    }
+    if (IsBlockedConcatenation(node)) {
+      BATON_RETURN_IF_ERROR(LowerBlockedConcatenation(number));
+      return true;
+    }
+    BATON_ASSIGN_OR_RETURN(const bool is_move, LowerChannelMove(number));
+    if (is_move) return true;
+    if (IsJoin(node, graph_)) {
+      KernelChoice join;
+      join.is_join = true;
+      join.inputs = node.inputs;
+      join.outputs = node.outputs;
+      BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(join), {number}));
+      return true;
+    }
+    if (auto step = ConcatenateStep(node, graph_); step.has_value()) {
+      BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(step), {number}));
+      return true;
+    }
+    return LowerMove(number);
+  }
+
+  // A call that moves elements, a step for each result.
+  absl::StatusOr<bool> LowerMove(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    const auto moves = RearrangementsOf(node, graph_);
+    if (!moves.has_value()) return false;
+    std::vector<KernelChoice> choices;
+    for (size_t i = 0; i < moves->size(); ++i) {
+      if (consumers_[static_cast<size_t>(node.outputs[i])].empty()) continue;
+      std::optional<KernelChoice> choice =
+          RearrangeStep(graph_, (*moves)[i], node.inputs[0], node.outputs[i]);
+      if (!choice.has_value()) return false;
+      choices.push_back(*std::move(choice));
+    }
+    for (KernelChoice& choice : choices) {
+      BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(choice), {number}));
+    }
+    return true;
+  }
+
+  // --- Layouts -------------------------------------------------------------
+
+  bool IsMap(int t) const { return !MapShape(t).empty(); }
+
+  // [N, C, H, W] of a tensor that may have a blocked form, of which a row has
+  // height one; else empty.
+  TensorShape MapShape(int t) const {
+    if (const auto found = map_shapes_.find(t); found != map_shapes_.end()) {
+      return found->second;
+    }
+    const GraphTensor& tensor = TensorOf(t);
+    if (tensor.dtype != DType::Float(32) || tensor.num_elements() == 0) {
+      return {};
+    }
+    if (tensor.shape.size() == 3) {
+      return {tensor.shape[0], tensor.shape[1], 1, tensor.shape[2]};
+    }
+    return tensor.shape.size() == 4 ? tensor.shape : TensorShape();
+  }
+
+  // If `t` is channels of the map `root`, of one image, the number of the
+  // first; else -1.
+  int64_t FirstChannel(int t, const Place& root) const {
+    const TensorShape part = MapShape(t);
+    const TensorShape whole = MapShape(root.tensor);
+    if (part.empty() || whole.empty() || part[0] != 1 || whole[0] != 1 ||
+        part[2] != whole[2] || part[3] != whole[3]) {
+      return -1;
+    }
+    const int64_t channel_bytes = whole[2] * whole[3] * 4;
+    return root.offset % channel_bytes == 0 ? root.offset / channel_bytes : -1;
+  }
+
+  // Whether the elements of a view of a planar map are those of a view of the
+  // blocked map.
+  bool IsBlockedView(int t, const Place& root) const {
+    const int64_t first = FirstChannel(t, root);
+    if (first < 0 || first % 16 != 0) return false;
+    const int64_t channels = MapShape(t)[1];
+    return channels % 16 == 0 || first + channels == MapShape(root.tensor)[1];
+  }
+
+  // True if `t` was computed in blocked form alone, and this has its channels.
+  bool IsBlockedAlone(int t) const {
+    const Place root = RootOf(t);
+    return !is_planar_[static_cast<size_t>(root.tensor)] &&
+           blocked_of_[static_cast<size_t>(root.tensor)] >= 0 &&
+           (root.tensor == t || FirstChannel(t, root) >= 0);
+  }
+
+  // True if the blocked form of `t` costs nothing.
+  bool HasBlocked(int t) const {
+    if (blocked_of_[static_cast<size_t>(t)] >= 0) return true;
+    const Place root = RootOf(t);
+    return root.tensor != t &&
+           blocked_of_[static_cast<size_t>(root.tensor)] >= 0 &&
+           IsBlockedView(t, root);
+  }
+
+  // The blocked form of `t`, which a step is going to write.
+  int NewBlocked(int t) {
+    const int blocked = NewTensor(
+        {TensorOf(t).dtype, BlockedShape(MapShape(t)), std::nullopt, -1});
+    blocked_of_[static_cast<size_t>(t)] = blocked;
+    return blocked;
+  }
+
+  // The blocked form of `t`, converted if there is none.
+  absl::StatusOr<int> Blocked(int t) {
+    if (const int known = blocked_of_[static_cast<size_t>(t)]; known >= 0) {
+      return known;
+    }
+    const Place root = RootOf(t);
+    if (HasBlocked(t)) {
+      const int of = blocked_of_[static_cast<size_t>(root.tensor)];
+      const int blocked = NewBlocked(t);
+      views_[static_cast<size_t>(blocked)] = {of, root.offset};
+      return blocked;
+    }
+    if (root.tensor != t && IsBlockedAlone(t)) {
+      const int of = blocked_of_[static_cast<size_t>(root.tensor)];
+      const int blocked = NewBlocked(t);
+      steps_.push_back(
+          {GatherStep(blocked_kernels_, {MapShape(root.tensor)},
+                      ChannelsFrom(0, FirstChannel(t, root), MapShape(t)[1]),
+                      {of}, blocked),
+           {}});
+      return blocked;
+    }
+    if (TensorOf(t).constant.has_value()) {
+      BATON_ASSIGN_OR_RETURN(Tensor blocked,
+                             ToBlocked(*TensorOf(t).constant, MapShape(t)));
+      const int constant = NewConstant(std::move(blocked));
+      blocked_of_[static_cast<size_t>(t)] = constant;
+      return constant;
+    }
+    BATON_RETURN_IF_ERROR(MakePlanar(t));
+    const int blocked = NewBlocked(t);
+    steps_.push_back(
+        {ToBlockedStep(blocked_kernels_, MapShape(t), t, blocked), {}});
+    return blocked;
+  }
+
+  // Adds the step that makes the planar form of `t`, if there is none.
+  absl::Status MakePlanar(int t) {
+    const int root = RootOf(t).tensor;
+    if (is_planar_[static_cast<size_t>(root)]) return absl::OkStatus();
+    is_planar_[static_cast<size_t>(root)] = true;
+    const int blocked = blocked_of_[static_cast<size_t>(root)];
+    // Steps that write blocked tensors themselves have no planar form.
+    if (blocked < 0) return absl::OkStatus();
+    const TensorShape shape = MapShape(root);
+    if (shape[2] * shape[3] == 1 && shape[1] % 16 == 0) {
+      views_[static_cast<size_t>(root)] = {blocked, 0};
+      return absl::OkStatus();
+    }
+    steps_.push_back(
+        {ToPlanarStep(blocked_kernels_, shape, blocked, root), {}});
+    return absl::OkStatus();
+  }
+
+  static std::vector<kernels::blocked::ChannelSource> ChannelsFrom(
+      size_t input, int64_t first, int64_t count) {
+    std::vector<kernels::blocked::ChannelSource> sources;
+    for (int64_t c = first; c < first + count; ++c) {
+      sources.push_back({static_cast<int32_t>(input), static_cast<int32_t>(c)});
+    }
+    return sources;
+  }
+
+  // True for a concatenation of channels of which a part is a blocked map.
+  bool IsBlockedConcatenation(const GraphNode& node) const {
+    if (node.op_name() != "concatenate" || node.outputs.size() != 1 ||
+        !IsMap(node.outputs[0])) {
+      return false;
+    }
+    const int axis =
+        AttrsOrDefaults<relay::ConcatenateAttrs>(node.call->attrs()).axis;
+    const int rank = static_cast<int>(TensorOf(node.outputs[0]).shape.size());
+    return (axis == 1 || axis == 1 - rank) &&
+           std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [this](int t) { return IsMap(t); }) &&
+           std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [this](int t) { return IsBlockedAlone(t); });
+  }
+
+  absl::Status LowerBlockedConcatenation(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> parts;
+    std::vector<TensorShape> shapes;
+    std::vector<kernels::blocked::ChannelSource> sources;
+    bool is_join = MapShape(node.outputs[0])[0] == 1;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      BATON_ASSIGN_OR_RETURN(const int part, Blocked(node.inputs[i]));
+      parts.push_back(part);
+      shapes.push_back(MapShape(node.inputs[i]));
+      for (const auto& source : ChannelsFrom(i, 0, shapes[i][1])) {
+        sources.push_back(source);
+      }
+      is_join =
+          is_join && (i + 1 == node.inputs.size() || shapes[i][1] % 16 == 0);
+    }
+    const int y = NewBlocked(node.outputs[0]);
+    KernelChoice choice;
+    if (is_join) {
+      choice.is_join = true;
+      choice.inputs = std::move(parts);
+      choice.outputs = {y};
+    } else {
+      choice = GatherStep(blocked_kernels_, shapes, std::move(sources),
+                          std::move(parts), y);
+    }
+    steps_.push_back({std::move(choice), {number}});
+    return absl::OkStatus();
+  }
+
+  // A call that moves whole channels of a blocked map of one image, such as the
+  // transposition of a shuffle.
+  absl::StatusOr<bool> LowerChannelMove(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    if (node.inputs.empty() || node.outputs.size() != 1) return false;
+    const Place root = RootOf(node.inputs[0]);
+    const int from = blocked_of_[static_cast<size_t>(root.tensor)];
+    if (from < 0 || is_planar_[static_cast<size_t>(root.tensor)]) return false;
+    const TensorShape map = MapShape(root.tensor);
+    if (map.empty() || map[0] != 1) return false;
+    const auto moved = RearrangementsOf(node, graph_);
+    if (!moved.has_value() || moved->size() != 1) return false;
+    const Rearrangement& move = moved->front();
+    const int64_t plane = map[2] * map[3];
+    const int64_t base = move.base + root.offset / 4;
+    auto dims = move.dims;
+    auto strides = move.strides;
+    if (plane > 1) {
+      if (dims.empty() || strides.back() != 1 || dims.back() % plane != 0) {
+        return false;
+      }
+      dims.back() /= plane;
+      strides.back() = plane;
+    }
+    if (base % plane != 0) return false;
+    int64_t count = 1;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (strides[d] % plane != 0) return false;
+      count *= dims[d];
+    }
+    std::vector<kernels::blocked::ChannelSource> sources;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t channel = base / plane;
+      int64_t rest = i;
+      for (size_t d = dims.size(); d-- > 0;) {
+        channel += rest % dims[d] * (strides[d] / plane);
+        rest /= dims[d];
+      }
+      if (channel < 0 || channel >= map[1]) return false;
+      sources.push_back({0, static_cast<int32_t>(channel)});
+    }
+    const int result = node.outputs[0];
+    const TensorShape moved_map = {1, count, map[2], map[3]};
+    if (const TensorShape own = MapShape(result);
+        !own.empty() && own != moved_map) {
+      return false;  // A map itself, but another one.
+    }
+    map_shapes_[result] = moved_map;
+    const int y = NewBlocked(result);
+    steps_.push_back(
+        {GatherStep(blocked_kernels_, {map}, std::move(sources), {from}, y),
+         {number}});
+    return true;
+  }
+
+  // --- Epilogues -----------------------------------------------------------
+
+  // The constant of `channels` elements along `axis` of a tensor of `rank`;
+  // padded to a multiple of 16.
+  absl::StatusOr<int> ChannelConstant(const ElementArg& arg, int64_t channels) {
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor padded,
+        MutableTensor::Create(DType::Float(32), {(channels + 15) / 16 * 16}));
+    const Tensor& constant = *TensorOf(arg.tensor).constant;
+    std::copy_n(constant.span<float>().begin(), channels,
+                padded.span<float>().begin());
+    return NewConstant(std::move(padded).Freeze());
+  }
+
+  // True if `arg` is a constant with an element for each index of dimension
+  // `axis` of `shape`.
+  bool IsChannelConstant(const ElementArg& arg, const TensorShape& shape,
+                         size_t axis) const {
+    const GraphTensor& tensor = TensorOf(arg.tensor);
+    if (!tensor.constant.has_value() || arg.shape.size() > shape.size() ||
+        tensor.num_elements() != shape[axis]) {
+      return false;
+    }
+    const size_t skipped = shape.size() - arg.shape.size();
+    for (size_t d = 0; d < arg.shape.size(); ++d) {
+      if (arg.shape[d] != (d + skipped == axis ? shape[axis] : 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The elementwise operators behind a node whose kernel has an epilogue, as
+  // far as it can compute them. Returns the tensor that the kernel then has as
+  // its result.
+  absl::StatusOr<int> TakeEpilogue(int number, size_t axis, bool is_blocked,
+                                   EpilogueOperands& epilogue,
+                                   std::vector<int>& nodes) {
+    int result = graph_.nodes[static_cast<size_t>(number)].outputs[0];
+    const TensorShape shape = TensorOf(result).shape;
+    enum { kBias, kScale, kShift, kResidual, kClip, kEnd } stage = kBias;
+    while (stage != kEnd) {
+      const std::vector<int>& users = consumers_[static_cast<size_t>(result)];
+      if (users.size() != 1 || users[0] == kOutput) break;
+      const int user = users[0];
+      if (is_claimed_[static_cast<size_t>(user)]) break;
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(user)];
+      const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+      if (!call.has_value() || TensorOf(node.outputs[0]).shape != shape) break;
+      using kernels::ElementFunction;
+      if (call->function == ElementFunction::kRelu ||
+          (call->function == ElementFunction::kClip && call->p <= call->q)) {
+        const bool is_relu = call->function == ElementFunction::kRelu;
+        epilogue.low = is_relu ? 0.0f : static_cast<float>(call->p);
+        if (!is_relu) epilogue.high = static_cast<float>(call->q);
+        stage = kEnd;
+      } else if (call->function == ElementFunction::kAdd ||
+                 call->function == ElementFunction::kMultiply) {
+        const bool is_sum = call->function == ElementFunction::kAdd;
+        const ElementArg& other =
+            call->args[call->args[0].tensor == result ? 1 : 0];
+        if (other.tensor == result) break;
+        if (IsChannelConstant(other, shape, axis)) {
+          if (is_sum && stage > kShift) break;
+          if (!is_sum && stage > kScale) break;
+          BATON_ASSIGN_OR_RETURN(const int constant,
+                                 ChannelConstant(other, shape[axis]));
+          if (!is_sum) {
+            epilogue.scale = constant;
+            stage = kShift;
+          } else if (stage == kBias) {
+            epilogue.bias = constant;
+            stage = kScale;
+          } else {
+            epilogue.shift = constant;
+            stage = kResidual;
+          }
+        } else if (is_sum && stage <= kResidual && other.shape == shape &&
+                   IsReady(other.tensor)) {
+          if (is_blocked) {
+            BATON_ASSIGN_OR_RETURN(epilogue.residual, Blocked(other.tensor));
+          } else {
+            BATON_RETURN_IF_ERROR(MakePlanar(other.tensor));
+            epilogue.residual = other.tensor;
+          }
+          stage = kClip;
+        } else {
+          break;
+        }
+      } else {
+        break;
+      }
+      is_claimed_[static_cast<size_t>(user)] = true;
+      nodes.push_back(user);
+      result = node.outputs[0];
+    }
+    return result;
+  }
+
+  // True if the steps so far compute `t`.
+  bool IsReady(int t) const {
+    const int root = RootOf(t).tensor;
+    return is_planar_[static_cast<size_t>(root)] ||
+           blocked_of_[static_cast<size_t>(root)] >= 0;
+  }
+
+  absl::Status LowerConv(int number, kernels::blocked::ConvParams params) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> nodes = {number};
+    EpilogueOperands epilogue;
+    BATON_ASSIGN_OR_RETURN(const int result,
+                           TakeEpilogue(number, 1, true, epilogue, nodes));
+    const int data = node.inputs[0];
+    // A first layer reads an image where it is.
+    params.planar_input = params.in_channels * params.groups < 16 &&
+                          params.groups == 1 && !HasBlocked(data);
+    int x = data;
+    if (params.planar_input) {
+      BATON_RETURN_IF_ERROR(MakePlanar(data));
+    } else {
+      BATON_ASSIGN_OR_RETURN(x, Blocked(data));
+    }
+    // Calls with one weight share what is packed of it.
+    PackedWeight& packed =
+        packed_[{node.inputs[1], params.groups, params.planar_input}];
+    if (packed.tensor < 0) {
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
+            BATON_ASSIGN_OR_RETURN(
+                Tensor tensor,
+                PackConv(*TensorOf(node.inputs[1]).constant, params));
+            return PackedConstants::Entry{std::move(tensor),
+                                          params.finite_weights ? 1 : 0};
+          }));
+      packed = {NewConstant(std::move(entry.tensor)), entry.fact != 0};
+    }
+    params.finite_weights = packed.is_finite;
+    const int weight = packed.tensor;
+    const int y = NewBlocked(result);
+    KernelChoice choice =
+        ConvStep(blocked_kernels_, params, x, weight, epilogue, y);
+    choice.overwrites = epilogue.residual;
+    steps_.push_back({std::move(choice), std::move(nodes)});
+    return absl::OkStatus();
+  }
+
+  // The result of `pack`, or the one in the file of this executable.
+  absl::StatusOr<PackedConstants::Entry> Packed(
+      absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>()> pack) {
+    return options_.packed == nullptr ? pack() : options_.packed->Next(pack);
+  }
+
+  absl::Status LowerMatmul(int number, kernels::blocked::MatmulParams params) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> nodes = {number};
+    EpilogueOperands epilogue;
+    const size_t axis = TensorOf(node.outputs[0]).shape.size() - 1;
+    BATON_ASSIGN_OR_RETURN(const int result,
+                           TakeEpilogue(number, axis, false, epilogue, nodes));
+    PackedWeight& packed =
+        packed_[{node.inputs[1], -1, HasTransposedWeight(node)}];
+    if (packed.tensor < 0) {
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
+            BATON_ASSIGN_OR_RETURN(
+                Tensor tensor, PackWeight(*TensorOf(node.inputs[1]).constant,
+                                          HasTransposedWeight(node), params));
+            return PackedConstants::Entry{std::move(tensor)};
+          }));
+      packed.tensor = NewConstant(std::move(entry.tensor));
+    }
+    const int weight = packed.tensor;
+    KernelChoice choice = MatmulStep(blocked_kernels_, params, node.inputs[0],
+                                     weight, epilogue, result);
+    choice.overwrites = epilogue.residual;
+    return AddPlanarStep(std::move(choice), std::move(nodes));
+  }
+
+  // --- Elementwise groups --------------------------------------------------
+
+  // Joins an elementwise node with the one group that uses its result. A group
+  // has the number of its last node.
+  void FindGroups() {
+    group_of_.assign(graph_.nodes.size(), -1);
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const GraphNode& node = graph_.nodes[i];
+      if (is_view_[i] || !ElementCallOf(node, graph_).has_value()) continue;
+      const int t = node.outputs[0];
+      int group = kNone;
+      for (const int user : consumers_[static_cast<size_t>(t)]) {
+        const int other =
+            user == kOutput ? kNone : group_of_[static_cast<size_t>(user)];
+        if (other == kNone || (group != kNone && group != other)) {
+          group = kNone;
+          break;
+        }
+        group = other;
+      }
+      if (group == kNone || !options_.fuse ||
+          groups_[group].size() >= kMaxGroup ||
+          TensorOf(graph_.nodes[static_cast<size_t>(group)].outputs[0]).shape !=
+              TensorOf(t).shape) {
+        group = static_cast<int>(i);
+      }
+      group_of_[i] = group;
+      groups_[group].push_back(static_cast<int>(i));
+    }
+    for (auto& [last, members] : groups_) {
+      std::reverse(members.begin(), members.end());
+    }
+  }
+
+  // The group whose last node is `last`, without what epilogues compute.
+  absl::StatusOr<bool> LowerGroup(int last) {
+    std::vector<int> nodes;
+    std::vector<ElementArg> operands;
+    std::vector<GroupCall> calls;
+    FlatHashMap<int, int> number_of;  // of results in the group
+    for (const int member : groups_.at(last)) {
+      if (is_claimed_[static_cast<size_t>(member)]) continue;
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(member)];
+      const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+      GroupCall grouped = {call->function, 0, 0, call->p, call->q};
+      for (size_t i = 0; i < call->args.size(); ++i) {
+        const ElementArg& arg = call->args[i];
+        int& number = i == 0 ? grouped.a : grouped.b;
+        if (const auto found = number_of.find(arg.tensor);
+            found != number_of.end()) {
+          // Those of calls come after all operands, of which there may be more.
+          number = -1 - found->second;
+          continue;
+        }
+        size_t k = 0;
+        while (k < operands.size() && (operands[k].tensor != arg.tensor ||
+                                       operands[k].shape != arg.shape)) {
+          ++k;
+        }
+        if (k == operands.size()) operands.push_back(arg);
+        number = static_cast<int>(k);
+      }
+      number_of.emplace(node.outputs[0], static_cast<int>(calls.size()));
+      calls.push_back(grouped);
+      nodes.push_back(member);
+    }
+    for (GroupCall& call : calls) {
+      for (int* const number : {&call.a, &call.b}) {
+        if (*number < 0) {
+          *number = static_cast<int>(operands.size()) - 1 - *number;
+        }
+      }
+    }
+    const int result = graph_.nodes[static_cast<size_t>(last)].outputs[0];
+    TensorShape shape = TensorOf(result).shape;
+    if (WantsBlocked(operands, shape)) {
+      BATON_ASSIGN_OR_RETURN(std::optional<KernelChoice> apply,
+                             LowerToApply(operands, calls, shape, result));
+      if (apply.has_value()) {
+        steps_.push_back({*std::move(apply), std::move(nodes)});
+        return true;
+      }
+      for (ElementArg& operand : operands) {
+        if (TensorOf(operand.tensor).num_elements() == 1) continue;
+        BATON_ASSIGN_OR_RETURN(operand, BlockedArg(operand, shape.size()));
+      }
+      shape = BlockedShape(MapShape(result));
+      const int y = NewBlocked(result);
+      std::optional<KernelChoice> choice =
+          ElementStep(operands, calls, shape, y);
+      if (!choice.has_value()) {
+        return absl::InternalError("an elementwise step has no blocked form");
+      }
+      choice->kernel += ".blocked16";
+      steps_.push_back({*std::move(choice), std::move(nodes)});
+      return true;
+    }
+    std::optional<KernelChoice> choice =
+        ElementStep(operands, calls, shape, result);
+    if (!choice.has_value()) {
+      // One by one.
+      if (nodes.size() == 1) return false;
+      for (const int node : nodes) {
+        BATON_RETURN_IF_ERROR(AddPlanarStep(
+            FallbackStep(graph_.nodes[static_cast<size_t>(node)], graph_),
+            {node}));
+      }
+      return true;
+    }
+    BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(choice), std::move(nodes)));
+    return true;
+  }
+
+  // True if `arg` has a blocked form that broadcasts: a map of the shape of the
+  // result, or an element for each channel.
+  bool HasBlockedForm(const ElementArg& arg, const TensorShape& shape) const {
+    if (arg.shape == shape) return IsMap(arg.tensor);
+    const size_t rank = shape.size();
+    const TensorShape& s = arg.shape;
+    if (s.size() + 1 != rank && s.size() != rank) return false;
+    const size_t channel = s.size() + 1 - rank;
+    return s[channel] == shape[1] &&
+           std::all_of(s.begin() + static_cast<int64_t>(channel) + 1, s.end(),
+                       [](int64_t extent) { return extent == 1; }) &&
+           (channel == 0 || s[0] == 1 || s[0] == shape[0]);
+  }
+
+  // True if a group is computed on blocked maps: an operand has this form
+  // alone, and the others can have it.
+  bool WantsBlocked(const std::vector<ElementArg>& operands,
+                    const TensorShape& shape) const {
+    if (shape.size() != 3 && shape.size() != 4) return false;
+    bool any = false;
+    for (const ElementArg& operand : operands) {
+      if (TensorOf(operand.tensor).num_elements() == 1) continue;
+      if (!HasBlockedForm(operand, shape)) return false;
+      any = any || (operand.shape == shape && IsBlockedAlone(operand.tensor));
+    }
+    return any;
+  }
+
+  // The group as an epilogue of one of its maps, if that computes it.
+  absl::StatusOr<std::optional<KernelChoice>> LowerToApply(
+      const std::vector<ElementArg>& operands,
+      const std::vector<GroupCall>& calls, const TensorShape& shape,
+      int result) {
+    using kernels::ElementFunction;
+    const int num = static_cast<int>(operands.size());
+    const auto is_map = [&](int v) {
+      return v < num && operands[static_cast<size_t>(v)].shape == shape;
+    };
+    enum { kBias, kScale, kShift, kResidual, kClip, kEnd } stage = kBias;
+    int x = -1;
+    // Operands of the group, negative for none.
+    int bias = -1, scale = -1, shift = -1, residual = -1;
+    EpilogueOperands epilogue;
+    for (size_t k = 0; k < calls.size(); ++k) {
+      const GroupCall& call = calls[k];
+      const bool is_binary = kernels::IsBinary(call.function);
+      int other = is_binary ? call.b : -1;
+      if (k > 0) {
+        const int last = num + static_cast<int>(k) - 1;
+        if (call.a != last) {
+          if (!is_binary || call.b != last) return std::nullopt;
+          other = call.a;
+        }
+        if (other == last) return std::nullopt;
+      } else if (is_map(call.a)) {
+        x = call.a;
+      } else if (is_binary && is_map(call.b)) {
+        x = call.b;
+        other = call.a;
+      } else {
+        return std::nullopt;
+      }
+      if (other >= num) return std::nullopt;
+      if (call.function == ElementFunction::kRelu ||
+          (call.function == ElementFunction::kClip && call.p <= call.q)) {
+        if (stage == kEnd) return std::nullopt;
+        const bool is_relu = call.function == ElementFunction::kRelu;
+        epilogue.low = is_relu ? 0.0f : static_cast<float>(call.p);
+        if (!is_relu) epilogue.high = static_cast<float>(call.q);
+        stage = kEnd;
+      } else if (call.function == ElementFunction::kAdd && is_map(other)) {
+        if (stage > kResidual) return std::nullopt;
+        residual = other;
+        stage = kClip;
+      } else if (call.function == ElementFunction::kAdd) {
+        if (stage > kShift) return std::nullopt;
+        (stage == kBias ? bias : shift) = other;
+        stage = stage == kBias ? kScale : kResidual;
+      } else if (call.function == ElementFunction::kMultiply &&
+                 !is_map(other)) {
+        if (stage > kScale) return std::nullopt;
+        scale = other;
+        stage = kShift;
+      } else {
+        return std::nullopt;
+      }
+    }
+    for (const int v : {bias, scale, shift}) {
+      if (v < 0) continue;
+      // One vector for all images.
+      const ElementArg& arg = operands[static_cast<size_t>(v)];
+      const GraphTensor& tensor = TensorOf(arg.tensor);
+      if (tensor.num_elements() == 1 ? !tensor.constant.has_value()
+                                     : tensor.num_elements() != shape[1]) {
+        return std::nullopt;
+      }
+    }
+    const auto channels = [&](int v) -> absl::StatusOr<int> {
+      if (v < 0) return -1;
+      const ElementArg& arg = operands[static_cast<size_t>(v)];
+      const std::optional<Tensor>& constant = TensorOf(arg.tensor).constant;
+      if (constant.has_value() && constant->num_elements() == 1) {
+        BATON_ASSIGN_OR_RETURN(
+            MutableTensor spread,
+            MutableTensor::Create(DType::Float(32),
+                                  {(shape[1] + 15) / 16 * 16}));
+        std::fill(spread.span<float>().begin(), spread.span<float>().end(),
+                  constant->span<float>()[0]);
+        return NewConstant(std::move(spread).Freeze());
+      }
+      BATON_ASSIGN_OR_RETURN(const ElementArg spread,
+                             BlockedArg(arg, shape.size()));
+      return spread.tensor;
+    };
+    const auto map = [&](int v) -> absl::StatusOr<int> {
+      if (v < 0) return -1;
+      return Blocked(operands[static_cast<size_t>(v)].tensor);
+    };
+    BATON_ASSIGN_OR_RETURN(const int from, map(x));
+    BATON_ASSIGN_OR_RETURN(epilogue.bias, channels(bias));
+    BATON_ASSIGN_OR_RETURN(epilogue.scale, channels(scale));
+    BATON_ASSIGN_OR_RETURN(epilogue.shift, channels(shift));
+    BATON_ASSIGN_OR_RETURN(epilogue.residual, map(residual));
+    return ApplyStep(blocked_kernels_, MapShape(result), from, epilogue,
+                     NewBlocked(result));
+  }
+
+  // The blocked form of an operand of a result of `rank` dimensions.
+  absl::StatusOr<ElementArg> BlockedArg(const ElementArg& arg, size_t rank) {
+    ElementArg result;
+    if (arg.shape.size() == rank && IsMap(arg.tensor) &&
+        TensorOf(arg.tensor).shape == arg.shape) {
+      BATON_ASSIGN_OR_RETURN(result.tensor, Blocked(arg.tensor));
+      result.shape = BlockedShape(MapShape(arg.tensor));
+      return result;
+    }
+    // [C, 1, 1], or the [C] of a bias.
+    const int64_t channels = arg.shape[arg.shape.size() + 1 - rank];
+    const TensorShape map = {1, channels, 1, 1};
+    int tensor;
+    if (TensorOf(arg.tensor).constant.has_value()) {
+      BATON_ASSIGN_OR_RETURN(Tensor reshaped,
+                             TensorOf(arg.tensor).constant->Reshaped(map));
+      tensor = NewConstant(std::move(reshaped));
+    } else {
+      BATON_RETURN_IF_ERROR(MakePlanar(arg.tensor));
+      tensor = NewTensor({DType::Float(32), map, std::nullopt, -1});
+      views_[static_cast<size_t>(tensor)] = {arg.tensor, 0};
+    }
+    BATON_ASSIGN_OR_RETURN(result.tensor, Blocked(tensor));
+    result.shape = BlockedShape(map);
+    return result;
   }
 
   void AddCopy(int from, int to, std::vector<int> nodes, std::string reason) {
@@ -193,26 +1018,25 @@ class Lowering {
     std::vector<LoweredStep> steps;
     steps.swap(steps_);
     for (LoweredStep& step : steps) {
-      const GraphNode& node = graph_.nodes[static_cast<size_t>(step.nodes[0])];
-      if (step.nodes.size() != 1 || !IsJoin(node, graph_)) {
+      if (!step.kernel.is_join) {
         steps_.push_back(std::move(step));
         continue;
       }
-      const int result = node.outputs[0];
+      const int result = step.kernel.outputs[0];
       int64_t offset = 0;
-      for (const int t : node.inputs) {
+      for (const int t : step.kernel.inputs) {
         const Place root = RootOf(t);
         const int64_t bytes = TensorOf(t).bytes();
         Place& inside = inside_[static_cast<size_t>(root.tensor)];
         if (bytes > 0) {
           if (IsComputed(root.tensor) && root.offset == 0 &&
               TensorOf(root.tensor).bytes() == bytes && inside.tensor < 0 &&
-              root.tensor != result &&
               output_of_[static_cast<size_t>(root.tensor)] < 0) {
             inside = {result, offset};
           } else {
             AddCopy(t, result, step.nodes,
-                    "a part of the result of " + node.op_name());
+                    "a part of a concatenation that is "
+                    "also elsewhere");
             steps_.back().kernel.outputs.clear();
             part_of_[steps_.size() - 1] = {result, offset};
           }
@@ -252,17 +1076,22 @@ class Lowering {
   }
 
   void MakeSteps() {
+    for (size_t t = 0; t < graph_.tensors.size(); ++t) {
+      if (blocked_of_[t] >= 0) {
+        planar_of_.insert_or_assign(blocked_of_[t], static_cast<int>(t));
+      }
+    }
     for (size_t i = 0; i < steps_.size(); ++i) {
       const LoweredStep& lowered = steps_[i];
       const KernelChoice& kernel = lowered.kernel;
       BeginStep(kernel, lowered.nodes);
       for (const int t : kernel.inputs) {
         AddInput(OperandOf(t));
-        plan_.notes.back().tensors.push_back({t});
+        plan_.notes.back().tensors.push_back(NotedOf(t));
       }
       for (const int t : kernel.outputs) {
         AddOutput(OperandOf(t));
-        plan_.notes.back().tensors.push_back({t});
+        plan_.notes.back().tensors.push_back(NotedOf(t));
       }
       if (const auto part = part_of_.find(i); part != part_of_.end()) {
         const Place place = StorageOf(part->second.tensor);
@@ -295,6 +1124,14 @@ class Lowering {
     }
   }
 
+  // The tensor of the graph that tensor `t` is or has the elements of.
+  executor::NotedTensor NotedOf(int t) const {
+    if (static_cast<size_t>(t) < graph_.tensors.size()) return {t, false};
+    const auto found = planar_of_.find(t);
+    if (found == planar_of_.end()) return {};
+    return {found->second, true};
+  }
+
   void BeginStep(const KernelChoice& kernel, const std::vector<int>& nodes) {
     executor::Step step;
     step.function = kernel.function;
@@ -303,9 +1140,20 @@ class Lowering {
     step.first_operand = static_cast<int32_t>(plan_.operands.size());
     step.items = kernel.items;
     step.cost_ns = kernel.cost_ns;
-    if (kernel.in_place) step.overwritable = executor::Step::kAnyInput;
+    // All inputs, or one of them.
+    int32_t only = -1;
+    for (size_t k = 0; k < kernel.inputs.size(); ++k) {
+      if (kernel.overwrites >= 0 && kernel.inputs[k] == kernel.overwrites) {
+        only = static_cast<int32_t>(k);
+      }
+    }
+    in_place_.emplace_back(kernel.in_place || only >= 0, only);
+    if (only >= 0) {
+      step.overwritable = only;
+    } else if (kernel.in_place) {
+      step.overwritable = executor::Step::kAnyInput;
+    }
     plan_.steps.push_back(step);
-    in_place_.push_back(kernel.in_place);
     executor::StepNote note;
     note.kernel = kernel.kernel;
     note.reason = kernel.reason;
@@ -349,7 +1197,8 @@ class Lowering {
     }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const executor::Step& step = plan_.steps[i];
-      if (!in_place_[i] || step.num_outputs != 1) continue;
+      const auto [is_allowed, only] = in_place_[i];
+      if (!is_allowed || step.num_outputs != 1) continue;
       const executor::Operand* operands =
           plan_.operands.data() + step.first_operand;
       const executor::Operand& output = operands[step.num_inputs];
@@ -360,6 +1209,7 @@ class Lowering {
         continue;
       }
       for (int32_t k = 0; k < step.num_inputs; ++k) {
+        if (only >= 0 && k != only) continue;
         const executor::Value& value =
             plan_.values[static_cast<size_t>(operands[k].value)];
         const Uses& use = uses[static_cast<size_t>(operands[k].value)];
@@ -376,16 +1226,37 @@ class Lowering {
 
   const Graph& graph_;
   const LowerOptions options_;
+  const kernels::blocked::Kernels& blocked_kernels_;
   executor::Plan plan_;
-  std::vector<bool> is_view_;   // of nodes
-  std::vector<Place> views_;    // of tensors: those of which they are views
-  std::vector<Place> inside_;   // of tensors: the results that contain them
-  std::vector<int> output_of_;  // of tensors: the output that they are
+  // Those of the graph, then others: packed weights, blocked forms.
+  std::vector<GraphTensor> tensors_;
+  std::vector<bool> is_view_;    // of nodes
+  std::vector<Place> views_;     // of tensors: those of which they are views
+  std::vector<Place> inside_;    // of tensors: the results that contain them
+  std::vector<int> output_of_;   // of tensors: the output that they are
+  std::vector<int> blocked_of_;  // of tensors: their blocked forms
+  std::vector<bool> is_planar_;  // of tensors: a step so far computes them
+  struct PackedWeight {
+    int tensor = -1;
+    bool is_finite = false;
+  };
+  // By the tensor, the groups of a convolution (-1 for a product), and whether
+  // the input is planar (or the weight transposed).
+  std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
+  // Tensors that are no maps, and of which views are maps.
+  FlatHashMap<int, TensorShape> map_shapes_;
+  std::vector<std::vector<int>> consumers_;  // of tensors
+  std::vector<bool> is_claimed_;  // of nodes: an epilogue computes them
+  std::vector<int> group_of_;     // of nodes
+  std::map<int, std::vector<int>> groups_;
   std::vector<LoweredStep> steps_;
-  std::vector<bool> in_place_;          // of steps
+  // Of steps: whether the result may have the memory of an input, and the only
+  // input of which it may; negative for any.
+  std::vector<std::pair<bool, int32_t>> in_place_;
   FlatHashMap<size_t, Place> part_of_;  // of steps: what they write
   std::vector<std::pair<int, int>> copied_outputs_;
   FlatHashMap<int, int32_t> value_of_;
+  FlatHashMap<int, int> planar_of_;  // the tensors of blocked ones
 };
 
 }  // namespace

@@ -3,10 +3,13 @@
 #ifndef BATON_BACKEND_CPU_LOWER_H_
 #define BATON_BACKEND_CPU_LOWER_H_
 
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
 
 namespace baton::cpu {
 
@@ -17,6 +20,8 @@ struct LowerOptions {
   bool fuse = true;
   // Receives, or has, what is packed; may be null.
   PackedConstants* packed = nullptr;
+  // The vectors of the kernels; the widest that the processor has by default.
+  std::optional<kernels::blocked::Width> width = std::nullopt;
 };
 
 // The plan of `graph`. Its sources are numbers of nodes of the graph. Constants

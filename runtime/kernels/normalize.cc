@@ -173,25 +173,30 @@ BATON_LOOP inline void SoftmaxColumns(const T* x, int64_t n, int64_t stride,
   }
 }
 
+template <typename T>
+void SoftmaxOf(const T* from, const AxisView& v, bool log, T* to) {
+  internal::RunLoop([=]() BATON_LOOP {
+    for (int64_t o = 0; o < v.outer; ++o) {
+      const int64_t start = o * v.extent * v.inner;
+      if (v.inner == 1) {
+        SoftmaxRow(from + start, v.extent, log, to + start);
+        continue;
+      }
+      for (int64_t i = 0; i < v.inner; i += kColumns) {
+        SoftmaxColumns(from + start + i, v.extent, v.inner,
+                       std::min(kColumns, v.inner - i), log, to + start + i);
+      }
+    }
+  });
+}
+
 absl::StatusOr<Tensor> SoftmaxNamed(absl::string_view name, const Tensor& x,
                                     int64_t axis, bool log) {
   BATON_ASSIGN_OR_RETURN(const int normal,
                          internal::NormalizeAxis(name, axis, x.rank()));
   const AxisView v = internal::ViewAround(x.shape(), normal);
   return RunFloat(name, x, [&v, log]<typename T>(const T* from, T* to) {
-    internal::RunLoop([=]() BATON_LOOP {
-      for (int64_t o = 0; o < v.outer; ++o) {
-        const int64_t start = o * v.extent * v.inner;
-        if (v.inner == 1) {
-          SoftmaxRow(from + start, v.extent, log, to + start);
-          continue;
-        }
-        for (int64_t i = 0; i < v.inner; i += kColumns) {
-          SoftmaxColumns(from + start + i, v.extent, v.inner,
-                         std::min(kColumns, v.inner - i), log, to + start + i);
-        }
-      }
-    });
+    SoftmaxOf(from, v, log, to);
   });
 }
 
@@ -364,6 +369,11 @@ absl::StatusOr<Tensor> Softmax(const Tensor& x, int64_t axis) {
 
 absl::StatusOr<Tensor> LogSoftmax(const Tensor& x, int64_t axis) {
   return SoftmaxNamed("log_softmax", x, axis, /*log=*/true);
+}
+
+void SoftmaxInto(const float* x, int64_t outer, int64_t extent, int64_t inner,
+                 bool log, float* y) {
+  SoftmaxOf(x, {.outer = outer, .extent = extent, .inner = inner}, log, y);
 }
 
 absl::StatusOr<Tensor> L2Normalize(

@@ -44,6 +44,10 @@ absl::StatusOr<Tensor> GroupNorm(const Tensor& x, const Tensor& gamma,
 // exp(x) / sum(exp(x)), and its logarithm, along `axis`.
 absl::StatusOr<Tensor> Softmax(const Tensor& x, int64_t axis);
 absl::StatusOr<Tensor> LogSoftmax(const Tensor& x, int64_t axis);
+// As both, of [outer, extent, inner] floats along the second dimension.
+// Allocates nothing.
+void SoftmaxInto(const float* x, int64_t outer, int64_t extent, int64_t inner,
+                 bool log, float* y);
 
 // x / sqrt(max(sum(x^2 over axes), epsilon)). If `axes` is empty, over all
 // axes.

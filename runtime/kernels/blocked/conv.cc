@@ -31,7 +31,7 @@ constexpr size_t AlignUp(int64_t bytes) {
 
 // What a band reads fits into the second-level cache, and what tiles of it read
 // at a time, and their sums, nearly into the first-level cache.
-constexpr int64_t kBandBytes = int64_t{384} << 10;
+constexpr int64_t kBandBytes = int64_t{896} << 10;
 constexpr int64_t kBandPositions = 448;
 // Weights are read for each band.
 constexpr int64_t kLeastPositions = 64;
@@ -84,9 +84,9 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
     p.w.out = out;
     p.h.in = p.h.out = 1;
   }
-  plan.copies =
-      plan.pads || p.w.stride != 1 ||
-      (!p.planar_input && p.groups > 1 && p.in_channels % kBlock != 0);
+  plan.copies = plan.pads || p.w.stride != 1;
+  plan.splits = !plan.copies && !p.planar_input && p.groups > 1 &&
+                p.in_channels % kBlock != 0;
   plan.joins = p.groups > 1 && p.out_channels % kBlock != 0;
   plan.slabs =
       plan.joins ? 1 : (plan.out_blocks + kBlocksOfSlab - 1) / kBlocksOfSlab;
@@ -165,6 +165,8 @@ bool PackConvWeights(const ConvParams& params, const float* weights,
     }
     return finite;
   }
+  // Weights of a filter and a block of channels are read one after another, and
+  // spread over a part of the result that the nearest cache holds.
   float* to = packed;
   for (int64_t g = 0; g < params.groups; ++g) {
     for (int64_t b = 0; b < plan.out_blocks; ++b) {
@@ -172,20 +174,19 @@ bool PackConvWeights(const ConvParams& params, const float* weights,
       const int64_t outs = std::min(kBlock, params.out_channels - o0);
       for (int64_t c0 = 0; c0 < params.in_channels; c0 += kBlock) {
         const int64_t channels = std::min(kBlock, params.in_channels - c0);
-        for (int64_t t = 0; t < taps; ++t) {
-          for (int64_t c = 0; c < channels; ++c, to += kBlock) {
-            for (int64_t o = 0; o < outs; ++o) {
-              copy(
-                  weights +
-                      ((g * params.out_channels + o0 + o) * params.in_channels +
-                       c0 + c) *
-                          taps +
-                      t,
-                  to + o);
+        if (outs < kBlock) std::fill_n(to, taps * channels * kBlock, 0.0f);
+        for (int64_t o = 0; o < outs; ++o) {
+          const float* from =
+              weights +
+              ((g * params.out_channels + o0 + o) * params.in_channels + c0) *
+                  taps;
+          for (int64_t c = 0; c < channels; ++c) {
+            for (int64_t t = 0; t < taps; ++t) {
+              copy(from++, to + (t * channels + c) * kBlock + o);
             }
-            std::fill(to + outs, to + kBlock, 0.0f);
           }
         }
+        to += taps * channels * kBlock;
       }
     }
   }

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
@@ -26,6 +27,7 @@
 #include "baton/runtime/kernels/conv.h"
 #include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/linear.h"
+#include "baton/runtime/kernels/normalize.h"
 #include "baton/runtime/kernels/pool.h"
 #include "gtest/gtest.h"
 
@@ -300,6 +302,95 @@ TEST(EvaluatorTest, Pools) {
                         GlobalMaxPool2d(x)));
       ASSERT_TRUE(pools(kernels.global_avg_pool, GlobalPoolItems(p),
                         GlobalAvgPool2d(x)));
+    }
+  }
+}
+
+TEST(EvaluatorTest, LocalResponseNormalization) {
+  Numbers numbers(4);
+  for (int i = 0; i < 60; ++i) {
+    const TensorShape shape = {numbers.Of(1, 2), numbers.Of(1, 70),
+                               numbers.Of(1, 9), numbers.Of(1, 40)};
+    const Tensor x = numbers.Floats(shape, i % 2 == 1);
+    LrnParams params;
+    params.size = 1 + 2 * numbers.Of(0, numbers.OneIn(4) ? kMostReach : 3);
+    params.bias = numbers.OneIn(2) ? 1 : 0.5;
+    params.alpha = numbers.OneIn(2) ? 1e-4 : 3;
+    const MapParams map = MapOf(shape);
+    const BlockedLrnParams p = {
+        .batch = map.batch,
+        .channels = map.channels,
+        .positions = map.positions,
+        .reach = params.size / 2,
+        .bias = params.bias,
+        .alpha = params.alpha / static_cast<double>(params.size)};
+    const absl::StatusOr<Tensor> expected = Lrn(x, params);
+    SCOPED_TRACE(::testing::Message() << i << ": " << x.TypeToString());
+    for (const Width width : Widths()) {
+      const Kernels& kernels = *KernelsOf(width);
+      Buffer from = ToBlocked(kernels, x);
+      Buffer y(map.batch * BlocksOf(map.channels) * kBlock * map.positions);
+      const int64_t items = LrnItems(p);
+      kernels.lrn(p, from.data(), y.data(), 0, items / 3);
+      kernels.lrn(p, from.data(), y.data(), items / 3, items);
+      ASSERT_TRUE(SameBytes(ToPlanar(kernels, y, map).data(), expected));
+    }
+  }
+}
+
+TEST(BlockedTest, GathersChannels) {
+  Numbers numbers(5);
+  for (int i = 0; i < 60; ++i) {
+    const int64_t batch = numbers.Of(1, 2);
+    const int64_t h = numbers.Of(1, 5);
+    const int64_t w = numbers.Of(1, 30);
+    const int64_t channels[] = {numbers.Of(1, 50), numbers.Of(1, 50)};
+    const Tensor xs[] = {numbers.Floats({batch, channels[0], h, w}, true),
+                         numbers.Floats({batch, channels[1], h, w}, true)};
+    // Those of one input after those of another, a shuffle, or any.
+    std::vector<ChannelSource> sources;
+    for (int32_t k = 0; k < 2; ++k) {
+      for (int32_t c = 0; c < channels[k]; ++c) sources.push_back({k, c});
+    }
+    if (i % 3 == 1)
+      std::shuffle(sources.begin(), sources.end(), std::mt19937());
+    if (i % 3 == 2)
+      std::rotate(sources.begin(), sources.begin() + 1, sources.end());
+    if (i % 4 == 3) sources.resize((sources.size() + 1) / 2);
+    const int64_t count = static_cast<int64_t>(sources.size());
+    const Tensor expected = [&] {
+      MutableTensor y =
+          *MutableTensor::Create(DType::Float(32), {batch, count, h, w});
+      float* to = y.span<float>().data();
+      for (int64_t n = 0; n < batch; ++n) {
+        for (const ChannelSource& source : sources) {
+          const float* const from =
+              Data(xs[source.input]) +
+              (n * channels[source.input] + source.channel) * h * w;
+          to = std::copy_n(from, h * w, to);
+        }
+      }
+      return std::move(y).Freeze();
+    }();
+    const int64_t strides[] = {BlocksOf(channels[0]) * kBlock * h * w,
+                               BlocksOf(channels[1]) * kBlock * h * w};
+    const GatherParams p = {.batch = batch,
+                            .channels = count,
+                            .positions = h * w,
+                            .sources = sources.data(),
+                            .x_batch_strides = strides};
+    for (const Width width : Widths()) {
+      const Kernels& kernels = *KernelsOf(width);
+      Buffer a = ToBlocked(kernels, xs[0]);
+      Buffer b = ToBlocked(kernels, xs[1]);
+      const float* const inputs[] = {a.data(), b.data()};
+      Buffer y(batch * BlocksOf(count) * kBlock * h * w);
+      const int64_t items = GatherItems(p);
+      kernels.gather(p, inputs, y.data(), 0, items / 2);
+      kernels.gather(p, inputs, y.data(), items / 2, items);
+      ASSERT_TRUE(SameBytes(
+          ToPlanar(kernels, y, MapOf(expected.shape())).data(), expected))
+          << i;
     }
   }
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/map.h"
@@ -50,6 +51,12 @@ struct Kernels {
   // The epilogue of a blocked map: biases, scales, sums of two maps, relu.
   void (*apply)(const MapParams& params, const float* x,
                 const Epilogue& epilogue, float* y, int64_t begin, int64_t end);
+
+  // Channels of several maps.
+  void (*gather)(const GatherParams& params, const float* const* xs, float* y,
+                 int64_t begin, int64_t end);
+  void (*lrn)(const BlockedLrnParams& params, const float* x, float* y,
+              int64_t begin, int64_t end);
 };
 
 // Vectors of 128 bits for any processor, and of three widths for those with

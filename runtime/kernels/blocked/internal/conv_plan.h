@@ -29,6 +29,9 @@ struct ConvPlan {
   // The input of a band is copied: with its padding, apart by phases of
   // strides, and each group from a block's first channel on.
   bool copies;
+  // The input of a band is read where it is, and channels of a group begin
+  // within a block.
+  bool splits;
   // Channels of a group of the result begin within a block. An item then is a
   // band of all groups, whose sums are joined before they are stored.
   bool joins;

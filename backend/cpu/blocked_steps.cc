@@ -1,0 +1,745 @@
+#include "baton/backend/cpu/blocked_steps.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/type.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/nn/normalize.h"
+#include "baton/relay/op/nn/pool.h"
+#include "baton/relay/op/window_math.h"
+#include "baton/runtime/executor/plan.h"
+
+namespace baton::cpu {
+namespace {
+
+namespace blocked = kernels::blocked;
+
+// Predicted speeds of one thread.
+constexpr double kFlopsPerNs = 100;
+constexpr double kBytesPerNs = 8;
+
+double RoundedUp(int64_t channels) {
+  return static_cast<double>(blocked::BlocksOf(channels) * blocked::kBlock);
+}
+
+const GraphTensor& TensorOf(const Graph& graph, int t) {
+  return graph.tensors[static_cast<size_t>(t)];
+}
+
+bool IsFloatMap(const GraphTensor& tensor) {
+  return tensor.dtype == DType::Float(32) && tensor.shape.size() == 4 &&
+         tensor.num_elements() > 0;
+}
+
+std::optional<std::array<int64_t, 2>> Two(absl::Span<const Dim> dims) {
+  if (dims.size() != 2 || !dims[0].is_const() || !dims[1].is_const()) {
+    return std::nullopt;
+  }
+  return std::array<int64_t, 2>{dims[0].value(), dims[1].value()};
+}
+
+// top, left, bottom, right
+std::optional<std::array<int64_t, 4>> Padding(absl::Span<const Dim> padding) {
+  Dims all(padding.begin(), padding.end());
+  relay::SpellOutPadding(2, all);
+  std::array<int64_t, 4> result;
+  if (all.size() != 4) return std::nullopt;
+  for (size_t i = 0; i < 4; ++i) {
+    if (!all[i].is_const()) return std::nullopt;
+    result[i] = all[i].value();
+  }
+  return result;
+}
+
+// The operands of an epilogue in the order in which steps have them.
+struct EpilogueForm {
+  explicit EpilogueForm(const EpilogueOperands& operands)
+      : has_bias(operands.bias >= 0),
+        has_scale(operands.scale >= 0),
+        has_shift(operands.shift >= 0),
+        has_residual(operands.residual >= 0),
+        low(operands.low),
+        high(operands.high) {}
+
+  blocked::Epilogue Make(const void* const* inputs) const {
+    blocked::Epilogue epilogue;
+    const auto next = [&inputs](bool has) {
+      return has ? static_cast<const float*>(*inputs++) : nullptr;
+    };
+    epilogue.bias = next(has_bias);
+    epilogue.scale = next(has_scale);
+    epilogue.shift = next(has_shift);
+    epilogue.residual = next(has_residual);
+    epilogue.low = low;
+    epilogue.high = high;
+    return epilogue;
+  }
+
+  bool has_bias, has_scale, has_shift, has_residual;
+  float low, high;
+};
+
+void AddOperands(const EpilogueOperands& operands, KernelChoice& choice) {
+  for (const int t :
+       {operands.bias, operands.scale, operands.shift, operands.residual}) {
+    if (t >= 0) choice.inputs.push_back(t);
+  }
+  std::string& name = choice.kernel;
+  if (operands.bias >= 0) name += "+bias";
+  if (operands.scale >= 0) name += "+scale";
+  if (operands.shift >= 0) name += "+shift";
+  if (operands.residual >= 0) name += "+residual";
+  if (operands.low != -__builtin_inff() || operands.high != __builtin_inff()) {
+    name += "+clip";
+  }
+}
+
+struct ConvStepParams {
+  const blocked::Kernels* kernels;
+  blocked::ConvParams params;
+  EpilogueForm epilogue;
+};
+
+int RunConv(const executor::StepCall& call) {
+  const auto& p = *static_cast<const ConvStepParams*>(call.params);
+  p.kernels->conv(p.params, static_cast<const float*>(call.inputs[0]),
+                  static_cast<const float*>(call.inputs[1]),
+                  p.epilogue.Make(call.inputs + 2),
+                  static_cast<float*>(call.outputs[0]), call.workspace,
+                  call.begin, call.end);
+  return 0;
+}
+
+struct MatmulStepParams {
+  const blocked::Kernels* kernels;
+  blocked::MatmulParams params;
+  EpilogueForm epilogue;
+};
+
+int RunMatmul(const executor::StepCall& call) {
+  const auto& p = *static_cast<const MatmulStepParams*>(call.params);
+  p.kernels->matmul(p.params, static_cast<const float*>(call.inputs[0]),
+                    static_cast<const float*>(call.inputs[1]),
+                    p.epilogue.Make(call.inputs + 2),
+                    static_cast<float*>(call.outputs[0]), call.workspace,
+                    call.begin, call.end);
+  return 0;
+}
+
+struct ProductStepParams {
+  const blocked::Kernels* kernels;
+  ProductChoice product;
+  int64_t packed_floats;  // a multiple of 16
+  int64_t items;          // of a matrix
+};
+
+int RunProduct(const executor::StepCall& call) {
+  const auto& p = *static_cast<const ProductStepParams*>(call.params);
+  const blocked::MatmulParams& params = p.product.params;
+  float* const packed = static_cast<float*>(call.workspace);
+  const float* packed_of = nullptr;
+  for (int64_t i = call.begin; i < call.end; ++i) {
+    const float* const b =
+        static_cast<const float*>(call.inputs[1]) + i * p.product.b_step;
+    if (b != packed_of) {
+      blocked::PackMatmul(params, b, p.product.transposed, packed);
+      packed_of = b;
+    }
+    p.kernels->matmul(
+        params,
+        static_cast<const float*>(call.inputs[0]) + i * p.product.a_step,
+        packed, {},
+        static_cast<float*>(call.outputs[0]) + i * params.m * params.n,
+        packed + p.packed_floats, 0, p.items);
+  }
+  return 0;
+}
+
+struct PoolStepParams {
+  void (*kernel)(const blocked::PoolParams& params, const float* x, float* y,
+                 int64_t begin, int64_t end);
+  blocked::PoolParams params;
+};
+
+int RunPool(const executor::StepCall& call) {
+  const auto& p = *static_cast<const PoolStepParams*>(call.params);
+  p.kernel(p.params, static_cast<const float*>(call.inputs[0]),
+           static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+struct MapStepParams {
+  void (*kernel)(const blocked::MapParams& params, const float* x, float* y,
+                 int64_t begin, int64_t end);
+  blocked::MapParams params;
+};
+
+int RunMap(const executor::StepCall& call) {
+  const auto& p = *static_cast<const MapStepParams*>(call.params);
+  p.kernel(p.params, static_cast<const float*>(call.inputs[0]),
+           static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+struct ApplyStepParams {
+  const blocked::Kernels* kernels;
+  blocked::MapParams params;
+  EpilogueForm epilogue;
+};
+
+int RunApply(const executor::StepCall& call) {
+  const auto& p = *static_cast<const ApplyStepParams*>(call.params);
+  p.kernels->apply(p.params, static_cast<const float*>(call.inputs[0]),
+                   p.epilogue.Make(call.inputs + 1),
+                   static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+struct LrnStepParams {
+  const blocked::Kernels* kernels;
+  blocked::BlockedLrnParams params;
+};
+
+int RunLrn(const executor::StepCall& call) {
+  const auto& p = *static_cast<const LrnStepParams*>(call.params);
+  p.kernels->lrn(p.params, static_cast<const float*>(call.inputs[0]),
+                 static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+struct GatherStepParams {
+  const blocked::Kernels* kernels;
+  blocked::GatherParams params;
+  std::vector<blocked::ChannelSource> sources;
+  std::vector<int64_t> strides;
+};
+
+int RunGather(const executor::StepCall& call) {
+  const auto& p = *static_cast<const GatherStepParams*>(call.params);
+  // The plan's addresses are those of floats.
+  p.kernels->gather(p.params,
+                    reinterpret_cast<const float* const*>(call.inputs),
+                    static_cast<float*>(call.outputs[0]), call.begin, call.end);
+  return 0;
+}
+
+blocked::MapParams MapParamsOf(const TensorShape& planar) {
+  return {.batch = planar[0],
+          .channels = planar[1],
+          .positions = planar[2] * planar[3]};
+}
+
+KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
+                                    const float* x, float* y, int64_t begin,
+                                    int64_t end),
+                     std::string name, const TensorShape& planar, int x,
+                     int y) {
+  const blocked::MapParams params = MapParamsOf(planar);
+  KernelChoice choice;
+  choice.function = RunMap;
+  choice.params =
+      std::make_shared<MapStepParams>(MapStepParams{kernel, params});
+  choice.kernel = std::move(name);
+  choice.inputs = {x};
+  choice.outputs = {y};
+  choice.items = blocked::MapItems(params);
+  choice.cost_ns = static_cast<double>(params.batch * params.channels *
+                                       params.positions * 8) /
+                   kBytesPerNs;
+  return choice;
+}
+
+}  // namespace
+
+std::optional<blocked::ConvParams> ConvParamsOf(const GraphNode& node,
+                                                const Graph& graph) {
+  if (node.inputs.size() != 2) return std::nullopt;
+  const GraphTensor& x = TensorOf(graph, node.inputs[0]);
+  const GraphTensor& weight = TensorOf(graph, node.inputs[1]);
+  const GraphTensor& y = TensorOf(graph, node.outputs[0]);
+  const auto params = [&](const auto* attrs, size_t dims,
+                          absl::string_view data_layout,
+                          absl::string_view kernel_layout)
+      -> std::optional<blocked::ConvParams> {
+    const DType f32 = DType::Float(32);
+    if (attrs == nullptr || attrs->data_layout != data_layout ||
+        attrs->kernel_layout != kernel_layout ||
+        (!attrs->out_layout.empty() && attrs->out_layout != data_layout) ||
+        x.dtype != f32 || y.dtype != f32 || weight.dtype != f32 ||
+        x.shape.size() != dims + 2 || y.shape.size() != dims + 2 ||
+        weight.shape.size() != dims + 2 || x.num_elements() == 0 ||
+        y.num_elements() == 0 || weight.num_elements() == 0 ||
+        !weight.constant.has_value() || attrs->groups < 1 ||
+        x.shape[1] % attrs->groups != 0 || y.shape[1] % attrs->groups != 0 ||
+        weight.shape[0] != y.shape[1] ||
+        weight.shape[1] != x.shape[1] / attrs->groups) {
+      return std::nullopt;
+    }
+    Dims padding(attrs->padding.begin(), attrs->padding.end());
+    relay::SpellOutPadding(dims, padding);
+    blocked::ConvParams params;
+    params.batch = x.shape[0];
+    params.groups = attrs->groups;
+    params.in_channels = x.shape[1] / attrs->groups;
+    params.out_channels = y.shape[1] / attrs->groups;
+    if (attrs->strides.size() != dims || attrs->dilation.size() != dims ||
+        padding.size() != 2 * dims) {
+      return std::nullopt;
+    }
+    for (size_t d = 0; d < dims; ++d) {
+      if (!attrs->strides[d].is_const() || !attrs->dilation[d].is_const() ||
+          !padding[d].is_const()) {
+        return std::nullopt;
+      }
+      // A row is a map of height one.
+      blocked::Axis& axis = d + 1 == dims ? params.w : params.h;
+      axis = {.in = x.shape[2 + d],
+              .kernel = weight.shape[2 + d],
+              .stride = attrs->strides[d].value(),
+              .dilation = attrs->dilation[d].value(),
+              .pad_before = padding[d].value(),
+              .out = y.shape[2 + d]};
+    }
+    return params;
+  };
+  if (node.op_name() == "nn.conv2d") {
+    return params(node.call->attrs_as<relay::Conv2DAttrs>(), 2, "NCHW", "OIHW");
+  }
+  if (node.op_name() == "nn.conv1d") {
+    return params(node.call->attrs_as<relay::Conv1DAttrs>(), 1, "NCW", "OIW");
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Tensor> PackConv(const Tensor& weight,
+                                blocked::ConvParams& params) {
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor packed,
+      MutableTensor::Uninitialized(DType::Float(32),
+                                   {blocked::PackedConvSize(params)}));
+  params.finite_weights = blocked::PackConvWeights(
+      params, weight.span<float>().data(), static_cast<float*>(packed.data()));
+  return std::move(packed).Freeze();
+}
+
+bool HasTransposedWeight(const GraphNode& node) {
+  if (node.op_name() == "nn.dense") return true;
+  const auto* attrs = node.call->attrs_as<relay::MatmulAttrs>();
+  return attrs != nullptr && attrs->transpose_b;
+}
+
+std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
+                                                    const Graph& graph) {
+  if (node.inputs.size() != 2) return std::nullopt;
+  if (node.op_name() == "nn.matmul") {
+    const auto* attrs = node.call->attrs_as<relay::MatmulAttrs>();
+    if (attrs != nullptr && attrs->transpose_a) return std::nullopt;
+  } else if (node.op_name() != "nn.dense") {
+    return std::nullopt;
+  }
+  const GraphTensor& x = TensorOf(graph, node.inputs[0]);
+  const GraphTensor& weight = TensorOf(graph, node.inputs[1]);
+  const GraphTensor& y = TensorOf(graph, node.outputs[0]);
+  const DType f32 = DType::Float(32);
+  if (x.dtype != f32 || weight.dtype != f32 || y.dtype != f32 ||
+      weight.shape.size() != 2 || !weight.constant.has_value() ||
+      x.shape.empty() || x.num_elements() == 0 || y.num_elements() == 0) {
+    return std::nullopt;
+  }
+  blocked::MatmulParams params;
+  params.k = x.shape.back();
+  params.m = x.num_elements() / params.k;
+  params.n = y.num_elements() / params.m;
+  if (params.m * params.n != y.num_elements() ||
+      params.n * params.k != weight.num_elements()) {
+    return std::nullopt;
+  }
+  return params;
+}
+
+absl::StatusOr<Tensor> PackWeight(const Tensor& weight, bool transposed,
+                                  const blocked::MatmulParams& params) {
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor packed,
+      MutableTensor::Uninitialized(DType::Float(32),
+                                   {blocked::PackedMatmulSize(params)}));
+  blocked::PackMatmul(params, weight.span<float>().data(), transposed,
+                      static_cast<float*>(packed.data()));
+  return std::move(packed).Freeze();
+}
+
+std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph) {
+  const std::string& op = node.op_name();
+  if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = TensorOf(graph, node.inputs[0]);
+  const GraphTensor& y = TensorOf(graph, node.outputs[0]);
+  if (!IsFloatMap(x) || !IsFloatMap(y)) return std::nullopt;
+  PoolChoice choice;
+  choice.params.batch = x.shape[0];
+  choice.params.channels = x.shape[1];
+  choice.params.h.in = x.shape[2];
+  choice.params.w.in = x.shape[3];
+  const auto set = [&](const auto& attrs) {
+    const auto size = Two(attrs.pool_size);
+    const auto strides = Two(attrs.strides);
+    const auto dilation = Two(attrs.dilation);
+    const auto padding = Padding(attrs.padding);
+    if (attrs.layout != "NCHW" ||
+        (!attrs.out_layout.empty() && attrs.out_layout != "NCHW") ||
+        !size.has_value() || !strides.has_value() || !dilation.has_value() ||
+        !padding.has_value()) {
+      return false;
+    }
+    const auto axis = [&](size_t d) {
+      return blocked::Axis{.in = x.shape[2 + d],
+                           .kernel = (*size)[d],
+                           .stride = (*strides)[d],
+                           .dilation = (*dilation)[d],
+                           .pad_before = (*padding)[d],
+                           .out = y.shape[2 + d]};
+    };
+    choice.params.h = axis(0);
+    choice.params.w = axis(1);
+    return true;
+  };
+  if (op == "nn.max_pool2d") {
+    choice.kind = PoolKind::kMax;
+    const auto* attrs = node.call->attrs_as<relay::MaxPool2DAttrs>();
+    if (attrs == nullptr || !set(*attrs)) return std::nullopt;
+    return choice;
+  }
+  if (op == "nn.avg_pool2d") {
+    choice.kind = PoolKind::kAverage;
+    const auto* attrs = node.call->attrs_as<relay::AvgPool2DAttrs>();
+    if (attrs == nullptr || !set(*attrs)) return std::nullopt;
+    choice.params.count_include_pad = attrs->count_include_pad;
+    return choice;
+  }
+  if (op == "nn.global_avg_pool2d" || op == "nn.global_max_pool2d") {
+    choice.kind = op == "nn.global_avg_pool2d" ? PoolKind::kGlobalAverage
+                                               : PoolKind::kGlobalMax;
+    const auto& attrs =
+        AttrsOrDefaults<relay::GlobalPool2DAttrs>(node.call->attrs());
+    if (attrs.layout != "NCHW" ||
+        (!attrs.out_layout.empty() && attrs.out_layout != "NCHW")) {
+      return std::nullopt;
+    }
+    return choice;
+  }
+  return std::nullopt;
+}
+
+KernelChoice ConvStep(const blocked::Kernels& kernels,
+                      const blocked::ConvParams& params, int x, int packed,
+                      const EpilogueOperands& epilogue, int y) {
+  KernelChoice choice;
+  choice.function = RunConv;
+  choice.params = std::make_shared<ConvStepParams>(
+      ConvStepParams{&kernels, params, EpilogueForm(epilogue)});
+  const bool depthwise = params.in_channels == 1 && params.out_channels == 1;
+  choice.kernel = absl::StrCat(
+      "conv.blocked16", params.planar_input                      ? ".first"
+                        : depthwise                              ? ".depthwise"
+                        : params.groups > 1                      ? ".grouped"
+                        : params.h.kernel * params.w.kernel == 1 ? ".pointwise"
+                                                                 : "");
+  choice.inputs = {x, packed};
+  choice.outputs = {y};
+  AddOperands(epilogue, choice);
+  choice.items = std::max<int64_t>(1, blocked::ConvItems(params));
+  choice.workspace_bytes =
+      static_cast<int64_t>(blocked::ConvWorkspaceSize(params));
+  choice.flops = 2.0 *
+                 static_cast<double>(params.batch * params.groups *
+                                     params.in_channels * params.out_channels) *
+                 static_cast<double>(params.h.kernel * params.w.kernel *
+                                     params.h.out * params.w.out);
+  // Lanes without a channel take their time, too; those of a depthwise
+  // convolution wait for memory.
+  const double lanes = depthwise ? 4
+                                 : RoundedUp(params.out_channels) /
+                                       static_cast<double>(params.out_channels);
+  choice.cost_ns = std::max(
+      choice.flops * lanes / kFlopsPerNs,
+      static_cast<double>(blocked::PackedConvSize(params) * 4) / kBytesPerNs);
+  choice.reason =
+      params.planar_input ? "a map of few channels is read where it is"
+      : depthwise         ? "a block of channels is a vector"
+      : params.groups > 1 && params.out_channels % blocked::kBlock != 0
+          ? "groups end within blocks: their sums are joined, then stored"
+          : "weights are packed for blocks of 16 channels";
+  return choice;
+}
+
+KernelChoice MatmulStep(const blocked::Kernels& kernels,
+                        const blocked::MatmulParams& params, int x, int packed,
+                        const EpilogueOperands& epilogue, int y) {
+  KernelChoice choice;
+  choice.function = RunMatmul;
+  choice.params = std::make_shared<MatmulStepParams>(
+      MatmulStepParams{&kernels, params, EpilogueForm(epilogue)});
+  choice.kernel = params.m == 1 ? "matmul.vector" : "matmul.packed";
+  choice.reason = "the weight is constant, and packed";
+  choice.inputs = {x, packed};
+  choice.outputs = {y};
+  AddOperands(epilogue, choice);
+  choice.items = std::max<int64_t>(1, blocked::MatmulItems(params));
+  choice.workspace_bytes =
+      static_cast<int64_t>(blocked::MatmulWorkspaceSize(params));
+  choice.flops = 2.0 * static_cast<double>(params.m * params.n) *
+                 static_cast<double>(params.k);
+  choice.cost_ns =
+      std::max(choice.flops / kFlopsPerNs,
+               static_cast<double>(params.n * params.k * 4) / kBytesPerNs);
+  return choice;
+}
+
+std::optional<ProductChoice> ProductOf(const GraphNode& node,
+                                       const Graph& graph) {
+  constexpr int64_t kFewRows = 8;
+  if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& a = TensorOf(graph, node.inputs[0]);
+  const GraphTensor& b = TensorOf(graph, node.inputs[1]);
+  const GraphTensor& y = TensorOf(graph, node.outputs[0]);
+  const DType f32 = DType::Float(32);
+  if (a.dtype != f32 || b.dtype != f32 || y.dtype != f32 ||
+      a.num_elements() == 0 || y.num_elements() == 0) {
+    return std::nullopt;
+  }
+  ProductChoice product;
+  blocked::MatmulParams& p = product.params;
+  if (node.op_name() == "nn.batch_matmul") {
+    const auto& attrs =
+        AttrsOrDefaults<relay::BatchMatmulAttrs>(node.call->attrs());
+    if (attrs.transpose_a || a.shape.size() != 3 || b.shape.size() != 3 ||
+        y.shape.size() != 3) {
+      return std::nullopt;
+    }
+    product.transposed = attrs.transpose_b;
+    product.batch = y.shape[0];
+    p.m = y.shape[1];
+    p.n = y.shape[2];
+    p.k = a.shape[2];
+    product.a_step = a.shape[0] == 1 ? 0 : p.m * p.k;
+    product.b_step = b.shape[0] == 1 ? 0 : p.k * p.n;
+  } else {
+    if (node.op_name() == "nn.matmul") {
+      const auto* attrs = node.call->attrs_as<relay::MatmulAttrs>();
+      if (attrs != nullptr && attrs->transpose_a) return std::nullopt;
+    } else if (node.op_name() != "nn.dense") {
+      return std::nullopt;
+    }
+    if (b.shape.size() != 2 || a.shape.empty()) return std::nullopt;
+    product.transposed = HasTransposedWeight(node);
+    p.k = a.shape.back();
+    p.m = a.num_elements() / p.k;
+    p.n = y.num_elements() / p.m;
+  }
+  if (p.m < kFewRows || product.batch * p.m * p.n != y.num_elements() ||
+      p.k * p.n * (product.b_step == 0 ? 1 : product.batch) !=
+          b.num_elements()) {
+    return std::nullopt;
+  }
+  return product;
+}
+
+KernelChoice ProductStep(const blocked::Kernels& kernels,
+                         const ProductChoice& product, int a, int b, int y) {
+  const blocked::MatmulParams& p = product.params;
+  auto params = std::make_shared<ProductStepParams>();
+  params->kernels = &kernels;
+  params->product = product;
+  params->packed_floats = blocked::PackedMatmulSize(p);
+  params->items = blocked::MatmulItems(p);
+  KernelChoice choice;
+  choice.function = RunProduct;
+  choice.kernel = "matmul.batch";
+  choice.reason = "the second operand is computed: it is packed in each run";
+  choice.inputs = {a, b};
+  choice.outputs = {y};
+  choice.items = product.batch;
+  choice.workspace_bytes =
+      params->packed_floats * 4 +
+      static_cast<int64_t>(blocked::MatmulWorkspaceSize(p));
+  choice.flops = 2.0 * static_cast<double>(product.batch * p.m * p.n) *
+                 static_cast<double>(p.k);
+  choice.cost_ns = choice.flops / kFlopsPerNs +
+                   static_cast<double>(product.batch * p.k * p.n) / 2;
+  choice.params = std::move(params);
+  return choice;
+}
+
+KernelChoice PoolStep(const blocked::Kernels& kernels, const PoolChoice& pool,
+                      int x, int y) {
+  const blocked::PoolParams& p = pool.params;
+  const bool is_global = pool.kind == PoolKind::kGlobalMax ||
+                         pool.kind == PoolKind::kGlobalAverage;
+  auto params = std::make_shared<PoolStepParams>();
+  params->kernel = pool.kind == PoolKind::kMax       ? kernels.max_pool
+                   : pool.kind == PoolKind::kAverage ? kernels.avg_pool
+                   : pool.kind == PoolKind::kGlobalMax
+                       ? kernels.global_max_pool
+                       : kernels.global_avg_pool;
+  params->params = p;
+  KernelChoice choice;
+  choice.function = RunPool;
+  choice.params = std::move(params);
+  choice.kernel = pool.kind == PoolKind::kMax       ? "max_pool.blocked16"
+                  : pool.kind == PoolKind::kAverage ? "avg_pool.blocked16"
+                  : pool.kind == PoolKind::kGlobalMax
+                      ? "global_max_pool.blocked16"
+                      : "global_avg_pool.blocked16";
+  choice.inputs = {x};
+  choice.outputs = {y};
+  choice.items = std::max<int64_t>(
+      1, is_global ? blocked::GlobalPoolItems(p) : blocked::PoolItems(p));
+  const double reads =
+      static_cast<double>(p.batch * p.channels) *
+      static_cast<double>(is_global
+                              ? p.h.in * p.w.in
+                              : p.h.out * p.w.out * p.h.kernel * p.w.kernel);
+  choice.flops = reads;
+  choice.cost_ns = reads / 8;
+  return choice;
+}
+
+std::optional<blocked::BlockedLrnParams> LrnParamsOf(const GraphNode& node,
+                                                     const Graph& graph) {
+  if (node.op_name() != "nn.lrn" || node.inputs.size() != 1) {
+    return std::nullopt;
+  }
+  const auto& attrs = AttrsOrDefaults<relay::LRNAttrs>(node.call->attrs());
+  const GraphTensor& x = TensorOf(graph, node.inputs[0]);
+  const int64_t reach = attrs.size / 2;
+  if (!IsFloatMap(x) || (attrs.axis != 1 && attrs.axis != -3) ||
+      attrs.beta != 0.75 || attrs.size < 1 || attrs.size % 2 == 0 ||
+      reach > blocked::kMostReach) {
+    return std::nullopt;
+  }
+  blocked::BlockedLrnParams params;
+  params.batch = x.shape[0];
+  params.channels = x.shape[1];
+  params.positions = x.shape[2] * x.shape[3];
+  params.reach = reach;
+  params.bias = attrs.bias;
+  params.alpha = attrs.alpha / static_cast<double>(attrs.size);
+  return params;
+}
+
+KernelChoice ApplyStep(const blocked::Kernels& kernels,
+                       const TensorShape& planar, int x,
+                       const EpilogueOperands& epilogue, int y) {
+  const blocked::MapParams params = MapParamsOf(planar);
+  KernelChoice choice;
+  choice.function = RunApply;
+  choice.params = std::make_shared<ApplyStepParams>(
+      ApplyStepParams{&kernels, params, EpilogueForm(epilogue)});
+  choice.kernel = "apply.blocked16";
+  choice.inputs = {x};
+  choice.outputs = {y};
+  choice.in_place = true;
+  AddOperands(epilogue, choice);
+  choice.items = blocked::MapItems(params);
+  const double elements =
+      static_cast<double>(params.batch * params.channels * params.positions);
+  choice.flops = elements;
+  choice.cost_ns = elements * (epilogue.residual >= 0 ? 12 : 8) / kBytesPerNs;
+  return choice;
+}
+
+KernelChoice LrnStep(const blocked::Kernels& kernels,
+                     const blocked::BlockedLrnParams& params, int x, int y) {
+  KernelChoice choice;
+  choice.function = RunLrn;
+  choice.params =
+      std::make_shared<LrnStepParams>(LrnStepParams{&kernels, params});
+  choice.kernel = "lrn.blocked16";
+  choice.inputs = {x};
+  choice.outputs = {y};
+  choice.items = std::max<int64_t>(1, blocked::LrnItems(params));
+  const double elements =
+      static_cast<double>(params.batch * params.channels * params.positions);
+  choice.flops = elements * static_cast<double>(2 * params.reach + 8);
+  choice.cost_ns = elements * 3;
+  return choice;
+}
+
+KernelChoice GatherStep(const blocked::Kernels& kernels,
+                        const std::vector<TensorShape>& inputs,
+                        std::vector<blocked::ChannelSource> sources,
+                        std::vector<int> xs, int y) {
+  auto params = std::make_shared<GatherStepParams>();
+  params->kernels = &kernels;
+  params->sources = std::move(sources);
+  const int64_t positions = inputs[0][2] * inputs[0][3];
+  for (const TensorShape& input : inputs) {
+    params->strides.push_back(blocked::BlocksOf(input[1]) * blocked::kBlock *
+                              positions);
+  }
+  blocked::GatherParams& p = params->params;
+  p.batch = inputs[0][0];
+  p.channels = static_cast<int64_t>(params->sources.size());
+  p.positions = positions;
+  p.sources = params->sources.data();
+  p.x_batch_strides = params->strides.data();
+  KernelChoice choice;
+  choice.function = RunGather;
+  choice.kernel = "gather_channels.blocked16";
+  choice.reason = "channels move within and between blocks";
+  choice.inputs = std::move(xs);
+  choice.outputs = {y};
+  choice.items = std::max<int64_t>(1, blocked::GatherItems(p));
+  choice.cost_ns = static_cast<double>(p.batch * p.channels * positions) / 2;
+  choice.params = std::move(params);
+  return choice;
+}
+
+KernelChoice ToBlockedStep(const blocked::Kernels& kernels,
+                           const TensorShape& planar, int x, int y) {
+  return MapStep(kernels.to_blocked, "to_blocked16", planar, x, y);
+}
+
+KernelChoice ToPlanarStep(const blocked::Kernels& kernels,
+                          const TensorShape& planar, int x, int y) {
+  return MapStep(kernels.to_planar, "to_planar", planar, x, y);
+}
+
+TensorShape BlockedShape(const TensorShape& planar) {
+  return {planar[0], blocked::BlocksOf(planar[1]), planar[2], planar[3],
+          blocked::kBlock};
+}
+
+absl::StatusOr<Tensor> ToBlocked(const Tensor& planar,
+                                 const TensorShape& shape) {
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor result,
+      MutableTensor::Create(planar.dtype(), BlockedShape(shape)));
+  const blocked::MapParams params = MapParamsOf(shape);
+  blocked::KernelsOf(blocked::Width::kPlain128)
+      ->to_blocked(params, planar.span<float>().data(),
+                   static_cast<float*>(result.data()), 0,
+                   blocked::MapItems(params));
+  return std::move(result).Freeze();
+}
+
+}  // namespace baton::cpu

@@ -1,0 +1,120 @@
+// Steps of the blocked kernels (runtime/kernels/blocked).
+
+#ifndef BATON_BACKEND_CPU_BLOCKED_STEPS_H_
+#define BATON_BACKEND_CPU_BLOCKED_STEPS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/kernels/blocked/channels.h"
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/runtime/kernels/blocked/matmul.h"
+#include "baton/runtime/kernels/blocked/pool.h"
+
+namespace baton::cpu {
+
+// The operands of an epilogue, beside the result: numbers of tensors, negative
+// for none. In the order of kernels::blocked::Epilogue.
+struct EpilogueOperands {
+  int bias = -1;
+  int scale = -1;
+  int shift = -1;
+  int residual = -1;
+  float low = -__builtin_inff();
+  float high = __builtin_inff();
+
+  bool is_empty() const {
+    return bias < 0 && scale < 0 && shift < 0 && residual < 0 &&
+           low == -__builtin_inff() && high == __builtin_inff();
+  }
+};
+
+// The parameters of nn.conv2d of float32 in NCHW with a constant weight in
+// OIHW, and of nn.conv1d in NCW and OIW; nullopt for others.
+std::optional<kernels::blocked::ConvParams> ConvParamsOf(const GraphNode& node,
+                                                         const Graph& graph);
+// Packs the weight; sets params.finite_weights.
+absl::StatusOr<Tensor> PackConv(const Tensor& weight,
+                                kernels::blocked::ConvParams& params);
+
+// The parameters of nn.dense, and of nn.matmul without a transposed first
+// operand, of float32 with a constant weight; nullopt for others.
+std::optional<kernels::blocked::MatmulParams> MatmulParamsOf(
+    const GraphNode& node, const Graph& graph);
+// True if the weight's rows are the columns of the product.
+bool HasTransposedWeight(const GraphNode& node);
+absl::StatusOr<Tensor> PackWeight(const Tensor& weight, bool transposed,
+                                  const kernels::blocked::MatmulParams& params);
+
+// Products of float32 matrices of which both are computed: nn.batch_matmul,
+// nn.dense and nn.matmul without a transposed first operand. The second one is
+// packed in each run, so few rows are not worth it: then nullopt.
+struct ProductChoice {
+  kernels::blocked::MatmulParams params;
+  int64_t batch = 1;
+  // Floats from one matrix to the next; 0 for one matrix of all.
+  int64_t a_step = 0;
+  int64_t b_step = 0;
+  bool transposed = false;
+};
+std::optional<ProductChoice> ProductOf(const GraphNode& node,
+                                       const Graph& graph);
+
+// The kind and parameters of a pool of float32 maps in NCHW; nullopt for
+// others.
+enum class PoolKind { kMax, kAverage, kGlobalMax, kGlobalAverage };
+struct PoolChoice {
+  PoolKind kind;
+  kernels::blocked::PoolParams params;
+};
+std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph);
+
+// The parameters of nn.lrn along the channels of a float32 map; nullopt for
+// others, and for exponents other than 0.75.
+std::optional<kernels::blocked::BlockedLrnParams> LrnParamsOf(
+    const GraphNode& node, const Graph& graph);
+
+// `x`, `packed`, `y` and the others are numbers of tensors. Shapes are those of
+// planar maps.
+KernelChoice ConvStep(const kernels::blocked::Kernels& kernels,
+                      const kernels::blocked::ConvParams& params, int x,
+                      int packed, const EpilogueOperands& epilogue, int y);
+KernelChoice MatmulStep(const kernels::blocked::Kernels& kernels,
+                        const kernels::blocked::MatmulParams& params, int x,
+                        int packed, const EpilogueOperands& epilogue, int y);
+KernelChoice ProductStep(const kernels::blocked::Kernels& kernels,
+                         const ProductChoice& product, int a, int b, int y);
+KernelChoice PoolStep(const kernels::blocked::Kernels& kernels,
+                      const PoolChoice& pool, int x, int y);
+// x with an epilogue.
+KernelChoice ApplyStep(const kernels::blocked::Kernels& kernels,
+                       const TensorShape& planar, int x,
+                       const EpilogueOperands& epilogue, int y);
+KernelChoice LrnStep(const kernels::blocked::Kernels& kernels,
+                     const kernels::blocked::BlockedLrnParams& params, int x,
+                     int y);
+// The channels `sources` of maps of the shapes `inputs`.
+KernelChoice GatherStep(const kernels::blocked::Kernels& kernels,
+                        const std::vector<TensorShape>& inputs,
+                        std::vector<kernels::blocked::ChannelSource> sources,
+                        std::vector<int> xs, int y);
+// Between [N, C, H, W] and [N, C / 16, H, W, 16].
+KernelChoice ToBlockedStep(const kernels::blocked::Kernels& kernels,
+                           const TensorShape& planar, int x, int y);
+KernelChoice ToPlanarStep(const kernels::blocked::Kernels& kernels,
+                          const TensorShape& planar, int x, int y);
+
+// The blocked form of a planar map.
+TensorShape BlockedShape(const TensorShape& planar);
+absl::StatusOr<Tensor> ToBlocked(const Tensor& planar,
+                                 const TensorShape& shape);
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_BLOCKED_STEPS_H_

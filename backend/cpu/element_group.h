@@ -1,0 +1,53 @@
+// Elementwise calls of float32, and programs made of several.
+
+#ifndef BATON_BACKEND_CPU_ELEMENT_GROUP_H_
+#define BATON_BACKEND_CPU_ELEMENT_GROUP_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/kernels/elementwise_program.h"
+
+namespace baton::cpu {
+
+// An operand of an elementwise call.
+struct ElementArg {
+  int tensor = -1;
+  TensorShape shape;  // with which it broadcasts
+};
+
+// A call of an elementwise operator on float32.
+struct ElementCall {
+  kernels::ElementFunction function;
+  std::vector<ElementArg> args;  // one or two
+  double p = 0;
+  double q = 0;
+};
+
+// The elementwise call that a node is; nullopt if it is none, or not of float32.
+std::optional<ElementCall> ElementCallOf(const GraphNode& node,
+                                         const Graph& graph);
+
+// A call of a group: its operands are those of the group, by number, or the
+// results of earlier calls, numbered after the operands.
+struct GroupCall {
+  kernels::ElementFunction function;
+  int a = 0;
+  int b = 0;
+  double p = 0;
+  double q = 0;
+};
+
+// The step that computes `calls` in order; the last one has the result, of
+// shape `shape`. Nullopt if operands broadcast over too many dimensions.
+std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
+                                        absl::Span<const GroupCall> calls,
+                                        const TensorShape& shape, int result);
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_ELEMENT_GROUP_H_

@@ -1,0 +1,486 @@
+// Plans of small networks give the bits of the evaluator.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/base/tensor.h"
+#include "baton/base/worker_pool.h"
+#include "baton/ir/module.h"
+#include "baton/relay/bind.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_parser.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/random_inputs.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/testing/random_program.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+bool IsLong() { return std::getenv("BATON_LONG_TESTS") != nullptr; }
+
+// Equal bits, but any NaN equals any other.
+bool SameResults(const Tensor& a, const Tensor& b) {
+  if (a == b) return true;
+  if (a.dtype() != b.dtype() || a.shape() != b.shape() ||
+      a.dtype() != DType::Float(32)) {
+    return false;
+  }
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    const float x = a.span<float>()[static_cast<size_t>(i)];
+    const float y = b.span<float>()[static_cast<size_t>(i)];
+    if (std::memcmp(&x, &y, sizeof(x)) != 0 &&
+        !(std::isnan(x) && std::isnan(y))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The tensors of a value without those of functions and of data types.
+std::vector<Tensor> TensorsOf(const Value& value) {
+  std::vector<Tensor> tensors;
+  if (value.is_tensor()) tensors.push_back(value.tensor());
+  if (value.is_tuple()) {
+    for (const Value& field : value.fields()) {
+      for (Tensor& tensor : TensorsOf(field)) {
+        tensors.push_back(std::move(tensor));
+      }
+    }
+  }
+  return tensors;
+}
+
+// Parameters whose names begin with w become constants.
+absl::StatusOr<IRModule> WithWeights(const std::string& text) {
+  absl::StatusOr<IRModule> parsed = ParseModule(text);
+  if (!parsed.ok()) return parsed.status();
+  absl::StatusOr<IRModule> module = InferTypes(*parsed);
+  if (!module.ok()) return module.status();
+  const Function main = module->Find<Function>("main");
+  absl::StatusOr<std::vector<Value>> values = RandomInputs(main, 3);
+  if (!values.ok()) return values.status();
+  relay::NamedTensors weights;
+  for (size_t i = 0; i < main->params().size(); ++i) {
+    const std::string name(main->params()[i]->name());
+    if (absl::StartsWith(name, "w")) {
+      weights.emplace_back(name, (*values)[i].tensor());
+    }
+  }
+  absl::StatusOr<Function> bound = relay::BindParamsByName(main, weights);
+  if (!bound.ok()) return bound.status();
+  module->Set("main", *bound);
+  return InferTypes(*module);
+}
+
+// Some elements become numbers that arithmetic treats apart.
+Tensor WithSpecialNumbers(const Tensor& x, uint32_t seed) {
+  if (x.dtype() != DType::Float(32)) return x;
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const float specials[] = {0.0f, -0.0f, kInf, -kInf, 0x1p-149f, std::nanf("")};
+  std::mt19937 random(seed);
+  MutableTensor copy = *MutableTensor::Create(
+      x.dtype(), TensorShape(x.shape().begin(), x.shape().end()));
+  for (size_t i = 0; i < copy.span<float>().size(); ++i) {
+    copy.span<float>()[i] =
+        random() % 16 == 0 ? specials[random() % 6] : x.span<float>()[i];
+  }
+  return std::move(copy).Freeze();
+}
+
+// The executor gives the bits of the evaluator, for any number of threads, and
+// fails where that fails.
+void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
+                           uint32_t seed, bool special) {
+  BATON_ASSERT_OK_AND_ASSIGN(std::vector<Value> args,
+                             RandomInputs(module.Find<Function>("main"), seed));
+  std::vector<Tensor> inputs;
+  for (Value& arg : args) {
+    if (special) arg = WithSpecialNumbers(arg.tensor(), seed);
+    inputs.push_back(arg.tensor());
+  }
+  const absl::StatusOr<Value> want = EvaluateFunction(module, "main", args);
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(model));
+  for (const int threads : {1, 2, 3, 16}) {
+    if (threads > model.plan().max_threads) break;
+    SCOPED_TRACE(absl::StrCat(threads, " threads"));
+    WorkerPool pool(threads);
+    const absl::StatusOr<std::vector<Tensor>> got = session->Run(inputs, &pool);
+    ASSERT_EQ(got.ok(), want.ok()) << got.status() << want.status();
+    if (!want.ok()) continue;
+    const std::vector<Tensor> results = TensorsOf(*want);
+    ASSERT_EQ(got->size(), results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      ASSERT_TRUE(SameResults((*got)[i], results[i])) << "result " << i;
+    }
+  }
+}
+
+// Compiles and compares; returns the kernels of the plan.
+std::vector<std::string> Check(const std::string& text) {
+  std::vector<std::string> kernels;
+  const absl::StatusOr<IRModule> module = WithWeights(text);
+  EXPECT_TRUE(module.ok()) << module.status() << text;
+  if (!module.ok()) return kernels;
+  const absl::StatusOr<Executable> model =
+      Compile(*module, {.max_threads = 16});
+  EXPECT_TRUE(model.ok()) << model.status() << text;
+  if (!model.ok()) return kernels;
+  ExpectSameAsEvaluator(*module, *model, 5, false);
+  ExpectSameAsEvaluator(*module, *model, 6, true);
+  for (const executor::StepNote& note : model->plan().notes) {
+    kernels.push_back(note.kernel);
+  }
+  return kernels;
+}
+
+// A random network of maps, of odd sizes, as text.
+class RandomNetwork {
+ public:
+  explicit RandomNetwork(uint32_t seed) : random_(seed) {}
+
+  std::string Text() {
+    const int64_t batch = Of(0, 5) == 0 ? 2 : 1;
+    const Map image = {"%x", batch, Channels(), Of(1, 11), Of(1, 11)};
+    maps_.push_back(image);
+    const int64_t calls = Of(3, 14);
+    for (int64_t i = 0; i < calls; ++i) Add();
+    std::vector<std::string> params = {
+        absl::StrCat("%x: Tensor[", Shape(image), ", float32]")};
+    for (const std::string& weight : weights_) params.push_back(weight);
+    std::vector<std::string> results;
+    for (size_t i = maps_.size() > 2 ? maps_.size() - 2 : 0; i < maps_.size();
+         ++i) {
+      results.push_back(maps_[i].name);
+    }
+    return absl::StrCat("def @main(", absl::StrJoin(params, ", "), ") {\n",
+                        body_, "  (", absl::StrJoin(results, ", "), ",)\n}\n");
+  }
+
+ private:
+  struct Map {
+    std::string name;
+    int64_t n, c, h, w;
+  };
+
+  int64_t Of(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() %
+                                      static_cast<uint64_t>(high - low + 1));
+  }
+  int64_t Channels() {
+    const int64_t many[] = {1, 3, 8, 15, 16, 17, 24, 32, 34, 48};
+    return many[Of(0, 9)];
+  }
+  static std::string Shape(const Map& m) {
+    return absl::StrCat("(", m.n, ", ", m.c, ", ", m.h, ", ", m.w, ")");
+  }
+  std::string Weight(const std::string& shape) {
+    const std::string name = absl::StrCat("%w", weights_.size());
+    weights_.push_back(absl::StrCat(name, ": Tensor[", shape, ", float32]"));
+    return name;
+  }
+  std::string Call(const std::string& call) {
+    const std::string name = absl::StrCat("%v", num_calls_++);
+    absl::StrAppend(&body_, "  let ", name, " = ", call, ";\n");
+    return name;
+  }
+  void Push(Map map, const std::string& call) {
+    map.name = Call(call);
+    maps_.push_back(map);
+  }
+
+  void Add() {
+    const Map m = maps_[static_cast<size_t>(
+        Of(std::max<int64_t>(0, static_cast<int64_t>(maps_.size()) - 3),
+           static_cast<int64_t>(maps_.size()) - 1))];
+    const std::string& x = m.name;
+    switch (Of(0, 17)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return AddConv(m);
+      case 4:
+        return Push(m, absl::StrCat("nn.relu(", x, ")"));
+      case 5:
+        return Push(m, absl::StrCat("clip(", x, ", a_min=-0.5f, a_max=6f)"));
+      case 6:
+        return Push(
+            m, absl::StrCat("add(", x, ", ",
+                            Weight(absl::StrCat("(", m.c, ", 1, 1)")), ")"));
+      case 7:
+        return Push(
+            m, absl::StrCat("multiply(",
+                            Weight(absl::StrCat("(1, ", m.c, ", 1, 1)")), ", ",
+                            x, ")"));
+      case 8:
+        for (const Map& other : maps_) {
+          if (Shape(other) == Shape(m)) {
+            return Push(m, absl::StrCat(Of(0, 3) == 0 ? "multiply(" : "add(", x,
+                                        ", ", other.name, ")"));
+          }
+        }
+        return;
+      case 9: {
+        std::vector<std::string> parts;
+        Map sum = m;
+        sum.c = 0;
+        for (const Map& other : maps_) {
+          if (other.n == m.n && other.h == m.h && other.w == m.w) {
+            parts.push_back(other.name);
+            sum.c += other.c;
+          }
+        }
+        if (sum.c > 150) return;
+        return Push(sum,
+                    absl::StrCat("concatenate((", absl::StrJoin(parts, ", "),
+                                 ",), axis=1)"));
+      }
+      case 10:
+      case 11:
+        return AddPool(m);
+      case 12:
+        return Push(
+            m, absl::StrCat("nn.lrn(", x, ", size=", 1 + 2 * Of(0, 3), ")"));
+      case 13: {
+        for (const int64_t groups : {4, 3, 2, 17}) {
+          if (m.c % groups != 0) continue;
+          const std::string apart = Call(
+              absl::StrCat("reshape(", x, ", newshape=[", m.n, ", ", groups,
+                           ", ", m.c / groups, ", ", m.h, ", ", m.w, "])"));
+          const std::string moved = Call(
+              absl::StrCat("transpose(", apart, ", axes=[0, 2, 1, 3, 4])"));
+          return Push(m, absl::StrCat("reshape(", moved, ", newshape=[", m.n,
+                                      ", ", m.c, ", ", m.h, ", ", m.w, "])"));
+        }
+        return;
+      }
+      case 14: {
+        if (m.c < 2) return;
+        const int64_t first = Of(1, m.c - 1);
+        const std::string parts = Call(absl::StrCat(
+            "split(", x, ", indices_or_sections=[", first, "], axis=1)"));
+        Map part = m;
+        part.c = first;
+        Push(part, parts + ".0");
+        part.c = m.c - first;
+        return Push(part, parts + ".1");
+      }
+      case 15: {
+        const std::string mean =
+            Call(absl::StrCat("nn.global_avg_pool2d(", x, ")"));
+        const std::string gate = Call(absl::StrCat("sigmoid(", mean, ")"));
+        return Push(m, absl::StrCat("multiply(", x, ", ", gate, ")"));
+      }
+      case 16:
+        return Push(m, absl::StrCat("nn.softmax(", x,
+                                    ", axis=", Of(0, 1) == 0 ? 1 : 3, ")"));
+      default: {
+        Map turned = m;
+        std::swap(turned.h, turned.w);
+        return Push(turned,
+                    absl::StrCat("transpose(", x, ", axes=[0, 1, 3, 2])"));
+      }
+    }
+  }
+
+  // The extent of what a window makes of `in`, or less than 1.
+  static int64_t Out(int64_t in, int64_t kernel, int64_t stride,
+                     int64_t dilation, int64_t pad) {
+    const int64_t room = in + 2 * pad - (kernel - 1) * dilation - 1;
+    return room < 0 ? 0 : room / stride + 1;
+  }
+
+  void AddConv(const Map& m) {
+    const int64_t kernel = Of(1, 4) == 4 ? 1 : Of(1, 3);
+    const int64_t stride = Of(1, 3) == 3 ? 2 : 1;
+    const int64_t dilation = Of(1, 4) == 4 ? 2 : 1;
+    // Wider than the kernel, too.
+    const int64_t pad = Of(0, 6) == 6 ? kernel + 1 : Of(0, kernel - 1);
+    Map y = m;
+    y.h = Out(m.h, kernel, stride, dilation, pad);
+    y.w = Out(m.w, kernel, stride, dilation, pad);
+    if (y.h < 1 || y.w < 1 || y.h > 15 || y.w > 15) return;
+    int64_t groups = 1;
+    y.c = Channels();
+    const int64_t form = Of(0, 5);
+    if (form == 0) {
+      groups = m.c;
+      y.c = Of(0, 2) == 0 ? 2 * m.c : m.c;
+      if (y.c > 100) y.c = m.c;
+    } else if (form <= 2) {
+      for (const int64_t g : {4, 3, 2, 17}) {
+        if (m.c % g == 0) groups = g;
+      }
+      y.c = groups * Of(1, 12);
+    }
+    const std::string w = Weight(absl::StrCat("(", y.c, ", ", m.c / groups,
+                                              ", ", kernel, ", ", kernel, ")"));
+    Push(y, absl::StrCat("nn.conv2d(", m.name, ", ", w, ", strides=[", stride,
+                         ", ", stride, "], padding=[", pad, ", ", pad, ", ",
+                         pad, ", ", pad, "], dilation=[", dilation, ", ",
+                         dilation, "], groups=", groups, ", channels=", y.c,
+                         ", kernel_size=[", kernel, ", ", kernel, "])"));
+  }
+
+  void AddPool(const Map& m) {
+    const int64_t kernel = Of(1, 3);
+    const int64_t stride = Of(1, 2);
+    const int64_t pad = Of(0, kernel - 1);
+    Map y = m;
+    y.h = Out(m.h, kernel, stride, 1, pad);
+    y.w = Out(m.w, kernel, stride, 1, pad);
+    if (y.h < 1 || y.w < 1) return;
+    Push(y, absl::StrCat(Of(0, 1) == 0 ? "nn.max_pool2d(" : "nn.avg_pool2d(",
+                         m.name, ", pool_size=[", kernel, ", ", kernel,
+                         "], strides=[", stride, ", ", stride, "], padding=[",
+                         pad, ", ", pad, ", ", pad, ", ", pad, "])"));
+  }
+
+  std::mt19937 random_;
+  std::vector<Map> maps_;
+  std::vector<std::string> weights_;
+  std::string body_;
+  int num_calls_ = 0;
+};
+
+TEST(KernelsTest, RandomNetworks) {
+  const uint32_t count = IsLong() ? 600 : 60;
+  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const std::string text = RandomNetwork(seed).Text();
+    SCOPED_TRACE(text);
+    Check(text);
+  }
+}
+
+TEST(KernelsTest, RandomPrograms) {
+  const uint32_t count = IsLong() ? 400 : 40;
+  int compiled = 0;
+  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const IRModule module,
+        testing::RandomProgram(seed, {.size = 10 + static_cast<int>(seed % 30),
+                                      .networks = true}));
+    const absl::StatusOr<Executable> model =
+        Compile(module, {.max_threads = 3});
+    // What is no dataflow has no plan.
+    if (absl::IsUnimplemented(model.status())) continue;
+    ASSERT_TRUE(model.ok()) << model.status();
+    ++compiled;
+    ExpectSameAsEvaluator(module, *model, seed, false);
+  }
+  EXPECT_GE(compiled, static_cast<int>(count) / 20);
+}
+
+// Products of two computed matrices, moves of elements, rows of one dimension.
+TEST(KernelsTest, OtherKernels) {
+  const struct {
+    std::string text;
+    std::string kernel;
+  } cases[] = {
+      {"def @main(%x: Tensor[(3, 9, 20), float32], "
+       "%y: Tensor[(3, 17, 20), float32]) "
+       "{ nn.batch_matmul(%x, %y, transpose_b=True) }",
+       "matmul.batch"},
+      {"def @main(%x: Tensor[(3, 9, 20), float32], "
+       "%y: Tensor[(1, 20, 33), float32]) { nn.batch_matmul(%x, %y) }",
+       "matmul.batch"},
+      {"def @main(%x: Tensor[(40, 200), float32], "
+       "%y: Tensor[(33, 200), float32]) { nn.dense(%x, %y, units=33) }",
+       "matmul.batch"},
+      {"def @main(%x: Tensor[(3, 17, 5, 20), float32]) "
+       "{ transpose(%x, axes=[0, 3, 2, 1]) }",
+       "move.tiles"},
+      {"def @main(%x: Tensor[(3, 17, 33), int8]) "
+       "{ transpose(%x, axes=[2, 1, 0]) }",
+       "move.tiles"},
+      {"def @main(%x: Tensor[(3, 17, 33), int64]) "
+       "{ transpose(%x, axes=[1, 0, 2]) }",
+       "move.rows"},
+      {"def @main(%x: Tensor[(1, 17, 33), float32]) "
+       "{ strided_slice(%x, begin=[0, 1, 30], end=[1, 17, 2], "
+       "strides=[1, 3, -3], axes=[0, 1, 2]) }",
+       "move.tiles"},
+      {"def @main(%x: Tensor[(1, 17, 1), float32]) "
+       "{ broadcast_to(%x, shape=[4, 17, 9]) }",
+       "move.tiles"},
+      {"def @main(%x: Tensor[(7, 2, 9), float32], "
+       "%y: Tensor[(7, 5, 9), float32]) { concatenate((%x, %y), axis=1) }",
+       "concatenate.rows"},
+      {"def @main(%x: Tensor[(7, 5, 9), float32]) { nn.softmax(%x, axis=1) }",
+       "softmax"},
+      {"def @main(%x: Tensor[(7, 5, 9), float32]) { nn.log_softmax(%x) }",
+       "log_softmax"},
+      {"def @main(%x: Tensor[(2, 5, 40), float32], "
+       "%w0: Tensor[(24, 5, 3), float32], %w1: Tensor[(24, 1), float32]) "
+       "{ nn.relu(add(nn.conv1d(%x, %w0, padding=[1, 1], channels=24, "
+       "kernel_size=[3]), %w1)) }",
+       "conv.blocked16.first+bias+clip"},
+      {"def @main(%x: Tensor[(1, 24, 40), float32], "
+       "%w0: Tensor[(24, 1, 3), float32], %w1: Tensor[(24, 1), float32]) { "
+       "let %a = nn.conv1d(%x, %w0, strides=[2], groups=24, channels=24, "
+       "kernel_size=[3]); "
+       "add(%a, multiply(sigmoid(%a), %w1)) }",
+       "elementwise.blocked16"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_THAT(Check(one.text), Contains(one.kernel)) << one.text;
+  }
+}
+
+// Channels stay in blocks from the first convolution to the last pool.
+TEST(KernelsTest, ChainsStayBlocked) {
+  const std::vector<std::string> kernels = Check(R"(
+    def @main(%x: Tensor[(1, 3, 9, 9), float32],
+              %w0: Tensor[(24, 3, 3, 3), float32],
+              %w1: Tensor[(24, 1, 3, 3), float32],
+              %w2: Tensor[(24, 1, 1), float32],
+              %w3: Tensor[(40, 48), float32]) {
+      let %a = nn.relu(nn.conv2d(%x, %w0, padding=[1, 1, 1, 1], channels=24, kernel_size=[3, 3]));
+      let %b = nn.conv2d(%a, %w1, padding=[1, 1, 1, 1], groups=24, channels=24, kernel_size=[3, 3]);
+      let %c = nn.relu(add(multiply(%a, %w2), %w2));
+      let %d = concatenate((%b, %c), axis=1);
+      let %e = reshape(%d, newshape=[1, 4, 12, 9, 9]);
+      let %f = transpose(%e, axes=[0, 2, 1, 3, 4]);
+      let %g = reshape(%f, newshape=[1, 48, 9, 9]);
+      let %h = nn.lrn(nn.max_pool2d(%g, pool_size=[2, 2], strides=[2, 2]));
+      nn.dense(nn.batch_flatten(nn.global_avg_pool2d(%h)), %w3, units=40)
+    })");
+  EXPECT_THAT(kernels, Not(Contains(HasSubstr("to_planar"))));
+  EXPECT_THAT(kernels, Not(Contains(HasSubstr("to_blocked"))));
+  EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
+  EXPECT_THAT(kernels, Contains("apply.blocked16+scale+shift+clip"));
+  EXPECT_THAT(kernels, Contains("gather_channels.blocked16"));
+  EXPECT_THAT(kernels, Contains("lrn.blocked16"));
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,29 @@
+// Steps that move elements: transpositions, slices, repetitions,
+// concatenations.
+
+#ifndef BATON_BACKEND_CPU_REARRANGE_STEP_H_
+#define BATON_BACKEND_CPU_REARRANGE_STEP_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/rearrangement.h"
+
+namespace baton::cpu {
+
+// The step that makes tensor `y` of `x` by `move`; nullopt for elements of an
+// unusual size.
+std::optional<KernelChoice> RearrangeStep(const Graph& graph,
+                                          const Rearrangement& move, int x,
+                                          int y);
+
+// The step of a concatenation; nullopt for other calls.
+std::optional<KernelChoice> ConcatenateStep(const GraphNode& node,
+                                            const Graph& graph);
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_REARRANGE_STEP_H_

@@ -1,0 +1,103 @@
+// A chain of float32 functions of elements, computed in one pass over memory.
+//
+// The result is computed tile by tile, so that what lies between two functions
+// stays in the nearest cache. Each function gives the bytes of the kernel of
+// the same name in elementwise.h. Nothing here allocates or checks.
+
+#ifndef BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
+#define BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace baton::kernels {
+
+enum class ElementFunction : uint8_t {
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kMaximum,
+  kMinimum,
+  kPrelu,
+  // Functions of one operand:
+  kRelu,
+  kClip,       // from p to q
+  kLeakyRelu,  // p
+  kNegative,
+  kAbs,
+  kSqrt,
+  kRsqrt,
+  kExp,
+  kLog,
+  kTanh,
+  kSigmoid,
+  kErf,
+  kFloor,
+  kCeil,
+  kRound,
+  kCopy,
+};
+
+constexpr bool IsBinary(ElementFunction function) {
+  return function <= ElementFunction::kPrelu;
+}
+
+// value[number of operands + own number] = function(value[a], value[b]).
+// Operands are values 0, 1, ...
+struct ElementInstruction {
+  ElementFunction function = ElementFunction::kCopy;
+  int16_t a = 0;
+  int16_t b = 0;
+  // The register of the workspace that holds the value. The last instruction
+  // writes the result instead.
+  int16_t target = 0;
+  double p = 0;
+  double q = 0;
+};
+
+// How an operand is read.
+enum class ElementOperand : uint8_t {
+  kFull,       // as the result
+  kScalar,     // one element
+  kBroadcast,  // by strides
+};
+
+inline constexpr int kMaxElementDims = 6;
+inline constexpr int64_t kElementTile = 1024;
+
+struct ElementProgram {
+  const ElementInstruction* instructions = nullptr;
+  int32_t num_instructions = 0;
+  int32_t num_operands = 0;
+  int32_t num_registers = 0;  // of instructions
+  const ElementOperand* operands = nullptr;
+  // For each operand the register into which it is spread; those that are not
+  // kBroadcast need none.
+  const int16_t* operand_registers = nullptr;
+  // Dimensions of the result, and strides of each operand (in elements, kMaxElementDims each).
+  int32_t num_dims = 0;
+  const int64_t* dims = nullptr;
+  const int64_t* strides = nullptr;
+  int64_t num_elements = 0;
+};
+
+constexpr int64_t ElementProgramItems(const ElementProgram& program) {
+  return (program.num_elements + kElementTile - 1) / kElementTile;
+}
+
+// One register more than the program names.
+constexpr size_t ElementProgramWorkspaceSize(const ElementProgram& program) {
+  return static_cast<size_t>(program.num_registers + 1) * kElementTile *
+         sizeof(float);
+}
+
+// Computes tiles [begin, end). `result` may be the memory of an operand that is
+// kFull.
+void RunElementProgram(const ElementProgram& program,
+                       const void* const* operands, void* result,
+                       void* workspace, int64_t begin, int64_t end);
+
+}  // namespace baton::kernels
+
+#endif  // BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
