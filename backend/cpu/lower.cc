@@ -1077,7 +1077,9 @@ class Lowering {
 
   void MakeSteps() {
     for (size_t t = 0; t < graph_.tensors.size(); ++t) {
-      if (blocked_of_[t] >= 0) {
+      // Other maps have another shape than their tensors.
+      if (blocked_of_[t] >= 0 &&
+          MapShape(static_cast<int>(t)) == graph_.tensors[t].shape) {
         planar_of_.insert_or_assign(blocked_of_[t], static_cast<int>(t));
       }
     }
