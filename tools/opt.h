@@ -155,17 +155,17 @@ struct OptOptions {
                .group = kInputFlags});
 
     v("output", &OptOptions::output,
-      FlagSpec{.help = "Standard output if not given.",
+      FlagSpec{.help =
+                   "Standard output if not given; .onnx, .baton and .exe set "
+                   "--emit.",
                .value = "FILE",
                .group = kOutputFlags});
     v("emit", &OptOptions::emit,
-      FlagSpec{
-          .help = "text, text-no-meta, binary, onnx, executable, none; or by "
-                  "--output.",
-          .value = "FORMAT",
-          .group = kOutputFlags,
-          .choices = {"text", "text-no-meta", "binary", "onnx", "executable",
-                      "none"}});
+      FlagSpec{.help = "text, text-no-meta, binary, onnx, executable, none.",
+               .value = "FORMAT",
+               .group = kOutputFlags,
+               .choices = {"text", "text-no-meta", "binary", "onnx",
+                           "executable", "none"}});
     v("onnx_opset", &OptOptions::onnx_opset,
       FlagSpec{.help = "Version of the operators in an ONNX result: 13 to 21.",
                .value = "N",

@@ -25,11 +25,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/backend/cpu/executable_file.h"
+#include "baton/backend/cpu/shadow.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
@@ -80,6 +82,10 @@ struct Model {
   // The compiled model and its memory; null if the evaluator runs it.
   std::unique_ptr<Session> session;
   std::unique_ptr<WorkerPool> pool;
+  std::unique_ptr<Shadow> shadow;  // of --shadow
+  // --state, and the last result of each.
+  std::vector<StateBinding> state;
+  std::vector<Tensor> kept;
   // The time from the bytes of the file to a model that can run.
   double creation_ms = 0;
 };
@@ -94,7 +100,8 @@ double Milliseconds(Clock::time_point begin) {
 // The executor cpu is the default where time or memory is measured.
 bool WantsExecutor(const RunModelOptions& options) {
   if (!options.executor.empty()) return options.executor == "cpu";
-  return options.bench > 0 || !options.profile.empty() || !options.plan.empty();
+  return options.bench > 0 || !options.profile.empty() ||
+         !options.plan.empty() || !options.shadow.empty();
 }
 
 // `source`: the file, or null for a workload. `at_hand`: what the model is going
@@ -150,16 +157,93 @@ int ThreadsOf(const RunModelOptions& options) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+// The K of `1/K`.
+absl::StatusOr<int64_t> ShadowPeriod(absl::string_view text) {
+  int64_t period = 0;
+  if (!absl::ConsumePrefix(&text, "1/") || !absl::SimpleAtoi(text, &period) ||
+      period < 1) {
+    return absl::InvalidArgumentError(
+        "--shadow: expected 1/K, as in --shadow=1/64");
+  }
+  return period;
+}
+
+absl::Status AddShadow(const RunModelOptions& options, Model& model) {
+  if (options.shadow.empty() || model.session == nullptr) {
+    return absl::OkStatus();
+  }
+  BATON_ASSIGN_OR_RETURN(const int64_t period, ShadowPeriod(options.shadow));
+  model.shadow = std::make_unique<Shadow>(model.session->executable(), period);
+  return absl::OkStatus();
+}
+
+// The number of `name` among `names`.
+absl::StatusOr<int> NumberOf(absl::string_view name,
+                             const std::vector<std::string>& names,
+                             absl::string_view kind) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("--state: the model has no ",
+                                                   kind, " ", name, "; it has ",
+                                                   absl::StrJoin(names, ", ")));
+  }
+  return static_cast<int>(found - names.begin());
+}
+
+// Sets the state of --state: zeros.
+absl::Status AddState(const RunModelOptions& options, Model& model) {
+  if (options.state.empty()) return absl::OkStatus();
+  const Function main = model.module.Find<Function>("main");
+  for (const absl::string_view pair : absl::StrSplit(options.state, ',')) {
+    const size_t colon = pair.rfind(':');
+    if (colon == absl::string_view::npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--state: expected OUT:IN, found `", pair, "`"));
+    }
+    StateBinding ports;
+    BATON_ASSIGN_OR_RETURN(
+        ports.output,
+        NumberOf(pair.substr(0, colon), model.output_names, "result"));
+    BATON_ASSIGN_OR_RETURN(ports.input, NumberOf(pair.substr(colon + 1),
+                                                 model.input_names, "input"));
+    const TensorTypeNode* type =
+        main->params()[static_cast<size_t>(ports.input)]->tensor_type();
+    const auto shape =
+        type == nullptr ? std::nullopt : ConstDims(type->shape());
+    if (!shape.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--state: input ", pair.substr(colon + 1),
+                       " has no shape of numbers; --input_shapes gives one"));
+    }
+    BATON_ASSIGN_OR_RETURN(MutableTensor zeros,
+                           MutableTensor::Create(type->dtype(), *shape));
+    model.state.push_back(ports);
+    model.kept.push_back(std::move(zeros).Freeze());
+  }
+  return model.session == nullptr ? absl::OkStatus()
+                                  : model.session->KeepState(model.state);
+}
+
+// Makes the last results of --state arguments.
+void KeepState(const NamedTensors& got, Model& model,
+               std::vector<Value>& args) {
+  for (size_t i = 0; i < model.state.size(); ++i) {
+    model.kept[i] = got[static_cast<size_t>(model.state[i].output)].second;
+    args[static_cast<size_t>(model.state[i].input)] = model.kept[i];
+  }
+}
+
 // Compiles the model for the executor cpu. A model that has no plan is left to
 // the evaluator, unless --executor=cpu was given.
 absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
                           Model& model) {
   const int threads = ThreadsOf(options);
   absl::StatusOr<Executable> executable =
-      Compile(model.module,
-              {.pipeline = has_pipeline ? "" : "cpu", .max_threads = threads});
+      Compile(model.module, {.pipeline = has_pipeline ? "" : "cpu",
+                             .max_threads = threads,
+                             .keep_graph = !options.shadow.empty()});
   if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
-      options.plan.empty()) {
+      options.plan.empty() && options.shadow.empty()) {
     if (options.notes != nullptr) {
       *options.notes << "baton-run: the evaluator runs the model, since it has "
                         "no plan: "
@@ -195,7 +279,8 @@ absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
       ReadExecutable(source.content.bytes, source.content.owner, source.name,
                      {.max_threads = ThreadsOf(options),
                       .version = std::string(BatonVersion()),
-                      .is_mapped = source.content.is_mapped}));
+                      .is_mapped = source.content.is_mapped,
+                      .keep_graph = !options.shadow.empty()}));
   result.module = std::move(read.module);
   BATON_ASSIGN_OR_RETURN(const Function main,
                          result.module.Lookup<Function>("main"));
@@ -225,6 +310,8 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
       BATON_ASSIGN_OR_RETURN(Model compiled,
                              ReadCompiled(*source, options, is_oracle));
       compiled.creation_ms = Milliseconds(begin);
+      BATON_RETURN_IF_ERROR(AddShadow(options, compiled));
+      BATON_RETURN_IF_ERROR(AddState(options, compiled));
       return compiled;
     }
   }
@@ -270,7 +357,20 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     BATON_RETURN_IF_ERROR(CompileModel(options, has_pipeline, result));
   }
   result.creation_ms = Milliseconds(begin);
+  BATON_RETURN_IF_ERROR(AddShadow(options, result));
+  BATON_RETURN_IF_ERROR(AddState(options, result));
   return result;
+}
+
+// Views of the arguments of a session. Those that it keeps have no data.
+std::vector<TensorView> ViewsOf(const Model& model,
+                                const std::vector<Tensor>& inputs) {
+  std::vector<TensorView> views(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < model.state.size(); ++i) {
+    TensorView& view = views[static_cast<size_t>(model.state[i].input)];
+    if (view.data == model.kept[i].data()) view.data = nullptr;
+  }
+  return views;
 }
 
 // The results of a run of the executor, which are named as those of the
@@ -285,9 +385,21 @@ absl::StatusOr<NamedTensors> RunExecutor(
     }
     inputs.push_back(arg.tensor());
   }
-  BATON_ASSIGN_OR_RETURN(
-      const std::vector<Tensor> outputs,
-      model.session->Run(inputs, model.pool.get(), instrument));
+  const std::vector<TensorView> views = ViewsOf(model, inputs);
+  std::vector<MutableTensor> results;
+  for (const Executable::Port& port : model.session->executable().outputs()) {
+    BATON_ASSIGN_OR_RETURN(MutableTensor one,
+                           MutableTensor::Create(port.dtype, port.shape));
+    results.push_back(std::move(one));
+  }
+  const std::vector<MutableTensorView> targets(results.begin(), results.end());
+  BATON_RETURN_IF_ERROR(model.session->Run(
+      views, targets, model.pool.get(),
+      instrument == nullptr ? model.shadow.get() : instrument));
+  std::vector<Tensor> outputs;
+  for (MutableTensor& one : results) {
+    outputs.push_back(std::move(one).Freeze());
+  }
   NamedTensors result;
   for (size_t i = 0; i < outputs.size(); ++i) {
     result.emplace_back(i < model.output_names.size()
@@ -458,20 +570,23 @@ absl::Status Bench(const Model& model, absl::Span<const Value> args,
   std::vector<MutableTensorView> outputs;
   if (model.session != nullptr) {
     for (const Value& arg : args) inputs.push_back(arg.tensor());
-    views.assign(inputs.begin(), inputs.end());
+    views = ViewsOf(model, inputs);
     for (const Executable::Port& port : model.session->executable().outputs()) {
       BATON_ASSIGN_OR_RETURN(MutableTensor result,
                              MutableTensor::Create(port.dtype, port.shape));
       results.push_back(std::move(result));
     }
     outputs.assign(results.begin(), results.end());
+    for (const StateBinding& ports : model.state) {
+      outputs[static_cast<size_t>(ports.output)].data = nullptr;
+    }
   }
   std::vector<double> times;  // ms
   for (int i = -std::max(0, options.warmup); i < options.bench; ++i) {
     const Clock::time_point begin = Clock::now();
     if (model.session != nullptr) {
-      BATON_RETURN_IF_ERROR(
-          model.session->Run(views, outputs, model.pool.get()));
+      BATON_RETURN_IF_ERROR(model.session->Run(views, outputs, model.pool.get(),
+                                               model.shadow.get()));
     } else {
       BATON_RETURN_IF_ERROR(
           EvaluateFunction(model.module, "main", args).status());
@@ -540,18 +655,45 @@ bool HasUnknownDimension(const Function& main) {
       });
 }
 
-// Those of `given` that are arguments of `model`.
+// Those of `given` that are arguments of `model`. State that is not given is
+// kept.
 absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
                                           const NamedTensors& given) {
+  std::vector<std::string> names = model.input_names;
+  std::vector<bool> is_kept(names.size(), false);
+  if (given.size() < names.size()) {
+    for (const StateBinding& ports : model.state) {
+      const std::string& name =
+          model.input_names[static_cast<size_t>(ports.input)];
+      if (std::none_of(given.begin(), given.end(), [&](const auto& tensor) {
+            return tensor.first == name;
+          })) {
+        is_kept[static_cast<size_t>(ports.input)] = true;
+        std::erase(names, name);
+      }
+    }
+  }
   BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
-                         InOrder(given, model.input_names, "inputs"));
-  return std::vector<Value>(tensors.begin(), tensors.end());
+                         InOrder(given, names, "inputs"));
+  std::vector<Value> args;
+  size_t next = 0;
+  for (size_t i = 0; i < is_kept.size(); ++i) {
+    if (is_kept[i]) {
+      args.emplace_back();
+    } else if (next < tensors.size()) {
+      args.emplace_back(tensors[next++]);
+    }
+  }
+  for (size_t i = 0; i < model.state.size(); ++i) {
+    const size_t input = static_cast<size_t>(model.state[i].input);
+    if (is_kept[input]) args[input] = model.kept[i];
+  }
+  return args;
 }
 
 // One set of arguments, and what is expected of it. `given`: the tensors of
 // options.inputs, if that is not empty.
-absl::StatusOr<bool> RunOnce(const Model& model,
-                             const std::optional<Model>& other,
+absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
                              const NamedTensors& given_inputs,
                              const RunModelOptions& options,
                              std::ostream& out) {
@@ -568,6 +710,9 @@ absl::StatusOr<bool> RunOnce(const Model& model,
                        "; --input_shapes says how large an input is"));
     }
     BATON_ASSIGN_OR_RETURN(args, std::move(random));
+    for (size_t i = 0; i < model.state.size(); ++i) {
+      args[static_cast<size_t>(model.state[i].input)] = model.kept[i];
+    }
   } else if (!options.inputs.empty()) {
     BATON_ASSIGN_OR_RETURN(args, ArgsOf(model, given_inputs));
     if (other.has_value()) {
@@ -602,6 +747,8 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     }
     std::vector<Tensor> want;
     for (const auto& [name, tensor] : given) want.push_back(tensor);
+    std::vector<Value> next = other_args;
+    KeepState(given, *other, next);
     if (!CompareAll(got, want, options, out)) {
       // Again, now with the results of all nodes, which take memory.
       NodeResults nodes;
@@ -614,6 +761,7 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     }
     compared = true;
   }
+  KeepState(got, model, args);
   if (!options.outputs.empty()) {
     BATON_ASSIGN_OR_RETURN(const std::string npz, WriteNpz(got));
     BATON_RETURN_IF_ERROR(WriteFileAtomically(options.outputs, npz));
@@ -633,6 +781,28 @@ absl::StatusOr<bool> RunOnce(const Model& model,
     Print(got, out);
   }
   return all;
+}
+
+// Reports what --shadow found. False if a step differs.
+bool ReportShadow(const Shadow& shadow, std::ostream& out) {
+  const std::string counts = absl::StrCat(
+      shadow.num_compared(), " of ", shadow.num_steps(),
+      " steps that ran were evaluated again",
+      shadow.num_skipped() > 0
+          ? absl::StrCat(" (", shadow.num_skipped(), " could not be)")
+          : "");
+  if (!shadow.first_difference().has_value()) {
+    out << "shadow: " << counts << ", none differs\n";
+    return true;
+  }
+  const Shadow::Difference& found = *shadow.first_difference();
+  const std::string origin = found.source.origin.empty()
+                                 ? OriginName(found.source.span)
+                                 : found.source.origin;
+  out << "shadow: step " << found.step << " (" << found.kernel << ") of "
+      << found.source.op_name << " " << origin << " differs: " << found.text
+      << "; " << counts << "\n";
+  return false;
 }
 
 }  // namespace
@@ -656,6 +826,13 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   if (!options.plan.empty() && options.executor == "evaluator") {
     return absl::InvalidArgumentError(
         "--plan needs --executor=cpu: the evaluator has no plan");
+  }
+  if (!options.shadow.empty()) {
+    BATON_RETURN_IF_ERROR(ShadowPeriod(options.shadow).status());
+    if (options.executor == "evaluator") {
+      return absl::InvalidArgumentError(
+          "--shadow needs --executor=cpu: it compares with the evaluator");
+    }
   }
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.
@@ -696,7 +873,10 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
       BATON_ASSIGN_OR_RETURN(other,
                              ReadModel(one.against, "", one, inputs, true));
     }
-    return RunOnce(*model, other, at_hand.tensors, one, out);
+    BATON_ASSIGN_OR_RETURN(const bool holds,
+                           RunOnce(*model, other, at_hand.tensors, one, out));
+    return (model->shadow == nullptr || ReportShadow(*model->shadow, out)) &&
+           holds;
   };
   if (!is_folder || !options.inputs.empty() || options.random_inputs) {
     return run(options);

@@ -44,6 +44,8 @@ struct RunModelOptions {
   std::string profile;
   std::string report;
   std::string plan;
+  std::string shadow;
+  std::string state;
 
   // Not a flag: the stream for lines that are not results, such as the names of
   // inputs whose values the import took. Null: they are not written.
@@ -102,7 +104,8 @@ struct RunModelOptions {
     v("executor", &RunModelOptions::executor,
       FlagSpec{.help = "What runs MODEL: the plan of the pipeline cpu, or the "
                        "evaluator, which is slow and the oracle. cpu with "
-                       "--bench, --profile and --plan; evaluator otherwise.",
+                       "--bench, --profile, --plan and --shadow; evaluator "
+                       "otherwise.",
                .value = "cpu|evaluator",
                .choices = {"", "cpu", "evaluator"}});
     v("threads", &RunModelOptions::threads,
@@ -131,6 +134,14 @@ struct RunModelOptions {
       FlagSpec{.help = "Where the plan of the executor cpu goes: its steps and "
                        "its arena.",
                .value = "FILE"});
+    v("shadow", &RunModelOptions::shadow,
+      FlagSpec{.help = "The evaluator computes each K-th step of the executor "
+                       "cpu again; the first difference is an error.",
+               .value = "1/K"});
+    v("state", &RunModelOptions::state,
+      FlagSpec{.help = "Results that are inputs of the next run, zeros at "
+                       "first: present:past.",
+               .value = "OUT:IN,..."});
   }
 };
 

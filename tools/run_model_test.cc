@@ -169,6 +169,65 @@ TEST(RunModelTest, ExecutablesRunAsTheirModels) {
                        "this is no executable of Baton"));
 }
 
+TEST(RunModelTest, ShadowEvaluatesStepsAgain) {
+  RunModelOptions options;
+  options.model = ModelFile("shadowed.relay", "1f");
+  options.random_inputs = true;
+  options.shadow = "1/1";
+  EXPECT_THAT(OutputOf(options), HasSubstr("steps that ran were evaluated"));
+  EXPECT_THAT(OutputOf(options), HasSubstr("none differs\n"));
+  options.bench = 10;
+  options.shadow = "1/2";
+  EXPECT_THAT(OutputOf(options), HasSubstr("none differs\n"));
+  std::ostringstream out;
+  for (const char* wrong : {"2/3", "1/0", "1/", "x"}) {
+    options.shadow = wrong;
+    EXPECT_THAT(RunModel(options, out).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, "expected 1/K"));
+  }
+  options.shadow = "1/64";
+  options.executor = "evaluator";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--shadow needs --executor=cpu"));
+}
+
+TEST(RunModelTest, StateIsKeptFromRunToRun) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/state.relay");
+  std::ofstream(path) << "#[version = \"0.0.5\"]\n"
+                         "def @main(%s: Tensor[(2), float32]) {\n"
+                         "  %0 = add(%s, 1f);\n"
+                         "  (multiply(%0, 2f), %0)\n"
+                         "}\n";
+  RunModelOptions options;
+  options.model = path;
+  options.random_inputs = true;
+  options.state = "output_1:s";
+  for (const char* executor : {"evaluator", "cpu"}) {
+    options.executor = executor;
+    // From zeros.
+    EXPECT_EQ(OutputOf(options),
+              "output_0: float32[2] [2, 2]\noutput_1: float32[2] [1, 1]\n");
+  }
+  options.bench = 3;
+  EXPECT_THAT(OutputOf(options), StartsWith("ms min "));
+  options.bench = 0;
+  std::ostringstream out;
+  options.state = "y:s";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--state: the model has no result y; it has output_0, "
+                       "output_1"));
+  options.state = "output_1:t";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--state: the model has no input t; it has s"));
+  options.state = "s";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--state: expected OUT:IN, found `s`"));
+}
+
 TEST(RunModelTest, InputShapesOfText) {
   RunModelOptions options;
   options.model = ModelFile("shaped.relay", "1f");

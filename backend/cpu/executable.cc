@@ -1,7 +1,9 @@
 #include "baton/backend/cpu/executable.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,9 +44,9 @@ bool IsAligned(const void* data, int64_t bytes) {
   return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(bytes) == 0;
 }
 
-// True if `view` is a tensor of the port.
+// True if `view` is a tensor of the port. `is_state`: its data may be null.
 template <typename View>
-bool Fits(const Executable::Port& port, const View& view) {
+bool Fits(const Executable::Port& port, const View& view, bool is_state) {
   if (view.dtype != port.dtype ||
       view.shape != absl::MakeConstSpan(port.shape)) {
     return false;
@@ -52,7 +54,8 @@ bool Fits(const Executable::Port& port, const View& view) {
   for (const int64_t extent : port.shape) {
     if (extent == 0) return true;
   }
-  return view.data != nullptr && IsAligned(view.data, port.dtype.bytes());
+  if (view.data == nullptr) return is_state;
+  return IsAligned(view.data, port.dtype.bytes());
 }
 
 }  // namespace
@@ -157,6 +160,55 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
       new Session(std::move(executable), arena.data()));
 }
 
+bool Session::IsStateInput(size_t i) const {
+  return std::any_of(state_.begin(), state_.end(), [&](const State& state) {
+    return state.ports.input == static_cast<int>(i);
+  });
+}
+
+bool Session::IsStateOutput(size_t i) const {
+  return std::any_of(state_.begin(), state_.end(), [&](const State& state) {
+    return state.ports.output == static_cast<int>(i);
+  });
+}
+
+absl::Status Session::KeepState(absl::Span<const StateBinding> state) {
+  const Executable::Impl& impl = *executable_.impl_;
+  for (const StateBinding& ports : state) {
+    if (ports.output < 0 || ports.input < 0 ||
+        static_cast<size_t>(ports.output) >= impl.outputs.size() ||
+        static_cast<size_t>(ports.input) >= impl.inputs.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no output ", ports.output, " or no input ",
+                       ports.input, " to keep state"));
+    }
+    const Executable::Port& input =
+        impl.inputs[static_cast<size_t>(ports.input)];
+    const Executable::Port& output =
+        impl.outputs[static_cast<size_t>(ports.output)];
+    if (input.dtype != output.dtype || input.shape != output.shape) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "output ", ports.output, " is ", Describe(output), ", but input ",
+          ports.input, " (%", input.name, ") is ", Describe(input)));
+    }
+    if (IsStateInput(static_cast<size_t>(ports.input)) ||
+        IsStateOutput(static_cast<size_t>(ports.output))) {
+      return absl::InvalidArgumentError(absl::StrCat("output ", ports.output,
+                                                     " or input ", ports.input,
+                                                     " is state twice"));
+    }
+    State added;
+    added.ports = ports;
+    for (int i = 0; i < 2; ++i) {
+      BATON_ASSIGN_OR_RETURN(MutableTensor place,
+                             MutableTensor::Create(input.dtype, input.shape));
+      added.places.push_back(std::move(place));
+    }
+    state_.push_back(std::move(added));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Session::Run(absl::Span<const TensorView> inputs,
                           absl::Span<const MutableTensorView> outputs,
                           ParallelFor* parallel,
@@ -167,10 +219,12 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
     return impl.wrong_number;
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!Fits(impl.inputs[i], inputs[i])) return impl.wrong_input[i];
+    if (!Fits(impl.inputs[i], inputs[i], IsStateInput(i)))
+      return impl.wrong_input[i];
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!Fits(impl.outputs[i], outputs[i])) return impl.wrong_output[i];
+    if (!Fits(impl.outputs[i], outputs[i], IsStateOutput(i)))
+      return impl.wrong_output[i];
   }
   if (parallel != nullptr && parallel->num_threads() > impl.plan.max_threads) {
     return impl.too_many_threads;
@@ -178,9 +232,32 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
   if (is_running_.exchange(true, std::memory_order_acquire)) return impl.busy;
   for (size_t i = 0; i < inputs.size(); ++i) inputs_[i] = inputs[i].data;
   for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
+  for (State& state : state_) {
+    const void*& input = inputs_[static_cast<size_t>(state.ports.input)];
+    void*& output = outputs_[static_cast<size_t>(state.ports.output)];
+    if (input == nullptr) {
+      input = state.places[static_cast<size_t>(state.current)].data();
+    }
+    if (output == nullptr) {
+      output = state.places[static_cast<size_t>(1 - state.current)].data();
+    }
+  }
   cpu::RunState state;
   const executor::PlanRunner::Outcome outcome = runner_->Run(
       inputs_, absl::MakeSpan(outputs_), parallel, &state, instrument);
+  if (outcome.step < 0) {
+    for (State& state : state_) {
+      state.current = 1 - state.current;
+      MutableTensor& kept = state.places[static_cast<size_t>(state.current)];
+      const MutableTensorView& output =
+          outputs[static_cast<size_t>(state.ports.output)];
+      if (output.data != nullptr && kept.num_elements() > 0) {
+        std::memcpy(kept.data(), output.data,
+                    static_cast<size_t>(kept.num_elements()) *
+                        static_cast<size_t>(kept.dtype().bytes()));
+      }
+    }
+  }
   is_running_.store(false, std::memory_order_release);
   if (outcome.step < 0) return absl::OkStatus();
   if (!state.failure.ok()) return state.failure;

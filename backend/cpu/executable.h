@@ -141,6 +141,12 @@ absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options);
 
+// A result that is an input of the next run.
+struct StateBinding {
+  int output = 0;
+  int input = 0;
+};
+
 // The memory of one run at a time. Sessions of one executable share its weights.
 class Session {
  public:
@@ -148,6 +154,12 @@ class Session {
   // Runs in the caller's memory of plan().arena_bytes, aligned to 64 bytes.
   static absl::StatusOr<std::unique_ptr<Session>> Create(
       Executable executable, absl::Span<std::byte> arena);
+
+  // Keeps results from run to run, before the first run. Afterwards a view of
+  // such an input whose data is null is the kept result, zeros at first; other
+  // data takes its place. A view of such an output whose data is null leaves the
+  // result in the session: then nothing is copied, since two places take turns.
+  absl::Status KeepState(absl::Span<const StateBinding> state);
 
   // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
   // not null. Outputs overlap neither inputs nor each other. Allocates nothing
@@ -169,10 +181,19 @@ class Session {
  private:
   Session(Executable executable, void* arena);
 
+  bool IsStateInput(size_t i) const;
+  bool IsStateOutput(size_t i) const;
+
   const Executable executable_;
   std::unique_ptr<executor::PlanRunner> runner_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
+  struct State {
+    StateBinding ports;
+    std::vector<MutableTensor> places;  // two
+    int current = 0;
+  };
+  std::vector<State> state_;
   std::atomic<bool> is_running_{false};
 };
 

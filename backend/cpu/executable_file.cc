@@ -355,6 +355,7 @@ absl::StatusOr<MappedExecutable> ReadExecutable(
   compile.pipeline.clear();
   compile.max_threads = options.max_threads;
   compile.packed = &packed;
+  compile.keep_graph = options.keep_graph;
   compile.origins = std::move(origins);
   absl::StatusOr<Executable> executable = Compile(content.module, compile);
   // The plan of other sources may need other constants.

@@ -77,6 +77,7 @@ struct ReadExecutableOptions {
   // True if `bytes` are a mapped file: pages that were read to check them are
   // released again.
   bool is_mapped = false;
+  bool keep_graph = false;  // see CompileOptions
 };
 
 struct MappedExecutable {

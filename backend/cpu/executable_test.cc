@@ -300,6 +300,47 @@ TEST(SessionTest, RefusesArenasThatDoNotFit) {
                        "must be aligned to 64 bytes"));
 }
 
+TEST(SessionTest, KeepsState) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
+                             Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %sum: Tensor[(2, 3), float32]) {
+  %0 = add(%x, %sum);
+  (multiply(%0, 2f), %0)
+})"),
+                                     {}));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  SmallTensors t;
+  const TensorView kept(DType::Float(32), t.shape, nullptr);
+  EXPECT_THAT(session->Run({t.input(), kept}, {t.output(), t.output()}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "input 1 (%sum)"));
+  const MutableTensorView left(DType::Float(32), t.shape, nullptr);
+  EXPECT_THAT(session->KeepState({{2, 1}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "no output 2"));
+  ASSERT_THAT(session->KeepState({{1, 1}}), IsOk());
+  EXPECT_THAT(session->KeepState({{1, 0}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "state twice"));
+  t.x[0] = 1;
+  for (int run = 1; run <= 5; ++run) {
+    ASSERT_THAT(session->Run({t.input(), kept}, {t.output(), left}), IsOk());
+    EXPECT_EQ(t.y[0], 2.0f * static_cast<float>(run));
+  }
+  // The caller has the result, too.
+  SmallTensors sum;
+  ASSERT_THAT(session->Run({t.input(), kept}, {t.output(), sum.output()}),
+              IsOk());
+  EXPECT_EQ(sum.y[0], 6);
+  ASSERT_THAT(session->Run({t.input(), kept}, {t.output(), left}), IsOk());
+  EXPECT_EQ(t.y[0], 14);
+  // Another state.
+  sum.x[0] = 100;
+  ASSERT_THAT(session->Run({t.input(), sum.input()}, {t.output(), left}),
+              IsOk());
+  EXPECT_EQ(t.y[0], 202);
+  ASSERT_THAT(session->Run({t.input(), kept}, {t.output(), left}), IsOk());
+  EXPECT_EQ(t.y[0], 204);
+}
+
 // Runs the session again in its steps.
 class Intruder final : public executor::RuntimeInstrument {
  public:

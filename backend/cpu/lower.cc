@@ -176,13 +176,6 @@ class Lowering {
     if (options_.use_kernels) FindGroups();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (is_view_[i] || is_claimed_[i]) continue;
-      const GraphNode& node = graph_.nodes[i];
-      if (node.region != nullptr) {
-        BATON_ASSIGN_OR_RETURN(KernelChoice region, LowerRegion(node));
-        BATON_RETURN_IF_ERROR(
-            AddPlanarStep(std::move(region), {static_cast<int>(i)}));
-        continue;
-      }
       BATON_RETURN_IF_ERROR(Lower(static_cast<int>(i)));
     }
     for (const int t : graph_.outputs) BATON_RETURN_IF_ERROR(MakePlanar(t));
@@ -191,6 +184,10 @@ class Lowering {
 
   absl::Status Lower(int number) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    if (node.region != nullptr) {
+      BATON_ASSIGN_OR_RETURN(KernelChoice region, LowerRegion(node));
+      return AddPlanarStep(std::move(region), {number});
+    }
     if (options_.use_kernels) {
       // The last node of a group is lowered with all of it.
       const int group = group_of_[static_cast<size_t>(number)];
@@ -216,6 +213,14 @@ class Lowering {
     }
     steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<KernelChoice> LowerRegion(const GraphNode& node) {
+    LowerOptions options = options_;
+    options.max_threads = 1;
+    return RegionStep(node, graph_, [&options](const Graph& graph) {
+      return LowerGraph(graph, options);
+    });
   }
 
   absl::StatusOr<bool> LowerToKernel(int number) {
@@ -627,12 +632,6 @@ class Lowering {
            blocked_of_[static_cast<size_t>(root)] >= 0;
   }
 
-  // The constant that `pack` makes, or that a file has.
-  absl::StatusOr<PackedConstants::Entry> Packed(
-      absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>()> pack) {
-    return options_.packed == nullptr ? pack() : options_.packed->Next(pack);
-  }
-
   absl::Status LowerConv(int number, kernels::blocked::ConvParams params) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
     std::vector<int> nodes = {number};
@@ -674,6 +673,12 @@ class Lowering {
     return absl::OkStatus();
   }
 
+  // The result of `pack`, or the one in the file of this executable.
+  absl::StatusOr<PackedConstants::Entry> Packed(
+      absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>()> pack) {
+    return options_.packed == nullptr ? pack() : options_.packed->Next(pack);
+  }
+
   absl::Status LowerMatmul(int number, kernels::blocked::MatmulParams params) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
     std::vector<int> nodes = {number};
@@ -690,7 +695,7 @@ class Lowering {
             BATON_ASSIGN_OR_RETURN(
                 Tensor tensor, PackWeight(*TensorOf(node.inputs[1]).constant,
                                           HasTransposedWeight(node), params));
-            return PackedConstants::Entry{std::move(tensor), 0};
+            return PackedConstants::Entry{std::move(tensor)};
           }));
       packed.tensor = NewConstant(std::move(entry.tensor));
     }
@@ -968,14 +973,6 @@ class Lowering {
     return result;
   }
 
-  absl::StatusOr<KernelChoice> LowerRegion(const GraphNode& node) {
-    LowerOptions options = options_;
-    options.max_threads = 1;
-    return RegionStep(node, graph_, [&options](const Graph& graph) {
-      return LowerGraph(graph, options);
-    });
-  }
-
   void AddCopy(int from, int to, std::vector<int> nodes, std::string reason) {
     const int64_t bytes = TensorOf(from).bytes();
     LoweredStep step;
@@ -1079,17 +1076,24 @@ class Lowering {
   }
 
   void MakeSteps() {
+    for (size_t t = 0; t < graph_.tensors.size(); ++t) {
+      // Other maps have another shape than their tensors.
+      if (blocked_of_[t] >= 0 &&
+          MapShape(static_cast<int>(t)) == graph_.tensors[t].shape) {
+        planar_of_.insert_or_assign(blocked_of_[t], static_cast<int>(t));
+      }
+    }
     for (size_t i = 0; i < steps_.size(); ++i) {
       const LoweredStep& lowered = steps_[i];
       const KernelChoice& kernel = lowered.kernel;
       BeginStep(kernel, lowered.nodes);
       for (const int t : kernel.inputs) {
         AddInput(OperandOf(t));
-        plan_.notes.back().tensors.push_back({t});
+        plan_.notes.back().tensors.push_back(NotedOf(t));
       }
       for (const int t : kernel.outputs) {
         AddOutput(OperandOf(t));
-        plan_.notes.back().tensors.push_back({t});
+        plan_.notes.back().tensors.push_back(NotedOf(t));
       }
       if (const auto part = part_of_.find(i); part != part_of_.end()) {
         const Place place = StorageOf(part->second.tensor);
@@ -1122,6 +1126,14 @@ class Lowering {
     }
   }
 
+  // The tensor of the graph that tensor `t` is or has the elements of.
+  executor::NotedTensor NotedOf(int t) const {
+    if (static_cast<size_t>(t) < graph_.tensors.size()) return {t, false};
+    const auto found = planar_of_.find(t);
+    if (found == planar_of_.end()) return {};
+    return {found->second, true};
+  }
+
   void BeginStep(const KernelChoice& kernel, const std::vector<int>& nodes) {
     executor::Step step;
     step.function = kernel.function;
@@ -1130,11 +1142,18 @@ class Lowering {
     step.first_operand = static_cast<int32_t>(plan_.operands.size());
     step.items = kernel.items;
     step.cost_ns = kernel.cost_ns;
-    if (kernel.in_place) step.overwritable = executor::Step::kAnyInput;
+    // All inputs, or one of them.
+    int32_t only = -1;
     for (size_t k = 0; k < kernel.inputs.size(); ++k) {
       if (kernel.overwrites >= 0 && kernel.inputs[k] == kernel.overwrites) {
-        step.overwritable = static_cast<int32_t>(k);
+        only = static_cast<int32_t>(k);
       }
+    }
+    in_place_.emplace_back(kernel.in_place || only >= 0, only);
+    if (only >= 0) {
+      step.overwritable = only;
+    } else if (kernel.in_place) {
+      step.overwritable = executor::Step::kAnyInput;
     }
     plan_.steps.push_back(step);
     executor::StepNote note;
@@ -1180,10 +1199,8 @@ class Lowering {
     }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const executor::Step& step = plan_.steps[i];
-      if (step.overwritable == executor::Step::kNoInput ||
-          step.num_outputs != 1) {
-        continue;
-      }
+      const auto [is_allowed, only] = in_place_[i];
+      if (!is_allowed || step.num_outputs != 1) continue;
       const executor::Operand* operands =
           plan_.operands.data() + step.first_operand;
       const executor::Operand& output = operands[step.num_inputs];
@@ -1194,10 +1211,7 @@ class Lowering {
         continue;
       }
       for (int32_t k = 0; k < step.num_inputs; ++k) {
-        if (step.overwritable != executor::Step::kAnyInput &&
-            k != step.overwritable) {
-          continue;
-        }
+        if (only >= 0 && k != only) continue;
         const executor::Value& value =
             plan_.values[static_cast<size_t>(operands[k].value)];
         const Uses& use = uses[static_cast<size_t>(operands[k].value)];
@@ -1238,9 +1252,13 @@ class Lowering {
   std::vector<int> group_of_;     // of nodes
   std::map<int, std::vector<int>> groups_;
   std::vector<LoweredStep> steps_;
+  // Of steps: whether the result may have the memory of an input, and the only
+  // input of which it may; negative for any.
+  std::vector<std::pair<bool, int32_t>> in_place_;
   FlatHashMap<size_t, Place> part_of_;  // of steps: what they write
   std::vector<std::pair<int, int>> copied_outputs_;
   FlatHashMap<int, int32_t> value_of_;
+  FlatHashMap<int, int> planar_of_;  // the tensors of blocked ones
 };
 
 }  // namespace

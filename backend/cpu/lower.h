@@ -18,10 +18,10 @@ struct LowerOptions {
   // False for tests: each operator is a step of the evaluator's kernel.
   bool use_kernels = true;
   bool fuse = true;
-  // The vectors of the kernels; the widest that the processor has by default.
-  std::optional<kernels::blocked::Width> width = std::nullopt;
   // Receives, or has, what is packed; may be null.
   PackedConstants* packed = nullptr;
+  // The vectors of the kernels; the widest that the processor has by default.
+  std::optional<kernels::blocked::Width> width = std::nullopt;
 };
 
 // The plan of `graph`. Its sources are numbers of nodes of the graph. Constants
