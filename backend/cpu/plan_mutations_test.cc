@@ -164,6 +164,7 @@ class HashedPlan {
       for (int32_t k = 0; k < step.num_outputs; ++k) {
         sizes->outputs.push_back(operands[step.num_inputs + k].bytes);
       }
+      if (step.workspace >= 0) plan_.values[step.workspace].bytes = 0;
       step.workspace = -1;
       step.workspace_bytes = 0;
       if (i % 3 == 1) {

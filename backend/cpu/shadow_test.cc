@@ -84,24 +84,23 @@ TEST_F(ShadowTest, RightStepsDoNotDiffer) {
 }
 
 TEST_F(ShadowTest, FindsADefectInEachStepThatItCompares) {
+  Shadow right(*executable_, 1);
+  Run(right);
   const auto count = static_cast<int32_t>(executable_->plan().steps.size());
-  int found = 0;
+  int64_t found = 0;
   for (int32_t step = 0; step < count; ++step) {
-    if (executable_->plan().notes[static_cast<size_t>(step)].kernel == "copy") {
-      continue;
-    }
     Defect defect(step);
     Shadow shadow(*executable_, 1);
     executor::RuntimeInstruments both({&shadow, &defect});
     Run(both);
-    ASSERT_TRUE(shadow.first_difference().has_value()) << step;
+    if (!shadow.first_difference().has_value()) continue;
     EXPECT_EQ(shadow.first_difference()->step, step);
     EXPECT_THAT(shadow.first_difference()->text,
                 HasSubstr("element 0 of result 0 is "));
     EXPECT_TRUE(shadow.first_difference()->source.span.defined());
     ++found;
   }
-  EXPECT_GE(found, 3);
+  EXPECT_EQ(found, right.num_compared());
 }
 
 TEST_F(ShadowTest, FindsADefectInTimeIfOnlySomeStepsAreEvaluated) {
