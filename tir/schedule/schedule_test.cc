@@ -1,5 +1,6 @@
 #include "baton/tir/schedule/schedule.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +11,9 @@
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tir/schedule/state.h"
 #include "baton/tir/schedule/step_text.h"
+#include "baton/tir/schedule/steps.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -134,6 +137,81 @@ TEST(ScheduleTest, ReportsBadSteps) {
       HasSubstr("there is no loop 1: block B has 1 loops around it"));
   EXPECT_THAT(RunSteps(kChain, "\n# a comment\n{\"name\": "),
               HasSubstr("line 3: a step is no JSON"));
+}
+
+TEST(ScheduleTest, DecisionsChangeNothing) {
+  const std::string before = RunSteps(kChain, "");
+  for (
+      const absl::string_view step :
+      {R"({"name": "sample_categorical", "candidates": [4, 8], "probs": [0.5, 0.5], "decision": 1})",
+       R"({"name": "sample_perfect_tile", "loop": {"loop": 0, "of": "B"}, "n": 2, "decision": [16, 8]})",
+       R"({"name": "sample_partitioned_tile", "loop": {"loop": 0, "of": "B"}, "n": 3, "partition_pos": 1, "innerpart_factor": 4})",
+       R"({"name": "sample_compute_location", "block": "B", "decision": 0})",
+       R"({"name": "enter_postproc"})"}) {
+    EXPECT_EQ(RunSteps(kChain, step), before) << step;
+  }
+  EXPECT_THAT(
+      RunSteps(
+          kChain,
+          R"({"name": "sample_categorical", "candidates": [4, 8], "probs": [0.5, 0.5], "decision": 2})"),
+      HasSubstr("the decision 2 is none of 2 candidates"));
+  EXPECT_THAT(
+      RunSteps(
+          kChain,
+          R"({"name": "sample_partitioned_tile", "loop": {"loop": 0, "of": "B"}, "n": 1})"),
+      HasSubstr("a partition has 2 to 64 factors"));
+}
+
+TEST(ScheduleTest, FindsWhereABlockMayBeComputed) {
+  const ScheduleState state = ScheduleState::Create(Read(kChain)).value();
+  const Site* b = state.BlocksNamed("B")[0];
+  EXPECT_EQ(ComputeLocations(state, b),
+            (std::vector<int>{kLocationInline, kLocationRoot, 0}));
+  EXPECT_EQ(ComputeLocation(state, b, 5), 0);
+  EXPECT_EQ(ComputeLocation(state, b, kLocationInline), kLocationInline);
+  // Nothing reads C, which is a parameter.
+  EXPECT_EQ(ComputeLocations(state, state.BlocksNamed("C")[0]),
+            std::vector<int>{kLocationRoot});
+  const Site* loop = LoopsOf(b)[0];
+  EXPECT_EQ(PartitionedTile(loop, 3, 1, 4, {}).value(),
+            (std::vector<int64_t>{32, 4, 1}));
+  EXPECT_EQ(PartitionedTile(loop, 3, 1, 4, {16, 4, 2}).value(),
+            (std::vector<int64_t>{16, 4, 2}));
+  // 128 is no multiple of 3.
+  EXPECT_EQ(PartitionedTile(loop, 2, 1, 3, {}).value(),
+            (std::vector<int64_t>{-1, 1}));
+}
+
+TEST(ScheduleTest, HidesRegions) {
+  EXPECT_THAT(
+      RunSteps(
+          kChain,
+          R"({"name": "unsafe_hide_buffer_access", "block": "C", "buf_type": "read", "buf_index_array": [0]})"),
+      HasSubstr("T.reads()\n                T.writes(C[vi])"));
+  EXPECT_THAT(
+      RunSteps(
+          kChain,
+          R"({"name": "unsafe_hide_buffer_access", "block": "C", "buf_type": "read", "buf_index_array": [1]})"),
+      HasSubstr("block C has 1 such regions, no number 1"));
+  EXPECT_THAT(
+      RunSteps(
+          kChain,
+          R"({"name": "unsafe_hide_buffer_access", "block": "C", "buf_type": "both", "buf_index_array": [0]})"),
+      HasSubstr("expected \"read\" or \"write\""));
+}
+
+// After the reference's test of `merge`.
+TEST(ScheduleTest, Merges) {
+  EXPECT_THAT(
+      RunSteps(
+          kChain,
+          R"({"name": "merge", "loops": [{"loop": 0, "of": "B"}, {"loop": 0, "of": "C"}]})"),
+      HasSubstr("for i_m in range(128):\n            with T.block(\"B\")"));
+  EXPECT_THAT(
+      RunSteps(
+          kMatmul,
+          R"({"name": "merge", "loops": [{"loop": 0, "of": "C"}, {"loop": 1, "of": "C"}]})"),
+      HasSubstr("error"));
 }
 
 TEST(ScheduleTest, RequiresARootBlock) {
