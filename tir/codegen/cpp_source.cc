@@ -619,7 +619,8 @@ class FunctionWriter {
                           value < 0 ? ")" : "");
     }
     // The shortest decimal text that is the number again, if it is short.
-    std::string text = absl::StrFormat(is_double ? "%.15g" : "%.6g", value);
+    std::string text = is_double ? absl::StrFormat("%.15g", value)
+                                 : absl::StrFormat("%.6g", value);
     const double back = is_double ? std::strtod(text.c_str(), nullptr)
                                   : std::strtof(text.c_str(), nullptr);
     if (back != value) {
