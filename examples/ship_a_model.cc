@@ -1,9 +1,9 @@
 // Runs a model that the build made a library: see docs/ship_a_model.md.
 
 // [use]
-#include "examples/mlp.h"
-
 #include <cstdio>
+
+#include "examples/mlp.h"
 
 int main() {
   alignas(64) static unsigned char arena[acme::Mlp::kArenaBytes];

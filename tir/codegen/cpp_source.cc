@@ -619,7 +619,8 @@ class FunctionWriter {
                           value < 0 ? ")" : "");
     }
     // The shortest decimal text that is the number again, if it is short.
-    std::string text = absl::StrFormat(is_double ? "%.15g" : "%.6g", value);
+    std::string text = is_double ? absl::StrFormat("%.15g", value)
+                                 : absl::StrFormat("%.6g", value);
     const double back = is_double ? std::strtod(text.c_str(), nullptr)
                                   : std::strtof(text.c_str(), nullptr);
     if (back != value) {
@@ -835,6 +836,16 @@ class FunctionWriter {
     }
   }
 
+  // The result of a comparison of a value with itself, of which compilers warn.
+  static bool OfEqual(BinaryOp op) {
+    return op == BinaryOp::kEQ || op == BinaryOp::kLE || op == BinaryOp::kGE;
+  }
+  static Text Known(bool value) {
+    return {value ? "true" : "false",
+            Binding::kPrimary,
+            {value ? 1 : 0, value ? 1 : 0}};
+  }
+
   Text EmitLogical(BinaryOp op, DType dtype, const Text& a, const Text& b) {
     const char* sign = "";
     switch (op) {
@@ -867,6 +878,7 @@ class FunctionWriter {
                 Binding::kAny,
                 {0, 1}};
     }
+    if (!dtype.is_float() && a.text == b.text) return Known(OfEqual(op));
     // Compilers warn of comparisons that the types of operands decide.
     const bool integers =
         dtype.is_integral() && !(dtype.is_uint() && dtype.bits() == 64);
@@ -883,10 +895,7 @@ class FunctionWriter {
       if ((op == BinaryOp::kEQ || op == BinaryOp::kNE) && (less || greater)) {
         known = op == BinaryOp::kNE ? 1 : 0;
       }
-      if (known >= 0) {
-        return {
-            known == 1 ? "true" : "false", Binding::kPrimary, {known, known}};
-      }
+      if (known >= 0) return Known(known == 1);
     }
     return {absl::StrCat(At(a, Binding::kAdd), sign, At(b, Binding::kAdd)),
             Binding::kCompare,
@@ -960,6 +969,11 @@ class FunctionWriter {
                          : op == BinaryOp::kAnd ? " & "
                                                 : " | ";
       if (!IsComparison(op)) return {infix(sign), Binding::kAny, {}};
+      if (!dtype.is_float() && a.text == b.text) {
+        return Primary(absl::StrCat("rt::Splat<", Vector(node->dtype()),
+                                    ", int32_t>(", OfEqual(op) ? "-1" : "0",
+                                    ")"));
+      }
       return Primary(absl::StrCat("rt::Convert<", Vector(node->dtype()), ">(",
                                   infix(sign), ")"));
     }
