@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "baton/base/tensor_difference.h"
 #include "gtest/gtest.h"
 
 namespace baton {
@@ -34,6 +35,26 @@ TEST(TensorTest, ComparesBits) {
   EXPECT_EQ(a.Hash(), b.Hash());
   EXPECT_NE(a, c);
   EXPECT_NE(a, d);
+}
+
+TEST(TensorDifferenceTest, ComparesBitsButNaNs) {
+  const float nan = std::nanf("");
+  const Tensor a = *Tensor::FromValues<float>({3}, {1, nan, 0.0f});
+  EXPECT_EQ(FirstDifferentElement(
+                a, *Tensor::FromValues<float>({3}, {1, -nan, 0.0f})),
+            std::nullopt);
+  EXPECT_EQ(FirstDifferentElement(
+                a, *Tensor::FromValues<float>({3}, {1, nan, -0.0f})),
+            2);
+  EXPECT_EQ(
+      FirstDifferentElement(a, *Tensor::FromValues<float>({3}, {1, 1, -0.0f})),
+      1);
+  // As doubles these are equal.
+  const Tensor large = Tensor::Scalar((int64_t{1} << 53) + 1);
+  EXPECT_EQ(FirstDifferentElement(large, Tensor::Scalar(int64_t{1} << 53)), 0);
+  EXPECT_TRUE(HaveSameElements(a, a));
+  EXPECT_FALSE(HaveSameElements(a, *a.Reshaped({1, 3})));
+  EXPECT_FALSE(HaveSameElements(Tensor::Scalar(0.0f), Tensor::Scalar(0)));
 }
 
 TEST(TensorTest, ScalarsOfEveryType) {

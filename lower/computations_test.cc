@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -24,6 +25,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/base/tensor_difference.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/ir/op.h"
@@ -35,6 +37,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/tir/interpreter/interpreter.h"
 #include "baton/tir/ir/expr.h"
@@ -117,38 +120,20 @@ Tensor Positive(const Tensor& x) {
   return std::move(*result).Freeze();
 }
 
-void AppendTensors(const Value& value, std::vector<Tensor>& tensors) {
-  if (value.is_tensor()) {
-    tensors.push_back(value.tensor());
-  } else if (value.is_tuple()) {
-    for (const Value& field : value.fields()) AppendTensors(field, tensors);
-  }
-}
-
 // Compares bit for bit; a NaN equals another.
 std::string Difference(const Tensor& kernel, const Tensor& loops) {
   if (kernel.dtype() != loops.dtype() || kernel.shape() != loops.shape()) {
     return absl::StrCat(kernel.TypeToString(), " and ", loops.TypeToString());
   }
-  const size_t size = static_cast<size_t>(kernel.dtype().bytes());
-  for (int64_t i = 0; i < kernel.num_elements(); ++i) {
-    const size_t at = static_cast<size_t>(i) * size;
-    if (kernel.bytes().substr(at, size) == loops.bytes().substr(at, size)) {
-      continue;
-    }
-    if (kernel.dtype().is_float() && std::isnan(kernel.AtAsDouble(i)) &&
-        std::isnan(loops.AtAsDouble(i))) {
-      continue;
-    }
-    const auto text = [i](const Tensor& t) {
-      return t.dtype().is_float() ? absl::StrCat(t.AtAsDouble(i))
-                                  : absl::StrCat(t.AtAsInt64(i));
-    };
-    return absl::StrCat("element ", i, " of ", kernel.TypeToString(), " is ",
-                        text(kernel), " from the kernel, ", text(loops),
-                        " from the loops");
-  }
-  return "";
+  const std::optional<int64_t> i = FirstDifferentElement(kernel, loops);
+  if (!i.has_value()) return "";
+  const auto text = [i](const Tensor& t) {
+    return t.dtype().is_float() ? absl::StrCat(t.AtAsDouble(*i))
+                                : absl::StrCat(t.AtAsInt64(*i));
+  };
+  return absl::StrCat("element ", *i, " of ", kernel.TypeToString(), " is ",
+                      text(kernel), " from the kernel, ", text(loops),
+                      " from the loops");
 }
 
 // The text of a module, of the first few failures only.
@@ -194,10 +179,11 @@ void Check(const Case& c, uint32_t seed) {
   const absl::StatusOr<Value> expected =
       EvaluateFunction(module, "main", *args);
   ASSERT_TRUE(expected.ok()) << expected.status();
-  std::vector<Tensor> results;
-  AppendTensors(*expected, results);
+  const std::vector<Tensor> results = TensorsOf(*expected);
   std::vector<Tensor> tensors;
-  for (const Value& arg : *args) AppendTensors(arg, tensors);
+  for (const Value& arg : *args) {
+    for (Tensor& tensor : TensorsOf(arg)) tensors.push_back(std::move(tensor));
+  }
   for (const Constant& constant : lowered->constants) {
     tensors.push_back(constant->value());
   }

@@ -44,6 +44,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 
 namespace baton {
 namespace {
@@ -517,15 +518,6 @@ class ProgramMaker {
 
 // Comparing results.
 
-void Flatten(const Value& value, std::vector<Tensor>& tensors) {
-  if (value.is_tensor()) {
-    tensors.push_back(value.tensor());
-    return;
-  }
-  if (!value.is_tuple()) return;
-  for (const Value& field : value.fields()) Flatten(field, tensors);
-}
-
 // Why `b` is not what `a` is; empty if it is.
 std::string Difference(const Tensor& a, const Tensor& b,
                        const relay::RulePromise& promise) {
@@ -741,9 +733,8 @@ class RuleChecker {
         return;
       }
       ++report_.evaluated;
-      std::vector<Tensor> tensors_a, tensors_b;
-      Flatten(*a, tensors_a);
-      Flatten(*b, tensors_b);
+      const std::vector<Tensor> tensors_a = TensorsOf(*a);
+      const std::vector<Tensor> tensors_b = TensorsOf(*b);
       std::string difference;
       if (tensors_a.size() != tensors_b.size()) {
         difference = "the number of results differs";

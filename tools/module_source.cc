@@ -22,6 +22,7 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/testing/workloads/bound_workload.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
@@ -137,14 +138,7 @@ absl::StatusOr<ModulesRead> ReadModules(const ModuleSource& source,
 absl::StatusOr<IRModule> MakeWorkload(const std::string& spec,
                                       bool bind_params) {
   if (!bind_params) return testing::GetWorkloadModule(spec);
-  BATON_ASSIGN_OR_RETURN(testing::Workload workload,
-                         testing::GetWorkload(spec));
-  BATON_ASSIGN_OR_RETURN(
-      Function bound,
-      relay::BindParamsByName(workload.module.Find<Function>("main"),
-                              workload.params));
-  workload.module.Set("main", std::move(bound));
-  return workload.module;
+  return testing::BoundWorkload(spec);
 }
 
 absl::StatusOr<IRModule> WithInputShapes(

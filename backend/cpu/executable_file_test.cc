@@ -17,15 +17,15 @@
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/checksum.h"
+#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
-#include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/workloads/workload.h"
+#include "baton/testing/workloads/bound_workload.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -38,14 +38,8 @@ using ::testing::ElementsAre;
 
 constexpr char kVersion[] = "0.1.0";
 
-absl::StatusOr<IRModule> BoundWorkload(const std::string& spec) {
-  absl::StatusOr<testing::Workload> workload = testing::GetWorkload(spec);
-  if (!workload.ok()) return workload.status();
-  absl::StatusOr<Function> main = relay::BindParamsByName(
-      workload->module.Find<Function>("main"), workload->params);
-  if (!main.ok()) return main.status();
-  IRModule module = workload->module;
-  module.Set("main", *main);
+absl::StatusOr<IRModule> TypedWorkload(const std::string& spec) {
+  BATON_ASSIGN_OR_RETURN(const IRModule module, testing::BoundWorkload(spec));
   return InferTypes(module);
 }
 
@@ -95,7 +89,7 @@ absl::StatusOr<std::vector<Tensor>> RunOn(const Executable& executable,
 class WorkloadFilesTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(WorkloadFilesTest, GiveTheBytesOfTheModel) {
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, BoundWorkload(GetParam()));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, TypedWorkload(GetParam()));
   BATON_ASSERT_OK_AND_ASSIGN(const Executable compiled, Compile(module, {}));
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> want,
                              RunOn(compiled, module));
@@ -134,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ExecutableFileTest, DamagedFilesAreRefused) {
   BATON_ASSERT_OK_AND_ASSIGN(
       const IRModule module,
-      BoundWorkload(
+      TypedWorkload(
           "resnet{num_layers=8,image_shape=[3,12,12],num_classes=4}"));
   BATON_ASSERT_OK_AND_ASSIGN(const std::string file, FileOf(module));
   ASSERT_THAT(Read(file), IsOk());
@@ -177,7 +171,7 @@ std::string WithHeader(std::string file, size_t place,
 }
 
 TEST(ExecutableFileTest, FilesForOthersAreRefused) {
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, BoundWorkload("mlp"));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, TypedWorkload("mlp"));
   BATON_ASSERT_OK_AND_ASSIGN(const std::string file, FileOf(module));
   EXPECT_THAT(Read(WithHeader(file, 0, "BATEXE")), IsOk());
   EXPECT_THAT(
@@ -199,7 +193,7 @@ TEST(ExecutableFileTest, FilesForOthersAreRefused) {
 }
 
 TEST(ExecutableFileTest, SecondSessionCostsItsArena) {
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, BoundWorkload("mlp"));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, TypedWorkload("mlp"));
   BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, Compile(module, {}));
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> first,
                              Session::Create(executable));

@@ -1,9 +1,7 @@
 #include "baton/backend/cpu/executable.h"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,10 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
-#include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
@@ -26,7 +25,7 @@
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/workloads/workload.h"
+#include "baton/testing/workloads/bound_workload.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -37,34 +36,9 @@ using ::baton::testing::IsOk;
 using ::baton::testing::StatusIs;
 using ::testing::Contains;
 
-// The network with its weights as constants.
-absl::StatusOr<IRModule> BoundWorkload(const std::string& spec) {
-  absl::StatusOr<testing::Workload> workload = testing::GetWorkload(spec);
-  if (!workload.ok()) return workload.status();
-  absl::StatusOr<Function> main = relay::BindParamsByName(
-      workload->module.Find<Function>("main"), workload->params);
-  if (!main.ok()) return main.status();
-  IRModule module = workload->module;
-  module.Set("main", *main);
+absl::StatusOr<IRModule> TypedWorkload(const std::string& spec) {
+  BATON_ASSIGN_OR_RETURN(const IRModule module, testing::BoundWorkload(spec));
   return InferTypes(module);
-}
-
-// Equal bits, but any NaN equals any other.
-bool SameResults(const Tensor& a, const Tensor& b) {
-  if (a == b) return true;
-  if (a.dtype() != b.dtype() || a.shape() != b.shape() ||
-      a.dtype() != DType::Float(32)) {
-    return false;
-  }
-  for (int64_t i = 0; i < a.num_elements(); ++i) {
-    const float x = a.span<float>()[static_cast<size_t>(i)];
-    const float y = b.span<float>()[static_cast<size_t>(i)];
-    if (std::memcmp(&x, &y, sizeof(x)) != 0 &&
-        !(std::isnan(x) && std::isnan(y))) {
-      return false;
-    }
-  }
-  return true;
 }
 
 // The executor gives the bits of the evaluator, for any number of threads.
@@ -92,7 +66,7 @@ void ExpectSameAsEvaluator(const IRModule& module, uint32_t seed = 7) {
                                  session->Run(inputs, &pool));
       ASSERT_EQ(got.size(), results.size());
       for (size_t i = 0; i < got.size(); ++i) {
-        EXPECT_TRUE(SameResults(got[i], results[i].tensor()))
+        EXPECT_TRUE(HaveSameElements(got[i], results[i].tensor()))
             << "output " << i << ", run " << run;
       }
     }
@@ -102,7 +76,7 @@ void ExpectSameAsEvaluator(const IRModule& module, uint32_t seed = 7) {
 class WorkloadsTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(WorkloadsTest, GiveTheBitsOfTheEvaluator) {
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, BoundWorkload(GetParam()));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, TypedWorkload(GetParam()));
   ExpectSameAsEvaluator(module);
 }
 

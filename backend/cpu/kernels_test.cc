@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <random>
@@ -20,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/tensor.h"
+#include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
 #include "baton/relay/bind.h"
@@ -29,6 +29,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
@@ -43,38 +44,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 bool IsLong() { return std::getenv("BATON_LONG_TESTS") != nullptr; }
-
-// Equal bits, but any NaN equals any other.
-bool SameResults(const Tensor& a, const Tensor& b) {
-  if (a == b) return true;
-  if (a.dtype() != b.dtype() || a.shape() != b.shape() ||
-      a.dtype() != DType::Float(32)) {
-    return false;
-  }
-  for (int64_t i = 0; i < a.num_elements(); ++i) {
-    const float x = a.span<float>()[static_cast<size_t>(i)];
-    const float y = b.span<float>()[static_cast<size_t>(i)];
-    if (std::memcmp(&x, &y, sizeof(x)) != 0 &&
-        !(std::isnan(x) && std::isnan(y))) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// The tensors of a value without those of functions and of data types.
-std::vector<Tensor> TensorsOf(const Value& value) {
-  std::vector<Tensor> tensors;
-  if (value.is_tensor()) tensors.push_back(value.tensor());
-  if (value.is_tuple()) {
-    for (const Value& field : value.fields()) {
-      for (Tensor& tensor : TensorsOf(field)) {
-        tensors.push_back(std::move(tensor));
-      }
-    }
-  }
-  return tensors;
-}
 
 // Parameters whose names begin with w become constants.
 absl::StatusOr<IRModule> WithWeights(const std::string& text) {
@@ -137,7 +106,7 @@ void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
     const std::vector<Tensor> results = TensorsOf(*want);
     ASSERT_EQ(got->size(), results.size());
     for (size_t i = 0; i < results.size(); ++i) {
-      ASSERT_TRUE(SameResults((*got)[i], results[i])) << "result " << i;
+      ASSERT_TRUE(HaveSameElements((*got)[i], results[i])) << "result " << i;
     }
   }
 }
@@ -391,7 +360,7 @@ TEST(KernelsTest, RandomPrograms) {
                                       .networks = true}));
     const absl::StatusOr<Executable> model =
         Compile(module, {.max_threads = 3});
-    // What is no dataflow has no plan.
+    // A program that is no dataflow has no plan.
     if (absl::IsUnimplemented(model.status())) continue;
     ASSERT_TRUE(model.ok()) << model.status();
     ++compiled;

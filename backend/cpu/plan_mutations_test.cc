@@ -26,16 +26,15 @@
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/parallel_for.h"
 #include "baton/base/stable_hash.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
-#include "baton/relay/bind.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
 #include "baton/runtime/executor/plan_verifier.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/workloads/workload.h"
+#include "baton/testing/workloads/bound_workload.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -47,19 +46,11 @@ using ::baton::testing::IsOk;
 constexpr int kThreads = 3;
 
 absl::StatusOr<Plan> PlanOf(const std::string& spec) {
-  absl::StatusOr<testing::Workload> workload = testing::GetWorkload(spec);
-  if (!workload.ok()) return workload.status();
-  absl::StatusOr<Function> main = relay::BindParamsByName(
-      workload->module.Find<Function>("main"), workload->params);
-  if (!main.ok()) return main.status();
-  IRModule module = workload->module;
-  module.Set("main", *main);
-  absl::StatusOr<IRModule> typed = InferTypes(module);
-  if (!typed.ok()) return typed.status();
-  absl::StatusOr<Executable> executable =
-      Compile(*typed, {.max_threads = kThreads});
-  if (!executable.ok()) return executable.status();
-  return executable->plan();
+  BATON_ASSIGN_OR_RETURN(const IRModule module, testing::BoundWorkload(spec));
+  BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(const Executable executable,
+                         Compile(typed, {.max_threads = kThreads}));
+  return executable.plan();
 }
 
 // The parameters of a step that hashes: the sizes that its function knows,

@@ -1,7 +1,6 @@
 #include "baton/backend/cpu/shadow.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,8 +17,10 @@
 #include "baton/backend/cpu/graph.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
+#include "baton/base/tensor_difference.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/runtime_instrument.h"
 
@@ -64,18 +65,6 @@ std::optional<Tensor> CopyOf(const cpu::GraphTensor& tensor, bool is_blocked,
   return std::move(*copy).Freeze();
 }
 
-// The first element that differs; -1 if none does.
-int64_t FirstDifference(const Tensor& got, const Tensor& want) {
-  if (got == want) return -1;
-  for (int64_t i = 0; i < got.num_elements(); ++i) {
-    const double a = got.AtAsDouble(i);
-    const double b = want.AtAsDouble(i);
-    if (std::isnan(a) && std::isnan(b)) continue;
-    if (a != b || std::signbit(a) != std::signbit(b)) return i;
-  }
-  return -1;
-}
-
 // The values of tensors of the graph that are known.
 using Known = FlatHashMap<int, Tensor>;
 
@@ -97,15 +86,6 @@ std::optional<Value> ValueOf(const cpu::Graph& graph,
     fields.push_back(*std::move(part));
   }
   return Value::MakeTuple(std::move(fields));
-}
-
-// The tensors of a result, in order.
-void Flatten(const Value& value, std::vector<Tensor>& tensors) {
-  if (!value.is_tuple()) {
-    if (value.is_tensor()) tensors.push_back(value.tensor());
-    return;
-  }
-  for (const Value& field : value.fields()) Flatten(field, tensors);
 }
 
 }  // namespace
@@ -167,8 +147,7 @@ void Shadow::AfterStep(const StepEvent& event) {
           absl::StrCat("the evaluator refuses: ", result.status().message()));
       return;
     }
-    std::vector<Tensor> tensors;
-    Flatten(*result, tensors);
+    const std::vector<Tensor> tensors = TensorsOf(*result);
     for (size_t i = 0; i < std::min(tensors.size(), node.outputs.size()); ++i) {
       known.insert_or_assign(node.outputs[i], tensors[i]);
     }
@@ -183,11 +162,12 @@ void Shadow::AfterStep(const StepEvent& event) {
         CopyOf(graph.tensors[static_cast<size_t>(output.number)],
                output.is_blocked, event.outputs[k]);
     if (!got.has_value()) continue;
-    const int64_t element = FirstDifference(*got, want->second);
-    if (element < 0) continue;
-    report(absl::StrCat("element ", element, " of result ", k, " is ",
-                        got->AtAsDouble(element), ", the evaluator has ",
-                        want->second.AtAsDouble(element)));
+    const std::optional<int64_t> element =
+        FirstDifferentElement(*got, want->second);
+    if (!element.has_value()) continue;
+    report(absl::StrCat("element ", *element, " of result ", k, " is ",
+                        got->AtAsDouble(*element), ", the evaluator has ",
+                        want->second.AtAsDouble(*element)));
   }
   ++(any ? num_compared_ : num_skipped_);
 }
