@@ -232,10 +232,10 @@ absl::StatusOr<CompiledTest> MakeTest(const IRModule& module,
                  pair.second == model.input_names[i];
         });
     if (is_state) {
-      BATON_ASSIGN_OR_RETURN(MutableTensor zero,
-                             MutableTensor::Create(values[i].tensor().dtype(),
-                                                   values[i].tensor().shape()));
-      values[i] = Value(std::move(zero).Freeze());
+      BATON_ASSIGN_OR_RETURN(Tensor zeros,
+                             Tensor::Zeros(values[i].tensor().dtype(),
+                                           values[i].tensor().shape()));
+      values[i] = Value(std::move(zeros));
     }
     inputs.push_back(values[i].tensor());
   }

@@ -116,7 +116,6 @@ class ModelReader {
       inputs.push_back(slot);
       values_[param.get()] = {slot};
     }
-    // Lets are bound before their bodies, so that results are at hand.
     PostOrderVisit(
         main->body(),
         [](const ExprNode* node) {
@@ -129,6 +128,32 @@ class ModelReader {
       return absl::InvalidArgumentError("the function @main has no result");
     }
     return MakeOutputs(*results);
+  }
+
+  // Equal contents are kept once.
+  int ConstantIndex(const Tensor& value) {
+    std::vector<int>& same = by_contents_[std::string(
+        value.bytes().substr(0, std::min<size_t>(value.bytes().size(), 64)))];
+    for (const int i : same) {
+      if (constants[static_cast<size_t>(i)].bytes() == value.bytes()) return i;
+    }
+    constants.push_back(value);
+    same.push_back(static_cast<int>(constants.size()) - 1);
+    return same.back();
+  }
+
+  // The input that has the value of output i in the next run; -1 for none.
+  int StateInput(size_t output) const {
+    if (output >= options_.output_names.size()) return -1;
+    for (const auto& [from, to] : options_.state) {
+      if (from != options_.output_names[output]) continue;
+      const auto found = std::find(options_.input_names.begin(),
+                                   options_.input_names.end(), to);
+      if (found != options_.input_names.end()) {
+        return static_cast<int>(found - options_.input_names.begin());
+      }
+    }
+    return -1;
   }
 
  private:
@@ -181,15 +206,11 @@ class ModelReader {
         }
         return;
       }
-      case ExprKind::kLet: {
-        // The value was visited before; its variable is used in the body,
-        // which was visited, too: see VisitLet.
-        const auto* let = static_cast<const LetNode*>(node);
+      case ExprKind::kLet:
         problems_.Error(
-            let->span(),
+            node->span(),
             "a let is not compiled yet: run the pass ToGraphNormalForm");
         return;
-      }
       case ExprKind::kCall:
         return AddCall(static_cast<const CallNode*>(node));
       case ExprKind::kOp:
@@ -217,20 +238,6 @@ class ModelReader {
     values_[node] = {static_cast<int>(slots.size()) - 1};
   }
 
- public:
-  // Equal contents are kept once.
-  int ConstantIndex(const Tensor& value) {
-    std::vector<int>& same = by_contents_[std::string(
-        value.bytes().substr(0, std::min<size_t>(value.bytes().size(), 64)))];
-    for (const int i : same) {
-      if (constants[static_cast<size_t>(i)].bytes() == value.bytes()) return i;
-    }
-    constants.push_back(value);
-    same.push_back(static_cast<int>(constants.size()) - 1);
-    return same.back();
-  }
-
- private:
   // Names the operators of a call that is not lowered.
   void Refuse(const CallNode* call) {
     bool named = false;
@@ -345,22 +352,6 @@ class ModelReader {
     return absl::OkStatus();
   }
 
- public:
-  // The input that has the value of output i in the next run; -1 for none.
-  int StateInput(size_t output) const {
-    if (output >= options_.output_names.size()) return -1;
-    for (const auto& [from, to] : options_.state) {
-      if (from != options_.output_names[output]) continue;
-      const auto found = std::find(options_.input_names.begin(),
-                                   options_.input_names.end(), to);
-      if (found != options_.input_names.end()) {
-        return static_cast<int>(found - options_.input_names.begin());
-      }
-    }
-    return -1;
-  }
-
- private:
   const IRModule& module_;
   const CompileModelOptions& options_;
   Diagnostics problems_;
@@ -400,6 +391,11 @@ struct Member {
   const Slot* slot = nullptr;
   int index = 0;
 };
+
+// The type of an element behind a member, without its namespace.
+std::string MemberElement(DType dtype) {
+  return dtype.is_bool() ? "bool" : tir::CppElementType(dtype);
+}
 
 class ModelWriter {
  public:
@@ -524,7 +520,8 @@ class ModelWriter {
     arena_lower_bound_ = plan.lower_bound;
   }
 
-  // Of the functions, the weights and the places: what must agree.
+  // Hashes all that header, sources and object must agree on: functions, weights,
+  // places, and the steps with their operands.
   void MakeHash(absl::string_view functions) {
     StableHash hash(1);
     hash.AddString(functions);
@@ -533,6 +530,11 @@ class ModelWriter {
     for (const Slot& slot : model_.slots) {
       hash.Add(static_cast<uint64_t>(slot.offset));
       hash.Add(static_cast<uint64_t>(slot.bytes));
+    }
+    for (const Step& step : model_.steps) {
+      hash.Add(static_cast<uint64_t>(step.function));
+      hash.Add(step.slots.size());
+      for (const int slot : step.slots) hash.Add(static_cast<uint64_t>(slot));
     }
     hash.AddString(options_.cpp_class);
     hash_ = hash.value();
@@ -565,7 +567,8 @@ class ModelWriter {
   std::string WeightsSymbol() const {
     return absl::StrCat(CppIdentifier(options_.name), "_model_", Hex(hash_));
   }
-  // Of the functions for these instructions: no other model has it.
+  // The namespace of the functions for these instructions; no other model has
+  // it.
   std::string NameSpace(CppIsa isa) const {
     return absl::StrCat(CppIdentifier(options_.name), "_", Hex(hash_), "_",
                         tir::CppIsaName(isa));
@@ -589,15 +592,11 @@ class ModelWriter {
                      bool is_const, std::string& text) const {
     absl::StrAppend(&text, "  struct ", type, " {\n");
     for (const Member& member : members) {
-      std::string element = tir::CppElementType(member.slot->dtype);
-      if (member.slot->dtype.is_bool()) element = "bool";
-      if (!absl::EndsWith(element, "_t")) {
-        // float, double, bool
-      } else {
-        element = absl::StrCat("std::", element);
-      }
-      absl::StrAppend(&text, "    ", is_const ? "const " : "", element, "* ",
-                      member.name, ";  // ", DescribeTensor(*member.slot),
+      const std::string element = MemberElement(member.slot->dtype);
+      // Types of fixed width are of <cstdint>.
+      absl::StrAppend(&text, "    ", is_const ? "const " : "",
+                      absl::EndsWith(element, "_t") ? "std::" : "", element,
+                      "* ", member.name, ";  // ", DescribeTensor(*member.slot),
                       "\n");
     }
     absl::StrAppend(&text, "  };\n");
@@ -1071,10 +1070,6 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
     absl::StrAppend(&text, "extern \"C\" const unsigned char ", symbol,
                     "[];\n");
   };
-  const auto element = [](const Tensor& tensor) {
-    return tensor.dtype().is_bool() ? std::string("bool")
-                                    : tir::CppElementType(tensor.dtype());
-  };
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (i < options.input_names.size() &&
         is_state(options.input_names[i], false)) {
@@ -1082,8 +1077,9 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
     }
     const std::string symbol = absl::StrCat(prefix, "input_", i);
     add(inputs[i], symbol);
-    from.push_back(absl::StrCat("reinterpret_cast<const ", element(inputs[i]),
-                                "*>(", symbol, ")"));
+    from.push_back(absl::StrCat("reinterpret_cast<const ",
+                                MemberElement(inputs[i].dtype()), "*>(", symbol,
+                                ")"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string output_name = i < options.output_names.size()
@@ -1095,8 +1091,9 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
     const size_t bytes = outputs[i].bytes().size();
     absl::StrAppend(&buffers, "alignas(64) static unsigned char result_", i,
                     "[", std::max<size_t>(bytes, 1), "];\n");
-    to.push_back(absl::StrCat("reinterpret_cast<", element(outputs[i]),
-                              "*>(result_", i, ")"));
+    to.push_back(absl::StrCat("reinterpret_cast<",
+                              MemberElement(outputs[i].dtype()), "*>(result_",
+                              i, ")"));
     absl::StrAppend(&checks, "  if (std::memcmp(result_", i, ", ", symbol, ", ",
                     bytes, ") != 0) {\n    std::printf(\"output ", i,
                     " differs from the evaluator's\\n\");\n    failed = 1;\n"

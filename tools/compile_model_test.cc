@@ -59,8 +59,9 @@ tir::PrimFunc Parsed(const char* text, absl::string_view name) {
 
 TensorType MapType() { return TensorType({Dim(4), Dim(8)}, DType::Float(32)); }
 
-// y = add(relu(x * w), state), and y is the next state.
-IRModule Accumulator() {
+// y = add(relu(x * w), state), and y is the next state. `swapped`: the operands
+// of add change places.
+IRModule Accumulator(bool swapped = false) {
   IRModule module;
   module.Set("scale", Parsed(kScale, "scale"));
   module.Set("add", Parsed(kAdd, "add"));
@@ -70,7 +71,9 @@ IRModule Accumulator() {
       {8}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   const Call scaled(module.FindGlobalVar("scale"), {x, w}, Attrs(), {},
                     MapType());
-  const Call sum(module.FindGlobalVar("add"), {scaled, state}, Attrs(), {},
+  const Expr first = swapped ? Expr(state) : Expr(scaled);
+  const Expr second = swapped ? Expr(scaled) : Expr(state);
+  const Call sum(module.FindGlobalVar("add"), {first, second}, Attrs(), {},
                  MapType());
   module.Set("main", Function({x, state}, Tuple({sum, scaled, sum})));
   return module;
@@ -194,6 +197,17 @@ TEST(CompileModelTest, EqualModelsGiveEqualFiles) {
   EXPECT_THAT(header, HasSubstr("float* input_1;"));
   EXPECT_THAT(header, HasSubstr("The model a./b.onnx."));
   EXPECT_THAT(first->files[4].text, HasSubstr("\"weight_bytes\":32"));
+}
+
+// The symbol of the weights has the hash that ties header, sources and object.
+TEST(CompileModelTest, OperandsOfStepsAreHashed) {
+  const absl::StatusOr<CompiledModel> first =
+      CompileModel(Accumulator(), Options());
+  const absl::StatusOr<CompiledModel> second =
+      CompileModel(Accumulator(/*swapped=*/true), Options());
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_NE(first->weights.constants[0].symbol,
+            second->weights.constants[0].symbol);
 }
 
 TEST(CompileModelTest, NamesAllOperatorsWithoutLoops) {

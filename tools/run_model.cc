@@ -215,10 +215,9 @@ absl::Status AddState(const RunModelOptions& options, Model& model) {
           absl::StrCat("--state: input ", pair.substr(colon + 1),
                        " has no shape of numbers; --input_shapes gives one"));
     }
-    BATON_ASSIGN_OR_RETURN(MutableTensor zeros,
-                           MutableTensor::Create(type->dtype(), *shape));
+    BATON_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Zeros(type->dtype(), *shape));
     model.state.push_back(ports);
-    model.kept.push_back(std::move(zeros).Freeze());
+    model.kept.push_back(std::move(zeros));
   }
   return model.session == nullptr ? absl::OkStatus()
                                   : model.session->KeepState(model.state);
@@ -655,8 +654,7 @@ bool HasUnknownDimension(const Function& main) {
       });
 }
 
-// Those of `given` that are arguments of `model`. State that is not given is
-// kept.
+// The arguments of `model` among `given`. State that is not given is kept.
 absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
                                           const NamedTensors& given) {
   std::vector<std::string> names = model.input_names;
