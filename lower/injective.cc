@@ -323,7 +323,7 @@ absl::Status LowerLayoutTransform(LoopBuilder& loops) {
       } else {
         from[outer] = position;
       }
-      // What fills a block up is zero.
+      // Elements that only fill a block up are zero.
       if (exists < extent) inside = And(inside, Less(position, exists));
     }
     const PrimExpr value = loops.Load(0, from);
@@ -375,7 +375,7 @@ absl::Status LowerPad(LoopBuilder& loops) {
 absl::Status LowerMirrorPad(LoopBuilder& loops) {
   const auto& attrs = loops.attrs<relay::MirrorPadAttrs>();
   const std::vector<int64_t>& shape = loops.shape();
-  // Whether the elements at the borders occur twice.
+  // 1 if the elements at the borders occur twice.
   const int64_t twice = attrs.mode == "SYMMETRIC" ? 1 : 0;
   for (size_t i = 0; i < shape.size(); ++i) {
     for (const int64_t width : attrs.pad_width[i]) {

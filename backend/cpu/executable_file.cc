@@ -105,7 +105,7 @@ class ContentChecksum {
   std::string buffer_;
 };
 
-// Of bytes in memory; releases the pages of a mapped file.
+// The checksum of bytes in memory; releases the pages of a mapped file.
 uint64_t ChecksumOf(absl::string_view bytes, bool is_mapped) {
   ContentChecksum checksum;
   for (size_t at = 0; at < bytes.size(); at += kChunk) {

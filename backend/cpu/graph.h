@@ -2,7 +2,7 @@
 //
 // A graph is a function without its variables, lets, tuples and calls of other
 // functions: all are resolved. Branches and loops are nodes with graphs inside.
-// What remains is what a plan has steps for.
+// The nodes that remain become steps of a plan.
 
 #ifndef BATON_BACKEND_CPU_GRAPH_H_
 #define BATON_BACKEND_CPU_GRAPH_H_

@@ -328,8 +328,8 @@ class Lowering {
     return root.offset % channel_bytes == 0 ? root.offset / channel_bytes : -1;
   }
 
-  // Whether the elements of a view of a planar map are those of a view of the
-  // blocked map.
+  // True if the view `t` of the planar map `root` has the elements of a view of
+  // the blocked map.
   bool IsBlockedView(int t, const Place& root) const {
     const int64_t first = FirstChannel(t, root);
     if (first < 0 || first % 16 != 0) return false;
@@ -756,7 +756,8 @@ class Lowering {
         int& number = i == 0 ? grouped.a : grouped.b;
         if (const auto found = number_of.find(arg.tensor);
             found != number_of.end()) {
-          // Those of calls come after all operands, of which there may be more.
+          // A result of a call is numbered after all operands, whose number is
+          // not known yet.
           number = -1 - found->second;
           continue;
         }
@@ -1142,18 +1143,11 @@ class Lowering {
     step.first_operand = static_cast<int32_t>(plan_.operands.size());
     step.items = kernel.items;
     step.cost_ns = kernel.cost_ns;
-    // All inputs, or one of them.
-    int32_t only = -1;
+    if (kernel.in_place) step.overwritable = executor::Step::kAnyInput;
     for (size_t k = 0; k < kernel.inputs.size(); ++k) {
       if (kernel.overwrites >= 0 && kernel.inputs[k] == kernel.overwrites) {
-        only = static_cast<int32_t>(k);
+        step.overwritable = static_cast<int32_t>(k);
       }
-    }
-    in_place_.emplace_back(kernel.in_place || only >= 0, only);
-    if (only >= 0) {
-      step.overwritable = only;
-    } else if (kernel.in_place) {
-      step.overwritable = executor::Step::kAnyInput;
     }
     plan_.steps.push_back(step);
     executor::StepNote note;
@@ -1199,8 +1193,10 @@ class Lowering {
     }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const executor::Step& step = plan_.steps[i];
-      const auto [is_allowed, only] = in_place_[i];
-      if (!is_allowed || step.num_outputs != 1) continue;
+      if (step.overwritable == executor::Step::kNoInput ||
+          step.num_outputs != 1) {
+        continue;
+      }
       const executor::Operand* operands =
           plan_.operands.data() + step.first_operand;
       const executor::Operand& output = operands[step.num_inputs];
@@ -1211,7 +1207,10 @@ class Lowering {
         continue;
       }
       for (int32_t k = 0; k < step.num_inputs; ++k) {
-        if (only >= 0 && k != only) continue;
+        if (step.overwritable != executor::Step::kAnyInput &&
+            step.overwritable != k) {
+          continue;
+        }
         const executor::Value& value =
             plan_.values[static_cast<size_t>(operands[k].value)];
         const Uses& use = uses[static_cast<size_t>(operands[k].value)];
@@ -1230,7 +1229,7 @@ class Lowering {
   const LowerOptions options_;
   const kernels::blocked::Kernels& blocked_kernels_;
   executor::Plan plan_;
-  // Those of the graph, then others: packed weights, blocked forms.
+  // The tensors of the graph come first, then packed weights and blocked forms.
   std::vector<GraphTensor> tensors_;
   std::vector<bool> is_view_;    // of nodes
   std::vector<Place> views_;     // of tensors: those of which they are views
@@ -1252,9 +1251,6 @@ class Lowering {
   std::vector<int> group_of_;     // of nodes
   std::map<int, std::vector<int>> groups_;
   std::vector<LoweredStep> steps_;
-  // Of steps: whether the result may have the memory of an input, and the only
-  // input of which it may; negative for any.
-  std::vector<std::pair<bool, int32_t>> in_place_;
   FlatHashMap<size_t, Place> part_of_;  // of steps: what they write
   std::vector<std::pair<int, int>> copied_outputs_;
   FlatHashMap<int, int32_t> value_of_;

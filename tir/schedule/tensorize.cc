@@ -459,7 +459,7 @@ absl::Status Tensorize(ScheduleState& state, const Site* site,
   parts.body = body->body();
   if (!body->annotations().empty()) {
     std::vector<Dict::Entry> entries;
-    // Of two values of one key the schedule's stays.
+    // If both have a key, the value of the schedule stays.
     for (const Dict& dict : {body->annotations(), parts.annotations}) {
       if (dict.empty()) continue;
       for (size_t i = 0; i < dict->keys().size(); ++i) {

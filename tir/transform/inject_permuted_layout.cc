@@ -167,7 +167,8 @@ class Permuter final : public Rewriter {
     if (status_.ok()) status_ = ErrorAt(span, std::move(message));
   }
 
-  // Of the matrices A and B; -1: not permuted.
+  // The widths of the rows of the matrices A and B; -1 if their buffers are not
+  // permuted.
   int64_t width_a_ = -1;
   int64_t width_b_ = -1;
   absl::Status status_;

@@ -319,13 +319,14 @@ class PipelineBuilder {
   }
 
  private:
-  // Of an asynchronous stage, in all of the pipeline.
+  // The state of an asynchronous stage over the whole pipeline.
   struct AsyncStage {
     FlatHashSet<const BufferNode*> buffers;
     // The step that it wrote last; null if it is not known.
     PrimExpr last = Int(-1);
   };
-  // In the prologue, the body, or the epilogue.
+  // The state of an asynchronous stage within the prologue, the body, or the
+  // epilogue.
   struct LocalStage {
     int64_t wait_before = -1;
     PrimExpr wait_count;

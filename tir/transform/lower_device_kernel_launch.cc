@@ -34,7 +34,7 @@
 namespace baton::tir {
 namespace {
 
-// What a launch of a function needs.
+// The parts of a function that its launches refer to.
 struct Kernel {
   PrimFunc function;
   Target target;

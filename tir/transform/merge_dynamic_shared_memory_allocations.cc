@@ -170,7 +170,8 @@ class Linearizer final : public Visitor {
   bool in_kernel_ = false;
   int dynamic_ = 0;
   std::vector<Point> points_;
-  // What the statements around touch, by their depth.
+  // The variables of allocations that each enclosing statement touches; those of
+  // the outermost statement first.
   std::vector<std::vector<const VarNode*>> open_;
   NodeMap<const AllocateNode*> allocations_;
   NodeMap<size_t> levels_;

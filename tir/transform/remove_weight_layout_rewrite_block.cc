@@ -31,7 +31,7 @@ namespace {
 
 constexpr char kAnnotation[] = "meta_schedule.layout_rewrite_preproc";
 
-// What a block rewrites.
+// A block that copies a buffer into another layout.
 struct LayoutRewrite {
   Buffer from;
   Buffer to;

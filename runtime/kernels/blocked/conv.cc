@@ -29,8 +29,8 @@ constexpr size_t AlignUp(int64_t bytes) {
   return static_cast<size_t>((bytes + 63) / 64 * 64);
 }
 
-// What a band reads fits into the second-level cache, and what tiles of it read
-// at a time, and their sums, nearly into the first-level cache.
+// The inputs of a band fit into the second-level cache. The inputs of its tiles,
+// and their sums, nearly fit into the first-level cache.
 constexpr int64_t kBandBytes = int64_t{896} << 10;
 constexpr int64_t kBandPositions = 448;
 // Weights are read for each band.

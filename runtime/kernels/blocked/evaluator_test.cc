@@ -347,7 +347,7 @@ TEST(BlockedTest, GathersChannels) {
     const int64_t channels[] = {numbers.Of(1, 50), numbers.Of(1, 50)};
     const Tensor xs[] = {numbers.Floats({batch, channels[0], h, w}, true),
                          numbers.Floats({batch, channels[1], h, w}, true)};
-    // Those of one input after those of another, a shuffle, or any.
+    // The channels of one input after those of another, a shuffle, or any.
     std::vector<ChannelSource> sources;
     for (int32_t k = 0; k < 2; ++k) {
       for (int32_t c = 0; c < channels[k]; ++c) sources.push_back({k, c});
