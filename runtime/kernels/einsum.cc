@@ -261,11 +261,10 @@ class Contraction {
     if (row.a_stride == 1 && row.b_stride == 1) {
       return multiply([=](int64_t c) BATON_LOOP { return x[c] * y[c]; });
     }
-    if (row.a_stride == 1 && row.b_stride == 0) {
-      return multiply([x, v = *y](int64_t c) BATON_LOOP { return x[c] * v; });
-    }
-    if (row.a_stride == 0 && row.b_stride == 1) {
-      return multiply([u = *x, y](int64_t c) BATON_LOOP { return u * y[c]; });
+    const bool is_outer = row.a_stride == 0 && row.b_stride == 1;
+    if (is_outer || (row.a_stride == 1 && row.b_stride == 0)) {
+      return multiply([row = is_outer ? y : x, factor = is_outer ? *x : *y](
+                          int64_t c) BATON_LOOP { return row[c] * factor; });
     }
     return multiply([=, p = row.a_stride, q = row.b_stride](int64_t c)
                         BATON_LOOP { return x[c * p] * y[c * q]; });
@@ -295,7 +294,7 @@ class Contraction {
     const auto one = [](int64_t, int64_t) BATON_LOOP { return T{1}; };
     if (at.b == nullptr) return add(element(at.a, axis.a_stride), one);
     if (row.a_stride == 0) {
-      return add(first(at.a, axis.a_stride), element(at.b, axis.b_stride));
+      return add(element(at.b, axis.b_stride), first(at.a, axis.a_stride));
     }
     if (row.b_stride == 0) {
       return add(element(at.a, axis.a_stride), first(at.b, axis.b_stride));
@@ -349,26 +348,32 @@ class Contraction {
                                  const Axis& axis, int64_t n, T* out) {
     static_assert(internal::kPartial == 16);
     T lanes[kColumns * 16];
+    const auto add_one = [&](int64_t stride) BATON_LOOP {
+      for (int64_t r = 0; r < n; ++r) {
+        const T* start = at.a + r * row.a_stride;
+        AddLanes(
+            axis.extent,
+            [&](int64_t k) BATON_LOOP { return start[k * stride]; },
+            lanes + r * 16);
+      }
+    };
     const auto add = [&](int64_t a_stride, int64_t b_stride) BATON_LOOP {
       for (int64_t r = 0; r < n; ++r) {
         const Place<T> start = at.Moved(row, r);
-        if (at.b == nullptr) {
-          AddLanes(
-              axis.extent,
-              [&](int64_t k) BATON_LOOP { return start.a[k * a_stride]; },
-              lanes + r * 16);
-        } else {
-          AddLanes(
-              axis.extent,
-              [&](int64_t k) BATON_LOOP {
-                return start.a[k * a_stride] * start.b[k * b_stride];
-              },
-              lanes + r * 16);
-        }
+        AddLanes(
+            axis.extent,
+            [&](int64_t k) BATON_LOOP {
+              return start.a[k * a_stride] * start.b[k * b_stride];
+            },
+            lanes + r * 16);
       }
     };
     // Adjacent elements become vectors.
-    if (axis.a_stride == 1 && axis.b_stride == 1) {
+    if (at.b == nullptr && axis.a_stride == 1) {
+      add_one(1);
+    } else if (at.b == nullptr) {
+      add_one(axis.a_stride);
+    } else if (axis.a_stride == 1 && axis.b_stride == 1) {
       add(1, 1);
     } else if (axis.a_stride == 1 && axis.b_stride == 0) {
       add(1, 0);

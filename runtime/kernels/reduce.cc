@@ -165,8 +165,19 @@ BATON_LOOP inline typename Op::Acc ReduceRun(const Op& op, const T* x,
   return few[0];
 }
 
-// Reduces with an Op: `Acc Start()`, `void Add(T, Acc&)`, `void Merge(const
-// Acc&, Acc&)`; finish(Acc) -> R.
+// Reduces each of `outer` runs with an Op: `Acc Start()`, `void Add(T, Acc&)`,
+// `void Merge(const Acc&, Acc&)`; finish(Acc) -> R.
+template <Vectors kWidest, typename T, typename R, typename Op, typename Finish>
+void ReduceRuns(const T* data, int64_t outer, int64_t extent, R* y,
+                const Op& op, const Finish& finish) {
+  internal::RunLoop<kWidest>([=]() BATON_LOOP {
+    for (int64_t o = 0; o < outer; ++o) {
+      y[o] = finish(ReduceRun(op, data + o * extent, extent));
+    }
+  });
+}
+
+// As ReduceRuns, along the axis of the plan.
 template <Vectors kWidest, typename T, typename R, typename Op, typename Finish>
 void Reduce(const Plan& p, const T* data, R* y, const Op& op,
             const Finish& finish) {
@@ -175,11 +186,7 @@ void Reduce(const Plan& p, const T* data, R* y, const Op& op,
   const int64_t extent = p.extent;
   const int64_t inner = p.inner;
   if (inner == 1) {
-    internal::RunLoop<kWidest>([=]() BATON_LOOP {
-      for (int64_t o = 0; o < outer; ++o) {
-        y[o] = finish(ReduceRun(op, data + o * extent, extent));
-      }
-    });
+    ReduceRuns<kWidest>(data, outer, extent, y, op, finish);
     return;
   }
   internal::RunLoop<NotBeyondMemory(kWidest)>([=]() BATON_LOOP {
@@ -312,7 +319,39 @@ struct BitsOf<T, true> {
   using Type = std::make_unsigned_t<T>;
 };
 
-// Reduces floats and integers with Op<T>; finish<T>(Acc) -> T. Integers are
+// The result of a reduction as it is.
+struct Cast {
+  template <typename T, typename Acc>
+  BATON_LOOP T As(Acc acc) const {
+    return static_cast<T>(acc);
+  }
+};
+
+// The quotient of a sum of `n` numbers.
+struct Quotient {
+  int64_t n;
+  template <typename T, typename Acc>
+  BATON_LOOP T As(Acc sum) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(sum / static_cast<double>(n));
+    } else if constexpr (std::is_signed_v<T>) {
+      return static_cast<T>(static_cast<int64_t>(sum) / n);
+    } else {
+      return static_cast<T>(sum / static_cast<uint64_t>(n));
+    }
+  }
+};
+
+template <typename T, typename Finish>
+struct FinishAs {
+  Finish finish;
+  template <typename Acc>
+  BATON_LOOP T operator()(Acc acc) const {
+    return finish.template As<T>(acc);
+  }
+};
+
+// Reduces floats and integers with Op<T>; finish.As<T>(Acc) -> T. Integers are
 // reduced as unsigned ones if the bits of the result are the same.
 enum class Integers { kBits, kNumbers, kRare };
 template <template <typename> class Op, Integers kIntegers, typename Finish>
@@ -324,27 +363,22 @@ absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
   if (result.num_elements() == 0) return Tensor::Zeros(x.dtype(), plan.shape);
   BATON_ASSIGN_OR_RETURN(
       const Tensor reduced,
-      VisitReduced(
-          name, plan.x.dtype(), [&]<typename N>() -> absl::StatusOr<Tensor> {
-            using T = std::conditional_t<kIntegers == Integers::kBits,
-                                         typename BitsOf<N>::Type, N>;
-            constexpr Vectors kWidest =
-                std::is_floating_point_v<T>    ? Vectors::k512
-                : kIntegers == Integers::kBits ? Vectors::k512
-                : kIntegers == Integers::kRare ? Vectors::k128
-                                               : kWidestReduction<T>;
-            Reduce<kWidest>(plan, static_cast<const T*>(plan.x.data()),
-                            static_cast<T*>(result.data()), Op<T>(),
-                            [finish](typename Op<T>::Acc acc) BATON_LOOP -> T {
-                              return finish.template operator()<T>(acc);
-                            });
-            return std::move(result).Freeze();
-          }));
+      VisitReduced(name, plan.x.dtype(),
+                   [&]<typename N>() -> absl::StatusOr<Tensor> {
+                     using T = std::conditional_t<kIntegers == Integers::kBits,
+                                                  typename BitsOf<N>::Type, N>;
+                     constexpr Vectors kWidest =
+                         std::is_floating_point_v<T>    ? Vectors::k512
+                         : kIntegers == Integers::kBits ? Vectors::k512
+                         : kIntegers == Integers::kRare ? Vectors::k128
+                                                        : kWidestReduction<T>;
+                     Reduce<kWidest>(plan, static_cast<const T*>(plan.x.data()),
+                                     static_cast<T*>(result.data()), Op<T>(),
+                                     FinishAs<T, Finish>{finish});
+                     return std::move(result).Freeze();
+                   }));
   return internal::Convert(name, reduced, x.dtype());
 }
-
-constexpr auto kCast = []<typename T>(auto acc)
-                           BATON_LOOP { return static_cast<T>(acc); };
 
 absl::Status CheckNotEmpty(absl::string_view name, const Tensor& x,
                            const Plan& plan) {
@@ -356,7 +390,7 @@ template <template <typename> class Op>
 absl::StatusOr<Tensor> Extremum(absl::string_view name, const Tensor& x,
                                 const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan(name, x, params));
-  return ReduceNumeric<Op, Integers::kNumbers>(name, x, plan, kCast);
+  return ReduceNumeric<Op, Integers::kNumbers>(name, x, plan, Cast());
 }
 
 // Calls fn(row) -> double with a getter of each group of reduced elements, in
@@ -509,15 +543,21 @@ BATON_LOOP inline int64_t PlaceOf(const T* x, int64_t n, bool last,
   return last ? n - 1 - done - place : done + place;
 }
 
-// The position of the extremum of n > 0 elements, the first or last of equals.
-template <bool kMax, typename T>
-BATON_LOOP inline int64_t PositionOf(const T* x, int64_t n, bool last) {
-  using Op = std::conditional_t<kMax, MaxOp<T>, MinOp<T>>;
-  const T best = ReduceRun(Op(), x, n);
-  if (best != best) {
-    return PlaceOf(x, n, last, [](T v) BATON_LOOP { return v != v; });
-  }
-  return PlaceOf(x, n, last, [best](T v) BATON_LOOP { return v == best; });
+// The positions of extrema[o] among the n > 0 elements of run `o`, the first or
+// last of equals.
+template <typename T>
+void PlacesOf(const T* data, int64_t outer, int64_t n, const T* extrema,
+              bool last, int64_t* to) {
+  internal::RunLoop<kWidestReduction<T>>([=]() BATON_LOOP {
+    for (int64_t o = 0; o < outer; ++o) {
+      const T* x = data + o * n;
+      const T best = extrema[o];
+      to[o] = best != best
+                  ? PlaceOf(x, n, last, [](T v) BATON_LOOP { return v != v; })
+                  : PlaceOf(x, n, last,
+                            [best](T v) BATON_LOOP { return v == best; });
+    }
+  });
 }
 
 template <bool kMax, typename T>
@@ -526,11 +566,20 @@ void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
   const int64_t extent = p.extent;
   const int64_t inner = p.inner;
   if (inner == 1) {
-    internal::RunLoop<kWidestReduction<T>>([=]() BATON_LOOP {
-      for (int64_t o = 0; o < outer; ++o) {
-        to[o] = PositionOf<kMax>(data + o * extent, extent, last);
-      }
-    });
+    // Some runs at a time, which are still in the cache when they are searched.
+    constexpr int64_t kMaxRuns = 256;
+    constexpr int64_t kMaxElements = 4096;
+    T extrema[kMaxRuns];
+    const int64_t runs =
+        std::clamp<int64_t>(kMaxElements / extent, 1, kMaxRuns);
+    for (int64_t o = 0; o < outer; o += runs) {
+      const int64_t n = std::min(runs, outer - o);
+      const T* from = data + o * extent;
+      ReduceRuns<kWidestReduction<T>>(
+          from, n, extent, extrema,
+          std::conditional_t<kMax, MaxOp<T>, MinOp<T>>(), FinishAs<T, Cast>());
+      PlacesOf(from, n, extent, extrema, last, to + o);
+    }
     return;
   }
   internal::RunLoop<NotBeyondMemory(kWidestReduction<T>)>([=]() BATON_LOOP {
@@ -592,12 +641,12 @@ absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
 
 absl::StatusOr<Tensor> Sum(const Tensor& x, const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("sum", x, params));
-  return ReduceNumeric<SumOp, Integers::kBits>("sum", x, plan, kCast);
+  return ReduceNumeric<SumOp, Integers::kBits>("sum", x, plan, Cast());
 }
 
 absl::StatusOr<Tensor> Prod(const Tensor& x, const ReduceParams& params) {
   BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("prod", x, params));
-  return ReduceNumeric<ProdOp, Integers::kBits>("prod", x, plan, kCast);
+  return ReduceNumeric<ProdOp, Integers::kBits>("prod", x, plan, Cast());
 }
 
 absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
@@ -605,17 +654,8 @@ absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
   if (x.dtype().is_integral()) {
     BATON_RETURN_IF_ERROR(CheckNotEmpty("mean", x, plan));
   }
-  const int64_t n = plan.extent;
-  return ReduceNumeric<WideSumOp, Integers::kRare>(
-      "mean", x, plan, [n]<typename T>(auto sum) BATON_LOOP -> T {
-        if constexpr (std::is_floating_point_v<T>) {
-          return static_cast<T>(sum / static_cast<double>(n));
-        } else if constexpr (std::is_signed_v<T>) {
-          return static_cast<T>(static_cast<int64_t>(sum) / n);
-        } else {
-          return static_cast<T>(sum / static_cast<uint64_t>(n));
-        }
-      });
+  return ReduceNumeric<WideSumOp, Integers::kRare>("mean", x, plan,
+                                                   Quotient{plan.extent});
 }
 
 absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params) {

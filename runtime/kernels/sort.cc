@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -55,13 +56,14 @@ AxisView ElementsAround(const Tensor& x, int axis) {
 }
 
 // An integer that orders as elements do in the order of Before: equal for
-// elements of which neither comes before the other.
+// elements of which neither comes before the other. Signed integers are given
+// as unsigned ones of the same bits: FlipOf orders them.
 template <typename E>
 BATON_LOOP inline auto KeyOf(E given) {
   if constexpr (std::is_integral_v<E>) {
+    static_assert(std::is_unsigned_v<E>);
     using U = std::conditional_t<sizeof(E) <= 4, uint32_t, uint64_t>;
-    constexpr U kOffset = static_cast<U>(std::numeric_limits<E>::min());
-    return static_cast<U>(static_cast<U>(given) - kOffset);
+    return static_cast<U>(given);
   } else {
     // Half floats by way of float.
     using F = std::conditional_t<std::is_same_v<E, double>, double, float>;
@@ -73,6 +75,31 @@ BATON_LOOP inline auto KeyOf(E given) {
     const U ordered = (bits & kSign) != 0 ? ~bits : bits | kSign;
     return x != x ? ~U{0} : ordered;
   }
+}
+
+template <typename E>
+using Key = decltype(KeyOf(E{}));
+
+// Calls fn<E>() for the type of elements of `dtype`, integers as unsigned.
+template <typename Fn>
+void VisitUnsigned(DType dtype, const Fn& fn) {
+  VisitDType(dtype, [&fn]<typename T>() {
+    using E = Stored<T>;
+    if constexpr (std::is_integral_v<E>) {
+      fn.template operator()<std::make_unsigned_t<E>>();
+    } else {
+      fn.template operator()<E>();
+    }
+  });
+}
+
+// The bits that differ between KeyOf an element of `dtype` and the key by which
+// it is sorted.
+template <typename E>
+Key<E> FlipOf(DType dtype, bool ascending) {
+  Key<E> flip = ascending ? Key<E>{0} : static_cast<Key<E>>(~Key<E>{0});
+  if (dtype.is_int()) flip ^= Key<E>{1} << (8 * sizeof(E) - 1);
+  return flip;
 }
 
 // What the sorting of one line of elements leaves for the next.
@@ -88,18 +115,23 @@ constexpr int kKeyBytes = std::is_integral_v<E>
                               ? static_cast<int>(sizeof(E))
                               : static_cast<int>(sizeof(KeyOf(E{})));
 
-// Sorts by the bits from kShift on, of which kBytes bytes differ, equals in the
-// order that they have: by one byte after the other, from the lowest.
+// Sorts by the bits from kShift on, equals in the order that they have.
+template <int kShift, typename Item>
+ABSL_ATTRIBUTE_NOINLINE void SortByComparing(std::vector<Item>& items) {
+  std::stable_sort(items.begin(), items.end(), [](Item a, Item b) {
+    return (a >> kShift) < (b >> kShift);
+  });
+}
+
+// As SortByComparing, of bits of which kBytes bytes differ: by one byte after
+// the other, from the lowest.
 template <int kShift, int kBytes, typename Item>
 void RadixSort(Scratch<Item>& scratch) {
   std::vector<Item>& items = scratch.items;
   const size_t n = items.size();
   // Where there are few, or more than are counted here, comparisons serve.
   if (n < 128 || n > std::numeric_limits<uint32_t>::max()) {
-    std::stable_sort(items.begin(), items.end(), [](Item a, Item b) {
-      return (a >> kShift) < (b >> kShift);
-    });
-    return;
+    return SortByComparing<kShift>(items);
   }
   const auto byte = [](Item item, int i) {
     return static_cast<size_t>(item >> (kShift + 8 * i)) & 0xff;
@@ -179,16 +211,16 @@ constexpr int64_t kGroup = 64;
 
 // Where the first group from `begin` on begins of which an element has a key
 // below `bound`; `n` if there is none.
-template <typename E, typename Key>
-int64_t NextBelow(const E* in, int64_t begin, int64_t n, Key flipped,
-                  Key bound) {
+template <typename E>
+int64_t NextBelow(const E* in, int64_t begin, int64_t n, Key<E> flip,
+                  Key<E> bound) {
   int64_t place = n;
   internal::RunLoop([=, &place]() BATON_LOOP {
     for (int64_t first = begin; first < n; first += kGroup) {
       const int64_t end = std::min(n, first + kGroup);
       int found = 0;
       for (int64_t i = first; i < end; ++i) {
-        found |= (KeyOf(in[i]) ^ flipped) < bound ? 1 : 0;
+        found |= (KeyOf(in[i]) ^ flip) < bound ? 1 : 0;
       }
       if (found == 0) continue;
       place = first;
@@ -201,13 +233,11 @@ int64_t NextBelow(const E* in, int64_t begin, int64_t n, Key flipped,
 // The positions of the `k` first of `n` elements, in their order; of equals the
 // earlier comes first. Item holds a key and a position.
 template <typename Item, typename E>
-void FirstPositions(const E* in, int64_t n, int64_t k, bool ascending,
+void FirstPositions(const E* in, int64_t n, int64_t k, Key<E> flip,
                     int64_t* out, Scratch<Item>& scratch) {
-  using Key = decltype(KeyOf(E{}));
   constexpr int kBits = 4 * static_cast<int>(sizeof(Item));
-  const Key flipped = ascending ? Key{0} : static_cast<Key>(~Key{0});
   const auto item = [&](int64_t i) -> Item {
-    const auto key = static_cast<Key>(KeyOf(in[i]) ^ flipped);
+    const auto key = static_cast<Key<E>>(KeyOf(in[i]) ^ flip);
     return static_cast<Item>(key) << kBits | static_cast<Item>(i);
   };
   std::vector<Item>& best = scratch.items;
@@ -216,13 +246,14 @@ void FirstPositions(const E* in, int64_t n, int64_t k, bool ascending,
   if (k <= kFew) {
     best.resize(static_cast<size_t>(k));
     size_t kept = 0;
-    Key worst = 0;  // Of those kept, once there are k.
+    Key<E> worst = 0;  // Of those kept, once there are k.
     for (int64_t i = 0; i < n;) {
       bool changed = false;
       for (const int64_t end = std::min(n, i + kGroup); i < end; ++i) {
         const Item next = item(i);
         // An equal one was earlier.
-        if (kept == best.size() && static_cast<Key>(next >> kBits) >= worst) {
+        if (kept == best.size() &&
+            static_cast<Key<E>>(next >> kBits) >= worst) {
           continue;
         }
         changed = true;
@@ -230,9 +261,9 @@ void FirstPositions(const E* in, int64_t n, int64_t k, bool ascending,
         size_t at = kept - 1;
         for (; at > 0 && next < best[at - 1]; --at) best[at] = best[at - 1];
         best[at] = next;
-        worst = static_cast<Key>(best[kept - 1] >> kBits);
+        worst = static_cast<Key<E>>(best[kept - 1] >> kBits);
       }
-      if (!changed) i = NextBelow(in, i, n, flipped, worst);
+      if (!changed) i = NextBelow(in, i, n, flip, worst);
     }
   } else {
     best.resize(static_cast<size_t>(n));
@@ -305,7 +336,7 @@ bool ForEachLine(const E* in, const AxisView& view, int64_t k, To* out,
 // As FirstPositions, for all lines of `in`, of keys of four bytes.
 template <typename E>
 void PositionsByColumns(const E* in, const AxisView& view, int64_t k,
-                        bool ascending, int64_t* out) {
+                        uint32_t flip, int64_t* out) {
   using Item = uint64_t;
   constexpr int64_t kN = kLanes<Item>;
   std::vector<E> elements(static_cast<size_t>(view.extent * kN));
@@ -313,15 +344,14 @@ void PositionsByColumns(const E* in, const AxisView& view, int64_t k,
   ForEachBlock(view, kN, [&](int64_t base, int64_t lines, int64_t step) {
     internal::StridedCopy(sizeof(E), {view.extent, lines}, in + base,
                           {view.inner, step}, elements.data(), {kN, 1});
-    internal::RunLoop([in = elements.data(), out = items.data(), ascending,
+    internal::RunLoop([in = elements.data(), out = items.data(), flip,
                        rows = view.extent]() BATON_LOOP {
       const E* from = in;
       Item* to = out;
-      const uint32_t flipped = ascending ? 0 : ~uint32_t{0};
       for (int64_t i = 0; i < rows; ++i) {
         for (int64_t j = 0; j < kLanes<Item>; ++j, ++from, ++to) {
           const auto key = static_cast<uint32_t>(KeyOf(*from));
-          *to = Item{key ^ flipped} << 32 | static_cast<Item>(i);
+          *to = Item{key ^ flip} << 32 | static_cast<Item>(i);
         }
       }
     });
@@ -345,41 +375,45 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
   if (!x.dtype().IsStorable()) {
     return internal::UnsupportedDType(kernel, x.dtype());
   }
-  VisitDType(x.dtype(), [&]<typename T>() {
-    using E = Stored<T>;
-    const E* in = internal::Data<T>(x);
+  if (view.extent > std::numeric_limits<uint32_t>::max() &&
+      x.dtype() != DType::Float(64) && x.dtype() != DType::UInt(64) &&
+      x.dtype() != DType::Int(64)) {
+    // So long a line of keys of four bytes is sorted by keys of eight.
+    BATON_ASSIGN_OR_RETURN(
+        const Tensor wide,
+        Convert(kernel, x,
+                x.dtype().is_float() ? DType::Float(64) : DType::Int(64)));
+    return SortedPositions(kernel, wide, axis, k, ascending);
+  }
+  VisitUnsigned(x.dtype(), [&]<typename E>() {
+    const E* in = static_cast<const E*>(x.data());
+    const Key<E> flip = FlipOf<E>(x.dtype(), ascending);
     // Keys of fewer bytes take fewer steps of RadixSort, and few positions are
     // found faster one line after the other.
     if constexpr (kKeyBytes<E> == 4) {
       if (SortsColumns<uint64_t>(view) && k >= view.extent / 64) {
-        return PositionsByColumns(in, view, k, ascending, out.data());
+        return PositionsByColumns(in, view, k, flip, out.data());
       }
     }
-    const auto for_each_line = [&]<typename Item>(Scratch<Item> scratch) {
-      ForEachLine(in, view, k, out.data(), [&](const E* line, int64_t* first) {
-        FirstPositions<Item>(line, view.extent, k, ascending, first, scratch);
-        return true;
-      });
-    };
-    if (sizeof(KeyOf(E{})) == 4 &&
-        view.extent <= std::numeric_limits<uint32_t>::max()) {
-      for_each_line(Scratch<uint64_t>());
-    } else {
-      for_each_line(Scratch<unsigned __int128>());
-    }
+    using Item =
+        std::conditional_t<sizeof(Key<E>) == 4, uint64_t, unsigned __int128>;
+    Scratch<Item> scratch;
+    ForEachLine(in, view, k, out.data(), [&](const E* line, int64_t* first) {
+      FirstPositions<Item>(line, view.extent, k, flip, first, scratch);
+      return true;
+    });
   });
   return std::move(result).Freeze();
 }
 
 // The element that KeyOf made `key` of: not of half floats, of a NaN, nor of a
 // zero with a sign.
-template <typename E, typename Key>
-BATON_LOOP inline E ElementOf(Key key) {
+template <typename E>
+BATON_LOOP inline E ElementOf(Key<E> key) {
   if constexpr (std::is_integral_v<E>) {
-    return static_cast<E>(key +
-                          static_cast<Key>(std::numeric_limits<E>::min()));
+    return static_cast<E>(key);
   } else {
-    constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
+    constexpr Key<E> kSign = Key<E>{1} << (8 * sizeof(Key<E>) - 1);
     return std::bit_cast<E>((key & kSign) != 0 ? key ^ kSign : ~key);
   }
 }
@@ -396,53 +430,49 @@ BATON_LOOP inline int SharesKey(E x) {
 
 // Sorts `count` elements, and returns true; or returns false where elements
 // have equal keys and different bytes.
-template <typename E, typename Key>
-bool SortLine(const E* in, int64_t count, bool ascending, E* out,
-              Scratch<Key>& scratch) {
-  std::vector<Key>& keys = scratch.items;
+template <typename E>
+bool SortLine(const E* in, int64_t count, Key<E> flip, E* out,
+              Scratch<Key<E>>& scratch) {
+  std::vector<Key<E>>& keys = scratch.items;
   keys.resize(static_cast<size_t>(count));
-  const Key flipped = ascending ? Key{0} : static_cast<Key>(~Key{0});
   int special = 0;
   for (int64_t i = 0; i < count; ++i) {
     special |= SharesKey(in[i]);
-    keys[static_cast<size_t>(i)] = KeyOf(in[i]) ^ flipped;
+    keys[static_cast<size_t>(i)] = KeyOf(in[i]) ^ flip;
   }
   if (special != 0) return false;
   RadixSort<0, kKeyBytes<E>>(scratch);
   for (int64_t i = 0; i < count; ++i) {
-    out[i] =
-        ElementOf<E>(static_cast<Key>(keys[static_cast<size_t>(i)] ^ flipped));
+    out[i] = ElementOf<E>(keys[static_cast<size_t>(i)] ^ flip);
   }
   return true;
 }
 
 // As SortLine, for all lines of `in`.
 template <typename E>
-bool SortByColumns(const E* in, const AxisView& view, bool ascending, E* out) {
-  using Key = decltype(KeyOf(E{}));
-  constexpr int64_t kN = kLanes<Key>;
+bool SortByColumns(const E* in, const AxisView& view, Key<E> flip, E* out) {
+  constexpr int64_t kN = kLanes<Key<E>>;
   std::vector<E> elements(static_cast<size_t>(view.extent * kN));
-  std::vector<Key> keys(elements.size());
-  const Key flipped = ascending ? Key{0} : ~Key{0};
+  std::vector<Key<E>> keys(elements.size());
   int special = 0;
   ForEachBlock(view, kN, [&](int64_t base, int64_t lines, int64_t step) {
     if (special != 0) return;
     internal::StridedCopy(sizeof(E), {view.extent, lines}, in + base,
                           {view.inner, step}, elements.data(), {kN, 1});
     internal::RunLoop([from = elements.data(), to = keys.data(),
-                       n = view.extent * kN, flipped, &special]() BATON_LOOP {
+                       n = view.extent * kN, flip, &special]() BATON_LOOP {
       int found = 0;
       for (int64_t i = 0; i < n; ++i) {
         found |= SharesKey(from[i]);
-        to[i] = KeyOf(from[i]) ^ flipped;
+        to[i] = KeyOf(from[i]) ^ flip;
       }
       special = found;
     });
     SortColumns(keys.data(), view.extent);
     internal::RunLoop([from = keys.data(), to = elements.data(),
-                       n = view.extent * kN, flipped]() BATON_LOOP {
+                       n = view.extent * kN, flip]() BATON_LOOP {
       for (int64_t i = 0; i < n; ++i) {
-        to[i] = ElementOf<E>(static_cast<Key>(from[i] ^ flipped));
+        to[i] = ElementOf<E>(from[i] ^ flip);
       }
     });
     internal::StridedCopy(sizeof(E), {view.extent, lines}, elements.data(),
@@ -458,21 +488,24 @@ bool SortByKeys(const Tensor& x, int axis, bool ascending, void* result) {
     return false;
   }
   const AxisView view = ElementsAround(x, axis);
-  const absl::StatusOr<bool> sorted = internal::VisitNumeric(
-      "sort", x.dtype(), [&]<typename E>() -> absl::StatusOr<bool> {
-        const E* in = internal::Data<E>(x);
-        E* out = static_cast<E*>(result);
-        using Key = decltype(KeyOf(E{}));
-        if (SortsColumns<Key>(view)) {
-          return SortByColumns(in, view, ascending, out);
-        }
-        Scratch<Key> scratch;
-        return ForEachLine(
-            in, view, view.extent, out, [&](const E* line, E* sorted) {
-              return SortLine(line, view.extent, ascending, sorted, scratch);
-            });
-      });
-  return sorted.ok() && *sorted;
+  bool is_sorted = false;
+  VisitUnsigned(x.dtype(), [&]<typename E>() {
+    if constexpr (std::is_integral_v<E> || std::is_floating_point_v<E>) {
+      const E* in = static_cast<const E*>(x.data());
+      E* out = static_cast<E*>(result);
+      const Key<E> flip = FlipOf<E>(x.dtype(), ascending);
+      if (SortsColumns<Key<E>>(view)) {
+        is_sorted = SortByColumns(in, view, flip, out);
+        return;
+      }
+      Scratch<Key<E>> scratch;
+      is_sorted = ForEachLine(
+          in, view, view.extent, out, [&](const E* line, E* sorted) {
+            return SortLine(line, view.extent, flip, sorted, scratch);
+          });
+    }
+  });
+  return is_sorted;
 }
 
 // The first `k` of `positions` along the axis, and the elements there.
@@ -508,6 +541,44 @@ absl::StatusOr<TopKResult> First(const Tensor& x, const Tensor& positions,
   return TopKResult{std::move(values).Freeze(), std::move(converted)};
 }
 
+// Scans all lines of `in`; integers are unsigned, whose sums and products wrap.
+template <bool kMultiply, typename E>
+void ScanLines(const E* in, const AxisView& view, bool exclusive, E* out) {
+  const auto combine = [](E a, E b) -> E {
+    if constexpr (std::is_integral_v<E>) {
+      using W = internal::Wrapping<E>;
+      const W p = a;
+      const W q = b;
+      return static_cast<E>(kMultiply ? p * q : p + q);
+    } else {
+      return kMultiply ? a * b : a + b;
+    }
+  };
+  const E start = kMultiply ? E{1} : E{0};
+  const int64_t inner = view.inner;
+  for (int64_t outer = 0; outer < view.outer; ++outer) {
+    if (inner == 1) {
+      E total = start;
+      for (int64_t i = 0; i < view.extent; ++i) {
+        const E next = combine(total, in[i]);
+        out[i] = exclusive ? total : next;
+        total = next;
+      }
+    } else {
+      // Adjacent lines become vectors.
+      for (int64_t j = 0; j < inner; ++j) {
+        out[j] = exclusive ? start : combine(start, in[j]);
+      }
+      const E* terms = exclusive ? in : in + inner;
+      for (int64_t at = inner; at < view.extent * inner; ++at) {
+        out[at] = combine(out[at - inner], *terms++);
+      }
+    }
+    in += view.extent * inner;
+    out += view.extent * inner;
+  }
+}
+
 template <bool kMultiply>
 absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
                             absl::optional<int64_t> axis, DType dtype,
@@ -526,45 +597,15 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(data.dtype(), data.shape()));
   const AxisView view = ElementsAround(data, along);
-  BATON_RETURN_IF_ERROR(internal::VisitNumeric(
-      kernel, data.dtype(), [&]<typename E>() -> absl::Status {
-        const E* in = internal::Data<E>(data);
-        E* out = static_cast<E*>(result.data());
-        const auto combine = [](E a, E b) -> E {
-          if constexpr (std::is_integral_v<E>) {
-            using W = internal::Wrapping<E>;
-            const W p = static_cast<W>(a);
-            const W q = static_cast<W>(b);
-            return static_cast<E>(kMultiply ? p * q : p + q);
-          } else {
-            return kMultiply ? a * b : a + b;
-          }
-        };
-        const E start = kMultiply ? E{1} : E{0};
-        const int64_t inner = view.inner;
-        for (int64_t outer = 0; outer < view.outer; ++outer) {
-          if (inner == 1) {
-            E total = start;
-            for (int64_t i = 0; i < view.extent; ++i) {
-              const E next = combine(total, in[i]);
-              out[i] = exclusive ? total : next;
-              total = next;
-            }
-          } else {
-            // Adjacent lines become vectors.
-            for (int64_t j = 0; j < inner; ++j) {
-              out[j] = exclusive ? start : combine(start, in[j]);
-            }
-            const E* terms = exclusive ? in : in + inner;
-            for (int64_t at = inner; at < view.extent * inner; ++at) {
-              out[at] = combine(out[at - inner], *terms++);
-            }
-          }
-          in += view.extent * inner;
-          out += view.extent * inner;
-        }
-        return absl::OkStatus();
-      }));
+  if (!data.dtype().IsStorable() || data.dtype().is_bool()) {
+    return internal::UnsupportedDType(kernel, data.dtype());
+  }
+  VisitUnsigned(data.dtype(), [&]<typename E>() {
+    if constexpr (std::is_arithmetic_v<E>) {
+      ScanLines<kMultiply>(static_cast<const E*>(data.data()), view, exclusive,
+                           static_cast<E*>(result.data()));
+    }
+  });
   return Convert(kernel, std::move(result).Freeze(), result_dtype);
 }
 

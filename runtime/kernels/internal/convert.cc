@@ -98,6 +98,68 @@ template <typename Some, typename From, typename To>
 
 #endif  // BATON_HAS_WIDE_LOOPS
 
+// The unsigned integer of the size of T; floats as they are.
+template <typename T, bool kIntegral = std::is_integral_v<T>>
+struct UnsignedOf {
+  using Type = T;
+};
+template <typename T>
+struct UnsignedOf<T, true> {
+  using Type = std::make_unsigned_t<T>;
+};
+template <typename T>
+using Unsigned = typename UnsignedOf<T>::Type;
+
+// Conversions between integers that give the same bits share a loop: those to
+// integers of one size, and from wider integers of one size.
+template <typename From, typename To>
+constexpr bool kKeepsBits = std::is_integral_v<From>&& std::is_integral_v<To> &&
+                            sizeof(To) <= sizeof(From);
+
+template <typename From, typename To>
+void MapCast(const From* from, int64_t n, To* to) {
+  MapRun(from, n, to, [](From v) BATON_LOOP { return static_cast<To>(v); });
+}
+
+template <typename From, typename To>
+void ConvertElements(const void* from, int64_t n, void* to) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    using Target =
+        std::conditional_t<std::is_same_v<To, int64_t>, To, Unsigned<To>>;
+    Truncate(static_cast<const From*>(from), n, static_cast<Target*>(to));
+  } else if constexpr (!std::is_same_v<From, To>) {
+    // A float64 out of the range of float32 is undefined in the language,
+    // infinite by IEEE 754, which all our platforms follow.
+    using Source =
+        std::conditional_t<kKeepsBits<From, To>, Unsigned<From>, From>;
+    MapCast(static_cast<const Source*>(from), n,
+            static_cast<Unsigned<To>*>(to));
+  }
+}
+
+template <typename T>
+void MapToBool(const T* from, int64_t n, uint8_t* to) {
+  MapRun(from, n, to,
+         [](T v) BATON_LOOP { return static_cast<uint8_t>(v != T(0)); });
+}
+
+template <typename From>
+void ConvertToBool(const void* from, int64_t n, void* to) {
+  MapToBool(static_cast<const Unsigned<From>*>(from), n,
+            static_cast<uint8_t*>(to));
+}
+
+template <typename T>
+void MapBool(const uint8_t* from, int64_t n, T* to) {
+  MapRun(from, n, to,
+         [](uint8_t v) BATON_LOOP { return static_cast<T>(v != 0); });
+}
+
+template <typename To>
+void ConvertBool(const void* from, int64_t n, void* to) {
+  MapBool(static_cast<const uint8_t*>(from), n, static_cast<Unsigned<To>*>(to));
+}
+
 // Calls fn<T>() for the types that elements are stored as, half floats aside.
 template <typename Fn>
 absl::StatusOr<Tensor> VisitStored(absl::string_view kernel, DType dtype,
@@ -124,12 +186,6 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(dtype, x.shape()));
   const int64_t n = x.num_elements();
-  // Stores fn(element) of elements that are stored as From, as To.
-  const auto map = [n, &x,
-                    &result]<typename From, typename To>(const auto& fn) {
-    MapRun(static_cast<const From*>(x.data()), n,
-           static_cast<To*>(result.data()), fn);
-  };
   if (IsHalf(x.dtype())) {
     WidenHalves(x.dtype(), static_cast<const uint16_t*>(x.data()), n,
                 static_cast<float*>(result.data()));
@@ -142,31 +198,23 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
   }
   return VisitStored(
       kernel, x.dtype(), [&]<typename From>() -> absl::StatusOr<Tensor> {
+        const void* from = x.data();
+        void* to = result.data();
         if (dtype.is_bool()) {
-          map.template operator()<From, uint8_t>([](From v) BATON_LOOP {
-            return static_cast<uint8_t>(v != From(0));
-          });
+          ConvertToBool<From>(from, n, to);
           return std::move(result).Freeze();
         }
-        return VisitNumeric(
-            kernel, dtype, [&]<typename To>() -> absl::StatusOr<Tensor> {
-              if (x.dtype().is_bool()) {
-                map.template operator()<From, To>([](From v) BATON_LOOP {
-                  return static_cast<To>(v != From(0));
-                });
-              } else if constexpr (std::is_floating_point_v<From> &&
-                                   std::is_integral_v<To>) {
-                Truncate(static_cast<const From*>(x.data()), n,
-                         static_cast<To*>(result.data()));
-              } else {
-                // A float64 out of the range of float32 is undefined in the
-                // language, infinite by IEEE 754, which all our platforms
-                // follow.
-                map.template operator()<From, To>(
-                    [](From v) BATON_LOOP { return static_cast<To>(v); });
-              }
-              return std::move(result).Freeze();
-            });
+        return VisitNumeric(kernel, dtype,
+                            [&]<typename To>() -> absl::StatusOr<Tensor> {
+                              if constexpr (std::is_same_v<From, uint8_t>) {
+                                if (x.dtype().is_bool()) {
+                                  ConvertBool<To>(from, n, to);
+                                  return std::move(result).Freeze();
+                                }
+                              }
+                              ConvertElements<From, To>(from, n, to);
+                              return std::move(result).Freeze();
+                            });
       });
 }
 
