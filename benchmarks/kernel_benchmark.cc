@@ -28,6 +28,7 @@
 #include "baton/runtime/kernels/blocked/matmul.h"
 #include "baton/runtime/kernels/conv.h"
 #include "baton/runtime/kernels/linear.h"
+#include "baton/tools/machine_peak.h"
 
 namespace baton::kernels::blocked {
 namespace {
@@ -38,65 +39,8 @@ double Now() {
       .count();
 }
 
-// Sums of 12 independent chains of `steps` multiply-adds of vectors.
-template <typename T, int kBytes>
-[[gnu::always_inline]] inline T Chains(int64_t steps) {
-  typedef T Vec __attribute__((vector_size(kBytes)));
-  constexpr int kChains = 12;
-  Vec sums[kChains];
-#pragma GCC unroll 12
-  for (int i = 0; i < kChains; ++i) sums[i] = Vec{} + static_cast<T>(i);
-  Vec x = Vec{} + T(0.999);
-  asm volatile("" : "+m"(x));
-  for (int64_t step = 0; step < steps; ++step) {
-#pragma GCC unroll 12
-    for (int i = 0; i < kChains; ++i) sums[i] = sums[i] * x + x;
-    asm volatile("" : "+m"(x));
-  }
-  Vec sum = Vec{};
-#pragma GCC unroll 12
-  for (int i = 0; i < kChains; ++i) sum += sums[i];
-  return sum[0];
-}
-
-#ifdef __x86_64__
-[[gnu::target("avx2,fma")]] float Chains128(int64_t n) {
-  return Chains<float, 16>(n);
-}
-[[gnu::target("avx2,fma")]] float Chains256(int64_t n) {
-  return Chains<float, 32>(n);
-}
-[[gnu::target("avx512f,avx2,fma")]] float Chains512(int64_t n) {
-  return Chains<float, 64>(n);
-}
-#endif
-float ChainsPlain(int64_t n) { return Chains<float, 16>(n); }
-
-// Operations (multiplications and additions) in a second.
-double Peak(Width width) {
-  float (*chains)(int64_t) = ChainsPlain;
-  int lanes = 4;
-#ifdef __x86_64__
-  if (width == Width::k128) chains = Chains128;
-  if (width == Width::k256) {
-    chains = Chains256;
-    lanes = 8;
-  }
-  if (width == Width::k512) {
-    chains = Chains512;
-    lanes = 16;
-  }
-#endif
-  constexpr int64_t kSteps = 20000;
-  double best = 1e9;
-  volatile float sink = 0;
-  const double end = Now() + 0.02;
-  while (Now() < end) {
-    const double start = Now();
-    sink = sink + chains(kSteps);
-    best = std::min(best, Now() - start);
-  }
-  return 2.0 * 12 * lanes * kSteps / best;
+int VectorBytes(Width width) {
+  return width == Width::k512 ? 64 : width == Width::k256 ? 32 : 16;
 }
 
 struct Free {
@@ -120,7 +64,7 @@ void Report(const std::string& name, Width width, double operations,
   double peak = 0;
   run();
   for (int round = 0; round < 5; ++round) {
-    peak = std::max(peak, Peak(width));
+    peak = std::max(peak, MeasurePeakFlops(VectorBytes(width)));
     const double end = Now() + 0.03;
     int runs = 0;
     while (Now() < end || runs < 3) {

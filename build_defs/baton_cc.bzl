@@ -9,7 +9,7 @@ For a package:
     load("//build_defs:baton_cc.bzl", "baton_cc_library", "baton_cc_test")
 
     package(
-        default_visibility = ["//visibility:public"],
+        default_visibility = ["//:baton"],
         features = ["layering_check"],
     )
 

@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -28,6 +27,7 @@
 #include "baton/relay/transform/fold_scale_axis.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/workloads/workload.h"
+#include "baton/tir/ir/intrinsics.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_list.h"
@@ -293,7 +293,7 @@ std::string OperatorReference(
   std::vector<const OpNode*> ops = OpRegistry::Global().List();
   // Intrinsics of loops are not operators of Relay.
   std::erase_if(ops, [](const OpNode* op) {
-    return absl::StartsWith(op->name(), "tir.");
+    return tir::IntrinsicMap().Get(*op) != nullptr;
   });
   int without_kernel = 0;
   for (const OpNode* op : ops) {

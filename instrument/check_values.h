@@ -21,7 +21,6 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/kernel_cache.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -113,8 +112,7 @@ Remark RemarkOf(const AddedError& error);
 // RandomRange::kPlain, or RandomRange::kMild if kPlain makes a result infinite
 // or NaN. Values that two states of the program share are computed once
 // (relay/runtime/kernel_cache.h).
-class CheckValuesInstrument final : public PassInstrument,
-                                    public SeesFinishedResults {
+class CheckValuesInstrument final : public PassInstrument {
  public:
   explicit CheckValuesInstrument(CheckValuesOptions options = {});
 
@@ -136,6 +134,7 @@ class CheckValuesInstrument final : public PassInstrument,
   // before passes run: no pass is to blame for an error.
   absl::Status CheckInput(const IRModule& module);
 
+  bool needs_untyped_modules() const override { return false; }
   absl::Status EnterPassContext() override;
   absl::Status ExitPassContext() override;
   absl::Status RunAfterPass(const IRModule& module,

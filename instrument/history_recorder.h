@@ -21,7 +21,6 @@
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -39,8 +38,7 @@ struct HistoryOptions {
 };
 
 // Entering a context outside of a pass begins a new history.
-class HistoryRecorder final : public PassInstrument,
-                              public SeesFinishedResults {
+class HistoryRecorder final : public PassInstrument {
  public:
   explicit HistoryRecorder(HistoryOptions options = {});
 
@@ -55,6 +53,7 @@ class HistoryRecorder final : public PassInstrument,
   // ended differently in `measured` ends with the last execution inside it.
   void SetTimes(absl::Span<const HistoryExecution> measured);
 
+  bool needs_untyped_modules() const override { return false; }
   absl::Status EnterPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;

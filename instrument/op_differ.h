@@ -10,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
@@ -32,7 +31,7 @@ struct OpDiff {
 
 // Records, in order of completion, the passes that changed a count. Entering a
 // context clears the record.
-class OpDiffer final : public PassInstrument, public SeesFinishedResults {
+class OpDiffer final : public PassInstrument {
  public:
   OpDiffer() : PassInstrument("OpDiffer") {}
 
@@ -44,6 +43,7 @@ class OpDiffer final : public PassInstrument, public SeesFinishedResults {
   // [{"pass":"FoldConstant","number":2,"depth":1,"changes":{"add":-1}},...]
   std::string ToJson() const;
 
+  bool needs_untyped_modules() const override { return false; }
   absl::Status EnterPassContext() override;
   absl::Status ExitPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,

@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_instrument.h"
 
@@ -27,12 +26,12 @@ namespace baton {
 //
 // for the third of the twelve passes that `pipeline` lists, and the pass that
 // runs inside it. A `pipeline` that is not a list counts as one pass.
-class ProgressInstrument final : public PassInstrument,
-                                 public SeesFinishedResults {
+class ProgressInstrument final : public PassInstrument {
  public:
   ProgressInstrument(const Pass& pipeline,
                      std::function<void(std::string)> show);
 
+  bool needs_untyped_modules() const override { return false; }
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
   absl::Status RunAfterPass(const IRModule& module,

@@ -16,7 +16,6 @@
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace re2 {
@@ -56,8 +55,7 @@ struct RemarkOptions {
 };
 
 // Collects the remarks that its options select, and all statistics.
-class RemarkInstrument final : public PassInstrument,
-                               public SeesFinishedResults {
+class RemarkInstrument final : public PassInstrument {
  public:
   // An error if `options.remarks` is malformed.
   static absl::StatusOr<std::shared_ptr<RemarkInstrument>> Create(
@@ -68,6 +66,7 @@ class RemarkInstrument final : public PassInstrument,
   //   `     12 FuseOps.groups  Functions made of several operators.`
   std::string StatisticsText() const;
 
+  bool needs_untyped_modules() const override { return false; }
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
   absl::Status RunAfterPass(const IRModule& module,

@@ -30,7 +30,6 @@
 #include "baton/instrument/trace_writer.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_counts.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
@@ -274,8 +273,7 @@ class PassTimingInstrument::Observer final : public FunctionObserver {
 };
 
 // Calls the hooks of another instrument and measures them.
-class MeasuredInstrument final : public PassInstrument,
-                                 public SeesFinishedResults {
+class MeasuredInstrument final : public PassInstrument {
  public:
   MeasuredInstrument(std::shared_ptr<PassInstrument> instrument,
                      std::shared_ptr<PassTimingInstrument> timing)
@@ -314,8 +312,8 @@ class MeasuredInstrument final : public PassInstrument,
     const Measure measure(*this, "PassFailed");
     instrument_->PassFailed(module, pass, error);
   }
-  bool sees_finished_results() const override {
-    return !SeesUnfinishedResults(*instrument_);
+  bool needs_untyped_modules() const override {
+    return instrument_->needs_untyped_modules();
   }
 
  private:

@@ -35,7 +35,6 @@
 #include "baton/instrument/instruction_counter.h"
 #include "baton/instrument/peak_memory.h"
 #include "baton/ir/module.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -100,8 +99,7 @@ struct FunctionSum {
 };
 
 // Measures passes, and keeps their profiles until the context exits.
-class PassTimingInstrument final : public PassInstrument,
-                                   public SeesFinishedResults {
+class PassTimingInstrument final : public PassInstrument {
  public:
   struct Options {
     // Returns the time in nanoseconds since a fixed moment; null for the
@@ -168,6 +166,7 @@ class PassTimingInstrument final : public PassInstrument,
   void MeasureInstrument(const std::string& name, absl::FunctionRef<void()> fn);
 
   // Clears the profiles.
+  bool needs_untyped_modules() const override { return false; }
   absl::Status ExitPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;

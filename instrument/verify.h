@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
@@ -26,12 +25,12 @@ struct VerifyOptions {
 // Checks a function again only if it is a different node or has a new name, or
 // if the module lost or gained functions, changed the type of a function that
 // it uses, or changed its data types.
-class VerifyInstrument final : public PassInstrument,
-                               public SeesFinishedResults {
+class VerifyInstrument final : public PassInstrument {
  public:
   explicit VerifyInstrument(VerifyOptions options = {})
       : PassInstrument("VerifyInstrument"), options_(options) {}
 
+  bool needs_untyped_modules() const override { return false; }
   absl::Status ExitPassContext() override;
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;

@@ -25,6 +25,7 @@
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/transform/rule_promise.h"
 #include "baton/testing/workloads/workload.h"
+#include "baton/tir/ir/intrinsics.h"
 #include "baton/tools/check_rules.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/transform/form.h"
@@ -172,7 +173,7 @@ void ListProperties(std::ostream& out) {
 void ListOps(std::ostream& out) {
   for (const OpNode* op : OpRegistry::Global().List()) {
     // Intrinsics of loops are not operators of Relay.
-    if (absl::StartsWith(op->name(), "tir.")) continue;
+    if (tir::IntrinsicMap().Get(*op) != nullptr) continue;
     out << absl::StrFormat(
         "%-34s %s%s%s\n", op->name(), op->doc(),
         Kernels().Get(*op) == nullptr ? " (no kernel)" : "",

@@ -43,6 +43,9 @@ constexpr int kSteps = 20000;
 
 float Multiply128(float factor) { BATON_MULTIPLY(16, "+x"); }
 #if defined(__x86_64__)
+[[gnu::target("avx2,fma")]] float MultiplyFused128(float factor) {
+  BATON_MULTIPLY(16, "+x");
+}
 [[gnu::target("avx2,fma")]] float Multiply256(float factor) {
   BATON_MULTIPLY(32, "+x");
 }
@@ -51,30 +54,46 @@ float Multiply128(float factor) { BATON_MULTIPLY(16, "+x"); }
 }
 #endif
 
-}  // namespace
-
-MachinePeak MeasurePeak() {
-  float (*multiply)(float) = Multiply128;
-  double lanes = 4;
+// The bytes of the processor's widest vectors that multiply and add.
+int WidestVectors() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) {
-    multiply = Multiply512;
-    lanes = 16;
-  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    multiply = Multiply256;
-    lanes = 8;
+  if (__builtin_cpu_supports("avx512f")) return 64;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return 32;
   }
 #endif
+  return 16;
+}
+
+}  // namespace
+
+double MeasurePeakFlops(int vector_bytes) {
+  const int widest = WidestVectors();
+  if (vector_bytes == 0) vector_bytes = widest;
+  float (*multiply)(float) = Multiply128;
+#if defined(__x86_64__)
+  if (vector_bytes == 64) {
+    multiply = Multiply512;
+  } else if (vector_bytes == 32) {
+    multiply = Multiply256;
+  } else if (widest > 16) {
+    multiply = MultiplyFused128;
+  }
+#endif
+  const double operations = 2.0 * kChains * kSteps * vector_bytes / 4;
   volatile float sink = 0.5f;
-  MachinePeak peak;
+  double best = 0;
   for (const Clock::time_point begin = Clock::now();
        SecondsSince(begin) < 0.02;) {
     const Clock::time_point start = Clock::now();
     sink = multiply(sink > 1 ? 0.5f : 0.25f);
-    peak.flops_per_second =
-        std::max(peak.flops_per_second,
-                 2.0 * kChains * kSteps * lanes / SecondsSince(start));
+    best = std::max(best, operations / SecondsSince(start));
   }
+  return best;
+}
+
+MachinePeak MeasurePeak() {
+  MachinePeak peak = {.flops_per_second = MeasurePeakFlops()};
   const std::vector<uint64_t> memory(size_t{4} << 20, 1);
   uint64_t total = 0;
   for (int i = 0; i < 3; ++i) {
@@ -88,7 +107,7 @@ MachinePeak MeasurePeak() {
         std::max(peak.bytes_per_second,
                  static_cast<double>(memory.size() * 8) / SecondsSince(start));
   }
-  sink = static_cast<float>(total);
+  [[maybe_unused]] volatile uint64_t sink = total;
   return peak;
 }
 

@@ -11,6 +11,11 @@ struct MachinePeak {
   double bytes_per_second = 0;  // read from memory
 };
 
+// The float32 operations a second of independent fused multiply-adds on vectors
+// of `vector_bytes` (16, 32 or 64), which the processor must have; 0 for the
+// widest. Takes about 20 ms.
+double MeasurePeakFlops(int vector_bytes = 0);
+
 // Takes about 40 ms: independent fused multiply-adds with the widest vectors,
 // then a sum over memory that no cache holds.
 MachinePeak MeasurePeak();

@@ -95,9 +95,6 @@ struct OptOptions {
   // If true, the history contains the origins of nodes, for `blame`. Recording
   // origins is most of the cost of a history.
   bool record_origins = true;
-  // The rules for which to report why they were not applied; see
-  // tools/why_not.h.
-  std::vector<std::string> why_not;
   // The given flags of instruments that print and write files, by name: see
   // InstrumentPhase::kPrint.
   AttrMap report_flags = {};
@@ -225,10 +222,6 @@ struct OptOptions {
                .group = kReportFlags});
     v("record_origins", &OptOptions::record_origins,
       FlagSpec{.help = "Also records what nodes were made from, for blame.",
-               .group = kReportFlags});
-    v("why_not", &OptOptions::why_not,
-      FlagSpec{.help = "Why these rules of Rewrite were not applied.",
-               .value = "RULE,RULE",
                .group = kReportFlags});
 
     v("verify_result", &OptOptions::verify_result,

@@ -88,7 +88,7 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
         options,
         {"workload", "resume", "input_shapes", "input_values", "output",
          "artifacts", "timing", "op_diff", "report", "remarks", "remarks_file",
-         "statistics", "record", "why_not", "reproducer", "triage"});
+         "statistics", "record", "reproducer", "triage"});
     if (flag == nullptr && !options.report_flags.empty()) {
       flag = options.report_flags[0].first.c_str();
     }

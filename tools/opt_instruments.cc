@@ -36,7 +36,6 @@
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/unused_flags.h"
-#include "baton/tools/why_not.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
@@ -262,14 +261,6 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
       PassInstruments more,
       MakeInstruments(InstrumentPhase::kPrint, options.report_flags, about));
   for (auto& instrument : more) add(std::move(instrument), nullptr);
-  if (!options.why_not.empty()) {
-    BATON_ASSIGN_OR_RETURN(
-        auto why_not, WhyNotInstrument::Create(
-                          options.why_not, [&console](absl::string_view text) {
-                            console.Report(text);
-                          }));
-    add(std::move(why_not), "--why_not");
-  }
   BATON_ASSIGN_OR_RETURN(more, MakeInstruments(InstrumentPhase::kRegistered,
                                                run.instrument_flags, about));
   instruments.has_registered_ = !more.empty();

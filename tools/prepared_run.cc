@@ -22,6 +22,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/target.h"
 #include "baton/base/tensor.h"
 #include "baton/base/text_file.h"
 #include "baton/base/value_text.h"
@@ -93,7 +94,8 @@ int64_t CountInside(const Pass& pass, const IRModule& module) {
             .opt_level = PassContext::Current().opt_level(),
             .required_pass = PassContext::Current().required_pass(),
             .disabled_pass = PassContext::Current().disabled_pass(),
-            .config = PassContext::Current().config()};
+            .config = PassContext::Current().config(),
+            .target = PassContext::Current().target()};
         options.config.emplace_back(PrintIrConfig().name(), false);
         const auto recorder = std::make_shared<PassRecorder>();
         options.instruments = {recorder};
@@ -195,6 +197,8 @@ absl::StatusOr<PreparedRun> Prepare(RunOptions run) {
       ParsePipeline(run.passes, PassRegistry::Global(), "--passes",
                     NamedPassesFor(run.opt_level)));
 
+  absl::StatusOr<Target> target = Target::Parse(run.target);
+  BATON_RETURN_IF_ERROR(OfFlag("target", target.status()));
   BATON_ASSIGN_OR_RETURN(AttrMap config,
                          ParseKeyValues(run.config, "--config"));
   const std::string& threads = ThreadsConfig().name();
@@ -207,7 +211,8 @@ absl::StatusOr<PreparedRun> Prepare(RunOptions run) {
   prepared.context = {.opt_level = OptLevel(run.opt_level, prepared.pipeline),
                       .required_pass = run.required_pass,
                       .disabled_pass = std::move(disabled),
-                      .config = std::move(config)};
+                      .config = std::move(config),
+                      .target = *std::move(target)};
   BATON_RETURN_IF_ERROR(PassContext(prepared.context).status());
   prepared.run = std::move(run);
   return prepared;

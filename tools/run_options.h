@@ -36,6 +36,7 @@ struct RunOptions {
   std::vector<std::string> disabled_pass;
   std::vector<std::string> required_pass;
   std::string config;         // `KEY=VALUE,...`; see transform/config.h
+  std::string target;         // see base/target.h
   int threads = 1;            // 0: the number of processors
   int64_t bisect_limit = -1;  // negative for no limit
   // See instrument/skip.h. `NAME#k` in disabled_pass skips one execution.
@@ -64,9 +65,10 @@ struct RunOptions {
                .value = "PIPELINE",
                .group = kPassFlags});
     v("schedule", &RunOptions::schedule,
-      FlagSpec{.help = "Steps for loops, after the passes: a line of JSON each.",
-               .value = "FILE",
-               .group = kPassFlags});
+      FlagSpec{
+          .help = "Steps for loops, after the passes: a line of JSON each.",
+          .value = "FILE",
+          .group = kPassFlags});
     v("rules", &RunOptions::rules,
       FlagSpec{.help = "Rules for the pass Rewrite.",
                .value = "FILE,FILE",
@@ -95,6 +97,11 @@ struct RunOptions {
       FlagSpec{.help = "Settings that passes read.",
                .value = "KEY=VALUE,...",
                .group = kPassFlags});
+    v("target", &RunOptions::target,
+      FlagSpec{
+          .help = "The machine to compile for, as in 'llvm -mcpu=skylake'.",
+          .value = "TARGET",
+          .group = kPassFlags});
     v("threads", &RunOptions::threads,
       FlagSpec{.help = "For function passes; 0 for as many as the machine has.",
                .value = "N",

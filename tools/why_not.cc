@@ -10,7 +10,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
@@ -81,4 +83,32 @@ absl::Status WhyNotInstrument::RunAfterPass(const IRModule& module,
   return absl::OkStatus();
 }
 
+namespace {
+
+struct WhyNotFlags {
+  std::vector<std::string> why_not;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("why_not", &WhyNotFlags::why_not,
+      FlagSpec{.help = "Why these rules of Rewrite were not applied.",
+               .value = "RULE,RULE",
+               .group = kReportFlags});
+  }
+};
+
+InstrumentFactory::Made MakeWhyNot(const WhyNotFlags& flags,
+                                   const InstrumentRun& run) {
+  if (flags.why_not.empty()) return nullptr;
+  BATON_ASSIGN_OR_RETURN(auto instrument,
+                         WhyNotInstrument::Create(flags.why_not, run.report));
+  instrument->set_name("--why_not");
+  return instrument;
+}
+
+BATON_REGISTER_INSTRUMENT("why_not",
+                          "Reports why rules of Rewrite were not applied.",
+                          MakeWhyNot, InstrumentPhase::kPrint);
+
+}  // namespace
 }  // namespace baton

@@ -14,12 +14,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_counts.h"
 #include "baton/ir/pass_log.h"
+#include "baton/transform/internal/run_scope.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/parallel.h"
@@ -35,8 +34,6 @@ using internal::ThreadPool;
 using internal::ThreadState;
 
 using Definition = IRModule::Definition;
-
-thread_local constinit const FunctionWatch* function_watch = nullptr;
 
 // One application of a pass to the functions of a module.
 struct Job {
@@ -59,18 +56,19 @@ struct Job {
 // or have ended.
 class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
  public:
-  ParallelRun(const Job& job, int num_threads, ThreadState& submitter)
+  ParallelRun(const Job& job, int num_threads)
       : job_(job),
-        submitter_(submitter),
-        limits_(CurrentLimits()),
+        scope_(job.context),
+        submitter_(scope_.submitter()),
         num_functions_(static_cast<int>(job.functions.size())),
         chunk_size_(ChunkSize(num_functions_, num_threads)),
         num_chunks_((num_functions_ + chunk_size_ - 1) / chunk_size_),
-        first_number_(submitter.executions()),
+        first_number_(submitter_.executions()),
         results_(job.functions.size()),
         listeners_(internal::log_listeners),
-        observer_(function_watch == nullptr ? nullptr
-                                            : (*function_watch)(job.module)),
+        observer_(internal::FunctionsAreWatched()
+                      ? (*submitter_.function_watch())(job.module)
+                      : nullptr),
         chunks_(num_chunks_) {
     // So that helpers allocate nothing.
     executions_before_.reserve(num_chunks_ + 1);
@@ -148,12 +146,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       ++num_active_;
     }
     {
-      ThreadState state(job_.context, submitter_.running());
-      const ThreadState::Adopt adopt(&state);
-      const ScopedLimits limits(limits_);
-      const NodeCounting::Helpers::Use counting(counting_);
       // Passes inside the bodies have watches of their own, or none.
-      const FunctionWatch* const watch = SetFunctionWatch(nullptr);
+      internal::RunScope::Use use(scope_);
       BodyTicket ticket(this);
       while (true) {
         ThreadPool::Shared().InjectDelayForTest();
@@ -163,9 +157,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
           if (next_chunk_ == num_chunks_ || next_chunk_ > failed_chunk_) break;
           chunk = next_chunk_++;
         }
-        RunChunk(chunk, state, ticket);
+        RunChunk(chunk, use.state(), ticket);
       }
-      SetFunctionWatch(watch);
     }
     const std::lock_guard<std::mutex> lock(mutex_);
     next_chunk_ = num_chunks_;
@@ -237,7 +230,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     for (int i = 0; i <= last && !logs_.empty(); ++i) {
       logs_[i].Join(listeners_);
     }
-    counting_.Join();
+    scope_.Join();
     if (observer_ != nullptr) {
       observer_->Done(static_cast<size_t>(last) + 1);
       observer_ = nullptr;  // late helpers must not keep it alive
@@ -266,9 +259,9 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 
   static constexpr int kNone = 0x7fffffff;
 
-  const Job& job_;          // late helpers must not use it
-  ThreadState& submitter_;  // nor this
-  const Limits& limits_;
+  const Job& job_;            // late helpers must not use it
+  internal::RunScope scope_;  // nor this
+  ThreadState& submitter_;
   const int num_functions_;
   const int chunk_size_;
   const int num_chunks_;
@@ -278,7 +271,6 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   internal::LogListener* const listeners_;
   std::vector<internal::ForkedLogs> logs_;
   std::unique_ptr<FunctionObserver> observer_;  // null: nobody is interested
-  NodeCounting::Helpers counting_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -300,10 +292,12 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
 }  // namespace
 
 const FunctionWatch* SetFunctionWatch(const FunctionWatch* watch) {
-  return std::exchange(function_watch, watch);
+  return ThreadState::Get().SetFunctionWatch(watch);
 }
 
-bool internal::FunctionsAreWatched() { return function_watch != nullptr; }
+bool internal::FunctionsAreWatched() {
+  return ThreadState::Get().function_watch() != nullptr;
+}
 
 absl::Status internal::InFunction(const absl::Status& status,
                                   const IRModule::Definition& definition) {
@@ -333,8 +327,7 @@ absl::StatusOr<IRModule> internal::TransformFunctionsInParallel(
   const Job job{transform, pass, module, context, module.functions()};
   BATON_ASSIGN_OR_RETURN(
       IRModule result,
-      std::make_shared<ParallelRun>(job, num_threads, ThreadState::Get())
-          ->Run(num_threads));
+      std::make_shared<ParallelRun>(job, num_threads)->Run(num_threads));
   if (num_threads != 1 && !result.SameAs(module)) {
     DropModule(context, std::move(module));
   }

@@ -8,9 +8,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_counts.h"
 #include "baton/ir/origin.h"
 #include "baton/transform/config.h"
+#include "baton/transform/internal/run_scope.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/pass_context.h"
@@ -48,16 +48,13 @@ void ParallelFor(const PassContext& context, int n,
     if (n > 0) body(0, n);
     return;
   }
-  ThreadState& caller = ThreadState::Get();
-  NodeCounting::Helpers counting;
+  internal::RunScope scope(context);
   ThreadPool::Shared().ForEachPart(n, num_threads, [&](int begin, int end) {
-    if (&ThreadState::Get() == &caller) return body(begin, end);
-    ThreadState state(context, caller.running());
-    const ThreadState::Adopt adopt(&state);
-    const NodeCounting::Helpers::Use counts(counting);
+    if (&ThreadState::Get() == &scope.submitter()) return body(begin, end);
+    const internal::RunScope::Use use(scope);
     body(begin, end);
   });
-  counting.Join();
+  scope.Join();
 }
 
 void DropModule(const PassContext& context, IRModule module) {

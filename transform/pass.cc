@@ -59,7 +59,13 @@ absl::StatusOr<IRModule> Pass::Run(IRModule module) const {
 absl::StatusOr<IRModule> Pass::RunHere(IRModule module) const {
   ThreadState& state = ThreadState::Get();
   const PassContext context = state.context();
-  PassExecution execution(*this, info(), state.running());
+  PassInfo inexact;  // if rules of the target make the pass so
+  const bool has_rules = info().uses_target && !context.target().empty();
+  if (has_rules) {
+    inexact = info();
+    inexact.exact = false;
+  }
+  PassExecution execution(*this, has_rules ? inexact : info(), state.running());
   execution.context_ = &context;
   if (!context.instruments().empty()) {
     return RunInstrumented(std::move(module), context, execution, state);

@@ -21,6 +21,7 @@
 #include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/target.h"
 #include "baton/transform/config.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/limits_config.h"
@@ -140,6 +141,8 @@ const PassInstruments& PassContext::instruments() const {
 const PassRegistry* PassContext::registry() const {
   return state_->options.registry;
 }
+
+const Target& PassContext::target() const { return state_->options.target; }
 
 const AttrValue* PassContext::FindConfig(absl::string_view name) const {
   // The last one counts, as on a command line.

@@ -35,6 +35,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"
+#include "baton/base/target.h"
 #include "baton/transform/config.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
@@ -59,6 +60,8 @@ struct PassContextOptions {
   // The registry for looking passes up by name; null for
   // PassRegistry::Global(). Must outlive the context.
   const PassRegistry* registry = nullptr;
+  // The machine that the program is for, which passes may ask; empty for none.
+  Target target = {};
 };
 
 // Handles are cheap: copies refer to the same context.
@@ -79,6 +82,7 @@ class PassContext {
   const AttrMap& config() const;
   const PassInstruments& instruments() const;
   const PassRegistry* registry() const;  // null for the global registry
+  const Target& target() const;
   // The settings limits.*, which apply on a thread that has entered the
   // context.
   const Limits& limits() const;

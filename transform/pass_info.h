@@ -51,6 +51,9 @@ struct PassInfo {
   // limit of the relative error.
   bool exact = true;
   double tolerance = 1e-5;
+  // Applies the rules of the context's target, if it has one: the pass is then
+  // not bit-exact.
+  bool uses_target = false;
 
   // Waivers for the other laws that the pass does not keep.
   std::vector<PassException> exceptions = {};

@@ -117,6 +117,12 @@ class PassInstrument {
                                     const PassExecution& /*pass*/) {
     return absl::OkStatus();
   }
+  // A function pass leaves expressions without types, and a pass inside it
+  // (InferType, for Relay) adds them. An instrument that neither depends on the
+  // module in between nor skips the inner pass returns false: if all do, passes
+  // may set known types at once, which is faster.
+  virtual bool needs_untyped_modules() const { return true; }
+
   // `module` is the argument of the pass.
   virtual void PassFailed(const IRModule& /*module*/,
                           const PassExecution& /*pass*/,

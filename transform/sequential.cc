@@ -228,9 +228,12 @@ absl::StatusOr<IRModule> internal::RunInSequence(absl::Span<const Pass> passes,
 
 void internal::PromiseLike(absl::Span<const Pass> passes, PassInfo& info) {
   info.exact = true;
+  info.uses_target = false;
   double tolerance = 0;
   for (const Pass& pass : passes) {
-    if (!pass.defined() || pass.info().exact) continue;
+    if (!pass.defined()) continue;
+    info.uses_target |= pass.info().uses_target;
+    if (pass.info().exact) continue;
     info.exact = false;
     tolerance += pass.info().tolerance;
   }

@@ -8,12 +8,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/target.h"
 #include "baton/ir/module.h"
 #include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_error.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -177,6 +179,33 @@ TEST(SequentialTest, PromisesWhatItsPassesPromise) {
   EXPECT_FALSE(Sequential({exact, rough}).info().exact);
   EXPECT_EQ(Sequential({rough, exact, rough}).info().tolerance, 0.5);
   EXPECT_EQ(Sequential({}).info().granularity, PassGranularity::kSequence);
+}
+
+TEST(SequentialTest, RulesOfTheTargetAreNotExact) {
+  class Promises final : public PassInstrument {
+   public:
+    Promises() : PassInstrument("Promises") {}
+    absl::Status RunBeforePass(const IRModule& /*module*/,
+                               const PassExecution& pass) override {
+      if (pass.depth() < 2) {
+        text += absl::StrCat(pass.name(), pass.info().exact ? " exact," : ",");
+      }
+      return absl::OkStatus();
+    }
+    std::string text;
+  };
+  const Pass pass =
+      Sequential({toy::Nothing({.name = "A", .uses_target = true}),
+                  toy::Nothing({.name = "B"})});
+  const auto promises = [&pass](Target target) {
+    const auto instrument = std::make_shared<Promises>();
+    const PassContext context(
+        {.instruments = {instrument}, .target = std::move(target)});
+    EXPECT_TRUE(context.Run([&] { return pass(IRModule()); }).ok());
+    return instrument->text;
+  };
+  EXPECT_EQ(promises({}), "sequential exact,A exact,B exact,");
+  EXPECT_EQ(promises({.kind = "llvm"}), "sequential,A,B exact,");
 }
 
 TEST(SequentialTest, CreateSequentialPassIsWrittenByItsName) {

@@ -19,6 +19,7 @@
 #include "baton/base/out_of_memory.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/target.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -102,7 +103,8 @@ Registry<CodeGenerator>& CodeGenerators() {
 }
 
 absl::StatusOr<Artifact> GenerateCodeOf(absl::string_view name,
-                                        const Function& function) {
+                                        const Function& function,
+                                        const Target& target) {
   return CallForeign(
       absl::StrCat("code for @", name), [&]() -> absl::StatusOr<Artifact> {
         const std::string* compiler = TextAttr(*function, attr::kCompiler);
@@ -119,12 +121,16 @@ absl::StatusOr<Artifact> GenerateCodeOf(absl::string_view name,
         }
         BATON_ASSIGN_OR_RETURN(const CodeGenerator* generator,
                                CodeGenerators().Get(*compiler));
-        if (generator->generate == nullptr) {
+        if (generator->generate == nullptr &&
+            generator->generate_for_target == nullptr) {
           return absl::UnimplementedError(
               absl::StrCat("code generator ", *compiler, " makes no code"));
         }
-        BATON_ASSIGN_OR_RETURN(Artifact artifact,
-                               generator->generate(function, *symbol));
+        BATON_ASSIGN_OR_RETURN(
+            Artifact artifact,
+            generator->generate_for_target != nullptr
+                ? generator->generate_for_target(function, *symbol, target)
+                : generator->generate(function, *symbol));
         BATON_RETURN_IF_ERROR(CheckName(artifact));
         return artifact;
       });

@@ -31,6 +31,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/registry.h"
+#include "baton/base/target.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
@@ -69,6 +70,12 @@ struct CodeGenerator {
   std::function<absl::StatusOr<ExternalFunction>(const Function& function,
                                                  const Artifact& artifact)>
       load = nullptr;
+  // As `generate`, for the target of the PassContext; the code may depend on it.
+  // Takes the place of `generate` if it is not null.
+  std::function<absl::StatusOr<Artifact>(const Function& function,
+                                         const std::string& symbol,
+                                         const Target& target)>
+      generate_for_target = nullptr;
 };
 
 // All code generators, by the names of their compilers.
@@ -86,7 +93,8 @@ Registry<CodeGenerator>& CodeGenerators();
 // name the function: it has no types or no `global_symbol`; its compiler has no
 // generator; the generator failed; the name of the artifact is not a file name.
 absl::StatusOr<Artifact> GenerateCodeOf(absl::string_view name,
-                                        const Function& function);
+                                        const Function& function,
+                                        const Target& target = {});
 
 // The artifacts of the functions of `module`, in the order of the functions. An
 // error if a name is not a file name, or two artifacts have one name.

@@ -80,15 +80,15 @@ class AlterationByTarget final : public CallChange {
 }  // namespace
 
 Pass AlterOpLayout(AlterOpLayoutOptions options) {
-  Maps maps;
-  if (!options.target.empty()) {
-    maps.push_back(&AlterLayoutRules(options.target));
-  }
-  maps.push_back(&AlterLayoutRules());
+  const std::string given = options.target;
   return CreateFunctionPass(
-      [maps = std::move(maps)](
-          const Function& function, const IRModule& /*module*/,
-          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+      [given](const Function& function, const IRModule& /*module*/,
+              const PassContext& context) -> absl::StatusOr<Function> {
+        const std::string& target =
+            given.empty() ? context.target().kind : given;
+        Maps maps;
+        if (!target.empty()) maps.push_back(&AlterLayoutRules(target));
+        maps.push_back(&AlterLayoutRules());
         return TransformLayout(function, AlterationByTarget(maps));
       },
       {.name = "AlterOpLayout",

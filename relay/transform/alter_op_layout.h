@@ -58,7 +58,8 @@ struct AlterOpLayoutOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("target", &AlterOpLayoutOptions::target,
-      "The target whose rules come first; empty for none.");
+      "The kind of target whose rules come first; empty for that of the "
+      "context.");
   }
 };
 

@@ -20,6 +20,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/target.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/binary_reader.h"
@@ -68,6 +69,20 @@ absl::StatusOr<IRModule> Planned(const IRModule& module) {
   return context.Run([&] {
     return PlanDevices({.targets = {"llvm", "cuda"}})(module);
   });
+}
+
+TEST(PlanDevicesTest, AsksTheTargetOfTheContext) {
+  const PassContext context(
+      {.target = {.kind = "llvm", .options = {"-opt-level=3"}}});
+  const IRModule module = ParseTyped("def @main(%x: float32) { exp(%x) }");
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule planned, context.Run([&] {
+    return PlanDevices()(module);
+  }));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const IRModule by_option,
+      PlanDevices({.targets = {"llvm -opt-level=3"}})(module));
+  EXPECT_FALSE(planned.SameAs(module));
+  EXPECT_EQ(ToText(planned), ToText(by_option));
 }
 
 // Functions that are made of a planned one say where their parameters are.
@@ -468,6 +483,24 @@ TEST(GenerateCodeTest, AsksTheGeneratorOfEachCompiler) {
   EXPECT_EQ(artifacts[1].bytes, "b");
   EXPECT_THAT(GenerateCode({.compilers = {"acne"}})(ParseTyped(kModule)),
               StatusIs(absl::StatusCode::kNotFound, "acme"));
+}
+
+TEST(GenerateCodeTest, GivesTheTargetToTheGenerator) {
+  const Override acme(
+      &CodeGenerators(), "acme",
+      CodeGenerator{.generate_for_target =
+                        [](const Function&, const std::string& symbol,
+                           const Target& target) -> absl::StatusOr<Artifact> {
+        return Artifact{symbol + ".c", target.ToString()};
+      }});
+  const PassContext context({.target = {.kind = "llvm", .cpu = "skylake"}});
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, context.Run([] {
+    return GenerateCode(kAcme)(ParseTyped(kModule));
+  }));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Artifact> artifacts,
+                             ArtifactsOf(module));
+  ASSERT_THAT(artifacts, SizeIs(1));
+  EXPECT_EQ(artifacts[0].bytes, "llvm -mcpu=skylake");
 }
 
 TEST(GenerateCodeTest, NamesTheFunctionWhoseCodeIsWrong) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -28,7 +29,6 @@
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/config.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
@@ -110,9 +110,9 @@ struct FusionSettings {
   bool fuse;               // if false, each call gets a function of its own
   int64_t max_group_size;  // in nodes
   bool link_params;        // whether all constants go into the functions
-  // Whether what is made has the types of what it stands for, so that inference
-  // need not look at it. An instrument that looks at results before inference
-  // is shown functions without types, as in the reference.
+  // New nodes get the types of those that they replace, so that inference need
+  // not look at them; false if an instrument needs them without types, as in
+  // the reference.
   bool with_types;
 };
 
@@ -125,7 +125,10 @@ FusionSettings SettingsOf(const FuseOpsOptions& options,
           .max_group_size =
               max_depth < 0 ? std::numeric_limits<int64_t>::max() : max_depth,
           .link_params = context.Get(kLinkParams),
-          .with_types = !UnfinishedResultsAreSeen(context)};
+          .with_types = absl::c_none_of(
+              context.instruments(), [](const auto& instrument) {
+                return instrument->needs_untyped_modules();
+              })};
 }
 
 class OperatorFuser {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/target.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
@@ -36,7 +37,7 @@ bool HasAttr(const Function& function, absl::string_view name,
 
 absl::StatusOr<IRModule> Generate(const IRModule& module,
                                   const std::vector<std::string>& compilers,
-                                  int64_t max_bytes) {
+                                  const Target& target, int64_t max_bytes) {
   for (const std::string& compiler : compilers) {
     BATON_RETURN_IF_ERROR(CodeGenerators().Get(compiler).status());
   }
@@ -49,7 +50,7 @@ absl::StatusOr<IRModule> Generate(const IRModule& module,
       continue;
     }
     BATON_ASSIGN_OR_RETURN(Artifact artifact,
-                           GenerateCodeOf(var->name(), function));
+                           GenerateCodeOf(var->name(), function, target));
     num_bytes += static_cast<int64_t>(artifact.bytes.size());
     if (num_bytes > max_bytes) {
       return absl::ResourceExhaustedError(
@@ -74,7 +75,8 @@ absl::StatusOr<IRModule> Generate(const IRModule& module,
 Pass GenerateCode(GenerateCodeOptions options) {
   return CreateModulePass(
       [options](const IRModule& module, const PassContext& context) {
-        return Generate(module, options.compilers, context.Get(kMaxBytes));
+        return Generate(module, options.compilers, context.target(),
+                        context.Get(kMaxBytes));
       },
       {.name = "GenerateCode",
        .required = {"InferType"},

@@ -125,6 +125,19 @@ TEST(AlterOpLayoutTest, ArgumentsAreNew) {
                     "channels=64, kernel_size=[3, 3]))"));
 }
 
+TEST(AlterOpLayoutTest, AsksTheTargetOfTheContext) {
+  const PassContext context({.target = {.kind = "doubled"}});
+  const std::string text = Main(kConv);
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule by_context,
+                             context.Run([&] { return Alter(text, ""); }));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule by_option, Alter(text, "doubled"));
+  EXPECT_EQ(FirstDifference(by_context, by_option), std::nullopt);
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule other, context.Run([&] {
+    return Alter(text, "nothing");
+  }));
+  EXPECT_NE(FirstDifference(other, by_option), std::nullopt);
+}
+
 TEST(AlterOpLayoutTest, NothingIsAltered) {
   for (const char* target : {"nothing", "unknown", ""}) {
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, ParseModule(Main(kConv)));

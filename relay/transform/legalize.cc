@@ -157,13 +157,16 @@ absl::StatusOr<Function> LegalizeFunction(const Function& function,
 
 Pass CreateLegalizationPass(absl::string_view kind, absl::string_view target,
                             PassInfo info, PassOptions options) {
-  Maps maps;
-  if (!target.empty()) maps.push_back(&LegalizationRules(kind, target));
-  maps.push_back(&LegalizationRules(kind));
+  info.uses_target = target.empty();
   return CreateFunctionPass(
-      [maps = std::move(maps)](
+      [kind = std::string(kind), given = std::string(target)](
           const Function& function, const IRModule& /*module*/,
-          const PassContext& /*context*/) -> absl::StatusOr<Function> {
+          const PassContext& context) -> absl::StatusOr<Function> {
+        const std::string& target =
+            given.empty() ? context.target().kind : given;
+        Maps maps;
+        if (!target.empty()) maps.push_back(&LegalizationRules(kind, target));
+        maps.push_back(&LegalizationRules(kind));
         return LegalizeFunction(function, maps);
       },
       std::move(info), std::move(options));

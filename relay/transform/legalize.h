@@ -10,7 +10,8 @@
 //   BATON_EXTEND_OP("nn.dense")
 //       .Set(LegalizationRules("FTVMLegalize", "mychip"), ForMyChip);
 //
-// `Legalize{target=mychip}` applies the rules of that target.
+// `Legalize{target=mychip}` applies the rules of that target; without the
+// option, those of the target of the PassContext.
 
 #ifndef BATON_RELAY_TRANSFORM_LEGALIZE_H_
 #define BATON_RELAY_TRANSFORM_LEGALIZE_H_
@@ -48,15 +49,16 @@ struct LegalizeOptions {
     v("legalize_map_attr_name", &LegalizeOptions::legalize_map_attr_name,
       "The kind of rules.");
     v("target", &LegalizeOptions::target,
-      "The target whose rules come first; empty for none.");
+      "The kind of target whose rules come first; empty for that of the "
+      "context.");
   }
 };
 
 // A function pass of level 1, which requires InferType.
 Pass Legalize(LegalizeOptions options = {});
 
-// A pass with its own name and options that applies the rules of `kind` and
-// `target`.
+// A pass with its own name and options that applies the rules of `kind` for
+// `target` (if it is empty, for the context's target), then those for all.
 Pass CreateLegalizationPass(absl::string_view kind, absl::string_view target,
                             PassInfo info, PassOptions options = {});
 

@@ -18,6 +18,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/target.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
@@ -804,13 +805,18 @@ class Planner {
 // The targets that a program is compiled for.
 absl::StatusOr<DeviceConfig> ConfigFor(
     const std::vector<std::pair<std::string, Function>>& functions,
-    const PlanDevicesOptions& options, int64_t fallback_device_type) {
+    const PlanDevicesOptions& options, const Target& target,
+    int64_t fallback_device_type) {
   std::vector<AttrValue> targets;
   for (const std::string& text : options.targets) {
     BATON_ASSIGN_OR_RETURN(targets.emplace_back(),
                            MakeTargetValue(text, AttrValue()));
   }
   if (targets.empty()) {
+    if (!target.empty()) {
+      BATON_ASSIGN_OR_RETURN(targets.emplace_back(),
+                             MakeTargetValue(target.ToString(), AttrValue()));
+    }
     absl::Status status;
     std::vector<AttrValue> seen;
     const auto add = [&](const AttrValue& value) {
@@ -851,15 +857,17 @@ std::vector<std::pair<std::string, Function>> FunctionsOf(
 
 absl::StatusOr<IRModule> PlanModule(const IRModule& untyped,
                                     const PlanDevicesOptions& options,
+                                    const Target& target,
                                     int64_t fallback_device_type) {
   BATON_ASSIGN_OR_RETURN(IRModule module, InferTypes(untyped));
   std::vector<std::pair<std::string, Function>> functions = FunctionsOf(module);
-  if (options.targets.empty() && fallback_device_type <= 0 &&
+  if (options.targets.empty() && target.empty() && fallback_device_type <= 0 &&
       AreOnOneDevice(functions)) {
     return module;
   }
-  BATON_ASSIGN_OR_RETURN(const DeviceConfig config,
-                         ConfigFor(functions, options, fallback_device_type));
+  BATON_ASSIGN_OR_RETURN(
+      const DeviceConfig config,
+      ConfigFor(functions, options, target, fallback_device_type));
   DeviceDomains domains(config);
   DeviceCalls calls(domains);
   const bool any_annotated = std::any_of(
@@ -894,7 +902,8 @@ absl::StatusOr<IRModule> PlanModule(const IRModule& untyped,
 Pass PlanDevices(PlanDevicesOptions options) {
   return CreateModulePass(
       [options](const IRModule& module, const PassContext& context) {
-        return PlanModule(module, options, context.Get(kFallbackDeviceType));
+        return PlanModule(module, options, context.target(),
+                          context.Get(kFallbackDeviceType));
       },
       {.name = "PlanDevices",
        .required = {"InferType"},

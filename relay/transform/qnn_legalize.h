@@ -19,7 +19,8 @@ struct QnnLegalizeOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("target", &QnnLegalizeOptions::target,
-      "The target whose rules come first; empty for none.");
+      "The kind of target whose rules come first; empty for that of the "
+      "context.");
   }
 };
 

@@ -43,7 +43,6 @@
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/workloads/workload.h"
-#include "baton/transform/finished_results.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -315,8 +314,10 @@ class InferenceWatcher : public PassInstrument {
  private:
   bool changed_ = false;
 };
-class FinishedWatcher final : public InferenceWatcher,
-                              public SeesFinishedResults {};
+class FinishedWatcher final : public InferenceWatcher {
+ public:
+  bool needs_untyped_modules() const override { return false; }
+};
 
 TEST(FuseOpsTest, TypesWaitForInferenceOnlyWhereThatIsSeen) {
   const IRModule module = SimplifiedResNet();
@@ -327,10 +328,8 @@ TEST(FuseOpsTest, TypesWaitForInferenceOnlyWhereThatIsSeen) {
   for (const auto& watcher : {std::make_shared<InferenceWatcher>(),
                               std::shared_ptr<InferenceWatcher>(
                                   std::make_shared<FinishedWatcher>())}) {
-    const bool sees = SeesUnfinishedResults(*watcher);
-    EXPECT_EQ(sees, dynamic_cast<FinishedWatcher*>(watcher.get()) == nullptr);
+    const bool sees = watcher->needs_untyped_modules();
     const PassContext context({.instruments = {watcher}});
-    EXPECT_EQ(UnfinishedResultsAreSeen(context), sees);
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule watched,
                                context.Run([&] { return pass(module); }));
     EXPECT_EQ(watcher->changed(), sees);
@@ -375,6 +374,13 @@ TEST(LegalizeTest, RulesOfAKindAndOfATarget) {
   ExpectBecomes(Legalize({.legalize_map_attr_name = kKind, .target = "chip"}),
                 kText, "def @main(%x: float32) { exp(%x) }");
   const IRModule module = ParseTyped(kText);
+  const PassContext context({.target = {.kind = "chip"}});
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule for_chip, context.Run([&] {
+    return Legalize({.legalize_map_attr_name = kKind})(module);
+  }));
+  EXPECT_EQ(FirstDifference(for_chip,
+                            ParseTyped("def @main(%x: float32) { exp(%x) }")),
+            std::nullopt);
   BATON_ASSERT_OK_AND_ASSIGN(
       const IRModule same,
       Legalize({.legalize_map_attr_name = "NoSuchKind"})(module));

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "baton/base/limits.h"
 
 namespace baton::internal {
 
@@ -48,10 +47,9 @@ void ThreadPool::Submit(int helpers, const std::function<void()>& task) {
 void ThreadPool::ForEachPart(int n, int num_threads,
                              absl::FunctionRef<void(int begin, int end)> body) {
   struct Loop {
-    // Late helpers, which find no range left, must not use `body` or `limits`:
-    // the caller may have returned.
+    // Late helpers, which find no range left, must not use `body`: the caller
+    // may have returned.
     const absl::FunctionRef<void(int begin, int end)> body;
-    const Limits& limits;  // see `body`
     const int n;
     const int part;
     std::mutex mutex;
@@ -71,7 +69,6 @@ void ThreadPool::ForEachPart(int n, int num_threads,
         Shared().InjectDelayForTest();
         std::exception_ptr thrown;
         try {
-          const ScopedLimits scope(limits);
           body(begin, end);
         } catch (...) {
           thrown = std::current_exception();
@@ -87,7 +84,7 @@ void ThreadPool::ForEachPart(int n, int num_threads,
   };
   const int part = std::max(n / (num_threads * 8), 1);
   const std::shared_ptr<Loop> loop(
-      new Loop{.body = body, .limits = CurrentLimits(), .n = n, .part = part});
+      new Loop{.body = body, .n = n, .part = part});
   Submit(std::min(num_threads, (n + part - 1) / part) - 1,
          [loop] { loop->Help(); });
   loop->Help();

@@ -29,8 +29,7 @@ class ThreadPool {
   void Submit(int helpers, const std::function<void()>& task);
 
   // Calls `body(begin, end)` for ranges that together are [0, n), on up to
-  // `num_threads` threads, which get the caller's limits (base/limits.h), and
-  // waits for all calls to return. If `body` throws, starts no more calls,
+  // `num_threads` threads, and waits for all calls to return. If `body` throws, starts no more calls,
   // waits for those that have started, and rethrows.
   void ForEachPart(int n, int num_threads,
                    absl::FunctionRef<void(int begin, int end)> body);

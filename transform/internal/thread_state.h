@@ -4,6 +4,8 @@
 #define BATON_TRANSFORM_INTERNAL_THREAD_STATE_H_
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,10 +13,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/limits.h"
+#include "baton/ir/module.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 
-namespace baton::internal {
+namespace baton {
+
+class FunctionObserver;
+using FunctionWatch =
+    std::function<std::unique_ptr<FunctionObserver>(const IRModule& module)>;
+
+namespace internal {
 
 // The commit order of bodies that run concurrently; one ticket for each body.
 // Before a body has an observable effect (calls an instrument), it waits for
@@ -67,6 +76,12 @@ class ThreadState {
   const PassExecution* running() const { return running_; }
   // True if a pass is running in `context`.
   bool IsRunningIn(const PassContext& context) const;
+
+  // See transform/function_pass.h; null for none. Helper threads have none.
+  const FunctionWatch* function_watch() const { return function_watch_; }
+  const FunctionWatch* SetFunctionWatch(const FunctionWatch* watch) {
+    return std::exchange(function_watch_, watch);
+  }
 
   // Calls Begin() and End() around the hooks and the body of an execution.
   class Running {
@@ -130,6 +145,7 @@ class ThreadState {
   const Limits* outer_limits_ = nullptr;  // the limits outside of the outermost
                                           // scope
   const PassExecution* running_;
+  const FunctionWatch* function_watch_ = nullptr;
   int64_t executions_ = 0;
   int64_t number_base_ = 0;
   CommitOrder* ticket_ = nullptr;
@@ -143,6 +159,7 @@ absl::Status AddExecution(const absl::Status& status,
                           const ThreadState& state,
                           absl::string_view culprit = "");
 
-}  // namespace baton::internal
+}  // namespace internal
+}  // namespace baton
 
 #endif  // BATON_TRANSFORM_INTERNAL_THREAD_STATE_H_

@@ -1,0 +1,57 @@
+"""Libraries that register parts of Relay."""
+
+load(":baton_cc.bzl", "baton_cc_library")
+
+_PASS_DEPS = [
+    "//ir",
+    "//relay/ir",
+    "//transform:pass",
+    "//transform:pass_context",
+    "//transform:pass_registry",
+    "@com_google_absl//absl/status:statusor",
+]
+
+_OPERATOR_DEPS = [
+    "//base:fields",
+    "//base:status_macros",
+    "//base:tensor",
+    "//ir",
+    "//relay/ir",
+    "//relay/op:fusion_pattern",
+    "//relay/op:type_relations",
+    "@com_google_absl//absl/status:statusor",
+]
+
+def _place(dep):
+    """The key of the order that Buildifier gives dependencies."""
+    return ("0" if dep.startswith(":") else "1" if dep.startswith("//") else "2") + dep.replace(":", "!")
+
+def _registers(name, deps, **kwargs):
+    baton_cc_library(
+        name = name,
+        srcs = [name + ".cc"],
+        hdrs = [name + ".h"],
+        deps = sorted(deps, key = _place),
+        alwayslink = True,
+        **kwargs
+    )
+
+def baton_pass(name, deps = [], **kwargs):
+    """The library of <name>.h and <name>.cc, which registers a pass.
+
+    Args:
+      name: the target's name.
+      deps: dependencies beside the IR, passes and their registry.
+      **kwargs: of baton_cc_library.
+    """
+    _registers(name, _PASS_DEPS + deps, **kwargs)
+
+def baton_operators(name, deps = [], **kwargs):
+    """The library of <name>.h and <name>.cc, which registers a family of operators.
+
+    Args:
+      name: the target's name.
+      deps: dependencies beside the IR, attributes and type relations.
+      **kwargs: of baton_cc_library.
+    """
+    _registers(name, _OPERATOR_DEPS + deps, **kwargs)
