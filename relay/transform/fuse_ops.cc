@@ -256,45 +256,26 @@ class OperatorFuser {
     return "";
   }
 
-  // The first member from `i` on that is a call of an operator, or kNone.
-  int NextOperator(int i) const {
-    while (i != kNone && OperatorOf(i) == nullptr) i = nodes_[i].next_member;
-    return i;
-  }
   // The operator that node `i` calls, or null.
   const OpNode* OperatorOf(int i) const {
     const auto* call = graph_.As<CallNode>(i);
     return call == nullptr ? nullptr : call->op_node();
   }
 
-  bool HaveSameOperators(int group, int other) const {
-    int i = NextOperator(nodes_[group].first_member);
-    int j = NextOperator(nodes_[other].first_member);
-    while (i != kNone && j != kNone && OperatorOf(i) == OperatorOf(j)) {
-      i = NextOperator(nodes_[i].next_member);
-      j = NextOperator(nodes_[j].next_member);
-    }
-    return i == j;  // both are at the end
-  }
-
-  // The names of the operators of a group. Groups of the same operators share
-  // the text; `hash` is of those.
-  RemarkText OperatorNames(int group, uint64_t hash) {
+  // The names of `operators_`. Groups of equal operators share the text.
+  RemarkText OperatorNames() {
     for (const ToldGroup& told : told_groups_) {
-      if (told.hash == hash && HaveSameOperators(told.group, group)) {
-        return told.names;
-      }
+      if (told.operators == operators_) return told.names;
     }
     std::string names;
     names.reserve(128);
-    for (int i = NextOperator(nodes_[group].first_member); i != kNone;
-         i = NextOperator(nodes_[i].next_member)) {
+    for (const OpNode* op : operators_) {
       if (!names.empty()) names.push_back(' ');
-      names.append(OperatorOf(i)->name());
+      names.append(op->name());
     }
     constexpr size_t kMaxTold = 32;
     if (told_groups_.size() == kMaxTold) return names;
-    told_groups_.push_back({hash, group, names});
+    told_groups_.push_back({operators_, names});
     return told_groups_.back().names;
   }
 
@@ -304,11 +285,11 @@ class OperatorFuser {
     if (first == group) return;
     const bool tells = WantsRemarks(RemarkKind::kPassed);
     int64_t size = 0;
-    uint64_t hash = 0;
+    operators_.clear();
     for (int i = first; i != kNone; i = nodes_[i].next_member) {
       ++size;
       const OpNode* const op = tells ? OperatorOf(i) : nullptr;
-      if (op != nullptr) hash = hash * 31 + static_cast<uint64_t>(op->index());
+      if (op != nullptr) operators_.push_back(op);
     }
     ++num_groups_;
     num_fused_ += size;
@@ -317,7 +298,7 @@ class OperatorFuser {
       remark.node = Expr(graph_.node(group));
       remark.reason = "fused into one function";
       remark.args.push_back({"nodes", size});
-      remark.args.push_back({"operators", OperatorNames(group, hash)});
+      remark.args.push_back({"operators", OperatorNames()});
     });
   }
 
@@ -571,11 +552,12 @@ class OperatorFuser {
   int64_t num_fused_ = 0;                // their nodes
   // Groups of which remarks were made: see OperatorNames.
   struct ToldGroup {
-    uint64_t hash;
-    int group;
+    std::vector<const OpNode*> operators;
     RemarkText names;
   };
   std::vector<ToldGroup> told_groups_;
+  // The operators that the group calls of which a remark is being made.
+  std::vector<const OpNode*> operators_;
   // Of the function being made.
   std::vector<Var> params_;
   std::vector<Expr> arguments_;
