@@ -232,15 +232,33 @@ void KeepState(const NamedTensors& got, Model& model,
   }
 }
 
+// A module whose @main has the parameters of that of `module`, and no weights.
+absl::StatusOr<IRModule> Signature(const IRModule& module) {
+  BATON_ASSIGN_OR_RETURN(const Function main, module.Lookup<Function>("main"));
+  IRModule result;
+  result.Set("main", Function(std::vector<Var>(main->params().begin(),
+                                               main->params().end()),
+                              Tuple(std::vector<Expr>())));
+  return result;
+}
+
 // Compiles the model for the executor cpu. A model that has no plan is left to
 // the evaluator, unless --executor=cpu was given.
 absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
                           Model& model) {
   const int threads = ThreadsOf(options);
+  // Comparing nodes needs the weights again.
+  const bool keeps_weights = !options.against.empty();
+  IRModule module = model.module;
+  if (!keeps_weights) {
+    BATON_ASSIGN_OR_RETURN(model.module, Signature(module));
+  }
+  IRModule refused;
   absl::StatusOr<Executable> executable =
-      Compile(model.module, {.pipeline = has_pipeline ? "" : "cpu",
-                             .max_threads = threads,
-                             .keep_graph = !options.shadow.empty()});
+      Compile(std::move(module), {.pipeline = has_pipeline ? "" : "cpu",
+                                  .max_threads = threads,
+                                  .keep_graph = !options.shadow.empty(),
+                                  .refused = &refused});
   if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
       options.plan.empty() && options.shadow.empty()) {
     if (options.notes != nullptr) {
@@ -248,6 +266,7 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
                         "no plan: "
                      << executable.status().message() << "\n";
     }
+    model.module = std::move(refused);
     return absl::OkStatus();
   }
   BATON_RETURN_IF_ERROR(executable.status());
@@ -328,13 +347,14 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   }
   BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   // The names are those of the model as it was read.
-  const Function main = result.module.Find<Function>("main");
-  if (!main.defined()) {
+  if (const Function main = result.module.Find<Function>("main");
+      main.defined()) {
+    result.input_names = InputNames(main);
+    result.output_names = OutputNames(main);
+  } else {
     return absl::InvalidArgumentError(absl::StrCat(
         path.empty() ? options.workload : path, " has no function @main"));
   }
-  result.input_names = InputNames(main);
-  result.output_names = OutputNames(main);
   if (!passes.empty()) {
     BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                            Prepare({.passes = passes,
@@ -347,8 +367,10 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     if (!skipped.empty()) std::fprintf(stderr, "%s\n", skipped.c_str());
     BATON_ASSIGN_OR_RETURN(const Pass pipeline,
                            CompletePipeline(prepared, result.module));
-    BATON_ASSIGN_OR_RETURN(
-        result.module, context.Run([&] { return pipeline(result.module); }));
+    // Passes release the weights that they replace.
+    BATON_ASSIGN_OR_RETURN(result.module, context.Run([&] {
+      return pipeline(std::move(result.module));
+    }));
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
   }
   if (!is_oracle && WantsExecutor(options)) {

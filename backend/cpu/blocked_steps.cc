@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -243,6 +244,27 @@ int RunGather(const executor::StepCall& call) {
   return 0;
 }
 
+// Packs a weight, blocks of `size` floats each, in the memory that it has.
+// Nullopt if something else holds it, or the memory is not aligned as packed
+// weights are.
+std::optional<Tensor> PackInPlace(
+    Tensor& weight, int64_t size,
+    absl::FunctionRef<void(const float* from, float* to)> pack) {
+  const int64_t count = weight.num_elements();
+  std::optional<MutableTensor> reused = MutableTensor::Reuse(weight);
+  if (!reused.has_value() || size == 0 || count % size != 0 ||
+      reinterpret_cast<uintptr_t>(reused->data()) % 64 != 0) {
+    return std::nullopt;
+  }
+  std::vector<float> block(static_cast<size_t>(size));
+  float* const data = static_cast<float*>(reused->data());
+  for (int64_t at = 0; at < count; at += size) {
+    std::copy_n(data + at, size, block.data());
+    pack(block.data(), data + at);
+  }
+  return std::move(*reused).Freeze();
+}
+
 blocked::MapParams MapParamsOf(const TensorShape& planar) {
   return {.batch = planar[0],
           .channels = planar[1],
@@ -331,12 +353,25 @@ std::optional<blocked::ConvParams> ConvParamsOf(const GraphNode& node,
   return std::nullopt;
 }
 
-absl::StatusOr<Tensor> PackConv(const Tensor& weight,
-                                blocked::ConvParams& params) {
-  BATON_ASSIGN_OR_RETURN(
-      MutableTensor packed,
-      MutableTensor::Uninitialized(DType::Float(32),
-                                   {blocked::PackedConvSize(params)}));
+absl::StatusOr<Tensor> PackConv(Tensor weight, blocked::ConvParams& params) {
+  const int64_t size = blocked::PackedConvSize(params);
+  // Sixteen filters have the same place before and after.
+  blocked::ConvParams block = params;
+  block.groups = 1;
+  block.out_channels = blocked::kBlock;
+  const int64_t block_size = blocked::PackedConvSize(block);
+  if (params.out_channels % blocked::kBlock == 0 &&
+      size == weight.num_elements()) {
+    params.finite_weights = true;
+    std::optional<Tensor> packed =
+        PackInPlace(weight, block_size, [&](const float* from, float* to) {
+          const bool is_finite = blocked::PackConvWeights(block, from, to);
+          params.finite_weights = params.finite_weights && is_finite;
+        });
+    if (packed.has_value()) return *std::move(packed);
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor packed, MutableTensor::Uninitialized(
+                                                   DType::Float(32), {size}));
   params.finite_weights = blocked::PackConvWeights(
       params, weight.span<float>().data(), static_cast<float*>(packed.data()));
   return std::move(packed).Freeze();
@@ -377,8 +412,18 @@ std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
   return params;
 }
 
-absl::StatusOr<Tensor> PackWeight(const Tensor& weight, bool transposed,
+absl::StatusOr<Tensor> PackWeight(Tensor weight, bool transposed,
                                   const blocked::MatmulParams& params) {
+  if (transposed && params.n % blocked::kBlock == 0) {
+    blocked::MatmulParams block = params;
+    block.n = blocked::kBlock;
+    std::optional<Tensor> packed =
+        PackInPlace(weight, blocked::PackedMatmulSize(block),
+                    [&](const float* from, float* to) {
+                      blocked::PackMatmul(block, from, /*transposed=*/true, to);
+                    });
+    if (packed.has_value()) return *std::move(packed);
+  }
   BATON_ASSIGN_OR_RETURN(
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32),

@@ -61,29 +61,27 @@ bool Fits(const Executable::Port& port, const View& view, bool is_state) {
 }  // namespace
 
 absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
-                                          const IRModule& module) {
+                                          IRModule module) {
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(name));
   PassContextOptions context;
   context.opt_level = OptLevelOf(pipeline);
-  return PassContext(context).Run([&] { return pipeline(module); });
+  return PassContext(context).Run([&] { return pipeline(std::move(module)); });
 }
 
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options) {
+  if (options.refused != nullptr) *options.refused = module;
   if (!options.pipeline.empty()) {
-    BATON_ASSIGN_OR_RETURN(module, RunNamedPipeline(options.pipeline, module));
+    BATON_ASSIGN_OR_RETURN(
+        module, RunNamedPipeline(options.pipeline, std::move(module)));
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
   }
   BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
                          cpu::BuildGraph(module, options.function));
+  // Weights are the graph's alone now, unless the caller has them.
+  module = IRModule();
+  if (options.refused != nullptr) *options.refused = IRModule();
   auto impl = std::make_shared<Executable::Impl>();
-  BATON_ASSIGN_OR_RETURN(
-      impl->plan, cpu::LowerGraph(graph, {.max_threads = options.max_threads,
-                                          .use_kernels = options.use_kernels,
-                                          .packed = options.packed}));
-  if (options.verify_plan) {
-    BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
-  }
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const cpu::GraphTensor& tensor =
         graph.tensors[static_cast<size_t>(graph.inputs[i])];
@@ -100,6 +98,23 @@ absl::StatusOr<Executable> Compile(IRModule module,
         absl::StrCat("output ", i, " must be ", Describe(impl->outputs.back()),
                      ", aligned to its elements")));
   }
+  for (const cpu::GraphNode& node : graph.nodes) {
+    const size_t i = impl->sources.size();
+    impl->sources.push_back(
+        {node.op_name(), node.call->span(),
+         i < options.origins.size() ? options.origins[i] : ""});
+  }
+  if (options.keep_graph) {
+    impl->graph = std::make_shared<const cpu::Graph>(graph);
+  }
+  BATON_ASSIGN_OR_RETURN(
+      impl->plan,
+      cpu::LowerGraph(std::move(graph), {.max_threads = options.max_threads,
+                                         .use_kernels = options.use_kernels,
+                                         .packed = options.packed}));
+  if (options.verify_plan) {
+    BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
+  }
   impl->wrong_number = absl::InvalidArgumentError(
       absl::StrCat("the model has ", impl->inputs.size(), " inputs and ",
                    impl->outputs.size(), " outputs"));
@@ -112,15 +127,6 @@ absl::StatusOr<Executable> Compile(IRModule module,
     impl->failed_step.push_back(absl::InvalidArgumentError(
         absl::StrCat("step ", i, " (", impl->plan.notes[i].kernel,
                      ") refuses the values of its operands")));
-  }
-  for (const cpu::GraphNode& node : graph.nodes) {
-    const size_t i = impl->sources.size();
-    impl->sources.push_back(
-        {node.op_name(), node.call->span(),
-         i < options.origins.size() ? options.origins[i] : ""});
-  }
-  if (options.keep_graph) {
-    impl->graph = std::make_shared<const cpu::Graph>(std::move(graph));
   }
   return Executable(std::move(impl));
 }

@@ -53,6 +53,9 @@ struct CompileOptions {
   // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
   // were before packing.
   bool keep_graph = false;
+  // Not null: receives the module if it has no plan. So the caller can give away
+  // its own reference, and weights are packed in place.
+  IRModule* refused = nullptr;
   // For files of executables: receives, or has, the packed constants; not null
   // during Compile only. The origins of the calls, in order.
   cpu::PackedConstants* packed = nullptr;
@@ -134,9 +137,10 @@ class Executable {
 
 // Runs the named pipeline at its own level.
 absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
-                                          const IRModule& module);
+                                          IRModule module);
 
-// Compiles a typed module. Errors name places: dimensions that are not numbers,
+// Compiles a typed module. Weights that nothing else holds are released as they
+// are packed, if `module` is moved here. Errors name places: dimensions that are not numbers,
 // what has no place in a dataflow (backend/cpu/graph.h).
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options);

@@ -24,9 +24,10 @@ struct LowerOptions {
   std::optional<kernels::blocked::Width> width = std::nullopt;
 };
 
-// The plan of `graph`. Its sources are numbers of nodes of the graph. Constants
-// of the graph must outlive the plan, or be owned by it.
-absl::StatusOr<executor::Plan> LowerGraph(const Graph& graph,
+// The plan of `graph`. Its sources are numbers of nodes of the graph. Weights
+// are released as they are packed, and packed in place where nothing but `graph`
+// holds them.
+absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
                                           const LowerOptions& options);
 
 }  // namespace baton::cpu
