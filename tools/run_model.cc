@@ -245,7 +245,7 @@ absl::StatusOr<IRModule> Signature(const IRModule& module) {
 // Compiles the model for the executor cpu. A model that has no plan is left to
 // the evaluator, unless --executor=cpu was given.
 absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
-                          Model& model) {
+                          absl::string_view mapped_file, Model& model) {
   const int threads = ThreadsOf(options);
   // Comparing nodes needs the weights again.
   const bool keeps_weights = !options.against.empty();
@@ -258,6 +258,7 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
       Compile(std::move(module), {.pipeline = has_pipeline ? "" : "cpu",
                                   .max_threads = threads,
                                   .keep_graph = !options.shadow.empty(),
+                                  .mapped_file = mapped_file,
                                   .refused = &refused});
   if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
       options.plan.empty() && options.shadow.empty()) {
@@ -375,7 +376,12 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   }
   if (!is_oracle && WantsExecutor(options)) {
     const bool has_pipeline = passes == "cpu" || absl::EndsWith(passes, ",cpu");
-    BATON_RETURN_IF_ERROR(CompileModel(options, has_pipeline, result));
+    BATON_RETURN_IF_ERROR(
+        CompileModel(options, has_pipeline,
+                     source.has_value() && source->content.is_mapped
+                         ? absl::string_view(source->content.bytes)
+                         : absl::string_view(),
+                     result));
   }
   result.creation_ms = Milliseconds(begin);
   BATON_RETURN_IF_ERROR(AddShadow(options, result));

@@ -28,6 +28,7 @@
 #include "baton/runtime/executor/plan_runner.h"
 #include "baton/runtime/executor/plan_verifier.h"
 #include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -71,6 +72,11 @@ absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options) {
   if (options.refused != nullptr) *options.refused = module;
+  if (options.width.has_value() &&
+      !kernels::blocked::IsSupported(*options.width)) {
+    return absl::InvalidArgumentError(
+        "the processor does not have vectors of that width");
+  }
   if (!options.pipeline.empty()) {
     BATON_ASSIGN_OR_RETURN(
         module, RunNamedPipeline(options.pipeline, std::move(module)));
@@ -111,7 +117,9 @@ absl::StatusOr<Executable> Compile(IRModule module,
       impl->plan,
       cpu::LowerGraph(std::move(graph), {.max_threads = options.max_threads,
                                          .use_kernels = options.use_kernels,
-                                         .packed = options.packed}));
+                                         .packed = options.packed,
+                                         .mapped_file = options.mapped_file,
+                                         .width = options.width}));
   if (options.verify_plan) {
     BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
   }

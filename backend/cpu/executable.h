@@ -15,12 +15,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/parallel_for.h"
@@ -30,6 +32,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
 #include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
 
 namespace baton {
 namespace cpu {
@@ -53,6 +56,11 @@ struct CompileOptions {
   // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
   // were before packing.
   bool keep_graph = false;
+  // The bytes of a mapped file that may have weights of the module, whose pages
+  // are released as they are packed.
+  absl::string_view mapped_file = {};
+  // The vectors of the kernels; the widest that the processor has by default.
+  std::optional<kernels::blocked::Width> width = std::nullopt;
   // Not null: receives the module if it has no plan. So the caller can give away
   // its own reference, and weights are packed in place.
   IRModule* refused = nullptr;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -654,14 +655,15 @@ class Lowering {
     }
     // Calls with one weight share what is packed of it.
     Tensor unpacked = TakeWeight(node.inputs[1]);
+    const bool is_mapped = IsMapped(unpacked);
     PackedWeight& packed =
         packed_[{node.inputs[1], params.groups, params.planar_input}];
     if (packed.tensor < 0) {
       BATON_ASSIGN_OR_RETURN(
           PackedConstants::Entry entry,
           Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
-            BATON_ASSIGN_OR_RETURN(Tensor tensor,
-                                   PackConv(std::move(unpacked), params));
+            BATON_ASSIGN_OR_RETURN(Tensor tensor, PackConv(std::move(unpacked),
+                                                           is_mapped, params));
             return PackedConstants::Entry{std::move(tensor),
                                           params.finite_weights ? 1 : 0};
           }));
@@ -690,6 +692,13 @@ class Lowering {
     return weight;
   }
 
+  bool IsMapped(const Tensor& tensor) const {
+    const char* const data = static_cast<const char*>(tensor.data());
+    const absl::string_view file = options_.mapped_file;
+    return std::less_equal<>()(file.data(), data) &&
+           std::less<>()(data, file.data() + file.size());
+  }
+
   // The result of `pack`, or the one in the file of this executable.
   absl::StatusOr<PackedConstants::Entry> Packed(
       absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>()> pack) {
@@ -704,6 +713,7 @@ class Lowering {
     BATON_ASSIGN_OR_RETURN(const int result,
                            TakeEpilogue(number, axis, false, epilogue, nodes));
     Tensor unpacked = TakeWeight(node.inputs[1]);
+    const bool is_mapped = IsMapped(unpacked);
     PackedWeight& packed =
         packed_[{node.inputs[1], -1, HasTransposedWeight(node)}];
     if (packed.tensor < 0) {
@@ -711,7 +721,7 @@ class Lowering {
           PackedConstants::Entry entry,
           Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
             BATON_ASSIGN_OR_RETURN(
-                Tensor tensor, PackWeight(std::move(unpacked),
+                Tensor tensor, PackWeight(std::move(unpacked), is_mapped,
                                           HasTransposedWeight(node), params));
             return PackedConstants::Entry{std::move(tensor)};
           }));

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/runtime/executor/plan.h"
@@ -20,6 +21,9 @@ struct LowerOptions {
   bool fuse = true;
   // Receives, or has, what is packed; may be null.
   PackedConstants* packed = nullptr;
+  // The bytes of a mapped file: pages of weights in it are released as these are
+  // packed.
+  absl::string_view mapped_file = {};
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
 };
