@@ -86,8 +86,9 @@ struct Model {
   // --state, and the last result of each.
   std::vector<StateBinding> state;
   std::vector<Tensor> kept;
-  // The time from the bytes of the file to a model that can run.
+  // The time from the bytes of the file to a model that can run, and its parts.
   double creation_ms = 0;
+  std::vector<Executable::Phase> creation;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -273,6 +274,9 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
   BATON_RETURN_IF_ERROR(executable.status());
   BATON_ASSIGN_OR_RETURN(model.session,
                          Session::Create(*std::move(executable)));
+  for (const Executable::Phase& phase : model.session->executable().phases()) {
+    model.creation.push_back(phase);
+  }
   if (threads > 1) model.pool = std::make_unique<WorkerPool>(threads);
   return absl::OkStatus();
 }
@@ -347,6 +351,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     NoteUsed(path, *at_hand, options);
   }
   BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+  result.creation.push_back({"read", Milliseconds(begin)});
   // The names are those of the model as it was read.
   if (const Function main = result.module.Find<Function>("main");
       main.defined()) {
@@ -357,6 +362,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
         path.empty() ? options.workload : path, " has no function @main"));
   }
   if (!passes.empty()) {
+    const Clock::time_point passes_begin = Clock::now();
     BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                            Prepare({.passes = passes,
                                     .opt_level = options.opt_level,
@@ -373,6 +379,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
       return pipeline(std::move(result.module));
     }));
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+    result.creation.push_back({"passes", Milliseconds(passes_begin)});
   }
   if (!is_oracle && WantsExecutor(options)) {
     const bool has_pipeline = passes == "cpu" || absl::EndsWith(passes, ",cpu");
@@ -639,7 +646,7 @@ absl::StatusOr<std::string> ExecutorProfile(const Model& model,
   for (int i = 0; i < std::max(0, options.warmup); ++i) {
     BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
   }
-  PlanProfile profile(model.session->executable());
+  PlanProfile profile(model.session->executable(), model.creation);
   BATON_RETURN_IF_ERROR(RunExecutor(model, args, &profile).status());
   return profile.Report(options.profile);
 }

@@ -1,6 +1,7 @@
 #include "baton/backend/cpu/executable.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,6 +36,8 @@
 
 namespace baton {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 std::string Describe(const Executable::Port& port) {
   return absl::StrCat(port.dtype.ToString(), "[",
@@ -72,6 +75,14 @@ absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options) {
   if (options.refused != nullptr) *options.refused = module;
+  auto impl = std::make_shared<Executable::Impl>();
+  Clock::time_point begin = Clock::now();
+  const auto end_phase = [&impl, &begin](const char* name) {
+    const Clock::time_point end = Clock::now();
+    impl->phases.push_back(
+        {name, std::chrono::duration<double, std::milli>(end - begin).count()});
+    begin = end;
+  };
   if (options.width.has_value() &&
       !kernels::blocked::IsSupported(*options.width)) {
     return absl::InvalidArgumentError(
@@ -81,13 +92,14 @@ absl::StatusOr<Executable> Compile(IRModule module,
     BATON_ASSIGN_OR_RETURN(
         module, RunNamedPipeline(options.pipeline, std::move(module)));
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    end_phase("pipeline");
   }
   BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
                          cpu::BuildGraph(module, options.function));
   // Weights are the graph's alone now, unless the caller has them.
   module = IRModule();
   if (options.refused != nullptr) *options.refused = IRModule();
-  auto impl = std::make_shared<Executable::Impl>();
+  end_phase("graph");
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const cpu::GraphTensor& tensor =
         graph.tensors[static_cast<size_t>(graph.inputs[i])];
@@ -120,8 +132,10 @@ absl::StatusOr<Executable> Compile(IRModule module,
                                          .packed = options.packed,
                                          .mapped_file = options.mapped_file,
                                          .width = options.width}));
+  end_phase("packing and plan");
   if (options.verify_plan) {
     BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
+    end_phase("verification");
   }
   impl->wrong_number = absl::InvalidArgumentError(
       absl::StrCat("the model has ", impl->inputs.size(), " inputs and ",

@@ -110,11 +110,19 @@ class Executable {
     std::string origin = {};
   };
 
+  // A part of compilation and its time.
+  struct Phase {
+    std::string name;
+    double ms = 0;
+  };
+
   const std::vector<Port>& inputs() const { return impl_->inputs; }
   const std::vector<Port>& outputs() const { return impl_->outputs; }
   const executor::Plan& plan() const { return impl_->plan; }
   // The sources to which the numbers in StepNote::sources refer.
   const std::vector<Source>& sources() const { return impl_->sources; }
+  // In the order in which they ran.
+  const std::vector<Phase>& phases() const { return impl_->phases; }
   // Null without CompileOptions::keep_graph.
   const cpu::Graph* graph() const { return impl_->graph.get(); }
 
@@ -126,6 +134,7 @@ class Executable {
     std::vector<Port> inputs;
     std::vector<Port> outputs;
     std::vector<Source> sources;
+    std::vector<Phase> phases;
     executor::Plan plan;
     std::shared_ptr<const cpu::Graph> graph;
     // The errors that a run may return.
