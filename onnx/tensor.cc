@@ -209,12 +209,19 @@ absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
     for (int64_t i = 0; i < elements; ++i) {
       result.span<bool>()[i] = data.bytes[i] != 0;
     }
-  } else if (size != 0) {
-    std::memcpy(result.data(), data.bytes.data(), size);
   }
-  if (data.is_mapped) {
-    // The pages of the file are read again if they are used again.
-    AdviseWholePages(data.bytes.data(), data.bytes.size(), MADV_DONTNEED);
+  // Pages of a file are released piece by piece, so that a large weight is not
+  // in memory twice. They are read again if they are used again.
+  constexpr size_t kPiece = size_t{4} << 20;
+  for (size_t at = 0; at < data.bytes.size(); at += kPiece) {
+    const absl::string_view piece = data.bytes.substr(at, kPiece);
+    if (!dtype.is_bool()) {
+      std::memcpy(static_cast<char*>(result.data()) + at, piece.data(),
+                  piece.size());
+    }
+    if (data.is_mapped) {
+      AdviseWholePages(piece.data(), piece.size(), MADV_DONTNEED);
+    }
   }
   return std::move(result).Freeze();
 }

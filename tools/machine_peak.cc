@@ -18,39 +18,48 @@ double SecondsSince(Clock::time_point begin) {
 template <int kBytes>
 using Floats [[gnu::vector_size(kBytes)]] = float;
 
-// Chains that do not wait for one another, enough for two units of latency 4.
-constexpr int kChains = 10;
+// Chains that do not wait for one another, enough for two units of latency 4
+// and few enough for 16 registers.
+constexpr int kChains = 12;
 constexpr int kSteps = 20000;
+
+// Calls `each` with the name of each chain. The chains are variables of their
+// own, since compilers keep an array in memory.
+#define BATON_FOR_CHAINS(each)                                            \
+  each(c0) each(c1) each(c2) each(c3) each(c4) each(c5) each(c6) each(c7) \
+      each(c8) each(c9) each(c10) each(c11)
 
 // The body of a function that returns a number which depends on all chains. A
 // macro, because clang compiles a template for the processor of its definition.
-#define BATON_MULTIPLY(bytes, reg)                           \
-  Floats<bytes> chains[kChains];                             \
-  Floats<bytes> by;                                          \
-  for (size_t i = 0; i < (bytes) / sizeof(float); ++i) {     \
-    by[i] = factor;                                          \
-  }                                                          \
-  for (Floats<bytes> & chain : chains) chain = by;           \
-  for (int step = 0; step < kSteps; ++step) {                \
-    for (Floats<bytes> & chain : chains) {                   \
-      chain = chain * by + by;                               \
-      asm volatile("" : reg(chain));                         \
-    }                                                        \
-  }                                                          \
-  float sum = 0;                                             \
-  for (const Floats<bytes>& chain : chains) sum += chain[0]; \
-  return sum
+#define BATON_MULTIPLY(bytes, reg)            \
+  using Vector = Floats<bytes>;               \
+  const Vector by = Vector{} + factor;        \
+  BATON_FOR_CHAINS(BATON_DECLARE)             \
+  for (int step = 0; step < kSteps; ++step) { \
+    BATON_FOR_CHAINS(BATON_STEP_##reg)        \
+  }                                           \
+  Vector sum = {};                            \
+  BATON_FOR_CHAINS(BATON_SUM)                 \
+  return sum[0]
+#define BATON_DECLARE(chain) Vector chain = by;
+#define BATON_STEP_x(chain) \
+  chain = chain * by + by;  \
+  asm volatile("" : "+x"(chain));
+#define BATON_STEP_v(chain) \
+  chain = chain * by + by;  \
+  asm volatile("" : "+v"(chain));
+#define BATON_SUM(chain) sum += chain;
 
-float Multiply128(float factor) { BATON_MULTIPLY(16, "+x"); }
+float Multiply128(float factor) { BATON_MULTIPLY(16, x); }
 #if defined(__x86_64__)
 [[gnu::target("avx2,fma")]] float MultiplyFused128(float factor) {
-  BATON_MULTIPLY(16, "+x");
+  BATON_MULTIPLY(16, x);
 }
 [[gnu::target("avx2,fma")]] float Multiply256(float factor) {
-  BATON_MULTIPLY(32, "+x");
+  BATON_MULTIPLY(32, x);
 }
 [[gnu::target("avx512f,avx2,fma")]] float Multiply512(float factor) {
-  BATON_MULTIPLY(64, "+v");
+  BATON_MULTIPLY(64, v);
 }
 #endif
 
@@ -94,18 +103,25 @@ double MeasurePeakFlops(int vector_bytes) {
 
 MachinePeak MeasurePeak() {
   MachinePeak peak = {.flops_per_second = MeasurePeakFlops()};
-  const std::vector<uint64_t> memory(size_t{4} << 20, 1);
+  // The best piece counts: a program that runs beside this one seldom disturbs
+  // all of them. Each piece was last read a whole round ago.
+  constexpr size_t kWords = size_t{8} << 20;
+  constexpr size_t kPieceWords = size_t{128} << 10;
+  const std::vector<uint64_t> memory(kWords, 1);
   uint64_t total = 0;
   for (int i = 0; i < 3; ++i) {
-    const Clock::time_point start = Clock::now();
-    uint64_t sums[8] = {};
-    for (size_t k = 0; k < memory.size(); k += 8) {
-      for (size_t j = 0; j < 8; ++j) sums[j] += memory[k + j];
+    for (size_t at = 0; at < kWords; at += kPieceWords) {
+      const Clock::time_point start = Clock::now();
+      uint64_t sums[8] = {};
+      for (size_t k = at; k < at + kPieceWords; k += 8) {
+        for (size_t j = 0; j < 8; ++j) sums[j] += memory[k + j];
+      }
+      const double seconds = SecondsSince(start);
+      for (const uint64_t sum : sums) total += sum;
+      peak.bytes_per_second =
+          std::max(peak.bytes_per_second,
+                   static_cast<double>(kPieceWords * 8) / seconds);
     }
-    for (const uint64_t sum : sums) total += sum;
-    peak.bytes_per_second =
-        std::max(peak.bytes_per_second,
-                 static_cast<double>(memory.size() * 8) / SecondsSince(start));
   }
   [[maybe_unused]] volatile uint64_t sink = total;
   return peak;

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -140,8 +141,10 @@ std::string PlanText(const Executable& executable) {
   return out;
 }
 
-PlanProfile::PlanProfile(const Executable& executable)
+PlanProfile::PlanProfile(const Executable& executable,
+                         std::vector<Executable::Phase> creation)
     : executable_(executable),
+      creation_(std::move(creation)),
       first_(absl::Now()),
       begin_(first_),
       times_(executable.plan().steps.size()) {}
@@ -156,6 +159,58 @@ void PlanProfile::AfterStep(const StepEvent& event) {
   times_[static_cast<size_t>(event.number)] = {
       absl::ToDoubleMicroseconds(begin_ - first_),
       absl::ToDoubleMicroseconds(end - begin_)};
+}
+
+std::string PlanProfile::NodesJson(const MachinePeak& peak) const {
+  struct Node {
+    double us = 0;
+    double flops = 0;
+    double bytes = 0;
+    double limit = 0;
+    std::vector<size_t> steps;
+    std::string in;  // the node that has the time; empty for this one
+  };
+  const Plan& plan = executable_.plan();
+  std::vector<std::string> order;
+  std::map<std::string, Node> nodes;
+  for (size_t i = 0; i < times_.size(); ++i) {
+    const StepNote& note = plan.notes[i];
+    const std::vector<std::string> names = OriginsOf(executable_, note);
+    for (const std::string& name : names) {
+      const auto [found, is_new] = nodes.try_emplace(name);
+      if (is_new) order.push_back(name);
+      Node& node = found->second;
+      node.steps.push_back(i);
+      if (name != names[0]) {
+        node.in = names[0];
+        continue;
+      }
+      node.us += times_[i].us;
+      node.flops += note.flops;
+      node.bytes += note.bytes;
+      node.limit += LimitOf(note, peak);
+    }
+  }
+  std::string out = "[";
+  const char* comma = "";
+  for (const std::string& name : order) {
+    const Node& node = nodes[name];
+    absl::StrAppendFormat(
+        &out,
+        "%s\n{\"name\":%s,\"us\":%.3f,\"flops\":%.0f,\"bytes\":%.0f,"
+        "\"limit_us\":%.3f,\"share\":%.4f,\"share_of_peak\":%.4f,"
+        "\"steps\":[%s]",
+        comma, JsonString(name), node.us, node.flops, node.bytes, node.limit,
+        node.us > 0 ? node.limit / node.us : 0,
+        node.us > 0 ? node.flops / node.us * 1e6 / peak.flops_per_second : 0,
+        absl::StrJoin(node.steps, ","));
+    if (!node.in.empty()) {
+      absl::StrAppend(&out, ",\"in\":", JsonString(node.in));
+    }
+    out += "}";
+    comma = ",";
+  }
+  return out + "]";
 }
 
 absl::StatusOr<std::string> PlanProfile::Report(
@@ -260,6 +315,13 @@ absl::StatusOr<std::string> PlanProfile::Report(
           times_[i].us > 0 ? LimitOf(note, peak) / times_[i].us : 0, live[i]);
       comma = ",";
     }
+    absl::StrAppend(&out, "],\"nodes\":", NodesJson(peak), ",\"creation\":[");
+    comma = "";
+    for (const Executable::Phase& phase : creation_) {
+      absl::StrAppendFormat(&out, "%s{\"name\":%s,\"ms\":%.3f}", comma,
+                            JsonString(phase.name), phase.ms);
+      comma = ",";
+    }
     return out + "]}\n";
   }
   absl::StrAppendFormat(
@@ -292,6 +354,17 @@ absl::StatusOr<std::string> PlanProfile::Report(
   list("slowest steps:\n", [&](size_t i) { return times_[i].us; });
   list("lost against the machine's limit:\n",
        [&](size_t i) { return times_[i].us - LimitOf(plan.notes[i], peak); });
+  if (!creation_.empty()) {
+    double sum = 0;
+    for (const Executable::Phase& phase : creation_) sum += phase.ms;
+    absl::StrAppendFormat(&out, "creation: %.3f ms", sum);
+    const char* separator = ": ";
+    for (const Executable::Phase& phase : creation_) {
+      absl::StrAppendFormat(&out, "%s%s %.3f", separator, phase.name, phase.ms);
+      separator = ", ";
+    }
+    out += "\n";
+  }
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/tools/machine_peak.h"
 
 namespace baton {
 
@@ -22,7 +23,10 @@ std::string PlanText(const Executable& executable);
 // Records the times of the steps of one run.
 class PlanProfile final : public executor::RuntimeInstrument {
  public:
-  explicit PlanProfile(const Executable& executable);
+  // `creation`: the phases from the file to the executable, those of Compile
+  // included.
+  explicit PlanProfile(const Executable& executable,
+                       std::vector<Executable::Phase> creation = {});
 
   void BeforeStep(const StepEvent& event) override;
   void AfterStep(const StepEvent& event) override;
@@ -32,7 +36,9 @@ class PlanProfile final : public executor::RuntimeInstrument {
   // text: the time of each kernel and of the slowest steps, with the share of
   // what the machine can do (tools/machine_peak.h), then the nodes that lose
   // most against it. json: as that of RunProfile, with the fields "kernel",
-  // "nodes", "flops", "bytes", "limit_us" and "share" for each call. trace: the
+  // "nodes", "flops", "bytes", "limit_us" and "share" for each call; "creation"
+  // has the phases, and "nodes" each node of the model: what is fused into a step
+  // has that step's first node as "in", which has the time. trace: the
   // steps for Chrome's and Perfetto's viewers, and the bytes that live in the
   // arena.
   absl::StatusOr<std::string> Report(absl::string_view format) const;
@@ -43,7 +49,10 @@ class PlanProfile final : public executor::RuntimeInstrument {
     double us = 0;
   };
 
+  std::string NodesJson(const MachinePeak& peak) const;
+
   const Executable executable_;
+  const std::vector<Executable::Phase> creation_;
   absl::Time first_;
   absl::Time begin_;
   std::vector<StepTime> times_;

@@ -86,8 +86,9 @@ struct Model {
   // --state, and the last result of each.
   std::vector<StateBinding> state;
   std::vector<Tensor> kept;
-  // The time from the bytes of the file to a model that can run.
+  // The time from the bytes of the file to a model that can run, and its parts.
   double creation_ms = 0;
+  std::vector<Executable::Phase> creation;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -232,15 +233,34 @@ void KeepState(const NamedTensors& got, Model& model,
   }
 }
 
+// A module whose @main has the parameters of that of `module`, and no weights.
+absl::StatusOr<IRModule> Signature(const IRModule& module) {
+  BATON_ASSIGN_OR_RETURN(const Function main, module.Lookup<Function>("main"));
+  IRModule result;
+  result.Set("main", Function(std::vector<Var>(main->params().begin(),
+                                               main->params().end()),
+                              Tuple(std::vector<Expr>())));
+  return result;
+}
+
 // Compiles the model for the executor cpu. A model that has no plan is left to
 // the evaluator, unless --executor=cpu was given.
 absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
-                          Model& model) {
+                          absl::string_view mapped_file, Model& model) {
   const int threads = ThreadsOf(options);
+  // Comparing nodes needs the weights again.
+  const bool keeps_weights = !options.against.empty();
+  IRModule module = model.module;
+  if (!keeps_weights) {
+    BATON_ASSIGN_OR_RETURN(model.module, Signature(module));
+  }
+  IRModule refused;
   absl::StatusOr<Executable> executable =
-      Compile(model.module, {.pipeline = has_pipeline ? "" : "cpu",
-                             .max_threads = threads,
-                             .keep_graph = !options.shadow.empty()});
+      Compile(std::move(module), {.pipeline = has_pipeline ? "" : "cpu",
+                                  .max_threads = threads,
+                                  .keep_graph = !options.shadow.empty(),
+                                  .mapped_file = mapped_file,
+                                  .refused = &refused});
   if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
       options.plan.empty() && options.shadow.empty()) {
     if (options.notes != nullptr) {
@@ -248,11 +268,15 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
                         "no plan: "
                      << executable.status().message() << "\n";
     }
+    model.module = std::move(refused);
     return absl::OkStatus();
   }
   BATON_RETURN_IF_ERROR(executable.status());
   BATON_ASSIGN_OR_RETURN(model.session,
                          Session::Create(*std::move(executable)));
+  for (const Executable::Phase& phase : model.session->executable().phases()) {
+    model.creation.push_back(phase);
+  }
   if (threads > 1) model.pool = std::make_unique<WorkerPool>(threads);
   return absl::OkStatus();
 }
@@ -327,15 +351,18 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     NoteUsed(path, *at_hand, options);
   }
   BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+  result.creation.push_back({"read", Milliseconds(begin)});
   // The names are those of the model as it was read.
-  const Function main = result.module.Find<Function>("main");
-  if (!main.defined()) {
+  if (const Function main = result.module.Find<Function>("main");
+      main.defined()) {
+    result.input_names = InputNames(main);
+    result.output_names = OutputNames(main);
+  } else {
     return absl::InvalidArgumentError(absl::StrCat(
         path.empty() ? options.workload : path, " has no function @main"));
   }
-  result.input_names = InputNames(main);
-  result.output_names = OutputNames(main);
   if (!passes.empty()) {
+    const Clock::time_point passes_begin = Clock::now();
     BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                            Prepare({.passes = passes,
                                     .opt_level = options.opt_level,
@@ -347,13 +374,21 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     if (!skipped.empty()) std::fprintf(stderr, "%s\n", skipped.c_str());
     BATON_ASSIGN_OR_RETURN(const Pass pipeline,
                            CompletePipeline(prepared, result.module));
-    BATON_ASSIGN_OR_RETURN(
-        result.module, context.Run([&] { return pipeline(result.module); }));
+    // Passes release the weights that they replace.
+    BATON_ASSIGN_OR_RETURN(result.module, context.Run([&] {
+      return pipeline(std::move(result.module));
+    }));
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+    result.creation.push_back({"passes", Milliseconds(passes_begin)});
   }
   if (!is_oracle && WantsExecutor(options)) {
     const bool has_pipeline = passes == "cpu" || absl::EndsWith(passes, ",cpu");
-    BATON_RETURN_IF_ERROR(CompileModel(options, has_pipeline, result));
+    BATON_RETURN_IF_ERROR(
+        CompileModel(options, has_pipeline,
+                     source.has_value() && source->content.is_mapped
+                         ? absl::string_view(source->content.bytes)
+                         : absl::string_view(),
+                     result));
   }
   result.creation_ms = Milliseconds(begin);
   BATON_RETURN_IF_ERROR(AddShadow(options, result));
@@ -611,7 +646,7 @@ absl::StatusOr<std::string> ExecutorProfile(const Model& model,
   for (int i = 0; i < std::max(0, options.warmup); ++i) {
     BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
   }
-  PlanProfile profile(model.session->executable());
+  PlanProfile profile(model.session->executable(), model.creation);
   BATON_RETURN_IF_ERROR(RunExecutor(model, args, &profile).status());
   return profile.Report(options.profile);
 }

@@ -21,6 +21,7 @@ namespace {
 using ::baton::testing::IsOk;
 using ::baton::testing::StatusIs;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -56,14 +57,21 @@ TEST(RunModelTest, AProfileSaysWhereTheTimeGoes) {
   EXPECT_THAT(
       OutputOf(options),
       AllOf(StartsWith("1 steps: "), HasSubstr(" 1 x elementwise"),
-            HasSubstr("multiply+add+exp "), HasSubstr("profiled.relay:5\n")));
+            HasSubstr("multiply+add+exp "), HasSubstr("profiled.relay:5\n"),
+            HasSubstr("\ncreation: "), HasSubstr("packing and plan ")));
   options.profile = "json";
   EXPECT_THAT(
       OutputOf(options),
       AllOf(StartsWith("{\"version\":1,\"total_us\":"),
             HasSubstr("{\"name\":\"multiply+add+exp\",\"calls\":1,\"us\":"),
             HasSubstr("{\"operator\":\"multiply+add+exp\","
-                      "\"kernel\":\"elementwise\"")));
+                      "\"kernel\":\"elementwise\""),
+            // The step's time is its first node's.
+            ContainsRegex("\\{\"name\":\"[^\"]*profiled.relay:3\",\"us\":[^}]*"
+                          "\"share_of_peak\":[0-9.]*,\"steps\":\\[0\\]\\}"),
+            ContainsRegex("\\{\"name\":\"[^\"]*profiled.relay:5\",\"us\":0.000,"
+                          "[^}]*\"in\":\"[^\"]*profiled.relay:3\"\\}"),
+            HasSubstr("\"creation\":[{\"name\":\"read\",\"ms\":")));
   options.profile = "trace";
   options.report = absl::StrCat(::testing::TempDir(), "/trace.json");
   EXPECT_EQ(OutputOf(options), "");

@@ -1,5 +1,7 @@
 #include "baton/backend/cpu/blocked_steps.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -18,6 +21,7 @@
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/base/dtype.h"
+#include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -243,6 +247,37 @@ int RunGather(const executor::StepCall& call) {
   return 0;
 }
 
+// Packs a weight whose blocks of `size` floats each have their places before and
+// after. In the memory of the weight, if nothing else holds that; else in new
+// memory, and the pages of the weight are released if they are a file's. An
+// error only where there is no memory.
+absl::StatusOr<Tensor> PackBlocks(
+    Tensor weight, int64_t size, bool is_mapped,
+    absl::FunctionRef<void(const float* from, float* to)> pack) {
+  const int64_t count = weight.num_elements();
+  std::optional<MutableTensor> reused = MutableTensor::Reuse(weight);
+  if (reused.has_value()) {
+    std::vector<float> block(static_cast<size_t>(size));
+    float* const data = static_cast<float*>(reused->data());
+    for (int64_t at = 0; at < count; at += size) {
+      std::copy_n(data + at, size, block.data());
+      pack(block.data(), data + at);
+    }
+    return std::move(*reused).Freeze();
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor packed, MutableTensor::Uninitialized(
+                                                   DType::Float(32), {count}));
+  const float* const data = weight.span<float>().data();
+  for (int64_t at = 0; at < count; at += size) {
+    pack(data + at, static_cast<float*>(packed.data()) + at);
+    if (is_mapped) {
+      AdviseWholePages(data + at, static_cast<size_t>(size) * sizeof(float),
+                       MADV_DONTNEED);
+    }
+  }
+  return std::move(packed).Freeze();
+}
+
 blocked::MapParams MapParamsOf(const TensorShape& planar) {
   return {.batch = planar[0],
           .channels = planar[1],
@@ -331,12 +366,24 @@ std::optional<blocked::ConvParams> ConvParamsOf(const GraphNode& node,
   return std::nullopt;
 }
 
-absl::StatusOr<Tensor> PackConv(const Tensor& weight,
+absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
                                 blocked::ConvParams& params) {
-  BATON_ASSIGN_OR_RETURN(
-      MutableTensor packed,
-      MutableTensor::Uninitialized(DType::Float(32),
-                                   {blocked::PackedConvSize(params)}));
+  const int64_t size = blocked::PackedConvSize(params);
+  if (params.out_channels % blocked::kBlock == 0 &&
+      size == weight.num_elements()) {
+    blocked::ConvParams block = params;
+    block.groups = 1;
+    block.out_channels = blocked::kBlock;
+    params.finite_weights = true;
+    return PackBlocks(
+        std::move(weight), blocked::PackedConvSize(block), is_mapped,
+        [&](const float* from, float* to) {
+          const bool is_finite = blocked::PackConvWeights(block, from, to);
+          params.finite_weights = params.finite_weights && is_finite;
+        });
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor packed, MutableTensor::Uninitialized(
+                                                   DType::Float(32), {size}));
   params.finite_weights = blocked::PackConvWeights(
       params, weight.span<float>().data(), static_cast<float*>(packed.data()));
   return std::move(packed).Freeze();
@@ -377,8 +424,18 @@ std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
   return params;
 }
 
-absl::StatusOr<Tensor> PackWeight(const Tensor& weight, bool transposed,
+absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
+                                  bool transposed,
                                   const blocked::MatmulParams& params) {
+  if (transposed && params.n % blocked::kBlock == 0) {
+    blocked::MatmulParams block = params;
+    block.n = blocked::kBlock;
+    return PackBlocks(std::move(weight), blocked::PackedMatmulSize(block),
+                      is_mapped, [&](const float* from, float* to) {
+                        blocked::PackMatmul(block, from, /*transposed=*/true,
+                                            to);
+                      });
+  }
   BATON_ASSIGN_OR_RETURN(
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32),

@@ -39,8 +39,10 @@ struct EpilogueOperands {
 // OIHW, and of nn.conv1d in NCW and OIW; nullopt for others.
 std::optional<kernels::blocked::ConvParams> ConvParamsOf(const GraphNode& node,
                                                          const Graph& graph);
-// Packs the weight; sets params.finite_weights.
-absl::StatusOr<Tensor> PackConv(const Tensor& weight,
+// Packs the weight, in place if nothing else holds it and it has whole blocks;
+// sets params.finite_weights. If `is_mapped`, the weight is in a mapped file,
+// whose pages are released.
+absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
                                 kernels::blocked::ConvParams& params);
 
 // The parameters of nn.dense, and of nn.matmul without a transposed first
@@ -49,7 +51,9 @@ std::optional<kernels::blocked::MatmulParams> MatmulParamsOf(
     const GraphNode& node, const Graph& graph);
 // True if the weight's rows are the columns of the product.
 bool HasTransposedWeight(const GraphNode& node);
-absl::StatusOr<Tensor> PackWeight(const Tensor& weight, bool transposed,
+// As PackConv().
+absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
+                                  bool transposed,
                                   const kernels::blocked::MatmulParams& params);
 
 // Products of float32 matrices of which both are computed: nn.batch_matmul,

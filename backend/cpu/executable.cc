@@ -1,6 +1,7 @@
 #include "baton/backend/cpu/executable.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,12 +29,15 @@
 #include "baton/runtime/executor/plan_runner.h"
 #include "baton/runtime/executor/plan_verifier.h"
 #include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
 
 namespace baton {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 std::string Describe(const Executable::Port& port) {
   return absl::StrCat(port.dtype.ToString(), "[",
@@ -61,29 +65,41 @@ bool Fits(const Executable::Port& port, const View& view, bool is_state) {
 }  // namespace
 
 absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
-                                          const IRModule& module) {
+                                          IRModule module) {
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(name));
   PassContextOptions context;
   context.opt_level = OptLevelOf(pipeline);
-  return PassContext(context).Run([&] { return pipeline(module); });
+  return PassContext(context).Run([&] { return pipeline(std::move(module)); });
 }
 
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options) {
+  if (options.refused != nullptr) *options.refused = module;
+  auto impl = std::make_shared<Executable::Impl>();
+  Clock::time_point begin = Clock::now();
+  const auto end_phase = [&impl, &begin](const char* name) {
+    const Clock::time_point end = Clock::now();
+    impl->phases.push_back(
+        {name, std::chrono::duration<double, std::milli>(end - begin).count()});
+    begin = end;
+  };
+  if (options.width.has_value() &&
+      !kernels::blocked::IsSupported(*options.width)) {
+    return absl::InvalidArgumentError(
+        "the processor does not have vectors of that width");
+  }
   if (!options.pipeline.empty()) {
-    BATON_ASSIGN_OR_RETURN(module, RunNamedPipeline(options.pipeline, module));
+    BATON_ASSIGN_OR_RETURN(
+        module, RunNamedPipeline(options.pipeline, std::move(module)));
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    end_phase("pipeline");
   }
   BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
                          cpu::BuildGraph(module, options.function));
-  auto impl = std::make_shared<Executable::Impl>();
-  BATON_ASSIGN_OR_RETURN(
-      impl->plan, cpu::LowerGraph(graph, {.max_threads = options.max_threads,
-                                          .use_kernels = options.use_kernels,
-                                          .packed = options.packed}));
-  if (options.verify_plan) {
-    BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
-  }
+  // Weights are the graph's alone now, unless the caller has them.
+  module = IRModule();
+  if (options.refused != nullptr) *options.refused = IRModule();
+  end_phase("graph");
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const cpu::GraphTensor& tensor =
         graph.tensors[static_cast<size_t>(graph.inputs[i])];
@@ -100,6 +116,27 @@ absl::StatusOr<Executable> Compile(IRModule module,
         absl::StrCat("output ", i, " must be ", Describe(impl->outputs.back()),
                      ", aligned to its elements")));
   }
+  for (const cpu::GraphNode& node : graph.nodes) {
+    const size_t i = impl->sources.size();
+    impl->sources.push_back(
+        {node.op_name(), node.call->span(),
+         i < options.origins.size() ? options.origins[i] : ""});
+  }
+  if (options.keep_graph) {
+    impl->graph = std::make_shared<const cpu::Graph>(graph);
+  }
+  BATON_ASSIGN_OR_RETURN(
+      impl->plan,
+      cpu::LowerGraph(std::move(graph), {.max_threads = options.max_threads,
+                                         .use_kernels = options.use_kernels,
+                                         .packed = options.packed,
+                                         .mapped_file = options.mapped_file,
+                                         .width = options.width}));
+  end_phase("packing and plan");
+  if (options.verify_plan) {
+    BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));
+    end_phase("verification");
+  }
   impl->wrong_number = absl::InvalidArgumentError(
       absl::StrCat("the model has ", impl->inputs.size(), " inputs and ",
                    impl->outputs.size(), " outputs"));
@@ -112,15 +149,6 @@ absl::StatusOr<Executable> Compile(IRModule module,
     impl->failed_step.push_back(absl::InvalidArgumentError(
         absl::StrCat("step ", i, " (", impl->plan.notes[i].kernel,
                      ") refuses the values of its operands")));
-  }
-  for (const cpu::GraphNode& node : graph.nodes) {
-    const size_t i = impl->sources.size();
-    impl->sources.push_back(
-        {node.op_name(), node.call->span(),
-         i < options.origins.size() ? options.origins[i] : ""});
-  }
-  if (options.keep_graph) {
-    impl->graph = std::make_shared<const cpu::Graph>(std::move(graph));
   }
   return Executable(std::move(impl));
 }

@@ -15,12 +15,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/parallel_for.h"
@@ -30,6 +32,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
 #include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
 
 namespace baton {
 namespace cpu {
@@ -53,6 +56,14 @@ struct CompileOptions {
   // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
   // were before packing.
   bool keep_graph = false;
+  // The bytes of a mapped file that may have weights of the module, whose pages
+  // are released as they are packed.
+  absl::string_view mapped_file = {};
+  // The vectors of the kernels; the widest that the processor has by default.
+  std::optional<kernels::blocked::Width> width = std::nullopt;
+  // Not null: receives the module if it has no plan. So the caller can give away
+  // its own reference, and weights are packed in place.
+  IRModule* refused = nullptr;
   // For files of executables: receives, or has, the packed constants; not null
   // during Compile only. The origins of the calls, in order.
   cpu::PackedConstants* packed = nullptr;
@@ -99,11 +110,19 @@ class Executable {
     std::string origin = {};
   };
 
+  // A part of compilation and its time.
+  struct Phase {
+    std::string name;
+    double ms = 0;
+  };
+
   const std::vector<Port>& inputs() const { return impl_->inputs; }
   const std::vector<Port>& outputs() const { return impl_->outputs; }
   const executor::Plan& plan() const { return impl_->plan; }
   // The sources to which the numbers in StepNote::sources refer.
   const std::vector<Source>& sources() const { return impl_->sources; }
+  // In the order in which they ran.
+  const std::vector<Phase>& phases() const { return impl_->phases; }
   // Null without CompileOptions::keep_graph.
   const cpu::Graph* graph() const { return impl_->graph.get(); }
 
@@ -115,6 +134,7 @@ class Executable {
     std::vector<Port> inputs;
     std::vector<Port> outputs;
     std::vector<Source> sources;
+    std::vector<Phase> phases;
     executor::Plan plan;
     std::shared_ptr<const cpu::Graph> graph;
     // The errors that a run may return.
@@ -134,9 +154,10 @@ class Executable {
 
 // Runs the named pipeline at its own level.
 absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
-                                          const IRModule& module);
+                                          IRModule module);
 
-// Compiles a typed module. Errors name places: dimensions that are not numbers,
+// Compiles a typed module. Weights that nothing else holds are released as they
+// are packed, if `module` is moved here. Errors name places: dimensions that are not numbers,
 // what has no place in a dataflow (backend/cpu/graph.h).
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options);

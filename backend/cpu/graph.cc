@@ -391,7 +391,11 @@ class GraphBuilder {
           absl::StrCat("a call of ", call->op_node()->name(), " has no type"));
     }
     GraphNode node;
-    node.call = Call(call);
+    // Without the arguments: weights are held as tensors of the graph alone.
+    node.call = Call(
+        call->op(), {}, call->attrs(),
+        std::vector<Type>(call->type_args().begin(), call->type_args().end()),
+        call->type(), call->span());
     for (const ExprValue& arg : args) {
       BATON_ASSIGN_OR_RETURN(GraphValue value, ToGraphValue(call, arg));
       Flatten(value, node.inputs);

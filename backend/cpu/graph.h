@@ -45,7 +45,7 @@ struct GraphRegion;
 
 // A call of an operator, or a region.
 struct GraphNode {
-  Call call;  // its operator, attributes and place; not its arguments
+  Call call;  // its operator, attributes, type and place; it has no arguments
   // Not null for a region, whose `call` is of an operator that is not
   // registered: cpu.if, cpu.loop, cpu.evaluate.
   std::shared_ptr<const GraphRegion> region = nullptr;

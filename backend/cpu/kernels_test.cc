@@ -14,18 +14,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
-#include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/infer_type.h"
-#include "baton/relay/ir/text_parser.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
@@ -44,28 +41,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 bool IsLong() { return std::getenv("BATON_LONG_TESTS") != nullptr; }
-
-// Parameters whose names begin with w become constants.
-absl::StatusOr<IRModule> WithWeights(const std::string& text) {
-  absl::StatusOr<IRModule> parsed = ParseModule(text);
-  if (!parsed.ok()) return parsed.status();
-  absl::StatusOr<IRModule> module = InferTypes(*parsed);
-  if (!module.ok()) return module.status();
-  const Function main = module->Find<Function>("main");
-  absl::StatusOr<std::vector<Value>> values = RandomInputs(main, 3);
-  if (!values.ok()) return values.status();
-  relay::NamedTensors weights;
-  for (size_t i = 0; i < main->params().size(); ++i) {
-    const std::string name(main->params()[i]->name());
-    if (absl::StartsWith(name, "w")) {
-      weights.emplace_back(name, (*values)[i].tensor());
-    }
-  }
-  absl::StatusOr<Function> bound = relay::BindParamsByName(main, weights);
-  if (!bound.ok()) return bound.status();
-  module->Set("main", *bound);
-  return InferTypes(*module);
-}
 
 // Some elements become numbers that arithmetic treats apart.
 Tensor WithSpecialNumbers(const Tensor& x, uint32_t seed) {
@@ -114,7 +89,7 @@ void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
 // Compiles and compares; returns the kernels of the plan.
 std::vector<std::string> Check(const std::string& text) {
   std::vector<std::string> kernels;
-  const absl::StatusOr<IRModule> module = WithWeights(text);
+  const absl::StatusOr<IRModule> module = cpu::WithWeights(text);
   EXPECT_TRUE(module.ok()) << module.status() << text;
   if (!module.ok()) return kernels;
   const absl::StatusOr<Executable> model =

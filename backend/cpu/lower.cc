@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,30 +74,34 @@ int Copy(const executor::StepCall& call) {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const LowerOptions& options)
-      : graph_(graph),
+  Lowering(Graph graph, const LowerOptions& options)
+      : graph_(std::move(graph)),
         options_(options),
         blocked_kernels_(*kernels::blocked::KernelsOf(
             options.width.value_or(kernels::blocked::BestWidth()))),
-        tensors_(graph.tensors),
-        views_(graph.tensors.size()),
-        inside_(graph.tensors.size()),
-        output_of_(graph.tensors.size(), -1),
-        blocked_of_(graph.tensors.size(), -1),
-        is_planar_(graph.tensors.size(), false),
-        consumers_(graph.tensors.size()),
-        is_claimed_(graph.nodes.size(), false) {
+        tensors_(graph_.tensors),
+        views_(graph_.tensors.size()),
+        inside_(graph_.tensors.size()),
+        output_of_(graph_.tensors.size(), -1),
+        blocked_of_(graph_.tensors.size(), -1),
+        is_planar_(graph_.tensors.size(), false),
+        consumers_(graph_.tensors.size()),
+        num_unpacked_(graph_.tensors.size()),
+        is_claimed_(graph_.nodes.size(), false) {
     plan_.max_threads = std::max(options.max_threads, 1);
     for (size_t i = 0; i < tensors_.size(); ++i) {
       is_planar_[i] = !IsComputed(static_cast<int>(i));
     }
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const int t : graph.nodes[i].inputs) {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const int t : graph_.nodes[i].inputs) {
         consumers_[static_cast<size_t>(t)].push_back(static_cast<int>(i));
       }
     }
-    for (const int t : graph.outputs) {
+    for (const int t : graph_.outputs) {
       consumers_[static_cast<size_t>(t)].push_back(kOutput);
+    }
+    for (size_t i = 0; i < consumers_.size(); ++i) {
+      num_unpacked_[i] = consumers_[i].size();
     }
   }
 
@@ -649,15 +654,16 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(x, Blocked(data));
     }
     // Calls with one weight share what is packed of it.
+    Tensor unpacked = TakeWeight(node.inputs[1]);
+    const bool is_mapped = IsMapped(unpacked);
     PackedWeight& packed =
         packed_[{node.inputs[1], params.groups, params.planar_input}];
     if (packed.tensor < 0) {
       BATON_ASSIGN_OR_RETURN(
           PackedConstants::Entry entry,
           Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
-            BATON_ASSIGN_OR_RETURN(
-                Tensor tensor,
-                PackConv(*TensorOf(node.inputs[1]).constant, params));
+            BATON_ASSIGN_OR_RETURN(Tensor tensor, PackConv(std::move(unpacked),
+                                                           is_mapped, params));
             return PackedConstants::Entry{std::move(tensor),
                                           params.finite_weights ? 1 : 0};
           }));
@@ -673,6 +679,26 @@ class Lowering {
     return absl::OkStatus();
   }
 
+  // The constant `t`, for a step that has it packed. The last such step gets the
+  // only reference that the lowering has.
+  Tensor TakeWeight(int t) {
+    const size_t i = static_cast<size_t>(t);
+    Tensor weight = *tensors_[i].constant;
+    if (--num_unpacked_[i] == 0) {
+      // No step is going to read it.
+      tensors_[i].constant = Tensor();
+      graph_.tensors[i].constant = Tensor();
+    }
+    return weight;
+  }
+
+  bool IsMapped(const Tensor& tensor) const {
+    const char* const data = static_cast<const char*>(tensor.data());
+    const absl::string_view file = options_.mapped_file;
+    return std::less_equal<>()(file.data(), data) &&
+           std::less<>()(data, file.data() + file.size());
+  }
+
   // The result of `pack`, or the one in the file of this executable.
   absl::StatusOr<PackedConstants::Entry> Packed(
       absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>()> pack) {
@@ -686,6 +712,8 @@ class Lowering {
     const size_t axis = TensorOf(node.outputs[0]).shape.size() - 1;
     BATON_ASSIGN_OR_RETURN(const int result,
                            TakeEpilogue(number, axis, false, epilogue, nodes));
+    Tensor unpacked = TakeWeight(node.inputs[1]);
+    const bool is_mapped = IsMapped(unpacked);
     PackedWeight& packed =
         packed_[{node.inputs[1], -1, HasTransposedWeight(node)}];
     if (packed.tensor < 0) {
@@ -693,7 +721,7 @@ class Lowering {
           PackedConstants::Entry entry,
           Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
             BATON_ASSIGN_OR_RETURN(
-                Tensor tensor, PackWeight(*TensorOf(node.inputs[1]).constant,
+                Tensor tensor, PackWeight(std::move(unpacked), is_mapped,
                                           HasTransposedWeight(node), params));
             return PackedConstants::Entry{std::move(tensor)};
           }));
@@ -1225,7 +1253,7 @@ class Lowering {
     }
   }
 
-  const Graph& graph_;
+  Graph graph_;
   const LowerOptions options_;
   const kernels::blocked::Kernels& blocked_kernels_;
   executor::Plan plan_;
@@ -1247,6 +1275,8 @@ class Lowering {
   // Tensors that are no maps, and of which views are maps.
   FlatHashMap<int, TensorShape> map_shapes_;
   std::vector<std::vector<int>> consumers_;  // of tensors
+  // Of tensors: the consumers that have no packed form of it.
+  std::vector<size_t> num_unpacked_;
   std::vector<bool> is_claimed_;  // of nodes: an epilogue computes them
   std::vector<int> group_of_;     // of nodes
   std::map<int, std::vector<int>> groups_;
@@ -1259,9 +1289,9 @@ class Lowering {
 
 }  // namespace
 
-absl::StatusOr<executor::Plan> LowerGraph(const Graph& graph,
+absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
                                           const LowerOptions& options) {
-  return Lowering(graph, options).Run();
+  return Lowering(std::move(graph), options).Run();
 }
 
 }  // namespace baton::cpu

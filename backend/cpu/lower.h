@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/runtime/executor/plan.h"
@@ -20,13 +21,17 @@ struct LowerOptions {
   bool fuse = true;
   // Receives, or has, what is packed; may be null.
   PackedConstants* packed = nullptr;
+  // The bytes of a mapped file: pages of weights in it are released as these are
+  // packed.
+  absl::string_view mapped_file = {};
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
 };
 
-// The plan of `graph`. Its sources are numbers of nodes of the graph. Constants
-// of the graph must outlive the plan, or be owned by it.
-absl::StatusOr<executor::Plan> LowerGraph(const Graph& graph,
+// The plan of `graph`. Its sources are numbers of nodes of the graph. Weights
+// are released as they are packed, and packed in place where nothing but `graph`
+// holds them.
+absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
                                           const LowerOptions& options);
 
 }  // namespace baton::cpu

@@ -1,17 +1,7 @@
 #include "baton/runtime/executor/plan_runner.h"
 
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 #include <vector>
 
@@ -20,45 +10,11 @@
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_verifier.h"
+#include "baton/testing/confined_run.h"
+#include "baton/testing/counted_calls.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-
-namespace {
-
-// The calls of operator new, and of malloc where this file replaces it.
-std::atomic<int64_t> allocations{0};
-
-}  // namespace
-
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define BATON_HAS_SANITIZER
-#endif
-#endif
-#else
-#define BATON_HAS_SANITIZER
-#endif
-
-#ifndef BATON_HAS_SANITIZER
-extern "C" void* __libc_malloc(size_t size);
-extern "C" void* malloc(size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_malloc(size);
-}
-#endif
-
-void* operator new(size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* const memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace baton::executor {
 namespace {
@@ -185,60 +141,33 @@ TEST(PlanRunnerTest, ARunAllocatesNothing) {
     const Plan plan = Chain(20, threads);
     PlanRunner runner(plan);
     WorkerPool pool(threads);
-    const int64_t before = allocations.load();
+    const int64_t before = testing::NumAllocations();
     for (int run = 0; run < 100; ++run) {
       runner.Run(in, out, threads == 1 ? nullptr : &pool, nullptr);
     }
-    EXPECT_EQ(allocations.load(), before) << threads << " threads";
+    EXPECT_EQ(testing::NumAllocations(), before) << threads << " threads";
   }
-  const int64_t before = allocations.load();
+  const int64_t before = testing::NumAllocations();
   ::operator delete(::operator new(8));
-  EXPECT_GT(allocations.load(), before) << "allocations are not counted";
-}
-
-// Calls `body` in a process that may only read, write and exit, and returns its
-// exit status; -1 if the process cannot be confined.
-int RunConfined(void (*body)(void*), void* context) {
-  constexpr int kCannot = 99;
-  const pid_t child = fork();
-  if (child < 0) return -1;
-  if (child == 0) {
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
-      syscall(SYS_exit_group, kCannot);
-    }
-    body(context);
-    syscall(SYS_exit, 0);  // The strict mode has no exit_group.
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == kCannot ? -1 : status;
+  EXPECT_GT(testing::NumAllocations(), before) << "allocations are not counted";
 }
 
 TEST(PlanRunnerTest, ARunMakesNoSystemCall) {
-  const auto nothing = [](void*) {};
-  if (RunConfined(nothing, nullptr) != 0) {
+  if (!testing::CanConfine()) {
     GTEST_SKIP() << "seccomp's strict mode cannot be entered here";
   }
-  // The mode is in force.
-  EXPECT_TRUE(
-      WIFSIGNALED(RunConfined([](void*) { syscall(SYS_getppid); }, nullptr)));
-  struct Context {
-    Plan plan = Chain(20, 1);
-    PlanRunner runner{plan};
-    std::vector<float> input = Sequence();
-    std::vector<float> output = std::vector<float>(kElements);
-  } context;
-  EXPECT_EQ(RunConfined(
-                [](void* c) {
-                  auto& context = *static_cast<Context*>(c);
-                  const void* const in[] = {context.input.data()};
-                  void* const out[] = {context.output.data()};
-                  for (int run = 0; run < 100; ++run) {
-                    context.runner.Run(in, out, nullptr, nullptr);
-                  }
-                  if (context.output[0] != 23) syscall(SYS_exit, 1);
-                },
-                &context),
+  const Plan plan = Chain(20, 1);
+  PlanRunner runner(plan);
+  const std::vector<float> input = Sequence();
+  std::vector<float> output(kElements);
+  EXPECT_EQ(testing::RunConfined([&] {
+              const void* const in[] = {input.data()};
+              void* const out[] = {output.data()};
+              for (int run = 0; run < 100; ++run) {
+                runner.Run(in, out, nullptr, nullptr);
+              }
+              return output[0] == 23;
+            }),
             0);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "baton/runtime/kernels/blocked/internal/conv_plan.h"
+#include "baton/runtime/kernels/blocked/internal/interleave.h"
 #include "baton/runtime/kernels/blocked/sums.h"
 
 namespace baton::kernels::blocked {
@@ -174,7 +175,15 @@ bool PackConvWeights(const ConvParams& params, const float* weights,
       const int64_t outs = std::min(kBlock, params.out_channels - o0);
       for (int64_t c0 = 0; c0 < params.in_channels; c0 += kBlock) {
         const int64_t channels = std::min(kBlock, params.in_channels - c0);
-        if (outs < kBlock) std::fill_n(to, taps * channels * kBlock, 0.0f);
+        if (outs == kBlock) {
+          const int64_t stride = params.in_channels * taps;
+          finite &= internal::InterleaveSixteen(
+              weights + (g * params.out_channels + o0) * stride + c0 * taps,
+              stride, channels, taps, to);
+          to += taps * channels * kBlock;
+          continue;
+        }
+        std::fill_n(to, taps * channels * kBlock, 0.0f);
         for (int64_t o = 0; o < outs; ++o) {
           const float* from =
               weights +

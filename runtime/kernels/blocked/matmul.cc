@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/internal/interleave.h"
 #include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
 #include "baton/runtime/kernels/blocked/sums.h"
 
@@ -72,7 +73,9 @@ void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
   for (int64_t j0 = 0; j0 < n; j0 += kBlock) {
     const int64_t columns = std::min(kBlock, n - j0);
     if (columns < kBlock) std::fill_n(packed, k * kBlock, 0.0f);
-    if (transposed) {
+    if (transposed && columns == kBlock) {
+      internal::InterleaveSixteen(b + j0 * k, k, k, 1, packed);
+    } else if (transposed) {
       // Some elements of each column at a time: columns are often far apart by
       // a multiple of what a cache maps to one place.
       for (int64_t i0 = 0; i0 < k; i0 += kBlock) {

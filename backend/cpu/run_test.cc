@@ -1,0 +1,243 @@
+// Runs of whole networks: one answer, no allocation, no lock, no system call.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "baton/backend/cpu/bound_weights.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/base/stable_hash.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/base/worker_pool.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/random_inputs.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/testing/confined_run.h"
+#include "baton/testing/counted_calls.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/testing/workloads/bound_workload.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using kernels::blocked::Width;
+
+uint64_t HashOf(const std::vector<Tensor>& tensors) {
+  StableHash hash(0);
+  for (const Tensor& tensor : tensors) {
+    hash.AddDType(tensor.dtype());
+    for (const int64_t extent : tensor.shape()) {
+      hash.Add(static_cast<uint64_t>(extent));
+    }
+    hash.AddString(
+        {static_cast<const char*>(tensor.data()),
+         static_cast<size_t>(tensor.num_elements() * tensor.dtype().bytes())});
+  }
+  return hash.value();
+}
+
+// A module, its arguments and the hash of the evaluator's results.
+struct Case {
+  IRModule module;
+  std::vector<Tensor> inputs;
+  uint64_t hash = 0;
+};
+
+absl::StatusOr<Case> MakeCase(IRModule module) {
+  Case result;
+  BATON_ASSIGN_OR_RETURN(result.module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<Value> args,
+      RandomInputs(result.module.Find<Function>("main"), 11));
+  for (const Value& arg : args) result.inputs.push_back(arg.tensor());
+  BATON_ASSIGN_OR_RETURN(const Value value,
+                         EvaluateFunction(result.module, "main", args));
+  result.hash = HashOf(TensorsOf(value));
+  return result;
+}
+
+struct NamedWidth {
+  const char* name;
+  Width width;
+};
+
+class OneAnswerTest : public ::testing::TestWithParam<NamedWidth> {};
+
+// The module as it was made and after the passes that a user asks for; one hash
+// for each.
+TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
+  if (!kernels::blocked::IsSupported(GetParam().width)) {
+    GTEST_SKIP() << "the processor has no vectors of " << GetParam().name
+                 << " bits with fused multiplication and addition";
+  }
+  for (const char* const spec :
+       {"mlp", "resnet{num_layers=18,image_shape=[3,32,32],num_classes=10}",
+        "mobilenet{num_classes=10,image_shape=[3,64,64]}", "dqn", "dcgan",
+        "lstm{iterations=3,num_hidden=8}"}) {
+    for (const bool is_optimized : {false, true}) {
+      SCOPED_TRACE(absl::StrCat(spec, is_optimized ? " after O3" : ""));
+      BATON_ASSERT_OK_AND_ASSIGN(IRModule module, testing::BoundWorkload(spec));
+      if (is_optimized) {
+        BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
+        BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("O3", module));
+      }
+      BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeCase(module));
+      for (const int threads : {1, 2, 3, 16}) {
+        SCOPED_TRACE(absl::StrCat(threads, " threads"));
+        BATON_ASSERT_OK_AND_ASSIGN(
+            const Executable executable,
+            Compile(one.module,
+                    {.max_threads = threads, .width = GetParam().width}));
+        BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                                   Session::Create(executable));
+        WorkerPool pool(threads);
+        BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                                   session->Run(one.inputs, &pool));
+        EXPECT_EQ(HashOf(got), one.hash);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, OneAnswerTest,
+                         ::testing::Values(NamedWidth{"128", Width::k128},
+                                           NamedWidth{"256", Width::k256},
+                                           NamedWidth{"512", Width::k512}),
+                         [](const ::testing::TestParamInfo<NamedWidth>& info) {
+                           return absl::StrCat("Bits", info.param.name);
+                         });
+
+// Each kind of step that a network of convolutions has, and others.
+constexpr char kNetwork[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 3, 19, 19), float32],
+          %wf: Tensor[(24, 3, 3, 3), float32], %wbf: Tensor[(24), float32],
+          %wd: Tensor[(24, 1, 3, 3), float32],
+          %wp: Tensor[(32, 24, 1, 1), float32],
+          %wg: Tensor[(32, 8, 3, 3), float32],
+          %wl: Tensor[(10, 32), float32], %wbl: Tensor[(10), float32]) {
+  %0 = nn.conv2d(%x, %wf, strides=[2, 2], padding=[1, 1, 1, 1], channels=24,
+                 kernel_size=[3, 3]);
+  %1 = nn.bias_add(%0, %wbf);
+  %2 = nn.relu(%1);
+  %3 = nn.conv2d(%2, %wd, padding=[1, 1, 1, 1], groups=24, channels=24,
+                 kernel_size=[3, 3]);
+  %4 = clip(%3, a_min=0f, a_max=6f);
+  %5 = nn.conv2d(%4, %wp, channels=32, kernel_size=[1, 1]);
+  %6 = nn.conv2d(%5, %wg, padding=[1, 1, 1, 1], groups=4, channels=32,
+                 kernel_size=[3, 3]);
+  %7 = add(%6, %5);
+  %8 = nn.relu(%7);
+  %9 = sigmoid(%8);
+  %10 = multiply(%8, %9);
+  %11 = nn.max_pool2d(%10, pool_size=[3, 3], strides=[2, 2],
+                      padding=[1, 1, 1, 1]);
+  %12 = nn.avg_pool2d(%11, pool_size=[2, 2], strides=[1, 1],
+                      padding=[0, 0, 0, 0]);
+  %13 = nn.lrn(%12, size=5);
+  %14 = split(%13, indices_or_sections=2, axis=1);
+  %15 = (%14.1, %14.0);
+  %16 = concatenate(%15, axis=1);
+  %17 = nn.global_avg_pool2d(%16);
+  %18 = nn.batch_flatten(%17);
+  %19 = nn.dense(%18, %wl, units=10);
+  %20 = nn.bias_add(%19, %wbl);
+  nn.softmax(%20)
+})";
+
+absl::StatusOr<Case> MakeNetwork() {
+  BATON_ASSIGN_OR_RETURN(IRModule module, cpu::WithWeights(kNetwork));
+  return MakeCase(std::move(module));
+}
+
+TEST(RunTest, NoStepOfTheNetworkIsTheEvaluators) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork());
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
+                             Compile(one.module, {}));
+  for (const executor::StepNote& note : executable.plan().notes) {
+    EXPECT_FALSE(note.is_fallback) << note.kernel;
+  }
+}
+
+// A session whose views are made before it runs.
+struct Prepared {
+  std::unique_ptr<Session> session;
+  std::vector<TensorView> inputs;
+  MutableTensor result;
+  std::vector<MutableTensorView> outputs;
+};
+
+absl::StatusOr<std::unique_ptr<Prepared>> Prepare(const Case& one,
+                                                  int threads) {
+  BATON_ASSIGN_OR_RETURN(const Executable executable,
+                         Compile(one.module, {.max_threads = threads}));
+  BATON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                         Session::Create(executable));
+  const Executable::Port& port = executable.outputs()[0];
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(port.dtype, port.shape));
+  auto prepared = std::make_unique<Prepared>(
+      Prepared{std::move(session),
+               std::vector<TensorView>(one.inputs.begin(), one.inputs.end()),
+               std::move(result),
+               {}});
+  prepared->outputs.emplace_back(prepared->result);
+  return prepared;
+}
+
+TEST(RunTest, AllocatesNothingAndTakesNoLock) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork());
+  for (const int threads : {1, 2}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Prepared> run,
+                               Prepare(one, threads));
+    WorkerPool pool(threads);
+    const int64_t allocations = testing::NumAllocations();
+    const int64_t locks = testing::NumLocks();
+    bool all_ran = true;
+    for (int k = 0; k < 10; ++k) {
+      all_ran = all_ran && run->session
+                               ->Run(run->inputs, run->outputs,
+                                     threads == 1 ? nullptr : &pool)
+                               .ok();
+    }
+    EXPECT_EQ(testing::NumAllocations(), allocations) << threads << " threads";
+    if (threads == 1) {
+      EXPECT_EQ(testing::NumLocks(), locks);
+    }
+    EXPECT_TRUE(all_ran);
+    EXPECT_EQ(HashOf({std::move(run->result).Freeze()}), one.hash);
+  }
+}
+
+TEST(RunTest, MakesNoSystemCall) {
+  if (!testing::CanConfine()) {
+    GTEST_SKIP() << "seccomp's strict mode cannot be entered here";
+  }
+  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Prepared> run,
+                             Prepare(one, 1));
+  // The pages of the arena are there after the first run.
+  EXPECT_EQ(testing::RunConfined([&] {
+              bool all_ran = true;
+              for (int k = 0; k < 3; ++k) {
+                all_ran = all_ran &&
+                          run->session->Run(run->inputs, run->outputs).ok();
+              }
+              return all_ran;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,111 @@
+#include "baton/testing/counted_calls.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<int64_t> allocations{0};
+std::atomic<int64_t> locks{0};
+
+void CountAllocation() { allocations.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define BATON_HAS_SANITIZER
+#endif
+#endif
+#else
+#define BATON_HAS_SANITIZER
+#endif
+
+#ifndef BATON_HAS_SANITIZER
+
+// The C library has its functions under these names, too.
+extern "C" {
+
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* memory, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+
+void* malloc(size_t size) {
+  CountAllocation();
+  return __libc_malloc(size);
+}
+void* calloc(size_t count, size_t size) {
+  CountAllocation();
+  return __libc_calloc(count, size);
+}
+void* realloc(void* memory, size_t size) {
+  CountAllocation();
+  return __libc_realloc(memory, size);
+}
+void* aligned_alloc(size_t alignment, size_t size) {
+  CountAllocation();
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** memory, size_t alignment, size_t size) {
+  CountAllocation();
+  void* const result = __libc_memalign(alignment, size);
+  if (result == nullptr) return ENOMEM;
+  *memory = result;
+  return 0;
+}
+
+using MutexFunction = int (*)(pthread_mutex_t*);
+using RwlockFunction = int (*)(pthread_rwlock_t*);
+
+int pthread_mutex_lock(pthread_mutex_t* mutex) {
+  static const auto next =
+      reinterpret_cast<MutexFunction>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+  locks.fetch_add(1, std::memory_order_relaxed);
+  return next(mutex);
+}
+int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+  static const auto next = reinterpret_cast<RwlockFunction>(
+      dlsym(RTLD_NEXT, "pthread_rwlock_rdlock"));
+  locks.fetch_add(1, std::memory_order_relaxed);
+  return next(lock);
+}
+int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+  static const auto next = reinterpret_cast<RwlockFunction>(
+      dlsym(RTLD_NEXT, "pthread_rwlock_wrlock"));
+  locks.fetch_add(1, std::memory_order_relaxed);
+  return next(lock);
+}
+
+}  // extern "C"
+
+#endif  // BATON_HAS_SANITIZER
+
+void* operator new(size_t size) {
+  CountAllocation();
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t /*size*/) noexcept {
+  std::free(memory);
+}
+
+namespace baton::testing {
+
+int64_t NumAllocations() { return allocations.load(std::memory_order_relaxed); }
+
+int64_t NumLocks() { return locks.load(std::memory_order_relaxed); }
+
+}  // namespace baton::testing
