@@ -165,7 +165,10 @@ CompareResult RewriteSimplifier::TryCompare(const PrimExpr& a,
 // --- Conditions --------------------------------------------------------------
 
 void RewriteSimplifier::Enter(const PrimExpr& condition) {
-  for (const PrimExpr& part : ExtractConstraints(Simplify(condition), false)) {
+  // Rewritten once: conditions within conditions enter each other, a second
+  // time for each would be exponential.
+  const Outermost scope(*this);
+  for (const PrimExpr& part : ExtractConstraints(Rewrite(condition), false)) {
     if (!IsPure(part)) continue;
     literals_.push_back(part);
     literals_.push_back(

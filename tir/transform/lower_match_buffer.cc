@@ -200,7 +200,13 @@ class MatchLowerer final : public Rewriter {
   void BindStrides(const Buffer& buffer, const Buffer& origin, size_t offset) {
     const size_t rank = buffer->strides().size();
     if (rank == 0 || rank != buffer->shape().size()) return;
-    PrimExpr stride = IntImm(buffer->strides().back().dtype(), 1);
+    const DType dtype = buffer->strides().back().dtype();
+    if (!dtype.is_integral()) {
+      return Fail(span_,
+                  absl::StrCat("the strides of buffer ", name_,
+                               " are no integers, but ", dtype.ToString()));
+    }
+    PrimExpr stride = IntImm(dtype, 1);
     for (size_t i = rank; i-- > 0;) {
       Bind(buffer->strides()[i],
            origin->strides().empty() ? stride : origin->strides()[i + offset],
