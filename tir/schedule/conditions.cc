@@ -172,6 +172,20 @@ bool IsOutputBlock(const Site* block, const Site* scope) {
   return false;
 }
 
+std::vector<const Site*> OutputBlocks(const ScheduleState& state,
+                                      const Site* scope) {
+  std::vector<const Site*> result;
+  for (const Site& site : state.sites()) {
+    if (!site.is_block() || &site == scope || !IsAncestor(scope, &site)) {
+      continue;
+    }
+    const Site* around = site.parent;
+    while (!around->is_block()) around = around->parent;
+    if (IsOutputBlock(&site, around)) result.push_back(&site);
+  }
+  return result;
+}
+
 absl::Status CheckNotOutputBlock(const Site* block, const Site* scope) {
   if (!IsOutputBlock(block, scope)) return absl::OkStatus();
   return SiteError(block,

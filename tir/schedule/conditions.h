@@ -68,6 +68,11 @@ std::vector<const Site*> ChildBlocks(const ScheduleState& state,
 absl::StatusOr<const Site*> OnlyChildBlock(const ScheduleState& state,
                                            const Site* site);
 
+// The blocks below `scope`, at any depth, that write a buffer which the scope
+// of the block does not allocate.
+std::vector<const Site*> OutputBlocks(const ScheduleState& state,
+                                      const Site* scope);
+
 // The blocks of the scope that write what `block` reads or writes, before it;
 // that read or write what `block` writes, after it.
 std::vector<const Site*> ProducersOf(const ScheduleState& state,

@@ -294,12 +294,11 @@ absl::StatusOr<IndexMap> CheckPadValue(const IndexMap& pad_value,
   PrimExpr value = pad_value->final_indices()[0];
   IndexMap result = pad_value;
   if (pad_value->initial().empty()) {
-    // A constant has the buffer's type.
+    // A constant.
     std::vector<Var> vars;
     for (size_t i = 0; i < map->final_indices().size(); ++i) {
       vars.emplace_back(absl::StrCat("i", i), map->final_indices()[i].dtype());
     }
-    value = CastTo(buffer->dtype(), value);
     result = IndexMap(std::move(vars), {value});
   }
   if (value.dtype() != buffer->dtype()) {

@@ -18,7 +18,9 @@
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/script_reader.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/schedule/conditions.h"
@@ -29,6 +31,26 @@
 
 namespace baton::tir {
 namespace {
+
+// The variables of a function that maps of indices may use: parameters and
+// extents of buffers.
+std::vector<Var> VariablesOf(const PrimFunc& function) {
+  std::vector<Var> vars;
+  const auto add = [&vars](const PrimExpr& e) {
+    const auto* var = e.As<VarNode>();
+    if (var == nullptr || !var->dtype().is_int()) return;
+    if (std::find(vars.begin(), vars.end(), Var(var)) == vars.end()) {
+      vars.emplace_back(var);
+    }
+  };
+  for (int i = 0; i < static_cast<int>(function->params().size()); ++i) {
+    add(function->params()[i]);
+    const Buffer& buffer = function->BufferOf(i);
+    if (!buffer.defined()) continue;
+    for (const PrimExpr& extent : buffer->shape()) PostOrderVisit(extent, add);
+  }
+  return vars;
+}
 
 // Reads the parameters of a step. After the first error, getters return
 // anything; Finish() returns the error.
@@ -157,19 +179,19 @@ class StepReader {
     const AttrValue* value = Find(key, true);
     return value == nullptr ? PrimExpr() : ExprOfAttr(*value);
   }
-  // `lambda i, j: (j, i)`; null if the parameter is missing and not required.
-  tir::IndexMap Map(const char* key, bool required = true) {
-    const AttrValue* value = Find(key, required);
-    if (value == nullptr || value->is_none()) return {};
+  // `lambda i, j: (j, i)`
+  tir::IndexMap Map(const char* key) {
+    const AttrValue* value = Find(key, true);
+    if (value == nullptr || failed()) return {};
     const std::string* text = value->As<std::string>();
     if (text == nullptr) {
-      // A constant.
-      const PrimExpr constant = ExprOfAttr(*value);
-      return tir::IndexMap({}, {constant});
+      Fail(key, "expected a map: lambda i, j: (j, i)");
+      return {};
     }
     const bool whole = absl::StartsWith(*text, "T.index_map(");
     const absl::StatusOr<PrimExpr> map = ParseScriptExpr(
-        whole ? *text : absl::StrCat("T.index_map(", *text, ")"), {});
+        whole ? *text : absl::StrCat("T.index_map(", *text, ")"),
+        VariablesOf(state_.function()));
     if (!map.ok()) {
       Fail(key, std::string(map.status().message()));
       return {};
@@ -177,6 +199,34 @@ class StepReader {
     const auto* node = map->As<IndexMapNode>();
     if (node == nullptr) Fail(key, "expected a map: lambda i, j: (j, i)");
     return tir::IndexMap(node);
+  }
+
+  // A value for the padding of a buffer: a number, which is of the buffer's
+  // type, a constant with its type (`T.int8(0)`), or a map of indices; null if
+  // the parameter is missing.
+  tir::IndexMap PadValue(const char* key, DType dtype) {
+    const AttrValue* value = Find(key, false);
+    if (value == nullptr || value->is_none() || failed()) return {};
+    const std::string* text = value->As<std::string>();
+    if (text != nullptr && absl::StrContains(*text, "lambda")) return Map(key);
+    PrimExpr constant;
+    if (text != nullptr) {
+      absl::StatusOr<PrimExpr> parsed = ParseScriptExpr(*text, {});
+      if (!parsed.ok()) {
+        Fail(key, std::string(parsed.status().message()));
+        return {};
+      }
+      constant = *std::move(parsed);
+    } else if (const int64_t* number = value->As<int64_t>()) {
+      constant = MakeConst(dtype, *number);
+    } else {
+      constant = ExprOfAttr(*value);
+      if (const auto* real = constant.As<FloatImmNode>();
+          real != nullptr && dtype.is_float()) {
+        constant = FloatImm(dtype, real->value());
+      }
+    }
+    return tir::IndexMap({}, {constant});
   }
 
   struct Access {
@@ -214,6 +264,14 @@ class StepReader {
                     : "the block does not write the buffer");
     }
     return access;
+  }
+
+  // The type of a buffer; the step's error if there is one.
+  absl::StatusOr<DType> DTypeOf(const Site* block, const Access& access) {
+    BATON_RETURN_IF_ERROR(error_);
+    BATON_ASSIGN_OR_RETURN(const BufferRegion region,
+                           AccessedRegion(block, access.index, access.kind));
+    return region->buffer()->dtype();
   }
 
   // Ignores a parameter.
@@ -363,6 +421,16 @@ absl::Status Put(absl::StatusOr<For> made, StepResult& result) {
 absl::Status Put(absl::StatusOr<std::vector<For>> made, StepResult& result) {
   if (made.ok()) result.loops = *std::move(made);
   return made.status();
+}
+
+absl::Status PutFactors(absl::StatusOr<std::vector<int64_t>> factors,
+                        StepResult& result) {
+  if (!factors.ok()) return factors.status();
+  AttrList list;
+  for (const int64_t factor : *factors) list.emplace_back(factor);
+  result.decision = std::move(list);
+  result.values = *std::move(factors);
+  return absl::OkStatus();
 }
 
 template <absl::Status (*kStep)(ScheduleState&, const Site*)>
@@ -573,39 +641,46 @@ constexpr Entry kSteps[] = {
        return RollingBuffer(state, block, buffer.index);
      }},
     {"sample_categorical",
-     [](ScheduleState&, StepReader& args, StepResult&) {
+     [](ScheduleState&, StepReader& args, StepResult& result) {
        const std::vector<int64_t> candidates = args.Ints("candidates");
        const std::vector<double> probs = args.Numbers("probs");
        const std::optional<int> decision = args.Decision("decision");
        BATON_RETURN_IF_ERROR(args.Finish());
-       return Categorical(candidates, probs, decision).status();
+       BATON_ASSIGN_OR_RETURN(const int chosen,
+                              Categorical(candidates, probs, decision));
+       result.decision = int64_t{chosen};
+       result.values = {candidates[chosen]};
+       return absl::OkStatus();
      }},
     {"sample_compute_location",
-     [](ScheduleState& state, StepReader& args, StepResult&) {
+     [](ScheduleState& state, StepReader& args, StepResult& result) {
        const Site* block = args.Block("block");
        const std::optional<int> decision = args.Decision("decision");
        BATON_RETURN_IF_ERROR(args.Finish());
-       ComputeLocation(state, block, decision);
+       const int64_t location = ComputeLocation(state, block, decision);
+       result.decision = location;
+       result.values = {location};
        return absl::OkStatus();
      }},
     {"sample_partitioned_tile",
-     [](ScheduleState&, StepReader& args, StepResult&) {
+     [](ScheduleState&, StepReader& args, StepResult& result) {
        const Site* loop = args.Loop("loop");
        const int n = args.SmallInt("n");
        const int position = args.SmallInt("partition_pos", 0);
        const int factor = args.SmallInt("innerpart_factor", 1);
        const std::vector<int64_t> decision = args.Ints("decision", false);
        BATON_RETURN_IF_ERROR(args.Finish());
-       return PartitionedTile(loop, n, position, factor, decision).status();
+       return PutFactors(PartitionedTile(loop, n, position, factor, decision),
+                         result);
      }},
     {"sample_perfect_tile",
-     [](ScheduleState&, StepReader& args, StepResult&) {
+     [](ScheduleState&, StepReader& args, StepResult& result) {
        const Site* loop = args.Loop("loop");
        const int n = args.SmallInt("n");
        const int innermost = args.SmallInt("max_innermost_factor", 16);
        const std::vector<int64_t> decision = args.Ints("decision", false);
        BATON_RETURN_IF_ERROR(args.Finish());
-       return PerfectTile(loop, n, innermost, decision).status();
+       return PutFactors(PerfectTile(loop, n, innermost, decision), result);
      }},
     {"set_axis_separator",
      [](ScheduleState& state, StepReader& args, StepResult&) {
@@ -679,8 +754,9 @@ constexpr Entry kSteps[] = {
        const Site* block = args.Block("block");
        const auto buffer = args.BufferOf("buffer", block);
        const IndexMap map = args.Map("index_map");
-       const IndexMap pad_value = args.Map("pad_value", false);
        const bool assume = args.Bool("assume_injective_transform", false);
+       BATON_ASSIGN_OR_RETURN(const DType dtype, args.DTypeOf(block, buffer));
+       const IndexMap pad_value = args.PadValue("pad_value", dtype);
        BATON_RETURN_IF_ERROR(args.Finish());
        return TransformLayout(state, block, buffer.index, buffer.kind, map,
                               pad_value, assume);

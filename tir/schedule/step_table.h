@@ -3,6 +3,7 @@
 #ifndef BATON_TIR_SCHEDULE_STEP_TABLE_H_
 #define BATON_TIR_SCHEDULE_STEP_TABLE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,15 @@
 
 namespace baton::tir {
 
-// Nodes of the new function that a step made.
 struct StepResult {
+  // Nodes of the new function that the step made.
   std::vector<Block> blocks;
   std::vector<For> loops;
+  // The result of a step that decides (`sample_perfect_tile`): factors, a
+  // candidate, a place.
+  std::vector<int64_t> values;
+  // The parameter "decision" with which such a step has this result again.
+  AttrValue decision;
 };
 
 // Takes a step. An error, and no change, if the name is unknown, a parameter is
