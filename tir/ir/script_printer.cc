@@ -791,7 +791,9 @@ void ScriptPrinter::PrintNode(const Part& part, std::string& out) {
       if (IsInfix(binary)) {
         PushNode(binary->b().get(), sign.precedence, true);
         Push(sign.infix);
-        PushNode(binary->a().get(), sign.precedence);
+        // Python would chain comparisons.
+        PushNode(binary->a().get(), sign.precedence,
+                 IsComparison(binary->op()));
       } else {
         Push(")");
         PushNode(binary->b().get());

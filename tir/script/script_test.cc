@@ -136,6 +136,20 @@ TEST(ScriptTest, NamesOfVariablesDoNotCount) {
   }
 }
 
+// `a < b == c` would be two comparisons joined by `and`.
+TEST(ScriptTest, ComparisonsOfComparisonsHaveParentheses) {
+  for (const absl::string_view condition :
+       {"(A[vi] < B[vi]) == (A[vi] != B[vi])", "A[vi] < B[vi] and A[vi] < A[0]",
+        "((A[vi] < B[vi]) != (B[vi] < A[vi])) == (A[vi] == B[vi])"}) {
+    const std::string text = absl::StrReplaceAll(
+        kText, {{"A[vi] * T.float32(2)",
+                 absl::StrCat("T.Select(", condition, ", A[vi], B[vi])")},
+                {"T.reads(A[vi])", "T.reads(A[vi], B[vi], A[0])"}});
+    EXPECT_THAT(AsText(Parsed(text)),
+                HasSubstr(absl::StrCat("T.Select(", condition, ", A[vi]")));
+  }
+}
+
 TEST(ScriptTest, SugarIsRead) {
   const IRModule module = Parsed(R"(# from tvm.script import tir as T
 from tvm.script import ir as I
