@@ -9,6 +9,9 @@
 #include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
 #include "baton/runtime/kernels/blocked/sums.h"
 
+// Uses kBlock.
+#include "baton/runtime/kernels/blocked/internal/pack_matrix.inc"
+
 namespace baton::kernels::blocked {
 namespace internal {
 namespace {
@@ -68,37 +71,13 @@ int64_t PackedMatmulSize(const MatmulParams& params) {
 
 void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
                 float* packed) {
-  const int64_t n = params.n;
-  const int64_t k = params.k;
-  for (int64_t j0 = 0; j0 < n; j0 += kBlock) {
-    const int64_t columns = std::min(kBlock, n - j0);
-    if (columns < kBlock) std::fill_n(packed, k * kBlock, 0.0f);
-    if (transposed && columns == kBlock) {
-      internal::InterleaveSixteen(b + j0 * k, k, k, 1, packed);
-    } else if (transposed) {
-      // Some elements of each column at a time: columns are often far apart by
-      // a multiple of what a cache maps to one place.
-      for (int64_t i0 = 0; i0 < k; i0 += kBlock) {
-        const int64_t rows = std::min(kBlock, k - i0);
-        for (int64_t j = 0; j < columns; ++j) {
-          const float* const from = b + (j0 + j) * k + i0;
-          for (int64_t i = 0; i < rows; ++i) {
-            packed[(i0 + i) * kBlock + j] = from[i];
-          }
-        }
-      }
-    } else {
-      for (int64_t i = 0; i < k; ++i) {
-        const float* const from = b + i * n + j0;
-        if (columns == kBlock) {
-          std::copy_n(from, kBlock, packed + i * kBlock);
-        } else {
-          std::copy_n(from, columns, packed + i * kBlock);
-        }
-      }
-    }
-    packed += k * kBlock;
+  const int64_t full = transposed ? params.n / kBlock * kBlock : 0;
+  for (int64_t j = 0; j < full; j += kBlock) {
+    internal::InterleaveSixteen(b + j * params.k, params.k, params.k, 1,
+                                packed + j * params.k);
   }
+  PackMatrix(params.n - full, params.k, b + full * params.k, transposed,
+             packed + full * params.k);
 }
 
 int64_t MatmulItems(const MatmulParams& params) {
