@@ -173,7 +173,10 @@ absl::StatusOr<Tensor> NodeContext::TensorAttr(absl::string_view name) {
     return absl::InvalidArgumentError(
         absl::StrCat("the attribute '", name, "' is missing"));
   }
-  if (const int bits = NarrowBitsOf(ElementTypeIn(a->t))) SetNarrowBits(bits);
+  if (const ElementType type = NarrowTypeOf(ElementTypeIn(a->t));
+      type != ElementType::kUndefined) {
+    SetNarrowType(type);
+  }
   return ReadTensor(a->t, graphs_.tensors());
 }
 

@@ -63,9 +63,9 @@ class GraphConverter {
       absl::string_view graph, absl::Span<const Expr> inputs,
       absl::string_view what, absl::FunctionRef<Expr(const Expr&)> capture) = 0;
   virtual TensorSource& tensors() = 0;
-  // The width of integers of 2 or 4 bits that are stored in 8 bits; 0 for all
-  // other values.
-  virtual int NarrowBits(const Expr& value) const = 0;
+  // The element type of a value that is stored as another one (NarrowTypeOf);
+  // kUndefined for all other values.
+  virtual ElementType NarrowType(const Expr& value) const = 0;
   // The elements of a typed integer tensor as far as the shapes of the program
   // determine them (ShapeValues::Find). Null if nothing is known; valid until
   // the next call.
@@ -132,14 +132,15 @@ class NodeContext {
   // The message of a subgraph attribute.
   absl::StatusOr<absl::string_view> Graph(absl::string_view name);
 
-  // The width of input `i` if it has integers of 2 or 4 bits stored in 8 bits;
-  // otherwise 0. An output of the type of input 0 has the same width unless
-  // this function is called.
-  int NarrowBits(int i) const {
-    return HasInput(i) ? graphs_.NarrowBits(inputs_[i]) : 0;
+  // The element type of input `i` if it is stored as another one (NarrowTypeOf);
+  // otherwise kUndefined. Output 0 has the element type of input 0, if both are
+  // stored alike, unless SetNarrowType is called.
+  ElementType NarrowType(int i) const {
+    return HasInput(i) ? graphs_.NarrowType(inputs_[i])
+                       : ElementType::kUndefined;
   }
-  void SetNarrowBits(int bits) { narrow_bits_ = bits; }
-  std::optional<int> narrow_bits() const { return narrow_bits_; }
+  void SetNarrowType(ElementType type) { narrow_type_ = type; }
+  std::optional<ElementType> narrow_type() const { return narrow_type_; }
 
   // Returns `expr` with types; errors show the place of the node.
   absl::StatusOr<Expr> Typed(Expr expr);
@@ -162,7 +163,7 @@ class NodeContext {
   GraphConverter& graphs_;
   absl::Status status_;
   absl::Status located_error_;  // the last one of Typed()
-  std::optional<int> narrow_bits_;
+  std::optional<ElementType> narrow_type_;
 };
 
 // The functions below take typed expressions. Errors are Unimplemented.

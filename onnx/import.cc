@@ -144,9 +144,9 @@ class Importer final : public GraphConverter {
   }
   // The inputs that the values depend on which the last node lacked.
   InputNeeds Needs() const;
-  int NarrowBits(const Expr& value) const override {
+  ElementType NarrowType(const Expr& value) const override {
     const auto found = narrow_.find(value);
-    return found == narrow_.end() ? 0 : found->second;
+    return found == narrow_.end() ? ElementType::kUndefined : found->second;
   }
 
  private:
@@ -195,6 +195,7 @@ class Importer final : public GraphConverter {
                             absl::Span<const AttributeProto> attributes);
   absl::StatusOr<Outputs> ConvertNode(const NodeProto& node, const Span& span,
                                       const Scope& scope, const Opsets& opsets);
+  void NoteNarrow(const Expr& value, ElementType type);
   void NoteNarrow(const NodeContext& context, const Outputs& outputs);
   absl::StatusOr<Outputs> ConvertCall(const FunctionProto& function,
                                       const NodeProto& node,
@@ -226,8 +227,8 @@ class Importer final : public GraphConverter {
   std::string what_;
   int depth_ = 0;
   int64_t added_nodes_ = 0;
-  // The values of integers of 2 and 4 bits.
-  FlatHashMap<Expr, int> narrow_;
+  // The values whose element type is stored as another one.
+  FlatHashMap<Expr, ElementType> narrow_;
   relay::ShapeValues shape_values_;
   // One dimension a name.
   FlatHashMap<std::string, Dim> dims_;
@@ -356,17 +357,10 @@ ElementTypes Importer::TypesOf(const Expr& value) const {
   if (type == nullptr) return 1;
   ElementTypes result = ElementTypes{1}
                         << static_cast<int>(ElementTypeOf(type->dtype()));
-  // Integers of fewer bits may be what they are stored in, too.
-  const auto narrow = narrow_.find(value);
-  if (narrow == narrow_.end()) return result;
-  for (const ElementType candidate :
-       {ElementType::kUint4, ElementType::kInt4, ElementType::kUint2,
-        ElementType::kInt2}) {
-    const auto number = static_cast<int64_t>(candidate);
-    if (NarrowBitsOf(number) == narrow->second &&
-        *DTypeOf(number) == type->dtype()) {
-      result |= ElementTypes{1} << number;
-    }
+  // Narrow elements may be what they are stored in, too.
+  if (const ElementType narrow = NarrowType(value);
+      narrow != ElementType::kUndefined) {
+    result |= ElementTypes{1} << static_cast<int>(narrow);
   }
   return result;
 }
@@ -537,9 +531,7 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
                            ReadTensor(initializer.message, tensors_));
     Type type = TensorType::Of(tensor.shape(), tensor.dtype());
     const Constant value(std::move(tensor), std::move(type), places[i]);
-    if (const int bits = NarrowBitsOf(ElementTypeIn(initializer.message))) {
-      narrow_.emplace(value, bits);
-    }
+    NoteNarrow(value, NarrowTypeOf(ElementTypeIn(initializer.message)));
     if (initializer.name.empty()) {
       return absl::InvalidArgumentError("an initializer has no name");
     }
@@ -587,7 +579,7 @@ absl::Status Importer::CheckDeclaredType(const ValueInfo& info,
         is_tensor ? "a" : "no", " tensor, but the model says otherwise"));
   }
   if (!is_tensor || said == 0) return absl::OkStatus();
-  // Integers of fewer bits are those that store them.
+  // Narrow elements are those that store them.
   const absl::StatusOr<DType> dtype = DTypeOf(said);
   if (dtype.ok() && *dtype == found->second->tensor_type()->dtype()) {
     return absl::OkStatus();
@@ -710,19 +702,23 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
   return outputs;
 }
 
-// Only output 0 may be of such integers.
+void Importer::NoteNarrow(const Expr& value, ElementType type) {
+  if (type != ElementType::kUndefined) narrow_.emplace(value, type);
+}
+
+// Only output 0 may be narrow.
 void Importer::NoteNarrow(const NodeContext& context, const Outputs& outputs) {
   if (outputs.empty() || !outputs[0].defined()) return;
-  int bits = context.narrow_bits().value_or(0);
-  if (!context.narrow_bits().has_value() && !narrow_.empty() &&
+  ElementType type = context.narrow_type().value_or(ElementType::kUndefined);
+  if (!context.narrow_type().has_value() && !narrow_.empty() &&
       context.HasInput(0)) {
     const TensorTypeNode* from = context.inputs()[0]->tensor_type();
     const TensorTypeNode* to = outputs[0]->tensor_type();
     if (from != nullptr && to != nullptr && from->dtype() == to->dtype()) {
-      bits = context.NarrowBits(0);
+      type = context.NarrowType(0);
     }
   }
-  if (bits != 0) narrow_.emplace(outputs[0], bits);
+  NoteNarrow(outputs[0], type);
 }
 
 // True if a node uses a value that does not exist, or not yet.
@@ -953,9 +949,7 @@ absl::StatusOr<IRModule> Importer::Import() {
     const bool is_known = value != options_.input_values.end();
     BATON_ASSIGN_OR_RETURN(
         Expr input, is_known ? Known(info, value->second) : Parameter(info));
-    if (const int bits = NarrowBitsOf(info.element_type)) {
-      narrow_.emplace(input, bits);
-    }
+    NoteNarrow(input, NarrowTypeOf(info.element_type));
     if (!is_known) {
       params.push_back(Var(input.As<VarNode>()));
       input_of_.emplace(input.get(), std::string(info.name));

@@ -229,6 +229,13 @@ absl::StatusOr<DType> DTypeOf(int64_t element_type) {
     case ElementType::kInt4:
     case ElementType::kInt2:
       return DType::Int(8);
+    case ElementType::kFloat8E4M3Fn:
+    case ElementType::kFloat8E4M3Fnuz:
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2Fnuz:
+    case ElementType::kFloat4E2M1:
+    case ElementType::kFloat8E8M0:
+      return DType::Float(32);
     case ElementType::kUndefined:
     case ElementType::kString:
       break;
@@ -238,8 +245,16 @@ absl::StatusOr<DType> DTypeOf(int64_t element_type) {
                    " (element type ", element_type, ") are not supported"));
 }
 
-int NarrowBitsOf(int64_t element_type) {
-  switch (static_cast<ElementType>(element_type)) {
+ElementType NarrowTypeOf(int64_t element_type) {
+  const bool is_narrow =
+      element_type >= static_cast<int64_t>(ElementType::kFloat8E4M3Fn) &&
+      element_type <= static_cast<int64_t>(ElementType::kInt2);
+  return is_narrow ? static_cast<ElementType>(element_type)
+                   : ElementType::kUndefined;
+}
+
+int NarrowBitsOf(ElementType type) {
+  switch (type) {
     case ElementType::kUint4:
     case ElementType::kInt4:
       return 4;

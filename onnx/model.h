@@ -36,20 +36,29 @@ enum class ElementType : int64_t {
   kUint32 = 12,
   kUint64 = 13,
   kBfloat16 = 16,
+  kFloat8E4M3Fn = 17,
+  kFloat8E4M3Fnuz = 18,
+  kFloat8E5M2 = 19,
+  kFloat8E5M2Fnuz = 20,
   kUint4 = 21,
   kInt4 = 22,
+  kFloat4E2M1 = 23,
+  kFloat8E8M0 = 24,
   kUint2 = 25,
   kInt2 = 26,
 };
 
 // The element type with that number. For integers of 2 and 4 bits, the 8-bit
-// type that stores them. Unimplemented, with its name, if tensors cannot have
-// it: strings, complex numbers, floats of fewer than 16 bits.
+// type that stores them; for floats of 4 and 8 bits float32. Unimplemented, with
+// its name, if tensors cannot have it: strings, complex numbers.
 absl::StatusOr<DType> DTypeOf(int64_t element_type);
 // "float16"; "of an unknown type" if ONNX has no element type of that number.
 const char* ElementTypeName(int64_t element_type);
+// The element type with that number if tensors of it are stored as another one:
+// integers of 2 and 4 bits, floats of 4 and 8 bits. Otherwise kUndefined.
+ElementType NarrowTypeOf(int64_t element_type);
 // The width of integers of 2 or 4 bits; 0 for all other element types.
-int NarrowBitsOf(int64_t element_type);
+int NarrowBitsOf(ElementType type);
 // The number of `dtype`, which must be storable.
 ElementType ElementTypeOf(DType dtype);
 

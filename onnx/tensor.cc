@@ -26,6 +26,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/narrow_float.h"
 #include "baton/onnx/wire.h"
 
 namespace baton::onnx {
@@ -256,9 +257,11 @@ int64_t PackedBytes(int64_t elements, int bits) {
   return elements / per_byte + (elements % per_byte != 0 ? 1 : 0);
 }
 
-// Integers of 2 or 4 bits; the first one of a byte is in its lowest bits.
+// Elements of fewer bits than those that store them; the first one of a byte is
+// in its lowest bits. `format` is null for integers.
 absl::StatusOr<Tensor> Unpack(DType dtype, const Header& header,
                               int64_t elements, int bits,
+                              const NarrowFloat* format,
                               absl::string_view bytes) {
   const int per_byte = 8 / bits;
   if (static_cast<int64_t>(bytes.size()) != PackedBytes(elements, bits)) {
@@ -273,6 +276,10 @@ absl::StatusOr<Tensor> Unpack(DType dtype, const Header& header,
     for (int64_t i = 0; i < elements; ++i) {
       const int byte = static_cast<uint8_t>(bytes[i / per_byte]);
       int value = byte >> (i % per_byte * bits) & ((1 << bits) - 1);
+      if (format != nullptr) {
+        result.span<T>()[i] = static_cast<T>(format->ValueOf(value));
+        continue;
+      }
       if (value >= half) value -= 1 << bits;
       result.span<T>()[i] = static_cast<T>(value);
     }
@@ -289,15 +296,18 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
                             (header.raw.has_value() && !header.raw->empty()))) {
     return absl::InvalidArgumentError("its elements are there in two forms");
   }
-  if (const int bits = NarrowBitsOf(header.element_type); bits != 0) {
+  if (const ElementType narrow = NarrowTypeOf(header.element_type);
+      narrow != ElementType::kUndefined) {
+    const NarrowFloat* const format = NarrowFloatOf(header.element_type);
+    const int bits = format != nullptr ? format->bits : NarrowBitsOf(narrow);
     if (header.is_external) {
       BATON_ASSIGN_OR_RETURN(
           const TensorSource::Mapped data,
           ExternalBytes(header, PackedBytes(elements, bits), source));
-      return Unpack(dtype, header, elements, bits, data.bytes);
+      return Unpack(dtype, header, elements, bits, format, data.bytes);
     }
     if (header.raw.has_value()) {
-      return Unpack(dtype, header, elements, bits, *header.raw);
+      return Unpack(dtype, header, elements, bits, format, *header.raw);
     }
     // int32_data has one byte an element.
     std::vector<int64_t> packed;
@@ -310,7 +320,7 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
     for (size_t i = 0; i < bytes.size(); ++i) {
       bytes[i] = static_cast<char>(packed[i]);
     }
-    return Unpack(dtype, header, elements, bits, bytes);
+    return Unpack(dtype, header, elements, bits, format, bytes);
   }
   if (header.is_external) {
     BATON_ASSIGN_OR_RETURN(

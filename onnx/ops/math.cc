@@ -18,8 +18,10 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/narrow_float.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/formulas.h"
+#include "baton/onnx/ops/narrow_casts.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/activation.h"
@@ -315,8 +317,23 @@ absl::StatusOr<Outputs> SwiGlu(NodeContext& node) {
 absl::StatusOr<Outputs> BitCast(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(x));
-  BATON_ASSIGN_OR_RETURN(const DType to, DTypeOf(node.Int("to", 0)));
+  const int64_t type = node.Int("to", 0);
+  BATON_ASSIGN_OR_RETURN(const DType to, DTypeOf(type));
+  const ElementType from_narrow = node.NarrowType(0);
+  const ElementType narrow = NarrowTypeOf(type);
+  if (NarrowFloatOf(static_cast<int64_t>(from_narrow)) != nullptr ||
+      NarrowFloatOf(type) != nullptr) {
+    return absl::UnimplementedError(
+        "the bits of floats of 4 and 8 bits are not supported");
+  }
+  if (NarrowBitsOf(from_narrow) != NarrowBitsOf(narrow)) {
+    return absl::InvalidArgumentError("the types differ in size");
+  }
+  node.SetNarrowType(narrow);
   if (from == to) return One(x);
+  if (const int bits = NarrowBitsOf(narrow)) {
+    return One(ToNarrowInteger(x, to, bits));
+  }
   if (from.bytes() != to.bytes()) {
     return absl::InvalidArgumentError("the types differ in size");
   }
@@ -437,37 +454,40 @@ absl::StatusOr<Outputs> Hardmax(NodeContext& node) {
   return One(relay::ReshapeLike(MarkOfLargest(data, first), x));
 }
 
-// `x` in `dtype`; integers of `bits` keep the lowest of their bits, if that is
-// not 0.
-absl::StatusOr<Outputs> CastOf(NodeContext& node, DType dtype, int bits) {
+// `x` in `dtype`, which stores `narrow` unless that is kUndefined.
+absl::StatusOr<Outputs> CastOf(NodeContext& node, DType dtype,
+                               ElementType narrow) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const DType from, ElementTypeOf(x));
-  const int from_bits = node.NarrowBits(0);
-  node.SetNarrowBits(bits);
-  if (from == dtype && (bits == 0 || bits == from_bits)) {
+  const ElementType from_narrow = node.NarrowType(0);
+  node.SetNarrowType(narrow);
+  if (from == dtype &&
+      (narrow == ElementType::kUndefined || narrow == from_narrow)) {
     // A value of its own, if it is of more bits from here on.
-    return One(bits == from_bits ? x : Cast(x, dtype));
+    return One(narrow == from_narrow ? x : Cast(x, dtype));
   }
-  if (bits == 0 || !dtype.is_integral()) return One(Cast(x, dtype));
-  Expr whole = Cast(x, DType::Int(32));
-  const Expr shift = relay::Const(Tensor::Scalar<int32_t>(32 - bits));
-  const Expr mask = relay::Const(Tensor::Scalar<int32_t>((1 << bits) - 1));
-  whole =
-      dtype.is_uint()
-          ? relay::BitwiseAnd(std::move(whole), mask)
-          : relay::RightShift(relay::LeftShift(std::move(whole), shift), shift);
-  return One(Cast(std::move(whole), dtype));
+  if (const NarrowFloat* format = NarrowFloatOf(static_cast<int64_t>(narrow))) {
+    BATON_ASSIGN_OR_RETURN(
+        Expr rounded,
+        ToNarrowFloat(x, from, *format, node.Int("saturate", 1) != 0,
+                      node.String("round_mode", "up")));
+    return One(std::move(rounded));
+  }
+  if (const int bits = NarrowBitsOf(narrow)) {
+    return One(ToNarrowInteger(x, dtype, bits));
+  }
+  return One(Cast(x, dtype));
 }
 
 absl::StatusOr<Outputs> CastTo(NodeContext& node) {
   const int64_t to = node.Int("to", 0);
   BATON_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(to));
-  return CastOf(node, dtype, NarrowBitsOf(to));
+  return CastOf(node, dtype, NarrowTypeOf(to));
 }
 
 absl::StatusOr<Outputs> CastLike(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(1)));
-  return CastOf(node, dtype, node.NarrowBits(1));
+  return CastOf(node, dtype, node.NarrowType(1));
 }
 
 absl::StatusOr<Outputs> SelectWhere(NodeContext& node) {

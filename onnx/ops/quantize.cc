@@ -17,7 +17,9 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/narrow_float.h"
 #include "baton/onnx/ops/extents.h"
+#include "baton/onnx/ops/narrow_casts.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
@@ -159,17 +161,68 @@ absl::StatusOr<Expr> AsFloat32(NodeContext& node, const Expr& x) {
   return node.Typed(Cast(x, DType::Float(32)));
 }
 
+// Scales or zero points, in float32, of a shape that broadcasts to that of
+// input 0.
+absl::StatusOr<Expr> ForEachElement(NodeContext& node, const Expr& values) {
+  BATON_ASSIGN_OR_RETURN(const Expr real, AsFloat32(node, values));
+  BATON_ASSIGN_OR_RETURN(const bool is_blocked, IsBlocked(node));
+  if (is_blocked) return OfBlocks(node, real);
+  BATON_ASSIGN_OR_RETURN(const int axis, QuantizedAxis(node, node.Input(0)));
+  if (axis < 0) return relay::Reshape(real, {});
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
+  return axis == rank - 1 ? real : relay::ExpandDims(real, 1, rank - 1 - axis);
+}
+
+// The quotient, rounded once, to floats of 4 or 8 bits.
+absl::StatusOr<Outputs> QuantizeToFloat(NodeContext& node,
+                                        const NarrowFloat& format) {
+  BATON_ASSIGN_OR_RETURN(const Expr real, AsFloat32(node, node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const Expr scale, ForEachElement(node, node.Input(1)));
+  Expr result = relay::Divide(real, scale);
+  if (node.HasInput(2)) {
+    BATON_ASSIGN_OR_RETURN(const Expr zero,
+                           ForEachElement(node, node.Input(2)));
+    result = relay::Add(std::move(result), zero);
+  }
+  BATON_ASSIGN_OR_RETURN(result, node.Typed(std::move(result)));
+  BATON_ASSIGN_OR_RETURN(result, ToNarrowFloat(result, DType::Float(32), format,
+                                               node.Int("saturate", 1) != 0));
+  return One(std::move(result));
+}
+
+// Floats of 4 or 8 bits, less their zero points, times the scales.
+absl::StatusOr<Outputs> DequantizeFloat(NodeContext& node) {
+  Expr result = node.Input(0);
+  if (node.HasInput(2)) {
+    BATON_ASSIGN_OR_RETURN(const Expr zero,
+                           ForEachElement(node, node.Input(2)));
+    result = Subtract(std::move(result), zero);
+  }
+  BATON_ASSIGN_OR_RETURN(const Expr scale, ForEachElement(node, node.Input(1)));
+  result = relay::Multiply(std::move(result), scale);
+  BATON_ASSIGN_OR_RETURN(DType dtype, ElementTypeOf(node.Input(1)));
+  if (const int64_t type = node.Int("output_dtype", 0); type != 0) {
+    BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(type));
+  }
+  return One(dtype == DType::Float(32) ? std::move(result)
+                                       : Cast(std::move(result), dtype));
+}
+
 absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
   const Expr& x = node.Input(0);
   DType dtype = DType::UInt(8);
-  int narrow_bits = node.NarrowBits(2);
+  ElementType narrow = node.NarrowType(2);
   if (node.HasInput(2)) {
     BATON_ASSIGN_OR_RETURN(dtype, ElementTypeOf(node.Input(2)));
   } else if (const int64_t type = node.Int("output_dtype", 0); type != 0) {
     BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(type));
-    narrow_bits = NarrowBitsOf(type);
+    narrow = NarrowTypeOf(type);
   }
-  node.SetNarrowBits(narrow_bits);
+  node.SetNarrowType(narrow);
+  if (const NarrowFloat* format = NarrowFloatOf(static_cast<int64_t>(narrow))) {
+    return QuantizeToFloat(node, *format);
+  }
+  const int narrow_bits = NarrowBitsOf(narrow);
   const double range =
       std::ldexp(1.0, narrow_bits != 0 ? narrow_bits : dtype.bits());
   const double low = dtype.is_uint() ? 0 : -range / 2;
@@ -209,6 +262,10 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
 
 absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {
   const Expr& x = node.Input(0);
+  const bool is_float =
+      NarrowFloatOf(static_cast<int64_t>(node.NarrowType(0))) != nullptr;
+  node.SetNarrowType(ElementType::kUndefined);
+  if (is_float) return DequantizeFloat(node);
   BATON_ASSIGN_OR_RETURN(const bool is_blocked, IsBlocked(node));
   if (is_blocked) {
     BATON_ASSIGN_OR_RETURN(const DType real, ElementTypeOf(node.Input(1)));

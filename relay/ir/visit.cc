@@ -86,16 +86,17 @@ class WalkStack {
   absl::InlinedVector<uintptr_t, 64> items_;
 };
 
-// The shared nodes that a walk has met. Operators, which every call shares,
-// are marked by their index; all else is hashed.
+// The shared nodes that a walk has met. Operators of the registry, which every
+// call shares, are marked by their index; all else is hashed.
 class SeenNodes {
  public:
   // A node with one holder is met once.
   bool FirstTime(const ExprNode* node) {
     if (node->unique()) return true;
     if (node->kind() != ExprKind::kOp) return nodes_.Insert(node);
-    const auto i =
-        static_cast<size_t>(static_cast<const OpNode*>(node)->index());
+    const int index = static_cast<const OpNode*>(node)->index();
+    if (index < 0) return nodes_.Insert(node);  // not in the registry
+    const auto i = static_cast<size_t>(index);
     if (i / 64 >= ops_.size()) ops_.resize(i / 64 + 1);
     uint64_t& word = ops_[i / 64];
     const uint64_t bit = uint64_t{1} << (i % 64);

@@ -38,6 +38,17 @@ TEST(PostOrderVisitTest, ChildrenFirstEachOnce) {
               ElementsAre("test.f", "%x", "Call", "%y", "Call", "Tuple"));
 }
 
+TEST(PostOrderVisitTest, AnOperatorThatIsNotRegistered) {
+  const Op op = Op::FindOrStandIn("test.not_registered");
+  ASSERT_EQ(op->index(), -1);
+  const Var x("x", {2});
+  std::vector<std::string> order;
+  PostOrderVisit(Call(op, {Call(op, {x})}),
+                 [&](const ExprNode* node) { order.push_back(NameOf(node)); });
+  EXPECT_THAT(order,
+              ElementsAre("test.not_registered", "%x", "Call", "Call"));
+}
+
 TEST(PostOrderVisitTest, EnterKeepsOut) {
   const Var x("x", {2});
   const Expr inner = Function({x}, F({x}));

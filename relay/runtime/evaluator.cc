@@ -611,14 +611,17 @@ absl::Status Evaluator::LeaveCall(const CallNode* call) {
     return absl::OkStatus();
   }
   const int64_t depth = current().depth;
-  if (IsTailCall()) {
+  const bool is_tail_call = IsTailCall();
+  if (is_tail_call) {
     // Values that only the calling function needed are dropped before the
     // callee begins, so that a loop needs no more memory than one round of it.
     activations_.pop_back();
   } else {
     Push(call, Step::kReturn);
   }
-  return Activate(callee, args, depth);
+  return Activate(
+      callee, args,
+      is_tail_call && !options_.max_call_depth.has_value() ? depth - 1 : depth);
 }
 
 // True if the call is the last one of its function. Observers receive calls
@@ -670,11 +673,12 @@ absl::Status Evaluator::Activate(const Value& callee,
   if (!callee.is_closure()) {
     return absl::InvalidArgumentError("call of something else than a function");
   }
-  if (depth > options_.max_call_depth) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("more than ", options_.max_call_depth,
-                     " calls of functions inside one another, or rounds of a "
-                     "loop"));
+  const int64_t max_depth =
+      options_.max_call_depth.value_or(EvaluateOptions::kMaxCallDepth);
+  if (depth > max_depth) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "more than ", max_depth, " calls of functions inside one another",
+        options_.max_call_depth.has_value() ? ", or rounds of a loop" : ""));
   }
   if (++num_calls_ > options_.max_calls) {
     return absl::ResourceExhaustedError(

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -26,10 +27,14 @@
 namespace baton {
 
 struct EvaluateOptions {
-  // The limit of the depth of calls of functions; exceeding it is an error. A
-  // tail call counts, too, but needs no memory.
-  int64_t max_call_depth = 1'000'000;
-  // The limit of the number of activations; exceeding it is an error.
+  // The limit of the depth of calls of functions; exceeding it is an error. If
+  // it is given, tail calls count. Otherwise it is kMaxCallDepth, and tail calls
+  // do not count, since they need no memory: of rounds of a loop there may be
+  // `limits.max_calls`.
+  std::optional<int64_t> max_call_depth = std::nullopt;
+  static constexpr int64_t kMaxCallDepth = 1'000'000;
+  // The limit of the number of activations; exceeding it is an error. That of
+  // `limits.max_calls` applies, too.
   int64_t max_calls = std::numeric_limits<int64_t>::max();
   // If not null, caches the results of calls of operators.
   KernelCache* cache = nullptr;

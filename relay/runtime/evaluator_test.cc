@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
@@ -278,6 +279,16 @@ TEST(EvaluatorTest, EndlessRecursionIsAnError) {
   const absl::StatusOr<Value> value =
       Evaluate(CountDown(5000), nullptr, {.max_call_depth = 1000});
   EXPECT_EQ(value.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(EvaluatorTest, RoundsOfALoopAreLimitedByTheirNumberOnly) {
+  const float rounds = EvaluateOptions::kMaxCallDepth + 10;
+  EXPECT_EQ(Result(CountDown(rounds)), 42);
+  const Limits limits = {.max_calls = 1000};
+  const ScopedLimits scope(limits);
+  const absl::StatusOr<Value> value = Evaluate(CountDown(rounds), nullptr);
+  EXPECT_THAT(std::string(value.status().message()),
+              HasSubstr("limits.max_calls=1000"));
 }
 
 TEST(EvaluatorTest, FunctionsOfAModule) {
