@@ -57,7 +57,7 @@ def _embedded_library(name, srcs, header, macro, dep, **kwargs):
     )
 
 def baton_rules_library(name, srcs, **kwargs):
-    """Rewrite rules, to be linked into a program: the pass Rewrite applies them.
+    """Rewrite rules, to be linked into a program: their pass, or Rewrite, applies them.
 
     Args:
       name: the library's name.

@@ -1,5 +1,6 @@
 """Libraries that register parts of Relay."""
 
+load(":baton.bzl", "baton_rules_library")
 load(":baton_cc.bzl", "baton_cc_library")
 
 _PASS_DEPS = [
@@ -36,14 +37,22 @@ def _registers(name, deps, **kwargs):
         **kwargs
     )
 
-def baton_pass(name, deps = [], **kwargs):
+def baton_pass(name, deps = [], rules = [], **kwargs):
     """The library of <name>.h and <name>.cc, which registers a pass.
 
     Args:
       name: the target's name.
       deps: dependencies beside the IR, passes and their registry.
+      rules: files of rewrite rules that belong to the pass.
       **kwargs: of baton_cc_library.
     """
+    if rules:
+        baton_rules_library(
+            name = name + "_rules",
+            srcs = rules,
+            visibility = ["//visibility:private"],
+        )
+        deps = deps + [":%s_rules" % name]
     _registers(name, _PASS_DEPS + deps, **kwargs)
 
 def baton_operators(name, deps = [], **kwargs):

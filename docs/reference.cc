@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -22,8 +23,10 @@
 #include "baton/relay/op/gradients.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/op_flags.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/runtime/kernel.h"
-#include "baton/relay/transform/canonicalize_ops.h"
 #include "baton/relay/transform/fold_scale_axis.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/workloads/workload.h"
@@ -153,6 +156,17 @@ absl::string_view Name(relay::FusionPattern pattern) {
   return "opaque";
 }
 
+// True if a rule of CanonicalizeOps replaces calls of the operator.
+bool HasCanonicalForm(const OpNode& op) {
+  const absl::StatusOr<std::vector<relay::RewriteRule>> rules =
+      relay::RuleRegistry::Global().RulesOf("CanonicalizeOps");
+  return rules.ok() &&
+         absl::c_any_of(*rules, [&](const relay::RewriteRule& rule) {
+           return absl::c_linear_search(
+               relay::Matcher(rule.pattern).roots().ops, &op);
+         });
+}
+
 // The properties that the packages above `ir/` define for an operator.
 std::string Properties(const OpNode& op) {
   std::vector<std::string> properties;
@@ -203,7 +217,7 @@ std::string Properties(const OpNode& op) {
   if (relay::ShapeQueries().Get(op) != nullptr) {
     properties.emplace_back("follows from the shape of its argument");
   }
-  if (relay::CanonicalForms().Get(op) != nullptr) {
+  if (HasCanonicalForm(op)) {
     properties.emplace_back("replaced by CanonicalizeOps");
   }
   return absl::StrCat("Properties: ", absl::StrJoin(properties, "; "), ".\n");

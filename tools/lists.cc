@@ -217,18 +217,37 @@ absl::Status ListRules(const std::vector<std::string>& files,
   BATON_ASSIGN_OR_RETURN(const std::vector<relay::RewriteRule> rules,
                          LoadRules(files));
   absl::string_view separator;
+  std::string pass;
   for (const relay::RewriteRule& rule : rules) {
-    out << separator << "// " << relay::ValuePromiseText(rule.promise) << "\n"
-        << relay::PrintRules({rule});
+    out << separator;
     separator = "\n";
+    if (!rule.passes.empty() && rule.passes[0] != pass) {
+      pass = rule.passes[0];
+      out << "// Rules of the pass " << pass << ".\n\n";
+    }
+    out << "// " << relay::ValuePromiseText(rule.promise) << "\n"
+        << relay::PrintRules({rule});
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckRules(const std::vector<std::string>& files,
                         std::ostream& out) {
-  BATON_ASSIGN_OR_RETURN(const std::vector<relay::RewriteRule> rules,
+  BATON_ASSIGN_OR_RETURN(std::vector<relay::RewriteRule> rules,
                          LoadRules(files));
+  // Those of passes only if the files have them.
+  rules.erase(std::remove_if(rules.begin(), rules.end(),
+                             [&](const relay::RewriteRule& rule) {
+                               return !rule.passes.empty() &&
+                                      std::none_of(
+                                          files.begin(), files.end(),
+                                          [&](const std::string& file) {
+                                            return absl::StartsWith(
+                                                rule.place,
+                                                absl::StrCat(file, ":"));
+                                          });
+                             }),
+              rules.end());
   int broken = 0;
   for (const RuleReport& report : CheckRules(rules)) {
     out << "@" << report.rule << ": "

@@ -26,7 +26,8 @@ absl::Status DescribePasses(const std::vector<std::string>& names,
                             std::ostream& out);
 
 // Prints all rules as text that can be parsed (relay/pattern/rule_text.h),
-// including the rules of `files`. An error if a rule is wrong.
+// including the rules of `files`: those that belong to no pass, then those of
+// each pass. An error if a rule is wrong.
 absl::Status ListRules(const std::vector<std::string>& files,
                        std::ostream& out);
 

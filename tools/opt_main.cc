@@ -62,7 +62,7 @@ struct ListOptions {
       FlagSpec{.help = "The workloads, with their options.",
                .group = kListFlags});
     v("list_rules", &ListOptions::list_rules,
-      FlagSpec{.help = "The rules of the pass Rewrite, as text.",
+      FlagSpec{.help = "The rules, as text: those of no pass, then by pass.",
                .group = kListFlags});
     v("check_rules", &ListOptions::check_rules,
       FlagSpec{.help = "Tries the laws of these rules.", .group = kListFlags});

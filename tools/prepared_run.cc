@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
@@ -172,11 +173,27 @@ void Append(PassInstruments more, PassInstruments& instruments) {
 
 absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
     const std::vector<std::string>& files) {
+  relay::RuleRegistry& registry = relay::RuleRegistry::Global();
   for (const std::string& file : files) {
     BATON_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file));
-    relay::RuleRegistry::Global().AddText(file, text);
+    registry.AddText(file, text);
   }
-  return relay::RuleRegistry::Global().Rules();
+  BATON_ASSIGN_OR_RETURN(std::vector<relay::RewriteRule> rules,
+                         registry.AllRules());
+  for (const relay::RewriteRule& rule : rules) {
+    for (const std::string& pass : rule.passes) {
+      // A pass says that it applies rules when it is made.
+      BATON_RETURN_IF_ERROR(PassRegistry::Global().Get(pass).status());
+      const std::vector<std::string> passes = registry.Passes();
+      if (std::find(passes.begin(), passes.end(), pass) == passes.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(rule.place, ": the pass ", pass,
+                         " applies no rules of its own; these do: ",
+                         absl::StrJoin(passes, ", ")));
+      }
+    }
+  }
+  return rules;
 }
 
 absl::StatusOr<PreparedRun> Prepare(RunOptions run) {

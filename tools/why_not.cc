@@ -1,5 +1,6 @@
 #include "baton/tools/why_not.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -55,11 +56,20 @@ absl::StatusOr<std::shared_ptr<WhyNotInstrument>> WhyNotInstrument::Create(
 
 absl::Status WhyNotInstrument::RunAfterPass(const IRModule& module,
                                             const PassExecution& pass) {
-  if (pass.name() != "Rewrite") return absl::OkStatus();
+  std::vector<bool> concerned;
+  for (const relay::RewriteRule& rule : rules_.rules()) {
+    concerned.push_back(pass.name() == "Rewrite" ||
+                        std::find(rule.passes.begin(), rule.passes.end(),
+                                  pass.name()) != rule.passes.end());
+  }
+  if (std::find(concerned.begin(), concerned.end(), true) == concerned.end()) {
+    return absl::OkStatus();
+  }
   for (const auto& [var, function] : module.functions<Function>()) {
     const relay::IndexedGraph graph(function);
     const relay::UseCounts uses(graph);
     for (size_t i = 0; i < rules_.rules().size(); ++i) {
+      if (!concerned[i]) continue;
       const relay::RewriteRule& rule = rules_.rules()[i];
       const relay::Matcher& matcher = rules_.matcher(static_cast<int>(i));
       int notes = 0;
@@ -91,7 +101,7 @@ struct WhyNotFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("why_not", &WhyNotFlags::why_not,
-      FlagSpec{.help = "Why these rules of Rewrite were not applied.",
+      FlagSpec{.help = "Why these rules of passes were not applied.",
                .value = "RULE,RULE",
                .group = kReportFlags});
   }
@@ -107,7 +117,7 @@ InstrumentFactory::Made MakeWhyNot(const WhyNotFlags& flags,
 }
 
 BATON_REGISTER_INSTRUMENT("why_not",
-                          "Reports why rules of Rewrite were not applied.",
+                          "Reports why rules of passes were not applied.",
                           MakeWhyNot, InstrumentPhase::kPrint);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// WhyNotInstrument: reports why rules of the pass Rewrite were not applied.
+// WhyNotInstrument: reports why rules were not applied.
 
 #ifndef BATON_TOOLS_WHY_NOT_H_
 #define BATON_TOOLS_WHY_NOT_H_
@@ -18,9 +18,9 @@
 
 namespace baton {
 
-// After each run of Rewrite, reports the nodes at which one of the rules could
-// match and does not: the longest partial match and why it ended, or the reason
-// with which the rule declined:
+// After each run of Rewrite, and of a pass that applies one of the rules,
+// reports the nodes at which the rule could match and does not: the longest
+// partial match and why it ended, or the reason with which the rule declined:
 //
 //   net.relay:4:3: note: rule sigmoid: matched 2 of 11 parts, then argument 1
 //   of divide must be a call of add, found a call of exp

@@ -55,10 +55,14 @@ struct RuleAst;
 struct RewriteRule {
   // Letters, digits, `_` and `.`; unique within its set.
   std::string name;
+  // The passes that apply the rule (RuleRegistry::RulesOf). It belongs to the
+  // first; if empty, to none, and the pass Rewrite applies it.
+  std::vector<std::string> passes;
   std::string doc;  // one line
   DataflowPattern pattern;
   // Returns the replacement of the match, or null to keep the match
-  // (Match::Decline records why). The replacement consists of new nodes,
+  // (Match::Decline records why). Undefined if the rule only tells the place of
+  // a rule in C++ (`rule @name of P;`). The replacement consists of new nodes,
   // without types, and of nodes of the match. The nodes of the match have types
   // if the program has types. Rules have already been applied to all nodes
   // below the match. An error ends the rewriting. Several threads may call this

@@ -144,6 +144,7 @@ class RuleSet {
           range = &by_op_[static_cast<size_t>(op->index())];
         }
         // Most of the time the search ends here.
+        if (range->size == 0) return {};
         if (range->arguments != Matcher::Hint::kAny &&
             (range->arguments & Arguments(*call)) == 0) {
           return {};

@@ -70,9 +70,7 @@ std::string LiteralText(const RuleNode& node) {
 std::string ListText(const RuleNode& node, std::vector<std::string> parts) {
   if (node.any_operands) parts.push_back("...");
   for (const RuleAttr& attr : node.attrs) {
-    parts.push_back(absl::StrCat(
-        attr.key, "=",
-        attr.variable.empty() ? ValueText(attr.value) : attr.variable));
+    parts.push_back(absl::StrCat(attr.key, "=", PrintTerm(attr.term)));
   }
   if (!node.attrs_of.empty()) {
     parts.push_back(absl::StrCat("**%", node.attrs_of));
@@ -137,6 +135,8 @@ std::string NodeText(const RuleNode& node, std::vector<std::string> parts) {
                           parts[2], " }");
     case RuleNode::Kind::kBlock:
       return parts[0];
+    case RuleNode::Kind::kFold:
+      return absl::StrCat("fold", ListText(node, std::move(parts)));
   }
   return "";
 }
@@ -171,7 +171,28 @@ std::string BodyText(const RuleBody& body) {
   return out;
 }
 
-std::string TermText(const RuleTerm& term) {
+std::string PromiseText(const RulePromise& promise) {
+  std::vector<std::string> items;
+  if (promise.exact) items.push_back("exact");
+  if (promise.rtol > 0 || (!promise.exact && promise.atol == 0)) {
+    items.push_back(absl::StrCat("rtol = ", NumberText(promise.rtol), "f64"));
+  }
+  if (promise.atol > 0) {
+    items.push_back(absl::StrCat("atol = ", NumberText(promise.atol), "f64"));
+  }
+  if (promise.excludes_nan) items.push_back("not nan");
+  if (promise.excludes_infinity) items.push_back("not inf");
+  for (const RulePromise::Range& range : promise.ranges) {
+    items.push_back(absl::StrCat("%", range.name, " in [",
+                                 NumberText(range.low), "f64, ",
+                                 NumberText(range.high), "f64]"));
+  }
+  return absl::StrJoin(items, ", ");
+}
+
+}  // namespace
+
+std::string PrintTerm(const RuleTerm& term) {
   absl::string_view function;
   switch (term.kind) {
     case RuleTerm::Kind::kValue:
@@ -204,30 +225,12 @@ std::string TermText(const RuleTerm& term) {
     case RuleTerm::Kind::kOp:
       function = "op";
       break;
+    case RuleTerm::Kind::kKind:
+      function = "kind";
+      break;
   }
   return absl::StrCat(function, "(%", term.name, ")");
 }
-
-std::string PromiseText(const RulePromise& promise) {
-  std::vector<std::string> items;
-  if (promise.exact) items.push_back("exact");
-  if (promise.rtol > 0 || (!promise.exact && promise.atol == 0)) {
-    items.push_back(absl::StrCat("rtol = ", NumberText(promise.rtol), "f64"));
-  }
-  if (promise.atol > 0) {
-    items.push_back(absl::StrCat("atol = ", NumberText(promise.atol), "f64"));
-  }
-  if (promise.excludes_nan) items.push_back("not nan");
-  if (promise.excludes_infinity) items.push_back("not inf");
-  for (const RulePromise::Range& range : promise.ranges) {
-    items.push_back(absl::StrCat("%", range.name, " in [",
-                                 NumberText(range.low), "f64, ",
-                                 NumberText(range.high), "f64]"));
-  }
-  return absl::StrJoin(items, ", ");
-}
-
-}  // namespace
 
 std::string PrintCondition(const RuleCondition& condition) {
   absl::string_view op;
@@ -254,13 +257,17 @@ std::string PrintCondition(const RuleCondition& condition) {
       op = "in";
       break;
   }
-  return absl::StrCat(TermText(condition.lhs), " ", op, " ",
-                      TermText(condition.rhs));
+  return absl::StrCat(PrintTerm(condition.lhs), " ", op, " ",
+                      PrintTerm(condition.rhs));
 }
 
 std::string PrintRuleAst(const RuleAst& rule) {
   std::string out =
       absl::StrCat(rule.is_pattern ? "pattern @" : "rule @", rule.name);
+  if (!rule.passes.empty()) {
+    absl::StrAppend(&out, " of ", absl::StrJoin(rule.passes, ", "));
+  }
+  if (rule.is_in_cpp) return absl::StrCat(out, ";\n");
   if (!rule.doc.empty()) absl::StrAppend(&out, " \"", rule.doc, "\"");
   absl::StrAppend(&out, " {\n  match {\n", BodyText(rule.match), "  }\n");
   if (!rule.is_pattern) {

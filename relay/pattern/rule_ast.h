@@ -21,12 +21,39 @@ struct RulePlace {
   int64_t end = 0;
 };
 
-// An attribute of a call or a function in a rule.
+// An operand of a condition, or the value of an attribute.
+struct RuleTerm {
+  enum class Kind : uint8_t {
+    kValue,     // a literal
+    kVariable,  // an attribute
+    kDType,
+    kRank,
+    kShape,
+    kDim,
+    kElements,
+    kType,
+    kValueOf,
+    kUses,
+    kOp,
+    kKind,
+  };
+  Kind kind;
+  RulePlace place;
+  AttrValue value;
+  std::string name;
+  int64_t axis = 0;
+};
+
+// An attribute of a call or a function in a rule: `key=value`, `key=name` or,
+// in `replace`, `key=shape(%x)`.
 struct RuleAttr {
   std::string key;
-  std::string variable;  // if not empty, replaces the value
-  AttrValue value;
+  RuleTerm term;
   RulePlace place;
+
+  bool is_value() const { return term.kind == RuleTerm::Kind::kValue; }
+  bool is_variable() const { return term.kind == RuleTerm::Kind::kVariable; }
+  const AttrValue& value() const { return term.value; }
 };
 
 // One node of `match` or `replace`. Operands have smaller numbers.
@@ -50,6 +77,7 @@ struct RuleNode {
     kLet,        // let %name = ...; ...: variable, value, body
     kIf,         // if (...) { ... } else { ... }
     kBlock,      // the last part between braces with bindings
+    kFold,       // fold(operand)
   };
   Kind kind;
   RulePlace place;
@@ -83,28 +111,6 @@ struct RuleBody {
   int root = -1;
 };
 
-// An operand of a condition.
-struct RuleTerm {
-  enum class Kind : uint8_t {
-    kValue,     // a literal
-    kVariable,  // an attribute
-    kDType,
-    kRank,
-    kShape,
-    kDim,
-    kElements,
-    kType,
-    kValueOf,
-    kUses,
-    kOp,
-  };
-  Kind kind;
-  RulePlace place;
-  AttrValue value;
-  std::string name;
-  int64_t axis = 0;
-};
-
 // A condition `TERM OP TERM`.
 struct RuleCondition {
   enum class Op : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kIn };
@@ -117,7 +123,10 @@ struct RuleCondition {
 struct RuleAst {
   // True for a `pattern`, which lacks `replace` and `promise`.
   bool is_pattern = false;
+  // True for `rule @name of P;`.
+  bool is_in_cpp = false;
   std::string name;
+  std::vector<std::string> passes;
   std::string place;  // `file:line:column` of the name
   std::string doc;
   RuleBody match;
@@ -130,6 +139,7 @@ struct RuleAst {
 
 std::string PrintRuleAst(const RuleAst& rule);
 std::string PrintCondition(const RuleCondition& condition);
+std::string PrintTerm(const RuleTerm& term);
 
 }  // namespace baton::relay::internal
 

@@ -24,6 +24,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/attr_values.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/folded.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_ast.h"
@@ -36,6 +37,30 @@ const AttrValue* Find(const AttrMap& values, absl::string_view name) {
     if (key == name) return &value;
   }
   return nullptr;
+}
+
+// The term `kind(%x)`.
+std::string KindOf(const ExprNode* node) {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kConstant:
+      return "constant";
+    case ExprKind::kVar:
+      return "variable";
+    case ExprKind::kCall:
+      return "call";
+    case ExprKind::kTuple:
+      return "tuple";
+    case ExprKind::kTupleGetItem:
+      return "field";
+    case ExprKind::kFunction:
+      return "function";
+    case ExprKind::kLet:
+      return "let";
+    case ExprKind::kIf:
+      return "if";
+    default:
+      return "other";
+  }
 }
 
 // The replacement and the conditions of a rule in text. Immutable.
@@ -149,7 +174,7 @@ class TextRule {
                      ? IsFunctionOfAny(function_body)
                      : IsFunction(std::move(operands), function_body);
           for (const RuleAttr& attr : node.attrs) {
-            part = part.HasAttr(attr.key, attr.value);
+            part = part.HasAttr(attr.key, attr.value());
           }
           break;
         }
@@ -166,10 +191,10 @@ class TextRule {
           part = node.any_operands ? IsOp(node.op).CallOfAny()
                                    : IsOp(node.op).Call(std::move(operands));
           for (const RuleAttr& attr : node.attrs) {
-            if (attr.variable.empty()) {
-              part = part.HasAttr(attr.key, attr.value);
+            if (attr.is_value()) {
+              part = part.HasAttr(attr.key, attr.value());
             } else {
-              variables_.push_back({attr.variable, attr.key, i});
+              variables_.push_back({attr.term.name, attr.key, i});
             }
           }
           break;
@@ -180,6 +205,8 @@ class TextRule {
         case RuleNode::Kind::kField:
           part = IsTupleGetItem(operands[0], node.index);
           break;
+        case RuleNode::Kind::kFold:
+          break;  // in `replace` only
         case RuleNode::Kind::kEither:
           part = operands[0];
           for (size_t k = 1; k < operands.size(); ++k)
@@ -218,8 +245,8 @@ class TextRule {
       AttrMap values;
       bool fixed = true;
       for (const RuleAttr& attr : node.attrs) {
-        fixed &= attr.variable.empty();
-        values.emplace_back(attr.key, attr.value);
+        fixed &= attr.is_value();
+        values.emplace_back(attr.key, attr.value());
       }
       if (!fixed) continue;
       absl::StatusOr<Attrs> attrs = node.op->attrs_type()->FromValues(values);
@@ -233,8 +260,8 @@ class TextRule {
   }
 
   // The value of a term; nullopt if it is not known.
-  std::optional<AttrValue> Value(const RuleTerm& term, const Match& match,
-                                 const AttrMap& variables) const {
+  std::optional<AttrValue> ValueOf(const RuleTerm& term, const Match& match,
+                                   const AttrMap& variables) const {
     if (term.kind == RuleTerm::Kind::kValue) return term.value;
     if (term.kind == RuleTerm::Kind::kVariable) {
       const AttrValue* value = Find(variables, term.name);
@@ -243,6 +270,7 @@ class TextRule {
     }
     const Expr expr = Named(term.name, match);
     if (!expr.defined()) return std::nullopt;
+    if (term.kind == RuleTerm::Kind::kKind) return KindOf(expr.get());
     if (term.kind == RuleTerm::Kind::kValueOf) {
       const std::optional<double> value = ConstantSplat(expr);
       if (!value.has_value()) return std::nullopt;
@@ -253,11 +281,12 @@ class TextRule {
       if (call == nullptr || call->op_node() == nullptr) return std::nullopt;
       return AttrValue(call->op_node()->name());
     }
-    const TensorTypeNode* type = expr->tensor_type();
-    if (type == nullptr) {
-      const auto* var = expr.As<VarNode>();
-      if (var != nullptr) type = var->annotation().As<TensorTypeNode>();
+    const Type type_of = TypeOf(expr);
+    if (!type_of.defined()) return std::nullopt;
+    if (term.kind == RuleTerm::Kind::kType) {
+      return AttrValue(type_of.ToString());
     }
+    const auto* type = type_of.As<TensorTypeNode>();
     if (type == nullptr) return std::nullopt;
     switch (term.kind) {
       case RuleTerm::Kind::kDType:
@@ -283,17 +312,34 @@ class TextRule {
       shape.emplace_back(dim.value());
       elements *= dim.value();
     }
-    if (term.kind == RuleTerm::Kind::kElements) return AttrValue(elements);
-    if (term.kind == RuleTerm::Kind::kShape) return AttrValue(std::move(shape));
-    return AttrValue(expr->type().defined() ? expr->type().ToString()
-                                            : std::string());
+    return term.kind == RuleTerm::Kind::kElements ? AttrValue(elements)
+                                                  : AttrValue(std::move(shape));
+  }
+
+  // The type of an expression, of a variable also without inference; null if
+  // it is not known.
+  static Type TypeOf(const Expr& expr) {
+    if (expr->type().defined()) return expr->type();
+    const auto* var = expr.As<VarNode>();
+    return var == nullptr ? Type() : var->annotation();
   }
 
   bool Holds(const RuleCondition& condition, const Match& match,
              const AttrMap& variables) const {
     if (condition.lhs.kind == RuleTerm::Kind::kUses) return true;  // matched
-    const std::optional<AttrValue> a = Value(condition.lhs, match, variables);
-    const std::optional<AttrValue> b = Value(condition.rhs, match, variables);
+    if (condition.lhs.kind == RuleTerm::Kind::kType &&
+        condition.rhs.kind == RuleTerm::Kind::kType &&
+        (condition.op == RuleCondition::Op::kEq ||
+         condition.op == RuleCondition::Op::kNe)) {
+      const Expr x = Named(condition.lhs.name, match);
+      const Expr y = Named(condition.rhs.name, match);
+      if (!x.defined() || !y.defined()) return false;
+      const Type a = TypeOf(x), b = TypeOf(y);
+      return a.defined() && b.defined() &&
+             TypeEqual(a, b) == (condition.op == RuleCondition::Op::kEq);
+    }
+    const std::optional<AttrValue> a = ValueOf(condition.lhs, match, variables);
+    const std::optional<AttrValue> b = ValueOf(condition.rhs, match, variables);
     if (!a.has_value() || !b.has_value()) return false;
     switch (condition.op) {
       case RuleCondition::Op::kEq:
@@ -399,7 +445,7 @@ class TextRule {
           }
           AttrMap attrs;
           for (const RuleAttr& attr : node.attrs) {
-            attrs.emplace_back(attr.key, attr.value);
+            attrs.emplace_back(attr.key, attr.value());
           }
           built[i] =
               Function(std::move(params), operand(node.operands.size() - 1), {},
@@ -414,6 +460,9 @@ class TextRule {
           break;
         case RuleNode::Kind::kBlock:
           built[i] = operand(0);
+          break;
+        case RuleNode::Kind::kFold:
+          built[i] = Folded(operand(0));
           break;
         case RuleNode::Kind::kCallOf: {
           std::vector<Expr> args;
@@ -458,13 +507,15 @@ class TextRule {
     const AttrsType& type = *node.op->attrs_type();
     AttrMap values;
     for (const RuleAttr& attr : node.attrs) {
-      const AttrValue* value =
-          attr.variable.empty() ? &attr.value : Find(variables, attr.variable);
-      if (value == nullptr) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "attribute ", attr.variable, " took no part in the match"));
+      std::optional<AttrValue> value = ValueOf(attr.term, match, variables);
+      if (!value.has_value()) {
+        return absl::InvalidArgumentError(
+            attr.is_variable()
+                ? absl::StrCat("attribute ", attr.term.name,
+                               " took no part in the match")
+                : absl::StrCat(PrintTerm(attr.term), " is not known"));
       }
-      values.emplace_back(attr.key, *value);
+      values.emplace_back(attr.key, *std::move(value));
     }
     if (!node.attrs_of.empty()) {
       const Expr from = Named(node.attrs_of, match);
@@ -498,6 +549,7 @@ RewriteRule BuildRule(std::shared_ptr<const RuleAst> ast) {
   const auto rule = std::make_shared<const TextRule>(ast);
   return {
       .name = ast->name,
+      .passes = ast->passes,
       .doc = ast->doc,
       .pattern = rule->pattern(),
       .replace = [rule](const Match& match) { return rule->Replace(match); },

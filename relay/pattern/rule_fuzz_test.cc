@@ -45,6 +45,8 @@ const char* const kRules[] = {
     R"( rule @ r { match { %t = ( %a , const ( %k ) , _ ) ; %t .1 } replace { %k } where { value ( %k ) > 0 } } )",
     R"( rule @ r { match { dominates ( nn.relu ( %a ) , exp ( _ ) , tanh ( ... ) ) } replace { %a }
         where { shape ( %a ) == [ 4 ] , type ( %a ) == type ( %a ) } } )",
+    R"( rule @ r { match { %y = reshape ( %x * const ( %k ) ) ; %y }
+        replace { reshape ( %x , newshape= shape ( %y ) ) * fold ( %k + %k ) } where { kind ( %x ) != "call" } } )",
     R"( rule @ r { match { nn.relu ( repeat ( %r , nn.relu ( either ( %r , %x ) ) ) ) } replace { nn.relu ( %x ) } } )",
 };
 
@@ -174,6 +176,7 @@ std::vector<Expr> Programs() {
       TupleGetItem(Tuple({x, Const(2.0f), exp}), 1),
       Tanh(Exp(Exp(nn::Relu(x)))),
       nn::Relu(nn::Relu(nn::Relu(x))),
+      Reshape(Multiply(x, Const(2.0f)), {2, 2}),
   };
   std::vector<Expr> programs;
   for (const Expr& body : bodies) {

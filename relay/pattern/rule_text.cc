@@ -72,11 +72,21 @@ class RuleReader {
       rule->is_pattern = word_ == "pattern";
       if (!AtWord(word_)) {
         Expected(absl::StrCat("a ", word_));
-      } else if (ParseRule(*rule) && !names.insert(rule->name).second) {
+      } else if (ParseRule(*rule) &&
+                 !names
+                      .insert(absl::StrCat(
+                          rule->passes.empty() ? "" : rule->passes[0], "@",
+                          rule->name))
+                      .second) {
         Error(name_place_, absl::StrCat("there is a ", word_, " @", rule->name,
                                         " in this text already"));
       }
-      if (diagnostics_.num_errors() == errors) {
+      if (diagnostics_.num_errors() == errors && rule->is_in_cpp) {
+        rules.push_back({.name = rule->name,
+                         .passes = rule->passes,
+                         .place = rule->place,
+                         .ast = rule});
+      } else if (diagnostics_.num_errors() == errors) {
         rules.push_back(internal::BuildRule(rule));
         if (!CheckRepetitions(*rule, rules.back())) rules.pop_back();
       } else {
@@ -150,6 +160,7 @@ class RuleReader {
   }
 
   bool ParseRule(RuleAst& rule);
+  bool ParsePasses(RuleAst& rule);
   bool ParseBody(RuleBody& body, bool is_match);
   int ParseStatements(int scope, int depth);
   int ParseBlock(int depth);
@@ -173,7 +184,7 @@ class RuleReader {
   bool ParseOperands(RuleNode& node, TokenKind close, int depth);
   bool ParseNumber(double* value, DType* dtype, std::string* why);
   bool ParseValue(int depth, AttrValue* value);
-  bool ParseTerm(const RuleAst& rule, RuleTerm& term);
+  bool ParseTerm(RuleTerm& term);
   bool CheckCall(const RuleNode& node);
   bool CheckName(const RuleAst& rule, absl::string_view name, RulePlace place);
   bool CheckParam(const RuleNode& param,
@@ -253,6 +264,11 @@ bool RuleReader::ParseRule(RuleAst& rule) {
   rule.place =
       absl::StrCat(source_->name(), ":", position.line, ":", position.column);
   lexer_.Next();
+  if (!rule.is_pattern && AtWord("of")) {
+    if (!ParsePasses(rule)) return false;
+    rule.is_in_cpp = lexer_.Accept(TokenKind::kSemicolon);
+    if (rule.is_in_cpp) return true;
+  }
   if (lexer_.kind() == TokenKind::kString) {
     rule.doc = std::string(lexer_.Name());
     lexer_.Next();
@@ -298,6 +314,19 @@ bool RuleReader::ParseRule(RuleAst& rule) {
   }
   lexer_.Next();
   return CheckNames(rule);
+}
+
+// `of PASS, PASS`, at `of`.
+bool RuleReader::ParsePasses(RuleAst& rule) {
+  lexer_.Next();
+  do {
+    if (lexer_.kind() != TokenKind::kIdentifier) {
+      return Expected("the name of a pass");
+    }
+    rule.passes.emplace_back(lexer_.Name());
+    lexer_.Next();
+  } while (lexer_.Accept(TokenKind::kComma));
+  return true;
 }
 
 bool RuleReader::ParseBody(RuleBody& body, bool is_match) {
@@ -384,9 +413,8 @@ int RuleReader::ParseFunction(int depth) {
       if (!ParseEllipsis(node)) return -1;
     } else if (lexer_.AtKey()) {
       if (!ParseAttr(node)) return -1;
-      if (!node.attrs.back().variable.empty()) {
-        Error(node.attrs.back().place,
-              "attributes of functions have values, not names");
+      if (!node.attrs.back().is_value()) {
+        Error(node.attrs.back().place, "attributes of functions have values");
         return -1;
       }
     } else {
@@ -696,6 +724,20 @@ int RuleReader::ParseWord(int depth) {
     return Add(std::move(node));
   }
   if (word == "repeat") return only_in_match() ? ParseRepeat(place, depth) : -1;
+  if (word == "fold") {
+    if (is_match_) {
+      Error(place, "`fold` computes a constant in `replace` only");
+      return -1;
+    }
+    node.kind = RuleNode::Kind::kFold;
+    if (!ParseOperands(node, TokenKind::kCloseParen, depth)) return -1;
+    node.place = From(place.begin);
+    if (node.operands.size() != 1) {
+      Error(node.place, "`fold` takes one part");
+      return -1;
+    }
+    return Add(std::move(node));
+  }
   node.kind = RuleNode::Kind::kCall;
   const absl::StatusOr<Op> op = Op::Get(word);
   if (op.ok()) {
@@ -746,21 +788,22 @@ bool RuleReader::ParseEllipsis(RuleNode& node) {
   return is_match_ || Error(From(begin), "`...` stands in `match` only");
 }
 
-// `key=value` or `key=name`, at the key.
+// `key=value`, `key=name` or, in `replace`, `key=shape(%x)`, at the key.
 bool RuleReader::ParseAttr(RuleNode& node) {
   RuleAttr attr;
   const int64_t begin = lexer_.token().begin;
   attr.key = std::string(lexer_.Name());
   lexer_.Next();
   lexer_.Next();  // `=`
-  if (lexer_.kind() == TokenKind::kIdentifier && !AtWord("None") &&
-      !AtWord("nullptr")) {
-    attr.variable = std::string(lexer_.Name());
-    lexer_.Next();
-  } else if (!ParseValue(0, &attr.value)) {
-    return false;
-  }
+  if (!ParseTerm(attr.term)) return false;
   attr.place = From(begin);
+  if (is_match_ && !attr.is_value() && !attr.is_variable()) {
+    return Error(attr.term.place,
+                 "in `match`, an attribute has a value or gets a name");
+  }
+  if (attr.term.kind == RuleTerm::Kind::kUses) {
+    return Error(attr.term.place, "no attribute has a number of uses");
+  }
   if (std::any_of(node.attrs.begin(), node.attrs.end(),
                   [&](const RuleAttr& a) { return a.key == attr.key; })) {
     return Error(attr.place,
@@ -831,8 +874,8 @@ bool RuleReader::CheckCall(const RuleNode& node) {
                    absl::StrCat(op.name(), " has no attribute `", attr.key, "`",
                                 DidYouMean(attr.key, known)));
     }
-    if (attr.variable.empty()) {
-      values.emplace_back(attr.key, attr.value);
+    if (attr.is_value()) {
+      values.emplace_back(attr.key, attr.value());
     } else {
       complete = false;
     }
@@ -962,14 +1005,19 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
   std::vector<std::string> variables;
   for (const RuleNode& node : rule.match.nodes) {
     for (const RuleAttr& attr : node.attrs) {
-      if (!attr.variable.empty()) variables.push_back(attr.variable);
+      if (attr.is_variable()) variables.push_back(attr.term.name);
     }
   }
-  const auto check_variable = [&](const std::string& name, RulePlace place) {
-    return std::find(variables.begin(), variables.end(), name) !=
+  const auto check_term = [&](const RuleTerm& term) {
+    if (term.kind == RuleTerm::Kind::kValue) return true;
+    if (term.kind != RuleTerm::Kind::kVariable) {
+      return CheckName(rule, term.name, term.place);
+    }
+    return std::find(variables.begin(), variables.end(), term.name) !=
                variables.end() ||
-           Error(place, absl::StrCat("no attribute in `match` is called ", name,
-                                     DidYouMean(name, variables)));
+           Error(term.place,
+                 absl::StrCat("no attribute in `match` is called ", term.name,
+                              DidYouMean(term.name, variables)));
   };
   bool good = true;
   FlatHashSet<absl::string_view> made;
@@ -1013,19 +1061,11 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
     if (!node.attrs_of.empty()) {
       good &= CheckName(rule, node.attrs_of, node.place);
     }
-    for (const RuleAttr& attr : node.attrs) {
-      if (!attr.variable.empty()) {
-        good &= check_variable(attr.variable, attr.place);
-      }
-    }
+    for (const RuleAttr& attr : node.attrs) good &= check_term(attr.term);
   }
   for (const RuleCondition& condition : rule.where) {
     for (const RuleTerm* term : {&condition.lhs, &condition.rhs}) {
-      if (term->kind == RuleTerm::Kind::kVariable) {
-        good &= check_variable(term->name, term->place);
-      } else if (term->kind != RuleTerm::Kind::kValue) {
-        good &= CheckName(rule, term->name, term->place);
-      }
+      good &= check_term(*term);
     }
   }
   for (const RulePromise::Range& range : rule.promise.ranges) {
@@ -1034,7 +1074,7 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
   return good;
 }
 
-bool RuleReader::ParseTerm(const RuleAst& rule, RuleTerm& term) {
+bool RuleReader::ParseTerm(RuleTerm& term) {
   static const auto& kFunctions =
       *new FlatHashMap<absl::string_view, RuleTerm::Kind>{
           {"dtype", RuleTerm::Kind::kDType},
@@ -1046,11 +1086,12 @@ bool RuleReader::ParseTerm(const RuleAst& rule, RuleTerm& term) {
           {"value", RuleTerm::Kind::kValueOf},
           {"uses", RuleTerm::Kind::kUses},
           {"op", RuleTerm::Kind::kOp},
+          {"kind", RuleTerm::Kind::kKind},
       };
   const RulePlace place = Here();
-  const bool is_word =
-      (lexer_.kind() == TokenKind::kIdentifier && !AtWord("None")) ||
-      lexer_.kind() == TokenKind::kType;
+  const bool is_word = (lexer_.kind() == TokenKind::kIdentifier &&
+                        !AtWord("None") && !AtWord("nullptr")) ||
+                       lexer_.kind() == TokenKind::kType;
   if (!is_word) {
     term.kind = RuleTerm::Kind::kValue;
     if (!ParseValue(0, &term.value)) return false;
@@ -1095,7 +1136,7 @@ bool RuleReader::ParseWhere(RuleAst& rule) {
   if (!Expect(TokenKind::kOpenCurly)) return false;
   while (lexer_.kind() != TokenKind::kCloseCurly) {
     RuleCondition condition;
-    if (!ParseTerm(rule, condition.lhs)) return false;
+    if (!ParseTerm(condition.lhs)) return false;
     switch (lexer_.kind()) {
       case TokenKind::kEqual:
         condition.op = RuleCondition::Op::kEq;
@@ -1122,7 +1163,7 @@ bool RuleReader::ParseWhere(RuleAst& rule) {
         condition.op = RuleCondition::Op::kIn;
     }
     lexer_.Next();
-    if (!ParseTerm(rule, condition.rhs)) return false;
+    if (!ParseTerm(condition.rhs)) return false;
     if (condition.op == RuleCondition::Op::kIn &&
         (condition.rhs.kind != RuleTerm::Kind::kValue ||
          condition.rhs.value.As<AttrList>() == nullptr)) {
@@ -1246,7 +1287,8 @@ absl::StatusOr<std::vector<RewriteRule>> ParsePatterns(
 
 std::string PrintRule(const RewriteRule& rule) {
   if (rule.ast != nullptr) return internal::PrintRuleAst(*rule.ast);
-  return absl::StrCat("// rule @", rule.name, " \"", rule.doc,
+  return absl::StrCat("// rule @", rule.name, rule.passes.empty() ? "" : " of ",
+                      absl::StrJoin(rule.passes, ", "), " \"", rule.doc,
                       "\": ", rule.pattern.ToString(), "\n");
 }
 

@@ -22,8 +22,11 @@
 //                  value in `match`, and has its default in `replace`.
 //   f(a, k=name)   in `match`: binds the value of the attribute to `name`;
 //                  the same value at each use. In `replace`: that value.
+//   f(a, k=shape(%x))   in `replace`: the attribute is a term of `where`, below
 //   f(a, **%y)     in `replace`: the attributes of the call %y, except those
 //                  that are written
+//   fold(part)     in `replace`: the constant that `part` computes; `part` if
+//                  it depends on more than constants
 //   a + b - c * d / e, (a, b), a.0       calls, a tuple, a field of a tuple
 //   3f, 3, 3f64, 3i64                    in `match`: a scalar constant of that
 //                  element type and value; in `replace`: such a constant
@@ -57,10 +60,16 @@
 //   dtype(%x) rank(%x) shape(%x) dim(%x, 1) elements(%x) type(%x)  of its type
 //   value(%c)      the value of all elements of a constant
 //   op(%y)         the name of the operator that the call %y calls
+//   kind(%x)       "constant", "variable", "call", "tuple", "field" of a tuple,
+//                  "function", "let", "if" or "other"
 //   uses(%x)       the number of its uses; only `uses(%x) == N`
 //
 // OP is one of == != < <= > >= and `in`, before a list. A condition on an
 // unknown value (an unknown dimension) is false.
+//
+// `rule @name of PASS, PASS "..." { ... }` belongs to the first pass, and all
+// of them apply it; see RewriteRule. `rule @name of PASS;` tells the place of a
+// rule in C++ among the rules of that pass.
 //
 // `apply { once, exclusive }` has one of them or both: see RewriteRule.
 //

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
@@ -16,8 +17,11 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/op/builders.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
+#include "baton/relay/pattern/rule_registry.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -25,6 +29,7 @@
 namespace baton::relay {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::StatusIs;
@@ -282,6 +287,137 @@ TEST(RuleTextTest, OnceAndExclusive) {
   ExpectBecomes(exclusive, {x}, Add(Negative(n), n), Add(Negative(n), n));
 }
 
+TEST(RuleTextTest, AttributesAreTermsOfTheMatch) {
+  const std::string like =
+      RuleOf("%y = reshape_like(%x, _); %y", "reshape(%x, newshape=shape(%y))");
+  const Var x("x", {2, 3}), y("y", {6}), z("z", {Dim::Any()});
+  ExpectBecomes(like, {x, y}, ReshapeLike(x, y, {}), Reshape(x, {6}));
+  // The shape is not known.
+  ExpectBecomes(like, {x, z}, ReshapeLike(x, z, {}), ReshapeLike(x, z, {}));
+  ExpectBecomes(RuleOf("zeros_like(%x)",
+                       "full(const(0, %x), shape=[3], dtype=dtype(%x))"),
+                {x}, Add(ZerosLike(Var("v", {3})), x),
+                Add(Full(Const(0.0f), {3}, DType::Float(32)), x));
+}
+
+TEST(RuleTextTest, ConstantsAreFolded) {
+  const std::string rule =
+      RuleOf("%x * const(%a) * const(%b)", "%x * fold(%a * %b)",
+             "where { kind(%x) != \"constant\" }");
+  const Var x("x", {2}), y("y", {2});
+  ExpectBecomes(
+      rule, {x},
+      Multiply(Multiply(Multiply(x, Const(2.0f)), Const(3.0f)), Const(4.0f)),
+      Multiply(x, Const(24.0f)));
+  const Expr constant =
+      Multiply(Multiply(Const(2.0f), Const(3.0f)), Const(4.0f));
+  ExpectBecomes(rule, {x}, Add(x, constant), Add(x, constant));
+  // It depends on a variable.
+  ExpectBecomes(RuleOf("exp(%x)", "fold(tanh(%x))"), {y}, Exp(y), Tanh(y));
+}
+
+TEST(RuleTextTest, KindsOfNodes) {
+  const Var x("x", {2});
+  const std::string rule =
+      RuleOf("exp(%x)", "%x", "where { kind(%x) in [\"variable\"] }");
+  ExpectBecomes(rule, {x}, Exp(x), x);
+  ExpectBecomes(rule, {x}, Exp(Tanh(x)), Exp(Tanh(x)));
+}
+
+TEST(RuleTextTest, TypesAreComparedWithUnknownDimensions) {
+  const Var x("x", {Dim::Any(), 3}), y("y", {3});
+  const std::string rule = RuleOf("%y = %x + zeros_like(_); %y", "%x",
+                                  "where { type(%x) == type(%y) }");
+  ExpectBecomes(rule, {x, y}, Add(x, ZerosLike(y)), x);
+  ExpectBecomes(rule, {x, y}, Add(y, ZerosLike(x)), Add(y, ZerosLike(x)));
+}
+
+TEST(RuleTextTest, RulesBelongToPasses) {
+  const std::string text = absl::StrCat(
+      "rule @in_cpp of Simplify;\n\n",
+      absl::StrReplaceAll(PrintRules(MustParse(RuleOf("exp(%x)", "%x"))),
+                          {{"@r", "@r of Simplify, acme.Simplify"}}));
+  const std::vector<RewriteRule> rules = MustParse(text);
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_THAT(rules[0].passes, ElementsAre("Simplify"));
+  EXPECT_EQ(rules[0].replace, nullptr);
+  EXPECT_THAT(rules[1].passes, ElementsAre("Simplify", "acme.Simplify"));
+  EXPECT_EQ(PrintRules(rules), text);
+}
+
+RewriteRule CancelExpLog() {
+  const DataflowPattern x = Wildcard("x");
+  return {.name = "exp_of_log",
+          .passes = {"P"},
+          .pattern = IsOp("exp")(IsOp("log")(x)),
+          .replace = [=](const Match& m) { return m[x]; }};
+}
+
+std::vector<std::string> NamesOf(
+    const absl::StatusOr<std::vector<RewriteRule>>& rules) {
+  EXPECT_THAT(rules, IsOk());
+  std::vector<std::string> names;
+  if (!rules.ok()) return names;
+  for (const RewriteRule& rule : *rules) names.push_back(rule.name);
+  return names;
+}
+
+TEST(RuleRegistryTest, KnowsTheRulesOfEachPass) {
+  const auto rule = [](absl::string_view name) {
+    return absl::StrCat("rule @", name,
+                        " { match { exp(%x) } replace { %x } }\n");
+  };
+  RuleRegistry registry;
+  registry.AddRule(CancelExpLog);
+  registry.AddText(
+      "b.rules", absl::StrCat(rule("first of P, Q"), "rule @exp_of_log of P;\n",
+                              rule("last of P")));
+  registry.AddText("a.rules", absl::StrCat(rule("own"), rule("of_q of Q")));
+  EXPECT_THAT(NamesOf(registry.Rules()), ElementsAre("own"));
+  EXPECT_THAT(NamesOf(registry.RulesOf("P")),
+              ElementsAre("first", "exp_of_log", "last"));
+  EXPECT_THAT(NamesOf(registry.RulesOf("Q")), ElementsAre("first", "of_q"));
+  EXPECT_THAT(NamesOf(registry.RulesOf("R")), ElementsAre());
+  EXPECT_THAT(NamesOf(registry.AllRules()),
+              ElementsAre("own", "first", "exp_of_log", "last", "of_q"));
+  EXPECT_THAT(NamesOf(registry.Select({})), ElementsAre("own"));
+  EXPECT_THAT(NamesOf(registry.Select({"P.last", "own", "of_q"})),
+              ElementsAre("last", "own", "of_q"));
+  const absl::StatusOr<RuleSet> set =
+      registry.SetOf("P", RuleOrder::kInTurn, {"last"});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->rules().size(), 2u);
+
+  // A rule of one's own may have the name of a pass's.
+  registry.AddText("c.rules", absl::StrCat(rule("last"), rule("last of Q")));
+  EXPECT_THAT(registry.Select({"Q.last", "last"}), IsOk());
+  EXPECT_THAT(registry.Select({"lost"}),
+              StatusIs(absl::StatusCode::kNotFound,
+                       "there is no rule @lost; did you mean \"last\""));
+  // Reading a rule again changes nothing, another of its name is an error.
+  registry.AddText("d.rules", rule("own"));
+  EXPECT_THAT(NamesOf(registry.Rules()), ElementsAre("own", "last"));
+  registry.AddText("e.rules",
+                   "rule @own { match { log(%x) } replace { %x } }\n");
+  EXPECT_THAT(registry.Rules(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         "there are two rules called @own"));
+}
+
+TEST(RuleRegistryTest, MistakesNameThePass) {
+  RuleRegistry registry;
+  registry.AddText("a.rules", "rule @nowhere of P;");
+  EXPECT_THAT(registry.Rules(),
+              StatusIs(absl::StatusCode::kNotFound,
+                       "a.rules:1:6: no rule @nowhere of P is linked in"));
+  RuleRegistry ambiguous;
+  ambiguous.AddText("a.rules",
+                    "rule @r of P { match { exp(%x) } replace { %x } }\n"
+                    "rule @r of Q { match { exp(%x) } replace { %x } }\n");
+  EXPECT_THAT(ambiguous.Select({"r"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "several passes have a rule @r: P.r, Q.r"));
+}
+
 TEST(RuleTextTest, AllFormsPrintAndReadBack) {
   const std::string text = R"(rule @forms "Forms." {
   match {
@@ -289,9 +425,9 @@ TEST(RuleTextTest, AllFormsPrintAndReadBack) {
     (%f(%x, _), fn (...) { _ }, (let %v = exp(%x); %v), if (%c) { %p = tanh(%x); %p } else { nn.relu(...) }, (...), %g(...), (let %u = %x; %u).0)
   }
   replace {
-    fn (%q: type(%x)) { (let %r = %q; add(%r, %r)) }(%g(%x, **%g))
+    fn (%q: type(%x)) { (let %r = %q; add(%r, %r)) }(%g(fold(reshape(%x, newshape=shape(%c))), **%g))
   }
-  where { op(%f) != "add" }
+  where { op(%f) != "add", kind(%x) != "call" }
   apply { once, exclusive }
   promise { exact }
 }
@@ -415,6 +551,19 @@ TEST(RuleTextTest, MistakesAreFoundWhenTheTextIsRead) {
        "`repeat` stands for something in `match` only"},
       {"rule @r { match { exp(%x) } replace { %x } apply { twice } }",
        "expected `once` or `exclusive`"},
+      {"rule @r of { match { exp(%x) } replace { %x } }",
+       "expected the name of a pass"},
+      {"rule @r; rule @s { match { exp(%x) } replace { %x } }", "expected `{`"},
+      {"rule @r { match { fold(%x) } replace { %x } }",
+       "`fold` computes a constant in `replace` only"},
+      {"rule @r { match { exp(%x) } replace { fold(%x, %x) } }",
+       "`fold` takes one part"},
+      {"rule @r { match { squeeze(%x, axis=shape(%x)) } replace { %x } }",
+       "in `match`, an attribute has a value or gets a name"},
+      {"rule @r { match { exp(%x) } replace { squeeze(%x, axis=shape(%y)) } }",
+       "%y stands nowhere in `match`"},
+      {"rule @r { match { exp(%x) } replace { squeeze(%x, axis=uses(%x)) } }",
+       "no attribute has a number of uses"},
   };
   for (const Mistake& mistake : mistakes) {
     EXPECT_THAT(ParseRules(mistake.text),

@@ -8,16 +8,15 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/module.h"
-#include "baton/ir/op.h"
-#include "baton/relay/analysis/graph_queries.h"
-#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor/elementwise.h"
-#include "baton/relay/transform/function_pass.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/transform/rewrite.h"
 #include "baton/transform/pass.h"
-#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::relay {
@@ -43,30 +42,27 @@ Expr Reciprocals(const Tensor& divisors) {
   return Const(std::move(*result).Freeze());
 }
 
-Expr MultiplyByReciprocals(const Expr& expr) {
-  const Op& divide = BATON_OP("divide");
-  if (!CallsOp(expr, divide)) return expr;
-  const IndexedGraph graph(expr);
-  GraphRewriter rewriter(graph);
-  return rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
-    if (call.op() != divide || call.num_args() != 2) return {};
-    const absl::Span<const Expr> args = rewriter.Args(i);
-    const Tensor* divisors = ConstantTensor(args[1]);
-    if (divisors == nullptr) return {};
-    Expr reciprocals = Reciprocals(*divisors);
-    if (!reciprocals.defined()) return {};
-    return Multiply(args[0], std::move(reciprocals));
-  });
+RewriteRule DivideByConstant() {
+  const DataflowPattern x = Wildcard("x"), divisors = IsConstant();
+  return {.name = "divide_by_constant",
+          .passes = {"DivToMul"},
+          .doc = "x / c is x * (1 / c), if all reciprocals are finite.",
+          .pattern = x / divisors,
+          .replace = [=](const Match& m) -> Expr {
+            Expr reciprocals = Reciprocals(*ConstantTensor(m[divisors]));
+            if (!reciprocals.defined()) {
+              return m.Decline("a divisor has no finite reciprocal");
+            }
+            return Multiply(m[x], std::move(reciprocals));
+          },
+          .promise = {.exact = false, .rtol = 2e-3}};
 }
+BATON_REGISTER_RULE(DivideByConstant);
 
 }  // namespace
 
 Pass DivToMul() {
-  return CreateFunctionPass(
-      [](const Function& function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(MultiplyByReciprocals(function).As<FunctionNode>());
-      },
+  return OwnRulesPass(
       {.name = "DivToMul",
        .required = {"InferType", "FoldConstant"},
        .doc = "Multiplies by the reciprocal in the place of dividing by a "

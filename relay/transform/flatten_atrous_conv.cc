@@ -8,21 +8,20 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/status/statusor.h"
 #include "baton/ir/attrs.h"
-#include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/relay/analysis/graph_queries.h"
-#include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/window_math.h"
-#include "baton/relay/transform/function_pass.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/transform/rewrite.h"
 #include "baton/transform/pass.h"
-#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::relay {
@@ -100,40 +99,37 @@ Attrs DilatedConvAttrs(const CallNode& from_blocks, const CallNode& conv,
   return Attrs::Make(std::move(dilated));
 }
 
-Expr Flatten(const Expr& expr) {
-  const Op& batch_to_space = BATON_OP("nn.batch_to_space_nd");
-  const Op& space_to_batch = BATON_OP("nn.space_to_batch_nd");
-  const Op& conv2d = BATON_OP("nn.conv2d");
-  const Op& qnn_conv2d = BATON_OP("qnn.conv2d");
-  if (!CallsOp(expr, batch_to_space)) return expr;
-  const IndexedGraph graph(expr);
-  GraphRewriter rewriter(graph);
-  return rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
-    if (call.op() != batch_to_space) return {};
-    const Expr blocks = rewriter.Args(i)[0];
-    const auto* conv = blocks.As<CallNode>();
-    if (conv == nullptr || conv->num_args() == 0 ||
-        (conv->op() != conv2d && conv->op() != qnn_conv2d) ||
-        !IsCallTo(conv->arg(0), space_to_batch)) {
-      return {};
-    }
-    const auto* to_blocks = conv->arg(0).As<CallNode>();
-    Attrs attrs = DilatedConvAttrs(call, *conv, *to_blocks);
-    if (!attrs.defined()) return {};
-    absl::InlinedVector<Expr, 6> args(conv->args().begin(), conv->args().end());
-    args[0] = to_blocks->arg(0);
-    return Call(conv->op(), args, std::move(attrs));
-  });
+RewriteRule ConvOfBlocks() {
+  const DataflowPattern x = Wildcard("x");
+  const DataflowPattern to_blocks = IsOp("nn.space_to_batch_nd")(x);
+  const DataflowPattern conv =
+      IsOp("nn.conv2d")(to_blocks, Wildcard()) |
+      IsOp("qnn.conv2d")(to_blocks, Wildcard(), Wildcard(), Wildcard(),
+                         Wildcard(), Wildcard());
+  return {.name = "conv_of_blocks",
+          .passes = {"FlattenAtrousConv"},
+          .doc = "A convolution of blocks is a dilated convolution.",
+          .pattern = IsOp("nn.batch_to_space_nd")(conv),
+          .replace = [=](const Match& m) -> Expr {
+            const CallNode& inner = *m.call(conv);
+            Attrs attrs = DilatedConvAttrs(*m.root().As<CallNode>(), inner,
+                                           *m.call(to_blocks));
+            if (!attrs.defined()) {
+              return m.Decline("no dilated convolution computes this");
+            }
+            absl::InlinedVector<Expr, 6> args(inner.args().begin(),
+                                              inner.args().end());
+            args[0] = m[x];
+            return Call(inner.op(), args, std::move(attrs));
+          },
+          .promise = {.exact = false, .rtol = 1e-5}};
 }
+BATON_REGISTER_RULE(ConvOfBlocks);
 
 }  // namespace
 
 Pass FlattenAtrousConv() {
-  return CreateFunctionPass(
-      [](const Function& function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return Function(Flatten(function).As<FunctionNode>());
-      },
+  return OwnRulesPass(
       {.name = "FlattenAtrousConv",
        .required = {"InferType"},
        .doc = "Makes dilated convolutions of convolutions of blocks.",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/relay/transform/rule_promise.h"
+#include "baton/transform/function_pass.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -168,26 +170,34 @@ absl::StatusOr<IRModule> RewriteModule(const IRModule& module,
   return result;
 }
 
-// The rules that a pass names, made ready when it first runs.
-class SelectedRules {
+// The rules of a pass, made ready when it first runs.
+class LazyRules {
  public:
-  explicit SelectedRules(std::vector<std::string> names)
-      : names_(std::move(names)) {}
+  explicit LazyRules(std::function<absl::StatusOr<RuleSet>()> make)
+      : make_(std::move(make)) {}
   absl::StatusOr<RuleSet> Get() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!rules_.has_value()) {
-      BATON_ASSIGN_OR_RETURN(std::vector<RewriteRule> selected,
-                             RuleRegistry::Global().Select(names_));
-      rules_.emplace(std::move(selected));
+      BATON_ASSIGN_OR_RETURN(rules_, make_());
     }
     return *rules_;
   }
 
  private:
-  const std::vector<std::string> names_;
+  const std::function<absl::StatusOr<RuleSet>()> make_;
   std::mutex mutex_;
   std::optional<RuleSet> rules_;
 };
+
+FunctionPassBody<Function> ApplyLazily(
+    std::function<absl::StatusOr<RuleSet>()> make) {
+  return [lazy = std::make_shared<LazyRules>(std::move(make))](
+             const Function& function, const IRModule& module,
+             const PassContext& /*context*/) -> absl::StatusOr<Function> {
+    BATON_ASSIGN_OR_RETURN(const RuleSet rules, lazy->Get());
+    return RewriteFunction(rules, function, {}, module);
+  };
+}
 
 constexpr char kName[] = "Rewrite";
 
@@ -214,6 +224,16 @@ Pass RulePass(RuleSet rules, PassInfo info, PassOptions options) {
       std::move(info), std::move(options));
 }
 
+Pass OwnRulesPass(PassInfo info, OwnRules rules, PassOptions options) {
+  RuleRegistry::Global().AddPass(info.name);
+  FunctionPassBody<Function> body =
+      ApplyLazily([name = info.name, rules = std::move(rules)] {
+        return RuleRegistry::Global().SetOf(name, rules.order, rules.without);
+      });
+  return CreateFunctionPass(std::move(body), std::move(info),
+                            std::move(options));
+}
+
 Pass Rewrite(RewriteRulesOptions options) {
   if (!options.limits.empty()) {
     return CreateModulePass(
@@ -223,12 +243,11 @@ Pass Rewrite(RewriteRulesOptions options) {
         Info(), options);
   }
   return CreateFunctionPass(
-      [selected = std::make_shared<SelectedRules>(options.rules)](
-          const Function& function, const IRModule& module,
-          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        BATON_ASSIGN_OR_RETURN(const RuleSet rules, selected->Get());
-        return RewriteFunction(rules, function, {}, module);
-      },
+      ApplyLazily([names = options.rules]() -> absl::StatusOr<RuleSet> {
+        BATON_ASSIGN_OR_RETURN(std::vector<RewriteRule> selected,
+                               RuleRegistry::Global().Select(names));
+        return RuleSet(std::move(selected));
+      }),
       Info(), options);
 }
 BATON_REGISTER_PASS(Rewrite);

@@ -20,7 +20,8 @@ struct RewriteRulesOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("rules", &RewriteRulesOptions::rules,
-      "Names of rules; all that are linked in or given, if empty.");
+      "Names of rules; if empty, all that are linked in or given and belong to "
+      "no pass.");
     v("limits", &RewriteRulesOptions::limits,
       "How often some of them may be applied, over the module: "
       "`{hard_swish:3}`.");
@@ -37,6 +38,19 @@ Pass Rewrite(RewriteRulesOptions options = {});
 //
 // `options` are the options by which the rules were chosen.
 Pass RulePass(RuleSet rules, PassInfo info, PassOptions options = {});
+
+// How a pass applies the rules that belong to it.
+struct OwnRules {
+  RuleOrder order = RuleOrder::kInnermostFirst;
+  // The names of rules that are left out.
+  std::vector<std::string> without = {};
+};
+
+// A function pass that applies the rules that belong to it: those of
+// RuleRegistry::RulesOf(info.name) when it first runs. `info` promises no more
+// than the weakest of those that are linked in with the pass; others may weaken
+// it.
+Pass OwnRulesPass(PassInfo info, OwnRules rules = {}, PassOptions options = {});
 
 }  // namespace baton::relay
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -30,6 +31,8 @@
 #include "baton/relay/op/nn.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rewriter.h"
+#include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/transform/fold_scale_axis.h"
 #include "baton/relay/transform/fuse_ops.h"
@@ -37,7 +40,6 @@
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/relay/transform/rewrite_test_util.h"
 #include "baton/relay/transform/rule_promise.h"
-#include "baton/relay/transform/simplify_expr.h"
 #include "baton/relay/transform/simplify_fc_transpose.h"
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/golden.h"
@@ -47,6 +49,7 @@
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
+#include "baton/transform/pass_registry.h"
 #include "baton/transform/value_promise.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -395,9 +398,39 @@ TEST(LegalizeTest, ErrorsNameTheOperator) {
       StatusIs(absl::StatusCode::kUnimplemented, "tanh: not on this chip"));
 }
 
-TEST(SimplifyExprTest, RulesAreWellFormed) {
-  EXPECT_THAT(SimplifyExprRules().status(), testing::IsOk());
-  EXPECT_THAT(SimplifyExprPostAlterOpRules().status(), testing::IsOk());
+TEST(RulesOfPassesTest, AreWellFormedAndKeepThePromiseOfTheirPass) {
+  std::vector<std::string> with_rules;
+  for (const std::string& name : PassRegistry::Global().Names()) {
+    BATON_ASSERT_OK_AND_ASSIGN(const PassInfo info,
+                               PassRegistry::Global().Info(name));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::vector<RewriteRule> rules,
+                               RuleRegistry::Global().RulesOf(name));
+    const std::vector<std::string> passes = RuleRegistry::Global().Passes();
+    EXPECT_EQ(!rules.empty(), absl::c_linear_search(passes, name)) << name;
+    if (rules.empty()) continue;
+    with_rules.push_back(name);
+    EXPECT_THAT(RuleSet(rules).status(), testing::IsOk()) << name;
+    const PassInfo held = HeldToRules(info, rules);
+    EXPECT_EQ(ValuePromiseText(held), ValuePromiseText(info)) << name;
+  }
+  EXPECT_THAT(with_rules,
+              ::testing::IsSupersetOf({"FastMath", "SimplifyExpr"}));
+}
+
+TEST(RulesOfPassesTest, ComeInTheOrderOfTheirText) {
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<RewriteRule> rules,
+                             RuleRegistry::Global().RulesOf("SimplifyExpr"));
+  std::vector<std::string> names;
+  for (const RewriteRule& rule : rules) names.push_back(rule.name);
+  ASSERT_GT(names.size(), 12);
+  names.resize(12);
+  EXPECT_THAT(
+      names, ElementsAre("concretize_zeros_like", "concretize_ones_like",
+                         "concretize_full_like", "concretize_reshape_like",
+                         "concretize_collapse_sum_like",
+                         "concretize_broadcast_to_like", "concretize_cast_like",
+                         "sum_with_itself", "divide_by_sqrt", "identity",
+                         "identity_signed", "reshapes_in_a_row"));
 }
 
 TEST(RulePromiseTest, ClassesOfRules) {

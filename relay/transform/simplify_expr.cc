@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
-#include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
@@ -29,10 +27,11 @@
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/folded.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
-#include "baton/relay/transform/fold_constant.h"
+#include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/transform/rewrite.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
@@ -40,6 +39,9 @@
 
 namespace baton::relay {
 namespace {
+
+constexpr char kSimplifyExpr[] = "SimplifyExpr";
+constexpr char kPostAlterOp[] = "SimplifyExprPostAlterOp";
 
 // The extents, if they are all known.
 std::optional<std::vector<int64_t>> StaticShape(const TensorTypeNode* type) {
@@ -70,112 +72,29 @@ std::optional<double> SingleElement(const Expr& expr) {
   return tensor->AtAsDouble(0);
 }
 
-// Reshape to `shape`; null where 0 would stand for something else.
-Expr ReshapeTo(Expr data, std::vector<int64_t> shape) {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return {};
-  return Reshape(std::move(data), std::move(shape));
-}
-
-// Shapes and types taken from another tensor.
-
-// A call of `op` becomes what `make` makes of it and of the shape and the
-// element type of its result.
-RewriteRule Concretize(const std::string& op, std::string doc,
-                       Expr (*make)(const CallNode& call,
-                                    std::vector<int64_t> shape, DType dtype)) {
-  return {.name = absl::StrCat("concretize_", op),
-          .doc = std::move(doc),
-          .pattern = IsOp(op).CallOfAny(),
-          .replace = [make](const Match& m) -> Expr {
-            const Expr root = m.root();
+// collapse_sum_to takes the shape as attribute and as argument.
+RewriteRule ConcretizeCollapseSumLike() {
+  const DataflowPattern data = Wildcard("data");
+  return {.name = "concretize_collapse_sum_like",
+          .passes = {kSimplifyExpr},
+          .doc = "sum to the shape that is known.",
+          .pattern = IsOp("collapse_sum_like")(data, Wildcard()),
+          .replace = [=](const Match& m) -> Expr {
             std::optional<std::vector<int64_t>> shape =
-                StaticShape(root->tensor_type());
+                StaticShape(m.root()->tensor_type());
             if (!shape.has_value()) {
               return m.Decline("the shape is not known");
             }
-            return make(*root.As<CallNode>(), *std::move(shape),
-                        ElementType(root));
+            const std::vector<int32_t> extents(shape->begin(), shape->end());
+            absl::StatusOr<Tensor> target = Tensor::FromValues<int32_t>(
+                {static_cast<int64_t>(extents.size())}, extents);
+            if (!target.ok()) return {};
+            return Call(BATON_OP("collapse_sum_to"),
+                        {m[data], Const(*std::move(target))},
+                        Attrs::Make(InitOpAttrs{.shape = *std::move(shape)}));
           }};
 }
-
-// collapse_sum_to takes the shape as attribute and as argument.
-Expr CollapseSumTo(const CallNode& call, std::vector<int64_t> shape,
-                   DType /*dtype*/) {
-  const std::vector<int32_t> extents(shape.begin(), shape.end());
-  absl::StatusOr<Tensor> target = Tensor::FromValues<int32_t>(
-      {static_cast<int64_t>(extents.size())}, extents);
-  if (!target.ok()) return {};
-  InitOpAttrs attrs;
-  attrs.shape = std::move(shape);
-  return Call(BATON_OP("collapse_sum_to"),
-              {call.arg(0), Const(*std::move(target))},
-              Attrs::Make(std::move(attrs)));
-}
-
-std::vector<RewriteRule> ConcretizeShapes() {
-  return {
-      Concretize("zeros_like", "zeros of the shape that is known.",
-                 [](const CallNode& /*call*/, std::vector<int64_t> shape,
-                    DType dtype) { return Zeros(std::move(shape), dtype); }),
-      Concretize("ones_like", "ones of the shape that is known.",
-                 [](const CallNode& /*call*/, std::vector<int64_t> shape,
-                    DType dtype) { return Ones(std::move(shape), dtype); }),
-      Concretize(
-          "full_like", "full of the shape that is known.",
-          [](const CallNode& call, std::vector<int64_t> shape, DType dtype) {
-            return Full(call.arg(1), std::move(shape), dtype);
-          }),
-      Concretize("reshape_like", "reshape to the shape that is known.",
-                 [](const CallNode& call, std::vector<int64_t> shape,
-                    DType /*dtype*/) {
-                   return ReshapeTo(call.arg(0), std::move(shape));
-                 }),
-      Concretize("collapse_sum_like", "sum to the shape that is known.",
-                 CollapseSumTo),
-      Concretize("broadcast_to_like", "broadcast to the shape that is known.",
-                 [](const CallNode& call, std::vector<int64_t> shape,
-                    DType /*dtype*/) {
-                   return BroadcastTo(call.arg(0), std::move(shape));
-                 }),
-  };
-}
-
-RewriteRule ConcretizeCastLike() {
-  const DataflowPattern data = Wildcard("data");
-  return {.name = "concretize_cast_like",
-          .doc = "cast to the element type that is known.",
-          .pattern = IsOp("cast_like")(data, Wildcard()),
-          .replace = [=](const Match& m) -> Expr {
-            const DType dtype = ElementType(m.root());
-            if (dtype.is_void()) return {};
-            return Cast(m[data], dtype);
-          }};
-}
-
-// Arithmetic.
-
-RewriteRule DoubleOfSum() {
-  const DataflowPattern x = Wildcard("x");
-  return {.name = "sum_with_itself",
-          .doc = "x + x is x * 2.",
-          .pattern = IsOp("add")(x, x),
-          .replace = [=](const Match& m) -> Expr {
-            const DType dtype = ElementType(m.root());
-            if (!dtype.IsStorable()) return {};
-            return Multiply(m[x], Const(2, dtype));
-          }};
-}
-
-RewriteRule DivideBySqrt() {
-  const DataflowPattern x = Wildcard("x"), y = Wildcard("y");
-  return {.name = "divide_by_sqrt",
-          .doc = "x / sqrt(y) is x * rsqrt(y).",
-          .pattern = IsOp("divide")(x, IsOp("sqrt")(y)),
-          .replace = [=](const Match& m) -> Expr {
-            return Multiply(m[x], Rsqrt(m[y]));
-          },
-          .promise = {.exact = false, .rtol = 1e-6}};
-}
+BATON_REGISTER_RULE(ConcretizeCollapseSumLike);
 
 // Whether the one element of the constant `expr` is a zero with a minus sign.
 bool IsNegativeZero(const Expr& expr) {
@@ -194,7 +113,8 @@ RewriteRule EliminateIdentity(bool signed_zeros) {
   const DataflowPattern product = IsOp("multiply")(x, one);
   const DataflowPattern difference = IsOp("subtract")(x, zero);
   const DataflowPattern quotient = IsOp("divide")(x, one);
-  return {.name = "identity",
+  return {.name = signed_zeros ? "identity_signed" : "identity",
+          .passes = {kSimplifyExpr, kPostAlterOp},
           .doc = "x + 0, x - 0, x * 1 and x / 1 are x.",
           .pattern = sum | product | difference | quotient,
           .replace = [=](const Match& m) -> Expr {
@@ -220,6 +140,8 @@ RewriteRule EliminateIdentity(bool signed_zeros) {
           // x + 0 is 0 where x is -0.
           .promise = {.exact = signed_zeros}};
 }
+BATON_REGISTER_RULE([] { return EliminateIdentity(false); });
+BATON_REGISTER_RULE([] { return EliminateIdentity(true); });
 
 RewriteRule FillOfBroadcast() {
   const DataflowPattern x = Wildcard("x"), data = Wildcard("data");
@@ -237,6 +159,7 @@ RewriteRule FillOfBroadcast() {
       });
   return {
       .name = "fill_of_broadcast",
+      .passes = {kSimplifyExpr},
       .doc = "x + full(value) is x + value; any operator that broadcasts.",
       .pattern = op(filled, x) | op(x, filled),
       .replace = [=](const Match& m) -> Expr {
@@ -263,42 +186,23 @@ RewriteRule FillOfBroadcast() {
         return Call(call->op(), {kept, fill}, call->attrs());
       }};
 }
-
-// `op` of two constants, computed.
-absl::StatusOr<Expr> Computed(const Expr& op, const Expr& a, const Expr& b) {
-  return FoldConstantInExpr(Call(op, {a, b}));
-}
-
-RewriteRule SwitchAddMultiply() {
-  const DataflowPattern x = Wildcard("x");
-  const DataflowPattern c1 = IsConstant(), c2 = IsConstant();
-  return {.name = "product_of_sum",
-          .doc = "(x + c1) * c2 is x * c2 + c1 * c2.",
-          .pattern = (x + c1) * c2,
-          .replace = [=](const Match& m) -> absl::StatusOr<Expr> {
-            if (m[x].Is<ConstantNode>()) return m.Decline("all is constant");
-            const Expr multiply = m.root().As<CallNode>()->op();
-            BATON_ASSIGN_OR_RETURN(Expr product,
-                                   Computed(multiply, m[c1], m[c2]));
-            return Add(Multiply(m[x], m[c2]), std::move(product));
-          },
-          .promise = {.exact = false, .rtol = 1e-5, .atol = 1e-5}};
-}
+BATON_REGISTER_RULE(FillOfBroadcast);
 
 RewriteRule MergeConstants() {
   const DataflowPattern x = Wildcard("x");
   const DataflowPattern c1 = IsConstant(), c2 = IsConstant();
   return {.name = "constants_in_a_row",
+          .passes = {kSimplifyExpr},
           .doc = "x * c1 * c2 is x * (c1 * c2), and so for sums.",
           .pattern = (x * c1 * c2) | (x + c1 + c2),
-          .replace = [=](const Match& m) -> absl::StatusOr<Expr> {
+          .replace = [=](const Match& m) -> Expr {
             if (m[x].Is<ConstantNode>()) return m.Decline("all is constant");
             const Expr op = m.root().As<CallNode>()->op();
-            BATON_ASSIGN_OR_RETURN(Expr constant, Computed(op, m[c1], m[c2]));
-            return Call(op, {m[x], std::move(constant)});
+            return Call(op, {m[x], Folded(Call(op, {m[c1], m[c2]}))});
           },
           .promise = {.exact = false, .rtol = 1e-5, .atol = 1e-5}};
 }
+BATON_REGISTER_RULE(MergeConstants);
 
 // p and q of a * (x + p * y) * (x + q * y).
 struct Factors {
@@ -330,6 +234,7 @@ RewriteRule FactorizeBinomial() {
   const DataflowPattern yy = (c * (y * y)) | (y * (c * y)) | (y * y);
   return {
       .name = "binomial",
+      .passes = {kSimplifyExpr},
       .doc = "a*x*x + b*x*y + c*y*y is a * (x + p * y) * (x + q * y).",
       .pattern = (xy + xx + yy) | (xy + yy + xx) | (xx + yy + xy),
       .replace = [=](const Match& m) -> Expr {
@@ -371,27 +276,9 @@ RewriteRule FactorizeBinomial() {
       },
       .promise = {.exact = false, .rtol = 1e-4, .atol = 1e-4}};
 }
+BATON_REGISTER_RULE(FactorizeBinomial);
 
 // Reshapes, transposes and layouts.
-
-RewriteRule MergeReshapes() {
-  const DataflowPattern x = Wildcard("x");
-  const DataflowPattern reshape =
-      IsOp("reshape") | IsOp("contrib_reverse_reshape");
-  const DataflowPattern inner =
-      IsOp("reshape")(x) | IsOp("contrib_reverse_reshape")(x);
-  return {.name = "reshapes_in_a_row",
-          .doc = "A reshape of a reshape is one to the last shape.",
-          .pattern = reshape(inner),
-          .replace = [=](const Match& m) -> Expr {
-            std::optional<std::vector<int64_t>> shape =
-                StaticShape(m.root()->tensor_type());
-            if (!shape.has_value()) {
-              return m.Decline("the shape is not known");
-            }
-            return ReshapeTo(m[x], *std::move(shape));
-          }};
-}
 
 // What transpose and layout_transform do: axis i of the result is axis
 // `axes[i]` of the argument, or the layouts, where axes are split or merged.
@@ -483,6 +370,7 @@ RewriteRule MergeTransposes() {
   const DataflowPattern inner =
       IsOp("transpose")(x) | IsOp("layout_transform")(x);
   return {.name = "transposes_in_a_row",
+          .passes = {kSimplifyExpr},
           .doc = "Transposes and layout transforms in a row are one.",
           .pattern = transpose(inner),
           .replace = [=](const Match& m) -> Expr {
@@ -501,10 +389,12 @@ RewriteRule MergeTransposes() {
             return *std::move(typed);
           }};
 }
+BATON_REGISTER_RULE(MergeTransposes);
 
 RewriteRule RemoveTranspose() {
   const DataflowPattern x = Wildcard("x");
   return {.name = "transpose_of_nothing",
+          .passes = {kSimplifyExpr},
           .doc =
               "A transpose or layout transform that moves nothing is left "
               "out.",
@@ -519,24 +409,12 @@ RewriteRule RemoveTranspose() {
             return m[x];
           }};
 }
+BATON_REGISTER_RULE(RemoveTranspose);
 
 // Element types.
 
 DataflowPattern CastOf(const DataflowPattern& data) {
   return IsOp("cast_like")(data, Wildcard()) | IsOp("cast")(data);
-}
-
-RewriteRule RemoveCast() {
-  const DataflowPattern x = Wildcard("x");
-  return {.name = "cast_to_the_same",
-          .doc = "A cast to the element type that is there is left out.",
-          .pattern = CastOf(x),
-          .replace = [=](const Match& m) -> Expr {
-            const Expr data = m[x];
-            const DType dtype = ElementType(data);
-            return !dtype.is_void() && dtype == ElementType(m.root()) ? data
-                                                                      : Expr();
-          }};
 }
 
 // Whether a cast keeps what a further cast makes of the value: the range is no
@@ -578,6 +456,7 @@ RewriteRule MergeCasts() {
   const DataflowPattern x = Wildcard("x");
   const DataflowPattern inner = CastOf(x);
   return {.name = "casts_in_a_row",
+          .passes = {kSimplifyExpr, kPostAlterOp},
           .doc =
               "A cast of a cast that widens is one cast, unless it makes an "
               "integer of one that a float rounded.",
@@ -598,6 +477,7 @@ RewriteRule MergeCasts() {
           },
           .promise = {.exact = false, .rtol = 1e-3}};
 }
+BATON_REGISTER_RULE(MergeCasts);
 
 // The finite numbers that an element type can hold.
 struct NumberRange {
@@ -632,6 +512,7 @@ std::optional<NumberRange> RangeOf(DType dtype) {
 
 RewriteRule RemoveCastsOfClip() {
   return {.name = "casts_of_clip",
+          .passes = {kSimplifyExpr, kPostAlterOp},
           .doc =
               "Casts that can hold the range of a clip before them are left "
               "out.",
@@ -703,73 +584,39 @@ RewriteRule RemoveCastsOfClip() {
           },
           .promise = {.exact = false, .rtol = 1e-3}};
 }
+BATON_REGISTER_RULE(RemoveCastsOfClip);
 
 // `keeps_infinities`: of floats, only clips by infinities are left out.
 RewriteRule RemoveClip(bool keeps_infinities) {
   const DataflowPattern x = Wildcard("x");
-  return {.name = "clip_of_nothing",
-          .doc = "A clip to what the element type can hold is left out.",
-          .pattern = IsOp("clip")(x),
-          .replace = [=](const Match& m) -> Expr {
-            const Expr data = m[x];
-            // Lowering of quantized operators looks for these pairs.
-            const auto* call = data.As<CallNode>();
-            if (call != nullptr && (call->op() == BATON_OP("qnn.requantize") ||
-                                    call->op() == BATON_OP("qnn.add"))) {
-              return m.Decline("a clip of a quantized operator stays");
-            }
-            const auto* attrs = m.root().As<CallNode>()->attrs_as<ClipAttrs>();
-            std::optional<NumberRange> holds = RangeOf(ElementType(m.root()));
-            if (keeps_infinities && ElementType(m.root()).is_float()) {
-              constexpr double kInfinity =
-                  std::numeric_limits<double>::infinity();
-              holds = NumberRange{-kInfinity, kInfinity};
-            }
-            if (attrs == nullptr || !holds.has_value() ||
-                !NumberRange{attrs->a_min, attrs->a_max}.Contains(*holds)) {
-              return {};
-            }
-            return data;
-          }};
+  return {
+      .name = keeps_infinities ? "clip_of_nothing_signed" : "clip_of_nothing",
+      .passes = {kSimplifyExpr, kPostAlterOp},
+      .doc = "A clip to what the element type can hold is left out.",
+      .pattern = IsOp("clip")(x),
+      .replace = [=](const Match& m) -> Expr {
+        const Expr data = m[x];
+        // Lowering of quantized operators looks for these pairs.
+        const auto* call = data.As<CallNode>();
+        if (call != nullptr && (call->op() == BATON_OP("qnn.requantize") ||
+                                call->op() == BATON_OP("qnn.add"))) {
+          return m.Decline("a clip of a quantized operator stays");
+        }
+        const auto* attrs = m.root().As<CallNode>()->attrs_as<ClipAttrs>();
+        std::optional<NumberRange> holds = RangeOf(ElementType(m.root()));
+        if (keeps_infinities && ElementType(m.root()).is_float()) {
+          constexpr double kInfinity = std::numeric_limits<double>::infinity();
+          holds = NumberRange{-kInfinity, kInfinity};
+        }
+        if (attrs == nullptr || !holds.has_value() ||
+            !NumberRange{attrs->a_min, attrs->a_max}.Contains(*holds)) {
+          return {};
+        }
+        return data;
+      }};
 }
-
-// Quantized tensors.
-
-// Their order is that of the numbers that they stand for, where there is one
-// scale.
-RewriteRule OrderOfQuantized(const std::string& op) {
-  const DataflowPattern x = Wildcard("x"), scale = Wildcard("scale");
-  return {.name = absl::StrCat(op, "_of_dequantize"),
-          .doc = absl::StrCat(op, "(qnn.dequantize(x, ..)) is ", op, "(x)."),
-          .pattern = IsOp(op)(IsOp("qnn.dequantize")(x, scale, Wildcard())),
-          .replace = [=](const Match& m) -> Expr {
-            const std::optional<std::vector<int64_t>> shape =
-                StaticShape(m.tensor_type(scale));
-            if (!shape.has_value() ||
-                std::any_of(shape->begin(), shape->end(),
-                            [](int64_t extent) { return extent != 1; })) {
-              return m.Decline("there are several scales");
-            }
-            const auto* call = m.root().As<CallNode>();
-            return Call(call->op(), {m[x]}, call->attrs());
-          }};
-}
-
-// The rules in the order of the reference, on which results depend.
-std::vector<RewriteRule> AllRules(const SimplifyExprOptions& options) {
-  std::vector<RewriteRule> rules = ConcretizeShapes();
-  for (RewriteRule& rule : std::vector<RewriteRule>{
-           ConcretizeCastLike(), DoubleOfSum(), DivideBySqrt(),
-           EliminateIdentity(options.signed_zeros), MergeReshapes(),
-           MergeTransposes(), RemoveTranspose(), RemoveCast(), MergeCasts(),
-           FillOfBroadcast(), SwitchAddMultiply(), MergeConstants(),
-           OrderOfQuantized("argmax"), OrderOfQuantized("argmin"),
-           OrderOfQuantized("argsort"), RemoveCastsOfClip(),
-           RemoveClip(options.signed_zeros), FactorizeBinomial()}) {
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
+BATON_REGISTER_RULE([] { return RemoveClip(false); });
+BATON_REGISTER_RULE([] { return RemoveClip(true); });
 
 PassInfo Info(std::string name, std::string doc,
               const SimplifyExprOptions& options) {
@@ -791,46 +638,27 @@ PassInfo Info(std::string name, std::string doc,
   return info;
 }
 
-RuleSet PostAlterOpRules(const SimplifyExprOptions& options) {
-  return RuleSet(
-      {EliminateIdentity(options.signed_zeros), MergeReshapes(), RemoveCast(),
-       MergeCasts(), RemoveCastsOfClip(), RemoveClip(options.signed_zeros)},
-      RuleOrder::kInTurn);
+OwnRules RulesFor(const SimplifyExprOptions& options, RuleOrder order) {
+  if (options.signed_zeros) return {order, {"identity", "clip_of_nothing"}};
+  return {order, {"identity_signed", "clip_of_nothing_signed"}};
 }
 
 }  // namespace
 
-const RuleSet& SimplifyExprRules() {
-  static const RuleSet& rules = *new RuleSet(AllRules({}), RuleOrder::kInTurn);
-  return rules;
-}
-
-const RuleSet& SimplifyExprPostAlterOpRules() {
-  static const RuleSet& rules = *new RuleSet(PostAlterOpRules({}));
-  return rules;
-}
-
 Pass SimplifyExpr(SimplifyExprOptions options) {
-  // Made once: named pipelines have such a pass each.
-  static const RuleSet& signed_rules =
-      *new RuleSet(AllRules({.signed_zeros = true}), RuleOrder::kInTurn);
-  return RulePass(
-      options.signed_zeros ? signed_rules : SimplifyExprRules(),
-      Info("SimplifyExpr",
+  return OwnRulesPass(
+      Info(kSimplifyExpr,
            "Simplifies arithmetic, shapes, transposes, casts and clips.",
            options),
-      options);
+      RulesFor(options, RuleOrder::kInTurn), options);
 }
 BATON_REGISTER_PASS(SimplifyExpr);
 
 Pass SimplifyExprPostAlterOp(SimplifyExprOptions options) {
-  static const RuleSet& signed_rules =
-      *new RuleSet(PostAlterOpRules({.signed_zeros = true}));
-  return RulePass(
-      options.signed_zeros ? signed_rules : SimplifyExprPostAlterOpRules(),
-      Info("SimplifyExprPostAlterOp",
-           "Simplifies what a change of layouts leaves behind.", options),
-      options);
+  return OwnRulesPass(
+      Info(kPostAlterOp, "Simplifies what a change of layouts leaves behind.",
+           options),
+      RulesFor(options, RuleOrder::kInnermostFirst), options);
 }
 BATON_REGISTER_PASS(SimplifyExprPostAlterOp);
 

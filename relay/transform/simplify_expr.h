@@ -21,7 +21,6 @@
 #ifndef BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
 #define BATON_RELAY_TRANSFORM_SIMPLIFY_EXPR_H_
 
-#include "baton/relay/pattern/rewriter.h"
 #include "baton/transform/pass.h"
 
 namespace baton::relay {
@@ -42,10 +41,6 @@ Pass SimplifyExpr(SimplifyExprOptions options = {});
 // Applies only the rules for the remains of a change of layouts: identities,
 // and reshapes, casts and clips in a row.
 Pass SimplifyExprPostAlterOp(SimplifyExprOptions options = {});
-
-// The rules of each pass. They require types.
-const RuleSet& SimplifyExprRules();
-const RuleSet& SimplifyExprPostAlterOpRules();
 
 }  // namespace baton::relay
 
