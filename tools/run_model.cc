@@ -29,6 +29,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/bounded_executable.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/backend/cpu/executable_file.h"
 #include "baton/backend/cpu/shadow.h"
@@ -80,7 +81,10 @@ struct Model {
   // Whether it is the model of the tensors of one data set only.
   bool depends_on_inputs = false;
   // The compiled model and its memory; null if the evaluator runs it.
-  std::unique_ptr<Session> session;
+  Session* session = nullptr;
+  std::unique_ptr<Session> owned_session;
+  // Of --dims: has the sessions of all sizes.
+  std::unique_ptr<BoundedSession> bounded;
   std::unique_ptr<WorkerPool> pool;
   std::unique_ptr<Shadow> shadow;  // of --shadow
   // --state, and the last result of each.
@@ -243,6 +247,54 @@ absl::StatusOr<IRModule> Signature(const IRModule& module) {
   return result;
 }
 
+// A module whose @main has the inputs of the executable.
+IRModule SignatureOf(const Executable& executable) {
+  std::vector<Var> params;
+  for (const Executable::Port& port : executable.inputs()) {
+    params.push_back(Var(port.name, TensorType::Of(port.shape, port.dtype)));
+  }
+  IRModule result;
+  result.Set("main", Function(std::move(params), Tuple(std::vector<Expr>())));
+  return result;
+}
+
+// Compiles the model for all sizes that --dims permits.
+absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
+                            Model& model) {
+  absl::StatusOr<std::vector<DimBound>> bounds = ParseDimBounds(options.dims);
+  if (!bounds.ok()) {
+    return absl::Status(bounds.status().code(),
+                        absl::StrCat("--dims: ", bounds.status().message()));
+  }
+  const int threads = ThreadsOf(options);
+  absl::StatusOr<BoundedExecutable> executable = BoundedExecutable::Compile(
+      std::move(model.module), *std::move(bounds),
+      {.pipeline = has_pipeline ? "" : "cpu", .max_threads = threads});
+  if (!executable.ok()) {
+    return absl::Status(
+        executable.status().code(),
+        absl::StrCat("--dims: ", executable.status().message()));
+  }
+  // Random arguments have the largest sizes.
+  model.module = SignatureOf(executable->largest());
+  for (const Executable::Phase& phase : executable->largest().phases()) {
+    model.creation.push_back(phase);
+  }
+  BATON_ASSIGN_OR_RETURN(model.bounded,
+                         BoundedSession::Create(*std::move(executable)));
+  if (threads > 1) model.pool = std::make_unique<WorkerPool>(threads);
+  return absl::OkStatus();
+}
+
+// The session for the sizes of `args`, of a model that --dims bounds.
+absl::Status ChooseSession(absl::Span<const Value> args, Model& model) {
+  if (model.bounded == nullptr) return absl::OkStatus();
+  std::vector<TensorView> views;
+  for (const Value& arg : args) views.push_back(TensorView(arg.tensor()));
+  BATON_ASSIGN_OR_RETURN(model.session, model.bounded->For(views));
+  return absl::OkStatus();
+}
+
 // Compiles the model for the executor cpu. A model that has no plan is left to
 // the evaluator, unless --executor=cpu was given.
 absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
@@ -272,8 +324,9 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
     return absl::OkStatus();
   }
   BATON_RETURN_IF_ERROR(executable.status());
-  BATON_ASSIGN_OR_RETURN(model.session,
+  BATON_ASSIGN_OR_RETURN(model.owned_session,
                          Session::Create(*std::move(executable)));
+  model.session = model.owned_session.get();
   for (const Executable::Phase& phase : model.session->executable().phases()) {
     model.creation.push_back(phase);
   }
@@ -288,6 +341,7 @@ absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
                                    bool is_oracle) {
   for (const auto& [flag, value] :
        {std::pair<const char*, const std::string&>{"passes", options.passes},
+        {"dims", options.dims},
         {"input_shapes", options.input_shapes},
         {"input_values", options.input_values}}) {
     if (!value.empty() && !is_oracle) {
@@ -310,8 +364,9 @@ absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
   result.input_names = InputNames(main);
   result.output_names = std::move(read.output_names);
   if (!is_oracle && options.executor != "evaluator") {
-    BATON_ASSIGN_OR_RETURN(result.session,
+    BATON_ASSIGN_OR_RETURN(result.owned_session,
                            Session::Create(std::move(read.executable)));
+    result.session = result.owned_session.get();
     if (ThreadsOf(options) > 1) {
       result.pool = std::make_unique<WorkerPool>(ThreadsOf(options));
     }
@@ -383,6 +438,11 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   }
   if (!is_oracle && WantsExecutor(options)) {
     const bool has_pipeline = passes == "cpu" || absl::EndsWith(passes, ",cpu");
+    if (!options.dims.empty()) {
+      BATON_RETURN_IF_ERROR(CompileBounded(options, has_pipeline, result));
+      result.creation_ms = Milliseconds(begin);
+      return result;
+    }
     BATON_RETURN_IF_ERROR(
         CompileModel(options, has_pipeline,
                      source.has_value() && source->content.is_mapped
@@ -634,7 +694,9 @@ absl::Status Bench(const Model& model, absl::Span<const Value> args,
       "ms min %.3f median %.3f threads %d creation %.3f arena %d peak %d\n",
       times.front(), times[times.size() / 2],
       model.pool != nullptr ? model.pool->num_threads() : 1, model.creation_ms,
-      is_plan ? model.session->executable().plan().arena_bytes : 0,
+      model.bounded != nullptr ? model.bounded->arena_bytes()
+      : is_plan                ? model.session->executable().plan().arena_bytes
+                               : 0,
       PeakMemory());
   return absl::OkStatus();
 }
@@ -755,6 +817,7 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
     return absl::InvalidArgumentError(
         "the model has inputs: give --inputs or --random_inputs");
   }
+  BATON_RETURN_IF_ERROR(ChooseSession(args, model));
   BATON_ASSIGN_OR_RETURN(const NamedTensors got,
                          Run(model, args, options, nullptr));
   bool all = true;
@@ -859,6 +922,22 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   if (!options.plan.empty() && options.executor == "evaluator") {
     return absl::InvalidArgumentError(
         "--plan needs --executor=cpu: the evaluator has no plan");
+  }
+  if (!options.dims.empty()) {
+    if (!WantsExecutor(options)) {
+      return absl::InvalidArgumentError(
+          "--dims needs --executor=cpu: the evaluator takes inputs of any "
+          "size");
+    }
+    for (const auto& [flag, value] :
+         {std::pair<const char*, const std::string&>{"shadow", options.shadow},
+          {"state", options.state},
+          {"against", options.against}}) {
+      if (!value.empty()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--", flag, " needs one size; give --input_shapes, not --dims"));
+      }
+    }
   }
   if (!options.shadow.empty()) {
     BATON_RETURN_IF_ERROR(ShadowPeriod(options.shadow).status());

@@ -28,6 +28,7 @@ struct RunModelOptions {
   bool random_inputs = false;
   int seed = 0;
   std::string input_shapes;
+  std::string dims;
   std::string input_values;
   std::string expect;
   double rtol = 1e-3;
@@ -71,6 +72,10 @@ struct RunModelOptions {
     v("input_shapes", &RunModelOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
                .value = "SHAPES"});
+    v("dims", &RunModelOptions::dims,
+      FlagSpec{.help = "Sizes of the dimensions with names, for the executor "
+                       "cpu: batch=1..64,length=128.",
+               .value = "NAME=N,NAME=N..M"});
     v("input_values", &RunModelOptions::input_values,
       FlagSpec{.help = "Inputs of an ONNX file as constants: n:3,sizes:[4,5].",
                .value = "VALUES"});

@@ -240,6 +240,51 @@ TEST(RunModelTest, StateIsKeptFromRunToRun) {
                        "--state: expected OUT:IN, found `s`"));
 }
 
+TEST(RunModelTest, DimensionsWithBounds) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/bounded.relay");
+  std::ofstream(options.model) << R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(meta[tir.Var][0], 3), float32]) {
+  exp(%x)
+}
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
+  {"type_key": "Array", "data": [3]},
+  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
+   "span": "0", "type_annotation": "0"}},
+  {"type_key": "runtime.String", "repr_str": "batch"}],
+ "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})";
+  options.executor = "cpu";
+  options.dims = "batch=1..64";
+  options.random_inputs = true;
+  options.outputs = absl::StrCat(::testing::TempDir(), "/bounded.npz");
+  EXPECT_EQ(OutputOf(options), "");
+  // The largest size, without --inputs.
+  options.expect = options.outputs;
+  EXPECT_THAT(OutputOf(options), HasSubstr("output_0: within tolerance"));
+  const auto refusal = [&options] {
+    std::ostringstream out;
+    return RunModel(options, out).status();
+  };
+  options.dims = "batch=0..64";
+  EXPECT_THAT(refusal(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--dims: expected NAME=N or NAME=LEAST..MOST"));
+  options.dims = "n=1..64";
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kUnimplemented,
+                                  "--dims: dimension 0 of input %x is batch, "
+                                  "which has no bounds"));
+  options.dims = "batch=1..64";
+  options.executor = "evaluator";
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                  "--dims needs --executor=cpu"));
+  options.executor = "cpu";
+  options.state = "a:b";
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                  "--state needs one size"));
+}
+
 TEST(RunModelTest, InputShapesOfText) {
   RunModelOptions options;
   options.model = ModelFile("shaped.relay", "1f");

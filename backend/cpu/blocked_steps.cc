@@ -308,7 +308,19 @@ KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
 
 std::optional<blocked::ConvParams> ConvParamsOf(const GraphNode& node,
                                                 const Graph& graph) {
-  if (node.inputs.size() != 2) return std::nullopt;
+  const DType f32 = DType::Float(32);
+  if (node.inputs.size() != 2 || node.outputs.size() != 1 ||
+      TensorOf(graph, node.inputs[0]).dtype != f32 ||
+      TensorOf(graph, node.inputs[1]).dtype != f32 ||
+      TensorOf(graph, node.outputs[0]).dtype != f32) {
+    return std::nullopt;
+  }
+  return ConvShapeOf(node, graph);
+}
+
+std::optional<blocked::ConvParams> ConvShapeOf(const GraphNode& node,
+                                               const Graph& graph) {
+  if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
   const GraphTensor& x = TensorOf(graph, node.inputs[0]);
   const GraphTensor& weight = TensorOf(graph, node.inputs[1]);
   const GraphTensor& y = TensorOf(graph, node.outputs[0]);
@@ -316,11 +328,9 @@ std::optional<blocked::ConvParams> ConvParamsOf(const GraphNode& node,
                           absl::string_view data_layout,
                           absl::string_view kernel_layout)
       -> std::optional<blocked::ConvParams> {
-    const DType f32 = DType::Float(32);
     if (attrs == nullptr || attrs->data_layout != data_layout ||
         attrs->kernel_layout != kernel_layout ||
         (!attrs->out_layout.empty() && attrs->out_layout != data_layout) ||
-        x.dtype != f32 || y.dtype != f32 || weight.dtype != f32 ||
         x.shape.size() != dims + 2 || y.shape.size() != dims + 2 ||
         weight.shape.size() != dims + 2 || x.num_elements() == 0 ||
         y.num_elements() == 0 || weight.num_elements() == 0 ||

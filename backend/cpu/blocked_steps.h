@@ -35,6 +35,11 @@ struct EpilogueOperands {
   }
 };
 
+// The parameters of nn.conv2d in NCHW with a constant weight in OIHW, and of
+// nn.conv1d in NCW and OIW, of any types; nullopt for others.
+std::optional<kernels::blocked::ConvParams> ConvShapeOf(const GraphNode& node,
+                                                        const Graph& graph);
+
 // The parameters of nn.conv2d of float32 in NCHW with a constant weight in
 // OIHW, and of nn.conv1d in NCW and OIW; nullopt for others.
 std::optional<kernels::blocked::ConvParams> ConvParamsOf(const GraphNode& node,

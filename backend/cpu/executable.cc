@@ -130,6 +130,7 @@ absl::StatusOr<Executable> Compile(IRModule module,
       cpu::LowerGraph(std::move(graph), {.max_threads = options.max_threads,
                                          .use_kernels = options.use_kernels,
                                          .packed = options.packed,
+                                         .shared = options.shared_weights,
                                          .mapped_file = options.mapped_file,
                                          .width = options.width}));
   end_phase("packing and plan");

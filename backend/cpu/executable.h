@@ -39,6 +39,7 @@ namespace cpu {
 
 struct Graph;           // graph.h
 class PackedConstants;  // packed_constants.h
+class SharedWeights;    // shared_weights.h
 
 }  // namespace cpu
 
@@ -56,6 +57,9 @@ struct CompileOptions {
   // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
   // were before packing.
   bool keep_graph = false;
+  // Packed weights that several compilations of a model share, or null; see
+  // bounded_executable.h. Used during Compile only.
+  cpu::SharedWeights* shared_weights = nullptr;
   // The bytes of a mapped file that may have weights of the module, whose pages
   // are released as they are packed.
   absl::string_view mapped_file = {};

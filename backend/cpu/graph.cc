@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
@@ -277,6 +278,37 @@ class GraphBuilder {
 
   static Expr Handle(const ExprNode* node) { return Expr(node); }
 
+  // The tensor with the elements of `constant`: large constants are there once,
+  // though passes may have made them anew for each step of a recurrence.
+  int AddConstant(const Tensor& constant) {
+    const auto number = static_cast<int>(graph_.tensors.size());
+    const auto bytes =
+        static_cast<size_t>(constant.num_elements() * constant.dtype().bytes());
+    constexpr size_t kLeastBytes = 1024;
+    if (bytes >= kLeastBytes) {
+      // Samples differ where contents do, mostly.
+      constexpr size_t kSamples = 16;
+      StableHash hash(bytes);
+      const absl::string_view data(static_cast<const char*>(constant.data()),
+                                   bytes);
+      for (size_t i = 0; i < kSamples; ++i) {
+        hash.AddString(data.substr((bytes - 8) / (kSamples - 1) * i, 8));
+      }
+      std::vector<int>& alike = constants_[hash.value()];
+      for (const int other : alike) {
+        if (graph_.tensors[static_cast<size_t>(other)].constant == constant) {
+          return other;
+        }
+      }
+      alike.push_back(number);
+    }
+    graph_.tensors.push_back(
+        {constant.dtype(),
+         TensorShape(constant.shape().begin(), constant.shape().end()),
+         constant, -1});
+    return number;
+  }
+
   absl::Status Visit(const ExprNode* node, Scope* scope) {
     ExprValue value;
     switch (ExprKindOf(node)) {
@@ -286,11 +318,7 @@ class GraphBuilder {
       case ExprKind::kConstant: {
         const Tensor& tensor = static_cast<const ConstantNode*>(node)->value();
         value.kind = ExprValue::Kind::kTensor;
-        value.tensor = static_cast<int>(graph_.tensors.size());
-        graph_.tensors.push_back(
-            {tensor.dtype(),
-             TensorShape(tensor.shape().begin(), tensor.shape().end()), tensor,
-             -1});
+        value.tensor = AddConstant(tensor);
         break;
       }
       case ExprKind::kGlobalVar: {
@@ -751,6 +779,7 @@ class GraphBuilder {
   // Tensors of the graph around this one, and what they are here.
   FlatHashMap<int, int> imported_;
   std::vector<int> captures_;  // tensors of the graph around: the last inputs
+  FlatHashMap<uint64_t, std::vector<int>> constants_;  // by a hash of samples
   FlatHashMap<const FunctionNode*, bool> is_recursive_;
   std::vector<const FunctionNode*> loops_;  // that are being added
   std::vector<std::unique_ptr<Scope>> scopes_;

@@ -344,6 +344,53 @@ TEST(KernelsTest, RandomPrograms) {
   EXPECT_GE(compiled, static_cast<int>(count) / 20);
 }
 
+// Sums of bytes, with extremes of both, biases before and after.
+TEST(KernelsTest, ConvolutionsOfBytes) {
+  for (const char* const type : {"uint8", "int8"}) {
+    for (const char* const rest :
+         {"%0", "subtract(%0, %wb)", "add(subtract(%0, %wb), %wb)",
+          "subtract(%wb, %0)", "add(%0, %y)",
+          "cast(add(%wb, %0), dtype=\"float32\")"}) {
+      for (const char* const attrs :
+           {"strides=[2, 1], padding=[1, 0, 2, 1]", "dilation=[1, 2]",
+            "padding=[3, 3, 3, 3]"}) {
+        const std::string text = absl::StrCat(
+            R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 6, 13, 11), )",
+            type, R"(], %w: Tensor[(40, 6, 3, 2), int8],
+          %wb: Tensor[(1, 40, 1, 1), int32], %y: Tensor[(1, 40, 1, 1), int32]) {
+  %0 = nn.conv2d(%x, %w, )",
+            attrs,
+            R"(, channels=40, kernel_size=[3, 2], out_dtype="int32");
+  )",
+            rest, "\n}");
+        SCOPED_TRACE(text);
+        EXPECT_THAT(Check(text), Contains(HasSubstr("conv.int8")));
+      }
+    }
+  }
+  // A group of channels that are no words.
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
+  nn.conv2d(%x, %w, groups=2, channels=32, kernel_size=[3, 3],
+            out_dtype="int32")
+})"),
+              Not(Contains(HasSubstr("conv.int8"))));
+}
+
+// Passes make a weight anew for each step of a recurrence.
+TEST(KernelsTest, EqualWeightsArePackedOnce) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             cpu::WithWeights(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 64), float32], %w: Tensor[(64, 64), float32]) {
+  %0 = nn.dense(%x, multiply(%w, 2f), units=64);
+  nn.dense(%0, add(%w, %w), units=64)
+})"));
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable model, Compile(module, {}));
+  EXPECT_EQ(model.plan().constants.size(), 1);
+  ExpectSameAsEvaluator(module, model, 5, false);
+}
+
 // Products of two computed matrices, moves of elements, rows of one dimension.
 TEST(KernelsTest, OtherKernels) {
   const struct {

@@ -17,15 +17,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/int8_steps.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/backend/cpu/rearrange_step.h"
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/region_step.h"
+#include "baton/backend/cpu/shared_weights.h"
 #include "baton/backend/cpu/views.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -37,6 +40,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 #include "baton/runtime/kernels/elementwise_program.h"
@@ -235,6 +239,10 @@ class Lowering {
     }
     if (auto params = ConvParamsOf(node, graph_); params.has_value()) {
       BATON_RETURN_IF_ERROR(LowerConv(number, *std::move(params)));
+      return true;
+    }
+    if (auto params = Int8ConvParamsOf(node, graph_); params.has_value()) {
+      BATON_RETURN_IF_ERROR(LowerInt8Conv(number, *params));
       return true;
     }
     if (auto params = MatmulParamsOf(node, graph_); params.has_value()) {
@@ -654,19 +662,23 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(x, Blocked(data));
     }
     // Calls with one weight share what is packed of it.
-    Tensor unpacked = TakeWeight(node.inputs[1]);
-    const bool is_mapped = IsMapped(unpacked);
     PackedWeight& packed =
         packed_[{node.inputs[1], params.groups, params.planar_input}];
-    if (packed.tensor < 0) {
+    if (packed.tensor >= 0) {
+      TakeWeight(node.inputs[1]);
+    } else {
       BATON_ASSIGN_OR_RETURN(
           PackedConstants::Entry entry,
-          Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
-            BATON_ASSIGN_OR_RETURN(Tensor tensor, PackConv(std::move(unpacked),
-                                                           is_mapped, params));
-            return PackedConstants::Entry{std::move(tensor),
-                                          params.finite_weights ? 1 : 0};
-          }));
+          Packed(
+              node.inputs[1], params.groups, params.planar_input,
+              [&](Tensor unpacked) -> absl::StatusOr<PackedConstants::Entry> {
+                const bool is_mapped = IsMapped(unpacked);
+                BATON_ASSIGN_OR_RETURN(
+                    Tensor tensor,
+                    PackConv(std::move(unpacked), is_mapped, params));
+                return PackedConstants::Entry{std::move(tensor),
+                                              params.finite_weights ? 1 : 0};
+              }));
       packed = {NewConstant(std::move(entry.tensor)), entry.fact != 0};
     }
     params.finite_weights = packed.is_finite;
@@ -677,6 +689,75 @@ class Lowering {
     choice.overwrites = epilogue.residual;
     steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
+  }
+
+  // The bias of an integer result: sums of integers wrap, so that biases behind
+  // it are one. Returns the tensor that the kernel then has as its result.
+  int TakeIntegerBias(int number, std::vector<uint32_t>& bias,
+                      std::vector<int>& nodes) {
+    int result = graph_.nodes[static_cast<size_t>(number)].outputs[0];
+    const TensorShape shape = TensorOf(result).shape;
+    while (true) {
+      const std::vector<int>& users = consumers_[static_cast<size_t>(result)];
+      if (users.size() != 1 || users[0] == kOutput) return result;
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(users[0])];
+      const bool is_sum = node.op_name() == "add";
+      if (!is_sum && node.op_name() != "subtract") return result;
+      const int other = node.inputs[node.inputs[0] == result ? 1 : 0];
+      const ElementArg arg = {other, TensorOf(other).shape};
+      if (is_claimed_[static_cast<size_t>(users[0])] || other == result ||
+          (!is_sum && node.inputs[0] != result) ||
+          TensorOf(node.outputs[0]).shape != shape ||
+          !IsChannelConstant(arg, shape, 1)) {
+        return result;
+      }
+      const absl::Span<const int32_t> values =
+          TensorOf(other).constant->span<int32_t>();
+      bias.resize(values.size());
+      for (size_t c = 0; c < values.size(); ++c) {
+        const auto value = static_cast<uint32_t>(values[c]);
+        bias[c] += is_sum ? value : 0u - value;
+      }
+      is_claimed_[static_cast<size_t>(users[0])] = true;
+      nodes.push_back(users[0]);
+      result = node.outputs[0];
+    }
+  }
+
+  absl::Status LowerInt8Conv(int number,
+                             const kernels::blocked::Int8ConvParams& params) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> nodes = {number};
+    std::vector<uint32_t> bias;
+    const int result = TakeIntegerBias(number, bias, nodes);
+    PackedWeight& packed =
+        packed_[{node.inputs[1], params.groups, params.signed_data}];
+    if (packed.tensor >= 0) {
+      TakeWeight(node.inputs[1]);
+    } else {
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed(node.inputs[1], params.groups, params.signed_data,
+                 [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
+                   BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                                          PackInt8Conv(weight, params));
+                   return PackedConstants::Entry{std::move(tensor)};
+                 }));
+      packed.tensor = NewConstant(std::move(entry.tensor));
+    }
+    const int weight = packed.tensor;
+    int sums = -1;
+    if (!bias.empty()) {
+      BATON_ASSIGN_OR_RETURN(
+          MutableTensor tensor,
+          MutableTensor::Create(DType::Int(32),
+                                {static_cast<int64_t>(bias.size())}));
+      std::copy(bias.begin(), bias.end(), tensor.span<int32_t>().begin());
+      sums = NewConstant(std::move(tensor).Freeze());
+    }
+    return AddPlanarStep(
+        Int8ConvStep(params, node.inputs[0], weight, sums, result),
+        std::move(nodes));
   }
 
   // The constant `t`, for a step that has it packed. The last such step gets the
@@ -699,10 +780,25 @@ class Lowering {
            std::less<>()(data, file.data() + file.size());
   }
 
-  // The result of `pack`, or the one in the file of this executable.
+  // The weight `t` as `pack` makes it, or as another lowering or the file of this
+  // executable has it.
   absl::StatusOr<PackedConstants::Entry> Packed(
-      absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>()> pack) {
-    return options_.packed == nullptr ? pack() : options_.packed->Next(pack);
+      int t, int64_t groups, bool form,
+      absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>(Tensor)> pack) {
+    Tensor weight = TakeWeight(t);
+    if (options_.packed != nullptr) {
+      return options_.packed->Next([&] { return pack(std::move(weight)); });
+    }
+    SharedWeights* const shared = options_.shared;
+    if (shared == nullptr) return pack(std::move(weight));
+    if (const PackedConstants::Entry* known =
+            shared->Find(weight, groups, form)) {
+      return *known;
+    }
+    // Not in place: the weight is kept.
+    BATON_ASSIGN_OR_RETURN(PackedConstants::Entry entry, pack(weight));
+    shared->Add(weight, groups, form, entry);
+    return entry;
   }
 
   absl::Status LowerMatmul(int number, kernels::blocked::MatmulParams params) {
@@ -712,19 +808,23 @@ class Lowering {
     const size_t axis = TensorOf(node.outputs[0]).shape.size() - 1;
     BATON_ASSIGN_OR_RETURN(const int result,
                            TakeEpilogue(number, axis, false, epilogue, nodes));
-    Tensor unpacked = TakeWeight(node.inputs[1]);
-    const bool is_mapped = IsMapped(unpacked);
     PackedWeight& packed =
         packed_[{node.inputs[1], -1, HasTransposedWeight(node)}];
-    if (packed.tensor < 0) {
+    if (packed.tensor >= 0) {
+      TakeWeight(node.inputs[1]);
+    } else {
       BATON_ASSIGN_OR_RETURN(
           PackedConstants::Entry entry,
-          Packed([&]() -> absl::StatusOr<PackedConstants::Entry> {
-            BATON_ASSIGN_OR_RETURN(
-                Tensor tensor, PackWeight(std::move(unpacked), is_mapped,
-                                          HasTransposedWeight(node), params));
-            return PackedConstants::Entry{std::move(tensor)};
-          }));
+          Packed(
+              node.inputs[1], -1, HasTransposedWeight(node),
+              [&](Tensor unpacked) -> absl::StatusOr<PackedConstants::Entry> {
+                const bool is_mapped = IsMapped(unpacked);
+                BATON_ASSIGN_OR_RETURN(
+                    Tensor tensor,
+                    PackWeight(std::move(unpacked), is_mapped,
+                               HasTransposedWeight(node), params));
+                return PackedConstants::Entry{std::move(tensor)};
+              }));
       packed.tensor = NewConstant(std::move(entry.tensor));
     }
     const int weight = packed.tensor;

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/packed_constants.h"
+#include "baton/backend/cpu/shared_weights.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 
@@ -21,6 +22,8 @@ struct LowerOptions {
   bool fuse = true;
   // Receives, or has, what is packed; may be null.
   PackedConstants* packed = nullptr;
+  // Has, and receives, the weights that several lowerings share; may be null.
+  SharedWeights* shared = nullptr;
   // The bytes of a mapped file: pages of weights in it are released as these are
   // packed.
   absl::string_view mapped_file = {};

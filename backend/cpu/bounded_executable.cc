@@ -1,0 +1,319 @@
+#include "baton/backend/cpu/bounded_executable.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/shared_weights.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/ir/type.h"
+#include "baton/relay/bind.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/runtime/executor/plan.h"
+
+namespace baton {
+namespace {
+
+// The name of a dimension; empty if it has none.
+std::string NameOf(const Dim& dim) {
+  return dim.is_symbolic() && dim.expr()->is_var()
+             ? std::string(dim.expr()->name())
+             : "";
+}
+
+// `module` with the dimensions of bounds at `sizes`, without types that were
+// inferred.
+absl::StatusOr<IRModule> BindDims(const IRModule& module,
+                                  const std::string& function,
+                                  const std::vector<DimBound>& bounds,
+                                  const std::vector<int64_t>& sizes) {
+  BATON_ASSIGN_OR_RETURN(const Function main,
+                         module.Lookup<Function>(function));
+  FlatHashMap<const VarNode*, Expr> values;
+  std::vector<Var> params(main->params().begin(), main->params().end());
+  for (Var& param : params) {
+    const TensorTypeNode* type = param->tensor_type();
+    if (type == nullptr || type->is_static()) continue;
+    std::vector<Dim> dims(type->shape().begin(), type->shape().end());
+    for (Dim& dim : dims) {
+      const std::string name = NameOf(dim);
+      for (size_t i = 0; i < bounds.size(); ++i) {
+        if (bounds[i].name == name) dim = Dim(sizes[i]);
+      }
+    }
+    const Var sized(param->name(), TensorType(dims, type->dtype()),
+                    param->span());
+    values[param.get()] = sized;
+    param = sized;
+  }
+  // The declared type of the result may follow from the shapes.
+  const Function bound = relay::Bind(main, values);
+  IRModule result = module;
+  result.Set(function,
+             Function(std::move(params), bound->body(), Type(),
+                      {main->type_params().begin(), main->type_params().end()},
+                      main->attrs()));
+  return InferTypes(result);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text) {
+  std::vector<DimBound> bounds;
+  for (const absl::string_view pair :
+       absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const size_t equals = pair.rfind('=');
+    DimBound bound;
+    bool is_valid = equals != absl::string_view::npos && equals > 0;
+    if (is_valid) {
+      bound.name = std::string(pair.substr(0, equals));
+      const absl::string_view value = pair.substr(equals + 1);
+      const size_t dots = value.find("..");
+      is_valid =
+          dots == absl::string_view::npos
+              ? absl::SimpleAtoi(value, &bound.least)
+              : absl::SimpleAtoi(value.substr(0, dots), &bound.least) &&
+                    absl::SimpleAtoi(value.substr(dots + 2), &bound.most);
+      if (dots == absl::string_view::npos) bound.most = bound.least;
+      is_valid = is_valid && bound.least >= 1 && bound.least <= bound.most;
+    }
+    if (!is_valid) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "expected NAME=N or NAME=LEAST..MOST, as in batch=1..64, found `",
+          pair, "`"));
+    }
+    for (const DimBound& other : bounds) {
+      if (other.name == bound.name) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("dimension ", bound.name, " has two bounds"));
+      }
+    }
+    bounds.push_back(std::move(bound));
+  }
+  return bounds;
+}
+
+struct BoundedExecutable::State {
+  IRModule module;  // after the pipeline; dimensions are symbolic
+  std::vector<DimBound> bounds;
+  CompileOptions options;
+  struct Param {
+    std::string name;
+    std::vector<int64_t> extents;  // negative: -1 - the number of a bound
+  };
+  std::vector<Param> params;
+  std::mutex mutex;
+  // Guarded by `mutex`.
+  cpu::SharedWeights weights;
+  std::map<std::vector<int64_t>, Executable> executables;
+
+  absl::StatusOr<Executable> Make(const std::vector<int64_t>& sizes) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (const auto found = executables.find(sizes);
+        found != executables.end()) {
+      return found->second;
+    }
+    BATON_ASSIGN_OR_RETURN(IRModule bound,
+                           BindDims(module, options.function, bounds, sizes));
+    CompileOptions one = options;
+    one.shared_weights = &weights;
+    BATON_ASSIGN_OR_RETURN(Executable executable,
+                           baton::Compile(std::move(bound), one));
+    executables.emplace(sizes, executable);
+    return executable;
+  }
+};
+
+absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
+    IRModule module, std::vector<DimBound> bounds,
+    const CompileOptions& options) {
+  auto state = std::make_shared<State>();
+  state->options = options;
+  state->options.refused = nullptr;
+  // What does not depend on sizes is folded once.
+  if (!options.pipeline.empty()) {
+    BATON_ASSIGN_OR_RETURN(
+        module, RunNamedPipeline(options.pipeline, std::move(module)));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  }
+  BATON_ASSIGN_OR_RETURN(const Function main,
+                         module.Lookup<Function>(options.function));
+  std::vector<bool> is_used(bounds.size(), false);
+  for (const Var& param : main->params()) {
+    State::Param known;
+    known.name = std::string(param->name());
+    const TensorTypeNode* type = param->tensor_type();
+    if (type == nullptr) {
+      return absl::UnimplementedError(
+          absl::StrCat("input %", known.name, " is no tensor"));
+    }
+    for (const Dim& dim : type->shape()) {
+      if (dim.is_const()) {
+        known.extents.push_back(dim.value());
+        continue;
+      }
+      const std::string name = NameOf(dim);
+      const auto bound = std::find_if(
+          bounds.begin(), bounds.end(),
+          [&name](const DimBound& one) { return one.name == name; });
+      if (name.empty() || bound == bounds.end()) {
+        return absl::UnimplementedError(absl::StrCat(
+            "dimension ", known.extents.size(), " of input %", known.name,
+            name.empty() ? " has no name and no extent: give the extents"
+                         : absl::StrCat(" is ", name,
+                                        ", which has no bounds: give them, as "
+                                        "in ",
+                                        name, "=1..64")));
+      }
+      const auto number = bound - bounds.begin();
+      is_used[static_cast<size_t>(number)] = true;
+      known.extents.push_back(-1 - static_cast<int64_t>(number));
+    }
+    state->params.push_back(std::move(known));
+  }
+  std::vector<int64_t> most;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (!is_used[i]) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no input of the model has a dimension ", bounds[i].name));
+    }
+    most.push_back(bounds[i].most);
+  }
+  state->module = std::move(module);
+  state->bounds = std::move(bounds);
+  BATON_RETURN_IF_ERROR(state->Make(most).status());
+  return BoundedExecutable(std::move(state));
+}
+
+const std::vector<DimBound>& BoundedExecutable::bounds() const {
+  return state_->bounds;
+}
+
+const Executable& BoundedExecutable::largest() const {
+  std::vector<int64_t> most;
+  for (const DimBound& bound : state_->bounds) most.push_back(bound.most);
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->executables.at(most);  // made by Compile; entries stay
+}
+
+absl::StatusOr<std::vector<int64_t>> BoundedExecutable::SizesOf(
+    absl::Span<const TensorView> inputs) const {
+  const auto& params = state_->params;
+  if (inputs.size() != params.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the model has ", params.size(), " inputs, not ", inputs.size()));
+  }
+  std::vector<int64_t> sizes(state_->bounds.size(), -1);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const State::Param& param = params[i];
+    if (inputs[i].shape.size() != param.extents.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input ", i, " (%", param.name, ") has ", inputs[i].shape.size(),
+          " dimensions, not ", param.extents.size()));
+    }
+    for (size_t d = 0; d < param.extents.size(); ++d) {
+      const int64_t extent = inputs[i].shape[d];
+      const auto refuse = [&](const auto&... text) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("dimension ", d, " of input ", i, " (%", param.name,
+                         ") is ", extent, ", ", text...));
+      };
+      if (param.extents[d] >= 0) {
+        if (extent != param.extents[d]) {
+          return refuse("not ", param.extents[d]);
+        }
+        continue;
+      }
+      const size_t number = static_cast<size_t>(-1 - param.extents[d]);
+      const DimBound& bound = state_->bounds[number];
+      if (extent < bound.least || extent > bound.most) {
+        return refuse("outside of the bounds of ", bound.name, ", ",
+                      bound.least, "..", bound.most);
+      }
+      if (sizes[number] >= 0 && sizes[number] != extent) {
+        return refuse("but ", bound.name, " is ", sizes[number],
+                      " of an input before");
+      }
+      sizes[number] = extent;
+    }
+  }
+  return sizes;
+}
+
+absl::StatusOr<Executable> BoundedExecutable::At(
+    const std::vector<int64_t>& sizes) const {
+  const std::vector<DimBound>& bounds = state_->bounds;
+  if (sizes.size() != bounds.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the model has ", bounds.size(), " sizes, not ", sizes.size()));
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < bounds[i].least || sizes[i] > bounds[i].most) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          bounds[i].name, " is ", sizes[i], ", outside of its bounds, ",
+          bounds[i].least, "..", bounds[i].most));
+    }
+  }
+  return state_->Make(sizes);
+}
+
+void BoundedSession::FreeArena::operator()(std::byte* arena) const {
+  std::free(arena);
+}
+
+absl::StatusOr<std::unique_ptr<BoundedSession>> BoundedSession::Create(
+    BoundedExecutable executable) {
+  std::unique_ptr<BoundedSession> result(
+      new BoundedSession(std::move(executable)));
+  result->arena_bytes_ =
+      executor::AlignUp(result->executable_.largest().plan().arena_bytes);
+  if (result->arena_bytes_ > 0) {
+    result->arena_.reset(static_cast<std::byte*>(std::aligned_alloc(
+        executor::kAlignment, static_cast<size_t>(result->arena_bytes_))));
+    if (result->arena_ == nullptr) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "no memory for an arena of ", result->arena_bytes_, " bytes"));
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<Session*> BoundedSession::For(
+    absl::Span<const TensorView> inputs) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes,
+                         executable_.SizesOf(inputs));
+  std::unique_ptr<Session>& session = sessions_[sizes];
+  if (session == nullptr) {
+    BATON_ASSIGN_OR_RETURN(Executable executable, executable_.At(sizes));
+    if (executable.plan().arena_bytes > arena_bytes_) {
+      BATON_ASSIGN_OR_RETURN(session, Session::Create(std::move(executable)));
+    } else {
+      BATON_ASSIGN_OR_RETURN(
+          session,
+          Session::Create(
+              std::move(executable),
+              absl::MakeSpan(arena_.get(), static_cast<size_t>(arena_bytes_))));
+    }
+  }
+  return session.get();
+}
+
+}  // namespace baton

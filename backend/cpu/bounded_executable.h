@@ -1,0 +1,106 @@
+// Compiles models whose inputs have symbolic dimensions with bounds.
+//
+//   BATON_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds,
+//                          ParseDimBounds("batch=1..64"));
+//   BATON_ASSIGN_OR_RETURN(
+//       const BoundedExecutable model,
+//       BoundedExecutable::Compile(module, bounds, {}));
+//   BATON_ASSIGN_OR_RETURN(const std::unique_ptr<BoundedSession> sessions,
+//                          BoundedSession::Create(model));
+//   BATON_ASSIGN_OR_RETURN(Session* const session, sessions->For({images}));
+//   BATON_RETURN_IF_ERROR(session->Run({images}, {scores}));
+//
+// Each combination of sizes has a plan of its own, which is made when it is
+// first asked for. All of them share the packed weights, and the plans of a
+// session share one arena, which is that of the largest sizes.
+
+#ifndef BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_
+#define BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/ir/module.h"
+
+namespace baton {
+
+// The sizes that a symbolic dimension may have.
+struct DimBound {
+  std::string name;
+  int64_t least = 1;
+  int64_t most = 1;
+};
+
+// Parses `batch=1..64,length=128`.
+absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text);
+
+// Immutable to its users; copies share it, and threads may.
+class BoundedExecutable {
+ public:
+  // Compiles for the largest sizes. Errors: a dimension of an input has no
+  // bounds, a bound is no dimension of an input.
+  static absl::StatusOr<BoundedExecutable> Compile(
+      IRModule module, std::vector<DimBound> bounds,
+      const CompileOptions& options);
+
+  const std::vector<DimBound>& bounds() const;
+  // The executable for the largest sizes.
+  const Executable& largest() const;
+
+  // The sizes of the dimensions of bounds(), in their order, of inputs with
+  // these shapes. Errors: a size is outside of its bounds, a dimension has two
+  // sizes, an input has another rank or number.
+  absl::StatusOr<std::vector<int64_t>> SizesOf(
+      absl::Span<const TensorView> inputs) const;
+
+  // The executable for sizes within the bounds; made once.
+  absl::StatusOr<Executable> At(const std::vector<int64_t>& sizes) const;
+
+ private:
+  struct State;
+  explicit BoundedExecutable(std::shared_ptr<State> state)
+      : state_(std::move(state)) {}
+
+  std::shared_ptr<State> state_;
+};
+
+// The memory of one run at a time, at any size.
+class BoundedSession {
+ public:
+  static absl::StatusOr<std::unique_ptr<BoundedSession>> Create(
+      BoundedExecutable executable);
+
+  // The session for inputs of these shapes, which lives as long as this object.
+  // The first call for a size makes its plan; later calls allocate no memory
+  // but that of the sizes.
+  absl::StatusOr<Session*> For(absl::Span<const TensorView> inputs);
+
+  // The memory of the arena. A plan for smaller sizes that needs more, which
+  // other tiles may do, has memory of its own.
+  int64_t arena_bytes() const { return arena_bytes_; }
+
+ private:
+  struct FreeArena {
+    void operator()(std::byte* arena) const;
+  };
+  explicit BoundedSession(BoundedExecutable executable)
+      : executable_(std::move(executable)) {}
+
+  const BoundedExecutable executable_;
+  std::unique_ptr<std::byte, FreeArena> arena_;
+  int64_t arena_bytes_ = 0;
+  std::map<std::vector<int64_t>, std::unique_ptr<Session>> sessions_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_

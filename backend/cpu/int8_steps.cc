@@ -1,0 +1,106 @@
+#include "baton/backend/cpu/int8_steps.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "baton/backend/cpu/blocked_steps.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/int8_conv.h"
+
+namespace baton::cpu {
+namespace {
+
+namespace blocked = kernels::blocked;
+
+// Predicted speeds of one thread, in products a nanosecond.
+constexpr double kProductsPerNs = 100;
+
+struct Params {
+  blocked::Int8ConvParams params;
+  blocked::Int8Isa isa;
+  bool has_bias;
+};
+
+int Run(const executor::StepCall& call) {
+  const auto& p = *static_cast<const Params*>(call.params);
+  blocked::Int8Conv(
+      p.params, p.isa, call.inputs[0], call.inputs[1],
+      p.has_bias ? static_cast<const int32_t*>(call.inputs[2]) : nullptr,
+      static_cast<int32_t*>(call.outputs[0]), call.workspace, call.begin,
+      call.end);
+  return 0;
+}
+
+}  // namespace
+
+std::optional<blocked::Int8ConvParams> Int8ConvParamsOf(const GraphNode& node,
+                                                        const Graph& graph) {
+  if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
+  const auto tensor = [&](int t) -> const GraphTensor& {
+    return graph.tensors[static_cast<size_t>(t)];
+  };
+  const DType data = tensor(node.inputs[0]).dtype;
+  if ((data != DType::UInt(8) && data != DType::Int(8)) ||
+      tensor(node.inputs[1]).dtype != DType::Int(8) ||
+      tensor(node.outputs[0]).dtype != DType::Int(32)) {
+    return std::nullopt;
+  }
+  const std::optional<blocked::ConvParams> shape = ConvShapeOf(node, graph);
+  if (!shape.has_value()) return std::nullopt;
+  // A channel of its own is a word with three zeros.
+  if (shape->groups > 1 && (shape->in_channels % 4 != 0 ||
+                            shape->out_channels % blocked::kBlock != 0)) {
+    return std::nullopt;
+  }
+  return blocked::Int8ConvParams{.batch = shape->batch,
+                                 .groups = shape->groups,
+                                 .in_channels = shape->in_channels,
+                                 .out_channels = shape->out_channels,
+                                 .h = shape->h,
+                                 .w = shape->w,
+                                 .signed_data = data == DType::Int(8)};
+}
+
+absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
+                                    const blocked::Int8ConvParams& params) {
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor packed,
+      MutableTensor::Uninitialized(DType::Int(8),
+                                   {blocked::PackedInt8ConvSize(params)}));
+  blocked::PackInt8ConvWeights(params, weight.span<int8_t>().data(),
+                               packed.data());
+  return std::move(packed).Freeze();
+}
+
+KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
+                          int packed, int bias, int y) {
+  KernelChoice choice;
+  choice.function = Run;
+  choice.params = std::make_shared<Params>(
+      Params{params, blocked::BestInt8Isa(), bias >= 0});
+  choice.kernel = bias >= 0 ? "conv.int8+bias" : "conv.int8";
+  choice.inputs = {x, packed};
+  if (bias >= 0) choice.inputs.push_back(bias);
+  choice.outputs = {y};
+  choice.items = blocked::Int8ConvItems(params);
+  choice.workspace_bytes =
+      static_cast<int64_t>(blocked::Int8ConvWorkspaceSize(params));
+  const double products = static_cast<double>(
+      params.batch * params.groups * params.out_channels * params.in_channels *
+      params.h.kernel * params.w.kernel * params.h.out * params.w.out);
+  choice.flops = 2 * products;
+  choice.cost_ns = products / kProductsPerNs;
+  return choice;
+}
+
+}  // namespace baton::cpu

@@ -1,0 +1,32 @@
+// Steps of convolutions of 8-bit maps (runtime/kernels/blocked/int8_conv.h).
+
+#ifndef BATON_BACKEND_CPU_INT8_STEPS_H_
+#define BATON_BACKEND_CPU_INT8_STEPS_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/kernels/blocked/int8_conv.h"
+
+namespace baton::cpu {
+
+// The parameters of nn.conv2d and nn.conv1d, in NCHW and NCW, of 8-bit data with
+// a constant int8 weight and an int32 result; nullopt for others, and for few
+// channels a group.
+std::optional<kernels::blocked::Int8ConvParams> Int8ConvParamsOf(
+    const GraphNode& node, const Graph& graph);
+
+absl::StatusOr<Tensor> PackInt8Conv(
+    const Tensor& weight, const kernels::blocked::Int8ConvParams& params);
+
+// `x`, `packed`, `bias` and `y` are numbers of tensors; `bias` is negative for
+// none.
+KernelChoice Int8ConvStep(const kernels::blocked::Int8ConvParams& params, int x,
+                          int packed, int bias, int y);
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_INT8_STEPS_H_
