@@ -2,12 +2,13 @@
 // pass or a schedule step is what the recorded result computes. The lowering of
 // networks, which takes minutes, is part of the long form (BATON_LONG_TESTS=1).
 
-#include <cmath>
-#include <cstddef>
+#include "baton/testing/loops_values.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -56,22 +57,13 @@ absl::StatusOr<std::vector<Tensor>> Arguments(
       });
 }
 
-// Equal up to the rounding of sums in another order.
-bool Near(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype() || a.num_elements() != b.num_elements()) {
-    return false;
+// Sums in another order have other rounding.
+double ToleranceOf(absl::Span<const Tensor> buffers) {
+  double tolerance = 1e-5;
+  for (const Tensor& buffer : buffers) {
+    if (buffer.dtype() == DType::Float(16)) tolerance = 2e-2;
   }
-  if (!a.dtype().is_float()) return a.bytes() == b.bytes();
-  const double tolerance = a.dtype().bits() == 16 ? 2e-2 : 1e-5;
-  for (int64_t i = 0; i < a.num_elements(); ++i) {
-    const double x = a.AtAsDouble(i);
-    const double y = b.AtAsDouble(i);
-    if (x != x && y != y) continue;
-    if (x != y && !(std::abs(x - y) <= tolerance * (1 + std::abs(x)))) {
-      return false;
-    }
-  }
-  return true;
+  return tolerance;
 }
 
 // Compares the functions of both modules that have one name. Returns `same`,
@@ -97,10 +89,9 @@ std::string Compare(const std::string& before, const std::string& after) {
                                         FunctionEvaluator::kStepsOfCheck);
     if (!is.ok()) return absl::StrCat("after: ", is.status().message());
     if (was->size() != is->size()) return "other buffers";
-    for (size_t i = 0; i < was->size(); ++i) {
-      if (!Near((*was)[i], (*is)[i])) {
-        return absl::StrCat("differs: buffer ", i, " of ", var->name());
-      }
+    if (const std::optional<std::string> other =
+            FirstOtherNumber(*was, *is, ToleranceOf(*was))) {
+      return absl::StrCat("differs: of ", var->name(), " ", *other);
     }
     result = "same";
   }

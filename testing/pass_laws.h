@@ -54,6 +54,7 @@
 #include "baton/ir/module.h"
 #include "baton/testing/registered_passes.h"  // IWYU pragma: export
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_info.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {
@@ -62,6 +63,8 @@ struct PassLawOptions {
   // The limit of the approximate number of multiplications and additions of an
   // evaluated program.
   int64_t max_operations = 20'000'000;
+  // Further waivers than those of the pass.
+  std::vector<PassException> waivers = {};
 };
 
 // Checks all laws but `stack` on one typed module. The error is

@@ -85,6 +85,31 @@ class AccessFinder final : public Visitor {
     bounds_.domains.Erase(loop->loop_var().get());
   }
 
+  void VisitLetStmt(const LetStmtNode* let) override {
+    Visit(let->value());
+    Define(let->var(), let->value());
+    Visit(let->body());
+    bounds_.domains.Erase(let->var().get());
+  }
+  void VisitLet(const LetNode* let) override {
+    Visit(let->value());
+    Define(let->var(), let->value());
+    Visit(let->body());
+    bounds_.domains.Erase(let->var().get());
+  }
+  // Regions stand outside of the let. What its value loads may be written
+  // before.
+  void Define(const Var& var, const PrimExpr& value) {
+    if (!var.dtype().is_integral()) return;
+    bool loads = false;
+    PostOrderVisit(value, [&loads](const PrimExpr& e) {
+      loads = loads || e.Is<BufferLoadNode>();
+    });
+    bounds_.domains.Set(
+        var, loads ? IntSet::Everything()
+                   : EvalSet(IntSet::Vector(value), bounds_.domains));
+  }
+
   void VisitIfThenElse(const IfThenElseNode* branch) override {
     Visit(branch->condition());
     {

@@ -38,6 +38,11 @@ void Analyzer::Bind(const Var& var, const Range& range) {
     return;
   }
   ++parts_->version;
+  // It may have had a value, as the variable of another loop: from here on it
+  // is its own, and any integer.
+  parts_->rewrite.Update(var, var);
+  parts_->canonical.Update(var, var);
+  parts_->modular_sets.Update(var, {1, 0});
   parts_->bounds.Bind(var, range);
   parts_->int_sets.Update(var, IntSet::FromRange(range));
   parts_->comparisons.Bind(var, range);

@@ -103,6 +103,21 @@ B[T.Ramp(0, 2, 2)] = A[T.Ramp(1, 2, 2)])");
               ElementsAre(2, 3, 4, 5));
 }
 
+// Of integers between two floats the nearest one, without a double between,
+// which would round 2^60 + 2^36 + 1 down to the middle of two floats.
+TEST(InterpreterTest, RoundsIntegersOnce) {
+  const PrimFunc function =
+      Parsed("A: T.Buffer((4,), \"int64\"), B: T.Buffer((4,), \"float32\")",
+             "for i in range(4):\n    B[i] = T.Cast(\"float32\", A[i])");
+  const std::vector<int64_t> integers = {
+      (int64_t{1} << 60) + (int64_t{1} << 36) + 1,
+      -(int64_t{1} << 60) - (int64_t{1} << 36) - 1, 16777217, 16777219};
+  EXPECT_THAT(
+      Result(function, {*Tensor::FromValues<int64_t>({4}, integers),
+                        Floats({0, 0, 0, 0})}),
+      ElementsAre(0x1.000002p60f, -0x1.000002p60f, 16777216.0f, 16777220.0f));
+}
+
 TEST(InterpreterTest, BindsDimensionsThatAreVariables) {
   const PrimFunc function = Parsed("a: T.handle, n: T.int32",
                                    R"(m = T.int32()

@@ -1374,14 +1374,23 @@ void ScriptPrinter::PrintFor(const ForNode* loop) {
     grid.push_back(l);
     grid_vars.Insert(l->loop_var().get());
   }
+  // What the header uses and nothing defines is declared before it.
+  std::vector<std::string> extents;
+  std::string range;
+  if (grid.size() > 1) {
+    for (const ForNode* l : grid) extents.push_back(Text(l->extent()));
+  } else if (IsZero(loop->min())) {
+    range = Text(loop->extent());
+  } else {
+    const std::string min = Text(loop->min());
+    range = absl::StrCat(min, ", ", Text(Add(loop->min(), loop->extent())));
+  }
   Frame& frame = PushFrame(loop, Top().indent + 1);
   if (grid.size() > 1) {
     std::vector<std::string> names;
-    std::vector<std::string> extents;
     for (const ForNode* l : grid) {
       *loop_of_.TryEmplace(l->loop_var().get()).first = l;
       names.push_back(DefineVar(l->loop_var().get(), frame));
-      extents.push_back(Text(l->extent()));
     }
     PushEnd(false,
             absl::StrCat("for ", absl::StrJoin(names, ", "), " in T.grid(",
@@ -1409,12 +1418,7 @@ void ScriptPrinter::PrintFor(const ForNode* loop) {
       text += "T.thread_binding(";
       break;
   }
-  if (IsZero(loop->min())) {
-    text += Text(loop->extent());
-  } else {
-    const std::string min = Text(loop->min());
-    absl::StrAppend(&text, min, ", ", Text(Add(loop->min(), loop->extent())));
-  }
+  text += range;
   if (loop->for_kind() == ForKind::kThreadBinding) {
     absl::StrAppend(
         &text, ", thread=",

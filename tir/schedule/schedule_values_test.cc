@@ -3,20 +3,16 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/types/span.h"
-#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/function_evaluator.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/testing/conformance.h"
-#include "baton/tir/interpreter/interpreter.h"
+#include "baton/testing/loops_values.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/schedule/schedule.h"
 #include "baton/tir/schedule/step_text.h"
@@ -27,38 +23,9 @@ namespace {
 
 constexpr int64_t kMaxSteps = 3'000'000;
 
-// Small integers: sums of products of them are exact in any order.
-absl::StatusOr<Tensor> SmallIntegers(DType dtype,
-                                     absl::Span<const int64_t> shape) {
-  absl::StatusOr<MutableTensor> tensor = MutableTensor::Create(dtype, shape);
-  if (!tensor.ok()) return tensor.status();
-  for (int64_t i = 0; i < tensor->num_elements(); ++i) {
-    const int64_t value = i * 7919 % 5 - (dtype.is_uint() ? 0 : 2);
-    if (dtype == DType::Float(32)) {
-      tensor->span<float>()[i] = static_cast<float>(value);
-    } else if (dtype == DType::Int(32)) {
-      tensor->span<int32_t>()[i] = static_cast<int32_t>(value);
-    }
-  }
-  return std::move(*tensor).Freeze();
-}
-
 absl::StatusOr<std::vector<Tensor>> RunOnIntegers(const PrimFunc& function) {
-  const FunctionEvaluator* evaluator =
-      FindFunctionEvaluator(PrimFuncNode::kKind);
-  absl::StatusOr<std::vector<Tensor>> tensors =
-      evaluator->MakeArguments(function, SmallIntegers);
-  if (!tensors.ok()) return tensors.status();
-  std::vector<Argument> arguments;
-  for (size_t i = 0; i < tensors->size(); ++i) {
-    if (function->BufferOf(static_cast<int>(i)).defined()) {
-      arguments.emplace_back((*tensors)[i]);
-    } else {
-      return absl::UnimplementedError("a parameter is no buffer");
-    }
-  }
-  return Interpret(function, arguments,
-                   {.check_initialized = false, .max_steps = kMaxSteps});
+  return testing::RunOnSmallIntegers(
+      function, {.check_initialized = false, .max_steps = kMaxSteps});
 }
 
 TEST(ScheduleValuesTest, StepsKeepValues) {

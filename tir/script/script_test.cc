@@ -136,6 +136,40 @@ TEST(ScriptTest, NamesOfVariablesDoNotCount) {
   }
 }
 
+// The variable of a let in a header is declared before the loop.
+TEST(ScriptTest, HeadersOfLoopsMayHaveLets) {
+  const std::string script = R"(
+@T.prim_func
+def main(A: T.Buffer((16,), "int32")):
+    x = T.int32()
+    for i in range(T.Let(x * x, where={x: 3})):
+        y = T.int32()
+        for j in T.unroll(T.Let(y + i, where={y: 1})):
+            A[j] = 0
+)";
+  const IRModule module = Parsed(script);
+  const std::string printed = AsText(module);
+  EXPECT_THAT(printed, HasSubstr("        x = T.int32()\n        for i in "));
+  EXPECT_EQ(AsText(Parsed(printed)), printed);
+  EXPECT_TRUE(StructuralEqual(Parsed(printed), module));
+}
+
+TEST(ScriptTest, RegionsDoNotUseVariablesOfLets) {
+  EXPECT_THAT(AsText(Parsed(R"(
+@T.prim_func
+def main(A: T.Buffer((16,), "int32"), B: T.Buffer((16,), "int32")):
+    for i in range(15):
+        with T.block("B"):
+            vi = T.axis.spatial(15, i)
+            x: T.int32 = vi + 1
+            y: T.int32 = B[vi]
+            z = T.int32()
+            B[x] = A[x - 1] + T.Let(A[x + z], where={z: 0}) * B[y]
+)")),
+              HasSubstr("                T.reads(B[0:16], A[vi:vi + 2])\n"
+                        "                T.writes(B[vi + 1])\n"));
+}
+
 // `a < b == c` would be two comparisons joined by `and`.
 TEST(ScriptTest, ComparisonsOfComparisonsHaveParentheses) {
   for (const absl::string_view condition :

@@ -756,8 +756,13 @@ class Eliminator final : public RootVisit {
     if (replaced.empty()) return root;
     T result = Replacer(terms_, replaced).Rewrite(root);
     for (const auto& [var, term] : bound) {
+      // A part may be equivalent to the whole: the variable is none of its own
+      // value.
+      const int key = terms_.KeyOf(term);
+      replaced.erase(key);
       PrimExpr value =
           Replacer(terms_, replaced).RewriteParts(terms_.ExprOf(term));
+      replaced.try_emplace(key, var);
       result = Bind(var, std::move(value), result);
     }
     if (std::is_same_v<T, Stmt> && !bound.empty()) entry_ = Entry::kRoot;

@@ -106,11 +106,14 @@ class IntrinLowerer final : public AnalyzingRewriter {
   }
 
   // The quotient by which a multiple of `b` makes `a` not negative; null if the
-  // least value of `a` is not known.
+  // least value of `a` is not known, or so small that the sum may overflow.
   PrimExpr OffsetOf(const PrimExpr& a, const PrimExpr& b) {
     const ConstIntBound bound = analyzer_.BoundOf(a);
     const DType element = WithLanes(a.dtype(), 1);
-    if (bound.min >= 0 || bound.min <= -MaxOf(element)) return {};
+    const int64_t max = MaxOf(element);
+    if (bound.min >= 0 || bound.min <= -max || bound.max > max + bound.min) {
+      return {};
+    }
     const PrimExpr reach =
         Sub(Sub(b, MakeConst(b.dtype(), 1)), IntImm(element, bound.min));
     return TruncDiv(reach, b);

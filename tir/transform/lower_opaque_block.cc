@@ -40,7 +40,7 @@ class BlockLowerer final : public Rewriter {
 
   PrimExpr VisitVar(const VarNode* var) override {
     const PrimExpr* value = unit_vars_.Find(var);
-    if (value == nullptr) return Var(var);
+    if (value == nullptr || !value->defined()) return Var(var);
     return CastTo(var->dtype(), *value);
   }
 
@@ -74,6 +74,8 @@ class BlockLowerer final : public Rewriter {
     const bool is_unit = IsOne(extent) && loop->annotations().empty();
     if (is_unit) unit_vars_[loop->loop_var().get()] = min;
     Stmt body = Rewrite(loop->body());
+    // A loop beside this one may have the same variable.
+    if (is_unit) unit_vars_[loop->loop_var().get()] = {};
     const Annotations annotations = Split(loop->annotations());
     if (loop->for_kind() == ForKind::kThreadBinding) {
       body =

@@ -1,0 +1,319 @@
+#include "baton/testing/loops_laws.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/verify.h"
+#include "baton/testing/loops_values.h"
+#include "baton/testing/random_loops.h"
+#include "baton/testing/registered_passes.h"
+#include "baton/testing/round_trip.h"
+#include "baton/testing/small_stack.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/verify_memory.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pipeline.h"
+#include "baton/transform/value_promise.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+absl::Status Broken(absl::string_view law, absl::string_view message) {
+  return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
+}
+
+bool Keeps(const Pass& pass, const LoopsLawOptions& options,
+           absl::string_view law) {
+  for (const PassException& waiver : options.waivers) {
+    if (waiver.law == law) return false;
+  }
+  return Keeps(pass.info(), law);
+}
+
+bool IsTooLong(const absl::Status& status) {
+  return absl::IsResourceExhausted(status);
+}
+
+// Compares the functions that are in both modules, as far as they can be run.
+absl::Status CheckNumbers(const Pass& pass, const IRModule& before,
+                          const IRModule& after,
+                          const LoopsLawOptions& options) {
+  const bool checked = Keeps(pass, options, "checked");
+  for (const auto& definition : before.functions<tir::PrimFunc>()) {
+    const auto function = after.Find<tir::PrimFunc>(definition.var->name());
+    if (!function.defined() || function == definition.function) continue;
+    tir::InterpretOptions run = {.max_steps = options.max_steps};
+    absl::StatusOr<std::vector<Tensor>> want =
+        RunOnSmallIntegers(definition.function, run);
+    bool is_checked = want.ok();
+    if (!want.ok()) {
+      // It reads what nothing wrote, or touches more than its blocks name.
+      run.check_initialized = run.check_regions = false;
+      want = RunOnSmallIntegers(definition.function, run);
+    }
+    if (!want.ok()) continue;
+    run.max_steps *= 4;
+    absl::StatusOr<std::vector<Tensor>> got = RunOnSmallIntegers(function, run);
+    if (!got.ok() && IsTooLong(got.status())) continue;
+    if (!got.ok() && is_checked && checked) {
+      return Broken("checked", got.status().message());
+    }
+    if (!got.ok()) {
+      run.check_initialized = run.check_regions = false;
+      got = RunOnSmallIntegers(function, run);
+    }
+    if (!got.ok()) return Broken("values", got.status().message());
+    const std::optional<std::string> other = FirstOtherNumber(
+        *want, *got, pass.info().exact ? 0 : pass.info().tolerance);
+    if (other.has_value()) return Broken("values", *other);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Tensor> NumbersOf(const tir::PrimFunc& function,
+                              const LoopsLawOptions& options) {
+  const absl::StatusOr<std::vector<Tensor>> result =
+      RunOnSmallIntegers(function, {.check_initialized = false,
+                                    .check_regions = false,
+                                    .max_steps = options.max_steps});
+  return result.ok() ? *result : std::vector<Tensor>();
+}
+
+absl::Status CheckTextAndFile(const IRModule& module,
+                              const LoopsLawOptions& options) {
+  const std::string text = AsText(module);
+  BATON_ASSIGN_OR_RETURN(const IRModule again, ParseModule(text, "printed"));
+  BATON_RETURN_IF_ERROR(CheckWellFormed(again));
+  BATON_RETURN_IF_ERROR(CheckRoundTrip(again, /*typed=*/false));
+  if (StructuralEqual(module, again, {.map_free_vars = true})) {
+    if (AsText(again) != text) {
+      return absl::InternalError("printed again, it has another text");
+    }
+  } else {
+    for (const auto& definition : module.functions<tir::PrimFunc>()) {
+      const std::vector<Tensor> was = NumbersOf(definition.function, options);
+      if (was.empty()) continue;
+      const std::optional<std::string> other = FirstOtherNumber(
+          was, NumbersOf(again.Find<tir::PrimFunc>(definition.var->name()),
+                         options));
+      if (other.has_value()) {
+        return absl::InternalError(absl::StrCat(
+            "printed and read, it computes something else: ", *other));
+      }
+    }
+  }
+  return CheckBinaryRoundTrip(module);
+}
+
+absl::StatusOr<IRModule> Prepared(const IRModule& module,
+                                  const LoopsLawOptions& options) {
+  if (options.before.empty()) return module;
+  BATON_ASSIGN_OR_RETURN(const Pass before, ParsePipeline(options.before));
+  return before(module);
+}
+
+}  // namespace
+
+absl::Status CheckLoopsLaws(const Pass& pass, const IRModule& module,
+                            const LoopsLawOptions& options) {
+  const absl::StatusOr<IRModule> given = Prepared(module, options);
+  if (!given.ok()) return Broken("before", given.status().message());
+  PassLawOptions laws = {.waivers = options.waivers};
+  laws.waivers.push_back({"round_trip", "See CheckTextAndFile()."});
+  if (!tir::VerifySSA()(*given).ok()) {
+    laws.waivers.push_back({"no_op", "Equality is that of values."});
+  }
+  BATON_RETURN_IF_ERROR(CheckPassLaws(pass, *given, laws));
+  const SilentStderr silence;
+  const absl::StatusOr<IRModule> result = pass(*given);
+  if (!result.ok() || result->SameAs(*given)) return absl::OkStatus();
+  if (Keeps(pass, options, "round_trip")) {
+    const absl::Status status = CheckTextAndFile(*result, options);
+    if (!status.ok()) return Broken("round_trip", status.message());
+  }
+  if (!Keeps(pass, options, "values")) return absl::OkStatus();
+  return CheckNumbers(pass, *given, *result, options);
+}
+
+absl::Status CheckLoopsLawsOnRandomFunctions(const Pass& pass,
+                                             uint32_t first_seed,
+                                             int num_functions,
+                                             const LoopsLawOptions& options) {
+  for (int i = 0; i < num_functions; ++i) {
+    const uint32_t seed = first_seed + static_cast<uint32_t>(i);
+    const tir::PrimFunc function =
+        RandomLoops(seed, RandomLoopsOptions::Mixed(seed));
+    const absl::Status status =
+        CheckLoopsLaws(pass, ModuleOfLoops(function), options);
+    if (status.ok()) continue;
+    const std::string law(
+        status.message().substr(0, status.message().find(':') + 1));
+    const tir::PrimFunc small =
+        ShrinkLoops(function, [&](const tir::PrimFunc& candidate) {
+          const IRModule smaller = ModuleOfLoops(candidate);
+          return CheckWellFormed(smaller).ok() &&
+                 RunOnSmallIntegers(candidate).ok() &&
+                 absl::StartsWith(
+                     CheckLoopsLaws(pass, smaller, options).message(), law);
+        });
+    const IRModule module = ModuleOfLoops(small);
+    std::string message =
+        absl::StrCat(CheckLoopsLaws(pass, module, options).message(),
+                     "\nfunction of seed ", seed, ", made small");
+    const SilentStderr silence;
+    const absl::StatusOr<IRModule> given = Prepared(module, options);
+    if (given.ok()) {
+      absl::StrAppend(&message, ", as it was given to ", pass.name(), ":\n",
+                      AsText(*given));
+      const absl::StatusOr<IRModule> result = pass(*given);
+      if (result.ok()) absl::StrAppend(&message, "became\n", AsText(*result));
+    } else {
+      absl::StrAppend(&message, ":\n", AsText(module));
+    }
+    return absl::FailedPreconditionError(message);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::pair<std::string, tir::PrimFunc>> DeepLoops(int depth) {
+  using tir::IntImm;
+  using tir::kInt32;
+  using tir::PrimExpr;
+  using tir::Stmt;
+  const auto function = [](const tir::Buffer& buffer, Stmt body) {
+    tir::PrimFuncNode::Parts parts;
+    parts.params = {tir::Var("p", tir::kHandle)};
+    parts.buffers = {{0, buffer}};
+    parts.body = std::move(body);
+    return tir::PrimFunc(std::move(parts));
+  };
+  tir::BufferNode::Parts parts;
+  parts.name = "A";
+  parts.dtype = kInt32;
+  parts.shape = {IntImm(kInt32, 16)};
+  parts.data = tir::Var::Pointer("A", kInt32, "global");
+  const tir::Buffer a(std::move(parts));
+  const PrimExpr zero = IntImm(kInt32, 0);
+  const PrimExpr load = tir::BufferLoad(a, {zero});
+  const Stmt store =
+      tir::BufferStore(a, tir::Add(load, IntImm(kInt32, 1)), {zero});
+  const auto loop = [&](Stmt body) {
+    tir::ForNode::Parts of;
+    of.loop_var = tir::Var("i", kInt32);
+    of.min = zero;
+    of.extent = IntImm(kInt32, 2);
+    of.body = std::move(body);
+    return tir::For(std::move(of));
+  };
+  std::vector<std::pair<std::string, tir::PrimFunc>> result;
+  const auto add = [&](std::string name, auto around) {
+    Stmt body = store;
+    for (int i = 0; i < depth; ++i) body = around(i, std::move(body));
+    result.emplace_back(std::move(name), function(a, std::move(body)));
+  };
+  add("lets", [&](int, Stmt body) -> Stmt {
+    return tir::LetStmt(tir::Var("x", kInt32), load, std::move(body));
+  });
+  add("branches", [&](int i, Stmt body) -> Stmt {
+    return tir::IfThenElse(
+        tir::Binary(tir::BinaryOp::kLT, load, IntImm(kInt32, i)),
+        std::move(body));
+  });
+  add("attributes", [&](int, Stmt body) -> Stmt {
+    return tir::AttrStmt(zero, "pragma_key", zero, std::move(body));
+  });
+  add("whiles", [&](int i, Stmt body) -> Stmt {
+    return tir::While(tir::Binary(tir::BinaryOp::kLT, load, IntImm(kInt32, i)),
+                      std::move(body));
+  });
+  add("sequences", [&](int, Stmt body) -> Stmt {
+    return tir::SeqStmt({store, std::move(body)});
+  });
+  add("allocations", [&](int, Stmt body) -> Stmt {
+    return tir::Allocate(tir::Var::Pointer("m", kInt32, "global"), kInt32,
+                         {IntImm(kInt32, 4)}, IntImm::Bool(true), {},
+                         std::move(body));
+  });
+  add("blocks", [&](int, Stmt body) -> Stmt {
+    tir::BlockNode::Parts block;
+    block.name = "b";
+    block.body = std::move(body);
+    return tir::BlockRealize({}, IntImm::Bool(true),
+                             tir::Block(std::move(block)));
+  });
+  add("loops", [&](int, Stmt body) -> Stmt { return loop(std::move(body)); });
+  // One statement of a deep expression.
+  PrimExpr sum = load;
+  for (int i = 0; i < depth; ++i) {
+    sum = tir::Binary(i % 2 == 0 ? tir::BinaryOp::kAdd : tir::BinaryOp::kMax,
+                      std::move(sum), load);
+  }
+  result.emplace_back("sums", function(a, tir::BufferStore(a, sum, {zero})));
+  return result;
+}
+
+absl::Status CheckLoopsStack(const Pass& pass, int depth,
+                             const LoopsLawOptions& options) {
+  if (!Keeps(pass, options, "stack")) return absl::OkStatus();
+  const SilentStderr silence;
+  absl::Status status;
+  RunWithStack(SmallStackBytesOfThisBuild(), [&] {
+    for (const auto& [name, function] : DeepLoops(depth)) {
+      const absl::StatusOr<IRModule> given =
+          Prepared(ModuleOfLoops(function), options);
+      if (!given.ok()) continue;
+      const absl::StatusOr<IRModule> result = pass(*given);
+      if (result.ok()) {
+        status = CheckWellFormed(*result);
+        if (!status.ok()) {
+          status =
+              Broken("verifies", absl::StrCat(name, ": ", status.message()));
+          return;
+        }
+      } else if (Keeps(pass, options, "runs")) {
+        status =
+            Broken("runs", absl::StrCat(name, ": ", result.status().message()));
+        return;
+      }
+    }
+  });
+  return status;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LoopsLawsTest);
+
+TEST_P(LoopsLawsTest, RandomFunctions) {
+  const char* const is_long = std::getenv("BATON_LONG_TESTS");
+  const absl::Status status = CheckLoopsLawsOnRandomFunctions(
+      pass(), 0,
+      is_long != nullptr && absl::string_view(is_long) == "1" ? 256 : 64);
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST_P(LoopsLawsTest, DeepFunctions) {
+  const absl::Status status = CheckLoopsStack(pass(), 100'000);
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+}  // namespace baton::testing

@@ -1,0 +1,79 @@
+// Checks the laws of passes on functions of loops.
+//
+//   BATON_TEST_LOOPS_LAWS(MyPasses, ::testing::Values("my.RemoveCopies"));
+//
+// makes a GoogleTest for each pass and each kind of program: random functions
+// (random_loops.h), of which one that breaks a law is shrunk before it is
+// shown, and deep ones. Link the pass and `//tir`.
+//
+// The laws are those of pass_laws.h, and these, by their names in messages:
+//
+//   checked     the result runs in the interpreter with all checks: it stays in
+//               its buffers and reads what is written, and its blocks name what
+//               they touch
+//   round_trip  text has a variable for each definition and a block around
+//               blocks. A function that is otherwise is another one when it is
+//               read again, which computes the same and stays as it is
+//
+// A pass that does not keep one has a waiver in its PassInfo. `no_op` is for
+// functions that define each variable once.
+
+#ifndef BATON_TESTING_LOOPS_LAWS_H_
+#define BATON_TESTING_LOOPS_LAWS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "baton/ir/module.h"
+#include "baton/testing/pass_laws.h"
+#include "baton/tir/ir/function.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_info.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+
+struct LoopsLawOptions {
+  // Further waivers than those of the pass.
+  std::vector<PassException> waivers = {};
+  // The pipeline that makes functions what the pass must be given.
+  std::string before = {};
+  // Functions that take more steps are not run.
+  int64_t max_steps = 2'000'000;
+};
+
+// Checks all laws but `stack` on one well-formed module of loops. The error is
+// FailedPrecondition; its message begins with the name of the broken law and a
+// colon.
+absl::Status CheckLoopsLaws(const Pass& pass, const IRModule& module,
+                            const LoopsLawOptions& options = {});
+
+// Checks the laws on random functions from `first_seed` on. The error shows the
+// smallest function found that breaks the same law, and its seed.
+absl::Status CheckLoopsLawsOnRandomFunctions(
+    const Pass& pass, uint32_t first_seed, int num_functions,
+    const LoopsLawOptions& options = {});
+
+// Functions of `depth` nested statements, by name.
+std::vector<std::pair<std::string, tir::PrimFunc>> DeepLoops(int depth);
+
+// Runs the pass on DeepLoops() in a small stack. Too deep recursion ends the
+// process.
+absl::Status CheckLoopsStack(const Pass& pass, int depth,
+                             const LoopsLawOptions& options = {});
+
+// The parameter is a pass, written as in a pipeline.
+class LoopsLawsTest : public PassLawsTest {};
+
+#define BATON_TEST_LOOPS_LAWS(name, passes)              \
+  using LoopsLawsTest = ::baton::testing::LoopsLawsTest; \
+  INSTANTIATE_TEST_SUITE_P(name, LoopsLawsTest, passes,  \
+                           ::baton::testing::PassTestName)
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_LOOPS_LAWS_H_

@@ -1,0 +1,60 @@
+// Makes random functions of loops, and shrinks them.
+//
+//   for (uint32_t seed = 0; seed < 1000; ++seed) {
+//     const tir::PrimFunc function =
+//         RandomLoops(seed, RandomLoopsOptions::Mixed(seed));
+//     if (Breaks(function)) {
+//       ADD_FAILURE() << AsText(ModuleOf(ShrinkLoops(function, Breaks)));
+//     }
+//   }
+
+#ifndef BATON_TESTING_RANDOM_LOOPS_H_
+#define BATON_TESTING_RANDOM_LOOPS_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "baton/ir/module.h"
+#include "baton/tir/ir/function.h"
+
+namespace baton::testing {
+
+struct RandomLoopsOptions {
+  int size = 5;  // the number of computations
+  // Computations are blocks below a root block, as schedules take them.
+  bool blocks = true;
+  // Conditions, lets, while loops, allocations and other statements.
+  bool statements = false;
+  bool vectors = false;   // ramps as indices, vectorized loops
+  bool threads = false;   // a loop over threads
+  bool symbolic = false;  // extents that are variables
+  // Loops beside one another use one variable.
+  bool shared_variables = false;
+
+  // A different mixture for each of 32 consecutive seeds.
+  static RandomLoopsOptions Mixed(uint32_t seed);
+};
+
+// Makes a well-formed function of buffers and numbers. Run on small integers
+// (loops_values.h) it keeps within buffers and ranges of integers, reads only
+// what is written, divides by no zero, and computes floats without rounding, so
+// that sums in another order are equal; blocks name the regions that they
+// touch; iterations of parallel loops are independent. Extents that are
+// variables must be positive. Equal seeds and options give equal functions on
+// every machine.
+tir::PrimFunc RandomLoops(uint32_t seed,
+                          const RandomLoopsOptions& options = {});
+
+// The module whose `main` is `function`.
+IRModule ModuleOfLoops(const tir::PrimFunc& function);
+
+// Shrinks `function`, for which `fails` must be true, to a small one for which
+// it is still true: leaves out statements, and replaces expressions by parts of
+// them or by zero. Calls `fails` at most `max_calls` times.
+tir::PrimFunc ShrinkLoops(tir::PrimFunc function,
+                          absl::FunctionRef<bool(const tir::PrimFunc&)> fails,
+                          int max_calls = 2000);
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_RANDOM_LOOPS_H_
