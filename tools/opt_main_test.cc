@@ -152,7 +152,7 @@ TEST(BatonOptTest, ConfigReachesPasses) {
   // Settings that only the reference reads are accepted.
   EXPECT_EQ(functions(""),
             functions("--config=relay.collage.tvm_max_depth=8,"
-                      "tir.disable_vectorize=true,"
+                      "tir.disable_assert=true,"
                       "tir.UnrollLoop={auto_max_step=1}"));
 }
 

@@ -28,16 +28,10 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"tir.debug_keep_trivial_loop", false, kUnread},
     {"tir.detect_global_barrier", false, kUnread},
     {"tir.disable_assert", false, kUnread},
-    {"tir.disable_cse_tir", false, kUnread},
-    {"tir.disable_storage_rewrite", false, kUnread},
-    {"tir.disable_vectorize", false, kUnread},
     {"tir.enable_debug", false, kUnread},
-    {"tir.enable_equiv_terms_in_cse_tir", false, kUnread},
-    {"tir.instrument_bound_checkers", false, kUnread},
     {"tir.is_entry_func", false, kUnread},
     {"tir.noalias", true, kUnread},
     {"tir.ptx_ldg32", false, kUnread},
-    {"tir.use_async_copy", false, kUnread},
     {"tir.usmp.enable", false, kUnread},
     {"tir.usmp.use_workspace_io", false, kUnread},
 };
@@ -72,7 +66,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"relay.ext.ethos-u.options", {}, kUnread},
     {"relay.ext.verilator.options", {}, kUnread},
     {"relay.ext.vitis_ai.options", {}, kUnread},
-    {"tir.add_lower_pass", {}, kUnread},
 };
 
 }  // namespace

@@ -609,9 +609,10 @@ class Machine {
     if (op == nullptr) {
       return Fail(node, "calls of other functions cannot be interpreted");
     }
-    const absl::string_view name =
+    absl::string_view name =
         absl::StripPrefix(absl::string_view(op->name()), "tir.");
-    const absl::Span<const PrimExpr> args = node->args();
+    absl::Span<const PrimExpr> args = node->args();
+    OfTargets(node->dtype(), name, args);
     if (name == "if_then_else" && args.size() == 3) {
       return Choose(args[0], args[1], args[2]);
     }
@@ -664,6 +665,24 @@ class Machine {
       result.lanes.push_back(element);
     }
     return result;
+  }
+
+  // Calls of LLVM's intrinsics and of functions of the C library on float32,
+  // as calls of the intrinsics that compute the same.
+  static void OfTargets(DType dtype, absl::string_view& name,
+                        absl::Span<const PrimExpr>& args) {
+    const auto* called = args.empty() ? nullptr : args[0].As<StringImmNode>();
+    if (called == nullptr) return;
+    absl::string_view other = called->value();
+    if (name == "call_llvm_pure_intrin" && args.size() > 2 &&
+        absl::ConsumePrefix(&other, "llvm.")) {
+      name = other == "fmuladd" ? "fma" : other == "ctpop" ? "popcount" : other;
+      args.remove_prefix(2);
+    } else if (name == "call_pure_extern" && args.size() > 1 &&
+               dtype == DType::Float(32) && absl::ConsumeSuffix(&other, "f")) {
+      name = other;
+      args.remove_prefix(1);
+    }
   }
 
   // A call of a function of the C library, of doubles.

@@ -1,9 +1,12 @@
 // LowerIntrin: computes flooring divisions by truncating ones, shifts and
-// masks.
+// masks, and functions by those of the target.
 //
 //   i // 4      T.shift_right(i, 2)
 //   i % 4       T.bitwise_and(i, 3)
 //   i // 3      T.Div(i, 3)   where i is not negative
+//   T.exp(x)    T.call_llvm_pure_intrin("float32", "llvm.exp", T.uint32(1), x)
+//               for the target llvm
+//               T.call_pure_extern("float32", "expf", x)   for the target c
 
 #ifndef BATON_TIR_TRANSFORM_LOWER_INTRIN_H_
 #define BATON_TIR_TRANSFORM_LOWER_INTRIN_H_
@@ -13,8 +16,9 @@
 namespace baton::tir {
 
 // Where the signs of operands are not known, corrects the truncated result.
-// Each function must have a target. Calls of intrinsics stay: code generators
-// have them.
+// Each function must have a target. For llvm, products of floating-point
+// numbers are added with one rounding. Calls stay where the target has no rule:
+// all of targets other than llvm and c.
 Pass LowerIntrin();
 
 }  // namespace baton::tir

@@ -1,7 +1,24 @@
+#include "baton/transform/config.h"
 #include "baton/transform/pipeline.h"
 
 namespace baton::tir {
 namespace {
+
+// Settings of the reference's lowering. The steps below name them.
+[[maybe_unused]] const ConfigKey<bool> kSettings[] = {
+    {"tir.disable_vectorize", false,
+     "tir.lower makes loops of vectorized loops."},
+    {"tir.disable_storage_rewrite", false,
+     "tir.lower gives each buffer memory of its own."},
+    {"tir.use_async_copy", false,
+     "tir.lower makes asynchronous copies calls of the device."},
+    {"tir.instrument_bound_checkers", false,
+     "tir.lower checks indices before stores."},
+    {"tir.disable_cse_tir", false,
+     "tir.lower computes equal expressions where they are."},
+    {"tir.enable_equiv_terms_in_cse_tir", false,
+     "tir.lower computes equivalent expressions once, too."},
+};
 
 // The order is that of the reference's lowering of functions with blocks;
 // passes that only schedules of tensor expressions need are left out.
@@ -9,7 +26,8 @@ BATON_REGISTER_PIPELINE(
     "tir.lower",
     {.doc = "Lowers functions with blocks to loops over flat memory.",
      .steps =
-         {{"tir.TextureFlatten",
+         {{"tir.AddedLowerPasses{phase=0}", "Users' passes see all."},
+          {"tir.TextureFlatten",
            "Memory for images is none of the memory "
            "that the passes below know."},
           {"tir.LowerCrossThreadReduction",
@@ -57,17 +75,28 @@ BATON_REGISTER_PIPELINE(
           {"tir.NarrowDataType{target_bits=32}",
            "Indices of flat memory that fit are computed with 32 bits."},
           {"tir.Simplify", "Loop partition needs simple conditions."},
+          {"tir.AddedLowerPasses{phase=1}",
+           "Users' passes see flat memory and simple conditions."},
           {"tir.LoopPartition",
            "Conditions go where they are known, before loops become "
            "vectors."},
-          {"tir.VectorizeLoop", "Vectors, before loops are unrolled."},
+          {"WhenConfig{key=tir.disable_vectorize,is=false}"
+           "(tir.VectorizeLoop)",
+           "Vectors, before loops are unrolled."},
+          {"WhenConfig{key=tir.disable_vectorize}"
+           "(tir.VectorizeLoop{enable_vectorize=false})",
+           "What is left of vectorized loops are loops."},
           {"tir.InjectVirtualThread",
            "Virtual threads run one after the other."},
           {"tir.InjectDoubleBuffer",
            "Filling ahead splits loops, which still are loops here."},
-          {"tir.StorageRewrite",
+          {"WhenConfig{key=tir.disable_storage_rewrite,is=false}"
+           "(tir.StorageRewrite)",
            "Memory is shared when all allocations are known."},
+          {"WhenConfig{key=tir.use_async_copy}(tir.LowerAsyncDMA)",
+           "Copies become calls while loops still show what is copied."},
           {"tir.UnrollLoop", "Unrolled loops would hide what is shared."},
+          {"tir.AddedLowerPasses{phase=2}", "Users' passes see final loops."},
           {"tir.RenormalizeSplitPattern",
            "Quotients of rests, which unrolling and splitting make, become "
            "rests of quotients."},
@@ -77,9 +106,21 @@ BATON_REGISTER_PIPELINE(
            "A choice must not compute what may fail."},
           {"tir.HoistIfThenElse",
            "Conditions go out of the loops that do not change them."},
-          {"tir.CommonSubexprElimTIR",
+          {"tir.AddedLowerPasses{phase=3}",
+           "Users' passes see all but common subexpressions."},
+          {"WhenConfig{key=tir.instrument_bound_checkers}"
+           "(tir.InstrumentBoundCheckers)",
+           "Checks are of final indices."},
+          {"WhenConfig{key=tir.disable_cse_tir,is=false}"
+           "(WhenConfig{key=tir.enable_equiv_terms_in_cse_tir,is=false}"
+           "(tir.CommonSubexprElimTIR),"
+           "WhenConfig{key=tir.enable_equiv_terms_in_cse_tir}"
+           "(tir.CommonSubexprElimTIR{identify_equiv_terms=true}))",
            "Indices that are computed often are computed once, after all "
-           "that changes them."}},
+           "that changes them."},
+          {"WhenConfig{key=tir.instrument_lwp}"
+           "(tir.InstrumentProfileIntrinsics)",
+           "Marks are of the loops that run."}},
      .not_idempotent = "Common subexpressions get new variables, which a "
                        "second run may find more in."});
 

@@ -1,0 +1,34 @@
+// AddedLowerPasses: runs the passes that a context adds to the pipeline
+// tir.lower.
+//
+//   --config=tir.add_lower_pass=[[1,tir.Simplify],[2,"A,B{n=1}"]]
+
+#ifndef BATON_TIR_TRANSFORM_ADDED_LOWER_PASSES_H_
+#define BATON_TIR_TRANSFORM_ADDED_LOWER_PASSES_H_
+
+#include <cstdint>
+
+#include "baton/base/fields.h"
+#include "baton/transform/pass.h"
+
+namespace baton::tir {
+
+struct AddedLowerPassesOptions {
+  int64_t phase = 0;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("phase", &AddedLowerPassesOptions::phase,
+      "The phase that has ended: 0 before all, 3 before common "
+      "subexpressions.",
+      kRequired);
+  }
+};
+
+// Phase 3 has the passes of all higher numbers, too. The setting is a list of
+// pairs, each a phase and the text of a pipeline.
+Pass AddedLowerPasses(AddedLowerPassesOptions options);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_TRANSFORM_ADDED_LOWER_PASSES_H_
