@@ -2,7 +2,8 @@
 // same values, on plain arguments and on special numbers.
 //
 // Programs with a part that ONNX cannot express are refused by the exporter and
-// passed over; the test counts both. BATON_LONG_TESTS=1 tries more programs.
+// passed over; the test counts both. BATON_LONG_TESTS=1 tries more programs,
+// BATON_PROGRAMS=N as many, from seed BATON_FIRST_SEED on.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/instrument/compare_values.h"
@@ -38,9 +41,15 @@ namespace {
 // Sums are made in other orders, and functions are written as formulas.
 constexpr double kTolerance = 1e-3;
 
+uint32_t Setting(const char* name, uint32_t otherwise) {
+  const char* const text = std::getenv(name);
+  uint32_t value = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
+}
+
 uint32_t NumPrograms() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) == "1" ? 4000 : 300;
+  return Setting("BATON_PROGRAMS",
+                 Setting("BATON_LONG_TESTS", 0) == 1 ? 4000 : 300);
 }
 
 // The tensors in a value, in order: the exporter writes tuples of tuples so.
@@ -101,13 +110,37 @@ std::string Difference(const IRModule& before, const IRModule& after,
              : std::string(compared.message());
 }
 
+// What an exported operator computes otherwise, by its name in the text of a
+// program: results of such programs are compared for plain arguments only.
+struct KnownException {
+  absl::string_view op;
+  absl::string_view reason;
+};
+constexpr KnownException kKnownExceptions[] = {
+    {"nn.layer_norm", "NaN and infinities pass sums in another order"},
+};
+
+bool HasException(absl::string_view text) {
+  for (const KnownException& exception : kKnownExceptions) {
+    if (absl::StrContains(text, exception.op)) return true;
+  }
+  return false;
+}
+
 TEST(OnnxExportLawTest, WhatIsWrittenAndReadGivesTheSameValues) {
   uint32_t written = 0;
   uint32_t compared = 0;
-  for (uint32_t seed = 0; seed < NumPrograms(); ++seed) {
+  const uint32_t first = Setting("BATON_FIRST_SEED", 0);
+  for (uint32_t seed = first; seed < first + NumPrograms(); ++seed) {
     RandomProgramOptions options;
+    if (seed % 4 == 3) {
+      options = RandomProgramOptions::Hard(seed / 4);
+      options.effects = false;
+      options.data_types = false;
+    } else {
+      options.networks = seed % 2 == 0;
+    }
     options.size = 10 + static_cast<int>(seed % 5) * 8;
-    options.networks = seed % 2 == 0;
     const absl::StatusOr<IRModule> module = RandomProgram(seed, options);
     ASSERT_TRUE(module.ok()) << module.status().message();
     const absl::StatusOr<IRModule> again =
@@ -131,6 +164,12 @@ TEST(OnnxExportLawTest, WhatIsWrittenAndReadGivesTheSameValues) {
     for (Value& arg : zeros) arg = WithZeros(arg);
     EXPECT_EQ(Difference(*module, *again, zeros, compared), "")
         << "seed " << seed << " with zeros\n"
+        << AsText(*module);
+    if (HasException(AsText(*module))) continue;
+    std::vector<Value> special = *args;
+    for (Value& arg : special) arg = WithSpecialNumbers(arg);
+    EXPECT_EQ(Difference(*module, *again, special, compared), "")
+        << "seed " << seed << " with special numbers\n"
         << AsText(*module);
   }
   std::printf("%u of %u programs can be written, %u results were compared.\n",

@@ -87,22 +87,16 @@ class Choices {
   uint64_t state_ = 0xcbf29ce484222325;
 };
 
-constexpr int64_t kInts[] = {0,
-                             1,
-                             -1,
-                             2,
-                             3,
-                             4,
-                             -2,
-                             -5,
-                             1000000,
-                             INT32_MAX,
-                             INT32_MIN,
-                             int64_t{1} << 31,
-                             int64_t{1} << 62,
-                             -(int64_t{1} << 62),
-                             INT64_MAX,
-                             INT64_MIN};
+constexpr int64_t kInts[] = {
+    0, 1, -1, 2, 3, 4, -2, -5, 1000000, INT32_MAX, INT32_MIN, INT64_MAX,
+    INT64_MIN, (int64_t{1} << 15) + 1, (int64_t{1} << 16) - 1,
+    (int64_t{1} << 20) + 1, int64_t{1} << 21, (int64_t{1} << 30) - 1,
+    (int64_t{1} << 30) + 1, int64_t{1} << 31, (int64_t{1} << 31) + 1,
+    // The squares of these wrap to 0, 1 and more.
+    int64_t{1} << 32, (int64_t{1} << 32) - 1, (int64_t{1} << 32) + 1,
+    3037000500, int64_t{1} << 33, int64_t{1} << 48, int64_t{1} << 61,
+    int64_t{1} << 62, -(int64_t{1} << 62), (int64_t{1} << 62) - 1,
+    -(int64_t{1} << 32)};
 constexpr double kFloats[] = {0.0,
                               1.0,
                               -1.0,

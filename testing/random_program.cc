@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include <utility>
@@ -99,6 +100,7 @@ class Generator {
         left_ = left - left / 4;
         globals_.push_back(GlobalVar(name));
       }
+      if (options_.doubling) AddDoubling(module);
     }
     const Sort sort =
         options_.networks
@@ -169,6 +171,29 @@ class Generator {
     return Function(std::move(params), std::move(body));
   }
 
+  // Functions to inline: each calls the next one on its own result, twice.
+  void AddDoubling(IRModule& module) {
+    const int depth = 2 + Random(4);
+    for (int i = 0; i <= depth; ++i) {
+      std::vector<Var> params = {Var("a", TypeOf(Sort::kVector, choice_))};
+      if (options_.networks) {
+        params.emplace_back("m", TypeOf(Sort::kMatrix, choice_));
+        params.emplace_back("i", TypeOf(Sort::kImage, choice_));
+      }
+      const auto next = [&](Expr a) {
+        std::vector<Expr> args(params.begin(), params.end());
+        args[0] = std::move(a);
+        return Call(GlobalVar(absl::StrCat("d", i + 1)), args);
+      };
+      const Expr body = i < depth ? Expr(next(next(params[0])))
+                                  : relay::Maximum(params[0], RandomConst({2}));
+      module.Set(absl::StrCat("d", i),
+                 Function(params, body, TypeOf(Sort::kVector, choice_))
+                     .WithAttr(std::string(attr::kInline), 1));
+    }
+    globals_.push_back(GlobalVar("d0"));
+  }
+
   // Multiples of 1/16 up to 1/2, or from there to 1 if `positive`. Often with
   // zeros and ones, as of channels that are pruned and gammas that are not
   // trained yet, and with minus ones; now and then all of them tiny or huge, as
@@ -194,6 +219,22 @@ class Generator {
       // A power of two: what is computed has as many bits as before.
       const float scale = constants_() % 2 == 0 ? 0x1p-30f : 0x1p30f;
       for (float& value : values) value *= scale;
+    }
+    if (options_.special_constants && constants_() % 4 == 0) {
+      constexpr float kInfinity = std::numeric_limits<float>::infinity();
+      constexpr float kSpecial[] = {std::numeric_limits<float>::quiet_NaN(),
+                                    kInfinity,
+                                    -kInfinity,
+                                    -0.0f,
+                                    std::numeric_limits<float>::max(),
+                                    std::numeric_limits<float>::lowest(),
+                                    std::numeric_limits<float>::denorm_min(),
+                                    std::numeric_limits<float>::min()};
+      for (float& value : values) {
+        if (constants_() % 3 == 0) {
+          value = kSpecial[constants_() % std::size(kSpecial)];
+        }
+      }
     }
     return Constant(
         *Tensor::FromValues<float>({shape.begin(), shape.size()}, values));
@@ -257,6 +298,8 @@ class Generator {
       const Expr closure = Operand(Sort::kClosure);
       return Call(closure, {V()});
     }
+    if (options_.casts && Random(4) == 0) return Casts();
+    if (options_.towers && Random(6) == 0) return Tower();
     const Expr a = V();
     switch (Random(7)) {
       case 0:
@@ -275,6 +318,47 @@ class Generator {
       default:
         return relay::Add(a, V());
     }
+  }
+
+  // A chain of casts through two or three types, of numbers that some of them
+  // do not hold.
+  Expr Casts() {
+    constexpr DType kTypes[] = {
+        DType::Float(16), DType::Float(32), DType::Float(64), DType::BFloat(16),
+        DType::Int(8),    DType::Int(16),   DType::Int(32),   DType::Int(64),
+        DType::UInt(8),   DType::UInt(16),  DType::UInt(32),  DType::UInt(64),
+        DType::Bool()};
+    constexpr float kScales[] = {1,       100,     300,       2049,
+                                 65535,   0x1p16f, 0x1.8p24f, 0x1.8p23f,
+                                 0x1p31f, 0x1p32f, 0x1p63f,   1e-3f};
+    Expr e = relay::Multiply(V(), Const(kScales[static_cast<size_t>(Random(
+                                      static_cast<int>(std::size(kScales))))]));
+    for (int i = 2 + Random(2); i > 0; --i) {
+      e = relay::Cast(std::move(e), kTypes[static_cast<size_t>(Random(
+                                        static_cast<int>(std::size(kTypes))))]);
+    }
+    return relay::Cast(std::move(e), DType::Float(32));
+  }
+
+  // A part of a tuple that shares its parts, at once or as the argument of a
+  // function.
+  Expr Tower() {
+    const int depth = 2 + Random(5);
+    Expr tower = V();
+    Type type = TypeOf(Sort::kVector, choice_);
+    for (int i = 0; i < depth; ++i) {
+      tower = Tuple({tower, tower});
+      type = TupleType({type, type});
+    }
+    const auto part = [&](Expr whole) {
+      for (int i = 0; i < depth; ++i) {
+        whole = TupleGetItem(std::move(whole), Random(2));
+      }
+      return whole;
+    };
+    if (Random(2) == 0) return part(std::move(tower));
+    const Var p(Name("p"), type);
+    return Call(Function({p}, part(p)), {std::move(tower)});
   }
 
   Expr NetworkVector() {
@@ -763,6 +847,15 @@ RandomProgramOptions RandomProgramOptions::Mixed(uint32_t seed) {
           .networks = (seed & 1) == 0,
           .data_types = (seed & 2) != 0,
           .functions = (seed & 4) != 0};
+}
+
+RandomProgramOptions RandomProgramOptions::Hard(uint32_t seed) {
+  RandomProgramOptions options = Mixed(seed);
+  options.casts = true;
+  options.special_constants = seed % 3 == 0;
+  options.towers = seed % 5 == 0;
+  options.doubling = true;
+  return options;
 }
 
 absl::StatusOr<IRModule> RandomProgram(uint32_t seed,

@@ -27,9 +27,20 @@ struct RandomProgramOptions {
   bool networks = false;    // matrices and images; operators of all kinds
   bool data_types = false;  // constructors and match
   bool functions = false;   // closures as values, recursion, global functions
+  // Chains of casts through numbers of any type, of values near their ends.
+  bool casts = false;
+  // NaN, infinities, zeros of both signs and the ends of the range among the
+  // elements of constants.
+  bool special_constants = false;
+  // Tuples whose two fields are one tuple, several levels deep.
+  bool towers = false;
+  // Functions to inline that call the next one twice; needs `functions`.
+  bool doubling = false;
 
   // A different mixture for each of 16 consecutive seeds; sizes from 10 to 70.
   static RandomProgramOptions Mixed(uint32_t seed);
+  // As Mixed, with all that rewrites get wrong or too large.
+  static RandomProgramOptions Hard(uint32_t seed);
 };
 
 // Makes a module whose `main` consists of lets, branches, local functions,

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -232,6 +233,79 @@ absl::StatusOr<Outputs> Attention::Convert() {
   return Outputs{std::move(result), key_, value_, steps[mode]};
 }
 
+// `x`, of the type of input 0 of the one graph that the attribute `name` is, as
+// that graph's result; `x` itself if there is none.
+absl::StatusOr<Expr> Modified(NodeContext& node, absl::string_view name,
+                              Expr x) {
+  BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
+  if (!node.HasAttr(name)) return x;
+  BATON_ASSIGN_OR_RETURN(const absl::string_view graph, node.Graph(name));
+  BATON_ASSIGN_OR_RETURN(const Outputs results,
+                         node.graphs().ConvertGraph(graph, {&x, 1}, name));
+  if (results.size() != 1 || !results[0].defined()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the graph ", name, " must have one output"));
+  }
+  return results[0];
+}
+
+// Attention whose scores and weights go through graphs that the node has.
+absl::StatusOr<Outputs> FlexAttention(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* query,
+                         TensorTypeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* key,
+                         TensorTypeOf(node.Input(1)));
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* value,
+                         TensorTypeOf(node.Input(2)));
+  for (const TensorTypeNode* type : {query, key, value}) {
+    if (type->rank() != 4 || !type->dim(1).is_const() ||
+        !type->dim(3).is_const() || type->dim(1).value() < 1) {
+      return absl::UnimplementedError(
+          "the number and the size of heads must be known");
+    }
+  }
+  const int64_t heads = query->dim(1).value();
+  const int64_t kv_heads = key->dim(1).value();
+  if (value->dim(1).value() != kv_heads || heads % kv_heads != 0) {
+    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+  }
+  const DType dtype = query->dtype();
+  DType precision = dtype == DType::Float(64) ? dtype : DType::Float(32);
+  if (const int64_t type = node.Int("softmax_precision", 0); type != 0) {
+    BATON_ASSIGN_OR_RETURN(precision, DTypeOf(type));
+  }
+  const auto in = [](Expr x, DType from, DType to) {
+    return from == to ? x : relay::Cast(std::move(x), to);
+  };
+  const auto for_all = [heads, kv_heads](const Expr& x) {
+    return heads == kv_heads ? x : relay::Repeat(x, heads / kv_heads, 1);
+  };
+  const Expr scale = ScalarLike(
+      std::sqrt(node.Float(
+          "scale", 1 / std::sqrt(static_cast<double>(query->dim(3).value())))),
+      node.Input(0));
+  BATON_ASSIGN_OR_RETURN(const Expr queries,
+                         node.Typed(Multiply(node.Input(0), scale)));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr keys,
+      node.Typed(relay::Transpose(Multiply(for_all(node.Input(1)), scale),
+                                  Ints{0, 1, 3, 2})));
+  BATON_ASSIGN_OR_RETURN(Expr scores,
+                         MatrixProduct(node, queries, keys, DType()));
+  BATON_ASSIGN_OR_RETURN(
+      scores,
+      Modified(node, "score_mod", in(std::move(scores), dtype, precision)));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr weights,
+      Modified(node, "prob_mod", relay::nn::Softmax(std::move(scores))));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr values,
+      node.Typed(in(for_all(node.Input(2)), value->dtype(), precision)));
+  BATON_ASSIGN_OR_RETURN(Expr result,
+                         MatrixProduct(node, weights, values, DType()));
+  return One(in(std::move(result), precision, value->dtype()));
+}
+
 absl::StatusOr<Outputs> ConvertAttention(NodeContext& node) {
   return Attention(node).Convert();
 }
@@ -321,6 +395,9 @@ BATON_ONNX_CONVERTERS({
     {"Attention", ConvertAttention, 23},
     {"RotaryEmbedding", RotaryEmbedding, 23},
     {"TensorScatter", TensorScatter, 24},
+    {.op = "FlexAttention",
+     .convert = FlexAttention,
+     .domain = "ai.onnx.preview"},
 });
 
 }  // namespace

@@ -85,6 +85,9 @@ absl::StatusOr<Expr> ToNarrowFloat(const Expr& x, DType from,
     return ToExponent(from == kFloat32 ? x : Cast(x, kFloat32), saturates,
                       rounding);
   }
+  const bool has_nan =
+      format.has_infinity || format.is_nan_last || format.is_nan_minus_zero;
+  saturates = saturates || !has_nan;
   // A value of float64 is rounded once, from there.
   const bool is_wide = from == DType::Float(64);
   const DType real_type = is_wide ? from : kFloat32;
@@ -107,9 +110,7 @@ absl::StatusOr<Expr> ToNarrowFloat(const Expr& x, DType from,
                      Scalar(real_type, std::ldexp(1, format.min_exponent()))),
       Scalar(real_type, std::ldexp(1, -format.mantissa_bits)));
   Expr rounded = Multiply(relay::Round(relay::Divide(bounded, unit)), unit);
-  const bool has_nan =
-      format.has_infinity || format.is_nan_last || format.is_nan_minus_zero;
-  if (!saturates && has_nan) {
+  if (!saturates) {
     const Expr beyond =
         format.has_infinity
             ? Multiply(rounded, Scalar(real_type, HUGE_VAL))

@@ -13,7 +13,8 @@
 namespace baton::onnx {
 
 // `x`, of elements `from`, rounded to values of `format`, as float32. Values
-// beyond the largest become it if `saturates`, otherwise infinity or NaN.
+// beyond the largest become it if `saturates`, or if the format has no NaN;
+// otherwise infinity or NaN.
 // `rounding` is that of exponents alone: "up", "down" or "nearest". All other
 // formats round to nearest, ties to even.
 absl::StatusOr<Expr> ToNarrowFloat(const Expr& x, DType from,

@@ -649,15 +649,16 @@ Expr Axis(int64_t n, bool is_last, const Expr& like) {
 // pixels around a point times their weights, which are not added.
 absl::StatusOr<Outputs> MaxOfPoints(NodeContext& node, const Boxes& boxes,
                                     const Expr (&positions)[2],
-                                    const int64_t (&wanted)[2], int64_t samples,
+                                    const int64_t (&wanted)[2],
+                                    const int64_t (&samples)[2],
                                     int64_t count) {
   const Expr& x = node.Input(0);
   const auto scalar = [&x](double value) { return ScalarLike(value, x); };
   const auto index = [](int64_t value) {
     return relay::Const(Tensor::Scalar<int64_t>(value));
   };
-  const int64_t rows = wanted[0] * samples;
-  const int64_t columns = wanted[1] * samples;
+  const int64_t rows = wanted[0] * samples[0];
+  const int64_t columns = wanted[1] * samples[1];
   Expr at[2][2];      // the pixels before and behind a point
   Expr weight[2][2];  // (count, rows, 1) and (count, 1, columns)
   Expr is_inside;
@@ -697,9 +698,82 @@ absl::StatusOr<Outputs> MaxOfPoints(NodeContext& node, const Boxes& boxes,
   }
   best = relay::Where(relay::Reshape(is_inside, {count, 1, rows * columns}),
                       best, scalar(0));
-  return One(relay::Max(relay::Reshape(best, {count, channels, wanted[0],
-                                              samples, wanted[1], samples}),
-                        {.axis = Ints{3, 5}}));
+  return One(
+      relay::Max(relay::Reshape(best, {count, channels, wanted[0], samples[0],
+                                       wanted[1], samples[1]}),
+                 {.axis = Ints{3, 5}}));
+}
+
+// MaxOfPoints for `boxes` and the images `batch` that they are in.
+absl::StatusOr<Outputs> MaxOfBoxes(NodeContext& node, const Expr& boxes,
+                                   const Expr& batch, int64_t count,
+                                   const int64_t (&wanted)[2],
+                                   const int64_t (&samples)[2],
+                                   bool half_pixel) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const Boxes read, ReadBoxes(node, boxes, batch));
+  const auto scalar = [&x](double value) { return ScalarLike(value, x); };
+  // The points along an axis: (count, points, 1).
+  Expr positions[2];
+  for (int i = 0; i < 2; ++i) {
+    const int64_t points = wanted[i] * samples[i];
+    const Expr begin =
+        half_pixel ? Subtract(read.low[i], scalar(0.5)) : read.low[i];
+    Expr length = Subtract(read.high[i], read.low[i]);
+    if (!half_pixel) length = relay::Maximum(length, scalar(1));
+    positions[i] =
+        Add(begin,
+            Multiply(Multiply(Add(Axis(points, false, x), scalar(0.5)), length),
+                     scalar(1.0 / static_cast<double>(points))));
+  }
+  return MaxOfPoints(node, read, positions, wanted, samples, count);
+}
+
+// As many samples along an axis as a bin of a box has pixels, rounded up. The
+// boxes must be known.
+absl::StatusOr<Outputs> MaxOfAllPixels(NodeContext& node, int64_t count,
+                                       const int64_t (&wanted)[2],
+                                       bool half_pixel) {
+  constexpr int64_t kMaxBoxes = 1000;
+  BATON_ASSIGN_OR_RETURN(const Tensor known, node.Constant(1));
+  BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(node.Input(0)));
+  if (count < 1 || count > kMaxBoxes || known.shape() != Ints{count, 4} ||
+      shape.size() != 4) {
+    return absl::UnimplementedError(
+        "maxima of a number of samples that depends on the boxes are not "
+        "supported for this number of boxes");
+  }
+  const auto scale = static_cast<float>(node.Float("spatial_scale", 1));
+  std::vector<Expr> parts;
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t samples[2];
+    for (int i = 0; i < 2; ++i) {
+      const auto corner = [&](int64_t column) {
+        return static_cast<float>(known.AtAsDouble(4 * k + column)) * scale;
+      };
+      float length = corner(3 - i) - corner(1 - i);
+      if (!half_pixel) length = std::max(length, 1.0f);
+      const float pixels = std::ceil(length / static_cast<float>(wanted[i]));
+      if (!(pixels * static_cast<float>(wanted[i]) <
+            static_cast<float>(kMaxPoints))) {
+        return absl::InvalidArgumentError("the size of a box");
+      }
+      samples[i] = static_cast<int64_t>(std::max(pixels, 0.0f));
+    }
+    if (samples[0] == 0 || samples[1] == 0) {
+      BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(0)));
+      parts.push_back(relay::Zeros({1, shape[1], wanted[0], wanted[1]}, dtype));
+      continue;
+    }
+    const auto row = [k](const Expr& rows) {
+      return relay::StridedSlice(rows, {k}, {k + 1}, {.axes = Ints{0}});
+    };
+    BATON_ASSIGN_OR_RETURN(
+        Outputs part, MaxOfBoxes(node, row(node.Input(1)), row(node.Input(2)),
+                                 1, wanted, samples, half_pixel));
+    parts.push_back(std::move(part[0]));
+  }
+  return One(relay::Concatenate(std::move(parts), 0));
 }
 
 // Means of points are what Relay's operator computes.
@@ -719,7 +793,6 @@ absl::StatusOr<Expr> MeanOfPoints(NodeContext& node, const int64_t (&wanted)[2],
 }
 
 absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
-  const Expr& x = node.Input(0);
   const std::string mode = node.String("mode", "avg");
   if (mode != "avg" && mode != "max") {
     return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
@@ -741,30 +814,13 @@ absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
                            MeanOfPoints(node, wanted, samples, half_pixel));
     return One(std::move(result));
   }
-  if (samples == 0) {
-    return absl::UnimplementedError(
-        "maxima of a number of samples that depends on the boxes are not "
-        "supported");
-  }
-  BATON_ASSIGN_OR_RETURN(const Boxes boxes,
-                         ReadBoxes(node, node.Input(1), node.Input(2)));
   BATON_ASSIGN_OR_RETURN(const Ints count, ShapeOf(node.Input(2)));
   if (count.size() != 1) return absl::InvalidArgumentError("batch_indices");
-  const auto scalar = [&x](double value) { return ScalarLike(value, x); };
-  // The points along an axis: (count, points, 1).
-  Expr positions[2];
-  for (int i = 0; i < 2; ++i) {
-    const int64_t points = wanted[i] * samples;
-    const Expr begin =
-        half_pixel ? Subtract(boxes.low[i], scalar(0.5)) : boxes.low[i];
-    Expr length = Subtract(boxes.high[i], boxes.low[i]);
-    if (!half_pixel) length = relay::Maximum(length, scalar(1));
-    positions[i] =
-        Add(begin,
-            Multiply(Multiply(Add(Axis(points, false, x), scalar(0.5)), length),
-                     scalar(1.0 / static_cast<double>(points))));
+  if (samples == 0) {
+    return MaxOfAllPixels(node, count[0], wanted, half_pixel);
   }
-  return MaxOfPoints(node, boxes, positions, wanted, samples, count[0]);
+  return MaxOfBoxes(node, node.Input(1), node.Input(2), count[0], wanted,
+                    {samples, samples}, half_pixel);
 }
 
 // The maxima of the bins of a box are those along one axis, then along the

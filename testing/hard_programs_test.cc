@@ -1,0 +1,95 @@
+// Laws of random programs with all that rewrites easily get wrong: chains of
+// casts, special numbers in constants, types that share their parts, functions
+// that double when they are inlined. The pipelines keep the values, pass by
+// pass, or what each pass promises about them.
+//
+// BATON_LONG_TESTS=1 tries more programs, BATON_PROGRAMS=N as many, from seed
+// BATON_FIRST_SEED on.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
+#include "baton/instrument/check_values.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/text_printer.h"
+#include "baton/testing/random_program.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pipeline.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+uint32_t Setting(const char* name, uint32_t otherwise) {
+  const char* const text = std::getenv(name);
+  uint32_t value = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
+}
+
+uint32_t NumPrograms() {
+  return Setting("BATON_PROGRAMS",
+                 Setting("BATON_LONG_TESTS", 0) == 1 ? 2000 : 120);
+}
+
+// The error of a pipeline that changes a value or fails otherwise.
+absl::Status CheckPipeline(absl::string_view name, const IRModule& module,
+                           uint32_t seed, int64_t& compared) {
+  BATON_ASSIGN_OR_RETURN(const Pass pass, ParsePipeline(name));
+  const auto check = std::make_shared<CheckValuesInstrument>(
+      CheckValuesOptions{.seed = seed, .special_values = true});
+  PassContext context({.opt_level = 3, .instruments = {check}});
+  const absl::StatusOr<IRModule> result =
+      context.Run([&] { return pass(module); });
+  compared += check->num_compared();
+  return result.status();
+}
+
+TEST(HardProgramsTest, PipelinesKeepValues) {
+  int64_t compared = 0;
+  const uint32_t first = Setting("BATON_FIRST_SEED", 0);
+  uint32_t not_evaluated = 0;
+  for (uint32_t seed = first; seed < first + NumPrograms(); ++seed) {
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const IRModule module,
+        RandomProgram(seed, RandomProgramOptions::Hard(seed)));
+    const std::string pipeline = absl::StrCat("O", 1 + seed % 3);
+    const absl::Status status = CheckPipeline(pipeline, module, seed, compared);
+    if (status.ok()) continue;
+    if (absl::StrContains(status.message(), "cannot be evaluated")) {
+      ++not_evaluated;
+      continue;
+    }
+    const IRModule small = Shrink(
+        module,
+        [&](const IRModule& candidate) {
+          int64_t ignored = 0;
+          const absl::Status again =
+              CheckPipeline(pipeline, candidate, seed, ignored);
+          return !again.ok() &&
+                 !absl::StrContains(again.message(), "cannot be evaluated");
+        },
+        500);
+    ADD_FAILURE() << "seed " << seed << ", " << pipeline << ": "
+                  << status.message() << "\n"
+                  << AsText(small);
+  }
+  std::printf("%u programs, %lld results were compared, %u not evaluated.\n",
+              NumPrograms(), static_cast<long long>(compared), not_evaluated);
+  EXPECT_GT(compared, NumPrograms());
+  EXPECT_LT(not_evaluated, NumPrograms() / 10 + 1);
+}
+
+}  // namespace
+}  // namespace baton::testing
