@@ -24,22 +24,31 @@ constexpr int kSteps = 20000;
 
 // The body of a function that returns a number which depends on all chains. A
 // macro, because clang compiles a template for the processor of its definition.
-#define BATON_MULTIPLY(bytes, reg)                           \
-  Floats<bytes> chains[kChains];                             \
-  Floats<bytes> by;                                          \
-  for (size_t i = 0; i < (bytes) / sizeof(float); ++i) {     \
-    by[i] = factor;                                          \
-  }                                                          \
-  for (Floats<bytes> & chain : chains) chain = by;           \
-  for (int step = 0; step < kSteps; ++step) {                \
-    for (Floats<bytes> & chain : chains) {                   \
-      chain = chain * by + by;                               \
-      asm volatile("" : reg(chain));                         \
-    }                                                        \
-  }                                                          \
-  float sum = 0;                                             \
-  for (const Floats<bytes>& chain : chains) sum += chain[0]; \
-  return sum
+// Each chain is a variable: compilers leave arrays in memory.
+#define BATON_STEP(chain, reg) \
+  chain = chain * by + by;     \
+  asm volatile("" : reg(chain))
+#define BATON_MULTIPLY(bytes, reg)                                  \
+  Floats<bytes> by;                                                 \
+  for (size_t i = 0; i < (bytes) / sizeof(float); ++i) {            \
+    by[i] = factor;                                                 \
+  }                                                                 \
+  Floats<bytes> a = by, b = by, c = by, d = by, e = by;             \
+  Floats<bytes> f = by, g = by, h = by, i = by, j = by;             \
+  for (int step = 0; step < kSteps; ++step) {                       \
+    BATON_STEP(a, reg);                                             \
+    BATON_STEP(b, reg);                                             \
+    BATON_STEP(c, reg);                                             \
+    BATON_STEP(d, reg);                                             \
+    BATON_STEP(e, reg);                                             \
+    BATON_STEP(f, reg);                                             \
+    BATON_STEP(g, reg);                                             \
+    BATON_STEP(h, reg);                                             \
+    BATON_STEP(i, reg);                                             \
+    BATON_STEP(j, reg);                                             \
+  }                                                                 \
+  return ((a[0] + b[0]) + (c[0] + d[0])) + ((e[0] + f[0]) + g[0]) + \
+         ((h[0] + i[0]) + j[0])
 
 float Multiply128(float factor) { BATON_MULTIPLY(16, "+x"); }
 #if defined(__x86_64__)
