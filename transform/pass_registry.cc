@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
@@ -106,6 +107,11 @@ absl::StatusOr<const PassRegistry::Entry*> PassRegistry::Lookup(
     absl::string_view name) const {
   if (const Entry* entry = entries_.Find(name)) return entry;
   BATON_RETURN_IF_ERROR(entries_.CheckUnique(name));
+  // With its options, the pass NAME may call itself NAME.PART; see CheckName().
+  const size_t dot = name.rfind('.');
+  if (dot != absl::string_view::npos) {
+    if (const Entry* entry = entries_.Find(name.substr(0, dot))) return entry;
+  }
   return absl::NotFoundError(
       absl::StrCat("unknown pass ", name, entries_.Suggestion(name)));
 }
@@ -115,6 +121,11 @@ absl::StatusOr<Pass> PassRegistry::CheckName(absl::string_view name,
                                              absl::StatusOr<Pass> pass) const {
   if (!pass.ok()) return NameError(name, pass.status());
   if (entry.is_override || pass->name() == name) return pass;
+  if (!entries_.Contains(name)) {
+    return absl::NotFoundError(absl::StrCat(
+        "unknown pass ", name, ": with these options it is ", pass->name()));
+  }
+  if (absl::StartsWith(pass->name(), absl::StrCat(name, "."))) return pass;
   return absl::FailedPreconditionError(absl::StrCat(
       "pass ", name, " is registered at ", entries_.LocationOf(name),
       " but calls itself \"", pass->name(), "\": the two names must agree"));
@@ -128,6 +139,13 @@ absl::StatusOr<PassFactory> PassRegistry::Factory(
 
 absl::StatusOr<PassInfo> PassRegistry::Info(absl::string_view name) const {
   BATON_ASSIGN_OR_RETURN(const Entry* entry, Lookup(name));
+  if (!entries_.Contains(name)) {
+    // Nobody knows the options that make the pass call itself so.
+    BATON_ASSIGN_OR_RETURN(const Pass pass, entry->factory.Prototype());
+    PassInfo info = pass.info();
+    info.name = std::string(name);
+    return info;
+  }
   BATON_ASSIGN_OR_RETURN(const Pass pass,
                          CheckName(name, *entry, entry->factory.Prototype()));
   return pass.info();
@@ -135,6 +153,9 @@ absl::StatusOr<PassInfo> PassRegistry::Info(absl::string_view name) const {
 
 absl::StatusOr<Pass> PassRegistry::Get(absl::string_view name) const {
   BATON_ASSIGN_OR_RETURN(const Entry* entry, Lookup(name));
+  if (!entries_.Contains(name)) {
+    return CheckName(name, *entry, entry->factory.Create({}));
+  }
   Instance& instance = *entry->instance;
   {
     const std::lock_guard<std::mutex> lock(instance.mutex);

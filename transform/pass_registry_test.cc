@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/registry.h"
@@ -65,6 +66,27 @@ BATON_REGISTER_PASS(Misnamed);
 
 BATON_REGISTER_PASS_AS("Twice", [] { return toy::AToB(); });
 BATON_REGISTER_PASS_AS("Twice", toy::BToA);
+
+// Calls itself after its mode.
+Pass Moody(UnrollOptions options) {
+  return toy::Nothing({.name = options.mode.empty()
+                                   ? std::string("Moody")
+                                   : absl::StrCat("Moody.", options.mode)});
+}
+BATON_REGISTER_PASS(Moody);
+
+TEST(PassRegistryTest, OptionsMayAddAPartToTheName) {
+  const PassRegistry& registry = PassRegistry::Global();
+  EXPECT_EQ(registry.Create("Moody", {{"mode", "sad"}})->name(), "Moody.sad");
+  EXPECT_EQ(registry.Create("Moody.sad", {{"mode", "sad"}})->name(),
+            "Moody.sad");
+  EXPECT_EQ(registry.Create("Moody.glad", {{"mode", "sad"}}).status().message(),
+            "unknown pass Moody.glad: with these options it is Moody.sad");
+  EXPECT_EQ(registry.Create("Picky.sad", {{"mode", "sad"}}).status().message(),
+            "unknown pass Picky.sad: with these options it is Picky");
+  EXPECT_FALSE(registry.Get("Moody.sad").ok());
+  EXPECT_FALSE(registry.Contains("Moody.sad"));
+}
 
 TEST(PassRegistryTest, RegisteredPassesAreThere) {
   const PassRegistry& registry = PassRegistry::Global();

@@ -93,6 +93,10 @@ class PipelineParser {
       return text_.ErrorAt(
           name.range, absl::StrCat(name.text, ": ", pass.status().message()));
     }
+    // A name with a part that the options would have to give it.
+    if (!registry_.Contains(name.text) && pass->name() != name.text) {
+      return UnknownPass(name);
+    }
     return pass;
   }
 

@@ -1044,7 +1044,9 @@ class FunctionWriter {
     }
     if (!flat.defined()) flat = IntImm(kInt32, 0);
     const PrimExpr& offset = buffer->elem_offset();
-    if (offset.defined()) flat = Add(std::move(flat), offset);
+    if (offset.defined() && !IsZero(offset)) {
+      flat = Add(std::move(flat), offset);
+    }
     return flat;
   }
 

@@ -568,6 +568,12 @@ absl::StatusOr<std::vector<Block>> CacheInplace(
         absl::StrCat(block->Describe(), " does not both read and write buffer ",
                      buffer->name()));
   }
+  // The copies stand beside the block, where its variables are their values.
+  const VarMap<PrimExpr> bindings = BindingsOf(block->realize.get());
+  const auto outside = [&bindings](const BufferRegion& region) {
+    return BufferRegion(region->buffer(),
+                        Substitute(region->region(), bindings), region->span());
+  };
   BATON_ASSIGN_OR_RETURN(ScheduleState next,
                          ScheduleState::Create(state.function()));
   std::vector<Block> result;
@@ -576,7 +582,7 @@ absl::StatusOr<std::vector<Block>> CacheInplace(
   stage.target = WithScope(buffer, storage_scope);
   stage.allocated = stage.target;
   stage.consumers.insert(block->stmt.get());
-  stage.region = read;
+  stage.region = outside(read);
   FindOwnPlace(block, scope, stage);
   MakeNest(storage_scope, stage);
   result.push_back(stage.block);
@@ -591,7 +597,7 @@ absl::StatusOr<std::vector<Block>> CacheInplace(
   std::swap(stage.source, stage.target);
   stage.allocated = {};
   stage.consumers.clear();
-  stage.region = write;
+  stage.region = outside(write);
   FindOwnPlace(block, scope, stage);
   ++stage.position;
   MakeNest(storage_scope, stage);

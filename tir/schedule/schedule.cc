@@ -58,23 +58,23 @@ class Schedule::Builder {
   Builder(const Schedule& schedule, std::string name)
       : schedule_(&schedule), step_{std::move(name), {}} {}
 
-  Builder&& Set(const char* key, AttrValue value) && {
+  Builder& Set(const char* key, AttrValue value) {
     step_.params.emplace_back(key, std::move(value));
-    return std::move(*this);
+    return *this;
   }
   // A block or a loop.
   template <typename Ref>
-  Builder&& At(const char* key, const Ref& ref) && {
-    return std::move(*this).Set(key, Param(ref));
+  Builder& At(const char* key, const Ref& ref) {
+    return Set(key, Param(ref));
   }
   template <typename Ref>
-  Builder&& AtAll(const char* key, const std::vector<Ref>& refs) && {
+  Builder& AtAll(const char* key, const std::vector<Ref>& refs) {
     AttrList list;
     for (const Ref& ref : refs) list.push_back(Param(ref));
-    return std::move(*this).Set(key, std::move(list));
+    return Set(key, std::move(list));
   }
 
-  absl::StatusOr<Step> Finish() && {
+  absl::StatusOr<Step> Finish() {
     if (!error_.ok()) return error_;
     return std::move(step_);
   }
@@ -141,8 +141,8 @@ absl::StatusOr<Schedule::Made> Schedule::Take(Step step) {
   return made;
 }
 
-absl::StatusOr<Schedule::Made> Schedule::Take(Builder step) {
-  BATON_ASSIGN_OR_RETURN(Step made, std::move(step).Finish());
+absl::StatusOr<Schedule::Made> Schedule::Take(Builder& step) {
+  BATON_ASSIGN_OR_RETURN(Step made, step.Finish());
   return Take(std::move(made));
 }
 
@@ -232,9 +232,9 @@ absl::StatusOr<int64_t> Schedule::SampleCategorical(
                      .Set("candidates", ListOf(candidates))
                      .Set("probs", AttrList(probs.begin(), probs.end()));
   if (decision.has_value()) {
-    step = std::move(step).Set("decision", int64_t{*decision});
+    step.Set("decision", int64_t{*decision});
   }
-  BATON_ASSIGN_OR_RETURN(const Made made, Take(std::move(step)));
+  BATON_ASSIGN_OR_RETURN(const Made made, Take(step));
   return made.values[0];
 }
 
@@ -267,9 +267,9 @@ absl::StatusOr<int> Schedule::SampleComputeLocation(
     const BlockRef& block, std::optional<int> decision) {
   Builder step = Builder(*this, "sample_compute_location").At("block", block);
   if (decision.has_value()) {
-    step = std::move(step).Set("decision", int64_t{*decision});
+    step.Set("decision", int64_t{*decision});
   }
-  BATON_ASSIGN_OR_RETURN(const Made made, Take(std::move(step)));
+  BATON_ASSIGN_OR_RETURN(const Made made, Take(step));
   return static_cast<int>(made.values[0]);
 }
 
@@ -421,9 +421,9 @@ absl::StatusOr<BlockRef> Schedule::CacheRead(
                      .Set("read_buffer_index", int64_t{read_buffer_index})
                      .Set("storage_scope", storage_scope);
   if (!consumer_blocks.empty()) {
-    step = std::move(step).AtAll("consumer_blocks", consumer_blocks);
+    step.AtAll("consumer_blocks", consumer_blocks);
   }
-  BATON_ASSIGN_OR_RETURN(Made made, Take(std::move(step)));
+  BATON_ASSIGN_OR_RETURN(Made made, Take(step));
   return made.blocks[0];
 }
 
@@ -436,9 +436,9 @@ absl::StatusOr<BlockRef> Schedule::CacheWrite(
                      .Set("write_buffer_index", int64_t{write_buffer_index})
                      .Set("storage_scope", storage_scope);
   if (!consumer_blocks.empty()) {
-    step = std::move(step).AtAll("consumer_blocks", consumer_blocks);
+    step.AtAll("consumer_blocks", consumer_blocks);
   }
-  BATON_ASSIGN_OR_RETURN(Made made, Take(std::move(step)));
+  BATON_ASSIGN_OR_RETURN(Made made, Take(step));
   return made.blocks[0];
 }
 
@@ -670,7 +670,7 @@ absl::Status Schedule::RollingBuffer(const BlockRef& block,
 }
 
 absl::Status Schedule::EnterPostproc() {
-  return Take(Builder(*this, "enter_postproc")).status();
+  return Take(Step{"enter_postproc", {}}).status();
 }
 
 absl::Status Schedule::UnsafeHideBufferAccess(

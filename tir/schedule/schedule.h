@@ -220,7 +220,7 @@ class Schedule {
   };
 
   absl::StatusOr<Made> Take(Step step);
-  absl::StatusOr<Made> Take(Builder step);
+  absl::StatusOr<Made> Take(Builder& step);
   absl::StatusOr<const Site*> SiteOf(const BlockRef& block) const;
   absl::StatusOr<const Site*> SiteOf(const LoopRef& loop) const;
 

@@ -1,5 +1,6 @@
 #include "baton/tir/schedule/schedule_pass.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,56 +12,78 @@
 #include "baton/ir/module.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/schedule/schedule.h"
+#include "baton/tir/schedule/step_table.h"
 #include "baton/tir/schedule/step_text.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
+#include "baton/transform/sequential.h"
 
 namespace baton::tir {
 namespace {
 
-absl::StatusOr<IRModule> RunSteps(IRModule module,
-                                  const ScheduleOptions& options) {
-  if (options.steps.empty()) return module;
+absl::StatusOr<IRModule> TakeStepOn(IRModule module, const std::string& line,
+                                    const std::string& function) {
   const auto functions = module.functions<PrimFunc>();
   const IRModule::DefinitionOf<PrimFunc>* chosen = nullptr;
   for (const auto& definition : functions) {
-    if (definition.var->name() == options.function) chosen = &definition;
+    if (definition.var->name() == function) chosen = &definition;
   }
   if (chosen == nullptr && functions.size() == 1) chosen = &functions[0];
   if (chosen == nullptr) {
     return absl::NotFoundError(
-        absl::StrCat("the module has no function of loops ", options.function));
+        absl::StrCat("the module has no function of loops ", function));
   }
+  BATON_ASSIGN_OR_RETURN(const Step step, ParseStep(line));
   Schedule schedule(chosen->function);
-  for (size_t i = 0; i < options.steps.size(); ++i) {
-    const auto failed = [&](const absl::Status& status) {
-      return absl::Status(status.code(),
-                          absl::StrCat("step ", i + 1, ": ", status.message()));
-    };
-    const absl::StatusOr<Step> step = ParseStep(options.steps[i]);
-    if (!step.ok()) return failed(step.status());
-    const absl::Status status = schedule.Apply(*step);
-    if (!status.ok()) return failed(status);
-  }
+  BATON_RETURN_IF_ERROR(schedule.Apply(step));
   if (schedule.function() != chosen->function) {
     module.Set(chosen->var, schedule.function());
   }
   return module;
 }
 
+constexpr char kName[] = "tir.Schedule";
+
+PassInfo InfoOf(std::string name) {
+  return {.name = std::move(name),
+          .doc = "Takes the steps of a schedule on a function.",
+          .examples = {"steps=[]"}};
+}
+
+// `tir.Schedule.split`; the name of the pass alone if the line is no step.
+std::string NameOf(const std::string& line) {
+  const absl::StatusOr<Step> step = ParseStep(line);
+  const std::vector<std::string> names = StepNames();
+  const bool is_known = step.ok() && std::find(names.begin(), names.end(),
+                                               step->name) != names.end();
+  return is_known ? absl::StrCat(kName, ".", step->name) : kName;
+}
+
 }  // namespace
 
 Pass SchedulePass(ScheduleOptions options) {
-  return CreateModulePass(
-      [options](IRModule module, const PassContext& /*context*/) {
-        return RunSteps(std::move(module), options);
-      },
-      {.name = "tir.Schedule",
-       .doc = "Takes the steps of a schedule on a function.",
-       .examples = {"steps=[]"}},
-      options);
+  if (options.steps.empty()) {
+    return CreateModulePass(
+        [](IRModule module, const PassContext& /*context*/) { return module; },
+        InfoOf(kName), options);
+  }
+  if (options.steps.size() == 1) {
+    return CreateModulePass(
+        [options](IRModule module, const PassContext& /*context*/) {
+          return TakeStepOn(std::move(module), options.steps[0],
+                            options.function);
+        },
+        InfoOf(NameOf(options.steps[0])), options);
+  }
+  std::vector<Pass> parts;
+  for (const std::string& step : options.steps) {
+    parts.push_back(
+        SchedulePass({.steps = {step}, .function = options.function}));
+  }
+  return CreateSequentialPass(std::move(parts), InfoOf(kName), options);
 }
 BATON_REGISTER_PASS_AS("tir.Schedule", SchedulePass);
 

@@ -1,4 +1,4 @@
-// The pass that runs a schedule: `tir.Schedule{steps=[...]}`.
+// Runs a schedule as a pass: `tir.Schedule{steps=[...]}`.
 
 #ifndef BATON_TIR_SCHEDULE_SCHEDULE_PASS_H_
 #define BATON_TIR_SCHEDULE_SCHEDULE_PASS_H_
@@ -25,8 +25,9 @@ struct ScheduleOptions {
   }
 };
 
-// Takes the steps on one function of the module. An error says which step
-// failed, and why.
+// Takes the steps on one function of the module. A step is an execution of its
+// own, `tir.Schedule.split{steps=[...]}`, which instruments, bisection and
+// `--skip_execution` number and name.
 Pass SchedulePass(ScheduleOptions options);
 
 }  // namespace baton::tir

@@ -8,9 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tir/schedule/conditions.h"
 #include "baton/tir/schedule/state.h"
 #include "baton/tir/schedule/step_text.h"
 #include "baton/tir/schedule/steps.h"
@@ -180,6 +182,76 @@ TEST(ScheduleTest, FindsWhereABlockMayBeComputed) {
   // 128 is no multiple of 3.
   EXPECT_EQ(PartitionedTile(loop, 2, 1, 3, {}).value(),
             (std::vector<int64_t>{-1, 1}));
+}
+
+// Handles name the same blocks in a copy; the trace of a decision has its
+// result.
+TEST(ScheduleTest, CopiesAndDecides) {
+  Schedule schedule(Read(kMatmul));
+  const BlockRef c = schedule.GetBlock("C").value();
+  const LoopRef i = schedule.GetLoops(c).value()[0];
+  EXPECT_EQ(schedule.SamplePerfectTile(i, 2, 16, {8, 8}).value(),
+            (std::vector<int64_t>{8, 8}));
+  Schedule copy = schedule.Copy();
+  EXPECT_EQ(schedule.SamplePerfectTile(i, 3).value(),
+            (std::vector<int64_t>{4, 1, 16}));
+  EXPECT_EQ(schedule.SampleCategorical({4, 8}, {0.25, 0.75}).value(), 8);
+  EXPECT_EQ(schedule.SampleComputeLocation(c).value(), kLocationRoot);
+  EXPECT_EQ(schedule.trace().size(), 4);
+  EXPECT_THAT(schedule.TraceText(), HasSubstr(R"({"decision": [4, 1, 16], )"));
+  EXPECT_THAT(schedule.TraceText(), HasSubstr(R"("decision": 1, )"));
+  EXPECT_EQ(copy.trace().size(), 1);
+  ASSERT_TRUE(copy.Split(i, {8, 8}).ok());
+  EXPECT_EQ(schedule.GetLoops(c).value().size(), 3);
+  EXPECT_EQ(copy.GetLoops(c).value().size(), 4);
+  EXPECT_EQ(Print(copy.function()), RunSteps(kMatmul, copy.TraceText()));
+}
+
+// After the reference's tests of `get_output_blocks`.
+TEST(ScheduleTest, FindsOutputBlocks) {
+  Schedule schedule(Read(kChain));
+  const BlockRef root = schedule.GetBlock("root").value();
+  std::vector<BlockRef> outputs = schedule.GetOutputBlocks(root).value();
+  ASSERT_EQ(outputs.size(), 1);
+  EXPECT_EQ(outputs[0].name, "C");
+  const LoopRef loop =
+      schedule.GetLoops(schedule.GetBlock("C").value()).value()[0];
+  ASSERT_TRUE(schedule.Blockize(loop).ok());
+  outputs = schedule.GetOutputBlocks(root).value();
+  ASSERT_EQ(outputs.size(), 2);
+  EXPECT_EQ(outputs[0].name, "C_o");
+  EXPECT_EQ(outputs[1].name, "C");
+}
+
+TEST(ScheduleTest, MethodsTakeTheirParameters) {
+  Schedule schedule(Read(kChain));
+  const BlockRef b = schedule.GetBlock("B").value();
+  const BlockRef c = schedule.GetBlock("C").value();
+  EXPECT_TRUE(schedule.HasBlock(b));
+  EXPECT_EQ(schedule.Get(b).value()->name(), "B");
+  const LoopRef i = schedule.GetLoops(c).value()[0];
+  EXPECT_EQ(schedule.Get(i).value()->loop_var()->name(), "i");
+  EXPECT_EQ(schedule.GetChildBlocks(i).value()[0].name, "C");
+  EXPECT_FALSE(schedule.CanDecomposePadding(c, i));
+  ASSERT_TRUE(schedule.Annotate(i, "pragma", AttrValue(int64_t{1})).ok());
+  ASSERT_TRUE(schedule.Unannotate(i, "pragma").ok());
+  ASSERT_TRUE(schedule.Annotate(b, "pragma", AttrValue("text")).ok());
+  ASSERT_TRUE(schedule.StorageAlign(b, 0, 0, 32, 8).ok());
+  ASSERT_TRUE(schedule.CacheRead(c, 0, "global", {c}).ok());
+  ASSERT_TRUE(schedule.CacheWrite(c, 0, "global").ok());
+  ASSERT_TRUE(schedule.ReIndex(b, AccessKind::kRead, 0).ok());
+  ASSERT_TRUE(schedule
+                  .TransformLayout(b, AccessKind::kWrite, 0,
+                                   "lambda i: (i // 16, i % 16)")
+                  .ok());
+  ASSERT_TRUE(schedule.SetAxisSeparator(b, AccessKind::kWrite, 0, {1}).ok());
+  ASSERT_TRUE(schedule.SetScope(b, 0, "shared").ok());
+  ASSERT_TRUE(schedule.AddUnitLoop(b).ok());
+  ASSERT_TRUE(schedule.EnterPostproc().ok());
+  EXPECT_EQ(schedule.trace().size(), 12);
+  EXPECT_EQ(Print(schedule.function()), RunSteps(kChain, schedule.TraceText()));
+  EXPECT_EQ(schedule.UnsafeSetDType({"Z", {}}, 0, "int8").message(),
+            "there is no block Z");
 }
 
 TEST(ScheduleTest, HidesRegions) {

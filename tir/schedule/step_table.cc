@@ -347,10 +347,16 @@ class StepReader {
       return blocks[*index];
     }
     if (index == nullptr && blocks.size() == 1) return blocks[0];
-    Fail(key, blocks.empty() ? absl::StrCat("there is no block ", *name)
-                             : absl::StrCat("there are ", blocks.size(),
-                                            " blocks of the name ", *name,
-                                            ": \"index\" says which"));
+    if (blocks.empty()) {
+      Fail(key, absl::StrCat("there is no block ", *name));
+    } else if (index != nullptr) {
+      Fail(key, absl::StrCat("the index ", *index, " is none of the ",
+                             blocks.size(), " blocks of the name ", *name));
+    } else {
+      Fail(key,
+           absl::StrCat("there are ", blocks.size(), " blocks of the name ",
+                        *name, ": \"index\" says which"));
+    }
     return state_.root();
   }
   const Site* SiteOf(const char* key, const AttrValue& value) {
