@@ -218,7 +218,7 @@ class StepReader {
       }
       constant = *std::move(parsed);
     } else if (const int64_t* number = value->As<int64_t>()) {
-      constant = MakeConst(dtype, *number);
+      constant = CastTo(dtype, IntImm(DType::Int(64), *number));
     } else {
       constant = ExprOfAttr(*value);
       if (const auto* real = constant.As<FloatImmNode>();
