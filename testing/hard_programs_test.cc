@@ -43,6 +43,30 @@ uint32_t NumPrograms() {
                  Setting("BATON_LONG_TESTS", 0) == 1 ? 2000 : 120);
 }
 
+// Where a pass may change values, by the operator that it is about.
+struct KnownException {
+  absl::string_view pass;
+  absl::string_view op;
+  absl::string_view reason;
+};
+constexpr KnownException kKnownExceptions[] = {
+    {"SimplifyInference", "nn.batch_norm",
+     "a scale and a shift overflow where the normalization does not"},
+    {"SimplifyInference", "nn.layer_norm",
+     "the variance of huge elements that hardly differ is their rounding"},
+};
+
+bool IsKnown(absl::string_view message, absl::string_view text) {
+  for (const KnownException& known : kKnownExceptions) {
+    if (absl::StrContains(message,
+                          absl::StrCat("pass ", known.pass, " changed")) &&
+        absl::StrContains(text, known.op)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The error of a pipeline that changes a value or fails otherwise.
 absl::Status CheckPipeline(absl::string_view name, const IRModule& module,
                            uint32_t seed, int64_t& compared) {
@@ -60,6 +84,7 @@ TEST(HardProgramsTest, PipelinesKeepValues) {
   int64_t compared = 0;
   const uint32_t first = Setting("BATON_FIRST_SEED", 0);
   uint32_t not_evaluated = 0;
+  uint32_t known = 0;
   for (uint32_t seed = first; seed < first + NumPrograms(); ++seed) {
     BATON_ASSERT_OK_AND_ASSIGN(
         const IRModule module,
@@ -81,13 +106,21 @@ TEST(HardProgramsTest, PipelinesKeepValues) {
                  !absl::StrContains(again.message(), "cannot be evaluated");
         },
         500);
+    const std::string text = AsText(small);
+    if (IsKnown(status.message(), text)) {
+      ++known;
+      continue;
+    }
     ADD_FAILURE() << "seed " << seed << ", " << pipeline << ": "
                   << status.message() << "\n"
-                  << AsText(small);
+                  << text;
   }
-  std::printf("%u programs, %lld results were compared, %u not evaluated.\n",
-              NumPrograms(), static_cast<long long>(compared), not_evaluated);
+  std::printf(
+      "%u programs, %lld results were compared, %u programs were not "
+      "evaluated, %u changed as is known.\n",
+      NumPrograms(), static_cast<long long>(compared), not_evaluated, known);
   EXPECT_GT(compared, NumPrograms());
+  EXPECT_LT(known, NumPrograms() / 100 + 1);
   EXPECT_LT(not_evaluated, NumPrograms() / 10 + 1);
 }
 

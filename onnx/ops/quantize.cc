@@ -447,6 +447,12 @@ absl::StatusOr<Outputs> MatMulInteger(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> QLinearMatMul(NodeContext& node) {
+  for (const int i : {0, 3, 7}) {
+    if (NarrowFloatOf(static_cast<int64_t>(node.NarrowType(i))) != nullptr) {
+      return absl::UnimplementedError(
+          "products of floats of 8 bits are not supported");
+    }
+  }
   BATON_ASSIGN_OR_RETURN(Expr a_scale, WideScale(node, 1));
   BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 4));
   BATON_ASSIGN_OR_RETURN(const int a_scale_rank, RankOf(a_scale));
