@@ -15,6 +15,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
@@ -25,6 +26,7 @@
 #include "baton/backend/cpu/rearrange_step.h"
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/region_step.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/backend/cpu/views.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -194,7 +196,10 @@ class Lowering {
       if (group != kNone && group != number) return absl::OkStatus();
       BATON_ASSIGN_OR_RETURN(const bool is_lowered, LowerToKernel(number));
       if (is_lowered) return absl::OkStatus();
-      if (const CpuKernel* kernel = CpuKernels().Get(*node.call->op_node())) {
+      const CpuKernel* const kernel =
+          options_.only_sources ? nullptr
+                                : CpuKernels().Get(*node.call->op_node());
+      if (kernel != nullptr) {
         BATON_ASSIGN_OR_RETURN(std::optional<KernelChoice> choice,
                                (*kernel)(node, graph_));
         if (choice.has_value()) {
@@ -236,7 +241,10 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerMatmul(number, *std::move(params)));
       return true;
     }
-    if (auto product = ProductOf(node, graph_); product.has_value()) {
+    // Loops take longer than packing.
+    const int64_t least_rows = options_.only_sources ? 1 : kFewRows;
+    if (auto product = ProductOf(node, graph_, least_rows);
+        product.has_value()) {
       BATON_RETURN_IF_ERROR(
           AddPlanarStep(ProductStep(blocked_kernels_, *product, node.inputs[0],
                                     node.inputs[1], node.outputs[0]),
@@ -269,6 +277,7 @@ class Lowering {
       BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(join), {number}));
       return true;
     }
+    if (options_.only_sources) return false;
     if (auto step = ConcatenateStep(node, graph_); step.has_value()) {
       BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(step), {number}));
       return true;
@@ -1262,6 +1271,24 @@ class Lowering {
 absl::StatusOr<executor::Plan> LowerGraph(const Graph& graph,
                                           const LowerOptions& options) {
   return Lowering(graph, options).Run();
+}
+
+std::optional<StepSource> SourceOf(const executor::Step& step) {
+  if (step.function == Copy) {
+    const int64_t bytes = *static_cast<const int64_t*>(step.params);
+    StepSource source;
+    source.items = step.items;
+    source.statements = absl::StrCat(
+        "  const int64_t first = begin * ", kCopyBytes,
+        ";\n  int64_t last = end * ", kCopyBytes, ";\n  if (last > ", bytes,
+        ") last = ", bytes,
+        ";\n  __builtin_memcpy(reinterpret_cast<char*>(@1@) + first,\n"
+        "                   reinterpret_cast<const char*>(@0@) + first,\n"
+        "                   static_cast<size_t>(last - first));\n");
+    return source;
+  }
+  std::optional<StepSource> source = BlockedStepSource(step);
+  return source.has_value() ? source : ElementStepSource(step);
 }
 
 }  // namespace baton::cpu

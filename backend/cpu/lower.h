@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/packed_constants.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 
@@ -22,12 +23,18 @@ struct LowerOptions {
   PackedConstants* packed = nullptr;
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
+  // For libraries: each step is a region, has a source (SourceOf), or is a
+  // fallback.
+  bool only_sources = false;
 };
 
 // The plan of `graph`. Its sources are numbers of nodes of the graph. Constants
 // of the graph must outlive the plan, or be owned by it.
 absl::StatusOr<executor::Plan> LowerGraph(const Graph& graph,
                                           const LowerOptions& options);
+
+// A step of a plan of LowerGraph as C++; nullopt for fallbacks and the like.
+std::optional<StepSource> SourceOf(const executor::Step& step);
 
 }  // namespace baton::cpu
 
