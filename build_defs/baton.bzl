@@ -445,21 +445,22 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
     the library there are `<name>_test`, which compares it with the evaluator on
-    random inputs, byte for byte, and the file `<name>.report.json`: the steps,
-    the places of values and weights.
+    random inputs, byte for byte; `<name>_benchmark`, which measures runs; and the
+    file `<name>.report.json`: the steps, the places of values and weights.
 
     Args:
       name: the target's name, an identifier.
       src: a file with the model: ONNX, text, or Baton's binary format.
-      passes: passes that run before operators become loops, as for
+      passes: passes that run before the pipeline `cpu`, as for
         `baton-opt --passes`; those of `baton-compile` if not given.
       cpp_class: the class, with its namespaces: `acme::Mlp`; `name` if not given.
-      dims: numbers for dimensions that the model leaves open, by their names.
+      dims: numbers for dimensions that the model leaves open, by their names; or
+        bounds, such as "1..8", within which each run chooses.
       state: inputs that are outputs of the run before, by the outputs' names.
       isas: sets of instructions, of which the library chooses by the processor;
         `sse2` has the fused multiplication and addition of libm, which is slow.
-      threads: not built yet: must be False.
-      profile: not built yet: must be False.
+      threads: whether there is a Run that takes the caller's threads, too.
+      profile: whether there is a Run that measures steps, too.
       visibility: of all targets.
       **kwargs: of cc_library.
     """
@@ -469,6 +470,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         name + ".report.json",
         name + "_test.cc",
         name + "_test_data.o",
+        name + "_benchmark.cc",
     ]
     flags = _compile_flags(dims, state, isas)
     if passes != None:
@@ -477,7 +479,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         flags.append("--threads")
     if profile:
         flags.append("--profile")
-    flags += ["--name=" + name, "--cpp_class=" + (cpp_class or name), "--test"]
+    flags += ["--name=" + name, "--cpp_class=" + (cpp_class or name), "--test", "--benchmark"]
     if isas == ["neon"]:
         flags.append("--target=aarch64")
 
@@ -510,6 +512,14 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         size = "small",
         srcs = [name + "_test.cc", name + "_test_data.o"],
         copts = ["-std=c++17"],
+        deps = [":" + name],
+        visibility = visibility,
+    )
+    cc_binary(
+        name = name + "_benchmark",
+        srcs = [name + "_benchmark.cc"],
+        copts = ["-std=c++17"],
+        tags = ["manual"],
         deps = [":" + name],
         visibility = visibility,
     )

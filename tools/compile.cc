@@ -37,6 +37,7 @@
 #include "baton/tools/compile_model.h"
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
+#include "baton/tools/library_model.h"
 #include "baton/tools/module_source.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
@@ -46,17 +47,6 @@
 
 namespace baton {
 namespace {
-
-// From primitive operators to flat loops.
-constexpr char kLowering[] =
-    "FuseOps,LowerToTir,tir.LowerInitBlock,"
-    "tir.PlanAndUpdateBufferAllocationLocation,tir.ConvertBlocksToOpaque,"
-    "tir.CompactBufferAllocation,tir.LowerMatchBuffer,tir.Simplify,"
-    "tir.LowerOpaqueBlock,tir.FlattenBuffer,"
-    "tir.NarrowDataType{target_bits=32},tir.Simplify,"
-    "tir.VectorizeLoop{enable_vectorize=true},tir.StorageRewrite,"
-    "tir.UnrollLoop,tir.RenormalizeSplitPattern,tir.Simplify,tir.RemoveNoOp,"
-    "tir.RewriteUnsafeSelect";
 
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParsePairs(
     const std::string& text, absl::string_view flag, char separator) {
@@ -104,24 +94,38 @@ absl::StatusOr<std::vector<tir::CppIsa>> ParseIsas(
   return isas;
 }
 
-// The module with its symbolic dimensions replaced as --dims says.
-absl::StatusOr<IRModule> WithDims(const IRModule& module,
-                                  const std::string& text) {
+// A dimension that --dims gives: a number, or bounds.
+struct DimRange {
+  int64_t low = 1;
+  int64_t high = 1;
+  bool is_bound = false;  // each run chooses
+};
+
+absl::StatusOr<std::map<std::string, DimRange>> ParseDims(
+    const std::string& text) {
   BATON_ASSIGN_OR_RETURN(const auto pairs, ParsePairs(text, "dims", '='));
-  std::map<std::string, int64_t> dims;
+  std::map<std::string, DimRange> dims;
   for (const auto& [name, value] : pairs) {
-    if (absl::StrContains(value, "..")) {
-      return absl::UnimplementedError(
-          absl::StrCat("--dims: ", name, "=", value,
-                       ": bounds are not built yet; give a number"));
-    }
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(value, &number) || number < 1) {
+    DimRange range;
+    const size_t dots = value.find("..");
+    range.is_bound = dots != std::string::npos;
+    const std::string low = value.substr(0, dots);
+    const std::string high = range.is_bound ? value.substr(dots + 2) : low;
+    if (!absl::SimpleAtoi(low, &range.low) ||
+        !absl::SimpleAtoi(high, &range.high) || range.low < 1 ||
+        range.high < range.low) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--dims: ", name, "=", value, " is no positive number"));
+          absl::StrCat("--dims: ", name, "=", value,
+                       " is no positive number, and no bounds such as 1..8"));
     }
-    dims[name] = number;
+    dims[name] = range;
   }
+  return dims;
+}
+
+// The module with its symbolic dimensions replaced by numbers.
+absl::StatusOr<IRModule> WithDims(const IRModule& module,
+                                  const std::map<std::string, int64_t>& dims) {
   const Function main = module.Find<Function>("main");
   std::map<std::string, std::vector<int64_t>> shapes;
   std::map<std::string, bool> used;
@@ -168,6 +172,56 @@ absl::StatusOr<IRModule> WithDims(const IRModule& module,
   return WithInputShapes(module, shapes);
 }
 
+// A module for each choice of dimensions.
+struct Variant {
+  std::vector<int64_t> dims;  // of the bounds
+  IRModule module;            // as it was read
+};
+struct Variants {
+  std::vector<CompileModelOptions::Bound> bounds;
+  std::vector<Variant> variants;  // the last bound varies fastest
+};
+
+absl::StatusOr<Variants> MakeVariants(const IRModule& module,
+                                      const std::string& text) {
+  // Each has steps of its own.
+  constexpr int64_t kMaxVariants = 64;
+  BATON_ASSIGN_OR_RETURN(const auto ranges, ParseDims(text));
+  Variants result;
+  int64_t count = 1;
+  for (const auto& [name, range] : ranges) {
+    if (!range.is_bound) continue;
+    result.bounds.push_back({name, range.low, range.high});
+    const int64_t values = range.high - range.low + 1;
+    if (values > kMaxVariants || count * values > kMaxVariants) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--dims=", text, ": bounds have more than ", kMaxVariants,
+          " choices, each of which has steps of its own: give narrower ones"));
+    }
+    count *= values;
+  }
+  for (int64_t k = 0; k < count; ++k) {
+    Variant variant;
+    variant.dims.resize(result.bounds.size());
+    int64_t rest = k;
+    for (size_t i = result.bounds.size(); i-- > 0;) {
+      const CompileModelOptions::Bound& bound = result.bounds[i];
+      const int64_t values = bound.high - bound.low + 1;
+      variant.dims[i] = bound.low + rest % values;
+      rest /= values;
+    }
+    std::map<std::string, int64_t> dims;
+    for (const auto& [name, range] : ranges) dims[name] = range.low;
+    for (size_t i = 0; i < result.bounds.size(); ++i) {
+      dims[result.bounds[i].name] = variant.dims[i];
+    }
+    BATON_ASSIGN_OR_RETURN(variant.module, WithDims(module, dims));
+    BATON_ASSIGN_OR_RETURN(variant.module, InferTypes(variant.module));
+    result.variants.push_back(std::move(variant));
+  }
+  return result;
+}
+
 absl::StatusOr<IRModule> ReadModule(const CompileOptions& options) {
   BATON_ASSIGN_OR_RETURN(ModuleSource source,
                          OpenModule(options.model, std::cin));
@@ -184,8 +238,7 @@ absl::StatusOr<IRModule> ReadModule(const CompileOptions& options) {
     return absl::InvalidArgumentError(
         absl::StrCat(options.model, " has no function @main of Relay"));
   }
-  BATON_ASSIGN_OR_RETURN(module, WithDims(module, options.dims));
-  return InferTypes(module);
+  return module;
 }
 
 absl::StatusOr<IRModule> RunPasses(const IRModule& module,
@@ -217,9 +270,10 @@ absl::StatusOr<std::string> ObjectText(const tir::ElfObject& object) {
 }
 
 // The values of the model for random inputs; those of state are zero.
-absl::StatusOr<CompiledTest> MakeTest(const IRModule& module,
-                                      const CompileModelOptions& model,
-                                      const CompileOptions& options) {
+absl::StatusOr<TestCase> MakeCase(const IRModule& module,
+                                  std::vector<int64_t> dims,
+                                  const CompileModelOptions& model,
+                                  const CompileOptions& options) {
   const Function main = module.Find<Function>("main");
   BATON_ASSIGN_OR_RETURN(
       std::vector<Value> values,
@@ -252,21 +306,12 @@ absl::StatusOr<CompiledTest> MakeTest(const IRModule& module,
       outputs.push_back(field.tensor());
     }
   }
-  return MakeCompiledTest(model, inputs, outputs);
+  return TestCase{std::move(dims), std::move(inputs), std::move(outputs)};
 }
 
 }  // namespace
 
 absl::Status Compile(const CompileOptions& options, std::ostream& out) {
-  if (options.threads) {
-    return absl::UnimplementedError(
-        "--threads is not built yet: a library runs in the thread that calls "
-        "it");
-  }
-  if (options.profile) {
-    return absl::UnimplementedError(
-        "--profile is not built yet: use baton-run --profile");
-  }
   CompileModelOptions model;
   model.name = options.name.empty() ? BaseName(options.model) : options.name;
   if (tir::CppIdentifier(model.name) != model.name) {
@@ -281,21 +326,46 @@ absl::Status Compile(const CompileOptions& options, std::ostream& out) {
                                               : tir::ElfMachine::kX86_64;
   BATON_ASSIGN_OR_RETURN(model.isas, ParseIsas(options));
   BATON_ASSIGN_OR_RETURN(model.state, ParsePairs(options.state, "state", ':'));
+  model.threads = options.threads;
+  model.profile = options.profile;
   BATON_ASSIGN_OR_RETURN(const IRModule read, ReadModule(options));
   model.input_names = InputNames(read.Find<Function>("main"));
   model.output_names = OutputNames(read.Find<Function>("main"));
-  BATON_ASSIGN_OR_RETURN(const IRModule passed,
-                         RunPasses(read, options.passes, options));
-  BATON_ASSIGN_OR_RETURN(const IRModule lowered,
-                         RunPasses(passed, kLowering, options));
+  BATON_ASSIGN_OR_RETURN(const Variants variants,
+                         MakeVariants(read, options.dims));
+  model.bounds = variants.bounds;
+  std::vector<IRModule> lowered;
+  std::vector<TestCase> cases;
+  for (size_t k = 0; k < variants.variants.size(); ++k) {
+    const Variant& variant = variants.variants[k];
+    BATON_ASSIGN_OR_RETURN(const IRModule passed,
+                           RunPasses(variant.module, options.passes, options));
+    // Loops of the user's own passes are taken as they are.
+    const std::string lowering =
+        HasLoops(passed) ? absl::StrCat("FuseOps,LowerToTir,", kLoopLowering)
+                         : "cpu";
+    BATON_ASSIGN_OR_RETURN(IRModule plain,
+                           RunPasses(passed, lowering, options));
+    lowered.push_back(std::move(plain));
+    // Of the bounds, the least and the greatest values, and those between.
+    const size_t last = variants.variants.size() - 1;
+    if (!options.test || (k != 0 && k != last && k != last / 2)) continue;
+    BATON_ASSIGN_OR_RETURN(TestCase test_case,
+                           MakeCase(passed, variant.dims, model, options));
+    cases.push_back(std::move(test_case));
+  }
   BATON_ASSIGN_OR_RETURN(CompiledModel compiled, CompileModel(lowered, model));
   BATON_ASSIGN_OR_RETURN(std::string weights, ObjectText(compiled.weights));
   compiled.files.push_back({model.name + "_weights.o", std::move(weights)});
   if (options.test) {
-    BATON_ASSIGN_OR_RETURN(CompiledTest test, MakeTest(passed, model, options));
+    const CompiledTest test = MakeCompiledTest(model, cases);
     BATON_ASSIGN_OR_RETURN(std::string data, ObjectText(test.data));
-    compiled.files.push_back({model.name + "_test.cc", std::move(test.source)});
+    compiled.files.push_back({model.name + "_test.cc", test.source});
     compiled.files.push_back({model.name + "_test_data.o", std::move(data)});
+  }
+  if (options.benchmark) {
+    compiled.files.push_back(
+        {model.name + "_benchmark.cc", std::move(compiled.benchmark)});
   }
   if (mkdir(options.output_dir.c_str(), 0777) != 0 && errno != EEXIST) {
     return absl::InvalidArgumentError(

@@ -28,6 +28,7 @@ struct CompileOptions {
   bool threads = false;
   bool profile = false;
   bool test = false;
+  bool benchmark = false;
   int seed = 0;
 
   template <typename V>
@@ -50,8 +51,9 @@ struct CompileOptions {
                .value = "KEY=VALUE,..."});
     v("dims", &CompileOptions::dims,
       FlagSpec{.help = "Dimensions that the model leaves open: "
-                       "batch=1,samples=512.",
-               .value = "NAME=N,..."});
+                       "batch=1,samples=512; or bounds, within which each run "
+                       "chooses: batch=1..8.",
+               .value = "NAME=N|LOW..HIGH,..."});
     v("input_shapes", &CompileOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
                .value = "SHAPES"});
@@ -67,14 +69,15 @@ struct CompileOptions {
                .value = "x86_64|aarch64",
                .choices = {"x86_64", "aarch64"}});
     v("threads", &CompileOptions::threads,
-      FlagSpec{.help =
-                   "A Run that takes the caller's threads. Not built yet."});
+      FlagSpec{.help = "A Run that takes the caller's threads, too."});
     v("profile", &CompileOptions::profile,
-      FlagSpec{.help = "Times of steps. Not built yet."});
+      FlagSpec{.help = "A Run that measures steps, too."});
     v("test", &CompileOptions::test,
       FlagSpec{.help =
                    "Writes NAME_test.cc and NAME_test_data.o, which compare "
                    "with the evaluator on random inputs, too."});
+    v("benchmark", &CompileOptions::benchmark,
+      FlagSpec{.help = "Writes NAME_benchmark.cc, which measures runs, too."});
     v("seed", &CompileOptions::seed,
       FlagSpec{.help = "Of the random inputs.", .value = "N"});
   }

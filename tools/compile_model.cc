@@ -10,37 +10,30 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/element_group.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
-#include "baton/base/source.h"
 #include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/json.h"
-#include "baton/ir/attrs.h"
-#include "baton/ir/diagnostics.h"
-#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_map.h"
-#include "baton/ir/op.h"
-#include "baton/ir/span.h"
-#include "baton/ir/type.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/visit.h"
-#include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/kernel_texts.h"
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
-#include "baton/tir/ir/expr.h"
-#include "baton/tir/ir/function.h"
+#include "baton/tools/library_model.h"
 
 namespace baton {
 namespace {
@@ -49,316 +42,6 @@ using tir::CppCommentText;
 using tir::CppIdentifier;
 using tir::CppIsa;
 using tir::CppParam;
-using tir::PrimFunc;
-using tir::PrimFuncNode;
-
-// --- Values --------------------------------------------------------------
-
-enum class Space { kInput, kOutput, kConstant, kArena };
-
-// A tensor in memory.
-struct Slot {
-  Space space = Space::kArena;
-  int index = 0;  // among the inputs, outputs or constants
-  DType dtype;
-  std::vector<int64_t> shape;
-  int64_t bytes = 0;
-  int64_t offset = 0;  // in the arena, or among the weights
-  int first = -1;      // steps
-  int last = -1;
-};
-
-// One call of a function, or a copy.
-struct Step {
-  int function = -1;  // -1: a copy of `slots[0]` to `slots[1]`
-  std::vector<int> slots;
-  std::string origin;
-};
-
-std::string DescribeTensor(const Slot& slot) {
-  return absl::StrCat(slot.dtype.ToString(), "[",
-                      absl::StrJoin(slot.shape, ","), "]");
-}
-
-// `model.relay:12: fused_nn_dense`, the place of a call.
-std::string OriginOf(const ExprNode* call, absl::string_view name) {
-  if (!call->span().defined()) return std::string(name);
-  const Source& source = call->span()->source();
-  const int line = source.PositionOf(call->span()->begin()).line;
-  return absl::StrCat(name, ", ", source.name(), ":", line);
-}
-
-// --- The steps of a model ----------------------------------------------------
-
-class ModelReader {
- public:
-  ModelReader(const IRModule& module, const CompileModelOptions& options)
-      : module_(module), options_(options) {}
-
-  std::vector<Slot> slots;
-  std::vector<Step> steps;
-  std::vector<tir::CppFunction> functions;
-  std::vector<int> inputs;   // slots, by parameter
-  std::vector<int> outputs;  // slots, by result
-  std::vector<Tensor> constants;
-
-  absl::Status Read() {
-    const Function main = module_.Find<Function>("main");
-    if (!main.defined()) {
-      return absl::InvalidArgumentError("the module has no function @main");
-    }
-    for (const Var& param : main->params()) {
-      const Type& type =
-          param->type().defined() ? param->type() : param->annotation();
-      const int slot = AddSlot(type, Space::kInput, param.get());
-      if (slot < 0) continue;
-      slots[static_cast<size_t>(slot)].index = static_cast<int>(inputs.size());
-      inputs.push_back(slot);
-      values_[param.get()] = {slot};
-    }
-    PostOrderVisit(
-        main->body(),
-        [](const ExprNode* node) {
-          return node->kind() != ExprKind::kFunction;
-        },
-        [this](const ExprNode* node) { Visit(node); });
-    BATON_RETURN_IF_ERROR(problems_.ToStatus());
-    const std::vector<int>* results = values_.Find(main->body().get());
-    if (results == nullptr) {
-      return absl::InvalidArgumentError("the function @main has no result");
-    }
-    return MakeOutputs(*results);
-  }
-
-  // Equal contents are kept once.
-  int ConstantIndex(const Tensor& value) {
-    std::vector<int>& same = by_contents_[std::string(
-        value.bytes().substr(0, std::min<size_t>(value.bytes().size(), 64)))];
-    for (const int i : same) {
-      if (constants[static_cast<size_t>(i)].bytes() == value.bytes()) return i;
-    }
-    constants.push_back(value);
-    same.push_back(static_cast<int>(constants.size()) - 1);
-    return same.back();
-  }
-
-  // The input that has the value of output i in the next run; -1 for none.
-  int StateInput(size_t output) const {
-    if (output >= options_.output_names.size()) return -1;
-    for (const auto& [from, to] : options_.state) {
-      if (from != options_.output_names[output]) continue;
-      const auto found = std::find(options_.input_names.begin(),
-                                   options_.input_names.end(), to);
-      if (found != options_.input_names.end()) {
-        return static_cast<int>(found - options_.input_names.begin());
-      }
-    }
-    return -1;
-  }
-
- private:
-  int AddSlot(const Type& type, Space space, const ExprNode* node) {
-    const auto* tensor = type.As<TensorTypeNode>();
-    if (tensor == nullptr || !tensor->is_static() ||
-        !tensor->dtype().IsStorable()) {
-      problems_.Error(
-          node->span(),
-          absl::StrCat(type.defined() ? type.ToString() : "an untyped value",
-                       " is no tensor of constant shape: give its dimensions "
-                       "with --dims"));
-      return -1;
-    }
-    Slot slot;
-    slot.space = space;
-    slot.dtype = tensor->dtype();
-    slot.bytes = tensor->dtype().bytes();
-    for (const Dim& dim : tensor->shape()) {
-      slot.shape.push_back(dim.value());
-      slot.bytes *= dim.value();
-    }
-    slots.push_back(std::move(slot));
-    return static_cast<int>(slots.size()) - 1;
-  }
-
-  void Visit(const ExprNode* node) {
-    if (values_.Contains(node)) return;
-    switch (ExprKindOf(node)) {
-      case ExprKind::kConstant:
-        return AddConstant(static_cast<const ConstantNode*>(node));
-      case ExprKind::kTuple: {
-        std::vector<int> parts;
-        for (const Expr& field :
-             static_cast<const TupleNode*>(node)->fields()) {
-          if (const std::vector<int>* known = values_.Find(field.get())) {
-            parts.insert(parts.end(), known->begin(), known->end());
-          }
-        }
-        values_[node] = std::move(parts);
-        return;
-      }
-      case ExprKind::kTupleGetItem: {
-        const auto* item = static_cast<const TupleGetItemNode*>(node);
-        const std::vector<int>* known = values_.Find(item->tuple().get());
-        const auto index = static_cast<size_t>(item->index());
-        if (known != nullptr && index < known->size()) {
-          const int slot = (*known)[index];
-          values_[node] = {slot};
-        }
-        return;
-      }
-      case ExprKind::kLet:
-        problems_.Error(
-            node->span(),
-            "a let is not compiled yet: run the pass ToGraphNormalForm");
-        return;
-      case ExprKind::kCall:
-        return AddCall(static_cast<const CallNode*>(node));
-      case ExprKind::kOp:
-      case ExprKind::kGlobalVar:
-      case ExprKind::kVar:
-        return;
-      case ExprKind::kFunction:
-        return;  // named by its call
-      default:
-        problems_.Error(node->span(), absl::StrCat(NodeKindName(node->kind()),
-                                                   " cannot be compiled"));
-        return;
-    }
-  }
-
-  void AddConstant(const ConstantNode* node) {
-    const Tensor& value = node->value();
-    Slot slot;
-    slot.space = Space::kConstant;
-    slot.dtype = value.dtype();
-    slot.shape.assign(value.shape().begin(), value.shape().end());
-    slot.bytes = static_cast<int64_t>(value.bytes().size());
-    slot.index = ConstantIndex(value);
-    slots.push_back(std::move(slot));
-    values_[node] = {static_cast<int>(slots.size()) - 1};
-  }
-
-  // Names the operators of a call that is not lowered.
-  void Refuse(const CallNode* call) {
-    bool named = false;
-    const auto name = [&](const ExprNode* node) {
-      if (node->kind() != ExprKind::kCall) return;
-      const OpNode* op = static_cast<const CallNode*>(node)->op_node();
-      if (op == nullptr) return;
-      Span span = node->span();
-      if (!span.defined()) span = call->span();
-      problems_.Error(span,
-                      absl::StrCat("operator ", op->name(),
-                                   " has no loops: it cannot be compiled"));
-      named = true;
-    };
-    if (const auto* function = call->op().As<FunctionNode>()) {
-      PostOrderVisit(function->body(), name);
-    } else {
-      name(call);
-    }
-    if (!named) {
-      problems_.Error(call->span(), "this call cannot be compiled");
-    }
-  }
-
-  void AddCall(const CallNode* call) {
-    const auto* var = call->op().As<GlobalVarNode>();
-    const PrimFunc function =
-        var == nullptr ? PrimFunc() : module_.Find<PrimFunc>(var->name());
-    if (!function.defined()) return Refuse(call);
-    Step step;
-    for (const Expr& arg : call->args()) {
-      const std::vector<int>* known = values_.Find(arg.get());
-      if (known == nullptr) return;  // there is an error already
-      step.slots.insert(step.slots.end(), known->begin(), known->end());
-    }
-    std::vector<Type> types = {call->type()};
-    if (const auto* tuple = call->type().As<TupleTypeNode>()) {
-      types.assign(tuple->fields().begin(), tuple->fields().end());
-    }
-    std::vector<int> results;
-    for (const Type& type : types) {
-      const int slot = AddSlot(type, Space::kArena, call);
-      if (slot < 0) return;
-      results.push_back(slot);
-    }
-    step.slots.insert(step.slots.end(), results.begin(), results.end());
-    if (step.slots.size() != function->params().size()) {
-      problems_.Error(call->span(),
-                      absl::StrCat("function @", var->name(), " has ",
-                                   function->params().size(),
-                                   " parameters, its call passes ",
-                                   step.slots.size(), " tensors"));
-      return;
-    }
-    step.origin = OriginOf(call, var->name());
-    step.function = FunctionIndex(var->name(), function, step.origin);
-    steps.push_back(std::move(step));
-    values_[call] = std::move(results);
-  }
-
-  int FunctionIndex(const std::string& name, const PrimFunc& function,
-                    const std::string& origin) {
-    const auto [found, is_new] =
-        by_name_.emplace(name, static_cast<int>(functions.size()));
-    if (is_new) {
-      functions.push_back({name, function, origin});
-    } else {
-      absl::StrAppend(&functions[static_cast<size_t>(found->second)].origin,
-                      "\n", origin);
-    }
-    return found->second;
-  }
-
-  // Results that steps compute are written to the caller's memory at once; the
-  // others are copied.
-  absl::Status MakeOutputs(const std::vector<int>& results) {
-    for (size_t i = 0; i < results.size(); ++i) {
-      const int slot = results[i];
-      const bool is_state = StateInput(i) >= 0;
-      const bool is_first =
-          std::find(outputs.begin(), outputs.end(), slot) == outputs.end();
-      if (slots[static_cast<size_t>(slot)].space == Space::kArena && is_first &&
-          !is_state) {
-        slots[static_cast<size_t>(slot)].space = Space::kOutput;
-        slots[static_cast<size_t>(slot)].index = static_cast<int>(i);
-        outputs.push_back(slot);
-        continue;
-      }
-      Slot copy = slots[static_cast<size_t>(slot)];
-      copy.space = Space::kOutput;
-      copy.index = static_cast<int>(i);
-      copy.first = copy.last = -1;
-      slots.push_back(std::move(copy));
-      const int made = static_cast<int>(slots.size()) - 1;
-      outputs.push_back(made);
-      steps.push_back({-1, {slot, made}, "copy of a result"});
-    }
-    // State: kept in the arena from run to run.
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const int input = StateInput(i);
-      if (input < 0) continue;
-      Slot& to = slots[static_cast<size_t>(inputs[static_cast<size_t>(input)])];
-      const Slot& from = slots[static_cast<size_t>(outputs[i])];
-      if (to.dtype != from.dtype || to.shape != from.shape) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--state: output ", options_.output_names[i], " is ",
-                         DescribeTensor(from), ", input ",
-                         options_.input_names[static_cast<size_t>(input)],
-                         " is ", DescribeTensor(to)));
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  const IRModule& module_;
-  const CompileModelOptions& options_;
-  Diagnostics problems_;
-  NodeMap<std::vector<int>> values_;
-  FlatHashMap<std::string, int> by_name_;
-  FlatHashMap<std::string, std::vector<int>> by_contents_;
-};
 
 // --- Files -----------------------------------------------------------------
 
@@ -388,7 +71,7 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
 // A member of Inputs or Outputs.
 struct Member {
   std::string name;
-  const Slot* slot = nullptr;
+  const LibrarySlot* slot = nullptr;
   int index = 0;
 };
 
@@ -397,21 +80,24 @@ std::string MemberElement(DType dtype) {
   return dtype.is_bool() ? "bool" : tir::CppElementType(dtype);
 }
 
+// Into how many parts threads divide a step at most.
+constexpr int kMaxParts = 8;
+
 class ModelWriter {
  public:
-  ModelWriter(ModelReader& model, const CompileModelOptions& options,
+  ModelWriter(LibraryModel& model, const CompileModelOptions& options,
               ClassName cpp_class)
       : model_(model), options_(options), class_(std::move(cpp_class)) {}
 
   absl::StatusOr<CompiledModel> Write() {
-    // The functions name their workspaces and constants; their text is the same
-    // for all instructions.
+    // The text of functions is the same for all instructions.
     tir::CppSourceOptions probe_options;
     probe_options.name_space = "probe";
-    BATON_ASSIGN_OR_RETURN(const tir::CppSource probe,
+    BATON_ASSIGN_OR_RETURN(tir::CppSource probe,
                            WriteCppSource(model_.functions, probe_options));
-    emitted_ = probe.functions;
-    for (const tir::CppEmitted& emitted : emitted_) {
+    model_.emitted = std::move(probe.functions);
+    can_fail_ = !options_.bounds.empty();
+    for (const tir::CppEmitted& emitted : model_.emitted) {
       can_fail_ |= emitted.can_fail;
       std::vector<int> constants;
       for (const Tensor& tensor : emitted.constants) {
@@ -419,8 +105,8 @@ class ModelWriter {
       }
       function_constants_.push_back(std::move(constants));
     }
+    MakeDefinitions();
     PlaceWeights();
-    PlaceArena();
     MakeHash(probe.text);
     MakeMembers();
     CompiledModel result;
@@ -430,7 +116,9 @@ class ModelWriter {
       options.isa = isa;
       options.name_space = NameSpace(isa);
       options.head = Head(isa);
-      options.tail = RunFunction();
+      options.prelude = Kernels(isa);
+      options.prelude_uses_math = (texts_ & cpu::StepSource::kMath) != 0;
+      options.tail = definitions_ + RunFunction();
       if (isa == options_.isas.back()) options.before = Implementation();
       BATON_ASSIGN_OR_RETURN(tir::CppSource source,
                              WriteCppSource(model_.functions, options));
@@ -438,8 +126,7 @@ class ModelWriter {
           {absl::StrCat(options_.name, "_", tir::CppIsaName(isa), ".cc"),
            std::move(source.text)});
     }
-    result.files.push_back(
-        {options_.name + ".report.json", Report(result.files)});
+    result.benchmark = Benchmark();
     result.weights.machine = options_.machine;
     tir::ElfConstant weights;
     weights.symbol = WeightsSymbol();
@@ -447,9 +134,17 @@ class ModelWriter {
       weights.pieces.push_back(tensor.bytes());
     }
     result.weights.constants.push_back(std::move(weights));
+    int64_t object_bytes = 0;
+    BATON_RETURN_IF_ERROR(
+        WriteElfObject(result.weights, [&object_bytes](absl::string_view part) {
+          object_bytes += static_cast<int64_t>(part.size());
+          return absl::OkStatus();
+        }));
+    result.files.push_back(
+        {options_.name + ".report.json", Report(result.files, object_bytes)});
     result.tensors = model_.constants;
-    result.arena_bytes = arena_bytes_;
-    result.arena_lower_bound = arena_lower_bound_;
+    result.arena_bytes = model_.arena_bytes;
+    result.arena_lower_bound = model_.arena_lower_bound;
     result.weight_bytes = weight_bytes_;
     result.num_steps = static_cast<int64_t>(model_.steps.size());
     return result;
@@ -466,58 +161,24 @@ class ModelWriter {
     }
   }
 
-  void PlaceArena() {
-    const int end = static_cast<int>(model_.steps.size());
-    for (int i = 0; i < end; ++i) {
-      for (const int slot : model_.steps[static_cast<size_t>(i)].slots) {
-        Slot& value = model_.slots[static_cast<size_t>(slot)];
-        if (value.first < 0) value.first = i;
-        value.last = i;
+  // Collects what the sources of steps use, equal definitions once.
+  void MakeDefinitions() {
+    FlatHashMap<std::string, std::string> known;
+    for (LibraryStep& step : model_.steps) {
+      if (!step.source.has_value()) continue;
+      texts_ |= step.source->texts;
+      if (step.source->definitions.empty()) continue;
+      const auto [found, is_new] =
+          known.emplace(step.source->definitions, absl::StrCat(known.size()));
+      const std::string number = found->second;
+      if (is_new) {
+        absl::StrAppend(
+            &definitions_, "\n",
+            absl::StrReplaceAll(step.source->definitions, {{"@N@", number}}));
       }
+      step.source->statements =
+          absl::StrReplaceAll(step.source->statements, {{"@N@", number}});
     }
-    // State lives always; its output, which is no member, until the copy.
-    for (size_t i = 0; i < model_.outputs.size(); ++i) {
-      const int input = model_.StateInput(i);
-      if (input < 0) continue;
-      Slot& state = model_.slots[static_cast<size_t>(
-          model_.inputs[static_cast<size_t>(input)])];
-      state.space = Space::kArena;
-      state.first = 0;
-      state.last = end + 1;
-      Slot& result = model_.slots[static_cast<size_t>(model_.outputs[i])];
-      result.space = Space::kArena;
-      result.last = end + 1;
-      state_copies_.push_back(
-          {model_.outputs[i], model_.inputs[static_cast<size_t>(input)]});
-    }
-    std::vector<executor::Lifetime> blocks;
-    std::vector<Slot*> owners;
-    for (Slot& slot : model_.slots) {
-      if (slot.space != Space::kArena || slot.first < 0) continue;
-      blocks.push_back(
-          {std::max<int64_t>(slot.bytes, 1), slot.first, slot.last});
-      owners.push_back(&slot);
-    }
-    const size_t num_values = blocks.size();
-    std::vector<size_t> workspace_steps;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const int function = model_.steps[i].function;
-      if (function < 0) continue;
-      const int64_t bytes =
-          emitted_[static_cast<size_t>(function)].workspace_bytes;
-      if (bytes == 0) continue;
-      blocks.push_back(
-          {bytes, static_cast<int32_t>(i), static_cast<int32_t>(i)});
-      workspace_steps.push_back(i);
-    }
-    const executor::ArenaPlan plan = executor::PlanArena(blocks);
-    for (size_t i = 0; i < num_values; ++i) owners[i]->offset = plan.offsets[i];
-    workspace_offsets_.assign(model_.steps.size(), 0);
-    for (size_t i = 0; i < workspace_steps.size(); ++i) {
-      workspace_offsets_[workspace_steps[i]] = plan.offsets[num_values + i];
-    }
-    arena_bytes_ = plan.bytes;
-    arena_lower_bound_ = plan.lower_bound;
   }
 
   // Hashes all that header, sources and object must agree on: functions, weights,
@@ -527,14 +188,18 @@ class ModelWriter {
     hash.AddString(functions);
     for (const Tensor& tensor : model_.constants)
       hash.AddString(tensor.bytes());
-    for (const Slot& slot : model_.slots) {
-      hash.Add(static_cast<uint64_t>(slot.offset));
-      hash.Add(static_cast<uint64_t>(slot.bytes));
-    }
-    for (const Step& step : model_.steps) {
+    hash.AddString(definitions_);
+    hash.Add(static_cast<uint64_t>(model_.arena_bytes));
+    for (const LibraryStep& step : model_.steps) {
       hash.Add(static_cast<uint64_t>(step.function));
-      hash.Add(step.slots.size());
-      for (const int slot : step.slots) hash.Add(static_cast<uint64_t>(slot));
+      if (step.source.has_value()) hash.AddString(step.source->statements);
+      hash.Add(static_cast<uint64_t>(step.workspace_offset));
+      for (const LibrarySlot& slot : step.slots) {
+        hash.Add(static_cast<uint64_t>(slot.space));
+        hash.Add(static_cast<uint64_t>(slot.index));
+        hash.Add(static_cast<uint64_t>(slot.offset));
+        hash.Add(static_cast<uint64_t>(slot.bytes));
+      }
     }
     hash.AddString(options_.cpp_class);
     hash_ = hash.value();
@@ -543,22 +208,21 @@ class ModelWriter {
   void MakeMembers() {
     tir::CppNames input_names;
     for (size_t i = 0; i < model_.inputs.size(); ++i) {
-      const Slot& slot = model_.slots[static_cast<size_t>(model_.inputs[i])];
       const std::string name = i < options_.input_names.size()
                                    ? options_.input_names[i]
                                    : absl::StrCat("input_", i);
-      if (slot.space == Space::kArena) continue;  // state
-      inputs_.push_back({input_names.Unique(name), &slot, static_cast<int>(i)});
+      if (model_.IsStateInput(static_cast<int>(i))) continue;
+      inputs_.push_back(
+          {input_names.Unique(name), &model_.inputs[i], static_cast<int>(i)});
     }
     tir::CppNames output_names;
     for (size_t i = 0; i < model_.outputs.size(); ++i) {
-      const Slot& slot = model_.slots[static_cast<size_t>(model_.outputs[i])];
       const std::string name = i < options_.output_names.size()
                                    ? options_.output_names[i]
                                    : absl::StrCat("output_", i);
-      if (slot.space == Space::kArena) continue;
+      if (model_.IsStateOutput(static_cast<int>(i))) continue;
       outputs_.push_back(
-          {output_names.Unique(name), &slot, static_cast<int>(i)});
+          {output_names.Unique(name), &model_.outputs[i], static_cast<int>(i)});
     }
   }
 
@@ -596,10 +260,38 @@ class ModelWriter {
       // Types of fixed width are of <cstdint>.
       absl::StrAppend(&text, "    ", is_const ? "const " : "",
                       absl::EndsWith(element, "_t") ? "std::" : "", element,
-                      "* ", member.name, ";  // ", DescribeTensor(*member.slot),
-                      "\n");
+                      "* ", member.name, ";  // ",
+                      options_.bounds.empty() ? "" : "at most ",
+                      DescribeSlot(*member.slot), "\n");
+    }
+    if (is_const) {
+      for (const CompileModelOptions::Bound& bound : options_.bounds) {
+        absl::StrAppend(&text, "    std::int64_t ", DimMember(bound), ";  // ",
+                        bound.low, " to ", bound.high, "\n");
+      }
     }
     absl::StrAppend(&text, "  };\n");
+  }
+
+  static std::string DimMember(const CompileModelOptions::Bound& bound) {
+    return CppIdentifier(absl::StrCat("dim_", bound.name));
+  }
+
+  // Of the largest variant.
+  size_t NumSteps() const {
+    return model_.steps.size() - model_.variants.back();
+  }
+  int64_t Flops() const {
+    double flops = 0;
+    for (size_t i = model_.variants.back(); i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
+      const unsigned texts = step.source.has_value() ? step.source->texts : 0;
+      if (texts == cpu::StepSource::kConv ||
+          texts == cpu::StepSource::kMatmul) {
+        flops += step.flops;
+      }
+    }
+    return static_cast<int64_t>(flops);
   }
 
   std::string Header() const {
@@ -625,20 +317,23 @@ class ModelWriter {
     absl::StrAppend(
         &text, "\nclass ", class_.name, " {\n public:\n",
         "  static constexpr std::size_t kArenaBytes = ",
-        std::max<int64_t>(arena_bytes_, 1),
+        std::max<int64_t>(model_.arena_bytes, 1),
         ";\n  static constexpr std::size_t kArenaAlign = 64;\n"
         "  static constexpr std::size_t kWeightBytes = ",
         weight_bytes_,
-        ";\n  static constexpr std::size_t kCalls = ", model_.steps.size(),
-        ";\n  static constexpr std::uint64_t kModelHash = 0x", Hex(hash_),
-        "u;\n\n");
+        ";\n  static constexpr std::size_t kCalls = ", NumSteps(),
+        ";\n  // Multiplications and additions of convolutions and products.\n"
+        "  static constexpr std::uint64_t kFlops = ",
+        Flops(), ";\n  static constexpr std::uint64_t kModelHash = 0x",
+        Hex(hash_), "u;\n\n");
     AppendMembers("Inputs", inputs_, /*is_const=*/true, text);
     AppendMembers("Outputs", outputs_, /*is_const=*/false, text);
     if (can_fail_) {
       absl::StrAppend(&text,
                       "  // kValue: an asserted condition on values does not "
-                      "hold.\n  enum class Error : int { kOk = 0, kValue = 1 "
-                      "};\n");
+                      "hold. kDimension: a\n  // dimension is out of bounds.\n"
+                      "  enum class Error : int { kOk = 0, kValue = 1, "
+                      "kDimension = 2 };\n");
     }
     absl::StrAppend(
         &text,
@@ -657,8 +352,9 @@ class ModelWriter {
         "are "
         "aligned\n  // to their elements; outputs overlap nothing.\n  ",
         can_fail_ ? "Error" : "void",
-        " Run(const Inputs& inputs, const Outputs& outputs) noexcept;\n\n"
-        " private:\n  unsigned char* arena_;\n  const unsigned char* "
+        " Run(const Inputs& inputs, const Outputs& outputs) noexcept;\n",
+        FurtherRuns(),
+        "\n private:\n  unsigned char* arena_;\n  const unsigned char* "
         "weights_;\n"
         "};\n\n");
     for (auto name = class_.namespaces.rbegin();
@@ -669,103 +365,308 @@ class ModelWriter {
     return text;
   }
 
-  std::string PointerTo(const Slot& slot, const std::string& type) const {
-    switch (slot.space) {
-      case Space::kInput:
-        return absl::StrCat("static_cast<", type, ">(inputs[", slot.index,
-                            "])");
-      case Space::kOutput:
-        return absl::StrCat("static_cast<", type, ">(outputs[", slot.index,
-                            "])");
-      case Space::kConstant:
-        return absl::StrCat("reinterpret_cast<", type, ">(weights + ",
-                            weight_offsets_[static_cast<size_t>(slot.index)],
-                            ")");
-      case Space::kArena:
-        return absl::StrCat("reinterpret_cast<", type, ">(arena + ",
-                            slot.offset, ")");
-    }
-    return "";
-  }
-
-  static std::string WithoutRestrict(absl::string_view type) {
-    const size_t at = type.find(" __restrict__");
-    return std::string(type.substr(0, at));
-  }
-
-  static std::string Copy(const std::string& to, const std::string& from,
-                          int64_t bytes) {
-    return absl::StrCat("  __builtin_memcpy(", to, ", ", from, ", ", bytes,
-                        ");\n");
-  }
-
-  // The calls, in order.
-  std::string RunFunction() const {
-    std::string text = absl::StrCat(
-        "\n", ResultType(),
-        " Run(const void* const* inputs, void* const* outputs,\n"
-        "         unsigned char* arena, const unsigned char* weights) {\n"
-        "  (void)inputs;\n  (void)outputs;\n  (void)arena;\n  "
-        "(void)weights;\n");
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const Step& step = model_.steps[i];
-      absl::StrAppend(&text, "  // ", CppCommentText(step.origin), "\n");
-      if (step.function < 0) {
-        const Slot& from = model_.slots[static_cast<size_t>(step.slots[0])];
-        const Slot& to = model_.slots[static_cast<size_t>(step.slots[1])];
-        absl::StrAppend(
-            &text, Copy(PointerTo(to, "unsigned char*"),
-                        PointerTo(from, "const unsigned char*"), from.bytes));
-        continue;
-      }
-      const tir::CppEmitted& emitted =
-          emitted_[static_cast<size_t>(step.function)];
-      std::vector<std::string> args;
-      for (const CppParam& param : emitted.params) {
-        const std::string type = WithoutRestrict(param.type);
-        switch (param.kind) {
-          case CppParam::Kind::kPointer:
-            args.push_back(
-                PointerTo(model_.slots[static_cast<size_t>(
-                              step.slots[static_cast<size_t>(param.index)])],
-                          type));
-            break;
-          case CppParam::Kind::kConstant: {
-            const int constant =
-                function_constants_[static_cast<size_t>(step.function)]
-                                   [static_cast<size_t>(param.index)];
-            args.push_back(absl::StrCat(
-                "reinterpret_cast<", type, ">(weights + ",
-                weight_offsets_[static_cast<size_t>(constant)], ")"));
-            break;
-          }
-          case CppParam::Kind::kWorkspace:
-            args.push_back(absl::StrCat("arena + ", workspace_offsets_[i]));
-            break;
-          case CppParam::Kind::kNumber:
-          case CppParam::Kind::kExtent:
-            args.push_back("0");
-            break;
-        }
-      }
-      const std::string call = absl::StrCat(
-          emitted.name, "(", absl::StrJoin(args, ",\n      "), ")");
-      if (emitted.can_fail) {
-        absl::StrAppend(&text, "  if (", call, " != 0) return 1;\n");
-      } else {
-        absl::StrAppend(&text, "  ", call, ";\n");
-      }
-    }
-    for (const auto& [from, to] : state_copies_) {
-      const Slot& source = model_.slots[static_cast<size_t>(from)];
+  // Declarations of the runs that options ask for.
+  std::string FurtherRuns() const {
+    std::string text;
+    const char* const type = can_fail_ ? "Error" : "void";
+    if (options_.threads) {
       absl::StrAppend(
-          &text, "  // state\n",
-          Copy(PointerTo(model_.slots[static_cast<size_t>(to)],
-                         "unsigned char*"),
-               PointerTo(source, "const unsigned char*"), source.bytes));
+          &text,
+          "\n  // Calls body(body_ctx, i) for each i < n, on any threads, and "
+          "returns when\n  // all calls have returned.\n"
+          "  typedef void (*Parallel)(void* ctx, int n,\n"
+          "                           void (*body)(void* body_ctx, int i),\n"
+          "                           void* body_ctx);\n"
+          "  // As Run; steps that take long are divided into up to ",
+          kMaxParts, " parts.\n  ", type,
+          " Run(const Inputs& inputs, const Outputs& outputs,\n"
+          "           Parallel parallel, void* ctx) noexcept;\n");
     }
-    if (can_fail_) absl::StrAppend(&text, "  return 0;\n");
-    absl::StrAppend(&text, "}\n");
+    if (options_.profile) {
+      absl::StrAppend(
+          &text,
+          "\n  // `kernel: places in the model` of a step.\n"
+          "  static const char* StepName(std::size_t step) noexcept;\n"
+          "  static constexpr std::size_t kSteps = ",
+          model_.steps.size(),
+          ";\n  // As Run; adds to times[i] the difference of clock() over "
+          "step "
+          "i < kSteps.\n  ",
+          type,
+          " RunProfiled(const Inputs& inputs, const Outputs& outputs,\n"
+          "                   std::uint64_t (*clock)(),\n"
+          "                   std::uint64_t* times) noexcept;\n");
+    }
+    return text;
+  }
+
+  // The parameters of the functions that run all steps.
+  std::string RunParams() const {
+    return absl::StrCat(
+        "const void* const* inputs, void* const* outputs,\n"
+        "         unsigned char* arena, const unsigned char* weights",
+        model_.variants.size() > 1 ? ",\n         int64_t variant" : "",
+        options_.threads
+            ? ",\n         void (*parallel)(void*, int, void (*)(void*, int), "
+              "void*), void* ctx"
+            : "",
+        options_.profile ? ",\n         uint64_t (*clock)(), uint64_t* times"
+                         : "");
+  }
+
+  // A pointer to a slot; `type` is that of an element.
+  std::string PointerTo(const LibrarySlot& slot, absl::string_view type) const {
+    std::string base;
+    int64_t offset = slot.offset;
+    switch (slot.space) {
+      case LibrarySpace::kInput:
+        base = absl::StrCat("m.inputs[", slot.index, "]");
+        break;
+      case LibrarySpace::kOutput:
+        base = absl::StrCat("m.outputs[", slot.index, "]");
+        break;
+      case LibrarySpace::kConstant:
+        base = "m.weights";
+        offset += weight_offsets_[static_cast<size_t>(slot.index)];
+        break;
+      case LibrarySpace::kArena:
+        base = "m.arena";
+        break;
+    }
+    return absl::StrCat("At<", type, ">(", base, ", ", offset, ")");
+  }
+
+  static std::string ElementOf(absl::string_view pointer) {
+    return std::string(pointer.substr(0, pointer.find('*')));
+  }
+
+  // The text of the kernels that steps use.
+  std::string Kernels(CppIsa isa) const {
+    using cpu::StepSource;
+    namespace blocked = kernels::blocked;
+    const auto has = [this](unsigned text) { return (texts_ & text) == text; };
+    std::string text;
+    if (has(StepSource::kElements)) {
+      absl::StrAppend(&text, cpu::kElementsText,
+                      has(StepSource::kMath) ? cpu::kElementsMathText : "");
+    }
+    if (!has(StepSource::kVector)) return text;
+    const int bytes = isa == CppIsa::kAvx512 ? 64
+                      : isa == CppIsa::kAvx2 ? 32
+                                             : 16;
+    absl::StrAppend(
+        &text,
+        "\n// Kernels; some are not used.\n"
+        "#pragma GCC diagnostic push\n"
+        "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+        "#pragma GCC diagnostic ignored \"-Wunused-const-variable\"\n"
+        "#define BATON_VECTOR_BYTES ",
+        bytes, "\n#define BATON_HAS_FMA\n",
+        isa == CppIsa::kSse2 || isa == CppIsa::kNone
+            ? "#define BATON_FMA_BY_LANES\n"
+            : "",
+        "namespace kernels {\n\n", blocked::kVectorText,
+        has(StepSource::kConv) ? blocked::kConvText : "",
+        has(StepSource::kMatmul) ? blocked::kMatmulText : "",
+        has(StepSource::kPool) ? blocked::kPoolText : "",
+        has(StepSource::kChannels) ? blocked::kChannelsText : "",
+        has(StepSource::kMap) ? blocked::kMapText : "",
+        "\n}  // namespace kernels\n"
+        "#pragma GCC diagnostic pop\n"
+        "#undef BATON_VECTOR_BYTES\n#undef BATON_HAS_FMA\n"
+        "#undef BATON_FMA_BY_LANES\n#undef BATON_INLINE\n");
+    return text;
+  }
+
+  bool CanFail(const LibraryStep& step) const {
+    return step.function >= 0 &&
+           model_.emitted[static_cast<size_t>(step.function)].can_fail;
+  }
+  static int64_t ItemsOf(const LibraryStep& step) {
+    return step.source.has_value() ? step.source->items : 1;
+  }
+
+  // What a step computes.
+  std::string StatementsOf(const LibraryStep& step) const {
+    if (step.source.has_value()) {
+      std::vector<std::pair<std::string, std::string>> operands;
+      for (size_t k = 0; k < step.slots.size(); ++k) {
+        operands.emplace_back(
+            absl::StrCat("@", k, "@"),
+            PointerTo(step.slots[k],
+                      k + 1 < step.slots.size() ? "const float" : "float"));
+      }
+      return absl::StrReplaceAll(step.source->statements, operands);
+    }
+    const tir::CppEmitted& emitted =
+        model_.emitted[static_cast<size_t>(step.function)];
+    std::vector<std::string> args;
+    for (const CppParam& param : emitted.params) {
+      const std::string type = ElementOf(param.type);
+      switch (param.kind) {
+        case CppParam::Kind::kPointer:
+          args.push_back(
+              PointerTo(step.slots[static_cast<size_t>(param.index)], type));
+          break;
+        case CppParam::Kind::kConstant: {
+          LibrarySlot slot;
+          slot.space = LibrarySpace::kConstant;
+          slot.index = function_constants_[static_cast<size_t>(step.function)]
+                                          [static_cast<size_t>(param.index)];
+          args.push_back(PointerTo(slot, type));
+          break;
+        }
+        case CppParam::Kind::kWorkspace:
+          args.push_back("workspace");
+          break;
+        case CppParam::Kind::kNumber:
+        case CppParam::Kind::kExtent:
+          args.push_back("0");
+          break;
+      }
+    }
+    return absl::StrCat(emitted.can_fail ? "  return " : "  ", emitted.name,
+                        "(", absl::StrJoin(args, ",\n      "), ");\n");
+  }
+
+  // The parts into which threads divide a step.
+  static int64_t PartsOf(const LibraryStep& step) {
+    // A part that takes less is not worth waking a thread for.
+    constexpr double kMinPartNs = 4000;
+    if (!step.source.has_value()) return 1;
+    return std::min({ItemsOf(step), int64_t{kMaxParts},
+                     static_cast<int64_t>(step.cost_ns / kMinPartNs)});
+  }
+
+  // The statements that run step `i`.
+  std::string RunOf(size_t i) const {
+    const LibraryStep& step = model_.steps[i];
+    const std::string workspace =
+        step.workspace_bytes > 0
+            ? absl::StrCat("arena + ", step.workspace_offset)
+            : "nullptr";
+    const int64_t items = ItemsOf(step);
+    std::string text;
+    if (options_.threads && PartsOf(step) > 1) {
+      absl::StrAppend(&text, "  Divide({&m, Step", i, ", ", workspace, ", ",
+                      step.workspace_bytes, ", ", items, ", ", PartsOf(step),
+                      "}, parallel, ctx);\n");
+    } else {
+      const std::string call =
+          absl::StrCat("Step", i, "(m, ", workspace, ", 0, ", items, ")");
+      absl::StrAppend(&text, CanFail(step) ? absl::StrCat("  if (", call,
+                                                          " != 0) return 1;\n")
+                                           : absl::StrCat("  ", call, ";\n"));
+    }
+    if (options_.profile) {
+      absl::StrAppend(&text, "  before = Passed(clock, before, times + ", i,
+                      ");\n");
+    }
+    return text;
+  }
+
+  // The copies of state at the end of a run.
+  std::string StateCopies() const {
+    std::string text;
+    for (const LibraryModel::State& state : model_.state) {
+      absl::StrAppend(&text, "  __builtin_memcpy(arena + ", state.to,
+                      ", arena + ", state.from, ", ", state.bytes,
+                      ");  // state\n");
+    }
+    return text;
+  }
+
+  // The function of step `i`.
+  std::string StepText(size_t i) const {
+    const LibraryStep& step = model_.steps[i];
+    std::string text = "\n";
+    for (absl::string_view line :
+         absl::StrSplit(absl::StrCat(step.kernel, "\n", step.origin), '\n',
+                        absl::SkipEmpty())) {
+      absl::StrAppend(&text, "// ", CppCommentText(line), "\n");
+    }
+    absl::StrAppend(&text, "static ", CanFail(step) ? "int" : "void", " Step",
+                    i,
+                    "([[maybe_unused]] const Memory& m,\n"
+                    "    [[maybe_unused]] unsigned char* workspace,\n"
+                    "    [[maybe_unused]] int64_t begin,\n"
+                    "    [[maybe_unused]] int64_t end) {\n",
+                    StatementsOf(step), "}\n");
+    return text;
+  }
+
+  // The steps, and what runs them in order.
+  std::string RunFunction() const {
+    std::string text =
+        "\n// The memory of a run.\n"
+        "struct Memory {\n  const void* const* inputs;\n"
+        "  void* const* outputs;\n  unsigned char* arena;\n"
+        "  const unsigned char* weights;\n};\n\n"
+        "// T is const where memory may not be written.\n"
+        "template <class T>\n"
+        "__attribute__((always_inline)) inline T* At(const void* base,\n"
+        "                                            int64_t offset) {\n"
+        "  return reinterpret_cast<T*>(const_cast<unsigned char*>(\n"
+        "      static_cast<const unsigned char*>(base) + offset));\n}\n";
+    if (options_.threads) {
+      absl::StrAppend(
+          &text,
+          "\n// A step that threads divide.\n"
+          "struct Parts {\n  const Memory* m;\n"
+          "  void (*step)(const Memory&, unsigned char*, int64_t, int64_t);\n"
+          "  unsigned char* workspace;\n  int64_t workspace_bytes;\n"
+          "  int64_t items;\n  int parts;\n};\n"
+          "static void RunPart(void* ctx, int part) {\n"
+          "  const Parts& p = *static_cast<const Parts*>(ctx);\n"
+          "  p.step(*p.m, p.workspace + p.workspace_bytes * part,\n"
+          "         p.items * part / p.parts, p.items * (part + 1) / "
+          "p.parts);\n}\n"
+          "[[maybe_unused]] static void Divide(Parts p,\n"
+          "    void (*parallel)(void*, int, void (*)(void*, int), void*),\n"
+          "    void* ctx) {\n"
+          "  if (parallel == nullptr) {\n"
+          "    p.step(*p.m, p.workspace, 0, p.items);\n"
+          "  } else {\n    parallel(ctx, p.parts, RunPart, &p);\n  }\n}\n");
+    }
+    if (options_.profile) {
+      absl::StrAppend(&text,
+                      "\n[[maybe_unused]] static uint64_t Passed(uint64_t "
+                      "(*clock)(), uint64_t before,\n"
+                      "                       uint64_t* time) {\n"
+                      "  if (clock == nullptr) return 0;\n"
+                      "  const uint64_t now = clock();\n"
+                      "  *time += now - before;\n  return now;\n}\n");
+    }
+    std::vector<std::string> calls(model_.variants.size());
+    size_t variant = 0;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      while (variant + 1 < model_.variants.size() &&
+             model_.variants[variant + 1] <= i) {
+        ++variant;
+      }
+      text += StepText(i);
+      absl::StrAppend(&calls[variant], RunOf(i));
+    }
+    std::string body;
+    if (calls.size() == 1) {
+      body = calls[0];
+    } else {
+      absl::StrAppend(&body, "  switch (variant) {\n");
+      for (size_t k = 0; k < calls.size(); ++k) {
+        absl::StrAppend(&body, "  case ", k, ":\n", calls[k], "  break;\n");
+      }
+      absl::StrAppend(&body, "  default:\n  break;\n  }\n");
+    }
+    absl::StrAppend(
+        &text, "\n", ResultType(), " Run(", RunParams(),
+        ") {\n  [[maybe_unused]] const Memory m = {inputs, outputs, arena, "
+        "weights};\n",
+        options_.threads ? "  (void)parallel;\n  (void)ctx;\n" : "",
+        options_.profile
+            ? "  [[maybe_unused]] uint64_t before =\n"
+              "      clock == nullptr ? 0 : clock();\n  (void)times;\n"
+            : "",
+        body, StateCopies(), can_fail_ ? "  return 0;\n" : "", "}\n");
     return text;
   }
 
@@ -786,9 +687,7 @@ class ModelWriter {
     std::string text = absl::StrCat("#include \"", options_.name, ".h\"\n\n");
     for (const CppIsa isa : options_.isas) {
       absl::StrAppend(&text, "namespace ", NameSpace(isa), " {\n", ResultType(),
-                      " Run(const void* const* inputs, void* const* outputs,\n"
-                      "         unsigned char* arena, const unsigned char* "
-                      "weights);\n}\n");
+                      " Run(", RunParams(), ");\n}\n");
     }
     const bool asks =
         std::any_of(options_.isas.begin(), options_.isas.end(), [](CppIsa isa) {
@@ -837,40 +736,89 @@ class ModelWriter {
     }
     absl::StrAppend(&text, "    default:\n      return \"\";\n  }\n}\n\n");
     absl::StrAppend(&text, "void ", name, "::Reset() noexcept {\n");
-    if (state_copies_.empty()) {
+    if (model_.state.empty()) {
       absl::StrAppend(&text, "  // There is no state.\n");
     }
-    for (const auto& [from, to] : state_copies_) {
-      const Slot& slot = model_.slots[static_cast<size_t>(to)];
-      absl::StrAppend(&text, "  __builtin_memset(arena_ + ", slot.offset,
-                      ", 0, ", slot.bytes, ");\n");
+    for (const LibraryModel::State& state : model_.state) {
+      absl::StrAppend(&text, "  __builtin_memset(arena_ + ", state.to, ", 0, ",
+                      state.bytes, ");\n");
     }
     absl::StrAppend(&text, "}\n\n");
-    absl::StrAppend(&text, can_fail_ ? absl::StrCat(name, "::Error") : "void",
-                    " ", name,
-                    "::Run(const Inputs& inputs,\n    const Outputs& outputs) "
-                    "noexcept {\n  (void)inputs;\n  (void)outputs;\n");
-    // The places of inputs that are state stay empty.
-    absl::StrAppend(&text, "  const void* const from[] = {",
-                    PointersOf("inputs", inputs_, model_.inputs.size()),
-                    "};\n  void* const to[] = {",
-                    PointersOf("outputs", outputs_, model_.outputs.size()),
-                    "};\n  switch (", own, "::Chosen()) {\n");
-    for (size_t i = 0; i < options_.isas.size(); ++i) {
-      if (i + 1 == options_.isas.size()) {
-        absl::StrAppend(&text, "    default:\n");
+    const auto append_run = [&](absl::string_view function,
+                                absl::string_view params,
+                                absl::string_view threads,
+                                absl::string_view profile) {
+      absl::StrAppend(&text, can_fail_ ? absl::StrCat(name, "::Error") : "void",
+                      " ", name, "::", function, "(const Inputs& inputs,\n",
+                      "    const Outputs& outputs", params,
+                      ") noexcept {\n  (void)inputs;\n  (void)outputs;\n");
+      std::string args = "from, to, arena_, weights_";
+      if (model_.variants.size() > 1) {
+        absl::StrAppend(&text, "  std::int64_t variant = 0;\n");
+        for (const CompileModelOptions::Bound& bound : options_.bounds) {
+          const std::string dim = absl::StrCat("inputs.", DimMember(bound));
+          absl::StrAppend(&text, "  if (", dim, " < ", bound.low, " || ", dim,
+                          " > ", bound.high,
+                          ") return Error::kDimension;\n  variant = variant * ",
+                          bound.high - bound.low + 1, " + (", dim, " - ",
+                          bound.low, ");\n");
+        }
+        absl::StrAppend(&args, ", variant");
       } else {
-        absl::StrAppend(&text, "    case ", i, ":\n");
+        for (const CompileModelOptions::Bound& bound : options_.bounds) {
+          absl::StrAppend(&text, "  if (inputs.", DimMember(bound),
+                          " != ", bound.low, ") return Error::kDimension;\n");
+        }
       }
-      const std::string call =
-          absl::StrCat("::", NameSpace(options_.isas[i]),
-                       "::Run(from, to, arena_, weights_)");
-      absl::StrAppend(
-          &text, "      return ",
-          can_fail_ ? absl::StrCat("static_cast<Error>(", call, ")") : call,
-          ";\n");
+      if (options_.threads) absl::StrAppend(&args, ", ", threads);
+      if (options_.profile) absl::StrAppend(&args, ", ", profile);
+      // The places of inputs that are state stay empty.
+      absl::StrAppend(&text, "  const void* const from[] = {",
+                      PointersOf("inputs", inputs_, model_.inputs.size()),
+                      "};\n  void* const to[] = {",
+                      PointersOf("outputs", outputs_, model_.outputs.size()),
+                      "};\n  switch (", own, "::Chosen()) {\n");
+      for (size_t i = 0; i < options_.isas.size(); ++i) {
+        if (i + 1 == options_.isas.size()) {
+          absl::StrAppend(&text, "    default:\n");
+        } else {
+          absl::StrAppend(&text, "    case ", i, ":\n");
+        }
+        const std::string call = absl::StrCat("::", NameSpace(options_.isas[i]),
+                                              "::Run(", args, ")");
+        absl::StrAppend(
+            &text, "      return ",
+            can_fail_ ? absl::StrCat("static_cast<Error>(", call, ")") : call,
+            ";\n");
+      }
+      absl::StrAppend(&text, "  }\n}\n");
+    };
+    append_run("Run", "", "nullptr, nullptr", "nullptr, nullptr");
+    if (options_.threads) {
+      absl::StrAppend(&text, "\n");
+      append_run("Run", ",\n    Parallel parallel, void* ctx", "parallel, ctx",
+                 "nullptr, nullptr");
     }
-    absl::StrAppend(&text, "  }\n}\n");
+    if (options_.profile) {
+      absl::StrAppend(&text, "\n");
+      append_run("RunProfiled",
+                 ",\n    std::uint64_t (*clock)(), std::uint64_t* times",
+                 "nullptr, nullptr", "clock, times");
+      std::vector<std::string> names;
+      for (const LibraryStep& step : model_.steps) {
+        names.push_back(
+            absl::StrCat("\"",
+                         absl::CEscape(absl::StrCat(
+                             step.kernel, step.origin.empty() ? "" : ": ",
+                             absl::StrReplaceAll(step.origin, {{"\n", "; "}}))),
+                         "\""));
+      }
+      absl::StrAppend(&text, "\nconst char* ", name,
+                      "::StepName(std::size_t step) noexcept {\n"
+                      "  static const char* const kNames[] = {\n      ",
+                      absl::StrJoin(names, ",\n      "),
+                      "};\n  return kNames[step];\n}\n");
+    }
     return text;
   }
 
@@ -885,19 +833,130 @@ class ModelWriter {
     return absl::StrJoin(texts, ", ");
   }
 
-  std::string Report(const std::vector<CompiledModel::File>& files) const {
+  // A program that measures runs.
+  std::string Benchmark() const {
+    std::string buffers;
+    std::vector<std::string> from;
+    std::vector<std::string> to;
+    const auto add = [&buffers](const std::string& name, const Member& member) {
+      const std::string element = MemberElement(member.slot->dtype);
+      int64_t elements = 1;
+      for (const int64_t extent : member.slot->shape) elements *= extent;
+      absl::StrAppend(&buffers, "alignas(64) static ",
+                      absl::EndsWith(element, "_t") ? "std::" : "", element,
+                      " ", name, "[", std::max<int64_t>(elements, 1), "];\n");
+    };
+    std::string values;
+    for (const Member& member : inputs_) {
+      from.push_back(absl::StrCat("input_", member.index));
+      add(from.back(), member);
+      const std::string element = MemberElement(member.slot->dtype);
+      if (element == "float" || element == "double") {
+        absl::StrAppend(&values, "  value = 0;\n  for (", element,
+                        "& x : ", from.back(), ") {\n    x = static_cast<",
+                        element, ">(value++ % 17) / 8 - 1;\n  }\n");
+      }
+    }
+    for (const Member& member : outputs_) {
+      to.push_back(absl::StrCat("output_", member.index));
+      add(to.back(), member);
+    }
+    for (const CompileModelOptions::Bound& bound : options_.bounds) {
+      from.push_back(absl::StrCat(bound.high));
+    }
+    const std::string name = QualifiedClass();
+    return absl::StrCat(
+        "// Measures runs of the model ", CppCommentText(options_.model),
+        ": prints milliseconds and bytes.\n"
+        "// Written by baton-compile. Do not edit.\n//\n// usage: ",
+        options_.name,
+        "_benchmark [RUNS]\n\n#include <algorithm>\n#include <chrono>\n"
+        "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n"
+        "#include <vector>\n\n#include \"",
+        options_.name, ".h\"\n\nalignas(64) static unsigned char arena[", name,
+        "::kArenaBytes];\n", buffers,
+        "\nint main(int argc, char** argv) {\n  if (!", name,
+        "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks "
+        "the "
+        "instructions\\n\");\n    return 0;\n  }\n"
+        "  const int runs = std::max(1, argc > 1 ? std::atoi(argv[1]) : 100);\n"
+        "  [[maybe_unused]] int value = 0;\n",
+        values, "  ", name, " model(arena);\n  const ", name,
+        "::Inputs inputs = {", absl::StrJoin(from, ", "), "};\n  const ", name,
+        "::Outputs outputs = {", absl::StrJoin(to, ", "),
+        "};\n  std::vector<double> times;\n"
+        "  for (int run = -3; run < runs; ++run) {\n"
+        "    const auto begin = std::chrono::steady_clock::now();\n"
+        "    static_cast<void>(model.Run(inputs, outputs));\n"
+        "    const auto end = std::chrono::steady_clock::now();\n"
+        "    if (run < 0) continue;  // to have all in caches\n"
+        "    times.push_back(\n"
+        "        std::chrono::duration<double, std::milli>(end - "
+        "begin).count());\n  }\n"
+        "  std::sort(times.begin(), times.end());\n"
+        "  std::printf(\"ms min %.6f median %.6f threads 1 arena %zu\\n\",\n"
+        "              times.front(), times[times.size() / 2],\n"
+        "              static_cast<std::size_t>(",
+        name, "::kArenaBytes));\n  return 0;\n}\n");
+  }
+
+  // Bytes of the weights that each step is the first to use.
+  std::vector<int64_t> WeightsOfSteps() const {
+    std::vector<bool> is_used(model_.constants.size(), false);
+    std::vector<int64_t> bytes(model_.steps.size(), 0);
+    const auto use = [&](size_t step, int constant) {
+      const size_t i = static_cast<size_t>(constant);
+      if (is_used[i]) return;
+      is_used[i] = true;
+      bytes[step] += static_cast<int64_t>(model_.constants[i].bytes().size());
+    };
+    for (size_t k = 0; k < model_.steps.size(); ++k) {
+      const LibraryStep& step = model_.steps[k];
+      for (const LibrarySlot& slot : step.slots) {
+        if (slot.space == LibrarySpace::kConstant) use(k, slot.index);
+      }
+      if (step.function < 0) continue;
+      for (const int constant :
+           function_constants_[static_cast<size_t>(step.function)]) {
+        use(k, constant);
+      }
+    }
+    return bytes;
+  }
+
+  // The bytes of steps and the rest of a file are those of the file.
+  std::string Report(const std::vector<CompiledModel::File>& files,
+                     int64_t object_bytes) const {
+    const std::vector<int64_t> weights_of = WeightsOfSteps();
+    int64_t step_weights = 0;
+    for (const int64_t bytes : weights_of) step_weights += bytes;
+    int64_t step_text = 0;
+    std::vector<int64_t> text_of;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      text_of.push_back(static_cast<int64_t>(StepText(i).size()));
+      step_text += text_of.back();
+    }
     std::string text = absl::StrCat(
         "{\"model\":", JsonString(options_.model),
         ",\n\"class\":", JsonString(options_.cpp_class), ",\n\"hash\":\"",
-        Hex(hash_), "\",\n\"arena_bytes\":", arena_bytes_,
-        ",\n\"arena_lower_bound\":", arena_lower_bound_,
+        Hex(hash_), "\",\n\"arena_bytes\":", model_.arena_bytes,
+        ",\n\"arena_lower_bound\":", model_.arena_lower_bound,
         ",\n\"weight_bytes\":", weight_bytes_, ",\n\"files\":[");
     const char* comma = "";
     for (const CompiledModel::File& file : files) {
       absl::StrAppend(&text, comma, "\n{\"name\":", JsonString(file.name),
-                      ",\"bytes\":", file.text.size(), "}");
+                      ",\"bytes\":", file.text.size());
+      if (absl::EndsWith(file.name, ".cc")) {
+        absl::StrAppend(&text, ",\"of_steps\":", step_text, ",\"rest\":",
+                        static_cast<int64_t>(file.text.size()) - step_text);
+      }
+      absl::StrAppend(&text, "}");
       comma = ",";
     }
+    absl::StrAppend(&text, comma,
+                    "\n{\"name\":", JsonString(options_.name + "_weights.o"),
+                    ",\"bytes\":", object_bytes, ",\"of_steps\":", step_weights,
+                    ",\"rest\":", object_bytes - step_weights, "}");
     const auto members = [&text](absl::string_view name,
                                  const std::vector<Member>& list) {
       absl::StrAppend(&text, "],\n\"", name, "\":[");
@@ -905,7 +964,7 @@ class ModelWriter {
       for (const Member& member : list) {
         absl::StrAppend(
             &text, between, "\n{\"member\":", JsonString(member.name),
-            ",\"type\":", JsonString(DescribeTensor(*member.slot)), "}");
+            ",\"type\":", JsonString(DescribeSlot(*member.slot)), "}");
         between = ",";
       }
     };
@@ -923,38 +982,39 @@ class ModelWriter {
     absl::StrAppend(&text, "],\n\"steps\":[");
     comma = "";
     for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const Step& step = model_.steps[i];
-      absl::StrAppend(
-          &text, comma, "\n{\"function\":",
-          JsonString(step.function < 0
-                         ? "copy"
-                         : emitted_[static_cast<size_t>(step.function)].name),
-          ",\"origin\":", JsonString(step.origin), ",\"values\":[");
+      const LibraryStep& step = model_.steps[i];
+      absl::StrAppend(&text, comma, "\n{\"kernel\":", JsonString(step.kernel),
+                      ",\"origin\":", JsonString(step.origin),
+                      ",\"items\":", ItemsOf(step), ",\"values\":[");
       comma = ",";
       const char* between = "";
-      for (const int index : step.slots) {
-        const Slot& slot = model_.slots[static_cast<size_t>(index)];
-        const char* space = slot.space == Space::kInput      ? "input"
-                            : slot.space == Space::kOutput   ? "output"
-                            : slot.space == Space::kConstant ? "weights"
-                                                             : "arena";
-        absl::StrAppend(&text, between, "{\"space\":\"", space,
-                        "\",\"offset\":",
-                        slot.space == Space::kConstant
-                            ? weight_offsets_[static_cast<size_t>(slot.index)]
-                        : slot.space == Space::kArena ? slot.offset
-                                                      : slot.index,
-                        ",\"type\":", JsonString(DescribeTensor(slot)), "}");
+      for (const LibrarySlot& slot : step.slots) {
+        const bool is_weight = slot.space == LibrarySpace::kConstant;
+        const char* space = slot.space == LibrarySpace::kInput    ? "input"
+                            : slot.space == LibrarySpace::kOutput ? "output"
+                            : is_weight                           ? "weights"
+                                                                  : "arena";
+        const int64_t start =
+            is_weight ? weight_offsets_[static_cast<size_t>(slot.index)] : 0;
+        absl::StrAppend(&text, between, "{\"space\":\"", space, "\"");
+        if (slot.space == LibrarySpace::kInput ||
+            slot.space == LibrarySpace::kOutput) {
+          absl::StrAppend(&text, ",\"index\":", slot.index);
+        }
+        absl::StrAppend(&text, ",\"offset\":", start + slot.offset,
+                        ",\"bytes\":", slot.bytes,
+                        ",\"type\":", JsonString(DescribeSlot(slot)), "}");
         between = ",";
       }
       absl::StrAppend(&text, "]");
-      if (step.function >= 0) {
-        const int64_t bytes =
-            emitted_[static_cast<size_t>(step.function)].workspace_bytes;
-        if (bytes > 0) {
-          absl::StrAppend(&text, ",\"workspace_bytes\":", bytes,
-                          ",\"workspace_offset\":", workspace_offsets_[i]);
-        }
+      absl::StrAppend(&text, ",\"text_bytes\":", text_of[i],
+                      ",\"weight_bytes\":", weights_of[i]);
+      if (step.flops > 0) {
+        absl::StrAppend(&text, ",\"flops\":", static_cast<int64_t>(step.flops));
+      }
+      if (step.workspace_bytes > 0) {
+        absl::StrAppend(&text, ",\"workspace_bytes\":", step.workspace_bytes,
+                        ",\"workspace_offset\":", step.workspace_offset);
       }
       absl::StrAppend(&text, "}");
     }
@@ -994,125 +1054,176 @@ static int Level() {
 
 )";
 
-  ModelReader& model_;
+  LibraryModel& model_;
   const CompileModelOptions& options_;
   ClassName class_;
-  std::vector<tir::CppEmitted> emitted_;
   std::vector<std::vector<int>> function_constants_;
   std::vector<int64_t> weight_offsets_;
-  std::vector<int64_t> workspace_offsets_;
-  std::vector<std::pair<int, int>> state_copies_;
   std::vector<Member> inputs_;
   std::vector<Member> outputs_;
+  unsigned texts_ = 0;
+  std::string definitions_;
   int64_t weight_bytes_ = 0;
-  int64_t arena_bytes_ = 0;
-  int64_t arena_lower_bound_ = 0;
   uint64_t hash_ = 0;
   bool can_fail_ = false;
 };
+
+absl::Status CheckEqualState(const LibraryModelOptions& options,
+                             const LibraryModel& a, const LibraryModel& b) {
+  for (const auto& [output, input] : options.state) {
+    if (a.inputs[static_cast<size_t>(input)].shape !=
+        b.inputs[static_cast<size_t>(input)].shape) {
+      return absl::InvalidArgumentError(
+          "--state: its shape depends on a dimension with bounds");
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
                                            const CompileModelOptions& options) {
+  return CompileModel(absl::MakeConstSpan(&module, 1), options);
+}
+
+absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
+                                           const CompileModelOptions& options) {
   if (options.isas.empty()) {
     return absl::InvalidArgumentError("--isas names no set of instructions");
   }
+  LibraryModelOptions library;
+  if (options.threads) library.max_parts = kMaxParts;
   for (const auto& [output, input] : options.state) {
-    const auto check = [](const std::vector<std::string>& names,
-                          const std::string& name, absl::string_view what) {
-      return std::find(names.begin(), names.end(), name) != names.end()
-                 ? absl::OkStatus()
-                 : absl::InvalidArgumentError(absl::StrCat(
-                       "--state: the model has no ", what, " ", name,
+    const auto find = [](const std::vector<std::string>& names,
+                         const std::string& name,
+                         absl::string_view what) -> absl::StatusOr<int> {
+      const auto found = std::find(names.begin(), names.end(), name);
+      if (found != names.end()) return static_cast<int>(found - names.begin());
+      return absl::InvalidArgumentError(
+          absl::StrCat("--state: the model has no ", what, " ", name,
                        "; it has ", absl::StrJoin(names, ", ")));
     };
-    BATON_RETURN_IF_ERROR(check(options.output_names, output, "output"));
-    BATON_RETURN_IF_ERROR(check(options.input_names, input, "input"));
+    BATON_ASSIGN_OR_RETURN(const int from,
+                           find(options.output_names, output, "output"));
+    BATON_ASSIGN_OR_RETURN(const int to,
+                           find(options.input_names, input, "input"));
+    library.state.emplace_back(from, to);
   }
   BATON_ASSIGN_OR_RETURN(ClassName cpp_class, ParseClass(options.cpp_class));
-  ModelReader reader(module, options);
-  BATON_RETURN_IF_ERROR(reader.Read());
-  return ModelWriter(reader, options, std::move(cpp_class)).Write();
+  std::vector<LibraryModel> models;
+  for (const IRModule& module : variants) {
+    BATON_ASSIGN_OR_RETURN(LibraryModel model,
+                           HasLoops(module) ? LibraryFromLoops(module)
+                                            : LibraryFromPlan(module, library));
+    if (!models.empty() && !options.state.empty()) {
+      BATON_RETURN_IF_ERROR(CheckEqualState(library, models[0], model));
+    }
+    models.push_back(std::move(model));
+  }
+  LibraryModel model = MergeVariants(std::move(models));
+  BATON_RETURN_IF_ERROR(PlaceState(library, model));
+  return ModelWriter(model, options, std::move(cpp_class)).Write();
 }
 
 CompiledTest MakeCompiledTest(const CompileModelOptions& options,
-                              absl::Span<const Tensor> inputs,
-                              absl::Span<const Tensor> outputs) {
+                              absl::Span<const TestCase> cases) {
   CompiledTest test;
-  test.tensors.assign(inputs.begin(), inputs.end());
-  test.tensors.insert(test.tensors.end(), outputs.begin(), outputs.end());
   test.data.machine = options.machine;
   const std::string prefix =
       absl::StrCat(CppIdentifier(options.name), "_test_data_");
   const std::string name = absl::StrCat("::", options.cpp_class);
-  std::string& text = test.source;
-  absl::StrAppend(&text, "// Runs the model ", CppCommentText(options.model),
-                  " and compares with the evaluator, byte for byte.\n"
-                  "// Written by baton-compile. Do not edit.\n\n"
-                  "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
-                  "\n#include \"",
-                  options.name, ".h\"\n\n");
-  std::vector<std::string> from;
-  std::vector<std::string> to;
-  std::string buffers;
-  std::string checks;
-  tir::CppNames input_names;
-  const auto is_state = [&options](const std::string& output_or_input,
-                                   bool is_output) {
-    return std::any_of(
-        options.state.begin(), options.state.end(), [&](const auto& pair) {
-          return (is_output ? pair.first : pair.second) == output_or_input;
-        });
+  const auto is_state = [&options](const std::string& port, bool is_output) {
+    return std::any_of(options.state.begin(), options.state.end(),
+                       [&](const auto& pair) {
+                         return (is_output ? pair.first : pair.second) == port;
+                       });
   };
+  std::string data;
+  std::string buffers;
+  std::string runs;
   const auto add = [&](const Tensor& tensor, const std::string& symbol) {
+    test.tensors.push_back(tensor);
     test.data.constants.push_back({symbol, {tensor.bytes()}});
-    absl::StrAppend(&text, "extern \"C\" const unsigned char ", symbol,
+    absl::StrAppend(&data, "extern \"C\" const unsigned char ", symbol,
                     "[];\n");
   };
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (i < options.input_names.size() &&
-        is_state(options.input_names[i], false)) {
-      continue;
+  for (size_t k = 0; k < cases.size(); ++k) {
+    const TestCase& test_case = cases[k];
+    std::vector<std::string> from;
+    std::vector<std::string> to;
+    std::string checks;
+    for (size_t i = 0; i < test_case.inputs.size(); ++i) {
+      if (i < options.input_names.size() &&
+          is_state(options.input_names[i], false)) {
+        continue;
+      }
+      const Tensor& tensor = test_case.inputs[i];
+      const std::string symbol = absl::StrCat(prefix, k, "_input_", i);
+      add(tensor, symbol);
+      from.push_back(absl::StrCat("reinterpret_cast<const ",
+                                  MemberElement(tensor.dtype()), "*>(", symbol,
+                                  ")"));
     }
-    const std::string symbol = absl::StrCat(prefix, "input_", i);
-    add(inputs[i], symbol);
-    from.push_back(absl::StrCat("reinterpret_cast<const ",
-                                MemberElement(inputs[i].dtype()), "*>(", symbol,
+    for (const int64_t dim : test_case.dims) from.push_back(absl::StrCat(dim));
+    for (size_t i = 0; i < test_case.outputs.size(); ++i) {
+      const std::string output_name = i < options.output_names.size()
+                                          ? options.output_names[i]
+                                          : absl::StrCat("output_", i);
+      if (is_state(output_name, true)) continue;
+      const Tensor& tensor = test_case.outputs[i];
+      const std::string symbol = absl::StrCat(prefix, k, "_output_", i);
+      add(tensor, symbol);
+      const size_t bytes = tensor.bytes().size();
+      const std::string result = absl::StrCat("result_", k, "_", i);
+      absl::StrAppend(&buffers, "alignas(64) static unsigned char ", result,
+                      "[", std::max<size_t>(bytes, 1), "];\n");
+      to.push_back(absl::StrCat("reinterpret_cast<",
+                                MemberElement(tensor.dtype()), "*>(", result,
                                 ")"));
+      absl::StrAppend(&checks, "    if (std::memcmp(", result, ", ", symbol,
+                      ", ", bytes, ") != 0) {\n      std::printf(\"output ", i,
+                      " differs from the evaluator's\\n\");\n"
+                      "      failed = 1;\n    }\n");
+    }
+    // The second run finds the arena used.
+    absl::StrAppend(&runs, "  for (int run = 0; run < 2; ++run) {\n",
+                    "    const ", name, "::Inputs inputs = {",
+                    absl::StrJoin(from, ", "), "};\n    const ", name,
+                    "::Outputs outputs = {", absl::StrJoin(to, ", "),
+                    "};\n    model.Reset();\n"
+                    "    static_cast<void>(model.Run(inputs, outputs));\n",
+                    checks);
+    if (options.threads) {
+      absl::StrAppend(
+          &runs,
+          "    model.Reset();\n"
+          "    static_cast<void>(model.Run(inputs, outputs, Backwards, "
+          "nullptr));\n",
+          checks);
+    }
+    absl::StrAppend(&runs, "  }\n");
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string output_name = i < options.output_names.size()
-                                        ? options.output_names[i]
-                                        : absl::StrCat("output_", i);
-    if (is_state(output_name, true)) continue;
-    const std::string symbol = absl::StrCat(prefix, "output_", i);
-    add(outputs[i], symbol);
-    const size_t bytes = outputs[i].bytes().size();
-    absl::StrAppend(&buffers, "alignas(64) static unsigned char result_", i,
-                    "[", std::max<size_t>(bytes, 1), "];\n");
-    to.push_back(absl::StrCat("reinterpret_cast<",
-                              MemberElement(outputs[i].dtype()), "*>(result_",
-                              i, ")"));
-    absl::StrAppend(&checks, "  if (std::memcmp(result_", i, ", ", symbol, ", ",
-                    bytes, ") != 0) {\n    std::printf(\"output ", i,
-                    " differs from the evaluator's\\n\");\n    failed = 1;\n"
-                    "  }\n");
-  }
-  absl::StrAppend(
-      &text, "\nalignas(64) static unsigned char arena[", name,
-      "::kArenaBytes];\n", buffers, "\nint main() {\n  if (!", name,
+  test.source = absl::StrCat(
+      "// Runs the model ", CppCommentText(options.model),
+      " and compares with the evaluator, byte for byte.\n"
+      "// Written by baton-compile. Do not edit.\n\n"
+      "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
+      "\n#include \"",
+      options.name, ".h\"\n\n", data,
+      "\nalignas(64) static unsigned char arena[", name, "::kArenaBytes];\n",
+      buffers,
+      options.threads
+          ? "\n// The parts of a step, the last one first.\n"
+            "static void Backwards(void*, int n, void (*body)(void*, int),\n"
+            "                      void* body_ctx) {\n"
+            "  for (int i = n; i > 0; --i) body(body_ctx, i - 1);\n}\n"
+          : "",
+      "\nint main() {\n  if (!", name,
       "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks the "
       "instructions\\n\");\n    return 0;\n  }\n  std::printf(\"%s\\n\", ",
       name, "::Instructions());\n  int failed = 0;\n  ", name,
-      " model(arena);\n  const ", name, "::Inputs inputs = {",
-      absl::StrJoin(from, ", "), "};\n  const ", name, "::Outputs outputs = {",
-      absl::StrJoin(to, ", "),
-      "};\n  // The second run finds the arena used.\n"
-      "  for (int run = 0; run < 2; ++run) {\n    model.Reset();\n"
-      "    static_cast<void>(model.Run(inputs, outputs));\n  ",
-      absl::StrJoin(absl::StrSplit(checks, "\n  "), "\n    "),
-      "  }\n  return failed;\n}\n");
+      " model(arena);\n", runs, "  return failed;\n}\n");
   return test;
 }
 

@@ -1,14 +1,17 @@
-// Makes a C++ library of a model whose operators are functions of loops.
+// Makes a C++ library of a model.
 //
 //   CompileModelOptions options;
 //   options.name = "mlp";
 //   options.cpp_class = "acme::Mlp";
 //   BATON_ASSIGN_OR_RETURN(CompiledModel model, CompileModel(module, options));
 //
-// The main function of `module` is Relay that calls functions of loops, as the
-// pass LowerToTir and the passes of lowering behind it leave it. The result is
-// the header with the class, a source for each set of instructions, the weights
-// as an object, and a report. Equal modules give equal files.
+// The library computes the steps of the executor's plan: `module` is Relay after
+// the pipeline cpu. Convolutions, products and the like are the executor's
+// kernels, of which the sources have a copy; other operators become loops. A
+// module whose main function calls functions of loops, as the pass LowerToTir
+// and the passes of lowering behind it leave it, is taken as it is. The result
+// is the header with the class, a source for each set of instructions, the
+// weights as an object, and a report. Equal modules give equal files.
 
 #ifndef BATON_TOOLS_COMPILE_MODEL_H_
 #define BATON_TOOLS_COMPILE_MODEL_H_
@@ -40,6 +43,17 @@ struct CompileModelOptions {
   tir::ElfMachine machine = tir::ElfMachine::kX86_64;
   // Outputs whose values are those of inputs in the next run.
   std::vector<std::pair<std::string, std::string>> state;
+  // A Run that divides steps among the caller's threads.
+  bool threads = false;
+  // A Run that measures steps.
+  bool profile = false;
+  // Dimensions that each run chooses. A class has members for them.
+  struct Bound {
+    std::string name;
+    int64_t low = 1;
+    int64_t high = 1;
+  };
+  std::vector<Bound> bounds;
 };
 
 struct CompiledModel {
@@ -48,6 +62,7 @@ struct CompiledModel {
     std::string text;
   };
   std::vector<File> files;  // the header, the sources, the report
+  std::string benchmark;    // the source of a program that measures runs
   tir::ElfObject weights;   // refers to `tensors`
   std::vector<Tensor> tensors;
   int64_t arena_bytes = 0;
@@ -56,21 +71,29 @@ struct CompiledModel {
   int64_t num_steps = 0;
 };
 
-// An error names all operators that are no functions of loops, with their
-// places.
+// An error names all operators that cannot be compiled, with their places.
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
                                            const CompileModelOptions& options);
+// A module for each choice of options.bounds, of which the last varies fastest.
+absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
+                                           const CompileModelOptions& options);
 
-// A test of the library: a program that runs the model on `inputs` and compares
-// with `outputs`, byte for byte, and the object with both.
+// A run of a test.
+struct TestCase {
+  std::vector<int64_t> dims;  // of options.bounds
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+};
+
+// A test of the library: a program that runs the model on inputs and compares
+// with outputs, byte for byte, and the object with both.
 struct CompiledTest {
   std::string source;
   tir::ElfObject data;  // refers to `tensors`
   std::vector<Tensor> tensors;
 };
 CompiledTest MakeCompiledTest(const CompileModelOptions& options,
-                              absl::Span<const Tensor> inputs,
-                              absl::Span<const Tensor> outputs);
+                              absl::Span<const TestCase> cases);
 
 }  // namespace baton
 

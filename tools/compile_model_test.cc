@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -212,6 +213,7 @@ TEST(CompileModelTest, OperandsOfStepsAreHashed) {
 
 TEST(CompileModelTest, NamesAllOperatorsWithoutLoops) {
   IRModule module;
+  module.Set("scale", Parsed(kScale, "scale"));
   const Var x("x", MapType());
   const Expr x_args[] = {x};
   const Call first(Op::Find("exp"), x_args, Attrs(), {}, MapType());
@@ -258,9 +260,12 @@ TEST(CompileModelTest, TestsCompareWithGivenValues) {
   for (const bool wrong : {false, true}) {
     if (wrong) sum[7] += 1;
     const Tensor sums = *Tensor::FromValues<float>({4, 8}, sum);
-    const CompiledTest test = MakeCompiledTest(
-        options, {ones, ones},
-        {sums, *Tensor::FromValues<float>({4, 8}, scaled), sums});
+    const TestCase test_case = {
+        {},
+        {ones, ones},
+        {sums, *Tensor::FromValues<float>({4, 8}, scaled), sums}};
+    const CompiledTest test =
+        MakeCompiledTest(options, absl::MakeConstSpan(&test_case, 1));
     std::ofstream(Folder() + "/accumulator_test.cc") << test.source;
     WriteObject(test.data, Folder() + "/accumulator_test_data.o");
     const std::string output = OutputOf(

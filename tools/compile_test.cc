@@ -1,13 +1,19 @@
 #include "baton/tools/compile.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -37,16 +43,10 @@ std::string Mistake(const CompileOptions& options) {
   return std::string(Compile(options, out).message());
 }
 
-TEST(CompileTest, RefusesWhatIsNotBuilt) {
+TEST(CompileTest, RefusesFlags) {
   CompileOptions options;
   options.model = ModelFile("refused.relay", kPerceptron);
   options.output_dir = ::testing::TempDir();
-  options.threads = true;
-  EXPECT_THAT(Mistake(options), HasSubstr("--threads is not built yet"));
-  options.threads = false;
-  options.profile = true;
-  EXPECT_THAT(Mistake(options), HasSubstr("--profile is not built yet"));
-  options.profile = false;
   options.isas = "avx2,neon";
   EXPECT_EQ(Mistake(options),
             "--isas: 'neon' is not one of avx512, avx2, sse2, the instructions "
@@ -58,9 +58,11 @@ TEST(CompileTest, RefusesWhatIsNotBuilt) {
   options.dims = "n=4";
   EXPECT_EQ(Mistake(options),
             "--dims: no input of the model has a dimension n");
-  options.dims = "n=1..4";
+  options.dims = "n=4..1";
   EXPECT_EQ(Mistake(options),
-            "--dims: n=1..4: bounds are not built yet; give a number");
+            "--dims: n=4..1 is no positive number, and no bounds such as 1..8");
+  options.dims = "n=1..65";
+  EXPECT_THAT(Mistake(options), HasSubstr("bounds have more than 64 choices"));
   options.dims = "";
   options.name = "a-b";
   EXPECT_THAT(Mistake(options), HasSubstr("--name=a-b is no C++ identifier"));
@@ -86,6 +88,40 @@ TEST(CompileTest, NamesOperatorsWithoutLoops) {
   EXPECT_THAT(Mistake(options),
               HasSubstr("sorted.relay:4:8: error: operator argsort has no "
                         "loops: it cannot be compiled"));
+}
+
+bool Has(const std::string& tool) {
+  return std::system(
+             absl::StrCat(tool, " --version >/dev/null 2>&1").c_str()) == 0;
+}
+
+// What a command prints in a folder; `exit` where it fails.
+std::string OutputOf(const std::string& folder, const std::string& command) {
+  const std::string path = folder + "/output";
+  const int code = std::system(
+      absl::StrCat("cd ", folder, " && { ", command, "; } >", path, " 2>&1")
+          .c_str());
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  text.clear();  // nothing was printed
+  if (code != 0) text << "exit " << code;
+  return text.str();
+}
+
+constexpr char kFlags[] =
+    " -std=c++17 -O1 -Wall -Wextra -Werror -fno-exceptions -fno-rtti ";
+
+// Compiles a model with its test, and returns the folder.
+std::string Compiled(absl::string_view name, absl::string_view text,
+                     CompileOptions options = {}) {
+  options.model = ModelFile(absl::StrCat(name, ".relay"), text);
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/", name);
+  options.test = true;
+  std::ostringstream out;
+  const absl::Status status = Compile(options, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return options.output_dir;
 }
 
 // The library gives the evaluator's bytes.
@@ -114,23 +150,275 @@ TEST(CompileTest, CompilesAPerceptron) {
             0);
 }
 
+// A network of convolutions, pools, concatenations, shuffles of channels,
+// elementwise functions, products and softmax.
+constexpr char kNetwork[] =
+    R"(def @main(%x: Tensor[(1, 3, 19, 17), float32], %m: Tensor[(1, 9, 32), float32]) {
+  %0 = sin(arange(0f, 648f, 1f, start=0f, stop=648f, step=1f, dtype="float32"));
+  %1 = reshape(%0, newshape=[24, 3, 3, 3]);
+  %2 = nn.conv2d(%x, %1, strides=[2, 2], padding=[1, 1, 1, 1], channels=24, kernel_size=[3, 3]);
+  %3 = sin(arange(0f, 24f, 1f, start=0f, stop=24f, step=1f, dtype="float32"));
+  %4 = nn.bias_add(%2, %3);
+  %5 = nn.relu(%4);
+  %6 = cos(arange(0f, 216f, 1f, start=0f, stop=216f, step=1f, dtype="float32"));
+  %7 = reshape(%6, newshape=[24, 1, 3, 3]);
+  %8 = nn.conv2d(%5, %7, padding=[1, 1, 1, 1], groups=24, channels=24, kernel_size=[3, 3]);
+  %9 = add(%8, %5);
+  %10 = clip(%9, a_min=-2f, a_max=2.5f);
+  %11 = sin(arange(0f, 480f, 1f, start=0f, stop=480f, step=1f, dtype="float32"));
+  %12 = reshape(%11, newshape=[20, 24, 1, 1]);
+  %13 = nn.conv2d(%10, %12, channels=20, kernel_size=[1, 1]);
+  %14 = sigmoid(%13);
+  %15 = multiply(%14, %13);
+  %16 = (%15, %10);
+  %17 = concatenate(%16, axis=1);
+  %18 = nn.max_pool2d(%17, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]);
+  %19 = nn.avg_pool2d(%18, pool_size=[2, 2], strides=[1, 1], padding=[0, 0, 0, 0]);
+  %20 = nn.lrn(%19, size=5, axis=1, bias=2f, alpha=0.001f, beta=0.75f);
+  %21 = nn.global_avg_pool2d(%20);
+  %22 = nn.batch_flatten(%21);
+  %23 = sin(arange(0f, 440f, 1f, start=0f, stop=440f, step=1f, dtype="float32"));
+  %24 = reshape(%23, newshape=[10, 44]);
+  %25 = nn.dense(%22, %24, units=10);
+  %26 = transpose(%m, axes=[0, 2, 1]);
+  %27 = nn.batch_matmul(%26, %m, transpose_b=False);
+  %28 = nn.softmax(%25);
+  %29 = erf(%27);
+  (%28, %29, %19)
+}
+)";
+
+int64_t SumOf(const std::string& text, const std::string& key) {
+  int64_t sum = 0;
+  for (size_t at = text.find(key); at != std::string::npos;
+       at = text.find(key, at + 1)) {
+    sum += std::strtoll(text.c_str() + at + key.size(), nullptr, 10);
+  }
+  return sum;
+}
+
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The bytes of steps and of the rest are those of the files.
+TEST(CompileTest, AReportSumsToTheFiles) {
+  const std::string folder = Compiled("reported", kNetwork);
+  const std::string report = TextOf(folder + "/reported.report.json");
+  const size_t steps = report.find("\"steps\":");
+  ASSERT_NE(steps, std::string::npos);
+  const std::string of_steps = report.substr(steps);
+  for (const char* file : {"reported_avx512.cc", "reported_avx2.cc",
+                           "reported_sse2.cc", "reported_weights.o"}) {
+    const size_t at = report.find(absl::StrCat("\"name\":\"", file));
+    ASSERT_NE(at, std::string::npos) << file;
+    const std::string entry = report.substr(at, report.find('}', at) - at);
+    const int64_t bytes =
+        static_cast<int64_t>(TextOf(absl::StrCat(folder, "/", file)).size());
+    EXPECT_EQ(SumOf(entry, "\"bytes\":"), bytes) << file;
+    EXPECT_EQ(SumOf(entry, "\"of_steps\":") + SumOf(entry, "\"rest\":"), bytes)
+        << file;
+    EXPECT_EQ(SumOf(of_steps, absl::EndsWith(file, ".o") ? "\"weight_bytes\":"
+                                                         : "\"text_bytes\":"),
+              SumOf(entry, "\"of_steps\":"))
+        << file;
+  }
+}
+
+// The library gives the evaluator's bytes. Then faults in what runs the steps:
+// one that does not run, or not to its end. The test of the library finds each.
+TEST(CompileTest, TestsOfANetworkFindPlantedFaults) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  CompileOptions options;
+  options.isas = "avx2";
+  const std::string folder = Compiled("faulty", kNetwork, options);
+  if (Has("clang++")) {
+    EXPECT_EQ(
+        OutputOf(folder, absl::StrCat("clang++", kFlags, "-fsyntax-only *.cc")),
+        "");
+  }
+  std::string source = "extern int planted;\n";
+  int faults = 0;
+  for (absl::string_view line :
+       absl::StrSplit(TextOf(folder + "/faulty_avx2.cc"), '\n')) {
+    if (absl::StartsWith(line, "  Step")) {
+      absl::StrAppend(&source, "  if (planted != ", ++faults, ")");
+      if (!absl::EndsWith(line, ", 1);")) {
+        absl::StrAppend(&source, line.substr(0, line.size() - 2),
+                        " - (planted == ", ++faults, "));\n");
+        continue;
+      }
+    }
+    absl::StrAppend(&source, line, "\n");
+  }
+  EXPECT_GE(faults, 20);
+  std::ofstream(folder + "/faulty_avx2.cc") << source;
+  std::string test = TextOf(folder + "/faulty_test.cc");
+  const std::string main = "int main() {\n";
+  const size_t at = test.find(main);
+  ASSERT_NE(at, std::string::npos);
+  test.replace(at, main.size(),
+               "int planted = 0;\nint main(int argc, char** argv) {\n"
+               "  for (const char* c = argc > 1 ? argv[1] : \"\"; *c; ++c) "
+               "planted = planted * 10 + *c - '0';\n");
+  std::ofstream(folder + "/faulty_test.cc") << test;
+  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o run && ./run 0")),
+            "avx2\n");
+  for (int fault = 1; fault <= faults; ++fault) {
+    EXPECT_THAT(OutputOf(folder, absl::StrCat("./run ", fault)),
+                HasSubstr("differs from the evaluator's"))
+        << fault;
+  }
+}
+
+TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
+  if (!Has("g++") || !Has("nm")) GTEST_SKIP() << "there is no g++ or no nm";
+  const std::string folder = Compiled("small", kPerceptron);
+  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "-c small_avx512.cc small_avx2.cc "
+                                          "small_sse2.cc")),
+            "");
+  // The text and the data of all instructions.
+  const std::string sizes = OutputOf(
+      folder,
+      "size small_avx512.o small_avx2.o small_sse2.o | awk 'NR > 1 {sum += $4} "
+      "END {print sum}'");
+  int64_t bytes = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(absl::StripAsciiWhitespace(sizes), &bytes))
+      << sizes;
+  EXPECT_LT(bytes, 64 << 10);
+  const std::string undefined = OutputOf(
+      folder, "nm -u small_avx512.o small_avx2.o small_sse2.o | grep ' U '");
+  for (absl::string_view line :
+       absl::StrSplit(undefined, '\n', absl::SkipWhitespace())) {
+    line = absl::StripAsciiWhitespace(line);
+    line = absl::StripPrefix(line, "U ");
+    EXPECT_TRUE(absl::StrContains(line, "small_") || line == "memcpy" ||
+                line == "memset" || line == "fmaf" || line == "sqrtf")
+        << line;
+  }
+}
+
+constexpr char kConfined[] = R"(
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "confined.h"
+alignas(64) static unsigned char arena[confined::kArenaBytes];
+int main() {
+  static float x[24], w0[40 * 24], b0[40], w1[400], y[10];
+  confined model(arena);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 99;
+  for (int run = 0; run < 10; ++run) model.Run({x, w0, b0, w1}, {y});
+  syscall(SYS_exit, 0);
+}
+)";
+
+TEST(CompileTest, ARunMakesNoSystemCall) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  const std::string folder = Compiled("confined", kPerceptron);
+  std::ofstream(folder + "/use.cpp") << kConfined;
+  const std::string output = OutputOf(
+      folder, absl::StrCat("g++", kFlags,
+                           "use.cpp confined_avx512.cc confined_avx2.cc "
+                           "confined_sse2.cc confined_weights.o -lm -o use && "
+                           "./use; echo $?"));
+  if (output == "99\n") GTEST_SKIP() << "there is no strict mode of seccomp";
+  EXPECT_EQ(output, "0\n");
+}
+
+// With threads and a profile: the test divides steps, too.
+TEST(CompileTest, DividesAndMeasuresSteps) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  CompileOptions options;
+  options.threads = true;
+  options.profile = true;
+  options.benchmark = true;
+  options.isas = "avx2";
+  const std::string folder = Compiled("divided", R"(
+def @main(%x: Tensor[(64, 256), float32], %w: Tensor[(256, 256), float32]) {
+  %0 = nn.dense(%x, %w, units=256);
+  %1 = exp(%0);
+  %2 = nn.dense(%1, %w, units=256);
+  tanh(%2)
+}
+)",
+                                      options);
+  std::ofstream(folder + "/use.cpp") << R"(
+#include <cstdio>
+#include "divided.h"
+alignas(64) static unsigned char arena[divided::kArenaBytes];
+static int parts = 0;
+static void Parallel(void* ctx, int n, void (*body)(void*, int), void* body_ctx) {
+  for (int i = 0; i < n; ++i) body(body_ctx, i);
+  *static_cast<int*>(ctx) += n;
+}
+static std::uint64_t now = 0;
+static std::uint64_t Clock() { return now += 3; }
+int main() {
+  static float x[64 * 256], w[256 * 256], y[64 * 256], z[64 * 256];
+  for (float& v : x) v = static_cast<float>(parts++ % 7) - 3;
+  parts = 0;
+  for (float& v : w) v = static_cast<float>(&v - w) / 65536 - 0.5f;
+  divided model(arena);
+  std::uint64_t times[divided::kSteps] = {};
+  model.Run({x, w}, {y}, Parallel, &parts);
+  model.RunProfiled({x, w}, {z}, Clock, times);
+  std::printf("%d %d %d\n", parts > 1, static_cast<int>(times[0]),
+              __builtin_memcmp(y, z, sizeof(y)));
+  for (std::size_t i = 0; i < divided::kSteps; ++i) {
+    std::printf("%s\n", divided::StepName(i));
+  }
+}
+)";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags, "-c divided_avx2.cc")),
+            "");
+  const std::string files = "divided_avx2.o divided_weights.o -lm ";
+  const std::string output = OutputOf(
+      folder,
+      absl::StrCat("g++", kFlags, "use.cpp ", files, "-o use && ./use"));
+  EXPECT_THAT(output, HasSubstr("1 3 0\n"));
+  EXPECT_THAT(output, HasSubstr("elementwise: exp, "));
+  EXPECT_EQ(
+      OutputOf(folder, absl::StrCat("g++", kFlags, "divided_test.cc ", files,
+                                    "divided_test_data.o "
+                                    "-o run && ./run")),
+      "avx2\n");
+  EXPECT_THAT(
+      OutputOf(folder, absl::StrCat("g++", kFlags, "divided_benchmark.cc ",
+                                    files, "-o measure && ./measure 3")),
+      ::testing::MatchesRegex(
+          "ms min [0-9.]+ median [0-9.]+ threads 1 arena [0-9]+\n"));
+}
+
 TEST(CompileTest, CrossCompiles) {
   CompileOptions options;
   options.model = ModelFile("perceptron.relay", kPerceptron);
   options.output_dir = absl::StrCat(::testing::TempDir(), "/arm");
   options.target = "aarch64";
+  options.test = true;
   std::ostringstream out;
   const absl::Status status = Compile(options, out);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(out.str(), HasSubstr("perceptron.h\nperceptron_neon.cc\n"));
-  if (std::system("aarch64-linux-gnu-g++ --version >/dev/null 2>&1") != 0) {
+  if (!Has("aarch64-linux-gnu-g++")) {
     GTEST_SKIP() << "there is no aarch64-linux-gnu-g++";
   }
-  EXPECT_EQ(std::system(absl::StrCat("cd ", options.output_dir,
-                                     " && aarch64-linux-gnu-g++ -std=c++17 -O2 "
-                                     "-Wall -Wextra -Werror -c *.cc")
-                            .c_str()),
-            0);
+  EXPECT_EQ(
+      OutputOf(options.output_dir, absl::StrCat("aarch64-linux-gnu-g++", kFlags,
+                                                "-c perceptron_neon.cc")),
+      "");
+  if (!Has("qemu-aarch64")) GTEST_SKIP() << "there is no qemu-aarch64";
+  EXPECT_EQ(OutputOf(options.output_dir,
+                     absl::StrCat("aarch64-linux-gnu-g++", kFlags,
+                                  "-static *.cc *.o -lm -o run && "
+                                  "qemu-aarch64 ./run")),
+            "neon\n");
 }
 
 }  // namespace

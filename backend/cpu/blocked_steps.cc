@@ -16,10 +16,12 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
@@ -32,6 +34,8 @@
 #include "baton/relay/op/nn/pool.h"
 #include "baton/relay/op/window_math.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/internal/conv_plan.h"
+#include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
 
 namespace baton::cpu {
 namespace {
@@ -183,6 +187,7 @@ struct PoolStepParams {
   void (*kernel)(const blocked::PoolParams& params, const float* x, float* y,
                  int64_t begin, int64_t end);
   blocked::PoolParams params;
+  PoolKind kind;
 };
 
 int RunPool(const executor::StepCall& call) {
@@ -196,6 +201,7 @@ struct MapStepParams {
   void (*kernel)(const blocked::MapParams& params, const float* x, float* y,
                  int64_t begin, int64_t end);
   blocked::MapParams params;
+  const char* name;  // `ToBlocked`
 };
 
 int RunMap(const executor::StepCall& call) {
@@ -287,13 +293,13 @@ blocked::MapParams MapParamsOf(const TensorShape& planar) {
 KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
                                     const float* x, float* y, int64_t begin,
                                     int64_t end),
-                     std::string name, const TensorShape& planar, int x,
-                     int y) {
+                     std::string name, const char* function,
+                     const TensorShape& planar, int x, int y) {
   const blocked::MapParams params = MapParamsOf(planar);
   KernelChoice choice;
   choice.function = RunMap;
   choice.params =
-      std::make_shared<MapStepParams>(MapStepParams{kernel, params});
+      std::make_shared<MapStepParams>(MapStepParams{kernel, params, function});
   choice.kernel = std::move(name);
   choice.inputs = {x};
   choice.outputs = {y};
@@ -582,8 +588,7 @@ KernelChoice MatmulStep(const blocked::Kernels& kernels,
 }
 
 std::optional<ProductChoice> ProductOf(const GraphNode& node,
-                                       const Graph& graph) {
-  constexpr int64_t kFewRows = 8;
+                                       const Graph& graph, int64_t least_rows) {
   if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
   const GraphTensor& a = TensorOf(graph, node.inputs[0]);
   const GraphTensor& b = TensorOf(graph, node.inputs[1]);
@@ -622,7 +627,7 @@ std::optional<ProductChoice> ProductOf(const GraphNode& node,
     p.m = a.num_elements() / p.k;
     p.n = y.num_elements() / p.m;
   }
-  if (p.m < kFewRows || product.batch * p.m * p.n != y.num_elements() ||
+  if (p.m < least_rows || product.batch * p.m * p.n != y.num_elements() ||
       p.k * p.n * (product.b_step == 0 ? 1 : product.batch) !=
           b.num_elements()) {
     return std::nullopt;
@@ -668,6 +673,7 @@ KernelChoice PoolStep(const blocked::Kernels& kernels, const PoolChoice& pool,
                        ? kernels.global_max_pool
                        : kernels.global_avg_pool;
   params->params = p;
+  params->kind = pool.kind;
   KernelChoice choice;
   choice.function = RunPool;
   choice.params = std::move(params);
@@ -783,12 +789,235 @@ KernelChoice GatherStep(const blocked::Kernels& kernels,
 
 KernelChoice ToBlockedStep(const blocked::Kernels& kernels,
                            const TensorShape& planar, int x, int y) {
-  return MapStep(kernels.to_blocked, "to_blocked16", planar, x, y);
+  return MapStep(kernels.to_blocked, "to_blocked16", "ToBlocked", planar, x, y);
 }
 
 KernelChoice ToPlanarStep(const blocked::Kernels& kernels,
                           const TensorShape& planar, int x, int y) {
-  return MapStep(kernels.to_planar, "to_planar", planar, x, y);
+  return MapStep(kernels.to_planar, "to_planar", "ToPlanar", planar, x, y);
+}
+
+// --- Steps as C++ --------------------------------------------------------
+
+namespace {
+
+// Each names all fields, in order: the compiler refuses others.
+
+std::string Text(const blocked::Axis& axis) {
+  const auto& [in, kernel, stride, dilation, pad_before, out] = axis;
+  return Braced(in, kernel, stride, dilation, pad_before, out);
+}
+
+std::string Text(const blocked::ConvParams& params) {
+  const auto& [batch, groups, in_channels, out_channels, h, w, planar_input,
+               finite_weights, x_batch, y_batch, residual_batch] = params;
+  return Braced(batch, groups, in_channels, out_channels, Text(h), Text(w),
+                planar_input, finite_weights, x_batch, y_batch, residual_batch);
+}
+
+std::string Text(const blocked::internal::ConvPlan& plan) {
+  const auto& [params, depthwise, pads, copies, splits, joins, joined_step,
+               in_blocks, out_blocks, slabs, rows, columns, row_bands,
+               column_bands, copy_h, copy_w, taps, units, chunks, terms,
+               in_double, items, copy_bytes, sum_bytes, double_bytes,
+               joined_bytes] = plan;
+  return Braced(Text(params), depthwise, pads, copies, splits, joins,
+                joined_step, in_blocks, out_blocks, slabs, rows, columns,
+                row_bands, column_bands, Braced(copy_h.phases, copy_h.extent),
+                Braced(copy_w.phases, copy_w.extent), taps, units, chunks,
+                terms, in_double, items, copy_bytes, sum_bytes, double_bytes,
+                joined_bytes);
+}
+
+std::string Text(const blocked::MatmulParams& params) {
+  const auto& [m, n, k, x_stride, y_stride, residual_stride] = params;
+  return Braced(m, n, k, x_stride, y_stride, residual_stride);
+}
+
+std::string Text(const blocked::internal::MatmulPlan& plan) {
+  const auto& [params, few_rows, blocks, blocks_of_slab, slabs, rows, bands,
+               units, chunks, in_double, items, copy_bytes, sum_bytes,
+               double_bytes] = plan;
+  return Braced(Text(params), few_rows, blocks, blocks_of_slab, slabs, rows,
+                bands, units, chunks, in_double, items, copy_bytes, sum_bytes,
+                double_bytes);
+}
+
+std::string Text(const blocked::PoolParams& params) {
+  const auto& [batch, channels, h, w, count_include_pad, x_batch, y_batch] =
+      params;
+  return Braced(batch, channels, Text(h), Text(w), count_include_pad, x_batch,
+                y_batch);
+}
+
+std::string Text(const blocked::MapParams& params) {
+  const auto& [batch, channels, positions, x_batch, y_batch, residual_batch] =
+      params;
+  return Braced(batch, channels, positions, x_batch, y_batch, residual_batch);
+}
+
+std::string Text(const blocked::BlockedLrnParams& params) {
+  const auto& [batch, channels, positions, reach, bias, alpha] = params;
+  return Braced(batch, channels, positions, reach, bias, alpha);
+}
+
+// The epilogue whose operands begin with `first`.
+std::string Text(const EpilogueForm& form, int64_t first) {
+  const auto next = [&first](bool has) {
+    return has ? OperandText(first++) : std::string("nullptr");
+  };
+  const std::string bias = next(form.has_bias);
+  const std::string scale = next(form.has_scale);
+  const std::string shift = next(form.has_shift);
+  const std::string residual = next(form.has_residual);
+  return Braced(bias, scale, shift, residual, form.low, form.high);
+}
+
+std::string Definition(absl::string_view type, const std::string& value) {
+  return absl::StrCat("static constexpr kernels::", type, " kPlan@N@ = ", value,
+                      ";\n");
+}
+
+template <typename Params>
+const Params& ParamsOf(const executor::Step& step) {
+  return *static_cast<const Params*>(step.params);
+}
+
+const char* FunctionOf(PoolKind kind) {
+  switch (kind) {
+    case PoolKind::kMax:
+      return "MaxPool";
+    case PoolKind::kAverage:
+      return "AvgPool";
+    case PoolKind::kGlobalMax:
+      return "GlobalMaxPool";
+    case PoolKind::kGlobalAverage:
+      return "GlobalAvgPool";
+  }
+  return "";
+}
+
+std::string MatmulText(bool few_rows) {
+  return absl::StrCat("kernels::MatmulByTiles<", CppText(few_rows), ">");
+}
+
+StepSource ProductSource(const ProductStepParams& p) {
+  const ProductChoice& product = p.product;
+  const blocked::internal::MatmulPlan plan =
+      blocked::internal::MakeMatmulPlan(product.params);
+  const blocked::MatmulParams& params = product.params;
+  StepSource source;
+  source.texts = StepSource::kMatmul;
+  source.definitions = Definition("internal::MatmulPlan", Text(plan));
+  source.items = product.batch;
+  source.statements = absl::StrCat(
+      "  float* const packed = reinterpret_cast<float*>(workspace);\n"
+      "  const float* packed_of = nullptr;\n"
+      "  for (int64_t i = begin; i < end; ++i) {\n"
+      "    const float* const b = @1@ + i * ",
+      product.b_step,
+      ";\n    if (b != packed_of) {\n      kernels::PackMatrix(", params.n,
+      ", ", params.k, ", b, ", CppText(product.transposed),
+      ", packed);\n      packed_of = b;\n    }\n    ",
+      MatmulText(plan.few_rows), "(kPlan@N@, @0@ + i * ", product.a_step,
+      ", packed, {},\n        @2@ + i * ", params.m * params.n, ", packed + ",
+      p.packed_floats, ", 0, ", p.items, ");\n  }\n");
+  return source;
+}
+
+StepSource GatherSource(const GatherStepParams& p, const executor::Step& step) {
+  std::vector<std::string> sources;
+  for (const blocked::ChannelSource& source : p.sources) {
+    sources.push_back(Braced(int64_t{source.input}, int64_t{source.channel}));
+  }
+  std::vector<std::string> xs;
+  for (int32_t i = 0; i < step.num_inputs; ++i) xs.push_back(OperandText(i));
+  StepSource source;
+  source.texts = StepSource::kChannels;
+  source.definitions = absl::StrCat(
+      "static constexpr kernels::ChannelSource kSources@N@[] = {\n    ",
+      absl::StrJoin(sources, ", "),
+      "};\nstatic constexpr int64_t kStrides@N@[] = {",
+      absl::StrJoin(p.strides, ", "), "};\n",
+      Definition("GatherParams",
+                 Braced(p.params.batch, p.params.channels, p.params.positions,
+                        "kSources@N@", "kStrides@N@")));
+  source.statements =
+      absl::StrCat("  const float* const xs[] = {", absl::StrJoin(xs, ", "),
+                   "};\n  kernels::Gather(kPlan@N@, xs, ",
+                   OperandText(step.num_inputs), ", begin, end);\n");
+  return source;
+}
+
+}  // namespace
+
+std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
+  StepSource source;
+  source.items = step.items;
+  const std::string y = OperandText(step.num_inputs);
+  if (step.function == RunConv) {
+    const auto& p = ParamsOf<ConvStepParams>(step);
+    const auto plan = blocked::internal::MakeConvPlan(p.params);
+    source.texts = StepSource::kConv;
+    source.definitions = Definition("internal::ConvPlan", Text(plan));
+    source.statements = absl::StrCat(
+        plan.depthwise ? "  kernels::Depthwise" : "  kernels::ConvByTiles",
+        "(kPlan@N@, @0@, @1@,\n      ", Text(p.epilogue, 2), ",\n      ", y,
+        plan.depthwise ? "" : ", workspace", ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunMatmul) {
+    const auto& p = ParamsOf<MatmulStepParams>(step);
+    const auto plan = blocked::internal::MakeMatmulPlan(p.params);
+    source.texts = StepSource::kMatmul;
+    source.definitions = Definition("internal::MatmulPlan", Text(plan));
+    source.statements = absl::StrCat(
+        "  ", MatmulText(plan.few_rows), "(kPlan@N@, @0@, @1@,\n      ",
+        Text(p.epilogue, 2), ",\n      ", y, ", workspace, begin, end);\n");
+    return source;
+  }
+  if (step.function == RunProduct) {
+    return ProductSource(ParamsOf<ProductStepParams>(step));
+  }
+  if (step.function == RunPool) {
+    const auto& p = ParamsOf<PoolStepParams>(step);
+    source.texts = StepSource::kPool;
+    source.definitions = Definition("PoolParams", Text(p.params));
+    source.statements = absl::StrCat("  kernels::", FunctionOf(p.kind),
+                                     "(kPlan@N@, @0@, ", y, ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunMap) {
+    const auto& p = ParamsOf<MapStepParams>(step);
+    source.texts = StepSource::kMap;
+    source.definitions = Definition("MapParams", Text(p.params));
+    source.statements = absl::StrCat("  kernels::", p.name, "(kPlan@N@, @0@, ",
+                                     y, ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunApply) {
+    const auto& p = ParamsOf<ApplyStepParams>(step);
+    source.texts = StepSource::kMap;
+    source.definitions = Definition("MapParams", Text(p.params));
+    source.statements =
+        absl::StrCat("  kernels::Apply(kPlan@N@, @0@, ", Text(p.epilogue, 1),
+                     ",\n      ", y, ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunLrn) {
+    const auto& p = ParamsOf<LrnStepParams>(step);
+    source.texts = StepSource::kChannels;
+    source.definitions = Definition("BlockedLrnParams", Text(p.params));
+    source.statements =
+        absl::StrCat("  kernels::Lrn(kPlan@N@, @0@, ", y, ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunGather) {
+    StepSource gather = GatherSource(ParamsOf<GatherStepParams>(step), step);
+    gather.items = step.items;
+    return gather;
+  }
+  return std::nullopt;
 }
 
 TensorShape BlockedShape(const TensorShape& planar) {

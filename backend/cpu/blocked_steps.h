@@ -10,7 +10,9 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
@@ -72,8 +74,10 @@ struct ProductChoice {
   int64_t b_step = 0;
   bool transposed = false;
 };
+inline constexpr int64_t kFewRows = 8;
 std::optional<ProductChoice> ProductOf(const GraphNode& node,
-                                       const Graph& graph);
+                                       const Graph& graph,
+                                       int64_t least_rows = kFewRows);
 
 // The kind and parameters of a pool of float32 maps in NCHW; nullopt for
 // others.
@@ -118,6 +122,9 @@ KernelChoice ToBlockedStep(const kernels::blocked::Kernels& kernels,
                            const TensorShape& planar, int x, int y);
 KernelChoice ToPlanarStep(const kernels::blocked::Kernels& kernels,
                           const TensorShape& planar, int x, int y);
+
+// A step that one of the functions above made; nullopt for others.
+std::optional<StepSource> BlockedStepSource(const executor::Step& step);
 
 // The blocked form of a planar map.
 TensorShape BlockedShape(const TensorShape& planar);

@@ -9,10 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -255,6 +259,284 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
   choice.cost_ns = std::max(bytes / 10, choice.flops / 6);
   choice.params = std::move(params);
   return choice;
+}
+
+// --- Steps as C++ --------------------------------------------------------
+
+const char kElementsText[] = R"(
+// Sixteen elements at a time.
+typedef float Floats __attribute__((vector_size(64)));
+
+template <int kCount>
+__attribute__((always_inline)) inline Floats LoadSome(const float* from) {
+  float lanes[16] = {};
+  __builtin_memcpy(lanes, from, kCount * sizeof(float));
+  return rt::Load<Floats>(lanes);
+}
+template <int kCount>
+__attribute__((always_inline)) inline Floats LoadApart(const float* from,
+                                                       int64_t step) {
+  float lanes[16] = {};
+  for (int i = 0; i < kCount; ++i) lanes[i] = from[i * step];
+  return rt::Load<Floats>(lanes);
+}
+template <int kCount>
+__attribute__((always_inline)) inline void StoreSome(float* to,
+                                                      const Floats& v) {
+  __builtin_memcpy(to, &v, kCount * sizeof(float));
+}
+template <class Fn>
+__attribute__((always_inline)) inline Floats Each(const Floats& x) {
+  float lanes[16];
+  __builtin_memcpy(lanes, &x, sizeof(lanes));
+  for (int i = 0; i < 16; ++i) lanes[i] = Fn::Of(lanes[i]);
+  return rt::Load<Floats>(lanes);
+}
+struct SqrtFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return __builtin_sqrtf(x);
+  }
+};
+struct AbsFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return __builtin_fabsf(x);
+  }
+};
+)";
+
+const char kElementsMathText[] = R"(
+struct ExpFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Exp(x);
+  }
+};
+struct LogFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Log(x);
+  }
+};
+struct TanhFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Tanh(x);
+  }
+};
+struct SigmoidFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Sigmoid(x);
+  }
+};
+struct ErfFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Erf(x);
+  }
+};
+struct FloorFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Floor(x);
+  }
+};
+struct CeilFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Ceil(x);
+  }
+};
+struct RoundFn {
+  __attribute__((always_inline)) static float Of(float x) {
+    return math::Round(x);
+  }
+};
+)";
+
+namespace {
+
+// A function of vectors. $a and $b: operands; $p and $q: numbers.
+struct FunctionText {
+  ElementFunction function;
+  const char* text;
+  const char* math = nullptr;  // a function of runtime/kernels/internal/math.h
+};
+constexpr FunctionText kFunctionTexts[] = {
+    {ElementFunction::kAdd, "$a + $b"},
+    {ElementFunction::kSubtract, "$a - $b"},
+    {ElementFunction::kMultiply, "$a * $b"},
+    {ElementFunction::kDivide, "$a / $b"},
+    {ElementFunction::kMaximum, "(($a > $b) | ($a != $a)) ? $a : $b"},
+    {ElementFunction::kMinimum, "(($a < $b) | ($a != $a)) ? $a : $b"},
+    {ElementFunction::kPrelu, "$a > Floats{} ? $a : $a * $b"},
+    {ElementFunction::kRelu, "$a < Floats{} ? Floats{} : $a"},
+    {ElementFunction::kLeakyRelu, "$a > Floats{} ? $a : $p * $a"},
+    {ElementFunction::kNegative, "-$a"},
+    {ElementFunction::kAbs, "Each<AbsFn>($a)"},
+    {ElementFunction::kSqrt, "Each<SqrtFn>($a)"},
+    {ElementFunction::kRsqrt, "rt::Splat<Floats>(1.0f) / Each<SqrtFn>($a)"},
+    {ElementFunction::kExp, nullptr, "Exp"},
+    {ElementFunction::kLog, nullptr, "Log"},
+    {ElementFunction::kTanh, nullptr, "Tanh"},
+    {ElementFunction::kSigmoid, nullptr, "Sigmoid"},
+    {ElementFunction::kErf, nullptr, "Erf"},
+    {ElementFunction::kFloor, nullptr, "Floor"},
+    {ElementFunction::kCeil, nullptr, "Ceil"},
+    {ElementFunction::kRound, nullptr, "Round"},
+    {ElementFunction::kCopy, "$a"},
+};
+
+std::string Splat(double value) {
+  return absl::StrCat("rt::Splat<Floats>(", CppText(static_cast<float>(value)),
+                      ")");
+}
+
+// Appends the lines that compute the group from v0, v1, ...; returns the name of
+// the result.
+std::string AppendCalls(const kernels::ElementProgram& program,
+                        StepSource& source) {
+  std::string name = "v0";
+  for (int32_t i = 0; i < program.num_instructions; ++i) {
+    const kernels::ElementInstruction& call = program.instructions[i];
+    const std::string a = absl::StrCat("v", call.a);
+    const std::string b = absl::StrCat("v", call.b);
+    name = absl::StrCat("v", program.num_operands + i);
+    if (call.function == ElementFunction::kClip) {
+      // A NaN stays.
+      absl::StrAppend(&source.definitions, "  const Floats low_", name, " = ",
+                      Splat(call.p), ", high_", name, " = ", Splat(call.q),
+                      ";\n  const Floats raised_", name, " = ", a, " < low_",
+                      name, " ? low_", name, " : ", a, ";\n  const Floats ",
+                      name, " =\n      raised_", name, " > high_", name,
+                      " ? high_", name, " : raised_", name, ";\n");
+      continue;
+    }
+    std::string value = a;
+    for (const FunctionText& known : kFunctionTexts) {
+      if (known.function != call.function) continue;
+      if (known.math != nullptr) {
+        source.texts |= StepSource::kMath;
+        value = absl::StrCat("Each<", known.math, "Fn>(", a, ")");
+      } else {
+        value = absl::StrReplaceAll(
+            known.text, {{"$a", a}, {"$b", b}, {"$p", Splat(call.p)}});
+      }
+    }
+    absl::StrAppend(&source.definitions, "  const Floats ", name, " = ", value,
+                    ";\n");
+  }
+  return name;
+}
+
+// `kCount` elements of each operand along the last dimension, from `i` on.
+std::string Loads(const kernels::ElementProgram& program, int count) {
+  std::vector<std::string> loads;
+  for (int32_t k = 0; k < program.num_operands; ++k) {
+    const int64_t stride =
+        program.operands[k] == kernels::ElementOperand::kScalar
+            ? 0
+            : program
+                  .strides[k * kernels::kMaxElementDims + program.num_dims - 1];
+    const std::string from = absl::StrCat("x", k);
+    if (stride == 0) {
+      loads.push_back(absl::StrCat("rt::Splat<Floats>(*", from, ")"));
+    } else if (stride != 1) {
+      loads.push_back(absl::StrCat("LoadApart<", count, ">(", from, " + i * ",
+                                   stride, ", ", stride, ")"));
+    } else if (count == 16) {
+      loads.push_back(absl::StrCat("rt::Load<Floats>(", from, " + i)"));
+    } else {
+      loads.push_back(absl::StrCat("LoadSome<", count, ">(", from, " + i)"));
+    }
+  }
+  return absl::StrJoin(loads, ", ");
+}
+
+}  // namespace
+
+std::optional<StepSource> ElementStepSource(const executor::Step& step) {
+  if (step.function != Run) return std::nullopt;
+  const kernels::ElementProgram& program =
+      static_cast<const StepParams*>(step.params)->program;
+  StepSource source;
+  source.texts = StepSource::kElements;
+  std::string& text = source.definitions;
+  std::vector<std::string> values;
+  std::vector<std::string> pointers;
+  std::vector<std::string> args;
+  for (int32_t k = 0; k < program.num_operands; ++k) {
+    values.push_back(absl::StrCat("const Floats& v", k));
+    pointers.push_back(absl::StrCat("const float* p", k));
+    args.push_back(OperandText(k));
+  }
+  pointers.push_back("float* p");
+  args.push_back(OperandText(program.num_operands));
+  absl::StrAppend(
+      &text,
+      "__attribute__((always_inline)) static inline Floats Group@N@(\n    ",
+      absl::StrJoin(values, ", "), ") {\n");
+  const std::string result = AppendCalls(program, source);
+  absl::StrAppend(&text, "  return ", result, ";\n}\nstatic void Elements@N@(",
+                  absl::StrJoin(pointers, ", "),
+                  ",\n    [[maybe_unused]] int64_t begin, [[maybe_unused]] "
+                  "int64_t end) {\n");
+  // Items are tiles of a vector, or places in the first dimension.
+  const int32_t rank = program.num_dims;
+  const int64_t length = program.dims[rank - 1];
+  const int64_t rest = length % 16;
+  source.items = rank == 1 ? step.items : program.dims[0];
+  std::string indent = "  ";
+  std::string row = "";  // the number of the run
+  for (int32_t d = 0; d + 1 < rank; ++d) {
+    absl::StrAppend(&text, indent, "for (int64_t i", d, " = ",
+                    d == 0 ? "begin" : "0", "; i", d, " < ",
+                    d == 0 ? "end" : absl::StrCat(program.dims[d]), "; ++i", d,
+                    ") {\n");
+    absl::StrAppend(&indent, "  ");
+    row = d == 0 ? "i0"
+                 : absl::StrCat("(", row, ") * ", program.dims[d], " + i", d);
+  }
+  for (int32_t k = 0; k < program.num_operands; ++k) {
+    std::string at = absl::StrCat("p", k);
+    const int64_t* strides = program.strides + k * kernels::kMaxElementDims;
+    for (int32_t d = 0; d + 1 < rank; ++d) {
+      if (program.operands[k] == kernels::ElementOperand::kScalar ||
+          strides[d] == 0) {
+        continue;
+      }
+      absl::StrAppend(&at, " + i", d, " * ", strides[d]);
+    }
+    absl::StrAppend(&text, indent, "const float* const x", k, " = ", at, ";\n");
+  }
+  absl::StrAppend(&text, indent, "float* const y = p",
+                  rank == 1 ? "" : absl::StrCat(" + (", row, ") * ", length),
+                  ";\n");
+  const auto count = [&](int64_t n) {
+    return absl::StrCat("Group@N@(", Loads(program, static_cast<int>(n)), ")");
+  };
+  std::string first = "0";
+  std::string last = absl::StrCat(length - rest);
+  if (rank == 1) {
+    first = absl::StrCat("begin * ", kernels::kElementTile);
+    absl::StrAppend(&text, indent, "int64_t last = end * ",
+                    kernels::kElementTile, ";\n", indent, "if (last > ",
+                    length - rest, ") last = ", length - rest, ";\n");
+    last = "last";
+  }
+  if (length >= 16) {
+    absl::StrAppend(&text, indent, "for (int64_t i = ", first, "; i < ", last,
+                    "; i += 16) {\n", indent, "  StoreSome<16>(y + i, ",
+                    count(16), ");\n", indent, "}\n");
+  }
+  if (rest > 0) {
+    absl::StrAppend(
+        &text, indent,
+        rank == 1 ? absl::StrCat("if (end == ", source.items, ") {\n") : "{\n",
+        indent, "  constexpr int64_t i = ", length - rest, ";\n", indent,
+        "  StoreSome<", rest, ">(y + i, ", count(rest), ");\n", indent, "}\n");
+  }
+  for (int32_t d = rank - 1; d-- > 0;) {
+    indent.resize(indent.size() - 2);
+    absl::StrAppend(&text, indent, "}\n");
+  }
+  absl::StrAppend(&text, "}\n");
+  source.statements = absl::StrCat("  Elements@N@(", absl::StrJoin(args, ", "),
+                                   ", begin, end);\n");
+  return source;
 }
 
 }  // namespace baton::cpu

@@ -9,7 +9,9 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/elementwise_program.h"
 
 namespace baton::cpu {
@@ -47,6 +49,15 @@ struct GroupCall {
 std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
                                         absl::Span<const GroupCall> calls,
                                         const TensorShape& shape, int result);
+
+// A step of ElementStep, as loops over vectors; nullopt for other steps.
+std::optional<StepSource> ElementStepSource(const executor::Step& step);
+
+// Definitions that sources with StepSource::kElements use, and those with kMath.
+// They are in the namespace of a library, whose `rt` and `math` are those of
+// tir/codegen.
+extern const char kElementsText[];
+extern const char kElementsMathText[];
 
 }  // namespace baton::cpu
 

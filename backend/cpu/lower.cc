@@ -16,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/blocked_steps.h"
@@ -29,6 +30,7 @@
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/region_step.h"
 #include "baton/backend/cpu/shared_weights.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/backend/cpu/views.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -203,7 +205,10 @@ class Lowering {
       if (group != kNone && group != number) return absl::OkStatus();
       BATON_ASSIGN_OR_RETURN(const bool is_lowered, LowerToKernel(number));
       if (is_lowered) return absl::OkStatus();
-      if (const CpuKernel* kernel = CpuKernels().Get(*node.call->op_node())) {
+      const CpuKernel* const kernel =
+          options_.only_sources ? nullptr
+                                : CpuKernels().Get(*node.call->op_node());
+      if (kernel != nullptr) {
         BATON_ASSIGN_OR_RETURN(std::optional<KernelChoice> choice,
                                (*kernel)(node, graph_));
         if (choice.has_value()) {
@@ -249,7 +254,10 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerMatmul(number, *std::move(params)));
       return true;
     }
-    if (auto product = ProductOf(node, graph_); product.has_value()) {
+    // Loops take longer than packing.
+    const int64_t least_rows = options_.only_sources ? 1 : kFewRows;
+    if (auto product = ProductOf(node, graph_, least_rows);
+        product.has_value()) {
       BATON_RETURN_IF_ERROR(
           AddPlanarStep(ProductStep(blocked_kernels_, *product, node.inputs[0],
                                     node.inputs[1], node.outputs[0]),
@@ -282,6 +290,7 @@ class Lowering {
       BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(join), {number}));
       return true;
     }
+    if (options_.only_sources) return false;
     if (auto step = ConcatenateStep(node, graph_); step.has_value()) {
       BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(step), {number}));
       return true;
@@ -1392,6 +1401,24 @@ class Lowering {
 absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
                                           const LowerOptions& options) {
   return Lowering(std::move(graph), options).Run();
+}
+
+std::optional<StepSource> SourceOf(const executor::Step& step) {
+  if (step.function == Copy) {
+    const int64_t bytes = *static_cast<const int64_t*>(step.params);
+    StepSource source;
+    source.items = step.items;
+    source.statements = absl::StrCat(
+        "  const int64_t first = begin * ", kCopyBytes,
+        ";\n  int64_t last = end * ", kCopyBytes, ";\n  if (last > ", bytes,
+        ") last = ", bytes,
+        ";\n  __builtin_memcpy(reinterpret_cast<char*>(@1@) + first,\n"
+        "                   reinterpret_cast<const char*>(@0@) + first,\n"
+        "                   static_cast<size_t>(last - first));\n");
+    return source;
+  }
+  std::optional<StepSource> source = BlockedStepSource(step);
+  return source.has_value() ? source : ElementStepSource(step);
 }
 
 }  // namespace baton::cpu

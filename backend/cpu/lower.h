@@ -10,6 +10,7 @@
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/backend/cpu/shared_weights.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 
@@ -29,6 +30,9 @@ struct LowerOptions {
   absl::string_view mapped_file = {};
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
+  // For libraries: each step is a region, has a source (SourceOf), or is a
+  // fallback.
+  bool only_sources = false;
 };
 
 // The plan of `graph`. Its sources are numbers of nodes of the graph. Weights
@@ -36,6 +40,9 @@ struct LowerOptions {
 // holds them.
 absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
                                           const LowerOptions& options);
+
+// A step of a plan of LowerGraph as C++; nullopt for fallbacks and the like.
+std::optional<StepSource> SourceOf(const executor::Step& step);
 
 }  // namespace baton::cpu
 

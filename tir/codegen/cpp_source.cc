@@ -1760,7 +1760,7 @@ std::string Instructions(CppIsa isa) {
   }
   absl::StrAppend(&text,
                   "#else\n"
-                  "#pragma GCC optimize(\"fp-contract=off\")\n");
+                  "#pragma GCC optimize(\"fp-contract=off\", \"O3\")\n");
   if (!features.empty()) {
     absl::StrAppend(&text, "#pragma GCC target(\"", features, gcc_only,
                     "\")\n");
@@ -1831,7 +1831,7 @@ absl::StatusOr<CppSource> WriteCppSource(
   CppSource source;
   FlatHashMap<std::string, DType> vectors;
   std::string definitions;
-  bool uses_math = false;
+  bool uses_math = options.prelude_uses_math;
   for (const CppFunction& function : functions) {
     FunctionWriter writer(function, options, symbols, problems);
     absl::StrAppend(&definitions, "\n", writer.Write(vectors));
@@ -1857,8 +1857,8 @@ absl::StatusOr<CppSource> WriteCppSource(
                     kMathBaseText, "}  // namespace base\n", kMathText,
                     kMathAnyText, "}  // namespace math\n");
   }
-  absl::StrAppend(&source.text, definitions, options.tail, "\n}  // namespace ",
-                  options.name_space, "\n");
+  absl::StrAppend(&source.text, options.prelude, definitions, options.tail,
+                  "\n}  // namespace ", options.name_space, "\n");
   if (options.isa == CppIsa::kAvx2 || options.isa == CppIsa::kAvx512) {
     absl::StrAppend(&source.text,
                     "#if defined(__clang__)\n"

@@ -1,0 +1,76 @@
+// StepSource: a step of a plan as C++, for libraries that have no executor.
+//
+//   conv:  static constexpr kernels::internal::ConvPlan kPlan@N@ = {...};
+//          kernels::ConvByTiles(kPlan@N@, @0@, @1@, {...}, @2@, workspace,
+//                               begin, end);
+
+#ifndef BATON_BACKEND_CPU_STEP_SOURCE_H_
+#define BATON_BACKEND_CPU_STEP_SOURCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+
+namespace baton::cpu {
+
+struct StepSource {
+  // Texts that precede (runtime/kernels/blocked/kernel_texts.h); bits.
+  enum Text : unsigned {
+    kVector = 1,
+    kConv = 2 | kVector,
+    kMatmul = 4 | kVector,
+    kPool = 8 | kConv,
+    kChannels = 16 | kConv,
+    kMap = 32 | kVector,
+    kElements = 64,  // kElementsText
+    kMath = 128,     // runtime/kernels/internal/math.h
+  };
+  unsigned texts = 0;
+  // Definitions that the statements use. `@N@` is a number of these definitions.
+  std::string definitions = {};
+  // Compute the items [begin, end). `@0@` is a pointer to the first operand,
+  // and so on; inputs come first. `workspace` is that of StepCall.
+  std::string statements = {};
+  int64_t items = 1;
+};
+
+// --- Texts of values ---------------------------------------------------------
+
+inline std::string CppText(const std::string& text) { return text; }
+inline std::string CppText(const char* text) { return text; }
+inline std::string CppText(bool value) { return value ? "true" : "false"; }
+inline std::string CppText(int64_t value) { return absl::StrCat(value); }
+inline std::string CppText(size_t value) { return absl::StrCat(value); }
+inline std::string CppText(double value) {
+  if (value != value) return "__builtin_nan(\"\")";
+  if (value - value != 0) {
+    return value > 0 ? "__builtin_inf()" : "-__builtin_inf()";
+  }
+  return absl::StrFormat("%a", value);
+}
+inline std::string CppText(float value) {
+  if (value != value) return "__builtin_nanf(\"\")";
+  if (value - value != 0) {
+    return value > 0 ? "__builtin_inff()" : "-__builtin_inff()";
+  }
+  return absl::StrFormat("%af", static_cast<double>(value));
+}
+
+// `{1, 2, true}`
+template <typename First, typename... Rest>
+std::string Braced(const First& first, const Rest&... rest) {
+  std::string text = absl::StrCat("{", CppText(first));
+  (absl::StrAppend(&text, ", ", CppText(rest)), ...);
+  return absl::StrCat(text, "}");
+}
+
+// Operand `i` in statements.
+inline std::string OperandText(int64_t i) { return absl::StrCat("@", i, "@"); }
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_STEP_SOURCE_H_

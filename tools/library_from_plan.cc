@@ -1,0 +1,407 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/lower.h"
+#include "baton/backend/cpu/step_source.h"
+#include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
+#include "baton/ir/span.h"
+#include "baton/ir/structural_equal.h"
+#include "baton/ir/type.h"
+#include "baton/lower/lower_to_tir.h"
+#include "baton/onnx/listing.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/runtime/executor/arena_planner.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/tir/codegen/cpp_source.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/functor.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/tir/schedule/schedule.h"
+#include "baton/tools/library_model.h"
+#include "baton/tools/run_profile.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pipeline.h"
+
+namespace baton {
+namespace {
+
+using cpu::Graph;
+using cpu::GraphNode;
+using cpu::GraphTensor;
+using cpu::GraphValue;
+
+// The name of a node of an ONNX model; `model.relay:12` elsewhere, without
+// folders.
+std::string PlaceOf(const Span& span) {
+  if (!span.defined() || onnx::IsInListing(span)) return OriginName(span);
+  const std::string place = OriginName(span);
+  return place.substr(place.rfind('/') + 1);
+}
+
+// Makes the lanes of folds (lower/lane_fold.h) the innermost loops, which are
+// vectors then.
+tir::PrimFunc WithLanesInside(const tir::PrimFunc& function) {
+  std::vector<std::string> blocks;
+  const auto name_of = [&blocks](const tir::Stmt& stmt) {
+    const auto* block = stmt.As<tir::BlockNode>();
+    if (block != nullptr && (absl::EndsWith(block->name(), "_lanes") ||
+                             absl::EndsWith(block->name(), "_few"))) {
+      blocks.push_back(std::string(block->name()));
+    }
+  };
+  tir::PostOrderVisit(
+      function->body(), [](const tir::PrimExpr&) {}, name_of);
+  tir::Schedule schedule(function);
+  for (const std::string& name : blocks) {
+    const absl::StatusOr<tir::BlockRef> block = schedule.GetBlock(name);
+    if (!block.ok()) continue;
+    const absl::StatusOr<std::vector<tir::LoopRef>> loops =
+        schedule.GetLoops(*block);
+    if (!loops.ok() || loops->size() < 2) continue;
+    const tir::LoopRef& position = loops->back();
+    // Folds of nothing have no positions.
+    if (!absl::StartsWith(position.var->name(), "k")) continue;
+    const tir::LoopRef& lane = (*loops)[loops->size() - 2];
+    if (!schedule.Reorder({position, lane}).ok()) continue;
+    // It stays a fold where that is refused.
+    static_cast<void>(schedule.DecomposeReduction(*block, position).ok());
+  }
+  return schedule.function();
+}
+
+// `nn_softmax` for `nn.softmax`.
+std::string FunctionName(absl::string_view op) {
+  return absl::StrReplaceAll(op, {{".", "_"}});
+}
+
+class PlanReader {
+ public:
+  PlanReader(const Graph& graph, std::shared_ptr<executor::Plan> plan)
+      : graph_(graph), plan_(std::move(plan)) {}
+
+  absl::StatusOr<LibraryModel> Read() {
+    BATON_RETURN_IF_ERROR(MakeFunctions());
+    AddWorkspaces();
+    for (size_t i = 0; i < plan_->steps.size(); ++i) {
+      BATON_RETURN_IF_ERROR(AddStep(i));
+    }
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      model_.inputs.push_back(
+          PortSlot(graph_.inputs[i], LibrarySpace::kInput, i));
+    }
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      model_.outputs.push_back(
+          PortSlot(graph_.outputs[i], LibrarySpace::kOutput, i));
+    }
+    model_.arena_bytes = plan_->arena_bytes;
+    model_.arena_lower_bound = plan_->arena_lower_bound;
+    return std::move(model_);
+  }
+
+ private:
+  const GraphTensor& TensorOf(int t) const {
+    return graph_.tensors[static_cast<size_t>(t)];
+  }
+  const GraphNode* NodeOf(size_t step) const {
+    const std::vector<int32_t>& sources = plan_->notes[step].sources;
+    return sources.empty() ? nullptr
+                           : &graph_.nodes[static_cast<size_t>(sources[0])];
+  }
+  // A number in the text of a function.
+  bool IsNumber(int t) const {
+    const GraphTensor& tensor = TensorOf(t);
+    return tensor.constant.has_value() && tensor.shape.empty();
+  }
+
+  // The call of a node as a function of its operands that are no numbers.
+  Function FunctionOf(const GraphNode& node) const {
+    std::vector<Var> params;
+    size_t next = 0;
+    const auto expr_of = [&](const GraphValue& value,
+                             const auto& self) -> Expr {
+      if (!value.is_tensor()) {
+        std::vector<Expr> fields;
+        for (const GraphValue& field : value.fields) {
+          fields.push_back(self(field, self));
+        }
+        return Tuple(std::move(fields));
+      }
+      const int t = node.inputs[next++];
+      if (IsNumber(t)) return Constant(*TensorOf(t).constant);
+      const Var param(absl::StrCat("p", params.size()),
+                      TensorType::Of(TensorOf(t).shape, TensorOf(t).dtype));
+      params.push_back(param);
+      return param;
+    };
+    std::vector<Expr> args;
+    for (const GraphValue& arg : node.args) {
+      args.push_back(expr_of(arg, expr_of));
+    }
+    const absl::Span<const Type> types = node.call->type_args();
+    const Call body(node.call->op(), absl::MakeConstSpan(args),
+                    node.call->attrs(), {types.begin(), types.end()}, Type(),
+                    node.call->span());
+    return Function(std::move(params), body);
+  }
+
+  // Makes loops of the steps that have no source.
+  absl::Status MakeFunctions() {
+    Diagnostics problems;
+    function_of_.assign(plan_->steps.size(), -1);
+    sources_.resize(plan_->steps.size());
+    FlatHashMap<uint64_t, std::vector<size_t>> by_hash;
+    std::vector<Function> functions;
+    std::vector<const GraphNode*> nodes;  // the first of each function
+    for (size_t i = 0; i < plan_->steps.size(); ++i) {
+      sources_[i] = cpu::SourceOf(plan_->steps[i]);
+      if (sources_[i].has_value()) continue;
+      const GraphNode* const node = NodeOf(i);
+      if (node == nullptr) {
+        return absl::InternalError(absl::StrCat("step ", plan_->notes[i].kernel,
+                                                " has no source and no node"));
+      }
+      if (node->region != nullptr) {
+        problems.Error(node->call->span(),
+                       "a branch or a loop that values decide cannot be "
+                       "compiled");
+        continue;
+      }
+      Function function = FunctionOf(*node);
+      std::vector<size_t>& equal = by_hash[StructuralHash(function)];
+      for (const size_t known : equal) {
+        if (StructuralEqual(functions[known], function)) {
+          function_of_[i] = static_cast<int>(known);
+        }
+      }
+      if (function_of_[i] >= 0) continue;
+      function_of_[i] = static_cast<int>(functions.size());
+      equal.push_back(functions.size());
+      functions.push_back(std::move(function));
+      nodes.push_back(node);
+    }
+    IRModule module;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const std::string base = FunctionName(nodes[i]->op_name());
+      std::string name = base;
+      for (int k = 1; module.Find(name).defined(); ++k) {
+        name = absl::StrCat(base, "_", k);
+      }
+      module.Set(name, functions[i]);
+      names.push_back(std::move(name));
+    }
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    IRModule loops;
+    extra_constants_.resize(functions.size());
+    for (size_t i = 0; i < functions.size(); ++i) {
+      absl::StatusOr<lower::LoweredFunction> lowered =
+          lower::LowerFunction(module.Find<Function>(names[i]), names[i]);
+      if (!lowered.ok()) {
+        // At each call, so that all places are named.
+        for (size_t step = 0; step < plan_->steps.size(); ++step) {
+          if (function_of_[step] != static_cast<int>(i)) continue;
+          problems.Error(NodeOf(step)->call->span(),
+                         absl::StrCat("operator ", nodes[i]->op_name(),
+                                      " has no loops: it cannot be compiled (",
+                                      lowered.status().message(), ")"));
+        }
+        continue;
+      }
+      loops.Set(names[i], WithLanesInside(lowered->function));
+      for (const Constant& constant : lowered->constants) {
+        extra_constants_[i].push_back(constant->value());
+      }
+    }
+    BATON_RETURN_IF_ERROR(problems.ToStatus());
+    if (functions.empty()) return absl::OkStatus();
+    BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(kLoopLowering));
+    PassContextOptions context;
+    context.opt_level = OptLevelOf(pipeline);
+    BATON_ASSIGN_OR_RETURN(
+        loops, PassContext(context).Run([&] { return pipeline(loops); }));
+    for (const std::string& name : names) {
+      model_.functions.push_back({name, loops.Find<tir::PrimFunc>(name), ""});
+    }
+    tir::CppSourceOptions probe;
+    probe.name_space = "probe";
+    BATON_ASSIGN_OR_RETURN(tir::CppSource source,
+                           WriteCppSource(model_.functions, probe));
+    model_.emitted = std::move(source.functions);
+    return absl::OkStatus();
+  }
+
+  void AddWorkspaces() {
+    for (size_t i = 0; i < plan_->steps.size(); ++i) {
+      if (function_of_[i] < 0) continue;
+      const int64_t bytes =
+          model_.emitted[static_cast<size_t>(function_of_[i])].workspace_bytes;
+      if (bytes == 0) continue;
+      executor::Step& step = plan_->steps[i];
+      step.workspace_bytes = executor::AlignUp(bytes);
+      step.workspace = static_cast<int32_t>(plan_->values.size());
+      executor::Value value;
+      value.bytes = step.workspace_bytes;
+      plan_->values.push_back(value);
+    }
+    executor::PlaceValues(*plan_);
+  }
+
+  absl::StatusOr<LibrarySlot> SlotOf(const executor::Operand& operand) {
+    const executor::Value& value =
+        plan_->values[static_cast<size_t>(operand.value)];
+    LibrarySlot slot;
+    slot.offset = operand.offset;
+    slot.bytes = operand.bytes;
+    slot.dtype = DType::Float(32);
+    slot.shape = {operand.bytes / 4};
+    slot.index = value.index;
+    switch (value.space) {
+      case executor::Space::kArena:
+        slot.space = LibrarySpace::kArena;
+        slot.offset += value.offset;
+        break;
+      case executor::Space::kInput:
+        slot.space = LibrarySpace::kInput;
+        break;
+      case executor::Space::kOutput:
+        slot.space = LibrarySpace::kOutput;
+        break;
+      case executor::Space::kConstant: {
+        slot.space = LibrarySpace::kConstant;
+        const executor::Constant& constant =
+            plan_->constants[static_cast<size_t>(value.index)];
+        BATON_ASSIGN_OR_RETURN(
+            const Tensor bytes,
+            Tensor::FromBuffer(DType::UInt(8), {constant.bytes},
+                               {static_cast<const char*>(constant.data),
+                                static_cast<size_t>(constant.bytes)},
+                               plan_));
+        slot.index = model_.ConstantIndex(bytes);
+        break;
+      }
+    }
+    return slot;
+  }
+
+  absl::Status AddStep(size_t i) {
+    const executor::Step& step = plan_->steps[i];
+    const executor::StepNote& note = plan_->notes[i];
+    LibraryStep added;
+    added.kernel = note.kernel;
+    added.flops = note.flops;
+    added.cost_ns = step.cost_ns;
+    for (const int32_t source : note.sources) {
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(source)];
+      absl::StrAppend(&added.origin, added.origin.empty() ? "" : "\n",
+                      node.op_name());
+      const std::string place = PlaceOf(node.call->span());
+      if (!place.empty()) absl::StrAppend(&added.origin, ", ", place);
+    }
+    const GraphNode* const node = NodeOf(i);
+    const bool is_call = function_of_[i] >= 0;
+    std::vector<LibrarySlot> results;
+    for (int32_t k = 0; k < step.num_inputs + step.num_outputs; ++k) {
+      const bool is_result = k >= step.num_inputs;
+      int tensor = -1;
+      if (is_call) {
+        tensor = is_result
+                     ? node->outputs[static_cast<size_t>(k - step.num_inputs)]
+                     : node->inputs[static_cast<size_t>(k)];
+        if (!is_result && IsNumber(tensor)) continue;
+      } else if (static_cast<size_t>(k) < note.tensors.size() &&
+                 !note.tensors[static_cast<size_t>(k)].is_blocked) {
+        tensor = note.tensors[static_cast<size_t>(k)].number;
+      }
+      BATON_ASSIGN_OR_RETURN(
+          LibrarySlot slot,
+          SlotOf(plan_->operands[static_cast<size_t>(step.first_operand + k)]));
+      if (tensor >= 0) {
+        slot.dtype = TensorOf(tensor).dtype;
+        slot.shape.assign(TensorOf(tensor).shape.begin(),
+                          TensorOf(tensor).shape.end());
+      }
+      (is_result ? results : added.slots).push_back(std::move(slot));
+    }
+    if (is_call) {
+      added.function = function_of_[i];
+      const size_t function = static_cast<size_t>(function_of_[i]);
+      added.kernel = model_.functions[function].symbol;
+      std::string& origin = model_.functions[function].origin;
+      absl::StrAppend(&origin, origin.empty() ? "" : "\n", added.origin);
+      for (const Tensor& constant : extra_constants_[function]) {
+        LibrarySlot slot;
+        slot.space = LibrarySpace::kConstant;
+        slot.index = model_.ConstantIndex(constant);
+        slot.dtype = constant.dtype();
+        slot.shape.assign(constant.shape().begin(), constant.shape().end());
+        slot.bytes = static_cast<int64_t>(constant.bytes().size());
+        added.slots.push_back(std::move(slot));
+      }
+    } else {
+      added.source = std::move(sources_[i]);
+    }
+    added.slots.insert(added.slots.end(), results.begin(), results.end());
+    if (step.workspace >= 0) {
+      added.workspace_bytes = step.workspace_bytes;
+      added.workspace_offset =
+          plan_->values[static_cast<size_t>(step.workspace)].offset;
+    }
+    model_.steps.push_back(std::move(added));
+    return absl::OkStatus();
+  }
+
+  LibrarySlot PortSlot(int t, LibrarySpace space, size_t index) const {
+    const GraphTensor& tensor = TensorOf(t);
+    LibrarySlot slot;
+    slot.space = space;
+    slot.index = static_cast<int>(index);
+    slot.dtype = tensor.dtype;
+    slot.shape.assign(tensor.shape.begin(), tensor.shape.end());
+    slot.bytes = tensor.bytes();
+    return slot;
+  }
+
+  const Graph& graph_;
+  const std::shared_ptr<executor::Plan> plan_;
+  LibraryModel model_;
+  std::vector<int> function_of_;  // of steps
+  std::vector<std::optional<cpu::StepSource>> sources_;
+  std::vector<std::vector<Tensor>> extra_constants_;  // of functions
+};
+
+}  // namespace
+
+absl::StatusOr<LibraryModel> LibraryFromPlan(
+    const IRModule& module, const LibraryModelOptions& options) {
+  BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
+  BATON_ASSIGN_OR_RETURN(
+      executor::Plan plan,
+      cpu::LowerGraph(
+          graph, {.max_threads = options.max_parts, .only_sources = true}));
+  return PlanReader(graph, std::make_shared<executor::Plan>(std::move(plan)))
+      .Read();
+}
+
+}  // namespace baton

@@ -1,0 +1,130 @@
+#include "baton/tools/library_model.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/tir/ir/function.h"
+
+namespace baton {
+
+const char kLoopLowering[] =
+    "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,"
+    "tir.ConvertBlocksToOpaque,tir.CompactBufferAllocation,"
+    "tir.LowerMatchBuffer,tir.Simplify,tir.LowerOpaqueBlock,tir.FlattenBuffer,"
+    "tir.NarrowDataType{target_bits=32},tir.Simplify,"
+    "tir.VectorizeLoop{enable_vectorize=true},tir.StorageRewrite,"
+    "tir.UnrollLoop,tir.RenormalizeSplitPattern,tir.Simplify,tir.RemoveNoOp,"
+    "tir.RewriteUnsafeSelect";
+
+bool HasLoops(const IRModule& module) {
+  const auto functions = module.functions<tir::PrimFunc>();
+  return functions.begin() != functions.end();
+}
+
+bool LibraryModel::IsStateInput(int i) const {
+  return std::any_of(state.begin(), state.end(),
+                     [i](const State& s) { return s.input == i; });
+}
+
+bool LibraryModel::IsStateOutput(int i) const {
+  return std::any_of(state.begin(), state.end(),
+                     [i](const State& s) { return s.output == i; });
+}
+
+int LibraryModel::ConstantIndex(const Tensor& value) {
+  std::vector<int>& same = constants_by_start[std::string(
+      value.bytes().substr(0, std::min<size_t>(value.bytes().size(), 64)))];
+  for (const int i : same) {
+    if (constants[static_cast<size_t>(i)].bytes() == value.bytes()) return i;
+  }
+  constants.push_back(value);
+  same.push_back(static_cast<int>(constants.size()) - 1);
+  return same.back();
+}
+
+std::string DescribeSlot(const LibrarySlot& slot) {
+  return absl::StrCat(slot.dtype.ToString(), "[",
+                      absl::StrJoin(slot.shape, ","), "]");
+}
+
+LibraryModel MergeVariants(std::vector<LibraryModel> models) {
+  LibraryModel merged;
+  merged.variants.clear();
+  for (LibraryModel& model : models) {
+    merged.variants.push_back(merged.steps.size());
+    std::vector<int> constant_of;
+    for (const Tensor& constant : model.constants) {
+      constant_of.push_back(merged.ConstantIndex(constant));
+    }
+    const int first_function = static_cast<int>(merged.functions.size());
+    for (LibraryStep& step : model.steps) {
+      if (step.function >= 0) step.function += first_function;
+      for (LibrarySlot& slot : step.slots) {
+        if (slot.space == LibrarySpace::kConstant) {
+          slot.index = constant_of[static_cast<size_t>(slot.index)];
+        }
+      }
+      merged.steps.push_back(std::move(step));
+    }
+    merged.functions.insert(merged.functions.end(), model.functions.begin(),
+                            model.functions.end());
+    merged.inputs = std::move(model.inputs);
+    merged.outputs = std::move(model.outputs);
+    merged.arena_bytes = std::max(merged.arena_bytes, model.arena_bytes);
+    merged.arena_lower_bound =
+        std::max(merged.arena_lower_bound, model.arena_lower_bound);
+  }
+  return merged;
+}
+
+absl::Status PlaceState(const LibraryModelOptions& options,
+                        LibraryModel& model) {
+  for (const auto& ports : options.state) {
+    const int output = ports.first;
+    const int input = ports.second;
+    const LibrarySlot from = model.outputs[static_cast<size_t>(output)];
+    const LibrarySlot to = model.inputs[static_cast<size_t>(input)];
+    if (to.dtype != from.dtype || to.shape != from.shape) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("output ", output, " is ", DescribeSlot(from),
+                       ", input ", input, " is ", DescribeSlot(to)));
+    }
+    LibraryModel::State state;
+    state.output = output;
+    state.input = input;
+    state.bytes = to.bytes;
+    state.from = executor::AlignUp(model.arena_bytes);
+    state.to = executor::AlignUp(state.from + state.bytes);
+    model.arena_bytes = executor::AlignUp(state.to + state.bytes);
+    model.arena_lower_bound += model.arena_bytes - state.from;
+    const auto move = [&](LibrarySlot& slot) {
+      const bool is_input =
+          slot.space == LibrarySpace::kInput && slot.index == input;
+      const bool is_output =
+          slot.space == LibrarySpace::kOutput && slot.index == output;
+      if (!is_input && !is_output) return;
+      slot.space = LibrarySpace::kArena;
+      slot.offset += is_input ? state.to : state.from;
+    };
+    for (LibraryStep& step : model.steps) {
+      for (LibrarySlot& slot : step.slots) move(slot);
+    }
+    move(model.inputs[static_cast<size_t>(input)]);
+    move(model.outputs[static_cast<size_t>(output)]);
+    model.state.push_back(state);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace baton
