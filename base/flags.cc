@@ -72,6 +72,15 @@ std::string OutOfRange(const FlagSpec& spec, const AttrValue& value) {
                   : absl::StrCat("it must be at most ", *spec.most, or_none);
 }
 
+// What a value that cannot be parsed should have been.
+std::string ExpectedText(const Flag& flag) {
+  const std::string type = flag.field->type_name();
+  return absl::StrCat("expected ", flag.is_bool      ? "true or false"
+                                   : type == "int"   ? "an integer in range"
+                                   : type == "float" ? "a number"
+                                                     : type);
+}
+
 // The text of the value of `flag`, which is given as `--name` or `--noname`
 // (`negative`), perhaps with a value; `next` is the argument behind it, if any,
 // and null if it was taken. What is wrong goes to `errors`.
@@ -79,29 +88,24 @@ std::optional<std::string> ValueText(const Flag& flag, bool negative,
                                      std::optional<absl::string_view> value,
                                      const std::string*& next,
                                      std::vector<std::string>& errors) {
-  const auto error = [&](absl::string_view what, absl::string_view kind = "") {
+  const auto error = [&](absl::string_view what) {
     errors.push_back(
-        absl::StrCat(what, " the ", kind, "flag '", flag.name, "'"));
+        absl::StrCat("--", negative ? "no" : "", flag.name, ": ", what));
     return std::nullopt;
   };
   if (flag.is_bool) {
-    if (negative && value.has_value()) {
-      return error("Negative form with assignment is not valid for",
-                   "boolean ");
-    }
-    if (value.has_value() && value->empty()) {
-      return error("Missing the value after assignment for", "boolean ");
-    }
+    if (negative && value.has_value()) return error("takes no value");
+    if (value.has_value() && value->empty()) return error("needs a value");
     return std::string(value.value_or(negative ? "false" : "true"));
   }
-  if (negative) return error("Negative form is not valid for");
+  if (negative) return error("the flag has a value, and no negative form");
   if (value.has_value()) return std::string(*value);
   if (flag.spec.value_optional) return "";
-  if (next == nullptr) return error("Missing the value for");
+  if (next == nullptr) return error("needs a value");
   if (absl::StartsWith(*next, "-") &&
       flag.field->type_name() == AttrTraits<std::string>::Name()) {
-    std::cerr << "WARNING: Did you really mean to set flag '" << flag.name
-              << "' to the value '" << *next << "'?\n";
+    std::cerr << "--" << flag.name << ": takes " << *next << " as its value; --"
+              << flag.name << "=" << *next << " says so\n";
   }
   std::string text = *next;
   next = nullptr;
@@ -126,10 +130,11 @@ absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object) {
     if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
       continue;
     }
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", flag.name, "=", text, ": unknown value",
-                     DidYouMean(text, choices), " (expected one of ",
-                     absl::StrJoin(choices, ", "), ")"));
+    std::vector<std::string> named = choices;  // but the default, if empty
+    std::erase(named, "");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", flag.name, "=", text, ": unknown value", DidYouMean(text, named),
+        " (expected one of ", absl::StrJoin(named, ", "), ")"));
   }
   return absl::OkStatus();
 }
@@ -214,15 +219,13 @@ absl::StatusOr<ParsedFlags> FlagSet::Parse(
     if (!is_last && next == nullptr) ++i;
     if (!text.has_value()) continue;
     absl::StatusOr<AttrValue> parsed = flag->parse(*text);
-    std::string why = parsed.ok() ? OutOfRange(flag->spec, *parsed)
-                                  : std::string(parsed.status().message());
+    const std::string why =
+        parsed.ok() ? OutOfRange(flag->spec, *parsed) : ExpectedText(*flag);
     if (parsed.ok() && why.empty()) {
       SetValue(flag->name, *std::move(parsed), result.values);
       continue;
     }
-    errors.push_back(absl::StrCat("Illegal value '", *text,
-                                  "' specified for flag '", flag->name, "'",
-                                  why.empty() ? "" : "; ", why));
+    errors.push_back(absl::StrCat("--", flag->name, "=", *text, ": ", why));
   }
   if (errors.empty()) return result;
   return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));

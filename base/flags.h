@@ -69,8 +69,7 @@ struct Flag {
   bool is_bool = false;
   std::string default_text;  // as written on the command line
   const Field* field = nullptr;
-  // Converts `text` to the value of the field. The error is Abseil's for the
-  // type, often empty.
+  // Converts `text` to the value of the field.
   absl::StatusOr<AttrValue> (*parse)(absl::string_view text) = nullptr;
 };
 
@@ -117,7 +116,7 @@ class FlagSet {
   // Parses flags as Abseil does: `--name=value`, `--name value`, and for a bool
   // `--name` and `--noname`, with one dash or two. `rest` receives the
   // arguments that are not flags of this set, and all arguments from `--` on.
-  // The error has a line for each wrong flag, in Abseil's words.
+  // The error has a line for each wrong flag: `--level=high: expected ...`.
   absl::StatusOr<ParsedFlags> Parse(const std::vector<Argument>& args) const;
 
   // The help of the flags under `heading`, a line each.
