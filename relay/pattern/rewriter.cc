@@ -303,7 +303,10 @@ bool RewriteRun::MayApply(const Expr& root) {
   // Rules that are applied once are not searched again.
   const bool looks_everywhere = !partial_.empty() && !once_.empty();
   AnyNode(root, rules_.any_for_leaves(), [&](const ExprNode* node) {
-    may_apply |= MayApplyAt(node, rules_.AllCandidatesFor(node));
+    const absl::Span<const RuleSet::Candidate> candidates =
+        rules_.AllCandidatesFor(node);
+    if (candidates.empty()) return false;
+    may_apply |= MayApplyAt(node, candidates);
     return may_apply && !looks_everywhere;
   });
   return may_apply;
