@@ -27,6 +27,7 @@
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/transform/defuse_ops.h"
 #include "baton/runtime/executor/plan.h"
 
 namespace baton {
@@ -152,8 +153,11 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
   if (!options.pipeline.empty()) {
     BATON_ASSIGN_OR_RETURN(
         module, RunNamedPipeline(options.pipeline, std::move(module)));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
   }
+  // The parameters of fused functions have symbolic dimensions, too. A plan has
+  // their calls in any case.
+  BATON_ASSIGN_OR_RETURN(module, relay::DefuseOps()(std::move(module)));
+  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
   BATON_ASSIGN_OR_RETURN(const Function main,
                          module.Lookup<Function>(options.function));
   std::vector<bool> is_used(bounds.size(), false);

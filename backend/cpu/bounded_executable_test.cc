@@ -44,7 +44,11 @@ def @main(%x: Tensor[(meta[tir.Var][0], 16, meta[tir.Var][1], 12), float32],
   %5 = nn.batch_flatten(%4);
   %6 = nn.dense(%5, %wd, units=10);
   %7 = add(%6, %y);
-  (nn.softmax(%7), sigmoid(%1))
+  %8 = fn (%p: Tensor[(meta[tir.Var][0], 10), float32], Primitive=1)
+      -> Tensor[(meta[tir.Var][0], 10), float32] {
+    nn.softmax(%p)
+  };
+  (%8(%7), sigmoid(%1))
 }
 #[metadata]
 {"root": 1, "nodes": [{"type_key": ""},

@@ -151,7 +151,9 @@ class GraphBuilder {
                       absl::StrCat("a plan needs shapes that are numbers, not ",
                                    type.ToString(),
                                    ": give the extents of the inputs "
-                                   "(--input_shapes), or run the evaluator"));
+                                   "(--input_shapes) or bounds of dimensions "
+                                   "with names (--dims), or run the "
+                                   "evaluator"));
       }
       // Memory is planned for it.
       BATON_RETURN_IF_ERROR(NumElements(tensor->dtype(), *shape).status());

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "baton/backend/cpu/bound_weights.h"
@@ -376,6 +377,24 @@ def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
             out_dtype="int32")
 })"),
               Not(Contains(HasSubstr("conv.int8"))));
+}
+
+TEST(KernelsTest, Reductions) {
+  for (const char* const op : {"sum", "mean", "max", "min"}) {
+    for (const char* const attrs :
+         {"", "axis=[-1]", "axis=[1, 2], keepdims=True", "axis=[0]",
+          "axis=[1], exclude=True"}) {
+      const std::string text = absl::StrCat(
+          "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(3, 5, 7, "
+          "37), float32]) {\n  ",
+          op, "(%x", *attrs == '\0' ? "" : ", ", attrs, ")\n}");
+      SCOPED_TRACE(text);
+      const bool is_adjacent = !absl::StrContains(text, "exclude");
+      EXPECT_THAT(
+          Check(text),
+          Contains(absl::StrCat(is_adjacent ? "reduce." : "evaluator.", op)));
+    }
+  }
 }
 
 // Passes make a weight anew for each step of a recurrence.

@@ -179,12 +179,9 @@ void ReduceRuns(const T* data, int64_t outer, int64_t extent, R* y,
 
 // As ReduceRuns, along the axis of the plan.
 template <Vectors kWidest, typename T, typename R, typename Op, typename Finish>
-void Reduce(const Plan& p, const T* data, R* y, const Op& op,
-            const Finish& finish) {
+void Reduce(const T* data, int64_t outer, int64_t extent, int64_t inner, R* y,
+            const Op& op, const Finish& finish) {
   using Acc = typename Op::Acc;
-  const int64_t outer = p.outer;
-  const int64_t extent = p.extent;
-  const int64_t inner = p.inner;
   if (inner == 1) {
     ReduceRuns<kWidest>(data, outer, extent, y, op, finish);
     return;
@@ -372,7 +369,8 @@ absl::StatusOr<Tensor> ReduceNumeric(absl::string_view name, const Tensor& x,
                          : kIntegers == Integers::kBits ? Vectors::k512
                          : kIntegers == Integers::kRare ? Vectors::k128
                                                         : kWidestReduction<T>;
-                     Reduce<kWidest>(plan, static_cast<const T*>(plan.x.data()),
+                     Reduce<kWidest>(static_cast<const T*>(plan.x.data()),
+                                     plan.outer, plan.extent, plan.inner,
                                      static_cast<T*>(result.data()), Op<T>(),
                                      FinishAs<T, Finish>{finish});
                      return std::move(result).Freeze();
@@ -489,11 +487,11 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
     AnyIs(!all, internal::Data<bool>(plan.x), rows, plan.extent, to);
     for (int64_t i = 0; all && i < rows; ++i) to[i] ^= 1;
   } else if (all) {
-    Reduce<internal::kMemoryBound>(plan, internal::Data<bool>(plan.x), to,
-                                   AllOp(), keep);
+    Reduce<internal::kMemoryBound>(internal::Data<bool>(plan.x), plan.outer,
+                                   plan.extent, plan.inner, to, AllOp(), keep);
   } else {
-    Reduce<internal::kMemoryBound>(plan, internal::Data<bool>(plan.x), to,
-                                   AnyOp(), keep);
+    Reduce<internal::kMemoryBound>(internal::Data<bool>(plan.x), plan.outer,
+                                   plan.extent, plan.inner, to, AnyOp(), keep);
   }
   return std::move(result).Freeze();
 }
@@ -656,6 +654,25 @@ absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params) {
   }
   return ReduceNumeric<WideSumOp, Integers::kRare>("mean", x, plan,
                                                    Quotient{plan.extent});
+}
+
+void ReduceInto(FloatReduction reduction, const float* x, int64_t outer,
+                int64_t extent, int64_t inner, float* y) {
+  const auto reduce = [&]<typename Finish>(const auto& op,
+                                           const Finish& finish) {
+    Reduce<Vectors::k512>(x, outer, extent, inner, y, op,
+                          FinishAs<float, Finish>{finish});
+  };
+  switch (reduction) {
+    case FloatReduction::kSum:
+      return reduce(SumOp<float>(), Cast());
+    case FloatReduction::kMean:
+      return reduce(WideSumOp<float>(), Quotient{extent});
+    case FloatReduction::kMax:
+      return reduce(MaxOp<float>(), Cast());
+    case FloatReduction::kMin:
+      return reduce(MinOp<float>(), Cast());
+  }
 }
 
 absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params) {

@@ -37,6 +37,12 @@ absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Min(const Tensor& x, const ReduceParams& params);
 
+// As these, of [outer, extent, inner] floats along the second dimension.
+// Allocates nothing. Results do not depend on how `outer` is divided.
+enum class FloatReduction { kSum, kMean, kMax, kMin };
+void ReduceInto(FloatReduction reduction, const float* x, int64_t outer,
+                int64_t extent, int64_t inner, float* y);
+
 // Floating dtypes. The squared distances to the mean are divided by their
 // count, or by their count - 1 if `unbiased`.
 absl::StatusOr<Tensor> Variance(const Tensor& x, const ReduceParams& params,

@@ -1,0 +1,99 @@
+// Steps of sums, means and extrema of float32.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
+#include "baton/relay/op/tensor/reduce.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/reduce.h"
+
+namespace baton::cpu {
+namespace {
+
+using kernels::FloatReduction;
+
+struct Params {
+  FloatReduction reduction = FloatReduction::kSum;
+  int64_t extent = 1;
+  int64_t inner = 1;
+};
+
+// An item is what has one place in the dimensions before those reduced.
+int Run(const executor::StepCall& call) {
+  const Params& p = *static_cast<const Params*>(call.params);
+  kernels::ReduceInto(
+      p.reduction,
+      static_cast<const float*>(call.inputs[0]) +
+          call.begin * p.extent * p.inner,
+      call.end - call.begin, p.extent, p.inner,
+      static_cast<float*>(call.outputs[0]) + call.begin * p.inner);
+  return 0;
+}
+
+template <FloatReduction kReduction>
+absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
+                                                   const Graph& graph) {
+  if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+  if (x.dtype != DType::Float(32) || x.num_elements() == 0) return std::nullopt;
+  const auto& attrs = AttrsOrDefaults<relay::ReduceAttrs>(node.call->attrs());
+  const auto rank = static_cast<int64_t>(x.shape.size());
+  const bool takes_all = !attrs.axis.has_value() || attrs.axis->empty();
+  std::vector<bool> is_reduced(x.shape.size(), takes_all);
+  if (!takes_all) {
+    for (const int64_t axis : *attrs.axis) {
+      const int64_t normal = axis < 0 ? axis + rank : axis;
+      if (normal < 0 || normal >= rank) return std::nullopt;
+      is_reduced[static_cast<size_t>(normal)] = true;
+    }
+    if (attrs.exclude) is_reduced.flip();
+  }
+  // The reduced dimensions are adjacent.
+  auto params = std::make_shared<Params>();
+  params->reduction = kReduction;
+  int64_t outer = 1;
+  enum { kBefore, kWithin, kBehind } part = kBefore;
+  for (size_t d = 0; d < x.shape.size(); ++d) {
+    if (x.shape[d] == 1) continue;
+    if (is_reduced[d]) {
+      if (part == kBehind) return std::nullopt;
+      part = kWithin;
+      params->extent *= x.shape[d];
+    } else if (part == kBefore) {
+      outer *= x.shape[d];
+    } else {
+      part = kBehind;
+      params->inner *= x.shape[d];
+    }
+  }
+  KernelChoice choice;
+  choice.function = Run;
+  choice.kernel = "reduce." + node.op_name();
+  choice.inputs = node.inputs;
+  choice.outputs = node.outputs;
+  choice.items = outer;
+  choice.flops = static_cast<double>(x.num_elements());
+  choice.cost_ns = static_cast<double>(x.num_elements()) / 4;
+  choice.params = std::move(params);
+  return choice;
+}
+
+BATON_EXTEND_OP("sum").Set(CpuKernels(), Choose<FloatReduction::kSum>);
+BATON_EXTEND_OP("mean").Set(CpuKernels(), Choose<FloatReduction::kMean>);
+BATON_EXTEND_OP("max").Set(CpuKernels(), Choose<FloatReduction::kMax>);
+BATON_EXTEND_OP("min").Set(CpuKernels(), Choose<FloatReduction::kMin>);
+
+}  // namespace
+}  // namespace baton::cpu
