@@ -247,9 +247,6 @@ std::vector<std::pair<std::string, tir::PrimFunc>> DeepLoops(int depth) {
     return tir::While(tir::Binary(tir::BinaryOp::kLT, load, IntImm(kInt32, i)),
                       std::move(body));
   });
-  add("sequences", [&](int, Stmt body) -> Stmt {
-    return tir::SeqStmt({store, std::move(body)});
-  });
   add("allocations", [&](int, Stmt body) -> Stmt {
     return tir::Allocate(tir::Var::Pointer("m", kInt32, "global"), kInt32,
                          {IntImm(kInt32, 4)}, IntImm::Bool(true), {},
@@ -301,18 +298,27 @@ absl::Status CheckLoopsStack(const Pass& pass, int depth,
   return status;
 }
 
+namespace {
+
+// More in the long form of tests (docs/write_a_test.md).
+bool IsLong() {
+  const char* const is_long = std::getenv("BATON_LONG_TESTS");
+  return is_long != nullptr && absl::string_view(is_long) == "1";
+}
+
+}  // namespace
+
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LoopsLawsTest);
 
 TEST_P(LoopsLawsTest, RandomFunctions) {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  const absl::Status status = CheckLoopsLawsOnRandomFunctions(
-      pass(), 0,
-      is_long != nullptr && absl::string_view(is_long) == "1" ? 256 : 64);
+  const absl::Status status =
+      CheckLoopsLawsOnRandomFunctions(pass(), 0, IsLong() ? 256 : 32);
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST_P(LoopsLawsTest, DeepFunctions) {
-  const absl::Status status = CheckLoopsStack(pass(), 100'000);
+  const absl::Status status =
+      CheckLoopsStack(pass(), IsLong() ? 10'000 : 3'000);
   EXPECT_TRUE(status.ok()) << status.message();
 }
 

@@ -1,0 +1,264 @@
+// Tests every registered pass over loops on the laws of loops_laws.h.
+
+#include "baton/testing/loops_laws.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/flags/parse.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/verify.h"
+#include "baton/testing/conformance.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_info.h"
+#include "baton/transform/pipeline.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+// Pipelines that make functions what passes must be given.
+#define BATON_INIT "tir.LowerInitBlock"
+#define BATON_OPAQUE \
+  BATON_INIT         \
+  ",tir.PlanAndUpdateBufferAllocationLocation,tir.ConvertBlocksToOpaque"
+#define BATON_MATCHED \
+  BATON_OPAQUE ",tir.CompactBufferAllocation,tir.LowerMatchBuffer"
+#define BATON_LOWERED BATON_MATCHED ",tir.LowerOpaqueBlock"
+#define BATON_FLAT BATON_LOWERED ",tir.FlattenBuffer"
+#define BATON_TARGET "tir.BindTarget{target={kind:llvm,keys:[cpu],tag:\"\"}}"
+
+// What a pass must be given. Others take functions with blocks, and flat ones.
+struct Given {
+  absl::string_view pass;
+  absl::string_view before;
+};
+constexpr Given kGiven[] = {
+    {"tir.PlanAndUpdateBufferAllocationLocation", BATON_INIT},
+    {"tir.ConvertBlocksToOpaque", BATON_INIT},
+    {"tir.CompactBufferAllocation", BATON_OPAQUE},
+    {"tir.LowerMatchBuffer", BATON_OPAQUE},
+    {"tir.LowerOpaqueBlock", BATON_MATCHED},
+    {"tir.FlattenBuffer", BATON_LOWERED},
+    {"tir.HoistExpression", BATON_FLAT},
+    {"tir.HoistIfThenElse", BATON_FLAT},
+    {"tir.VectorizeLoop", BATON_FLAT},
+    {"tir.StorageRewrite", BATON_FLAT ",tir.VectorizeLoop"},
+    {"tir.AnnotateDeviceRegions", BATON_TARGET},
+    {"tir.LowerCustomDatatypes", BATON_TARGET},
+    {"tir.LowerDeviceKernelLaunch", BATON_TARGET},
+    {"tir.LowerIntrin", BATON_TARGET},
+    {"tir.LowerWarpMemory", BATON_TARGET},
+    {"tir.LowerThreadAllreduce", BATON_TARGET},
+    {"tir.VerifyMemory", BATON_TARGET},
+    {"tir.MakePackedAPI", BATON_FLAT "," BATON_TARGET},
+    {"tir.MakeUnpackedAPI", BATON_FLAT "," BATON_TARGET},
+};
+
+// A law that a pass does not keep, and why.
+struct Waiver {
+  absl::string_view pass;
+  absl::string_view law;
+  absl::string_view reason;
+};
+constexpr Waiver kWaivers[] = {
+    {"tir.BF16StorageLegalize", "runs",
+     "Takes functions without buffers of parameters, as tir.MakePackedAPI "
+     "makes them."},
+    {"tir.FP8StorageLegalize", "runs", "See tir.BF16StorageLegalize."},
+    {"tir.BF16StorageLegalize", "values", "The types of buffers change."},
+    {"tir.FP8StorageLegalize", "values", "The types of buffers change."},
+    {"tir.InstrumentProfileIntrinsics", "values",
+     "Calls of the profiler cannot be interpreted."},
+    {"tir.PlanAndUpdateBufferAllocationLocation", "checked",
+     "A sum that nothing reads is allocated within the loops of its block."},
+    {"tir.FlattenBuffer", "idempotent",
+     "Quotients of symbolic extents in its indices may simplify further."},
+    {"tir.StorageRewrite", "round_trip",
+     "Memory that is used in a kernel and after it is allocated in the "
+     "kernel."},
+    {"tir.LiftAttrScope", "runs", "Refuses attributes in while loops."},
+    {"tir.MakePackedAPI", "values", "The parameters become others."},
+    {"tir.MakeUnpackedAPI", "values", "The parameters become others."},
+    {"tir.VerifySSA", "runs", "Refuses functions that it is there to find."},
+};
+
+// Passes that make a part anew which is what it was: a constant, an index, a
+// comparison, the loop of a thread, the variable of a let that occurs twice.
+constexpr absl::string_view kNotNoOp[] = {
+    "tir.CompactBufferAllocation", "tir.ConvertSSA",
+    "tir.FlattenBuffer",           "tir.HoistExpression",
+    "tir.HoistIfThenElse",         "tir.InjectSoftwarePipeline",
+    "tir.InjectVirtualThread",     "tir.LiftThreadBinding",
+    "tir.NarrowDataType",          "tir.RemoveStoreUndef",
+    "tir.RenormalizeSplitPattern", "tir.Simplify",
+    "tir.SplitHostDevice",         "tir.StorageRewrite",
+    "tir.UnifyThreadBinding",
+};
+
+std::vector<PassException> WaiversOf(const Pass& pass) {
+  std::vector<PassException> result;
+  for (const absl::string_view name : kNotNoOp) {
+    if (name == pass.name()) result.push_back({"no_op", "See kNotNoOp."});
+  }
+  for (const Waiver& waiver : kWaivers) {
+    if (waiver.pass == pass.name()) {
+      result.push_back({std::string(waiver.law), std::string(waiver.reason)});
+    }
+  }
+  return result;
+}
+
+bool IsLong() {
+  const char* const is_long = std::getenv("BATON_LONG_TESTS");
+  return is_long != nullptr && absl::string_view(is_long) == "1";
+}
+
+std::vector<std::string> PassesOverLoops() {
+  std::vector<std::string> result;
+  for (const std::string& text : RegisteredPasses()) {
+    if (absl::StartsWith(text, "tir.")) result.push_back(text);
+  }
+  return result;
+}
+
+std::vector<std::string> GivenTo(const Pass& pass) {
+  for (const Given& given : kGiven) {
+    if (given.pass == pass.name()) return {std::string(given.before)};
+  }
+  return {"", BATON_FLAT};
+}
+
+class EveryPassTest : public PassLawsTest {};
+
+TEST_P(EveryPassTest, RandomFunctions) {
+  for (const std::string& before : GivenTo(pass())) {
+    const absl::Status status = CheckLoopsLawsOnRandomFunctions(
+        pass(), 0, IsLong() ? 32 : 16,
+        {.waivers = WaiversOf(pass()), .before = before});
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
+// Extents and indices at the ends of their types. A pass changes such a
+// function or refuses it.
+constexpr absl::string_view kHostile[] = {
+    R"(for i in range(9223372036854775807):
+        for j in range(T.int64(-9223372036854775807), T.int64(9223372036854775807)):
+            A[i * T.int64(9223372036854775807) + j] = A[j - T.int64(9223372036854775807)])",
+    R"(for i in T.vectorized(1000000000):
+        A[i] = A[i] + 1)",
+    R"(for i in T.parallel(T.int64(4611686018427387904)):
+        for j in T.vectorized(4):
+            A[i * T.int64(4) + T.Cast("int64", j)] = 1)",
+    R"(for i in range(2147483647):
+        if i * 2147483647 < 2147483647:
+            A[i // -1] = A[i % -2147483647])",
+    R"(for i in range(-2147483647, 2147483647):
+        if T.likely(i < 2147483646):
+            A[-2147483647 - i - 1] = A[i - -2147483647])",
+    R"(B = T.alloc_buffer((2147483647, 2147483647, 2147483647), "int32")
+    for i in range(16):
+        with T.block("B"):
+            v = T.axis.spatial(16, i)
+            B[v, v, v] = A[v]
+    for i in range(16):
+        with T.block("C"):
+            v = T.axis.spatial(16, i)
+            A[v] = B[2147483646, v, 2147483646])",
+    R"(for i in T.thread_binding(2147483647, thread="threadIdx.x"):
+        with T.block("B"):
+            v = T.axis.spatial(2147483647, i)
+            A[v * 2147483647] = 1)",
+    R"(for i in range(16):
+        with T.block("B"):
+            v = T.axis.reduce(9223372036854775807, T.int64(0))
+            with T.init():
+                A[0] = 0
+            A[0] = A[0] + A[v])",
+    R"(A[T.shift_left(1, 1000)] = T.Div(-2147483647 - 1, -1)
+    A[0] = T.truncmod(A[0], 0) // 0
+    A[T.Ramp(2147483647, 2147483647, 65535)] = T.Broadcast(1, 65535))",
+};
+
+TEST_P(EveryPassTest, HostileFunctions) {
+  for (const absl::string_view body : kHostile) {
+    const absl::StatusOr<IRModule> module = ParseModule(
+        absl::StrCat("@T.prim_func\ndef main(A: T.Buffer((16,), \"int32\")):\n"
+                     "    ",
+                     body, "\n"),
+        "hostile.tir");
+    ASSERT_THAT(module.status(), IsOk()) << body;
+    const auto start = std::chrono::steady_clock::now();
+    for (const std::string& before : GivenTo(pass())) {
+      absl::StatusOr<IRModule> given = *module;
+      if (!before.empty()) {
+        BATON_ASSERT_OK_AND_ASSIGN(const Pass prepare, ParsePipeline(before));
+        given = prepare(*module);
+      }
+      if (!given.ok()) continue;
+      const SilentStderr silence;
+      const absl::StatusOr<IRModule> result = pass()(*given);
+      if (result.ok()) {
+        EXPECT_THAT(CheckWellFormed(*result), IsOk()) << body;
+      }
+    }
+    const std::chrono::duration<double> took =
+        std::chrono::steady_clock::now() - start;
+    EXPECT_LT(took.count(), 5) << body;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryPassTest,
+                         ::testing::ValuesIn(PassesOverLoops()), PassTestName);
+
+// Each recorded function, under one pass after the other. Passes may refuse
+// what other passes make.
+TEST(RecordedLoopsTest, SomePassesOnEachCase) {
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ConformanceCase> cases,
+      ReadConformanceCases(RunfilePath("testing/loops")));
+  const std::vector<std::string> passes = PassesOverLoops();
+  const size_t at_once = IsLong() ? 2 : 1;
+  size_t turn = 0;
+  int checked = 0;
+  for (const ConformanceCase& c : cases) {
+    if (c.is_text || absl::StartsWith(c.group, "lowering/")) continue;
+    const absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
+    if (!module.ok()) continue;  // it is there to be refused
+    for (size_t i = 0; i < at_once; ++i) {
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const Pass pass, GetRegisteredPass(passes[turn++ % passes.size()]));
+      LoopsLawOptions options = {.waivers = WaiversOf(pass),
+                                 .before = GivenTo(pass)[0],
+                                 .max_steps = 300'000};
+      options.waivers.push_back({"runs", "It may be given anything."});
+      const absl::Status status = CheckLoopsLaws(pass, *module, options);
+      if (absl::StartsWith(status.message(), "before: ")) continue;
+      EXPECT_TRUE(status.ok())
+          << pass.name() << " on " << c.name() << ": " << status.message();
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 400);
+}
+
+}  // namespace
+}  // namespace baton::testing
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  absl::ParseCommandLine(argc, argv);
+  return RUN_ALL_TESTS();
+}

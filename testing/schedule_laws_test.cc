@@ -1,0 +1,409 @@
+// Random steps of schedules on random functions: each is refused or keeps what
+// the function computes.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/verify.h"
+#include "baton/testing/loops_values.h"
+#include "baton/testing/random_loops.h"
+#include "baton/testing/round_trip.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/tir/interpreter/interpreter.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/functor.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/tir/schedule/schedule.h"
+#include "baton/tir/schedule/step_table.h"
+#include "baton/tir/schedule/step_text.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+using tir::PrimFunc;
+
+// Steps that are not drawn, and why.
+constexpr absl::string_view kNotDrawn[] = {
+    "enter_postproc",             // changes nothing
+    "sample_categorical",         // changes nothing
+    "sample_compute_location",    // changes nothing
+    "sample_partitioned_tile",    // changes nothing
+    "sample_perfect_tile",        // changes nothing
+    "tensorize",                  // needs an intrinsic: tensorize_test
+    "unsafe_hide_buffer_access",  // is unsafe: what reads are hidden may move
+    "unsafe_set_dtype",           // is unsafe: rounds values
+};
+
+// Steps that are known to change what some function computes, or to make one
+// that the interpreter's checks refuse, and why.
+struct KnownBreach {
+  absl::string_view step;
+  absl::string_view reason;
+};
+constexpr KnownBreach kKnownBreaches[] = {
+    {"blockize", "the block outside uses the variable of a loop inside"},
+    {"cache_inplace", "copies by way of variables of another block"},
+    {"merge", "may run a consumer before its producer is done"},
+    {"reindex", "copies back elements that the block does not write"},
+    {"cache_index", "T.reads of the block lacks the buffer of the index"},
+    {"cache_read", "T.reads of a consumer may lack what it reads"},
+    {"cache_write", "copies back a whole region of which a part is written"},
+    {"write_at", "copies back a whole region of which a part is written"},
+    {"compute_at", "after other steps, computes too little of the producer"},
+    {"reverse_compute_at", "moves a block away from the index it reads"},
+    {"pad_einsum", "takes a block whose loops were split for one of one loop"},
+    {"reindex_cache_read", "a map that does not fit the block's variables"},
+    {"reindex_cache_write", "a map that does not fit the block's variables"},
+};
+
+bool IsKnownBreach(absl::string_view step) {
+  for (const KnownBreach& known : kKnownBreaches) {
+    if (known.step == step) return true;
+  }
+  return false;
+}
+
+// A block and the number of loops around it.
+struct BlockAt {
+  std::string name;
+  int loops = 0;
+  int vars = 0;
+};
+
+class BlockFinder final : public tir::Visitor {
+ public:
+  std::vector<BlockAt> blocks;
+
+ private:
+  void VisitFor(const tir::ForNode* node) override {
+    ++loops_;
+    Visitor::VisitFor(node);
+    --loops_;
+  }
+  void VisitBlockRealize(const tir::BlockRealizeNode* node) override {
+    const tir::Block& block = node->block();
+    if (block->name() != "root") {
+      blocks.push_back(
+          {block->name(), loops_, static_cast<int>(block->iter_vars().size())});
+    }
+    const int loops = std::exchange(loops_, 0);
+    Visitor::VisitBlockRealize(node);
+    loops_ = loops;
+  }
+
+  int loops_ = 0;
+};
+
+// Draws steps for a function as text.
+class Drawer {
+ public:
+  Drawer(std::mt19937& random, const PrimFunc& function) : random_(random) {
+    BlockFinder finder;
+    finder.Visit(function->body());
+    blocks_ = std::move(finder.blocks);
+  }
+  bool empty() const { return blocks_.empty(); }
+
+  // The step of that name; empty for one that is not drawn.
+  std::string Draw(const std::string& name) {
+    current_ = blocks_[Index(blocks_.size())];
+    const std::string parameters = Parameters(name);
+    if (parameters.empty()) return {};
+    return absl::StrCat("{\"name\": \"", name, "\", ", parameters, "}");
+  }
+
+ private:
+  int Random(int n) {
+    return static_cast<int>(random_() % static_cast<uint32_t>(n));
+  }
+  size_t Index(size_t n) { return random_() % n; }
+
+  std::string BlockParam() const {
+    return absl::StrCat("{\"block\": \"", current_.name, "\"}");
+  }
+  std::string OtherBlock() {
+    return absl::StrCat("{\"block\": \"", blocks_[Index(blocks_.size())].name,
+                        "\"}");
+  }
+  std::string LoopOf(const BlockAt& block, int loop) const {
+    return absl::StrCat("{\"loop\": ", loop, ", \"of\": \"", block.name, "\"}");
+  }
+  std::string Loop() {
+    return LoopOf(current_, Random(std::max(current_.loops, 1)));
+  }
+  // A loop around another block.
+  std::string OtherLoop() {
+    const BlockAt other = blocks_[Index(blocks_.size())];
+    return LoopOf(other, Random(std::max(other.loops, 1)));
+  }
+  std::string Site() { return Random(2) == 0 ? Loop() : BlockParam(); }
+  std::string Flag() { return Random(2) == 0 ? "true" : "false"; }
+  std::string Permutation(int n) {
+    std::vector<int> order;
+    for (int i = 0; i < n; ++i) order.push_back(i);
+    for (size_t i = order.size(); i-- > 1;) {
+      std::swap(order[i], order[Index(i + 1)]);
+    }
+    return absl::StrJoin(order, ", ");
+  }
+  std::string Scope() {
+    const char* const scopes[] = {"global", "shared", "local"};
+    return scopes[Random(3)];
+  }
+  // A map of one to three indices.
+  std::string Map(int rank) {
+    const char* const maps[][4] = {
+        {"lambda i: (i // 4, i % 4)", "lambda i: (i,)", "lambda i: (i, 0)",
+         "lambda i: (i + 1,)"},
+        {"lambda i, j: (j, i)", "lambda i, j: (i, j // 2, j % 2)",
+         "lambda i, j: (i * 8 + j,)", "lambda i, j: (i, j)"},
+        {"lambda i, j, k: (k, j, i)", "lambda i, j, k: (i, j * 4 + k)",
+         "lambda i, j, k: (i, j, k)", "lambda i, j, k: (j, i, k)"}};
+    return maps[std::clamp(rank, 1, 3) - 1][Random(4)];
+  }
+
+  std::string Parameters(const std::string& name) {
+    const std::string block = absl::StrCat("\"block\": ", BlockParam());
+    const std::string index = absl::StrCat(Random(4) / 2);
+    const auto scope = [&] {
+      return absl::StrCat(", \"storage_scope\": \"", Scope(), "\"");
+    };
+    const auto loop = [&] { return absl::StrCat("\"loop\": ", Loop()); };
+    if (name == "parallel" || name == "vectorize" || name == "unroll") {
+      return loop();
+    }
+    if (name == "compute_inline" || name == "reverse_compute_inline") {
+      return block;
+    }
+    if (name == "split") {
+      const char* const factors[] = {"null, 2", "2, null",    "null, 4",
+                                     "2, 3",    "null, 2, 2", "null, 1"};
+      return absl::StrCat(loop(), ", \"factors\": [", factors[Random(6)],
+                          "], \"preserve_unit_iters\": ", Flag());
+    }
+    if (name == "fuse" || name == "merge" || name == "reorder") {
+      std::vector<std::string> loops;
+      const int n = 2 + Random(2);
+      const int first = Random(std::max(current_.loops, 1));
+      for (int i = 0; i < n; ++i) {
+        loops.push_back(name == "fuse"    ? LoopOf(current_, first + i)
+                        : name == "merge" ? OtherLoop()
+                                          : Loop());
+      }
+      return absl::StrCat(
+          name == "reorder" ? "\"ordered_loops\": [" : "\"loops\": [",
+          absl::StrJoin(loops, ", "), "]");
+    }
+    if (name == "add_unit_loop") {
+      return absl::StrCat("\"block_or_loop\": ", Site());
+    }
+    if (name == "annotate") {
+      return absl::StrCat("\"block_or_loop\": ", Site(),
+                          ", \"ann_key\": \"key\", \"ann_val\": 1");
+    }
+    if (name == "unannotate") {
+      return absl::StrCat("\"block_or_loop\": ", Site(),
+                          ", \"ann_key\": \"key\"");
+    }
+    if (name == "bind") {
+      return absl::StrCat(loop(), ", \"thread_axis\": \"threadIdx.x\"");
+    }
+    if (name == "blockize") {
+      if (Random(3) > 0) return absl::StrCat("\"target\": ", Loop());
+      const std::string other = OtherBlock();
+      return absl::StrCat("\"target\": [", BlockParam(), ", ", other, "]");
+    }
+    if (name == "cache_index") {
+      return absl::StrCat(block, scope(), ", \"cse_thresh\": ", Random(2));
+    }
+    if (name == "cache_read" || name == "cache_inplace") {
+      return absl::StrCat(block, ", \"read_buffer_index\": ", index, scope());
+    }
+    if (name == "cache_write") {
+      return absl::StrCat(block, ", \"write_buffer_index\": 0", scope());
+    }
+    if (name == "reindex_cache_read") {
+      return absl::StrCat(block, ", \"read_buffer_index\": ", index, scope(),
+                          ", \"index_map\": \"", Map(current_.vars), "\"");
+    }
+    if (name == "reindex_cache_write") {
+      return absl::StrCat(block, ", \"write_buffer_index\": 0", scope(),
+                          ", \"index_map\": \"", Map(current_.vars), "\"");
+    }
+    if (name == "compute_at" || name == "reverse_compute_at") {
+      return absl::StrCat(block, ", \"loop\": ", OtherLoop(),
+                          ", \"preserve_unit_loops\": ", Flag());
+    }
+    if (name == "decompose_reduction" || name == "decompose_padding") {
+      return absl::StrCat(block, ", ", loop());
+    }
+    if (name == "pad_einsum") {
+      std::vector<int> padding;
+      for (int i = 0; i < current_.vars; ++i) padding.push_back(1 + Random(4));
+      return absl::StrCat(block, ", \"padding\": [",
+                          absl::StrJoin(padding, ", "), "]");
+    }
+    if (name == "read_at") {
+      return absl::StrCat(block, ", ", loop(),
+                          ", \"read_buffer_index\": ", index, scope());
+    }
+    if (name == "write_at") {
+      return absl::StrCat(block, ", ", loop(), ", \"write_buffer_index\": 0",
+                          scope());
+    }
+    if (name == "reindex") {
+      return absl::StrCat(block, ", \"buffer\": [\"",
+                          Random(2) == 0 ? "read" : "write", "\", ", index,
+                          "]");
+    }
+    if (name == "reorder_block_iter_var") {
+      return absl::StrCat(block, ", \"new_order\": [",
+                          Permutation(current_.vars), "]");
+    }
+    if (name == "rfactor") {
+      return absl::StrCat(loop(), ", \"factor_axis\": ", Random(3));
+    }
+    if (name == "rolling_buffer") {
+      return absl::StrCat(block, ", \"write_buffer_index\": 0");
+    }
+    if (name == "set_axis_separator") {
+      return absl::StrCat(block,
+                          ", \"buffer\": [\"write\", 0], "
+                          "\"axis_separators\": [1]");
+    }
+    if (name == "set_scope") {
+      return absl::StrCat(block, ", \"buffer_index\": 0", scope());
+    }
+    if (name == "storage_align") {
+      return absl::StrCat(block, ", \"buffer_index\": 0, \"axis\": ", Random(2),
+                          ", \"factor\": 8, \"offset\": ", Random(8));
+    }
+    if (name == "transform_block_layout") {
+      return absl::StrCat(block, ", \"index_map\": \"", Map(current_.vars),
+                          "\"");
+    }
+    if (name == "transform_layout") {
+      return absl::StrCat(block, ", \"buffer\": [\"",
+                          Random(2) == 0 ? "read" : "write", "\", ", index,
+                          "], \"index_map\": \"", Map(1 + Random(3)), "\"");
+    }
+    return {};
+  }
+
+  std::mt19937& random_;
+  std::vector<BlockAt> blocks_;
+  BlockAt current_;
+};
+
+bool IsLong() {
+  const char* const is_long = std::getenv("BATON_LONG_TESTS");
+  return is_long != nullptr && absl::string_view(is_long) == "1";
+}
+
+struct Count {
+  int taken = 0;
+  int refused = 0;
+  std::string breach;  // the first one
+};
+
+// What is wrong with `after`; empty if nothing is.
+std::string BreachOf(const PrimFunc& after, const std::vector<Tensor>& want) {
+  const IRModule module = ModuleOfLoops(after);
+  absl::Status status = CheckWellFormed(module);
+  if (status.ok()) status = CheckBinaryRoundTrip(module);
+  if (!status.ok()) return std::string(status.message());
+  const absl::StatusOr<std::vector<Tensor>> got =
+      RunOnSmallIntegers(after, {.shuffle_seed = 7, .max_steps = 2'000'000});
+  if (absl::IsResourceExhausted(got.status())) return {};
+  if (!got.ok()) return std::string(got.status().message());
+  return FirstOtherNumber(want, *got).value_or("");
+}
+
+// Takes up to `num_steps` random steps, and checks the function after each, up
+// to the first breach.
+void TakeSteps(uint32_t seed, int num_steps,
+               std::map<std::string, Count>& counts) {
+  RandomLoopsOptions options;
+  options.size = 2 + static_cast<int>(seed % 4);
+  options.symbolic = seed % 3 == 0;
+  PrimFunc function = RandomLoops(seed, options);
+  const absl::StatusOr<std::vector<Tensor>> want = RunOnSmallIntegers(function);
+  ASSERT_THAT(want.status(), IsOk());
+  std::mt19937 random(seed);
+  const std::vector<std::string> names = tir::StepNames();
+  std::string taken;
+  for (int i = 0; i < num_steps; ++i) {
+    Drawer drawer(random, function);
+    if (drawer.empty()) return;
+    const std::string text = drawer.Draw(names[random() % names.size()]);
+    if (text.empty()) continue;
+    const absl::StatusOr<tir::Step> step = tir::ParseStep(text);
+    ASSERT_THAT(step.status(), IsOk()) << text;
+    Count& count = counts[step->name];
+    tir::Schedule schedule(function);
+    const absl::Status status = schedule.Apply(*step);
+    if (!status.ok()) {
+      ++count.refused;
+      ASSERT_EQ(schedule.function(), function) << text;
+      continue;
+    }
+    ++count.taken;
+    absl::StrAppend(&taken, text, "\n");
+    const std::string breach = BreachOf(schedule.function(), *want);
+    if (!breach.empty()) {
+      if (count.breach.empty()) {
+        count.breach = absl::StrCat(
+            breach, "\nseed ", seed, ", after the steps\n", taken,
+            "the last one was given\n", AsText(ModuleOfLoops(function)),
+            "and made\n", AsText(ModuleOfLoops(schedule.function())));
+      }
+      return;
+    }
+    function = schedule.function();
+  }
+}
+
+TEST(ScheduleLawsTest, RandomStepsKeepValues) {
+  std::map<std::string, Count> counts;
+  const uint32_t seeds = IsLong() ? 300 : 100;
+  for (uint32_t seed = 0; seed < seeds && !HasFatalFailure(); ++seed) {
+    TakeSteps(seed, 40, counts);
+  }
+  std::set<std::string> never;
+  for (const std::string& name : tir::StepNames()) never.insert(name);
+  for (const auto& [name, count] : counts) {
+    std::cout << name << ": " << count.taken << " taken, " << count.refused
+              << " refused\n";
+    never.erase(name);
+    if (!IsKnownBreach(name)) {
+      EXPECT_TRUE(count.breach.empty()) << name << ": " << count.breach;
+    }
+  }
+  for (const absl::string_view name : kNotDrawn) {
+    EXPECT_EQ(never.erase(std::string(name)), 1u) << name;
+  }
+  EXPECT_TRUE(never.empty()) << absl::StrJoin(never, ", ");
+}
+
+}  // namespace
+}  // namespace baton::testing
