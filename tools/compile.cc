@@ -329,10 +329,12 @@ absl::Status Compile(const CompileOptions& options, std::ostream& out) {
   model.threads = options.threads;
   model.profile = options.profile;
   BATON_ASSIGN_OR_RETURN(const IRModule read, ReadModule(options));
-  model.input_names = InputNames(read.Find<Function>("main"));
-  model.output_names = OutputNames(read.Find<Function>("main"));
   BATON_ASSIGN_OR_RETURN(const Variants variants,
                          MakeVariants(read, options.dims));
+  // Typed: the names of results depend on their number.
+  const Function main = variants.variants[0].module.Find<Function>("main");
+  model.input_names = InputNames(main);
+  model.output_names = OutputNames(main);
   model.bounds = variants.bounds;
   std::vector<IRModule> lowered;
   std::vector<TestCase> cases;

@@ -396,6 +396,23 @@ int main() {
           "ms min [0-9.]+ median [0-9.]+ threads 1 arena [0-9]+\n"));
 }
 
+// Results of a text have numbers for names.
+TEST(CompileTest, StateOfAText) {
+  CompileOptions options;
+  options.state = "output_1:h";
+  const std::string folder = Compiled("stateful", R"(
+def @main(%x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32]) {
+  %0 = add(%x, %h);
+  (exp(%0), %0)
+}
+)",
+                                      options);
+  const std::string header = TextOf(folder + "/stateful.h");
+  EXPECT_THAT(header, HasSubstr("const float* x;"));
+  EXPECT_THAT(header, ::testing::Not(HasSubstr("const float* h;")));
+  EXPECT_THAT(header, ::testing::Not(HasSubstr("output_1;")));
+}
+
 TEST(CompileTest, CrossCompiles) {
   CompileOptions options;
   options.model = ModelFile("perceptron.relay", kPerceptron);
