@@ -255,14 +255,22 @@ NodeBlame BlameOf(const History& history, const Provenance& provenance,
   return blame;
 }
 
+// The regular expression that a flag has as its value.
+absl::StatusOr<std::unique_ptr<const re2::RE2>> CompileFlag(
+    absl::string_view flag, const std::string& pattern) {
+  auto re = internal::CompileRegularExpression(pattern);
+  if (re.ok()) return re;
+  return absl::Status(re.status().code(),
+                      absl::StrCat("--", flag, ": ", re.status().message()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<NodeBlame>> HistoryBlame(
     const History& history, int64_t number, const NodeSelection& selection) {
   std::unique_ptr<const re2::RE2> re;
   if (!selection.op.empty()) {
-    BATON_ASSIGN_OR_RETURN(re,
-                           internal::CompileRegularExpression(selection.op));
+    BATON_ASSIGN_OR_RETURN(re, CompileFlag("op", selection.op));
     BATON_RETURN_IF_ERROR(CheckTitles(history, "op", selection.op, *re));
   }
   BATON_ASSIGN_OR_RETURN(const IRModule module, history.ModuleAfter(number));
@@ -350,8 +358,7 @@ absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
                                        const NodeSelection& selection) {
   std::unique_ptr<const re2::RE2> re;
   if (!selection.op.empty()) {
-    BATON_ASSIGN_OR_RETURN(re,
-                           internal::CompileRegularExpression(selection.op));
+    BATON_ASSIGN_OR_RETURN(re, CompileFlag("op", selection.op));
     BATON_RETURN_IF_ERROR(CheckTitles(history, "op", selection.op, *re));
   }
   BATON_ASSIGN_OR_RETURN(const HistoryExecution* execution,
@@ -409,16 +416,16 @@ absl::StatusOr<std::string> HistoryFind(const History& history,
   const bool by_text = !condition.text.empty();
   const bool lacks = !condition.lacks.empty();
   if (by_text + lacks + !condition.has.empty() != 1) {
-    return absl::InvalidArgumentError("give one condition: has, lacks or text");
+    return absl::InvalidArgumentError("give one of --has, --lacks and --text");
   }
   const std::string& pattern = by_text ? condition.text
                                : lacks ? condition.lacks
                                        : condition.has;
-  BATON_ASSIGN_OR_RETURN(const auto re,
-                         internal::CompileRegularExpression(pattern));
-  if (!by_text)
-    BATON_RETURN_IF_ERROR(
-        CheckTitles(history, lacks ? "lacks" : "has", pattern, *re));
+  const char* flag = by_text ? "text" : lacks ? "lacks" : "has";
+  BATON_ASSIGN_OR_RETURN(const auto re, CompileFlag(flag, pattern));
+  if (!by_text) {
+    BATON_RETURN_IF_ERROR(CheckTitles(history, flag, pattern, *re));
+  }
   const auto holds = [&](const IRModule& module) {
     if (by_text) return re2::RE2::PartialMatch(ToText(module), *re);
     bool found = false;

@@ -46,7 +46,7 @@ InstrumentPhase PhaseOfFlag(absl::string_view name) {
 
 std::string InstrumentHeading(absl::string_view name,
                               const InstrumentFactory& factory) {
-  if (factory.phase() == InstrumentPhase::kPrint) return "";
+  if (factory.phase() != InstrumentPhase::kRegistered) return "";
   return absl::StrCat("Instrument ", name, ". ", factory.doc());
 }
 

@@ -16,8 +16,8 @@
 //
 // The pass manager calls instruments in this order:
 //
-//   1. instruments that skip passes: --skip_execution and the like,
-//      --bisect_limit;
+//   1. instruments that skip passes or rewrites: --skip_execution and the like,
+//      --bisect_limit, --rewrites;
 //   2. instruments that measure: --timing, --op_diff, --report;
 //   3. instruments that print: --print_before and the like, --dump_dir;
 //   4. registered instruments, sorted by name;
@@ -68,7 +68,8 @@ struct InstrumentRun {
 
 // The place of an instrument among others.
 enum class InstrumentPhase {
-  kPrint,       // 3 above; not in reproducers
+  kSkip,        // 1 above
+  kPrint,       // 3; not in reproducers
   kRegistered,  // 4
 };
 
@@ -79,7 +80,8 @@ class InstrumentFactory {
 
   // `doc` is one line. `make` returns null if the options do not enable the
   // instrument; it is called once before the run, for its errors, and once for
-  // each module. The flags of phase kPrint have headings of their own.
+  // each module. The flags of phases kSkip and kPrint have headings of
+  // their own.
   template <typename O>
   InstrumentFactory(std::string doc,
                     Made (*make)(const O& options, const InstrumentRun& run),

@@ -327,6 +327,8 @@ IRModule PrintIrInstrument::Filtered(const IRModule& module,
 
 absl::Status PrintIrInstrument::RunBeforePass(const IRModule& module,
                                               const PassExecution& pass) {
+  last_number_ = std::max(last_number_, pass.number());
+  if (options_.numbers.count(pass.number()) > 0) reached_.insert(pass.number());
   if (!Matches(before_, pass.name())) return absl::OkStatus();
   matched_before_ = true;
   if (IsNumber(options_, pass)) PrintModule("IR before", pass, module);
@@ -338,6 +340,11 @@ absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
   using Changed = PrintIrOptions::Changed;
   const bool matches = Matches(after_, pass.name());
   matched_after_ = matched_after_ || matches;
+  any_change_ = any_change_ || pass.changed();
+  if (!options_.function.empty()) {
+    matched_function_ =
+        matched_function_ || module.Find(options_.function).defined();
+  }
   if (!IsNumber(options_, pass)) return absl::OkStatus();
   const bool tells_change =
       options_.changed != Changed::kNone && pass.changed() &&
@@ -360,6 +367,17 @@ absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
   return absl::OkStatus();
 }
 
+std::string PrintIrInstrument::MissedNumbers() const {
+  std::string lines;
+  for (const int64_t number : options_.numbers) {
+    if (reached_.count(number) > 0) continue;
+    absl::StrAppend(&lines, "--print_executions=", number,
+                    ": the last execution of this run is #", last_number_,
+                    "\n");
+  }
+  return lines;
+}
+
 std::string PrintIrInstrument::Unmatched() const {
   std::string lines;
   const auto add = [&lines](const char* flag, const std::string& pattern) {
@@ -370,10 +388,26 @@ std::string PrintIrInstrument::Unmatched() const {
     add("print_before", options_.before);
   }
   if (after_ != nullptr && !matched_after_) add("print_after", options_.after);
-  if ((HasFilter() || !options_.numbers.empty()) && !has_printed_) {
+  if (has_printed_ || last_number_ == 0) return lines + MissedNumbers();
+  const std::string before = lines;
+  absl::StrAppend(&lines, MissedNumbers());
+  if (!options_.function.empty() && !matched_function_) {
+    absl::StrAppend(&lines, "--print_function=", options_.function,
+                    ": this run has no such function\n");
+  }
+  if (options_.changed != PrintIrOptions::Changed::kNone && !any_change_) {
+    absl::StrAppend(&lines, "--print_changed: no pass changed the module\n");
+  }
+  if (lines != before) return lines;
+  if (op_ != nullptr) {
+    absl::StrAppend(&lines, "--print_op=", options_.op,
+                    ": no function that would be printed calls it\n");
+  } else if (lines.empty() && !options_.numbers.empty()) {
     absl::StrAppend(&lines,
-                    "--print_executions, --print_function, --print_op: nothing "
-                    "was printed\n");
+                    "--print_executions: nothing is to be printed at these\n");
+  } else if (lines.empty() && !options_.function.empty()) {
+    absl::StrAppend(&lines, "--print_function=", options_.function,
+                    ": no pass changed it\n");
   }
   return lines;
 }

@@ -76,9 +76,9 @@ class PrintIrInstrument final : public PassInstrument {
       PrintIrOptions options);
   ~PrintIrInstrument() override;
 
-  // A line for each of `before`, `after` and the filters that no pass of the run
-  // matched:
+  // A line for each option that had no effect on the run:
   //   --print_after=FuseOps: this run has no pass that matches
+  //   --print_executions=9: the last execution of this run is #4
   std::string Unmatched() const;
 
   absl::Status RunBeforePass(const IRModule& module,
@@ -95,6 +95,8 @@ class PrintIrInstrument final : public PassInstrument {
   bool HasFilter() const {
     return !options_.function.empty() || op_ != nullptr;
   }
+  // A line for each of `numbers` that the run did not reach.
+  std::string MissedNumbers() const;
   // The functions of `module` that the filters let through in `module` or in
   // `other`; `module` itself without filters.
   IRModule Filtered(const IRModule& module, const IRModule& other) const;
@@ -105,6 +107,10 @@ class PrintIrInstrument final : public PassInstrument {
   std::unique_ptr<const re2::RE2> op_;
   bool matched_before_ = false;
   bool matched_after_ = false;
+  bool matched_function_ = false;
+  bool any_change_ = false;
+  std::set<int64_t> reached_;  // of options_.numbers
+  int64_t last_number_ = 0;
   bool has_printed_ = false;
 };
 

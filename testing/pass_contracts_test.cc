@@ -165,6 +165,13 @@ TEST(PassContractsTest, IllOrderedPipelines) {
                        "ManifestLifetimes needs a_normal_form, which "
                        "ToGraphNormalForm before it may destroy; insert "
                        "ToANormalForm"));
+  EXPECT_THAT(
+      CheckContracts(
+          Pipeline("FuseOps,ConvertLayout{desired_layouts={nn.conv2d:[NHWC]}}"),
+          Chain(), context),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               "ConvertLayout needs no_primitive_functions, which FuseOps "
+               "before it may destroy; put ConvertLayout before FuseOps"));
   // The second round of a fixed point begins with what the first one leaves.
   EXPECT_THAT(
       CheckContracts(

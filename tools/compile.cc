@@ -36,6 +36,7 @@
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tools/compile_model.h"
 #include "baton/tools/files.h"
+#include "baton/tools/flag_pairs.h"
 #include "baton/tools/input.h"
 #include "baton/tools/library_model.h"
 #include "baton/tools/module_source.h"
@@ -47,21 +48,6 @@
 
 namespace baton {
 namespace {
-
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParsePairs(
-    const std::string& text, absl::string_view flag, char separator) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (absl::string_view part : absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    const size_t at = part.rfind(separator);
-    if (at == absl::string_view::npos || at == 0 || at + 1 == part.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag, "=", text, ": '", part, "' is not NAME",
-                       std::string(1, separator), "VALUE"));
-    }
-    pairs.emplace_back(part.substr(0, at), part.substr(at + 1));
-  }
-  return pairs;
-}
 
 absl::StatusOr<std::vector<tir::CppIsa>> ParseIsas(
     const CompileOptions& options) {
@@ -103,7 +89,8 @@ struct DimRange {
 
 absl::StatusOr<std::map<std::string, DimRange>> ParseDims(
     const std::string& text) {
-  BATON_ASSIGN_OR_RETURN(const auto pairs, ParsePairs(text, "dims", '='));
+  BATON_ASSIGN_OR_RETURN(const auto pairs,
+                         ParseFlagPairs("dims", "NAME=N", text));
   std::map<std::string, DimRange> dims;
   for (const auto& [name, value] : pairs) {
     DimRange range;
@@ -325,7 +312,8 @@ absl::Status Compile(const CompileOptions& options, std::ostream& out) {
   model.machine = options.target == "aarch64" ? tir::ElfMachine::kAArch64
                                               : tir::ElfMachine::kX86_64;
   BATON_ASSIGN_OR_RETURN(model.isas, ParseIsas(options));
-  BATON_ASSIGN_OR_RETURN(model.state, ParsePairs(options.state, "state", ':'));
+  BATON_ASSIGN_OR_RETURN(model.state,
+                         ParseFlagPairs("state", "OUT:IN", options.state));
   model.threads = options.threads;
   model.profile = options.profile;
   BATON_ASSIGN_OR_RETURN(const IRModule read, ReadModule(options));

@@ -53,7 +53,7 @@ TEST(CompileTest, RefusesFlags) {
             "of --target=x86_64");
   options.isas = "";
   options.state = "out";
-  EXPECT_EQ(Mistake(options), "--state=out: 'out' is not NAME:VALUE");
+  EXPECT_EQ(Mistake(options), "--state: expected OUT:IN, found `out`");
   options.state = "";
   options.dims = "n=4";
   EXPECT_EQ(Mistake(options),

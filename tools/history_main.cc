@@ -1,5 +1,6 @@
 #include "baton/tools/history_main.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -126,84 +127,114 @@ absl::StatusOr<NodeSelection> SelectionOf(const HistoryToolOptions& options) {
   return selection;
 }
 
-// A command, with how many arguments it takes.
+// A command, with how many arguments it takes, and its flags but for --output.
 struct Command {
   const char* name;
   size_t num_args;
+  std::vector<absl::string_view> flags;
+  // The line for a result without text; empty if that has none.
+  const char* nothing;
   absl::StatusOr<std::string> (*run)(const History& history,
                                      const std::vector<std::string>& args,
                                      const HistoryToolOptions& options);
 };
 
-constexpr Command kCommands[] = {
-    {"log", 0,
-     [](const History& history, const std::vector<std::string>& /*args*/,
-        const HistoryToolOptions& /*options*/) -> absl::StatusOr<std::string> {
-       return HistoryLog(history);
-     }},
-    {"show", 1,
-     [](const History& history, const std::vector<std::string>& args,
-        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
-       BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
-       return HistoryShow(history, number, options.function);
-     }},
-    {"diff", 2,
-     [](const History& history, const std::vector<std::string>& args,
-        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
-       BATON_ASSIGN_OR_RETURN(const int64_t from, NumberOf(args[0]));
-       BATON_ASSIGN_OR_RETURN(const int64_t to, NumberOf(args[1]));
-       BATON_ASSIGN_OR_RETURN(const StructuralDiff diff,
-                              HistoryDiff(history, from, to, options.function));
-       return options.format == "json"
-                  ? absl::StrCat(StructuralDiffJson(diff), "\n")
-                  : StructuralDiffText(diff);
-     }},
-    {"blame", 1,
-     [](const History& history, const std::vector<std::string>& args,
-        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
-       BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
-       BATON_ASSIGN_OR_RETURN(const NodeSelection selection,
-                              SelectionOf(options));
-       BATON_ASSIGN_OR_RETURN(const std::vector<NodeBlame> nodes,
-                              HistoryBlame(history, number, selection));
-       return options.format == "json" ? absl::StrCat(BlameJson(nodes), "\n")
-                                       : BlameText(nodes);
-     }},
-    {"why", 1,
-     [](const History& history, const std::vector<std::string>& args,
-        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
-       BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
-       BATON_ASSIGN_OR_RETURN(const NodeSelection selection,
-                              SelectionOf(options));
-       return HistoryWhy(history, number, selection);
-     }},
-    {"find", 0,
-     [](const History& history, const std::vector<std::string>& /*args*/,
-        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
-       return HistoryFind(
-           history,
-           {.has = options.has, .lacks = options.lacks, .text = options.text});
-     }},
-    {"html", 0,
-     [](const History& history, const std::vector<std::string>& /*args*/,
-        const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
-       if (const absl::Status size = CheckPageSize(history, options.max_nodes);
-           !size.ok()) {
-         return absl::ResourceExhaustedError(
-             absl::StrCat(size.message(), " (--max_nodes)"));
-       }
-       return HistoryPage(history, options.file);
-     }},
-    {"trace", 0,
-     [](const History& history, const std::vector<std::string>& /*args*/,
-        const HistoryToolOptions& /*options*/) -> absl::StatusOr<std::string> {
-       return HistoryTrace(history);
-     }},
-};
+const std::vector<Command>& Commands() {
+  static const auto& commands = *new std::vector<Command>{
+      {"log",
+       0,
+       {},
+       "",
+       [](const History& history, const std::vector<std::string>& /*args*/,
+          const HistoryToolOptions& /*options*/)
+           -> absl::StatusOr<std::string> { return HistoryLog(history); }},
+      {"show",
+       1,
+       {"function"},
+       "",
+       [](const History& history, const std::vector<std::string>& args,
+          const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+         BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
+         return HistoryShow(history, number, options.function);
+       }},
+      {"diff",
+       2,
+       {"function", "format"},
+       "nothing differs",
+       [](const History& history, const std::vector<std::string>& args,
+          const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+         BATON_ASSIGN_OR_RETURN(const int64_t from, NumberOf(args[0]));
+         BATON_ASSIGN_OR_RETURN(const int64_t to, NumberOf(args[1]));
+         BATON_ASSIGN_OR_RETURN(
+             const StructuralDiff diff,
+             HistoryDiff(history, from, to, options.function));
+         return options.format == "json"
+                    ? absl::StrCat(StructuralDiffJson(diff), "\n")
+                    : StructuralDiffText(diff);
+       }},
+      {"blame",
+       1,
+       {"format", "op", "node"},
+       "no node is selected",
+       [](const History& history, const std::vector<std::string>& args,
+          const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+         BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
+         BATON_ASSIGN_OR_RETURN(const NodeSelection selection,
+                                SelectionOf(options));
+         BATON_ASSIGN_OR_RETURN(const std::vector<NodeBlame> nodes,
+                                HistoryBlame(history, number, selection));
+         return options.format == "json" ? absl::StrCat(BlameJson(nodes), "\n")
+                                         : BlameText(nodes);
+       }},
+      {"why",
+       1,
+       {"op", "node"},
+       "no remarks",
+       [](const History& history, const std::vector<std::string>& args,
+          const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+         BATON_ASSIGN_OR_RETURN(const int64_t number, NumberOf(args[0]));
+         BATON_ASSIGN_OR_RETURN(const NodeSelection selection,
+                                SelectionOf(options));
+         return HistoryWhy(history, number, selection);
+       }},
+      {"find",
+       0,
+       {"has", "lacks", "text"},
+       "",
+       [](const History& history, const std::vector<std::string>& /*args*/,
+          const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+         return HistoryFind(history, {.has = options.has,
+                                      .lacks = options.lacks,
+                                      .text = options.text});
+       }},
+      {"html",
+       0,
+       {"max_nodes"},
+       "",
+       [](const History& history, const std::vector<std::string>& /*args*/,
+          const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
+         if (const absl::Status size =
+                 CheckPageSize(history, options.max_nodes);
+             !size.ok()) {
+           return absl::ResourceExhaustedError(
+               absl::StrCat(size.message(), " (--max_nodes)"));
+         }
+         return HistoryPage(history, options.file);
+       }},
+      {"trace",
+       0,
+       {},
+       "",
+       [](const History& history, const std::vector<std::string>& /*args*/,
+          const HistoryToolOptions& /*options*/)
+           -> absl::StatusOr<std::string> { return HistoryTrace(history); }},
+  };
+  return commands;
+}
 
 absl::StatusOr<const Command*> FindCommand(const std::string& name) {
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
+  for (const Command& command : Commands()) {
     if (name == command.name) return &command;
     names.push_back(command.name);
   }
@@ -245,6 +276,14 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& args,
                      Plural(static_cast<int64_t>(command->num_args), "number"),
                      " of executions (see --help)"));
   }
+  for (const auto& [flag, value] : line.flags) {
+    const auto& known = command->flags;
+    if (flag != "output" &&
+        std::find(known.begin(), known.end(), flag) == known.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, ": has no effect on ", command->name));
+    }
+  }
   options.file = rest[0];
   BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(rest[0]));
   BATON_ASSIGN_OR_RETURN(const History history,
@@ -257,6 +296,11 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& args,
             << (history.left_out_tensors == 1 ? " is" : " are")
             << " not in the file: the text is without the values of constants; "
                "record with --record_tensors to keep them\n";
+  }
+  if (text.empty() && *command->nothing != '\0') {
+    reports << "baton-history: "
+            << absl::StrJoin(rest.begin() + 1, rest.end(), " ") << ": "
+            << command->nothing << "\n";
   }
   if (!options.output.empty()) {
     return WriteFileAtomically(options.output, text);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "baton/testing/run_binary.h"
@@ -235,6 +236,14 @@ TEST(HistoryToolTest, MistakesAreErrors) {
               HasSubstr("\"x\" is no number of an execution"));
   EXPECT_THAT(History(file + " show 77").err,
               HasSubstr("there is no execution 77"));
+  EXPECT_THAT(History(file + " log --has=nn.relu").err,
+              HasSubstr("--has: has no effect on log"));
+  EXPECT_THAT(History(file + " show 1 --op=nn.relu").err,
+              HasSubstr("--op: has no effect on show"));
+  EXPECT_THAT(History(file + " find --text='('").err,
+              HasSubstr("--text: regular expression (: missing )"));
+  EXPECT_THAT(History(file + " find").err,
+              HasSubstr("give one of --has, --lacks and --text"));
   EXPECT_EQ(History(Path("mistakes.relay") + " log").exit_code, 1);
   EXPECT_THAT(History("--help").out, HasSubstr("baton-history FILE log"));
   const RunResult unwritable = testing::RunBinary(
@@ -243,6 +252,20 @@ TEST(HistoryToolTest, MistakesAreErrors) {
                    " --emit=none --passes=InferType --record=/no/such/dir/x"));
   EXPECT_EQ(unwritable.exit_code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("/no/such/dir/x"));
+}
+
+TEST(HistoryToolTest, NothingIsALine) {
+  const std::string file = Record("nothing", "--passes=InferType,FoldConstant");
+  const std::pair<const char*, const char*> cases[] = {
+      {"diff 1 1", "baton-history: diff 1 1: nothing differs\n"},
+      {"why 2", "baton-history: why 2: no remarks\n"},
+      {"blame 1 --node=%99", "baton-history: blame 1: no node is selected\n"}};
+  for (const auto& [command, line] : cases) {
+    const RunResult r = History(absl::StrCat(file, " ", command));
+    EXPECT_EQ(r.exit_code, 0) << command;
+    EXPECT_EQ(r.out, "") << command;
+    EXPECT_EQ(r.err, line) << command;
+  }
 }
 
 TEST(HistoryToolTest, UnknownOperatorsAreErrors) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,8 +20,10 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/lower/computation.h"
 #include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/pattern/rule_text.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/transform/rule_promise.h"
@@ -137,6 +140,19 @@ absl::Status DescribePasses(const std::vector<std::string>& names,
     }
     for (const std::string& example : info.examples) {
       out << "  example " << name << "{" << example << "}\n";
+    }
+    // A pass of rules emits those of Rewrite.
+    BATON_ASSIGN_OR_RETURN(const std::vector<relay::RewriteRule> rules,
+                           relay::RuleRegistry::Global().RulesOf(name));
+    if (const RemarkDocs* remarks =
+            RemarksOfPasses().Find(rules.empty() ? name : "Rewrite")) {
+      const std::pair<const char*, const char*> kinds[] = {
+          {"passed", remarks->passed},
+          {"missed", remarks->missed},
+          {"analysis", remarks->analysis}};
+      for (const auto& [kind, doc] : kinds) {
+        if (*doc != '\0') out << "  remark " << kind << "  " << doc << "\n";
+      }
     }
     const std::string prefix = absl::StrCat(name, ".");
     for (const std::string& statistic : Statistics().Names()) {

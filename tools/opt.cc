@@ -75,6 +75,8 @@ absl::StatusOr<RunOptions> ReproducedOptions(const OptOptions& options,
   return run;
 }
 
+constexpr size_t kSmallBytes = size_t{32} << 20;
+
 absl::Status ReadInput(const OptOptions& options, std::istream& in,
                        Console& console, OptJob& job) {
   console.Progress(absl::StrCat("reading ", options.input));
@@ -83,6 +85,7 @@ absl::Status ReadInput(const OptOptions& options, std::istream& in,
   source.input_values = options.input_values;
   source.split = options.split_input_file;
   job.name = source.name;
+  job.is_small = source.content.bytes.size() <= kSmallBytes;
   Diagnostics diagnostics;
   BATON_ASSIGN_OR_RETURN(ModulesRead read, ReadModules(source, diagnostics));
   if (!diagnostics.list().empty()) {
@@ -244,7 +247,9 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
       observed->progress->set_item(static_cast<int64_t>(i));
     }
     const bool may_reproduce = !options.reproducer.empty() && errors.empty();
-    const IRModule before = may_reproduce ? input.module : IRModule();
+    const bool may_be_unchanged = options.verify_result && job.is_small;
+    const IRModule before =
+        may_reproduce || may_be_unchanged ? input.module : IRModule();
     RunInstruments::Outcome outcome;
     absl::Status error;
     {
@@ -263,7 +268,8 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
     console.Report(outcome.report);
     json_report += outcome.json_report;
     if (error.ok() && options.verify_result &&
-        !job.prepared.run.passes.empty()) {
+        !job.prepared.run.passes.empty() &&
+        !(may_be_unchanged && outcome.module.SameAs(before))) {
       error = CheckResult(outcome.module);
     }
     if (!error.ok()) {
@@ -289,6 +295,9 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
     BATON_RETURN_IF_ERROR(output.Add(outcome.module));
   }
   if (errors.empty()) console.Report(unused.ToString());
+  if (errors.empty() && output.lacks_artifacts()) {
+    console.Report("--artifacts: no code generator made any\n");
+  }
   const auto write = [&errors](const std::string& file,
                                const std::string& content) {
     if (file.empty()) return;

@@ -272,6 +272,9 @@ struct OptJob {
   std::string name;  // of the input, for messages
   std::vector<InputModule> modules;
   PreparedRun prepared;
+  // True if the input is so small that it may stay in memory during the run:
+  // where nothing changed, nothing is to be checked.
+  bool is_small = false;
 };
 
 // Reads the input. Writes its errors to `streams.reports`.

@@ -39,6 +39,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
+#include "baton/transform/pipeline.h"
 #include "baton/transform/print_ir.h"
 
 namespace baton {
@@ -48,7 +49,7 @@ namespace {
 // are appended to `json`.
 absl::StatusOr<std::shared_ptr<RemarkInstrument>> CreateRemarks(
     const OptOptions& options, Console* console,
-    std::shared_ptr<std::string> json) {
+    std::shared_ptr<std::string> json, std::shared_ptr<bool> any) {
   const bool to_file = !options.remarks_file.empty();
   if (options.remarks.empty() && !to_file && !options.statistics) {
     return nullptr;
@@ -56,8 +57,9 @@ absl::StatusOr<std::shared_ptr<RemarkInstrument>> CreateRemarks(
   auto result = RemarkInstrument::Create(
       {.remarks = options.remarks.empty() && to_file ? "all" : options.remarks,
        .statistics = options.statistics,
-       .on_remark = [console, to_file,
-                     json = std::move(json)](const RenderedRemark& remark) {
+       .on_remark = [console, to_file, json = std::move(json),
+                     any = std::move(any)](const RenderedRemark& remark) {
+         *any = true;
          if (to_file) {
            absl::StrAppend(json.get(), RemarkJson(remark), "\n");
          } else {
@@ -133,8 +135,13 @@ std::shared_ptr<T> Named(std::shared_ptr<T> instrument, const char* flag) {
   return instrument;
 }
 
-Skipping AddSkipping(const PreparedRun& prepared,
-                     PassInstruments& instruments) {
+void Append(const PassInstruments& more, PassInstruments& instruments) {
+  instruments.insert(instruments.end(), more.begin(), more.end());
+}
+
+absl::StatusOr<Skipping> AddSkipping(const PreparedRun& prepared,
+                                     const InstrumentRun& about,
+                                     PassInstruments& instruments) {
   Skipping result = {.skip = SkippingInstrument(prepared)};
   if (result.skip != nullptr) instruments.push_back(result.skip);
   if (prepared.run.bisect_limit >= 0) {
@@ -143,11 +150,11 @@ Skipping AddSkipping(const PreparedRun& prepared,
               "--bisect_limit");
     instruments.push_back(result.bisect);
   }
+  BATON_ASSIGN_OR_RETURN(const PassInstruments more,
+                         MakeInstruments(InstrumentPhase::kSkip,
+                                         prepared.run.instrument_flags, about));
+  Append(more, instruments);
   return result;
-}
-
-void Append(const PassInstruments& more, PassInstruments& instruments) {
-  instruments.insert(instruments.end(), more.begin(), more.end());
 }
 
 // The instruments of a run that only checks; `recorder` may be null.
@@ -156,15 +163,15 @@ absl::StatusOr<CheckingInstruments> OnlyChecks(
     const std::shared_ptr<HistoryRecorder>& recorder,
     std::function<void(absl::string_view)> report,
     std::function<void(const AddedError&)> added) {
+  const InstrumentRun about = {.pipeline = pipeline,
+                               .report = [](absl::string_view /*text*/) {}};
   PassInstruments instruments;
-  AddSkipping(prepared, instruments);
+  BATON_RETURN_IF_ERROR(AddSkipping(prepared, about, instruments).status());
   if (recorder != nullptr) instruments.push_back(recorder);
   // They may keep passes from running.
-  BATON_ASSIGN_OR_RETURN(
-      const PassInstruments registered,
-      MakeInstruments(
-          InstrumentPhase::kRegistered, prepared.run.instrument_flags,
-          {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
+  BATON_ASSIGN_OR_RETURN(const PassInstruments registered,
+                         MakeInstruments(InstrumentPhase::kRegistered,
+                                         prepared.run.instrument_flags, about));
   Append(registered, instruments);
   BATON_ASSIGN_OR_RETURN(
       CheckingInstruments checks,
@@ -186,7 +193,12 @@ absl::Status CheckInstrumentFlags(const OptOptions& options,
                                         options.report_flags,
                                         {.pipeline = prepared.pipeline})
                             .status());
-  BATON_RETURN_IF_ERROR(CreateRemarks(options, nullptr, nullptr).status());
+  BATON_RETURN_IF_ERROR(MakeInstruments(InstrumentPhase::kSkip,
+                                        prepared.run.instrument_flags,
+                                        {.pipeline = prepared.pipeline})
+                            .status());
+  BATON_RETURN_IF_ERROR(
+      CreateRemarks(options, nullptr, nullptr, nullptr).status());
   BATON_RETURN_IF_ERROR(TimingOptions(options, /*several=*/false).status());
   return absl::OkStatus();
 }
@@ -204,7 +216,20 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
     instruments.instruments_.push_back(instrument);
     return instrument;
   };
-  const Skipping skipping = AddSkipping(prepared, instruments.instruments_);
+  const auto report = [&console](absl::string_view text) {
+    console.Report(text);
+  };
+  const InstrumentRun about = {
+      .pipeline = pipeline,
+      .module_number = several ? static_cast<int>(module_number) : 0,
+      .report = report,
+      .at_end = [lines =
+                     instruments.at_end_](std::function<std::string()> line) {
+        lines->push_back(std::move(line));
+      }};
+  BATON_ASSIGN_OR_RETURN(
+      const Skipping skipping,
+      AddSkipping(prepared, about, instruments.instruments_));
   instruments.skip_ = skipping.skip;
   instruments.bisect_ = skipping.bisect;
   instruments.patterns_ = PatternsOf(options);
@@ -230,8 +255,13 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
     instruments.differ_ = add(std::make_shared<OpDiffer>(), "--op_diff");
   }
   BATON_ASSIGN_OR_RETURN(instruments.remarks_,
-                         CreateRemarks(options, &console, std::move(remarks)));
+                         CreateRemarks(options, &console, std::move(remarks),
+                                       instruments.any_remark_));
+  instruments.wants_remarks_ =
+      !options.remarks.empty() && options.remarks_file.empty();
+  instruments.remarks_flag_ = options.remarks;
   if (instruments.remarks_ != nullptr) add(instruments.remarks_, "--remarks");
+  instruments.shows_statistics_ = options.statistics;
   if (!options.record.empty()) {
     instruments.record_ = several
                               ? absl::StrCat(options.record, ".", module_number)
@@ -246,17 +276,6 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
                                    }}),
             "--record");
   }
-  const auto report = [&console](absl::string_view text) {
-    console.Report(text);
-  };
-  const InstrumentRun about = {
-      .pipeline = pipeline,
-      .module_number = several ? static_cast<int>(module_number) : 0,
-      .report = report,
-      .at_end = [lines =
-                     instruments.at_end_](std::function<std::string()> line) {
-        lines->push_back(std::move(line));
-      }};
   BATON_ASSIGN_OR_RETURN(
       PassInstruments more,
       MakeInstruments(InstrumentPhase::kPrint, options.report_flags, about));
@@ -443,6 +462,26 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
     for (std::string& line : skip_->Unmet()) {
       outcome->unused.push_back(std::move(line));
     }
+  }
+  const auto unused = [outcome](std::string line) {
+    outcome->unused.push_back(std::move(line));
+  };
+  if (prepared.run.insert_required) {
+    const absl::StatusOr<std::string> text = PipelineToString(complete);
+    const absl::StatusOr<std::string> given =
+        PipelineToString(prepared.pipeline);
+    unused(!text.ok() || !given.ok() || *text == *given
+               ? "--insert_required: no pass is missing"
+               : absl::StrCat("--insert_required: ", *text));
+  }
+  if (shows_diff_ && differ_->ToString().empty()) {
+    unused("--op_diff: no pass changed the number of calls of an operator");
+  }
+  if (wants_remarks_ && !*any_remark_ && patterns_.empty()) {
+    unused(absl::StrCat("--remarks=", remarks_flag_, ": no pass said so"));
+  }
+  if (shows_statistics_ && Statistics().empty()) {
+    unused("--statistics: no pass counted");
   }
   if (executed_ != nullptr) {
     for (std::string& line :

@@ -99,6 +99,11 @@ class RunInstruments {
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<OpDiffer> differ_;
   std::shared_ptr<RemarkInstrument> remarks_;
+  // True after the first remark.
+  std::shared_ptr<bool> any_remark_ = std::make_shared<bool>(false);
+  bool wants_remarks_ = false;  // reports some on standard error
+  std::string remarks_flag_;
+  bool shows_statistics_ = false;
   std::shared_ptr<HistoryRecorder> recorder_;
   std::shared_ptr<ExecutedPasses> executed_;
   PassPatterns patterns_;

@@ -76,7 +76,10 @@ absl::StatusOr<FlagSet> OwnFlags() {
         &FlagsOf<SimplifyOptions>()}) {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-opt"));
   }
-  BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags, InstrumentPhase::kPrint));
+  for (const InstrumentPhase phase :
+       {InstrumentPhase::kSkip, InstrumentPhase::kPrint}) {
+    BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags, phase));
+  }
   return flags;
 }
 
@@ -103,7 +106,7 @@ std::string WholeHelp(const FlagSet& flags, absl::string_view program) {
   for (const std::string& name : Instruments().Names()) {
     const InstrumentFactory* factory = Instruments().Find(name);
     if (factory == nullptr || factory->flags().empty() ||
-        factory->phase() == InstrumentPhase::kPrint) {
+        factory->phase() != InstrumentPhase::kRegistered) {
       continue;
     }
     const std::string heading = InstrumentHeading(name, *factory);

@@ -127,6 +127,12 @@ absl::Status OptOutput::Add(const IRModule& module) {
   return absl::OkStatus();
 }
 
+bool OptOutput::lacks_artifacts() const {
+  return !options_.artifacts.empty() &&
+         std::all_of(artifacts_.begin(), artifacts_.end(),
+                     [](const auto& of_module) { return of_module.empty(); });
+}
+
 absl::Status OptOutput::Write(std::ostream& out) const {
   for (size_t i = 0; i < artifacts_.size(); ++i) {
     BATON_RETURN_IF_ERROR(WriteArtifacts(

@@ -33,6 +33,9 @@ class OptOutput {
   // Adds the result of the next module.
   absl::Status Add(const IRModule& module);
 
+  // True if --artifacts is given and no module has any.
+  bool lacks_artifacts() const;
+
   // Writes artifacts and results; those without a file go to `out`.
   absl::Status Write(std::ostream& out) const;
 

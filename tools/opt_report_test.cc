@@ -1,6 +1,7 @@
 // Runs the baton-opt binary: tests its reports about passes.
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -402,7 +403,7 @@ TEST(SilenceTest, UnknownNamesAreErrors) {
 
 // A name that this run does not have is a line after it.
 TEST(SilenceTest, UnusedNamesAreLines) {
-  const std::pair<const char*, const char*> cases[] = {
+  const std::pair<std::string, std::string> cases[] = {
       {"--print_after=FuseOps",
        "--print_after=FuseOps: this run has no pass that matches\n"},
       {"--remarks=all:FuseOps",
@@ -420,8 +421,24 @@ TEST(SilenceTest, UnusedNamesAreLines) {
        "--stop_after=4: the last execution of this run is "
        "#3\n"},
       {"--print_executions=9",
-       "--print_executions, --print_function, --print_op: nothing was "
-       "printed\n"}};
+       "--print_executions=9: the last execution of this run is #3\n"},
+      {"--print_after=FoldConstant --print_function=nowhere",
+       "--print_function=nowhere: this run has no such function\n"},
+      {"--print_after=FoldConstant --print_op=nn.dense",
+       "--print_op=nn.dense: no function that would be printed calls it\n"},
+      {"--print_after=FoldConstant --print_executions=1",
+       "--print_executions: nothing is to be printed at these\n"},
+      {"--print_changed=diff --disabled_pass=FoldConstant",
+       "not run: FoldConstant (--disabled_pass)\n"
+       "--print_changed: no pass changed the module\n"},
+      {"--op_diff --stop_after=0",
+       "--op_diff: no pass changed the number of calls of an operator\n"},
+      {"--why_not=product_of_sum", "--why_not: this run has no SimplifyExpr\n"},
+      {"--insert_required", "--insert_required: no pass is missing\n"},
+      {absl::StrCat("--artifacts=", testing::TempDir(), "/no_artifacts"),
+       "--artifacts: no code generator made any\n"},
+      {"--statistics --stop_after=0", "--statistics: no pass counted\n"},
+      {"--remarks=analysis", "--remarks=analysis: no pass said so\n"}};
   for (const auto& [flags, line] : cases) {
     const RunResult r = BatonOpt(absl::StrCat("--passes=FoldConstant ", flags));
     EXPECT_EQ(r.exit_code, 0) << flags;
@@ -510,6 +527,95 @@ TEST(HelpTest, ExamplesOfPipelines) {
                                   "FoldConstant)'"));
 }
 
+TEST(RewritesTest, LimitsCountsAndLeavesOut) {
+  const auto rewrites = [](const std::string& flags) {
+    return BatonOpt(absl::StrCat("--op_diff ", flags)).err;
+  };
+  EXPECT_EQ(rewrites("--passes=FoldConstant --rewrites=FoldConstant"),
+            "--rewrites=FoldConstant: 1 of 1 rewrite done\n"
+            "1 FoldConstant add -1\n0 sequential add -1\n");
+  EXPECT_EQ(rewrites("--passes=FoldConstant --rewrites=FoldConstant:0"),
+            "--rewrites=FoldConstant:0: 0 of 1 rewrite done\n"
+            "--op_diff: no pass changed the number of calls of an operator\n");
+  // A function in each function.
+  EXPECT_EQ(rewrites("--passes=FoldConstant,FuseOps --rewrites=all"),
+            "--rewrites: #2 FoldConstant: 1 rewrite\n"
+            "--rewrites: #5 FuseOps: 2 rewrites\n"
+            "1 FoldConstant add -1\n0 sequential add -1\n");
+  EXPECT_EQ(rewrites("--passes=FastMath --rewrites=FastMath:0-3"),
+            "--rewrites=FastMath:0-3: 0 of 0 rewrites done\n"
+            "--op_diff: no pass changed the number of calls of an operator\n");
+  // A reproducer has it.
+  EXPECT_EQ(BatonOpt("--passes=FuseOps --rewrites=FuseOp:1").exit_code, 1);
+  EXPECT_THAT(BatonOpt("--passes=FuseOps --rewrites=FuseOp:1").err,
+              HasSubstr("--rewrites: unknown pass FuseOp; did you mean"));
+  EXPECT_THAT(BatonOpt("--passes=FuseOps --rewrites=FuseOps:3-1").err,
+              HasSubstr("--rewrites: FuseOps:3-1: expected a range that does "
+                        "not fall, found `3-1`"));
+}
+
+TEST(RewritesTest, OnlySomeOperatorsAreFused) {
+  const auto primitives = [](const std::string& range) {
+    const std::string out =
+        testing::RunBinary(
+            "tools/baton-opt",
+            absl::StrCat(
+                File("report.relay", kProgram),
+                " --passes=FuseOps --threads=2 --rewrites=FuseOps:", range))
+            .out;
+    size_t count = 0;
+    for (size_t at = out.find("Primitive=1"); at != std::string::npos;
+         at = out.find("Primitive=1", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(primitives("0"), 0);
+  EXPECT_EQ(primitives("0-1"), 1);
+  EXPECT_EQ(primitives("2"), 1);
+  EXPECT_EQ(primitives("0-"), 2);
+}
+
+// Rules of a pass are applied one by one.
+TEST(RewritesTest, RulesAreRewrites) {
+  const std::string file =
+      File("rules.relay",
+           "def @main(%x: Tensor[(2), float32]) {\n"
+           "  add(multiply(%x, 1f), reshape(reshape(%x, newshape=[1, 2]), "
+           "newshape=[2]))\n}\n");
+  const auto multiplies = [&](const std::string& range) {
+    return testing::RunBinary(
+        "tools/baton-opt",
+        absl::StrCat(file,
+                     " --passes=SimplifyExpr --rewrites=SimplifyExpr:", range));
+  };
+  const RunResult none = multiplies("0");
+  EXPECT_THAT(none.out, HasSubstr("multiply("));
+  EXPECT_THAT(none.out, HasSubstr("reshape("));
+  const RunResult all = multiplies("0-");
+  EXPECT_THAT(all.out, Not(HasSubstr("multiply(")));
+  EXPECT_THAT(all.out, Not(HasSubstr("reshape(")));
+  const RunResult one = multiplies("1");
+  EXPECT_NE(one.out, none.out);
+  EXPECT_NE(one.out, all.out);
+}
+
+TEST(WhyNotTest, RulesOfOtherPasses) {
+  const std::string file = File(
+      "why.relay", "def @main(%x: Tensor[(2), float32]) { multiply(%x, 3f) }");
+  const RunResult r = testing::RunBinary(
+      "tools/baton-opt", absl::StrCat(file,
+                                      " --emit=none --passes=SimplifyExpr "
+                                      "--why_not=product_of_sum"));
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_THAT(r.err, HasSubstr("note: rule product_of_sum: matched "));
+  EXPECT_THAT(BatonOpt("--why_not=product_of_sun").err,
+              HasSubstr("--why_not: there is no rule @product_of_sun; did you "
+                        "mean \"product_of_sum\""));
+  EXPECT_THAT(BatonOpt("--list_rules").out,
+              HasSubstr("// --- Rules of SimplifyExpr\n"));
+}
+
 TEST(ListTest, DescribesPasses) {
   const RunResult r = BatonOpt("--list_passes=ManifestLifetimes,FuseOps");
   EXPECT_EQ(r.exit_code, 0);
@@ -517,6 +623,7 @@ TEST(ListTest, DescribesPasses) {
   EXPECT_THAT(r.out, HasSubstr("\n  requires: a_normal_form\n"));
   EXPECT_THAT(r.out, HasSubstr("\n  option fuse_opt_level=-1 (int)  "));
   EXPECT_THAT(r.out, HasSubstr("\n  statistic FuseOps.groups  "));
+  EXPECT_THAT(r.out, HasSubstr("\n  remark missed  why a call was not fused"));
   EXPECT_THAT(BatonOpt("--list_passes=FuseOp").err,
               HasSubstr("did you mean \"FuseOps\""));
   EXPECT_THAT(BatonOpt("--list_properties").out,

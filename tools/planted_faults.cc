@@ -22,6 +22,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
@@ -44,7 +45,8 @@ class CallRewriter final : public ExprMutator {
 
  protected:
   Expr VisitCall(const CallNode* original, Call call) override {
-    return rewrite_(original, std::move(call));
+    const Expr result = rewrite_(original, call);
+    return result == call || MayRewrite() ? result : call;
   }
 
  private:

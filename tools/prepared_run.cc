@@ -18,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
@@ -175,8 +176,9 @@ absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
     const std::vector<std::string>& files) {
   relay::RuleRegistry& registry = relay::RuleRegistry::Global();
   for (const std::string& file : files) {
-    BATON_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file));
-    registry.AddText(file, text);
+    const absl::StatusOr<std::string> text = ReadTextFile(file);
+    BATON_RETURN_IF_ERROR(OfFlag("rules", text.status()));
+    registry.AddText(file, *text);
   }
   BATON_ASSIGN_OR_RETURN(std::vector<relay::RewriteRule> rules,
                          registry.AllRules());
@@ -230,7 +232,13 @@ absl::StatusOr<PreparedRun> Prepare(RunOptions run) {
                       .disabled_pass = std::move(disabled),
                       .config = std::move(config),
                       .target = *std::move(target)};
-  BATON_RETURN_IF_ERROR(PassContext(prepared.context).status());
+  if (const absl::Status status = PassContext(prepared.context).status();
+      !status.ok()) {
+    return absl::Status(
+        status.code(),
+        absl::StrCat("--config: ",
+                     absl::StripPrefix(status.message(), "config ")));
+  }
   prepared.run = std::move(run);
   return prepared;
 }
@@ -238,15 +246,15 @@ absl::StatusOr<PreparedRun> Prepare(RunOptions run) {
 absl::Status ReadTensorsOf(PreparedRun& prepared) {
   const RunOptions& run = prepared.run;
   if (!run.inputs.empty() && prepared.inputs == nullptr) {
-    BATON_ASSIGN_OR_RETURN(NamedTensors tensors,
-                           ReadTensors(run.inputs, "input"));
-    prepared.inputs = std::make_shared<const NamedTensors>(std::move(tensors));
+    absl::StatusOr<NamedTensors> tensors = ReadTensors(run.inputs, "input");
+    BATON_RETURN_IF_ERROR(OfFlag("inputs", tensors.status()));
+    prepared.inputs = std::make_shared<const NamedTensors>(*std::move(tensors));
   }
   if (!run.expect.empty() && prepared.expected == nullptr) {
-    BATON_ASSIGN_OR_RETURN(NamedTensors tensors,
-                           ReadTensors(run.expect, "output"));
+    absl::StatusOr<NamedTensors> tensors = ReadTensors(run.expect, "output");
+    BATON_RETURN_IF_ERROR(OfFlag("expect", tensors.status()));
     prepared.expected =
-        std::make_shared<const NamedTensors>(std::move(tensors));
+        std::make_shared<const NamedTensors>(*std::move(tensors));
   }
   return absl::OkStatus();
 }
@@ -406,10 +414,15 @@ PipelineSettings FaultSettings(const PreparedRun& prepared,
       instruments.push_back(
           std::make_shared<BisectInstrument>(run.bisect_limit));
     }
-    if (!finds_fault) return instruments;
     const auto silent = [](absl::string_view /*text*/) {};
     BATON_ASSIGN_OR_RETURN(
         PassInstruments more,
+        MakeInstruments(InstrumentPhase::kSkip, run.instrument_flags,
+                        {.pipeline = pipeline, .report = silent}));
+    Append(std::move(more), instruments);
+    if (!finds_fault) return instruments;
+    BATON_ASSIGN_OR_RETURN(
+        more,
         MakeInstruments(InstrumentPhase::kRegistered, run.instrument_flags,
                         {.pipeline = pipeline, .report = silent}));
     Append(std::move(more), instruments);

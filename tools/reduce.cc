@@ -141,7 +141,10 @@ absl::Status CheckOptions(const ReduceToolOptions& options) {
     return absl::InvalidArgumentError(
         "--fails, --differs, --crashes and --test: give one of them");
   }
-  return absl::OkStatus();
+  const RE2 pattern(options.fails, RE2::Quiet);
+  if (pattern.ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--fails: regular expression ", options.fails, ": ", pattern.error()));
 }
 
 // The failure of the start, under the requested condition.
@@ -160,6 +163,10 @@ absl::StatusOr<Failure> FindFailure(const IRModule& module, const OptJob& job,
                          : ": say what is looked for (see --help)"));
   }
   const bool is_error = failure.kind == Failure::Kind::kError;
+  // A flag is wrong, for example.
+  if (is_error && failure.number == 0) {
+    return absl::InvalidArgumentError(failure.message);
+  }
   if (is_error == options.crashes ||
       (!is_error && (options.differs || options.wants_error))) {
     return absl::NotFoundError(absl::StrCat("what is wrong with ", job.name,
@@ -306,10 +313,6 @@ absl::Status ReduceJob(const OptOptions& input,
     const bool matches = options.wants_error && !options.fails.empty();
     if (matches) {
       const MessageOracle oracle(options.fails, settings, test_limits);
-      if (!oracle.pattern().ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--fails: ", oracle.pattern().error()));
-      }
       if (!oracle.Matches(failure)) {
         return absl::NotFoundError(
             absl::StrCat("--fails: no match: ", failure.message));

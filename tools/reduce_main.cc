@@ -53,7 +53,10 @@ absl::StatusOr<FlagSet> AllFlags() {
        {&FlagsOf<ReduceToolOptions>(), &InputFlags(), &FlagsOf<RunOptions>()}) {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-reduce"));
   }
-  BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags));
+  for (const InstrumentPhase phase :
+       {InstrumentPhase::kSkip, InstrumentPhase::kRegistered}) {
+    BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags, phase));
+  }
   return flags;
 }
 

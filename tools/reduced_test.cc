@@ -17,6 +17,7 @@
 #include "baton/base/fields.h"
 #include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tools/run_options.h"
@@ -114,6 +115,7 @@ absl::StatusOr<std::string> CommandLine(absl::string_view file,
     line += FlagOn(flag.name, flag.field->Get(&options.run));
   }
   for (const auto& [name, value] : options.run.instrument_flags) {
+    if (PhaseOfFlag(name) == InstrumentPhase::kSkip) continue;
     line += FlagOn(name, value);
   }
   return absl::StrCat(line, " --emit=none");

@@ -25,7 +25,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
@@ -53,6 +52,7 @@
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/tools/compare.h"
 #include "baton/tools/files.h"
+#include "baton/tools/flag_pairs.h"
 #include "baton/tools/input.h"
 #include "baton/tools/module_source.h"
 #include "baton/tools/npy.h"
@@ -199,25 +199,21 @@ absl::StatusOr<int> NumberOf(absl::string_view name,
 absl::Status AddState(const RunModelOptions& options, Model& model) {
   if (options.state.empty()) return absl::OkStatus();
   const Function main = model.module.Find<Function>("main");
-  for (const absl::string_view pair : absl::StrSplit(options.state, ',')) {
-    const size_t colon = pair.rfind(':');
-    if (colon == absl::string_view::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--state: expected OUT:IN, found `", pair, "`"));
-    }
+  BATON_ASSIGN_OR_RETURN(const auto pairs,
+                         ParseFlagPairs("state", "OUT:IN", options.state));
+  for (const auto& [output, input] : pairs) {
     StateBinding ports;
-    BATON_ASSIGN_OR_RETURN(
-        ports.output,
-        NumberOf(pair.substr(0, colon), model.output_names, "result"));
-    BATON_ASSIGN_OR_RETURN(ports.input, NumberOf(pair.substr(colon + 1),
-                                                 model.input_names, "input"));
+    BATON_ASSIGN_OR_RETURN(ports.output,
+                           NumberOf(output, model.output_names, "result"));
+    BATON_ASSIGN_OR_RETURN(ports.input,
+                           NumberOf(input, model.input_names, "input"));
     const TensorTypeNode* type =
         main->params()[static_cast<size_t>(ports.input)]->tensor_type();
     const auto shape =
         type == nullptr ? std::nullopt : ConstDims(type->shape());
     if (!shape.has_value()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--state: input ", pair.substr(colon + 1),
+          absl::StrCat("--state: input ", input,
                        " has no shape of numbers; --input_shapes gives one"));
     }
     BATON_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Zeros(type->dtype(), *shape));
@@ -910,8 +906,8 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
         "both --inputs and --random_inputs are given");
   }
   if (!options.outputs.empty() && !absl::EndsWith(options.outputs, ".npz")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("results are written as .npz, not as ", options.outputs));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--outputs: results are written as .npz, not as ", options.outputs));
   }
   BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<RunModelOptions>(), &options));
   BATON_RETURN_IF_ERROR(CheckDifferentFiles({{"the model", options.model},
@@ -921,7 +917,7 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                                              {"--plan", options.plan}}));
   if (!options.plan.empty() && options.executor == "evaluator") {
     return absl::InvalidArgumentError(
-        "--plan needs --executor=cpu: the evaluator has no plan");
+        "--plan: needs --executor=cpu: the evaluator has no plan");
   }
   if (!options.dims.empty()) {
     if (!WantsExecutor(options)) {
@@ -943,14 +939,14 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
     BATON_RETURN_IF_ERROR(ShadowPeriod(options.shadow).status());
     if (options.executor == "evaluator") {
       return absl::InvalidArgumentError(
-          "--shadow needs --executor=cpu: it compares with the evaluator");
+          "--shadow: needs --executor=cpu: it compares with the evaluator");
     }
   }
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.
     BATON_RETURN_IF_ERROR(RunProfile().Report(options.profile).status());
   } else if (!options.report.empty()) {
-    return absl::InvalidArgumentError("--report needs --profile");
+    return absl::InvalidArgumentError("--report: needs --profile");
   }
   // The limits of --config apply to the reader and to evaluation, too.
   BATON_ASSIGN_OR_RETURN(const PreparedRun settings,

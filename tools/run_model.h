@@ -131,7 +131,8 @@ struct RunModelOptions {
       FlagSpec{.help =
                    "Where the time of a run goes: operators and the slowest "
                    "calls; for json and trace all calls.",
-               .value = "text|json|trace"});
+               .value = "text|json|trace",
+               .choices = {"", "text", "json", "trace"}});
     v("report", &RunModelOptions::report,
       FlagSpec{.help = "Where the profile goes; standard output by default.",
                .value = "FILE"});

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #endif
 
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/fields.h"
 #include "baton/base/flags.h"
 #include "baton/base/printable.h"
 #include "baton/base/registry.h"
@@ -43,6 +46,36 @@ void KeepFreedMemory() {
 #endif
 }
 
+// An error if a flag that is given has no effect beside the others.
+absl::Status CheckFlagsTogether(const AttrMap& given,
+                                const RunModelOptions& options) {
+  const bool compares = !options.expect.empty() || !options.against.empty() ||
+                        std::filesystem::is_directory(options.model);
+  const struct {
+    absl::string_view flag;
+    bool acts;
+    absl::string_view needs;
+  } rules[] = {
+      {"seed", options.random_inputs, "--random_inputs"},
+      {"rtol", compares, "--expect, --against or a folder with data sets"},
+      {"atol", compares, "--expect, --against or a folder with data sets"},
+      {"warmup", options.bench > 0 || !options.profile.empty(),
+       "--bench or --profile"},
+      {"opt_level", !options.passes.empty(), "--passes"}};
+  const FieldList& fields = FieldsOf<RunModelOptions>();
+  for (const auto& rule : rules) {
+    for (const auto& [flag, value] : given) {
+      if (flag != rule.flag || rule.acts ||
+          fields.IsDefault(*fields.Find(flag), &options)) {
+        continue;
+      }
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, ": needs ", rule.needs));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
   KeepFreedMemory();
   BATON_RETURN_IF_ERROR(RegistrationErrors());
@@ -67,6 +100,7 @@ absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
             : absl::StrCat("both ", options.model,
                            " and --workload=", options.workload, " are given"));
   }
+  BATON_RETURN_IF_ERROR(CheckFlagsTogether(line.flags, options));
   options.notes = &std::cerr;
   options.progress = isatty(STDERR_FILENO) != 0;
   return RunModel(options, std::cout);

@@ -95,7 +95,7 @@ TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
   options.report = "report.json";
   EXPECT_THAT(
       RunModel(options, out).status(),
-      StatusIs(absl::StatusCode::kInvalidArgument, "--report needs --profile"));
+      StatusIs(absl::StatusCode::kInvalidArgument, "--report: needs --profile"));
 }
 
 TEST(RunModelTest, ModelsThatDifferAreComparedNodeByNode) {
@@ -201,7 +201,7 @@ TEST(RunModelTest, ShadowEvaluatesStepsAgain) {
   options.executor = "evaluator";
   EXPECT_THAT(RunModel(options, out).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "--shadow needs --executor=cpu"));
+                       "--shadow: needs --executor=cpu"));
 }
 
 TEST(RunModelTest, StateIsKeptFromRunToRun) {

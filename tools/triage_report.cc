@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tools/files.h"
+#include "baton/tools/guilty_rewrites.h"
 #include "baton/tools/reduced_test.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
@@ -168,6 +170,17 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                   "\nIt was given ",
                   Plural(guilty.execution.before.size(), "function"), " with ",
                   Plural(NumCalls(guilty.execution.before), "call"), ".\n");
+  // Endless loops would be waited for, each time.
+  if (failure.kind != Failure::Kind::kTimeOut) {
+    BATON_ASSIGN_OR_RETURN(const std::optional<GuiltyRewrites> rewrites,
+                           FindGuiltyRewrites(guilty, failure, how.limits));
+    if (rewrites.has_value()) {
+      absl::StrAppend(&text, "\nIts rewrite ", rewrites->last,
+                      rewrites->alone ? " alone" : ", after those before it,",
+                      " makes the failure: --rewrites=", rewrites->selection,
+                      "\n");
+    }
+  }
   const ReducedCase& best = triage->reduced.best;
   const bool is_reduced = triage->reduced.tests > 0;
   std::string summary = absl::StrCat("triage: ", name, " is guilty");

@@ -83,6 +83,12 @@ TEST_P(PlantedFaultTest, IsFound) {
   EXPECT_THAT(page, HasSubstr(absl::StrCat("Guilty: execution #", number, " ",
                                            guilty, ".\n")));
   EXPECT_THAT(page, HasSubstr(absl::StrCat("What broke: ", fault.kind, ".\n")));
+  if (guilty == "AddFirstOperandTwice") {
+    // One of many such calls.
+    EXPECT_THAT(page,
+                ContainsRegex("Its rewrite [0-9]+ alone makes the failure: "
+                              "--rewrites=AddFirstOperandTwice#1:[0-9]+\n"));
+  }
   if (guilty == "SwapSubtract") {
     EXPECT_THAT(page, ContainsRegex("What it says that it does there:\n\n"
                                     "  passed #[0-9]+ SwapSubtract @main "

@@ -42,7 +42,7 @@ bool IsName(const std::string& text) {
 bool MayHaveUnusedFlags(const PreparedRun& prepared,
                         const PassPatterns& patterns) {
   return !patterns.empty() || !prepared.run.disabled_pass.empty() ||
-         !prepared.run.required_pass.empty();
+         !prepared.run.required_pass.empty() || !prepared.run.rules.empty();
 }
 
 std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
@@ -65,6 +65,9 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
   }
   for (const std::string& name : prepared.run.required_pass) {
     if (known.count(name) == 0) note("required_pass", name, true);
+  }
+  if (!prepared.run.rules.empty() && executed.count("Rewrite") == 0) {
+    lines.push_back("--rules: this run has no Rewrite, which applies them");
   }
   for (const auto& [flag, pattern] : patterns) {
     const re2::RE2 re(pattern, re2::RE2::CannedOptions::Quiet);

@@ -45,6 +45,7 @@ class ContractWalker {
   struct Known {
     bool holds;
     std::string why_not;  // ends the sentence "P needs F, which ..."
+    std::string invalidated_by = {};  // a pass; empty if the program lacks it
 
     friend bool operator==(const Known&, const Known&) = default;
   };
@@ -124,9 +125,12 @@ class ContractWalker {
       }
       return absl::FailedPreconditionError(absl::StrCat(
           pass.name(), " needs ", form, ", which ", known.why_not,
-          makers.empty()
+          !makers.empty()
+              ? absl::StrCat("; insert ", absl::StrJoin(makers, " or "))
+          : known.invalidated_by.empty()
               ? "; no pass that is enabled establishes it"
-              : absl::StrCat("; insert ", absl::StrJoin(makers, " or "))));
+              : absl::StrCat("; put ", pass.name(), " before ",
+                             known.invalidated_by)));
     }
     return absl::OkStatus();
   }
@@ -146,7 +150,8 @@ class ContractWalker {
     ran_.insert(pass.name());
     for (const std::string& form : pass.info().destroys) {
       known_[form] = {false,
-                      absl::StrCat(pass.name(), " before it may destroy")};
+                      absl::StrCat(pass.name(), " before it may destroy"),
+                      pass.name()};
     }
     for (const std::string& form : pass.info().establishes) {
       known_[form] = {true, ""};

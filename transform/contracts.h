@@ -21,6 +21,8 @@ namespace baton {
 //
 //   ManifestLifetimes needs a_normal_form, which FoldConstant before it may
 //   destroy; insert ToANormalForm
+//   ConvertLayout needs no_primitive_functions, which FuseOps before it may
+//   destroy; put ConvertLayout before FuseOps
 //
 // Looks up properties in Forms(), and required passes in the registry of
 // `context`. An unregistered property is an error.

@@ -18,6 +18,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/transform/internal/run_scope.h"
 #include "baton/transform/internal/thread_pool.h"
 #include "baton/transform/internal/thread_state.h"
@@ -45,9 +46,17 @@ struct Job {
 
   // Puts what function i becomes into `result`, which is null before; it is
   // left so if the function stays as it is.
+  // A pass without rewrites of its own rewrites functions.
   absl::Status Apply(int i, BaseFunc& result) const {
-    return internal::CatchExceptions(
+    const RewriteGate* const gate = internal::rewrite_gate;
+    const int64_t asked = gate == nullptr ? 0 : gate->asked();
+    absl::Status status = internal::CatchExceptions(
         pass, [&] { return transform(functions[i].function, module, result); });
+    if (gate != nullptr && status.ok() && result.defined() &&
+        gate->asked() == asked && !MayRewrite()) {
+      result = BaseFunc();
+    }
+    return status;
   }
 };
 
@@ -66,7 +75,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
         first_number_(submitter_.executions()),
         results_(job.functions.size()),
         listeners_(internal::log_listeners),
-        observer_(internal::FunctionsAreWatched()
+        observer_(submitter_.function_watch() != nullptr
                       ? (*submitter_.function_watch())(job.module)
                       : nullptr),
         chunks_(num_chunks_) {
@@ -296,7 +305,8 @@ const FunctionWatch* SetFunctionWatch(const FunctionWatch* watch) {
 }
 
 bool internal::FunctionsAreWatched() {
-  return ThreadState::Get().function_watch() != nullptr;
+  return ThreadState::Get().function_watch() != nullptr ||
+         rewrite_gate != nullptr;
 }
 
 absl::Status internal::InFunction(const absl::Status& status,
@@ -324,6 +334,8 @@ IRModule internal::ReplaceFunctions(const IRModule& module,
 absl::StatusOr<IRModule> internal::TransformFunctionsInParallel(
     IRModule module, const PassContext& context, int num_threads,
     const std::string& pass, absl::FunctionRef<FunctionTransform> transform) {
+  // A gate numbers rewrites in the order of the functions.
+  if (rewrite_gate != nullptr) num_threads = 1;
   const Job job{transform, pass, module, context, module.functions()};
   BATON_ASSIGN_OR_RETURN(
       IRModule result,

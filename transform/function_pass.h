@@ -114,7 +114,7 @@ const FunctionWatch* SetFunctionWatch(const FunctionWatch* watch);
 
 namespace internal {
 
-// True if a watch is installed on this thread.
+// True if a watch or a RewriteGate is installed on this thread.
 bool FunctionsAreWatched();
 
 // Replaces each function of `module` by the `result` of `transform`. `result`

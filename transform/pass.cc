@@ -1,6 +1,8 @@
 #include "baton/transform/pass.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +18,10 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/value_text.h"
 #include "baton/ir/module.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
@@ -141,9 +145,18 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
     }
   }
 
+  const int64_t asked =
+      internal::rewrite_gate == nullptr ? 0 : internal::rewrite_gate->asked();
   absl::StatusOr<IRModule> result = RunBody(std::move(module), context);
   if (!result.ok()) {
     return fail(result.status(), 0, instruments.size(), "", "");
+  }
+  // A pass over the module without rewrites of its own is one rewrite.
+  if (internal::rewrite_gate != nullptr &&
+      info().granularity == PassGranularity::kModule &&
+      internal::rewrite_gate->asked() == asked && !result->SameAs(before) &&
+      !MayRewrite()) {
+    result = before;
   }
 
   execution.changed_ = !result->SameAs(before);

@@ -35,6 +35,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
 #include "baton/ir/origin.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
@@ -132,11 +133,21 @@ class GraphRewriter {
   // result of `rule` replaces node `i`; if it is null, node `i` is rebuilt, as
   // are all nodes of other kinds. Returns the replacement of the root. If
   // `rule` returns absl::StatusOr<Expr>, so does Rewrite; it returns the first
-  // error.
+  // error. Each replacement is a rewrite of its own: MayRewrite() may refuse it.
   template <typename N, typename Rule>
-  auto Rewrite(Rule&& rule) -> std::invoke_result_t<Rule&, int, const N&>;
+  auto Rewrite(Rule&& rule) -> std::invoke_result_t<Rule&, int, const N&> {
+    return RewriteEach<N>(rule, [] { return MayRewrite(); });
+  }
+  // As above, for replacements that belong together: none can be refused alone.
+  template <typename N, typename Rule>
+  auto RewriteAll(Rule&& rule) -> std::invoke_result_t<Rule&, int, const N&> {
+    return RewriteEach<N>(rule, [] { return true; });
+  }
 
  private:
+  template <typename N, typename Rule, typename May>
+  auto RewriteEach(Rule& rule, May may)
+      -> std::invoke_result_t<Rule&, int, const N&>;
   // All replacements are recorded here.
   void Record(int i, Expr expr) {
     any_changed_ = any_changed_ || expr.defined();
@@ -153,8 +164,8 @@ class GraphRewriter {
 
 // Implementation details below.
 
-template <typename N, typename Rule>
-auto GraphRewriter::Rewrite(Rule&& rule)
+template <typename N, typename Rule, typename May>
+auto GraphRewriter::RewriteEach(Rule& rule, May may)
     -> std::invoke_result_t<Rule&, int, const N&> {
   using Replacement = std::invoke_result_t<Rule&, int, const N&>;
   constexpr bool kCanFail = std::is_same_v<Replacement, absl::StatusOr<Expr>>;
@@ -165,11 +176,12 @@ auto GraphRewriter::Rewrite(Rule&& rule)
       Replacement replacement = rule(i, *node);
       if constexpr (kCanFail) {
         if (!replacement.ok()) return replacement;
-        if (replacement->defined()) {
+        if (replacement->defined() && (replacement->get() == node || may())) {
           Replace(i, *std::move(replacement));
           continue;
         }
-      } else if (replacement.defined()) {
+      } else if (replacement.defined() &&
+                 (replacement.get() == node || may())) {
         Replace(i, std::move(replacement));
         continue;
       }

@@ -12,6 +12,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/origin.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
@@ -98,7 +99,7 @@ Expr PartitionMatches(const DataflowPattern& pattern, const Expr& expr,
   NodeMap<int> by_root;  // 1 + the number of the group
   for (size_t i = 0; i < groups.size(); ++i) {
     const Match& match = groups[i].match;
-    if (accepts == nullptr || accepts(match)) {
+    if ((accepts == nullptr || accepts(match)) && MayRewrite()) {
       by_root[match.root().get()] = static_cast<int>(i) + 1;
     }
   }

@@ -27,6 +27,7 @@
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
@@ -365,6 +366,7 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
       }
       continue;
     }
+    if (!MayRewrite()) continue;
     if (typed_) {
       absl::StatusOr<Expr> typed = WithInferredTypes(after, options_.module);
       if (!typed.ok()) return IllTyped(rule(number), typed.status());
@@ -536,6 +538,7 @@ absl::StatusOr<RewriteRun::Application> RewriteRun::FindApplication(
       continue;
     }
     if (options_.may_apply && !options_.may_apply(found)) continue;
+    if (!MayRewrite()) continue;
     return Application{candidate.rule,
                        static_cast<int>(InteriorNodes(*match).size()),
                        std::move(replacement)};

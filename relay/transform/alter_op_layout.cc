@@ -15,6 +15,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/relay/transform/transform_layout.h"
@@ -102,5 +103,8 @@ Pass AlterOpLayout(AlterOpLayoutOptions options) {
       std::move(options));
 }
 BATON_REGISTER_PASS(AlterOpLayout);
+BATON_REGISTER_REMARKS("AlterOpLayout",
+                       {.passed = "a call takes its operands in other layouts",
+                        .missed = "why a node takes them in the old layout"});
 
 }  // namespace baton::relay

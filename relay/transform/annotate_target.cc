@@ -17,6 +17,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/relay/analysis/annotated_regions.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
@@ -325,5 +326,7 @@ Pass AnnotateTarget(AnnotateTargetOptions options) {
       options);
 }
 BATON_REGISTER_PASS(AnnotateTarget);
+BATON_REGISTER_REMARKS("AnnotateTarget", {.passed = "a call goes to a compiler",
+                                          .missed = "why a call goes to none"});
 
 }  // namespace baton::relay

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -112,7 +113,7 @@ class CastCopier {
       args[k - 1] = Call(node->op(), node->args(), node->attrs(), {},
                          node->type(), node->span());
     }
-    if (args.empty()) return;
+    if (args.empty() || !MayRewrite()) return;
     rewriter_.Replace(i,
                       Call(call->op(), args, call->attrs(),
                            {call->type_args().begin(), call->type_args().end()},

@@ -16,6 +16,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -230,7 +231,7 @@ class CallCombiner {
         continue;
       }
       FindDepth(group);
-      if (group.depth > 0) groups_.push_back(std::move(group));
+      if (group.depth > 0 && MayRewrite()) groups_.push_back(std::move(group));
     }
   }
 

@@ -17,6 +17,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/transform/function_pass.h"
@@ -131,6 +132,7 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
        .doc = "Makes operators work in the layouts asked for.\n\n"
               "The others follow where they can; where they cannot, a "
               "layout_transform is put between.",
+       .needs = {"no_primitive_functions"},
        .destroys = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false,
@@ -154,5 +156,8 @@ Pass ConvertLayout(ConvertLayoutOptions options) {
   return MakeConvertLayout(std::move(options), std::move(desired));
 }
 BATON_REGISTER_PASS_AS("ConvertLayout", CreateConvertLayout);
+BATON_REGISTER_REMARKS("ConvertLayout",
+                       {.passed = "a call takes its operands in other layouts",
+                        .missed = "why a node takes them in the old layout"});
 
 }  // namespace baton::relay

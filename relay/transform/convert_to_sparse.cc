@@ -22,6 +22,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/origin.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -167,7 +168,7 @@ Function ReplaceParams(const Function& function, const Op& op,
   const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
   const Expr result =
-      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+      rewriter.RewriteAll<CallNode>([&](int i, const CallNode& call) -> Expr {
         if (call.op() != op || call.num_args() != 2) return {};
         const auto* weight = call.arg(1).As<VarNode>();
         if (weight == nullptr || !IsParam(function, call.arg(1))) return {};
@@ -312,7 +313,7 @@ absl::StatusOr<Function> MakeConstantConvSparse(
   if (!CallsOp(function, conv2d)) return function;
   const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
-  const absl::StatusOr<Expr> result = rewriter.Rewrite<CallNode>(
+  const absl::StatusOr<Expr> result = rewriter.RewriteAll<CallNode>(
       [&](int i, const CallNode& call) -> absl::StatusOr<Expr> {
         if (call.op() != conv2d || call.num_args() != 2) return Expr();
         const auto* weight = call.arg(1).As<ConstantNode>();
@@ -354,6 +355,8 @@ Pass DenseToSparse(DenseToSparseOptions options) {
       options);
 }
 BATON_REGISTER_PASS(DenseToSparse);
+BATON_REGISTER_REMARKS("DenseToSparse",
+                       {.missed = "why a call was not converted"});
 
 Pass Conv2dToSparse(Conv2dToSparseOptions options) {
   return CreateFunctionPass(
@@ -370,6 +373,8 @@ Pass Conv2dToSparse(Conv2dToSparseOptions options) {
       options);
 }
 BATON_REGISTER_PASS(Conv2dToSparse);
+BATON_REGISTER_REMARKS("Conv2dToSparse",
+                       {.missed = "why a call was not converted"});
 
 Pass Conv2dToSparse2(Conv2dToSparse2Options options) {
   return CreateFunctionPass(
@@ -387,5 +392,7 @@ Pass Conv2dToSparse2(Conv2dToSparse2Options options) {
       options);
 }
 BATON_REGISTER_PASS(Conv2dToSparse2);
+BATON_REGISTER_REMARKS("Conv2dToSparse2",
+                       {.missed = "why a call was not converted"});
 
 }  // namespace baton::relay

@@ -14,6 +14,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -335,7 +336,7 @@ class StaticRewriter {
     if (!made.defined()) return {};
     // A call that would be ill-typed stays unchanged.
     const absl::StatusOr<Expr> typed = InferTypeOf(made, module_);
-    return typed.ok() ? *typed : Expr();
+    return typed.ok() && MayRewrite() ? *typed : Expr();
   }
 
   // Types are needed above: those of the operands may have changed. What cannot

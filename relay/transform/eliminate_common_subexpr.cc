@@ -13,6 +13,8 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -285,7 +287,7 @@ class Eliminator {
 
   // Puts node `to` in the place of node `i`.
   void Merge(int i, int to) {
-    if (i == to) return;
+    if (i == to || !MayRewrite()) return;
     any_merged_ = true;
     kMerged.Add(1);
     if (WantsRemarks(RemarkKind::kPassed)) {
@@ -377,5 +379,8 @@ Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
       options);
 }
 BATON_REGISTER_PASS(EliminateCommonSubexpr);
+BATON_REGISTER_REMARKS("EliminateCommonSubexpr",
+                       {.passed = "an equal node took the place of another",
+                        .missed = "why equal calls were not merged"});
 
 }  // namespace baton::relay

@@ -16,6 +16,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -490,7 +491,7 @@ class SingleCallRewriter {
       : graph_(graph), rules_(rules), hard_fail_(hard_fail), rewriter_(graph) {}
 
   absl::StatusOr<Expr> Run() {
-    return rewriter_.Rewrite<CallNode>(
+    return rewriter_.RewriteAll<CallNode>(
         [this](int i, const CallNode& call) -> absl::StatusOr<Expr> {
           const OpNode* op = call.op_node();
           const FakeQuantizationRule* rule =
@@ -620,5 +621,8 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
       options);
 }
 BATON_REGISTER_PASS(FakeQuantizationToInteger);
+BATON_REGISTER_REMARKS("FakeQuantizationToInteger",
+                       {.passed = "a call computes in integers",
+                        .missed = "why a call or a region does not"});
 
 }  // namespace baton::relay

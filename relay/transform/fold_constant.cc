@@ -14,6 +14,8 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
@@ -301,6 +303,7 @@ class ConstantFolder : public ExprMutator {
     const OpNode* op = call->op_node();
     if (op == nullptr || call->num_args() == 0) return call;
     if (Expr shape = FoldShape(original, *op)) {
+      if (!MayRewrite()) return call;
       TellFolded(original, shape);
       return shape;
     }
@@ -361,6 +364,7 @@ class ConstantFolder : public ExprMutator {
       TellNotFolded(original, "the result is no tensor");
       return call;
     }
+    if (!MayRewrite()) return call;
     budget_.Spend(call, folded);
     TellFolded(original, folded);
     return folded;
@@ -449,5 +453,8 @@ Pass FoldConstant(FoldConstantOptions options) {
 }
 
 BATON_REGISTER_PASS(FoldConstant);
+BATON_REGISTER_REMARKS("FoldConstant",
+                       {.passed = "a call was computed",
+                        .missed = "why a call of constants was not computed"});
 
 }  // namespace baton::relay

@@ -21,6 +21,8 @@
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/analysis/graph_queries.h"
@@ -217,6 +219,7 @@ class ForwardFolder {
       }
       return false;
     }
+    if (takes && !MayRewrite()) return false;
     if (takes) {
       kFoldedScales.Add(1);
       if (WantsRemarks(RemarkKind::kPassed)) {
@@ -359,6 +362,7 @@ class BackwardFolder {
         }
         continue;
       }
+      if (!MayRewrite()) continue;
       info.replaced_by = args[extracted.arg];
       nodes_[info.replaced_by].scale = std::move(extracted.scale);
       any = true;
@@ -846,6 +850,9 @@ Pass BackwardFoldScaleAxis() {
        .exact = false});
 }
 BATON_REGISTER_PASS(BackwardFoldScaleAxis);
+BATON_REGISTER_REMARKS("BackwardFoldScaleAxis",
+                       {.passed = "a scale moved up into a weight",
+                        .missed = "why a multiplication was not moved up"});
 
 Pass ForwardFoldScaleAxis() {
   return CreateFoldPass(
@@ -859,6 +866,9 @@ Pass ForwardFoldScaleAxis() {
        .exact = false});
 }
 BATON_REGISTER_PASS(ForwardFoldScaleAxis);
+BATON_REGISTER_REMARKS("ForwardFoldScaleAxis",
+                       {.passed = "a scale moved down into weights",
+                        .missed = "why a multiplication was not moved down"});
 
 Pass FoldScaleAxis() {
   return CreateSequentialPass(

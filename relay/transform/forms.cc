@@ -142,14 +142,17 @@ BATON_REGISTER_FORM(
 
 BATON_REGISTER_FORM(
     "no_primitive_functions",
-    {.doc = "No function is primitive: operators are not fused.",
+    {.doc = "No function is primitive: operators are not fused (but for "
+            "functions that are for external compilers).",
      .check = [](const IRModule& module) {
        return CheckFunctions(module, [](const Function& function) {
          return CheckNodes(
              function,
              [](const ExprNode* node) {
-               return node->kind() == FunctionNode::kKind &&
-                      static_cast<const FunctionNode*>(node)->IsPrimitive();
+               if (node->kind() != FunctionNode::kKind) return false;
+               const auto* inner = static_cast<const FunctionNode*>(node);
+               return inner->IsPrimitive() &&
+                      inner->attrs().Find(attr::kCompiler) == nullptr;
              },
              " is primitive");
        });

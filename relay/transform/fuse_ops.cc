@@ -21,6 +21,8 @@
 #include "baton/ir/op.h"
 #include "baton/ir/origin.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/fusion_groups.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -422,7 +424,8 @@ class OperatorFuser {
     info.last_member = node;
   }
 
-  // Replaces `group` by a call of a function of the group's members.
+  // Replaces `group` by a call of a function of the group's members, unless the
+  // rewrite is refused.
   void MakeFunction(int group) {
     static const auto& kComputes =
         *new DictAttrs(AttrMap{{attr::kPrimitive, 1}});
@@ -430,6 +433,13 @@ class OperatorFuser {
         *new DictAttrs(AttrMap{{attr::kPrimitive, 1}, {kReshapeOnly, 1}});
     static const auto& kTakesField =
         *new DictAttrs(AttrMap{{attr::kPrimitive, 0}});
+    if (!MayRewrite()) {
+      for (int i = nodes_[group].first_member; i != kNone;
+           i = nodes_[i].next_member) {
+        rewriter_.Rebuild(i);
+      }
+      return;
+    }
     if (SomeoneListens()) TellGroup(group);
     params_.clear();
     arguments_.clear();
@@ -583,5 +593,8 @@ Pass FuseOps(FuseOpsOptions options) {
       options);
 }
 BATON_REGISTER_PASS(FuseOps);
+BATON_REGISTER_REMARKS(
+    "FuseOps", {.passed = "a group of nodes became one function",
+                .missed = "why a call was not fused with what uses it"});
 
 }  // namespace baton::relay

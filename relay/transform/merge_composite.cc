@@ -15,6 +15,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
@@ -157,7 +158,7 @@ PassInfo Info() {
   return {.name = "MergeComposite",
           .required = {"InferType"},
           .doc = "Makes functions of what external compilers take as one.",
-          .destroys = {"a_normal_form", "no_primitive_functions"}};
+          .destroys = {"a_normal_form"}};
 }
 
 }  // namespace
@@ -183,6 +184,10 @@ Pass MergeComposite(MergeCompositeOptions options) {
       Info(), options);
 }
 BATON_REGISTER_PASS(MergeComposite);
+BATON_REGISTER_REMARKS(
+    "MergeComposite",
+    {.passed = "a match became a composite function",
+     .missed = "where a pattern came closest, and why it was not taken"});
 
 Pass MergeCompositePatterns(std::vector<CompositePattern> patterns) {
   return CreateFunctionPass(

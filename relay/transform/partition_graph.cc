@@ -19,6 +19,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/origin.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/annotated_regions.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -53,7 +54,7 @@ Function FlattenTupleOutputs(const Function& function) {
   const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
   const Expr result =
-      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+      rewriter.RewriteAll<CallNode>([&](int i, const CallNode& call) -> Expr {
         if (!IsCompilerEnd(Expr(&call))) return {};
         const Expr arg = rewriter.Args(i)[0];
         const auto* tuple = arg.As<TupleNode>();
@@ -71,7 +72,7 @@ Function RemoveDefaultAnnotations(const Function& function) {
   const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
   const Expr result =
-      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+      rewriter.RewriteAll<CallNode>([&](int i, const CallNode& call) -> Expr {
         const Expr expr(&call);
         if ((!IsCompilerBegin(expr) && !IsCompilerEnd(expr)) ||
             CompilerOf(expr) != kDefault) {
@@ -435,13 +436,15 @@ Pass PartitionGraph(PartitionGraphOptions options) {
       },
       {.name = "PartitionGraph",
        .doc = "Makes functions of the regions for external compilers.",
-       .destroys = {"a_normal_form", "basic_block_normal_form",
-                    "no_primitive_functions"},
+       .destroys = {"a_normal_form", "basic_block_normal_form"},
        .exceptions = {{"runs",
                        "Annotations must stand around whole regions, which "
                        "passes that rewrite calls do not keep."}}},
       options);
 }
 BATON_REGISTER_PASS(PartitionGraph);
+BATON_REGISTER_REMARKS("PartitionGraph",
+                       {.passed = "a region became a function",
+                        .missed = "why a region did not"});
 
 }  // namespace baton::relay

@@ -16,6 +16,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
@@ -110,7 +111,7 @@ class Annotator {
         inputs_(graph_.size()) {}
 
   Function Run() {
-    const Expr result = rewriter_.Rewrite<CallNode>(
+    const Expr result = rewriter_.RewriteAll<CallNode>(
         [this](int i, const CallNode& call) { return Annotate(i, call); });
     return Function(result.As<FunctionNode>());
   }
@@ -373,7 +374,7 @@ absl::StatusOr<IRModule> Calibrate(const IRModule& module,
   GraphRewriter rewriter(graph);
   BATON_ASSIGN_OR_RETURN(
       const Expr result,
-      rewriter.Rewrite<CallNode>(
+      rewriter.RewriteAll<CallNode>(
           [&](int i, const CallNode& call) -> absl::StatusOr<Expr> {
             if (AnnotationOf(&call, Which::kWithoutScale) == nullptr) {
               return Expr();
@@ -409,7 +410,7 @@ absl::StatusOr<Function> Realize(const Function& function) {
   const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
   const Expr result =
-      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+      rewriter.RewriteAll<CallNode>([&](int i, const CallNode& call) -> Expr {
         if (AnnotationOf(&call, Which::kWithScale) == nullptr) return {};
         const qnn::Quantization quantization = {call.arg(1), Const(int32_t{0})};
         Expr integers = qnn::Quantize(rewriter.Args(i)[0], quantization,
@@ -542,6 +543,9 @@ Pass QuantizeAnnotate(QuantizeAnnotateOptions options) {
       options);
 }
 BATON_REGISTER_PASS(QuantizeAnnotate);
+BATON_REGISTER_REMARKS("QuantizeAnnotate",
+                       {.passed = "the operands of a call are quantized",
+                        .missed = "why they are not"});
 
 Pass QuantizeCalibrate(QuantizeCalibrateOptions options,
                        QuantizationInputs inputs) {

@@ -20,6 +20,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
@@ -251,5 +252,9 @@ Pass Rewrite(RewriteRulesOptions options) {
       Info(), options);
 }
 BATON_REGISTER_PASS(Rewrite);
+BATON_REGISTER_REMARKS(
+    "Rewrite",
+    {.passed = "a rule was applied",
+     .missed = "a rule declined a match, or came closest at a node"});
 
 }  // namespace baton::relay

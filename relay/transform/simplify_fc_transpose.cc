@@ -76,7 +76,7 @@ absl::StatusOr<Function> SimplifyFCTransposeInFunction(
   const IndexedGraph graph(function);
   GraphRewriter rewriter(graph);
   const Expr result =
-      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+      rewriter.RewriteAll<CallNode>([&](int i, const CallNode& call) -> Expr {
         const VarNode* weight = TransposedWeight(function, call);
         if (weight == nullptr) return {};
         if (!absl::c_linear_search(options.target_weight_name,

@@ -11,6 +11,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/analysis/graph_queries.h"
@@ -230,7 +231,7 @@ class InferenceSimplifier {
   bool Replace(int i, int call) {
     Expr result =
         rules_[call]->rewrite(*graph_.As<CallNode>(call), rewriter_.Args(call));
-    if (!result.defined()) return false;
+    if (!result.defined() || !MayRewrite()) return false;
     rewriter_.Replace(i, std::move(result));
     return true;
   }

@@ -22,6 +22,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/remark_docs.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -619,5 +620,7 @@ Pass ToMixedPrecision(ToMixedPrecisionOptions options) {
       options);
 }
 BATON_REGISTER_PASS_AS("ToMixedPrecision", CreateToMixedPrecision);
+BATON_REGISTER_REMARKS("ToMixedPrecision",
+                       {.missed = "an operator has no category of precision"});
 
 }  // namespace baton::relay

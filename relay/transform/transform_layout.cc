@@ -21,6 +21,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/origin.h"
 #include "baton/ir/pass_log.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
@@ -563,6 +564,7 @@ absl::StatusOr<bool> LayoutConverter::ChangeRealized(int i) {
                  call->args().end())) {
     return true;
   }
+  if (!MayRewrite()) return false;
   values_[i].expr =
       Call(changed->op, args, std::move(changed->attrs), {}, {}, call->span());
   return true;
@@ -627,7 +629,9 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
                                                          .args = args,
                                                          .inputs = scratch_});
     if (!result.ok()) return annotated(result.status());
-    changed = *std::move(result);
+    const bool differs = result->op.get() != op || !result->args.empty() ||
+                         !AttrsEqual(result->attrs, before->attrs);
+    if (differs && MayRewrite()) changed = *std::move(result);
     if (!changed.args.empty()) {
       if (absl::Status status = TakeInputsFrom(changed.args, args);
           !status.ok()) {

@@ -1,0 +1,98 @@
+// RewriteFilter: counts the rewrites of passes, and does only some of them.
+//
+//   --rewrites=FuseOps:0-12        the first twelve, of all executions together
+//   --rewrites=FuseOps:0-11:13-    all but the twelfth
+//   --rewrites=FuseOps#2:3         in the second execution, the third alone
+//   --rewrites=FuseOps             all; says how many there are
+//   --rewrites=all                 says how many each execution does
+//
+// Rewrites are numbered from 1, in the order of the functions (see
+// ir/rewrite_gate.h): functions of FuseOps, applications of rules, folded calls
+// and so on. A pass that does not divide its work rewrites functions, or the
+// module. A rewrite that is left out may make others impossible, or possible.
+
+#ifndef BATON_INSTRUMENT_REWRITE_FILTER_H_
+#define BATON_INSTRUMENT_REWRITE_FILTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/ir/rewrite_gate.h"
+#include "baton/transform/pass_instrument.h"
+
+namespace baton {
+
+// One item of --rewrites.
+struct RewriteSelection {
+  std::string pass;
+  int64_t execution = 0;  // of the passes with that name, from 1; 0 for all
+  // The first and the last rewrite that are done; empty for all.
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  std::string text;
+
+  bool Includes(int64_t number) const;
+};
+
+// Reads `FuseOps#2:0-12:15-`. The error says what is wrong with the text.
+absl::StatusOr<RewriteSelection> ParseRewriteSelection(absl::string_view text);
+
+// Does only the rewrites of `selections`; passes without a selection do all.
+class RewriteFilter final : public PassInstrument {
+ public:
+  // `report` receives the counts when the context is left: a line for each
+  // selection, or for each execution if there is none.
+  RewriteFilter(std::vector<RewriteSelection> selections,
+                std::function<void(absl::string_view)> report);
+  ~RewriteFilter() override;
+
+  // The rewrites of the executions of `pass` so far, with those left out.
+  int64_t CountOf(const std::string& pass) const;
+
+  absl::Status EnterPassContext() override;
+  absl::Status ExitPassContext() override;
+  absl::Status RunBeforePass(const IRModule& module,
+                             const PassExecution& pass) override;
+  absl::Status RunAfterPass(const IRModule& module,
+                            const PassExecution& pass) override;
+  bool needs_untyped_modules() const override { return false; }
+  void PassFailed(const IRModule& module, const PassExecution& pass,
+                  const absl::Status& error) override;
+
+ private:
+  class Gate;
+  struct Execution {
+    int64_t number;
+    std::string pass;
+    int64_t rewrites;
+  };
+
+  void Leave(const PassExecution& pass);
+
+  const std::vector<RewriteSelection> selections_;
+  const std::function<void(absl::string_view)> report_;
+  // By selection; for a pass without one, a gate of each execution.
+  std::vector<std::unique_ptr<Gate>> gates_;
+  std::map<std::string, int64_t> executions_;
+  std::vector<Execution> counts_;
+  // For each running pass: its gate, and the one of the pass around it.
+  struct Running {
+    std::unique_ptr<Gate> own;
+    RewriteGate* gate;
+    RewriteGate* outer;
+    int64_t asked_before;
+  };
+  std::vector<Running> running_;
+};
+
+}  // namespace baton
+
+#endif  // BATON_INSTRUMENT_REWRITE_FILTER_H_

@@ -1,0 +1,12 @@
+#include "baton/ir/remark_docs.h"
+
+#include "baton/base/registry.h"
+
+namespace baton {
+
+Registry<RemarkDocs>& RemarksOfPasses() {
+  static auto& registry = *Registry<RemarkDocs>::NewGlobal("pass with remarks");
+  return registry;
+}
+
+}  // namespace baton
