@@ -72,7 +72,7 @@ std::string OutOfRange(const FlagSpec& spec, const AttrValue& value) {
                   : absl::StrCat("it must be at most ", *spec.most, or_none);
 }
 
-// What a value that cannot be parsed should have been.
+// The part of an error that says which values the flag takes.
 std::string ExpectedText(const Flag& flag) {
   const std::string type = flag.field->type_name();
   return absl::StrCat("expected ", flag.is_bool      ? "true or false"

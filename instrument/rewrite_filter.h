@@ -1,15 +1,16 @@
-// RewriteFilter: counts the rewrites of passes, and does only some of them.
+// RewriteFilter: counts the rewrites of passes, and lets passes do only some.
 //
 //   --rewrites=FuseOps:0-12        the first twelve, of all executions together
 //   --rewrites=FuseOps:0-11:13-    all but the twelfth
 //   --rewrites=FuseOps#2:3         in the second execution, the third alone
-//   --rewrites=FuseOps             all; says how many there are
-//   --rewrites=all                 says how many each execution does
+//   --rewrites=FuseOps             all; reports how many there are
+//   --rewrites=all                 all; reports how many each execution does
 //
 // Rewrites are numbered from 1, in the order of the functions (see
 // ir/rewrite_gate.h): functions of FuseOps, applications of rules, folded calls
 // and so on. A pass that does not divide its work rewrites functions, or the
-// module. A rewrite that is left out may make others impossible, or possible.
+// module. Leaving out a rewrite may make other rewrites impossible, or
+// possible.
 
 #ifndef BATON_INSTRUMENT_REWRITE_FILTER_H_
 #define BATON_INSTRUMENT_REWRITE_FILTER_H_
@@ -42,10 +43,11 @@ struct RewriteSelection {
   bool Includes(int64_t number) const;
 };
 
-// Reads `FuseOps#2:0-12:15-`. The error says what is wrong with the text.
+// Parses `FuseOps#2:0-12:15-`. The error names the part of the text that is
+// wrong.
 absl::StatusOr<RewriteSelection> ParseRewriteSelection(absl::string_view text);
 
-// Does only the rewrites of `selections`; passes without a selection do all.
+// Permits only the rewrites in `selections`; passes without a selection do all.
 class RewriteFilter final : public PassInstrument {
  public:
   // `report` receives the counts when the context is left: a line for each
@@ -54,7 +56,8 @@ class RewriteFilter final : public PassInstrument {
                 std::function<void(absl::string_view)> report);
   ~RewriteFilter() override;
 
-  // The rewrites of the executions of `pass` so far, with those left out.
+  // The number of rewrites of the executions of `pass` so far, including the
+  // ones left out.
   int64_t CountOf(const std::string& pass) const;
 
   absl::Status EnterPassContext() override;
@@ -79,11 +82,12 @@ class RewriteFilter final : public PassInstrument {
 
   const std::vector<RewriteSelection> selections_;
   const std::function<void(absl::string_view)> report_;
-  // By selection; for a pass without one, a gate of each execution.
+  // A gate for each of `selections`. Executions of other passes have a gate
+  // each (Running::own).
   std::vector<std::unique_ptr<Gate>> gates_;
   std::map<std::string, int64_t> executions_;
   std::vector<Execution> counts_;
-  // For each running pass: its gate, and the one of the pass around it.
+  // For each running pass: its gate, and the gate of the enclosing pass.
   struct Running {
     std::unique_ptr<Gate> own;
     RewriteGate* gate;

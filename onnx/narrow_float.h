@@ -29,8 +29,8 @@ struct NarrowFloat {
   float ValueOf(int bits) const;
 };
 
-// The format of the element type with that number; null if it is none of 4 or 8
-// bits.
+// The format of the element type with that number; null if it is not a float of
+// 4 or 8 bits.
 const NarrowFloat* NarrowFloatOf(int64_t element_type);
 
 }  // namespace baton::onnx

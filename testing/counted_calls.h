@@ -7,12 +7,12 @@
 
 namespace baton::testing {
 
-// Allocations so far, by operator new and, but under sanitizers, by malloc and
-// its relatives. On all threads.
+// The number of allocations so far, on all threads: by operator new and, except
+// under sanitizers, by malloc and its relatives.
 int64_t NumAllocations();
 
-// Locks of a pthread mutex or readers' and writers' lock so far; 0 under
-// sanitizers.
+// The number of times so far that a pthread mutex or rwlock was locked, on all
+// threads; 0 under sanitizers.
 int64_t NumLocks();
 
 }  // namespace baton::testing

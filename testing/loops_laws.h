@@ -8,15 +8,16 @@
 //
 // The laws are those of pass_laws.h, and these, by their names in messages:
 //
-//   checked     the result runs in the interpreter with all checks: it stays in
-//               its buffers and reads what is written, and its blocks name what
-//               they touch
-//   round_trip  text has a variable for each definition and a block around
-//               blocks. A function that is otherwise is another one when it is
-//               read again, which computes the same and stays as it is
+//   checked     the result runs in the interpreter with all checks: accesses
+//               are in bounds, reads follow writes, and the regions of blocks
+//               include all accesses
+//   round_trip  the text of the result, read again, is the same function, if
+//               each definition has a variable of its own and all blocks are
+//               below a root block. For other results it is a function that
+//               computes the same, and that is unchanged by a second round trip
 //
-// A pass that does not keep one has a waiver in its PassInfo. `no_op` is for
-// functions that define each variable once.
+// A pass that breaks a law has a waiver in its PassInfo. The law `no_op` is
+// checked on functions that define each variable once.
 
 #ifndef BATON_TESTING_LOOPS_LAWS_H_
 #define BATON_TESTING_LOOPS_LAWS_H_
@@ -38,11 +39,12 @@
 namespace baton::testing {
 
 struct LoopsLawOptions {
-  // Further waivers than those of the pass.
+  // Waivers in addition to those of the pass.
   std::vector<PassException> waivers = {};
-  // The pipeline that makes functions what the pass must be given.
+  // The pipeline that brings random functions into the form that the pass
+  // needs.
   std::string before = {};
-  // Functions that take more steps are not run.
+  // Functions that take more steps of the interpreter are not run.
   int64_t max_steps = 2'000'000;
 };
 

@@ -1,4 +1,5 @@
-// Runs functions of loops on small integers, for checks that values stay.
+// Runs functions of loops on small integers, to compare values before and after
+// a pass.
 
 #ifndef BATON_TESTING_LOOPS_VALUES_H_
 #define BATON_TESTING_LOOPS_VALUES_H_
@@ -17,8 +18,8 @@
 
 namespace baton::testing {
 
-// A tensor of integers from -2 to 2, from 0 on if unsigned: sums of products of
-// them are exact in any order.
+// A tensor of integers from -2 to 2, or from 0 to 2 if unsigned, whose sums of
+// products are exact in any order.
 absl::StatusOr<Tensor> SmallIntegers(DType dtype,
                                      absl::Span<const int64_t> shape);
 
@@ -27,9 +28,9 @@ absl::StatusOr<Tensor> SmallIntegers(DType dtype,
 absl::StatusOr<std::vector<Tensor>> RunOnSmallIntegers(
     const tir::PrimFunc& function, const tir::InterpretOptions& options = {});
 
-// Says which buffer has other numbers; nullopt if none has. Numbers of floats
-// may differ by `tolerance`, relative to 1 and to the number. Zeros of both
-// signs are equal, and so are NaNs.
+// Describes the first buffer whose numbers in `a` and `b` differ; nullopt if
+// none does. Floats may differ by `tolerance`, relative to 1 and to the number.
+// Zeros of both signs are equal, and so are NaNs.
 std::optional<std::string> FirstOtherNumber(absl::Span<const Tensor> a,
                                             absl::Span<const Tensor> b,
                                             double tolerance = 0);

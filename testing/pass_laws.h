@@ -63,7 +63,7 @@ struct PassLawOptions {
   // The limit of the approximate number of multiplications and additions of an
   // evaluated program.
   int64_t max_operations = 20'000'000;
-  // Further waivers than those of the pass.
+  // Waivers in addition to those of the pass.
   std::vector<PassException> waivers = {};
 };
 

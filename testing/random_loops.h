@@ -4,7 +4,8 @@
 //     const tir::PrimFunc function =
 //         RandomLoops(seed, RandomLoopsOptions::Mixed(seed));
 //     if (Breaks(function)) {
-//       ADD_FAILURE() << AsText(ModuleOf(ShrinkLoops(function, Breaks)));
+//       ADD_FAILURE() << AsText(
+//           ModuleOfLoops(ShrinkLoops(function, Breaks)));
 //     }
 //   }
 
@@ -21,14 +22,14 @@ namespace baton::testing {
 
 struct RandomLoopsOptions {
   int size = 5;  // the number of computations
-  // Computations are blocks below a root block, as schedules take them.
+  // Computations are blocks below a root block, as schedules require.
   bool blocks = true;
   // Conditions, lets, while loops, allocations and other statements.
   bool statements = false;
   bool vectors = false;   // ramps as indices, vectorized loops
   bool threads = false;   // a loop over threads
   bool symbolic = false;  // extents that are variables
-  // Loops beside one another use one variable.
+  // Loops one after the other share a variable.
   bool shared_variables = false;
 
   // A different mixture for each of 32 consecutive seeds.
@@ -36,12 +37,12 @@ struct RandomLoopsOptions {
 };
 
 // Makes a well-formed function of buffers and numbers. Run on small integers
-// (loops_values.h) it keeps within buffers and ranges of integers, reads only
-// what is written, divides by no zero, and computes floats without rounding, so
-// that sums in another order are equal; blocks name the regions that they
-// touch; iterations of parallel loops are independent. Extents that are
-// variables must be positive. Equal seeds and options give equal functions on
-// every machine.
+// (loops_values.h), accesses are in bounds, integers do not overflow, only
+// written elements are read, no divisor is zero, and floats are computed
+// without rounding, so that sums in another order are equal. The regions of
+// blocks include all accesses. Iterations of parallel loops are independent.
+// Extents that are variables must be positive. Equal seeds and options give
+// equal functions on every machine.
 tir::PrimFunc RandomLoops(uint32_t seed,
                           const RandomLoopsOptions& options = {});
 

@@ -32,14 +32,16 @@ struct RandomProgramOptions {
   // NaN, infinities, zeros of both signs and the ends of the range among the
   // elements of constants.
   bool special_constants = false;
-  // Tuples whose two fields are one tuple, several levels deep.
+  // Tuples whose two fields are the same tuple, several levels deep.
   bool towers = false;
-  // Functions to inline that call the next one twice; needs `functions`.
+  // A chain of functions to inline, each of which calls the next one twice;
+  // needs `functions`.
   bool doubling = false;
 
   // A different mixture for each of 16 consecutive seeds; sizes from 10 to 70.
   static RandomProgramOptions Mixed(uint32_t seed);
-  // As Mixed, with all that rewrites get wrong or too large.
+  // As Mixed(), with casts and doubling, and for some seeds special constants
+  // and towers: programs that rewrites often get wrong or make too large.
   static RandomProgramOptions Hard(uint32_t seed);
 };
 

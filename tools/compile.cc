@@ -337,7 +337,7 @@ absl::Status Compile(const CompileOptions& options, std::ostream& out) {
     BATON_ASSIGN_OR_RETURN(IRModule plain,
                            RunPasses(passed, lowering, options));
     lowered.push_back(std::move(plain));
-    // Of the bounds, the least and the greatest values, and those between.
+    // The least, the greatest and middle values of the bounds.
     const size_t last = variants.variants.size() - 1;
     if (!options.test || (k != 0 && k != last && k != last / 2)) continue;
     BATON_ASSIGN_OR_RETURN(TestCase test_case,

@@ -69,15 +69,15 @@ struct CompileOptions {
                .value = "x86_64|aarch64",
                .choices = {"x86_64", "aarch64"}});
     v("threads", &CompileOptions::threads,
-      FlagSpec{.help = "A Run that takes the caller's threads, too."});
+      FlagSpec{.help = "Adds a Run that takes the caller's threads."});
     v("profile", &CompileOptions::profile,
-      FlagSpec{.help = "A Run that measures steps, too."});
+      FlagSpec{.help = "Adds RunProfiled, which measures steps."});
     v("test", &CompileOptions::test,
       FlagSpec{.help =
                    "Writes NAME_test.cc and NAME_test_data.o, which compare "
                    "with the evaluator on random inputs, too."});
     v("benchmark", &CompileOptions::benchmark,
-      FlagSpec{.help = "Writes NAME_benchmark.cc, which measures runs, too."});
+      FlagSpec{.help = "Adds NAME_benchmark.cc, which measures runs."});
     v("seed", &CompileOptions::seed,
       FlagSpec{.help = "Of the random inputs.", .value = "N"});
   }

@@ -277,7 +277,7 @@ class ModelWriter {
     return CppIdentifier(absl::StrCat("dim_", bound.name));
   }
 
-  // Of the largest variant.
+  // Totals of the largest variant.
   size_t NumSteps() const {
     return model_.steps.size() - model_.variants.back();
   }
@@ -486,7 +486,7 @@ class ModelWriter {
     return step.source.has_value() ? step.source->items : 1;
   }
 
-  // What a step computes.
+  // The statements of a step.
   std::string StatementsOf(const LibraryStep& step) const {
     if (step.source.has_value()) {
       std::vector<std::pair<std::string, std::string>> operands;

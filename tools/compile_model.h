@@ -5,13 +5,13 @@
 //   options.cpp_class = "acme::Mlp";
 //   BATON_ASSIGN_OR_RETURN(CompiledModel model, CompileModel(module, options));
 //
-// The library computes the steps of the executor's plan: `module` is Relay after
-// the pipeline cpu. Convolutions, products and the like are the executor's
-// kernels, of which the sources have a copy; other operators become loops. A
-// module whose main function calls functions of loops, as the pass LowerToTir
-// and the passes of lowering behind it leave it, is taken as it is. The result
-// is the header with the class, a source for each set of instructions, the
-// weights as an object, and a report. Equal modules give equal files.
+// `module` is Relay after the pipeline cpu. The library computes the steps of
+// the executor's plan for it. The sources have a copy of the executor's kernels
+// for convolutions, products and the like; other operators become loops. If the
+// main function calls functions of loops, made by the pass LowerToTir and the
+// passes of lowering after it, the library computes these calls instead. The
+// result is the header with the class, a source for each set of instructions,
+// the weights as an object, and a report. Equal modules give equal files.
 
 #ifndef BATON_TOOLS_COMPILE_MODEL_H_
 #define BATON_TOOLS_COMPILE_MODEL_H_
@@ -43,11 +43,11 @@ struct CompileModelOptions {
   tir::ElfMachine machine = tir::ElfMachine::kX86_64;
   // Outputs whose values are those of inputs in the next run.
   std::vector<std::pair<std::string, std::string>> state;
-  // A Run that divides steps among the caller's threads.
+  // Adds a Run that divides steps among the caller's threads.
   bool threads = false;
-  // A Run that measures steps.
+  // Adds RunProfiled, which measures steps.
   bool profile = false;
-  // Dimensions that each run chooses. A class has members for them.
+  // Dimensions that each run chooses, as members of the class's Inputs.
   struct Bound {
     std::string name;
     int64_t low = 1;
@@ -74,13 +74,14 @@ struct CompiledModel {
 // An error names all operators that cannot be compiled, with their places.
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
                                            const CompileModelOptions& options);
-// A module for each choice of options.bounds, of which the last varies fastest.
+// As above, for dimensions with bounds: `variants` has a module for each
+// combination of sizes in options.bounds, of which the last one varies fastest.
 absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
                                            const CompileModelOptions& options);
 
-// A run of a test.
+// A run in a test, with the expected outputs.
 struct TestCase {
-  std::vector<int64_t> dims;  // of options.bounds
+  std::vector<int64_t> dims;  // the sizes of options.bounds
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
 };

@@ -12,9 +12,9 @@
 
 namespace baton {
 
-// The pairs in `text`, the value of `flag`. `form` is the form of a pair, with
-// the separator between its two names: `OUT:IN`, `NAME=N`. The last separator
-// of a pair counts.
+// The pairs in `text`, the value of the flag `flag`. `form`, such as `OUT:IN`
+// or `NAME=N`, is the form of a pair in messages, and has the separator. Each
+// pair is split at its last separator.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseFlagPairs(
     absl::string_view flag, absl::string_view form, absl::string_view text);
 

@@ -70,7 +70,7 @@ absl::StatusOr<std::optional<GuiltyRewrites>> FindGuiltyRewrites(
     if (is_bad) break;
     if (bad == kMaxRewrites) return std::nullopt;
     good = bad;
-    // The failure may need all rewrites: past the first doublings, asks at once.
+    // The failure may need all rewrites: tries all after some doublings.
     bad = bad < 1024 ? 2 * bad : kMaxRewrites;
   }
   while (bad - good > 1) {

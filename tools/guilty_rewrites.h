@@ -15,11 +15,12 @@
 namespace baton {
 
 struct GuiltyRewrites {
-  // With the rewrites up to this one the pass fails, with one less it does not.
+  // The pass fails with rewrites 1 to `last`, and not with one fewer.
   int64_t last = 0;
-  // True if the pass fails with this one alone.
+  // True if the pass fails with the rewrite `last` alone.
   bool alone = false;
-  // For --rewrites of the whole run: `FuseOps#2:7`, or `FuseOps#2:0-7`.
+  // The value of --rewrites that shows the failure in the whole run:
+  // `FuseOps#2:7` or `FuseOps#2:0-7`.
   std::string selection;
 };
 

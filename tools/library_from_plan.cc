@@ -85,7 +85,7 @@ tir::PrimFunc WithLanesInside(const tir::PrimFunc& function) {
     if (!absl::StartsWith(position.var->name(), "k")) continue;
     const tir::LoopRef& lane = (*loops)[loops->size() - 2];
     if (!schedule.Reorder({position, lane}).ok()) continue;
-    // It stays a fold where that is refused.
+    // A fold for which the step is refused stays as it is.
     static_cast<void>(schedule.DecomposeReduction(*block, position).ok());
   }
   return schedule.function();

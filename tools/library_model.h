@@ -1,8 +1,8 @@
-// LibraryModel: a model as steps on places in memory, of which a library is
-// written (compile_model.h).
+// LibraryModel: the steps and the memory of a model, from which compile_model.h
+// writes a C++ library.
 //
-// A step is a call of a function of loops, or a source with the kernels of the
-// executor (backend/cpu/step_source.h).
+// A step is a call of a function of loops, or C++ source that uses the kernels
+// of the executor (backend/cpu/step_source.h).
 
 #ifndef BATON_TOOLS_LIBRARY_MODEL_H_
 #define BATON_TOOLS_LIBRARY_MODEL_H_
@@ -31,7 +31,7 @@ enum class LibrarySpace { kInput, kOutput, kConstant, kArena };
 struct LibrarySlot {
   LibrarySpace space = LibrarySpace::kArena;
   int index = 0;  // among the inputs, outputs or constants
-  // In the arena, or in the input, output or constant.
+  // In bytes, in the arena, or in the input, output or constant.
   int64_t offset = 0;
   DType dtype;
   std::vector<int64_t> shape;
@@ -41,11 +41,14 @@ struct LibrarySlot {
 struct LibraryStep {
   std::string kernel;  // `conv.blocked16+bias`
   std::string origin;  // lines: the places in the model
-  int function = -1;   // among the functions, of loops; or
+  // The number of a function of loops in LibraryModel::functions; or -1, and
+  // `source` has a value.
+  int function = -1;
   std::optional<cpu::StepSource> source;
   // The operands of the source, or of the function's buffers; results last.
   std::vector<LibrarySlot> slots;
-  // Bytes for one thread, and the place of those for all threads.
+  // The bytes for one thread, and the offset in the arena of the workspaces of
+  // all threads.
   int64_t workspace_bytes = 0;
   int64_t workspace_offset = 0;
   double flops = 0;
@@ -54,16 +57,16 @@ struct LibraryStep {
 
 struct LibraryModel {
   std::vector<LibraryStep> steps;
-  // The numbers of the first steps of each variant: a library of a model with
-  // bounded dimensions has a variant for each of their values.
+  // The number of the first step of each variant. A model with bounded
+  // dimensions has a variant for each combination of sizes.
   std::vector<size_t> variants = {0};
   std::vector<tir::CppFunction> functions;
   std::vector<tir::CppEmitted> emitted;  // of `functions`
   std::vector<LibrarySlot> inputs;
   std::vector<LibrarySlot> outputs;
   std::vector<Tensor> constants;  // each once
-  // Inputs and outputs that are kept in the arena: bytes that the last run left
-  // (`from`) become those of the next one (`to`).
+  // An output that is an input of the next run. Both are in the arena; the
+  // bytes of the output, at `from`, are copied to the input, at `to`.
   struct State {
     int output = 0;
     int input = 0;
@@ -80,18 +83,20 @@ struct LibraryModel {
   // The number of an equal constant, added if it is new.
   int ConstantIndex(const Tensor& value);
 
+  // The numbers of constants by their first bytes, for ConstantIndex().
   FlatHashMap<std::string, std::vector<int>> constants_by_start;
 };
 
 struct LibraryModelOptions {
-  // Outputs that are inputs of the next run: see PlaceState().
+  // Pairs of an output and the input that it is in the next run: see
+  // PlaceState().
   std::vector<std::pair<int, int>> state;
-  // The most parts into which threads divide a step.
+  // The largest number of parts into which threads divide a step.
   int max_parts = 1;
 };
 
-// The steps of the executor's plan of @main of a module of Relay. What has no
-// kernel as source becomes loops. An error names all operators that have
+// The steps of the executor's plan for @main of a module of Relay. Steps whose
+// kernel has no C++ source become loops. An error names all operators that have
 // neither, with their places.
 absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options);
@@ -103,15 +108,16 @@ absl::StatusOr<LibraryModel> LibraryFromLoops(const IRModule& module);
 // True if `module` has functions of loops.
 bool HasLoops(const IRModule& module);
 
-// One model of several, which have the same inputs and outputs, of other shapes.
-// Those of the last one are taken as the largest.
+// Merges the variants of a model, whose inputs and outputs differ in shape
+// only. The last variant must have the largest shapes.
 LibraryModel MergeVariants(std::vector<LibraryModel> models);
 
-// Gives state its places, behind the rest of the arena.
+// Places the inputs and outputs of options.state in the arena, after all else.
 absl::Status PlaceState(const LibraryModelOptions& options,
                         LibraryModel& model);
 
-// The passes from blocks to flat loops.
+// The text of the pipeline that lowers functions with blocks to loops over flat
+// memory.
 extern const char kLoopLowering[];
 
 // `float32[4,8]`

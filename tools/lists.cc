@@ -251,7 +251,7 @@ absl::Status CheckRules(const std::vector<std::string>& files,
                         std::ostream& out) {
   BATON_ASSIGN_OR_RETURN(std::vector<relay::RewriteRule> rules,
                          LoadRules(files));
-  // Those of passes only if the files have them.
+  // Rules of passes are checked only if the files have them.
   rules.erase(std::remove_if(rules.begin(), rules.end(),
                              [&](const relay::RewriteRule& rule) {
                                return !rule.passes.empty() &&

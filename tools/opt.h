@@ -272,8 +272,8 @@ struct OptJob {
   std::string name;  // of the input, for messages
   std::vector<InputModule> modules;
   PreparedRun prepared;
-  // True if the input is so small that it may stay in memory during the run:
-  // where nothing changed, nothing is to be checked.
+  // True if the input is small enough to stay in memory during the run, so that
+  // a result that is the unchanged input is not checked.
   bool is_small = false;
 };
 

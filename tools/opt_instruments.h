@@ -101,7 +101,7 @@ class RunInstruments {
   std::shared_ptr<RemarkInstrument> remarks_;
   // True after the first remark.
   std::shared_ptr<bool> any_remark_ = std::make_shared<bool>(false);
-  bool wants_remarks_ = false;  // reports some on standard error
+  bool wants_remarks_ = false;  // --remarks writes to standard error
   std::string remarks_flag_;
   bool shows_statistics_ = false;
   std::shared_ptr<HistoryRecorder> recorder_;

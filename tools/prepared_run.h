@@ -24,9 +24,9 @@
 
 namespace baton {
 
-// Adds the rules of `files` to the linked ones, and returns all: first those
-// that belong to no pass. An error if a rule is wrong, or belongs to a pass that
-// applies no rules.
+// Adds the rules of `files` to the linked ones, and returns all rules, first
+// the ones that belong to no pass. An error if a rule is wrong, or belongs to a
+// pass that applies no rules.
 absl::StatusOr<std::vector<relay::RewriteRule>> LoadRules(
     const std::vector<std::string>& files);
 

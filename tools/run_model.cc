@@ -83,7 +83,7 @@ struct Model {
   // The compiled model and its memory; null if the evaluator runs it.
   Session* session = nullptr;
   std::unique_ptr<Session> owned_session;
-  // Of --dims: has the sessions of all sizes.
+  // For --dims: has the sessions of all sizes.
   std::unique_ptr<BoundedSession> bounded;
   std::unique_ptr<WorkerPool> pool;
   std::unique_ptr<Shadow> shadow;  // of --shadow

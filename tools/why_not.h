@@ -18,8 +18,8 @@
 
 namespace baton {
 
-// After each run of Rewrite, and of a pass that applies one of the rules,
-// reports the nodes at which the rule could match and does not: the longest
+// After each run of Rewrite, or of another pass that applies one of the rules,
+// reports the nodes at which a rule could match and does not: the longest
 // partial match and why it ended, or the reason with which the rule declined:
 //
 //   net.relay:4:3: note: rule sigmoid: matched 2 of 11 parts, then argument 1

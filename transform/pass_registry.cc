@@ -140,7 +140,7 @@ absl::StatusOr<PassFactory> PassRegistry::Factory(
 absl::StatusOr<PassInfo> PassRegistry::Info(absl::string_view name) const {
   BATON_ASSIGN_OR_RETURN(const Entry* entry, Lookup(name));
   if (!entries_.Contains(name)) {
-    // Nobody knows the options that make the pass call itself so.
+    // The options with which the pass has that name are unknown.
     BATON_ASSIGN_OR_RETURN(const Pass pass, entry->factory.Prototype());
     PassInfo info = pass.info();
     info.name = std::string(name);

@@ -253,10 +253,10 @@ int RunGather(const executor::StepCall& call) {
   return 0;
 }
 
-// Packs a weight whose blocks of `size` floats each have their places before and
-// after. In the memory of the weight, if nothing else holds that; else in new
-// memory, and the pages of the weight are released if they are a file's. An
-// error only where there is no memory.
+// Packs a weight of blocks of `size` floats, of which each stays in its place.
+// Packs in the memory of the weight if nothing else refers to it; otherwise in
+// new memory, and releases the pages of the weight if they are of a file. The
+// only error is that there is no memory.
 absl::StatusOr<Tensor> PackBlocks(
     Tensor weight, int64_t size, bool is_mapped,
     absl::FunctionRef<void(const float* from, float* to)> pack) {

@@ -38,17 +38,17 @@ struct EpilogueOperands {
 };
 
 // The parameters of nn.conv2d in NCHW with a constant weight in OIHW, and of
-// nn.conv1d in NCW and OIW, of any types; nullopt for others.
+// nn.conv1d in NCW and OIW, for any element types; nullopt for other nodes.
 std::optional<kernels::blocked::ConvParams> ConvShapeOf(const GraphNode& node,
                                                         const Graph& graph);
 
 // The parameters of nn.conv2d of float32 in NCHW with a constant weight in
-// OIHW, and of nn.conv1d in NCW and OIW; nullopt for others.
+// OIHW, and of nn.conv1d in NCW and OIW; nullopt for other nodes.
 std::optional<kernels::blocked::ConvParams> ConvParamsOf(const GraphNode& node,
                                                          const Graph& graph);
-// Packs the weight, in place if nothing else holds it and it has whole blocks;
-// sets params.finite_weights. If `is_mapped`, the weight is in a mapped file,
-// whose pages are released.
+// Packs the weight: in place if `weight` is its only reference and it has whole
+// blocks, otherwise in new memory. Sets params.finite_weights. If `is_mapped`,
+// the weight is in a mapped file, whose pages are released.
 absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
                                 kernels::blocked::ConvParams& params);
 
@@ -58,14 +58,15 @@ std::optional<kernels::blocked::MatmulParams> MatmulParamsOf(
     const GraphNode& node, const Graph& graph);
 // True if the weight's rows are the columns of the product.
 bool HasTransposedWeight(const GraphNode& node);
-// As PackConv().
+// Packs the weight of a product; `transposed` is HasTransposedWeight() of its
+// node. Memory and pages are as for PackConv().
 absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
                                   bool transposed,
                                   const kernels::blocked::MatmulParams& params);
 
-// Products of float32 matrices of which both are computed: nn.batch_matmul,
-// nn.dense and nn.matmul without a transposed first operand. The second one is
-// packed in each run, so few rows are not worth it: then nullopt.
+// A product of two float32 matrices that are both computed: nn.batch_matmul,
+// and nn.dense and nn.matmul without a transposed first operand. The second
+// operand is packed in each run.
 struct ProductChoice {
   kernels::blocked::MatmulParams params;
   int64_t batch = 1;
@@ -74,7 +75,10 @@ struct ProductChoice {
   int64_t b_step = 0;
   bool transposed = false;
 };
+// Products of fewer rows do not repay the packing.
 inline constexpr int64_t kFewRows = 8;
+// The product that `node` computes; nullopt for other nodes, and for products
+// of fewer than `least_rows` rows.
 std::optional<ProductChoice> ProductOf(const GraphNode& node,
                                        const Graph& graph,
                                        int64_t least_rows = kFewRows);
@@ -123,7 +127,8 @@ KernelChoice ToBlockedStep(const kernels::blocked::Kernels& kernels,
 KernelChoice ToPlanarStep(const kernels::blocked::Kernels& kernels,
                           const TensorShape& planar, int x, int y);
 
-// A step that one of the functions above made; nullopt for others.
+// The C++ source of a step that one of the functions above made; nullopt for
+// other steps.
 std::optional<StepSource> BlockedStepSource(const executor::Step& step);
 
 // The blocked form of a planar map.

@@ -1,4 +1,4 @@
-// Programs of text with weights, for tests of this package.
+// Parses modules and binds random weights, for tests of this package.
 
 #ifndef BATON_BACKEND_CPU_BOUND_WEIGHTS_H_
 #define BATON_BACKEND_CPU_BOUND_WEIGHTS_H_

@@ -149,7 +149,7 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
   auto state = std::make_shared<State>();
   state->options = options;
   state->options.refused = nullptr;
-  // What does not depend on sizes is folded once.
+  // Folds once all that does not depend on sizes.
   if (!options.pipeline.empty()) {
     BATON_ASSIGN_OR_RETURN(
         module, RunNamedPipeline(options.pipeline, std::move(module)));

@@ -10,9 +10,9 @@
 //   BATON_ASSIGN_OR_RETURN(Session* const session, sessions->For({images}));
 //   BATON_RETURN_IF_ERROR(session->Run({images}, {scores}));
 //
-// Each combination of sizes has a plan of its own, which is made when it is
-// first asked for. All of them share the packed weights, and the plans of a
-// session share one arena, which is that of the largest sizes.
+// Each combination of sizes has a plan of its own, which is made when inputs
+// first have these sizes. All plans share the packed weights. The plans of a
+// session share one arena, which is large enough for the largest sizes.
 
 #ifndef BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_
 #define BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_
@@ -43,11 +43,12 @@ struct DimBound {
 // Parses `batch=1..64,length=128`.
 absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text);
 
-// Immutable to its users; copies share it, and threads may.
+// A compiled model for all sizes within bounds. Copies share its plans. Several
+// threads may use it at the same time.
 class BoundedExecutable {
  public:
   // Compiles for the largest sizes. Errors: a dimension of an input has no
-  // bounds, a bound is no dimension of an input.
+  // bounds, `bounds` has a name that no dimension of an input has.
   static absl::StatusOr<BoundedExecutable> Compile(
       IRModule module, std::vector<DimBound> bounds,
       const CompileOptions& options);
@@ -58,11 +59,12 @@ class BoundedExecutable {
 
   // The sizes of the dimensions of bounds(), in their order, of inputs with
   // these shapes. Errors: a size is outside of its bounds, a dimension has two
-  // sizes, an input has another rank or number.
+  // sizes, the rank of an input or the number of inputs is wrong.
   absl::StatusOr<std::vector<int64_t>> SizesOf(
       absl::Span<const TensorView> inputs) const;
 
-  // The executable for sizes within the bounds; made once.
+  // The executable for these sizes of the dimensions of bounds(). The first
+  // call compiles it.
   absl::StatusOr<Executable> At(const std::vector<int64_t>& sizes) const;
 
  private:
@@ -73,7 +75,7 @@ class BoundedExecutable {
   std::shared_ptr<State> state_;
 };
 
-// The memory of one run at a time, at any size.
+// The memory of one run at a time, for any sizes within the bounds.
 class BoundedSession {
  public:
   static absl::StatusOr<std::unique_ptr<BoundedSession>> Create(
@@ -84,8 +86,8 @@ class BoundedSession {
   // but that of the sizes.
   absl::StatusOr<Session*> For(absl::Span<const TensorView> inputs);
 
-  // The memory of the arena. A plan for smaller sizes that needs more, which
-  // other tiles may do, has memory of its own.
+  // The memory of the shared arena. A plan for smaller sizes may have other
+  // tiles and need more memory; then it has an arena of its own.
   int64_t arena_bytes() const { return arena_bytes_; }
 
  private:

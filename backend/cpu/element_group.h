@@ -50,12 +50,13 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
                                         absl::Span<const GroupCall> calls,
                                         const TensorShape& shape, int result);
 
-// A step of ElementStep, as loops over vectors; nullopt for other steps.
+// The C++ source, loops over vectors, of a step that ElementStep() made;
+// nullopt for other steps.
 std::optional<StepSource> ElementStepSource(const executor::Step& step);
 
-// Definitions that sources with StepSource::kElements use, and those with kMath.
-// They are in the namespace of a library, whose `rt` and `math` are those of
-// tir/codegen.
+// Definitions that sources with StepSource::kElements use, and further ones for
+// those with StepSource::kMath, too. A library has them in its namespace,
+// behind the namespaces `rt` and `math` of tir/codegen.
 extern const char kElementsText[];
 extern const char kElementsMathText[];
 

@@ -57,16 +57,19 @@ struct CompileOptions {
   // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
   // were before packing.
   bool keep_graph = false;
-  // Packed weights that several compilations of a model share, or null; see
-  // bounded_executable.h. Used during Compile only.
+  // If not null, receives and provides the packed weights that several
+  // compilations of a model share (bounded_executable.h). Used during Compile
+  // only.
   cpu::SharedWeights* shared_weights = nullptr;
-  // The bytes of a mapped file that may have weights of the module, whose pages
-  // are released as they are packed.
+  // The bytes of a mapped file. Pages of the file that have weights of the
+  // module are released as the weights are packed.
   absl::string_view mapped_file = {};
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
-  // Not null: receives the module if it has no plan. So the caller can give away
-  // its own reference, and weights are packed in place.
+  // If not null, receives the module that was given to Compile if no graph can
+  // be made of it, otherwise an empty one. So a caller that evaluates such
+  // modules can move its only reference to Compile, which then packs weights in
+  // place.
   IRModule* refused = nullptr;
   // For files of executables: receives, or has, the packed constants; not null
   // during Compile only. The origins of the calls, in order.
@@ -125,7 +128,7 @@ class Executable {
   const executor::Plan& plan() const { return impl_->plan; }
   // The sources to which the numbers in StepNote::sources refer.
   const std::vector<Source>& sources() const { return impl_->sources; }
-  // In the order in which they ran.
+  // The parts of compilation, in the order in which they ran.
   const std::vector<Phase>& phases() const { return impl_->phases; }
   // Null without CompileOptions::keep_graph.
   const cpu::Graph* graph() const { return impl_->graph.get(); }
@@ -160,9 +163,10 @@ class Executable {
 absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
                                           IRModule module);
 
-// Compiles a typed module. Weights that nothing else holds are released as they
-// are packed, if `module` is moved here. Errors name places: dimensions that are not numbers,
-// what has no place in a dataflow (backend/cpu/graph.h).
+// Compiles a typed module. If `module` is moved here, weights without other
+// references are released as they are packed. Errors, with places: dimensions
+// that are not numbers, nodes that have no place in a dataflow
+// (backend/cpu/graph.h).
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options);
 

@@ -1384,7 +1384,7 @@ class Lowering {
   // Tensors that are no maps, and of which views are maps.
   FlatHashMap<int, TensorShape> map_shapes_;
   std::vector<std::vector<int>> consumers_;  // of tensors
-  // Of tensors: the consumers that have no packed form of it.
+  // The consumers of each tensor that have no packed form of it.
   std::vector<size_t> num_unpacked_;
   std::vector<bool> is_claimed_;  // of nodes: an epilogue computes them
   std::vector<int> group_of_;     // of nodes

@@ -23,25 +23,27 @@ struct LowerOptions {
   bool fuse = true;
   // Receives, or has, what is packed; may be null.
   PackedConstants* packed = nullptr;
-  // Has, and receives, the weights that several lowerings share; may be null.
+  // If not null, provides and receives the packed weights that several
+  // lowerings share.
   SharedWeights* shared = nullptr;
-  // The bytes of a mapped file: pages of weights in it are released as these are
-  // packed.
+  // The bytes of a mapped file. Pages of the file that have weights are
+  // released as the weights are packed.
   absl::string_view mapped_file = {};
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
-  // For libraries: each step is a region, has a source (SourceOf), or is a
-  // fallback.
+  // Uses only kernels that have a C++ source (SourceOf), for libraries. All
+  // other steps are regions and fallbacks.
   bool only_sources = false;
 };
 
-// The plan of `graph`. Its sources are numbers of nodes of the graph. Weights
-// are released as they are packed, and packed in place where nothing but `graph`
-// holds them.
+// The plan of `graph`. StepNote::sources of its steps are numbers of nodes of
+// the graph. Weights are released as they are packed; weights to which only
+// `graph` refers are packed in place.
 absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
                                           const LowerOptions& options);
 
-// A step of a plan of LowerGraph as C++; nullopt for fallbacks and the like.
+// The C++ source of a step of a plan that LowerGraph() made; nullopt for steps
+// without one, such as fallbacks.
 std::optional<StepSource> SourceOf(const executor::Step& step);
 
 }  // namespace baton::cpu

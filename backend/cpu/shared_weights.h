@@ -13,8 +13,11 @@
 
 namespace baton::cpu {
 
-// A packed weight for each weight, number of groups and form. It keeps the
-// weights, by whose memory it knows them.
+// A packed weight for each weight, number of groups and form. Weights are
+// compared by their addresses, so this object keeps them alive. `groups` is -1
+// for products. `form` selects one of two packed layouts: true for a transposed
+// weight of a product, planar input of a convolution, or signed data of a
+// convolution of bytes.
 class SharedWeights {
  public:
   // Null if the weight has not been packed.

@@ -18,7 +18,8 @@
 namespace baton::cpu {
 
 struct StepSource {
-  // Texts that precede (runtime/kernels/blocked/kernel_texts.h); bits.
+  // The texts on which the source depends
+  // (runtime/kernels/blocked/kernel_texts.h); a set of bits.
   enum Text : unsigned {
     kVector = 1,
     kConv = 2 | kVector,
@@ -30,15 +31,18 @@ struct StepSource {
     kMath = 128,     // runtime/kernels/internal/math.h
   };
   unsigned texts = 0;
-  // Definitions that the statements use. `@N@` is a number of these definitions.
+  // Definitions that the statements use. The writer of a library replaces `@N@`
+  // by a number, in the definitions and in the statements.
   std::string definitions = {};
-  // Compute the items [begin, end). `@0@` is a pointer to the first operand,
-  // and so on; inputs come first. `workspace` is that of StepCall.
+  // Statements that compute the items of work [begin, end). `@0@` is replaced
+  // by a pointer to the first operand, `@1@` by one to the second, and so on,
+  // inputs before outputs. `workspace` is that of StepCall.
   std::string statements = {};
+  // The number of items of work.
   int64_t items = 1;
 };
 
-// --- Texts of values ---------------------------------------------------------
+// --- Values as C++ -----------------------------------------------------------
 
 inline std::string CppText(const std::string& text) { return text; }
 inline std::string CppText(const char* text) { return text; }

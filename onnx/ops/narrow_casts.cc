@@ -42,7 +42,7 @@ Expr ToExponent(const Expr& x, bool saturates, absl::string_view rounding) {
     return relay::Const(Tensor::Scalar<int32_t>(value));
   };
   const Expr shift = integer(23);
-  // Those of NaN would be beyond the largest integer once they are rounded.
+  // The bits of NaN would exceed the largest integer once they are rounded.
   const Expr bits = relay::Minimum(
       relay::BitwiseAnd(relay::Reinterpret(x, kInt32), integer(0x7fffffff)),
       integer(0x7f800000));

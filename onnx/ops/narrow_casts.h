@@ -13,15 +13,16 @@
 namespace baton::onnx {
 
 // `x`, of elements `from`, rounded to values of `format`, as float32. Values
-// beyond the largest become it if `saturates`, or if the format has no NaN;
-// otherwise infinity or NaN.
-// `rounding` is that of exponents alone: "up", "down" or "nearest". All other
-// formats round to nearest, ties to even.
+// outside of the finite range become the nearest end of the range if
+// `saturates`, or if the format has no NaN; otherwise they become infinity or
+// NaN. `rounding` is for a format of exponents alone (float8e8m0): "up", "down"
+// or "nearest". All other formats round to nearest, ties to even.
 absl::StatusOr<Expr> ToNarrowFloat(const Expr& x, DType from,
                                    const NarrowFloat& format, bool saturates,
                                    absl::string_view rounding = "up");
 
-// The lowest `bits` of integers, or of what casts of floats give, in `dtype`.
+// `x`, of integers or floats, cast to integers of `bits` bits, stored as
+// `dtype`. The integers keep the lowest bits of the values.
 Expr ToNarrowInteger(const Expr& x, DType dtype, int bits);
 
 }  // namespace baton::onnx

@@ -27,14 +27,14 @@
 namespace baton {
 
 struct EvaluateOptions {
-  // The limit of the depth of calls of functions; exceeding it is an error. If
-  // it is given, tail calls count. Otherwise it is kMaxCallDepth, and tail calls
-  // do not count, since they need no memory: of rounds of a loop there may be
-  // `limits.max_calls`.
+  // The limit of the depth of calls of functions; exceeding it is an error. A
+  // limit that is given counts tail calls, too. The default is kMaxCallDepth
+  // without tail calls, which need no memory: so the rounds of a loop are
+  // limited by the setting `limits.max_calls` only (base/limits.h).
   std::optional<int64_t> max_call_depth = std::nullopt;
   static constexpr int64_t kMaxCallDepth = 1'000'000;
-  // The limit of the number of activations; exceeding it is an error. That of
-  // `limits.max_calls` applies, too.
+  // The limit of the number of activations; exceeding it is an error. The
+  // setting `limits.max_calls` limits them, too.
   int64_t max_calls = std::numeric_limits<int64_t>::max();
   // If not null, caches the results of calls of operators.
   KernelCache* cache = nullptr;

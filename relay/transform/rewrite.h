@@ -46,10 +46,10 @@ struct OwnRules {
   std::vector<std::string> without = {};
 };
 
-// A function pass that applies the rules that belong to it: those of
-// RuleRegistry::RulesOf(info.name) when it first runs. `info` promises no more
-// than the weakest of those that are linked in with the pass; others may weaken
-// it.
+// A function pass that applies the rules that belong to it:
+// RuleRegistry::RulesOf(info.name), read when the pass first runs. `info` must
+// promise no more than the weakest rule that is linked in with the pass. Rules
+// that are added later may weaken the promise.
 Pass OwnRulesPass(PassInfo info, OwnRules rules = {}, PassOptions options = {});
 
 }  // namespace baton::relay

@@ -37,8 +37,9 @@ absl::StatusOr<Tensor> Mean(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params);
 absl::StatusOr<Tensor> Min(const Tensor& x, const ReduceParams& params);
 
-// As these, of [outer, extent, inner] floats along the second dimension.
-// Allocates nothing. Results do not depend on how `outer` is divided.
+// Reduces [outer, extent, inner] floats along the second dimension, as the
+// functions above do. Allocates nothing. Results are the same if `outer` is
+// divided among several calls.
 enum class FloatReduction { kSum, kMean, kMax, kMin };
 void ReduceInto(FloatReduction reduction, const float* x, int64_t outer,
                 int64_t extent, int64_t inner, float* y);

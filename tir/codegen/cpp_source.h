@@ -51,8 +51,8 @@ struct CppSourceOptions {
   int64_t max_stack_bytes = 4096;
   // Text that precedes all else, compiled without `isa`.
   std::string before;
-  // Text that precedes the functions, in their namespace, and whether it uses
-  // the vector mathematics.
+  // Text that precedes the functions, in their namespace. `prelude_uses_math`
+  // is true if it uses the vector mathematics.
   std::string prelude;
   bool prelude_uses_math = false;
   // Text that follows the functions, in their namespace.

@@ -1374,7 +1374,7 @@ void ScriptPrinter::PrintFor(const ForNode* loop) {
     grid.push_back(l);
     grid_vars.Insert(l->loop_var().get());
   }
-  // What the header uses and nothing defines is declared before it.
+  // Variables that the header uses and nothing defines are declared before it.
   std::vector<std::string> extents;
   std::string range;
   if (grid.size() > 1) {

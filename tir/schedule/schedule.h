@@ -88,7 +88,8 @@ class Schedule {
   absl::StatusOr<std::vector<BlockRef>> GetOutputBlocks(
       const BlockRef& scope) const;
 
-  // Decisions. Without one each has a fixed result; the trace has the result.
+  // Steps that decide. Each returns `decision` or, if that is not given, a
+  // fixed result. The trace records the result.
   absl::StatusOr<int64_t> SampleCategorical(
       const std::vector<int64_t>& candidates, const std::vector<double>& probs,
       std::optional<int> decision = {});
@@ -133,7 +134,8 @@ class Schedule {
                                 bool preserve_unit_loops = false,
                                 int index = -1);
 
-  // No consumers: all of them.
+  // Copies of buffers. The copy is for `consumer_blocks`, or for all consumers
+  // if there are none.
   absl::StatusOr<BlockRef> CacheRead(
       const BlockRef& block, int read_buffer_index,
       const std::string& storage_scope,
@@ -142,7 +144,7 @@ class Schedule {
       const BlockRef& block, int write_buffer_index,
       const std::string& storage_scope,
       const std::vector<BlockRef>& consumer_blocks = {});
-  // Maps of indices are text: `lambda i, j: (j, i)`.
+  // `index_map` is text: `lambda i, j: (j, i)`.
   absl::StatusOr<BlockRef> ReindexCacheRead(const BlockRef& block,
                                             int read_buffer_index,
                                             const std::string& storage_scope,
@@ -151,7 +153,7 @@ class Schedule {
                                              int write_buffer_index,
                                              const std::string& storage_scope,
                                              const std::string& index_map);
-  // The blocks that read into the copy and that write it back.
+  // Returns the block that fills the copy, and the one that writes it back.
   absl::StatusOr<std::vector<BlockRef>> CacheInplace(
       const BlockRef& block, int read_buffer_index,
       const std::string& storage_scope);
@@ -188,7 +190,8 @@ class Schedule {
   absl::Status Tensorize(const BlockRef& block, const std::string& intrin,
                          bool preserve_unit_iters = true);
 
-  // `pad_value` is a number, text such as `T.int8(0)` or a map, or none.
+  // `pad_value` is a number, text such as `T.int8(0)`, the text of a map of the
+  // new indices, or none.
   absl::Status TransformLayout(const BlockRef& block, AccessKind kind,
                                int buffer_index, const std::string& index_map,
                                AttrValue pad_value = {},

@@ -25,9 +25,9 @@ struct ScheduleOptions {
   }
 };
 
-// Takes the steps on one function of the module. A step is an execution of its
-// own, `tir.Schedule.split{steps=[...]}`, which instruments, bisection and
-// `--skip_execution` number and name.
+// Takes the steps on one function of the module. Each step is an execution of a
+// pass, `tir.Schedule.split{steps=[...]}`, with a number of its own for
+// instruments, bisection and `--skip_execution`.
 Pass SchedulePass(ScheduleOptions options);
 
 }  // namespace baton::tir

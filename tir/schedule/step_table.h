@@ -19,10 +19,10 @@ struct StepResult {
   // Nodes of the new function that the step made.
   std::vector<Block> blocks;
   std::vector<For> loops;
-  // The result of a step that decides (`sample_perfect_tile`): factors, a
-  // candidate, a place.
+  // The result of a step that decides, such as `sample_perfect_tile`: factors,
+  // a candidate, or a location.
   std::vector<int64_t> values;
-  // The parameter "decision" with which such a step has this result again.
+  // The value of the parameter "decision" that gives this result again.
   AttrValue decision;
 };
 

@@ -25,8 +25,9 @@ struct AddedLowerPassesOptions {
   }
 };
 
-// Phase 3 has the passes of all higher numbers, too. The setting is a list of
-// pairs, each a phase and the text of a pipeline.
+// Runs the pipelines that the setting `tir.add_lower_pass` has for the phase.
+// The setting is a list of pairs, each a phase and the text of a pipeline.
+// Phase 3 runs the pipelines of all higher phases, too.
 Pass AddedLowerPasses(AddedLowerPassesOptions options);
 
 }  // namespace baton::tir

@@ -10,8 +10,8 @@
 
 namespace baton::tir {
 
-// SplitHostDevice, after AnnotateDeviceRegions, then makes kernels of whole
-// functions.
+// After this pass and AnnotateDeviceRegions, SplitHostDevice makes a kernel of
+// a whole function.
 Pass DecorateDeviceScope();
 
 }  // namespace baton::tir

@@ -1,5 +1,5 @@
-// InjectRollingBuffer: keeps in a small buffer only what later steps of a loop
-// use again.
+// InjectRollingBuffer: keeps in a small buffer only the elements that later
+// iterations of a loop use again.
 //
 //   for i in range(2):                    T.realize(B[0:6], "")
 //       T.realize(B[i * 4:i * 4 + 6])     for i in range(2):
@@ -14,10 +14,9 @@
 
 namespace baton::tir {
 
-// For buffers that are realized with the attribute `rolling_buffer_scope`
-// inside of the realization. The buffer is then realized around the outermost
-// loop that moves its region; elements that the step before computed are not
-// computed again.
+// Changes buffers whose realization has the attribute `rolling_buffer_scope`
+// inside. The buffer is then realized around the outermost loop that moves its
+// region, and no iteration computes elements that an earlier one computed.
 Pass InjectRollingBuffer();
 
 }  // namespace baton::tir

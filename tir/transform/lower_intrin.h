@@ -1,5 +1,5 @@
 // LowerIntrin: computes flooring divisions by truncating ones, shifts and
-// masks, and functions by those of the target.
+// masks, and mathematical functions by those of the target.
 //
 //   i // 4      T.shift_right(i, 2)
 //   i % 4       T.bitwise_and(i, 3)
@@ -16,9 +16,9 @@
 namespace baton::tir {
 
 // Where the signs of operands are not known, corrects the truncated result.
-// Each function must have a target. For llvm, products of floating-point
-// numbers are added with one rounding. Calls stay where the target has no rule:
-// all of targets other than llvm and c.
+// Each function must have a target. For llvm, a floating-point multiplication
+// and addition become a call that rounds once. A call for which the target has
+// no rule stays; targets other than llvm and c have no rules.
 Pass LowerIntrin();
 
 }  // namespace baton::tir

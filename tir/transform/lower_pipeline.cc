@@ -7,17 +7,17 @@ namespace {
 // Settings of the reference's lowering. The steps below name them.
 [[maybe_unused]] const ConfigKey<bool> kSettings[] = {
     {"tir.disable_vectorize", false,
-     "tir.lower makes loops of vectorized loops."},
+     "tir.lower makes vectorized loops serial."},
     {"tir.disable_storage_rewrite", false,
      "tir.lower gives each buffer memory of its own."},
     {"tir.use_async_copy", false,
-     "tir.lower makes asynchronous copies calls of the device."},
+     "tir.lower lowers asynchronous copies to calls of the device."},
     {"tir.instrument_bound_checkers", false,
      "tir.lower checks indices before stores."},
     {"tir.disable_cse_tir", false,
-     "tir.lower computes equal expressions where they are."},
+     "tir.lower does not eliminate common subexpressions."},
     {"tir.enable_equiv_terms_in_cse_tir", false,
-     "tir.lower computes equivalent expressions once, too."},
+     "tir.lower eliminates equivalent subexpressions, too."},
 };
 
 // The order is that of the reference's lowering of functions with blocks;
@@ -85,7 +85,7 @@ BATON_REGISTER_PIPELINE(
            "Vectors, before loops are unrolled."},
           {"WhenConfig{key=tir.disable_vectorize}"
            "(tir.VectorizeLoop{enable_vectorize=false})",
-           "What is left of vectorized loops are loops."},
+           "Vectorized loops become serial ones."},
           {"tir.InjectVirtualThread",
            "Virtual threads run one after the other."},
           {"tir.InjectDoubleBuffer",

@@ -151,13 +151,13 @@ class LimitChecker final : public Visitor {
   }
 
   const VerifyGPUCodeOptions limits_;
-  // Of the kernel.
+  // Counts of the current kernel.
   int depth_ = 0;
   int64_t local_bytes_ = 0;
   int64_t shared_bytes_ = 0;
   int64_t threads_ = 1;
   std::map<std::string, int64_t> extents_;
-  // Of the function.
+  // Counts of the function.
   int64_t kernels_ = 0;
   std::vector<std::string> errors_;
 };

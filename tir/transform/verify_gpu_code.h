@@ -44,7 +44,8 @@ struct VerifyGPUCodeOptions {
   }
 };
 
-// The error lists all that exceeds a limit, and threads with two extents.
+// The error lists all numbers that exceed a limit, and all thread indices that
+// have two extents.
 Pass VerifyGPUCode(VerifyGPUCodeOptions options = {});
 
 }  // namespace baton::tir

@@ -14,8 +14,8 @@
 
 namespace baton::kernels::blocked {
 
-// Channels are those of one group: in_channels is a multiple of 4 and
-// out_channels one of 16 where there are several.
+// Numbers of channels are those of one group. If there are several groups,
+// in_channels is a multiple of 4 and out_channels a multiple of 16.
 struct Int8ConvParams {
   int64_t batch = 1;
   int64_t groups = 1;
@@ -32,19 +32,21 @@ enum class Int8Isa { kPlain, kAvx2, kVnni };
 bool IsSupported(Int8Isa isa);
 Int8Isa BestInt8Isa();
 
-// Bytes of packed weights, which are aligned to 64.
+// The bytes of packed weights, which are aligned to 64.
 int64_t PackedInt8ConvSize(const Int8ConvParams& params);
 
 // Packs `weights` [groups * out_channels, in_channels, h.kernel, w.kernel], and
-// what is added to the sums of each channel before `bias`, which may be null.
+// the correction that Int8Conv() adds to the sums of each channel.
 void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
                          void* packed);
 
-// Items of work, and bytes that each caller lends, aligned to 64.
+// The number of items of work, and the bytes of workspace, aligned to 64, that
+// each call of Int8Conv() needs.
 int64_t Int8ConvItems(const Int8ConvParams& params);
 size_t Int8ConvWorkspaceSize(const Int8ConvParams& params);
 
-// y = the convolution + bias, of each channel; `bias` may be null.
+// Computes the items [begin, end) of y = the convolution + the bias of each
+// channel; `bias` may be null.
 void Int8Conv(const Int8ConvParams& params, Int8Isa isa, const void* x,
               const void* packed, const int32_t* bias, int32_t* y,
               void* workspace, int64_t begin, int64_t end);

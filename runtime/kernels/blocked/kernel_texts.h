@@ -1,8 +1,9 @@
-// The kernels as texts, of which shipped libraries have those that they need:
-// made by the build from the files of the kernels, without their includes and
-// their outer namespaces.
+// The source texts of the blocked kernels, which compiled libraries include as
+// needed. The build makes the texts from the files of the kernels, without
+// their includes and their outer namespaces.
 //
-// Whoever compiles them defines BATON_VECTOR_BYTES and the like (vector.inc).
+// A source must define BATON_VECTOR_BYTES and the other macros of vector.inc
+// before the texts.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_KERNEL_TEXTS_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_KERNEL_TEXTS_H_

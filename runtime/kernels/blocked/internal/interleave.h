@@ -1,4 +1,4 @@
-// Interleaves sixteen rows of floats: a part of what packing weights does.
+// Interleaves sixteen rows of floats, for packing weights.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_INTERLEAVE_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_INTERLEAVE_H_
