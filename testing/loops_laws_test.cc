@@ -97,13 +97,22 @@ constexpr Waiver kWaivers[] = {
 // Passes that make a part anew which is what it was: a constant, an index, a
 // comparison, the loop of a thread, the variable of a let that occurs twice.
 constexpr absl::string_view kNotNoOp[] = {
-    "tir.CompactBufferAllocation", "tir.ConvertSSA",
-    "tir.FlattenBuffer",           "tir.HoistExpression",
-    "tir.HoistIfThenElse",         "tir.InjectSoftwarePipeline",
-    "tir.InjectVirtualThread",     "tir.LiftThreadBinding",
-    "tir.NarrowDataType",          "tir.RemoveStoreUndef",
-    "tir.RenormalizeSplitPattern", "tir.Simplify",
-    "tir.SplitHostDevice",         "tir.StorageRewrite",
+    "tir.CompactBufferAllocation",
+    "tir.ConvertSSA",
+    "tir.FlattenBuffer",
+    "tir.HoistExpression",
+    "tir.HoistIfThenElse",
+    "tir.InjectSoftwarePipeline",
+    "tir.InjectVirtualThread",
+    "tir.LiftThreadBinding",
+    "tir.NarrowDataType",
+    "tir.RemoveAssume",
+    "tir.RemoveNoOp",
+    "tir.RemoveStoreUndef",
+    "tir.RenormalizeSplitPattern",
+    "tir.Simplify",
+    "tir.SplitHostDevice",
+    "tir.StorageRewrite",
     "tir.UnifyThreadBinding",
 };
 

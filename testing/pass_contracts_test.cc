@@ -167,7 +167,7 @@ TEST(PassContractsTest, IllOrderedPipelines) {
                        "ToANormalForm"));
   EXPECT_THAT(
       CheckContracts(
-          Pipeline("FuseOps,ConvertLayout{desired_layouts={nn.conv2d:[NHWC]}}"),
+          Pipeline("FuseOps,ConvertLayout{desired_layouts={nn.conv2d:[NHWC,default]}}"),
           Chain(), context),
       StatusIs(absl::StatusCode::kFailedPrecondition,
                "ConvertLayout needs no_primitive_functions, which FuseOps "

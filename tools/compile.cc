@@ -105,7 +105,10 @@ absl::StatusOr<std::map<std::string, DimRange>> ParseDims(
           absl::StrCat("--dims: ", name, "=", value,
                        " is no positive number, and no bounds such as 1..8"));
     }
-    dims[name] = range;
+    if (!dims.emplace(name, range).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--dims: ", name, " has two values"));
+    }
   }
   return dims;
 }

@@ -215,6 +215,9 @@ class ModelWriter {
       inputs_.push_back(
           {input_names.Unique(name), &model_.inputs[i], static_cast<int>(i)});
     }
+    for (const CompileModelOptions::Bound& bound : options_.bounds) {
+      dims_.push_back(input_names.Unique(absl::StrCat("dim_", bound.name)));
+    }
     tir::CppNames output_names;
     for (size_t i = 0; i < model_.outputs.size(); ++i) {
       const std::string name = i < options_.output_names.size()
@@ -265,16 +268,13 @@ class ModelWriter {
                       DescribeSlot(*member.slot), "\n");
     }
     if (is_const) {
-      for (const CompileModelOptions::Bound& bound : options_.bounds) {
-        absl::StrAppend(&text, "    std::int64_t ", DimMember(bound), ";  // ",
+      for (size_t i = 0; i < options_.bounds.size(); ++i) {
+        const CompileModelOptions::Bound& bound = options_.bounds[i];
+        absl::StrAppend(&text, "    std::int64_t ", dims_[i], ";  // ",
                         bound.low, " to ", bound.high, "\n");
       }
     }
     absl::StrAppend(&text, "  };\n");
-  }
-
-  static std::string DimMember(const CompileModelOptions::Bound& bound) {
-    return CppIdentifier(absl::StrCat("dim_", bound.name));
   }
 
   // Totals of the largest variant.
@@ -755,8 +755,9 @@ class ModelWriter {
       std::string args = "from, to, arena_, weights_";
       if (model_.variants.size() > 1) {
         absl::StrAppend(&text, "  std::int64_t variant = 0;\n");
-        for (const CompileModelOptions::Bound& bound : options_.bounds) {
-          const std::string dim = absl::StrCat("inputs.", DimMember(bound));
+        for (size_t i = 0; i < options_.bounds.size(); ++i) {
+          const CompileModelOptions::Bound& bound = options_.bounds[i];
+          const std::string dim = absl::StrCat("inputs.", dims_[i]);
           absl::StrAppend(&text, "  if (", dim, " < ", bound.low, " || ", dim,
                           " > ", bound.high,
                           ") return Error::kDimension;\n  variant = variant * ",
@@ -765,9 +766,10 @@ class ModelWriter {
         }
         absl::StrAppend(&args, ", variant");
       } else {
-        for (const CompileModelOptions::Bound& bound : options_.bounds) {
-          absl::StrAppend(&text, "  if (inputs.", DimMember(bound),
-                          " != ", bound.low, ") return Error::kDimension;\n");
+        for (size_t i = 0; i < options_.bounds.size(); ++i) {
+          absl::StrAppend(&text, "  if (inputs.", dims_[i],
+                          " != ", options_.bounds[i].low,
+                          ") return Error::kDimension;\n");
         }
       }
       if (options_.threads) absl::StrAppend(&args, ", ", threads);
@@ -1060,6 +1062,7 @@ static int Level() {
   std::vector<std::vector<int>> function_constants_;
   std::vector<int64_t> weight_offsets_;
   std::vector<Member> inputs_;
+  std::vector<std::string> dims_;  // the members of options_.bounds
   std::vector<Member> outputs_;
   unsigned texts_ = 0;
   std::string definitions_;
@@ -1126,6 +1129,23 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
   return ModelWriter(model, options, std::move(cpp_class)).Write();
 }
 
+namespace {
+
+// The statements of a run in a test. `clear` fills the results, so that those of
+// the run before do not count.
+std::string RunInTest(absl::string_view clear, absl::string_view args) {
+  return absl::StrCat(clear,
+                      "    std::memset(arena, 0xA5, sizeof(arena));\n"
+                      "    model.Reset();\n"
+                      "    if (Fails([&] { return model.Run(inputs, outputs",
+                      args,
+                      "); })) {\n"
+                      "      std::printf(\"the run fails\\n\");\n"
+                      "      failed = 1;\n    }\n");
+}
+
+}  // namespace
+
 CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                               absl::Span<const TestCase> cases) {
   CompiledTest test;
@@ -1152,6 +1172,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
     const TestCase& test_case = cases[k];
     std::vector<std::string> from;
     std::vector<std::string> to;
+    std::string clear;
     std::string checks;
     for (size_t i = 0; i < test_case.inputs.size(); ++i) {
       if (i < options.input_names.size() &&
@@ -1181,6 +1202,8 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       to.push_back(absl::StrCat("reinterpret_cast<",
                                 MemberElement(tensor.dtype()), "*>(", result,
                                 ")"));
+      absl::StrAppend(&clear, "    std::memset(", result, ", 0xA5, sizeof(",
+                      result, "));\n");
       absl::StrAppend(&checks, "    if (std::memcmp(", result, ", ", symbol,
                       ", ", bytes, ") != 0) {\n      std::printf(\"output ", i,
                       " differs from the evaluator's\\n\");\n"
@@ -1190,17 +1213,10 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
     absl::StrAppend(&runs, "  for (int run = 0; run < 2; ++run) {\n",
                     "    const ", name, "::Inputs inputs = {",
                     absl::StrJoin(from, ", "), "};\n    const ", name,
-                    "::Outputs outputs = {", absl::StrJoin(to, ", "),
-                    "};\n    model.Reset();\n"
-                    "    static_cast<void>(model.Run(inputs, outputs));\n",
-                    checks);
+                    "::Outputs outputs = {", absl::StrJoin(to, ", "), "};\n",
+                    RunInTest(clear, ""), checks);
     if (options.threads) {
-      absl::StrAppend(
-          &runs,
-          "    model.Reset();\n"
-          "    static_cast<void>(model.Run(inputs, outputs, Backwards, "
-          "nullptr));\n",
-          checks);
+      absl::StrAppend(&runs, RunInTest(clear, ", Backwards, nullptr"), checks);
     }
     absl::StrAppend(&runs, "  }\n");
   }
@@ -1209,7 +1225,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       " and compares with the evaluator, byte for byte.\n"
       "// Written by baton-compile. Do not edit.\n\n"
       "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
-      "\n#include \"",
+      "#include <type_traits>\n\n#include \"",
       options.name, ".h\"\n\n", data,
       "\nalignas(64) static unsigned char arena[", name, "::kArenaBytes];\n",
       buffers,
@@ -1219,7 +1235,13 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
             "                      void* body_ctx) {\n"
             "  for (int i = n; i > 0; --i) body(body_ctx, i - 1);\n}\n"
           : "",
-      "\nint main() {\n  if (!", name,
+      "\n// Run returns nothing where no value can fail.\n"
+      "template <typename Run>\nstatic bool Fails(Run run) {\n"
+      "  if constexpr (std::is_void_v<decltype(run())>) {\n"
+      "    run();\n    return false;\n  } else {\n"
+      "    return static_cast<int>(run()) != 0;\n  }\n}\n"
+      "\nint main() {\n  if (!",
+      name,
       "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks the "
       "instructions\\n\");\n    return 0;\n  }\n  std::printf(\"%s\\n\", ",
       name, "::Instructions());\n  int failed = 0;\n  ", name,

@@ -182,6 +182,13 @@ TEST(CompileModelTest, StateIsKeptBetweenRuns) {
               Not(HasSubstr(".init_array")));
 }
 
+TEST(CompileModelTest, NoOutputAndNoInputIsStateTwice) {
+  CompileModelOptions options = Options();
+  options.state = {{"next", "class"}, {"next", "class"}};
+  EXPECT_THAT(CompileModel(Accumulator(), options).status().message(),
+              HasSubstr("is state twice"));
+}
+
 TEST(CompileModelTest, EqualModelsGiveEqualFiles) {
   const absl::StatusOr<CompiledModel> first =
       CompileModel(Accumulator(), Options());

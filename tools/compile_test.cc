@@ -58,6 +58,8 @@ TEST(CompileTest, RefusesFlags) {
   options.dims = "n=4";
   EXPECT_EQ(Mistake(options),
             "--dims: no input of the model has a dimension n");
+  options.dims = "n=4,n=8";
+  EXPECT_EQ(Mistake(options), "--dims: n has two values");
   options.dims = "n=4..1";
   EXPECT_EQ(Mistake(options),
             "--dims: n=4..1 is no positive number, and no bounds such as 1..8");
@@ -187,6 +189,29 @@ constexpr char kNetwork[] =
   (%28, %29, %19)
 }
 )";
+
+// A convolution of bytes with and without a bias: the executor has a kernel for
+// it, which libraries do not have.
+TEST(CompileTest, CompilesConvolutionsOfBytes) {
+  CompileOptions options;
+  options.isas = "sse2";
+  const std::string folder = Compiled("bytes", R"(
+def @main(%x: Tensor[(1, 16, 8, 8), uint8]) {
+  %0 = arange(0f, 4608f, 1f, start=0f, stop=4608f, step=1f, dtype="float32");
+  %1 = cast(multiply(sin(%0), 100f), dtype="int8");
+  %2 = reshape(%1, newshape=[32, 16, 3, 3]);
+  %3 = nn.conv2d(%x, %2, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3], out_dtype="int32");
+  %4 = arange(0f, 32f, 1f, start=0f, stop=32f, step=1f, dtype="float32");
+  %5 = reshape(cast(%4, dtype="int32"), newshape=[1, 32, 1, 1]);
+  (add(%3, %5), nn.conv2d(%x, %2, channels=32, kernel_size=[3, 3], out_dtype="int32"))
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_THAT(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                            "*.cc *.o -lm -o test && ./test")),
+              Not(HasSubstr("exit ")));
+}
 
 int64_t SumOf(const std::string& text, const std::string& key) {
   int64_t sum = 0;

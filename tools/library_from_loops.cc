@@ -117,7 +117,12 @@ class LoopsReader {
     slot.place.bytes = tensor->dtype().bytes();
     for (const Dim& dim : tensor->shape()) {
       slot.place.shape.push_back(dim.value());
-      slot.place.bytes *= dim.value();
+      if (__builtin_mul_overflow(slot.place.bytes, dim.value(),
+                                 &slot.place.bytes)) {
+        problems_.Error(node->span(),
+                        absl::StrCat(type.ToString(), " is too large"));
+        return -1;
+      }
     }
     slots_.push_back(std::move(slot));
     return static_cast<int>(slots_.size()) - 1;

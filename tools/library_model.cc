@@ -93,6 +93,10 @@ absl::Status PlaceState(const LibraryModelOptions& options,
   for (const auto& ports : options.state) {
     const int output = ports.first;
     const int input = ports.second;
+    if (model.IsStateOutput(output) || model.IsStateInput(input)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "output ", output, " or input ", input, " is state twice"));
+    }
     const LibrarySlot from = model.outputs[static_cast<size_t>(output)];
     const LibrarySlot to = model.inputs[static_cast<size_t>(input)];
     if (to.dtype != from.dtype || to.shape != from.shape) {

@@ -84,11 +84,11 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
     }
   }
   if (options.verify_diagnostics) {
-    const char* flag = FirstGiven(
-        options,
-        {"workload", "resume", "input_shapes", "input_values", "output",
-         "artifacts", "timing", "op_diff", "report", "remarks", "remarks_file",
-         "statistics", "record", "reproducer", "triage"});
+    const char* flag =
+        FirstGiven(options, {"workload", "resume", "input_shapes",
+                             "input_values", "output", "artifacts", "timing",
+                             "op_diff", "report", "remarks", "remarks_file",
+                             "statistics", "record", "reproducer", "triage"});
     if (flag == nullptr && !options.report_flags.empty()) {
       flag = options.report_flags[0].first.c_str();
     }

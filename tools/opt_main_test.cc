@@ -126,12 +126,14 @@ TEST(BatonOptTest, LevelsAndNames) {
   // A pass that is named runs whatever its level, unless the level is given.
   EXPECT_THAT(diff(""), HasSubstr("CanonicalizeOps add +1"));
   EXPECT_EQ(diff("--opt_level=2"),
-            "not run: CanonicalizeOps (level 3, --opt_level=2)\n");
+            "not run: CanonicalizeOps (level 3, --opt_level=2)\n"
+            "--op_diff: no pass changed the number of calls of an operator\n");
   EXPECT_THAT(diff("--opt_level=3"), HasSubstr("CanonicalizeOps"));
   EXPECT_THAT(diff("--required_pass=CanonicalizeOps"),
               HasSubstr("CanonicalizeOps"));
   EXPECT_EQ(diff("--opt_level=3 --disabled_pass=CanonicalizeOps"),
-            "not run: CanonicalizeOps (--disabled_pass)\n");
+            "not run: CanonicalizeOps (--disabled_pass)\n"
+            "--op_diff: no pass changed the number of calls of an operator\n");
   // The later flag counts. A pipeline asks for the level that it is made for.
   EXPECT_THAT(diff("--passes=O3"), HasSubstr("BackwardFoldScaleAxis"));
   EXPECT_THAT(diff("--passes=O3 --opt_level=2"),
@@ -150,10 +152,9 @@ TEST(BatonOptTest, ConfigReachesPasses) {
   };
   EXPECT_LT(functions(""), functions("--config=relay.FuseOps.max_depth=2"));
   // Settings that only the reference reads are accepted.
-  EXPECT_EQ(functions(""),
-            functions("--config=relay.collage.tvm_max_depth=8,"
-                      "tir.disable_assert=true,"
-                      "tir.UnrollLoop={auto_max_step=1}"));
+  EXPECT_EQ(functions(""), functions("--config=relay.collage.tvm_max_depth=8,"
+                                     "tir.disable_assert=true,"
+                                     "tir.UnrollLoop={auto_max_step=1}"));
 }
 
 TEST(BatonOptTest, FlagFile) {

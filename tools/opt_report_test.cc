@@ -315,7 +315,8 @@ TEST(TraceTest, OfARunThatFails) {
 TEST(BisectTest, LimitsWhatMayChangeTheProgram) {
   const std::string passes = "--passes=FoldConstant,FuseOps --op_diff ";
   EXPECT_EQ(BatonOpt(passes + "--bisect_limit=0").err,
-            "bisect: limit 0: 0 executed; 2 refused\n");
+            "bisect: limit 0: 0 executed; 2 refused\n"
+            "--op_diff: no pass changed the number of calls of an operator\n");
   EXPECT_EQ(BatonOpt(passes + "--bisect_limit=1").err,
             "1 FoldConstant add -1\n"
             "0 sequential add -1\n"
@@ -591,10 +592,10 @@ TEST(RewritesTest, RulesAreRewrites) {
   };
   const RunResult none = multiplies("0");
   EXPECT_THAT(none.out, HasSubstr("multiply("));
-  EXPECT_THAT(none.out, HasSubstr("reshape("));
+  EXPECT_THAT(none.out, HasSubstr("newshape=[1, 2]"));
   const RunResult all = multiplies("0-");
   EXPECT_THAT(all.out, Not(HasSubstr("multiply(")));
-  EXPECT_THAT(all.out, Not(HasSubstr("reshape(")));
+  EXPECT_THAT(all.out, Not(HasSubstr("newshape=[1, 2]")));
   const RunResult one = multiplies("1");
   EXPECT_NE(one.out, none.out);
   EXPECT_NE(one.out, all.out);
@@ -613,7 +614,7 @@ TEST(WhyNotTest, RulesOfOtherPasses) {
               HasSubstr("--why_not: there is no rule @product_of_sun; did you "
                         "mean \"product_of_sum\""));
   EXPECT_THAT(BatonOpt("--list_rules").out,
-              HasSubstr("// --- Rules of SimplifyExpr\n"));
+              HasSubstr("// Rules of the pass SimplifyExpr.\n"));
 }
 
 TEST(ListTest, DescribesPasses) {

@@ -90,12 +90,13 @@ TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
   options.profile = "xml";
   std::ostringstream out;
   EXPECT_THAT(RunModel(options, out).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument, "not xml"));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "expected one of text, json, trace"));
   options.profile = "";
   options.report = "report.json";
-  EXPECT_THAT(
-      RunModel(options, out).status(),
-      StatusIs(absl::StatusCode::kInvalidArgument, "--report: needs --profile"));
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--report: needs --profile"));
 }
 
 TEST(RunModelTest, ModelsThatDifferAreComparedNodeByNode) {

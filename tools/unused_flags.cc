@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/relay/pattern/rule_registry.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
@@ -66,7 +67,13 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
   for (const std::string& name : prepared.run.required_pass) {
     if (known.count(name) == 0) note("required_pass", name, true);
   }
-  if (!prepared.run.rules.empty() && executed.count("Rewrite") == 0) {
+  // A pass that applies its own rules applies those of the files as well.
+  const std::vector<std::string> passes =
+      relay::RuleRegistry::Global().Passes();
+  if (!prepared.run.rules.empty() && executed.count("Rewrite") == 0 &&
+      std::none_of(passes.begin(), passes.end(), [&](const std::string& pass) {
+        return executed.count(pass) != 0;
+      })) {
     lines.push_back("--rules: this run has no Rewrite, which applies them");
   }
   for (const auto& [flag, pattern] : patterns) {

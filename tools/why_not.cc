@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/instrument_registry.h"
@@ -54,6 +56,17 @@ absl::StatusOr<std::shared_ptr<WhyNotInstrument>> WhyNotInstrument::Create(
       relay::RuleSet(std::move(selected)), std::move(report)));
 }
 
+std::string WhyNotInstrument::Unmet() const {
+  if (has_run_) return "";
+  std::set<std::string> passes;
+  for (const relay::RewriteRule& rule : rules_.rules()) {
+    if (rule.passes.empty()) passes.insert("Rewrite");
+    passes.insert(rule.passes.begin(), rule.passes.end());
+  }
+  return absl::StrCat("--why_not: this run has no ",
+                      absl::StrJoin(passes, " or "), "\n");
+}
+
 absl::Status WhyNotInstrument::RunAfterPass(const IRModule& module,
                                             const PassExecution& pass) {
   std::vector<bool> concerned;
@@ -65,6 +78,7 @@ absl::Status WhyNotInstrument::RunAfterPass(const IRModule& module,
   if (std::find(concerned.begin(), concerned.end(), true) == concerned.end()) {
     return absl::OkStatus();
   }
+  has_run_ = true;
   for (const auto& [var, function] : module.functions<Function>()) {
     const relay::IndexedGraph graph(function);
     const relay::UseCounts uses(graph);
@@ -110,10 +124,17 @@ struct WhyNotFlags {
 InstrumentFactory::Made MakeWhyNot(const WhyNotFlags& flags,
                                    const InstrumentRun& run) {
   if (flags.why_not.empty()) return nullptr;
-  BATON_ASSIGN_OR_RETURN(auto instrument,
-                         WhyNotInstrument::Create(flags.why_not, run.report));
-  instrument->set_name("--why_not");
-  return instrument;
+  auto instrument = WhyNotInstrument::Create(flags.why_not, run.report);
+  if (!instrument.ok()) {
+    return absl::Status(
+        instrument.status().code(),
+        absl::StrCat("--why_not: ", instrument.status().message()));
+  }
+  (*instrument)->set_name("--why_not");
+  if (run.at_end != nullptr) {
+    run.at_end([made = *instrument] { return made->Unmet(); });
+  }
+  return *std::move(instrument);
 }
 
 BATON_REGISTER_INSTRUMENT("why_not",

@@ -37,6 +37,10 @@ class WhyNotInstrument final : public PassInstrument {
   absl::Status RunAfterPass(const IRModule& module,
                             const PassExecution& pass) override;
 
+  // After the run: a line if no pass ran that applies one of the rules; else
+  // empty.
+  std::string Unmet() const;
+
  private:
   WhyNotInstrument(relay::RuleSet rules, Report report)
       : PassInstrument("WhyNot"),
@@ -45,6 +49,7 @@ class WhyNotInstrument final : public PassInstrument {
 
   const relay::RuleSet rules_;
   const Report report_;
+  bool has_run_ = false;  // a pass that applies one of the rules
 };
 
 }  // namespace baton

@@ -204,6 +204,9 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
   state->module = std::move(module);
   state->bounds = std::move(bounds);
   BATON_RETURN_IF_ERROR(state->Make(most).status());
+  // At() must not use what the caller lent for this call.
+  state->options.packed = nullptr;
+  state->options.mapped_file = {};
   return BoundedExecutable(std::move(state));
 }
 
@@ -314,7 +317,8 @@ absl::StatusOr<Session*> BoundedSession::For(
           session,
           Session::Create(
               std::move(executable),
-              absl::MakeSpan(arena_.get(), static_cast<size_t>(arena_bytes_))));
+              absl::MakeSpan(arena_.get(), static_cast<size_t>(arena_bytes_)),
+              &is_running_));
     }
   }
   return session.get();

@@ -17,6 +17,7 @@
 #ifndef BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_
 #define BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -82,6 +83,8 @@ class BoundedSession {
       BoundedExecutable executable);
 
   // The session for inputs of these shapes, which lives as long as this object.
+  // Call from one thread at a time. Of all these sessions one runs at a time:
+  // Run() of another one meanwhile is an error.
   // The first call for a size makes its plan; later calls allocate no memory
   // but that of the sizes.
   absl::StatusOr<Session*> For(absl::Span<const TensorView> inputs);
@@ -100,6 +103,7 @@ class BoundedSession {
   const BoundedExecutable executable_;
   std::unique_ptr<std::byte, FreeArena> arena_;
   int64_t arena_bytes_ = 0;
+  std::atomic<bool> is_running_{false};
   std::map<std::vector<int64_t>, std::unique_ptr<Session>> sessions_;
 };
 

@@ -21,6 +21,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/runtime/value_tensors.h"
+#include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
@@ -136,6 +137,80 @@ TEST(BoundedExecutableTest, PlansShareThePackedWeights) {
   const std::vector<const void*> first = LargeConstantsAt(model, {5, 40});
   EXPECT_EQ(first.size(), 2);  // the convolution's and the product's
   EXPECT_EQ(LargeConstantsAt(model, {1, 7}), first);
+}
+
+// A weight and a reshaped view of it have one address.
+TEST(BoundedExecutableTest, WeightsOfOneAddressAndTwoShapesArePackedTwice) {
+  constexpr char kProducts[] = R"(#[version = "0.0.5"]
+def @main(%a: Tensor[(meta[tir.Var][0], 64), float32],
+          %b: Tensor[(meta[tir.Var][0], 32), float32],
+          %w: Tensor[(32, 64), float32]) {
+  (nn.dense(%a, %w, units=32),
+   nn.dense(%b, reshape(%w, newshape=[64, 32]), units=64))
+}
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
+  {"type_key": "Array", "data": [3]},
+  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
+   "span": "0", "type_annotation": "0"}},
+  {"type_key": "runtime.String", "repr_str": "n"}],
+ "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})";
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             cpu::WithWeights(kProducts));
+  BATON_ASSERT_OK_AND_ASSIGN(std::vector<DimBound> bounds,
+                             ParseDimBounds("n=1..4"));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const BoundedExecutable model,
+      BoundedExecutable::Compile(module, std::move(bounds), {}));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BoundedSession> sessions,
+                             BoundedSession::Create(model));
+  const std::vector<Tensor> inputs = {Random({3, 64}, 1), Random({3, 32}, 2)};
+  BATON_ASSERT_OK_AND_ASSIGN(Session* const session,
+                             sessions->For(ViewsOf(inputs)));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                             session->Run(inputs));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Value value,
+      EvaluateFunction(module, "main",
+                       std::vector<Value>(inputs.begin(), inputs.end())));
+  const std::vector<Tensor> want = TensorsOf(value);
+  ASSERT_EQ(got.size(), 2);
+  EXPECT_TRUE(HaveSameElements(got[0], want[0]));
+  EXPECT_TRUE(HaveSameElements(got[1], want[1]));
+}
+
+// Runs another session in the midst of a run.
+class RunsAnother final : public executor::RuntimeInstrument {
+ public:
+  RunsAnother(Session& session, const std::vector<Tensor>& inputs)
+      : session_(session), inputs_(inputs) {}
+  void BeforeStep(const StepEvent& /*event*/) override {
+    status = session_.Run(inputs_).status();
+  }
+
+  absl::Status status;
+
+ private:
+  Session& session_;
+  const std::vector<Tensor>& inputs_;
+};
+
+TEST(BoundedExecutableTest, SessionsOfOneArenaDoNotRunAtOnce) {
+  BATON_ASSERT_OK_AND_ASSIGN(const BoundedExecutable model,
+                             CompileNetwork("n=1..2,s=8"));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BoundedSession> sessions,
+                             BoundedSession::Create(model));
+  const std::vector<Tensor> one = Inputs(1, 8);
+  const std::vector<Tensor> two = Inputs(2, 8);
+  BATON_ASSERT_OK_AND_ASSIGN(Session* const first, sessions->For(ViewsOf(one)));
+  BATON_ASSERT_OK_AND_ASSIGN(Session* const second,
+                             sessions->For(ViewsOf(two)));
+  RunsAnother runs_another(*second, two);
+  EXPECT_THAT(first->Run(one, nullptr, &runs_another), IsOk());
+  EXPECT_THAT(runs_another.status,
+              StatusIs(absl::StatusCode::kFailedPrecondition, ""));
+  EXPECT_THAT(second->Run(two), IsOk());
 }
 
 TEST(BoundedExecutableTest, SizesThatDoNotFitAreRefused) {

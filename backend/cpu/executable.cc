@@ -175,7 +175,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
-    Executable executable, absl::Span<std::byte> arena) {
+    Executable executable, absl::Span<std::byte> arena,
+    std::atomic<bool>* is_running) {
   const int64_t bytes = executable.plan().arena_bytes;
   if (static_cast<int64_t>(arena.size()) < bytes) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -185,8 +186,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
     return absl::InvalidArgumentError(absl::StrCat(
         "the arena must be aligned to ", executor::kAlignment, " bytes"));
   }
-  return std::unique_ptr<Session>(
+  std::unique_ptr<Session> session(
       new Session(std::move(executable), arena.data()));
+  if (is_running != nullptr) session->is_running_ = is_running;
+  return session;
 }
 
 bool Session::IsStateInput(size_t i) const {
@@ -258,7 +261,7 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
   if (parallel != nullptr && parallel->num_threads() > impl.plan.max_threads) {
     return impl.too_many_threads;
   }
-  if (is_running_.exchange(true, std::memory_order_acquire)) return impl.busy;
+  if (is_running_->exchange(true, std::memory_order_acquire)) return impl.busy;
   for (size_t i = 0; i < inputs.size(); ++i) inputs_[i] = inputs[i].data;
   for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
   for (State& state : state_) {
@@ -287,7 +290,7 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
       }
     }
   }
-  is_running_.store(false, std::memory_order_release);
+  is_running_->store(false, std::memory_order_release);
   if (outcome.step < 0) return absl::OkStatus();
   if (!state.failure.ok()) return state.failure;
   return impl.failed_step[static_cast<size_t>(outcome.step)];

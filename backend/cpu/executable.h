@@ -181,8 +181,10 @@ class Session {
  public:
   static absl::StatusOr<std::unique_ptr<Session>> Create(Executable executable);
   // Runs in the caller's memory of plan().arena_bytes, aligned to 64 bytes.
+  // Sessions that share an arena share `is_running`, which must outlive them.
   static absl::StatusOr<std::unique_ptr<Session>> Create(
-      Executable executable, absl::Span<std::byte> arena);
+      Executable executable, absl::Span<std::byte> arena,
+      std::atomic<bool>* is_running = nullptr);
 
   // Keeps results from run to run, before the first run. Afterwards a view of
   // such an input whose data is null is the kept result, zeros at first; other
@@ -223,7 +225,8 @@ class Session {
     int current = 0;
   };
   std::vector<State> state_;
-  std::atomic<bool> is_running_{false};
+  std::atomic<bool> own_is_running_{false};
+  std::atomic<bool>* is_running_ = &own_is_running_;
 };
 
 }  // namespace baton

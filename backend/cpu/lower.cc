@@ -246,7 +246,10 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerConv(number, *std::move(params)));
       return true;
     }
-    if (auto params = Int8ConvParamsOf(node, graph_); params.has_value()) {
+    // Libraries have loops for convolutions of bytes.
+    if (auto params = options_.only_sources ? std::nullopt
+                                            : Int8ConvParamsOf(node, graph_);
+        params.has_value()) {
       BATON_RETURN_IF_ERROR(LowerInt8Conv(number, *params));
       return true;
     }

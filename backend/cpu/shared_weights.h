@@ -5,16 +5,18 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/base/tensor.h"
 
 namespace baton::cpu {
 
-// A packed weight for each weight, number of groups and form. Weights are
-// compared by their addresses, so this object keeps them alive. `groups` is -1
+// A packed weight for each weight, number of groups and form. Weights are equal
+// if address, shape and element type are, so this object keeps them alive. `groups` is -1
 // for products. `form` selects one of two packed layouts: true for a transposed
 // weight of a product, planar input of a convolution, or signed data of a
 // convolution of bytes.
@@ -23,19 +25,27 @@ class SharedWeights {
   // Null if the weight has not been packed.
   const PackedConstants::Entry* Find(const Tensor& weight, int64_t groups,
                                      bool form) const {
-    const auto found = entries_.find({weight.data(), groups, form});
+    const auto found = entries_.find(KeyOf(weight, groups, form));
     return found == entries_.end() ? nullptr : &found->second.second;
   }
   void Add(const Tensor& weight, int64_t groups, bool form,
            PackedConstants::Entry entry) {
-    entries_.insert_or_assign(std::make_tuple(weight.data(), groups, form),
+    entries_.insert_or_assign(KeyOf(weight, groups, form),
                               std::make_pair(weight, std::move(entry)));
   }
 
  private:
-  std::map<std::tuple<const void*, int64_t, bool>,
-           std::pair<Tensor, PackedConstants::Entry>>
-      entries_;
+  using Key =
+      std::tuple<const void*, std::vector<int64_t>, std::string, int64_t, bool>;
+  static Key KeyOf(const Tensor& weight, int64_t groups, bool form) {
+    return {weight.data(),
+            {weight.shape().begin(), weight.shape().end()},
+            weight.dtype().ToString(),
+            groups,
+            form};
+  }
+
+  std::map<Key, std::pair<Tensor, PackedConstants::Entry>> entries_;
 };
 
 }  // namespace baton::cpu

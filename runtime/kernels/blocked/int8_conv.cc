@@ -302,17 +302,16 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
            o < std::min(params.out_channels, (s + 1) * kSlab); ++o) {
         const int8_t* from = weights + (g * params.out_channels + o) *
                                            params.in_channels * plan.taps;
-        int32_t sum = 0;
+        uint32_t sum = 0;
         for (int64_t c = 0; c < params.in_channels; ++c) {
           for (int64_t t = 0; t < plan.taps; ++t) {
             to[((c / kQuad * plan.taps + t) * kSlab + o % kSlab) * kQuad +
                c % kQuad] = *from;
-            sum += *from++;
+            sum += static_cast<uint32_t>(int32_t{*from++});
           }
         }
         if (params.signed_data) {
-          added[o % kSlab] =
-              static_cast<int32_t>(0u - static_cast<uint32_t>(sum) * 128u);
+          added[o % kSlab] = static_cast<int32_t>(0u - sum * 128u);
         }
       }
       to += SlabBytes(plan);
