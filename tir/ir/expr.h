@@ -44,6 +44,13 @@ constexpr bool IsFloat8(DType dtype) {
   return static_cast<int>(dtype.code()) >= 6;
 }
 
+// `baton` has classes with these names too, which BATON_NODE would find.
+class Call;
+class Let;
+class List;
+class Target;
+class Var;
+
 class PrimExprNode : public ExprNode {
  public:
   using Handle = class PrimExpr;
