@@ -108,7 +108,7 @@ TEST(LevelsTest, OnlySequencesAsk) {
             "1 sequential *\n"
             "  2 InferType *\n"
             "  3 CanonicalizeOps *\n"
-            "    4 InferType *\n");
+            "    4 InferType\n");
   EXPECT_EQ(WhatRuns(alone, {.opt_level = 2}),
             "1 CanonicalizeOps *\n"
             "  2 InferType *\n");
@@ -124,7 +124,7 @@ TEST(LevelsTest, RequiredAndDisabled) {
       "1 sequential *\n"
       "  2 InferType *\n"
       "  3 CanonicalizeOps *\n"
-      "    4 InferType *\n");
+      "    4 InferType\n");
   // Disabled wins.
   EXPECT_EQ(WhatRuns(listed, {.opt_level = 3,
                               .required_pass = {"CanonicalizeOps"},
@@ -135,7 +135,7 @@ TEST(LevelsTest, RequiredAndDisabled) {
             "1 sequential *\n"
             "  2 InferType *\n"
             "  3 CanonicalizeOps *\n"
-            "    4 InferType *\n");
+            "    4 InferType\n");
 }
 // [/required]
 
