@@ -29,7 +29,7 @@ std::string BodyAfter(const Pass& pass, absl::string_view body) {
   const absl::StatusOr<IRModule> result = pass(*module);
   if (!result.ok()) return std::string(result.status().message());
   const std::string text = AsText(*result);
-  // What follows the head of the function, indented as in `body`.
+  // The lines after the head of the function, with the indentation of `body`.
   std::string rest;
   for (absl::string_view line :
        absl::StrSplit(text.substr(text.find("):\n") + 3), '\n')) {

@@ -39,7 +39,8 @@ namespace {
 #define BATON_FLAT BATON_LOWERED ",tir.FlattenBuffer"
 #define BATON_TARGET "tir.BindTarget{target={kind:llvm,keys:[cpu],tag:\"\"}}"
 
-// What a pass must be given. Others take functions with blocks, and flat ones.
+// The passes that run before `pass`. Passes that are not in the table take
+// functions with blocks, and flat ones.
 struct Given {
   absl::string_view pass;
   absl::string_view before;

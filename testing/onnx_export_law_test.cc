@@ -110,8 +110,8 @@ std::string Difference(const IRModule& before, const IRModule& after,
              : std::string(compared.message());
 }
 
-// What an exported operator computes otherwise, by its name in the text of a
-// program: results of such programs are compared for plain arguments only.
+// Operators whose exported form computes other values for special arguments.
+// Results of programs whose text has `op` are compared for plain arguments only.
 struct KnownException {
   absl::string_view op;
   absl::string_view reason;

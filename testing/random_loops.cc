@@ -70,8 +70,8 @@ Interval Union(Interval a, Interval b) {
   return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
-// What is stored in buffers, and what expressions compute: floats so small have
-// integers exactly.
+// The range of the values in buffers and of the results of expressions. Floats
+// represent the integers in it exactly.
 Interval StoredRange(DType dtype) {
   if (dtype.is_uint()) return {0, 50};
   const int64_t n = dtype == DType::Float(16) ? 30

@@ -85,8 +85,8 @@ TEST(RandomLoopsTest, AreGoodAndHaveEverything) {
       }
     });
   }
-  // Of no function that schedules and passes take: definitions of operators,
-  // and what only some passes make.
+  // Random functions do not have these: definitions of operators, and nodes that
+  // only some passes make.
   const std::set<TirKind> never = {
       TirKind::kReduce,        TirKind::kCommReducer, TirKind::kShuffle,
       TirKind::kTarget,        TirKind::kIndexMap,    TirKind::kList,

@@ -326,7 +326,7 @@ struct Count {
   std::string breach;  // the first one
 };
 
-// What is wrong with `after`; empty if nothing is.
+// Describes the first fault of `after`; empty if there is none.
 std::string BreachOf(const PrimFunc& after, const std::vector<Tensor>& want) {
   const IRModule module = ModuleOfLoops(after);
   absl::Status status = CheckWellFormed(module);
