@@ -111,7 +111,8 @@ std::string Difference(const IRModule& before, const IRModule& after,
 }
 
 // Operators whose exported form computes other values for special arguments.
-// Results of programs whose text has `op` are compared for plain arguments only.
+// Results of programs whose text has `op` are compared for plain arguments
+// only.
 struct KnownException {
   absl::string_view op;
   absl::string_view reason;

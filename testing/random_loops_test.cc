@@ -85,8 +85,8 @@ TEST(RandomLoopsTest, AreGoodAndHaveEverything) {
       }
     });
   }
-  // Random functions do not have these: definitions of operators, and nodes that
-  // only some passes make.
+  // Random functions do not have these: definitions of operators, and nodes
+  // that only some passes make.
   const std::set<TirKind> never = {
       TirKind::kReduce,        TirKind::kCommReducer, TirKind::kShuffle,
       TirKind::kTarget,        TirKind::kIndexMap,    TirKind::kList,

@@ -97,8 +97,8 @@ bool Has(const std::string& tool) {
              absl::StrCat(tool, " --version >/dev/null 2>&1").c_str()) == 0;
 }
 
-// The output of a command in a folder, with `exit CODE` at its end if the command
-// fails.
+// The output of a command in a folder, with `exit CODE` at its end if the
+// command fails.
 std::string OutputOf(const std::string& folder, const std::string& command) {
   const std::string path = folder + "/output";
   const int code = std::system(

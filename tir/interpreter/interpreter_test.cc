@@ -103,8 +103,8 @@ B[T.Ramp(0, 2, 2)] = A[T.Ramp(1, 2, 2)])");
               ElementsAre(2, 3, 4, 5));
 }
 
-// A cast to float32 rounds to the nearest float once. Rounding to a double first
-// would move 2^60 + 2^36 + 1 to the middle of two floats, and then down.
+// A cast to float32 rounds to the nearest float once. Rounding to a double
+// first would move 2^60 + 2^36 + 1 to the middle of two floats, and then down.
 TEST(InterpreterTest, RoundsIntegersOnce) {
   const PrimFunc function =
       Parsed("A: T.Buffer((4,), \"int64\"), B: T.Buffer((4,), \"float32\")",
