@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "baton/ir/error_at.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -44,11 +44,7 @@ Pass AnnotateDeviceRegions() {
   return CreatePrimFuncPass(
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
-        const Target target = TargetOf(function);
-        if (!target.defined()) {
-          return ErrorAt(function->span(),
-                         "the function has no attribute `target`");
-        }
+        BATON_ASSIGN_OR_RETURN(const Target target, RequiredTargetOf(function));
         if (!HostOf(target).defined()) return function;
         return RegionAnnotator(WithoutHost(target)).RewriteBody(function);
       },

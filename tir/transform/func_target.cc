@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/ir/error_at.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -20,6 +22,12 @@ Target TargetOf(const PrimFunc& function) {
   if (value == nullptr) return {};
   const PrimExpr e = ExprOfAttr(*value);
   return Target(e.defined() ? e.As<TargetNode>() : nullptr);
+}
+
+absl::StatusOr<Target> RequiredTargetOf(const PrimFunc& function) {
+  Target target = TargetOf(function);
+  if (target.defined()) return target;
+  return ErrorAt(function->span(), "the function has no attribute `target`");
 }
 
 Target HostOf(const Target& target) {

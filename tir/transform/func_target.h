@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/tir/ir/expr.h"
@@ -47,6 +48,8 @@ enum DeviceType {
 
 // Null if the function has none.
 Target TargetOf(const PrimFunc& function);
+// An error with the function's place if it has none.
+absl::StatusOr<Target> RequiredTargetOf(const PrimFunc& function);
 // The target that runs the code around; null if there is none.
 Target HostOf(const Target& target);
 Target WithoutHost(const Target& target);

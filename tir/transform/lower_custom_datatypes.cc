@@ -1,7 +1,7 @@
 #include "baton/tir/transform/lower_custom_datatypes.h"
 
 #include "absl/status/statusor.h"
-#include "baton/ir/error_at.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/func_target.h"
@@ -16,10 +16,7 @@ Pass LowerCustomDatatypes() {
   return CreatePrimFuncPass(
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
-        if (!TargetOf(function).defined()) {
-          return ErrorAt(function->span(),
-                         "the function has no attribute `target`");
-        }
+        BATON_RETURN_IF_ERROR(RequiredTargetOf(function).status());
         return function;
       },
       {.name = "tir.LowerCustomDatatypes",

@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
-#include "baton/ir/error_at.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/tir/arith/analyzer.h"
@@ -362,11 +362,7 @@ Pass LowerIntrin() {
   return CreatePrimFuncPass(
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
-        const Target target = TargetOf(function);
-        if (!target.defined()) {
-          return ErrorAt(function->span(),
-                         "the function has no attribute `target`");
-        }
+        BATON_ASSIGN_OR_RETURN(const Target target, RequiredTargetOf(function));
         Analyzer analyzer;
         return IntrinLowerer(analyzer, KindOf(target)).RewriteBody(function);
       },

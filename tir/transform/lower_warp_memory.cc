@@ -414,11 +414,7 @@ Pass LowerWarpMemory() {
   return CreatePrimFuncPass(
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
-        const Target target = TargetOf(function);
-        if (!target.defined()) {
-          return ErrorAt(function->span(),
-                         "the function has no attribute `target`");
-        }
+        BATON_ASSIGN_OR_RETURN(const Target target, RequiredTargetOf(function));
         const auto* size =
             target->config().Find("thread_warp_size").As<IntImmNode>();
         const int64_t warp_size = size == nullptr ? 1 : size->value();

@@ -3,6 +3,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
@@ -142,11 +143,7 @@ Pass VerifyMemory() {
   return CreatePrimFuncPass(
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
-        const Target target = TargetOf(function);
-        if (!target.defined()) {
-          return ErrorAt(function->span(),
-                         "the function has no attribute `target`");
-        }
+        BATON_ASSIGN_OR_RETURN(const Target target, RequiredTargetOf(function));
         if (CallingConvOf(function) != kDefaultConv ||
             !HasOwnMemory(DeviceTypeOf(target))) {
           return function;
