@@ -638,9 +638,11 @@ PassInfo Info(std::string name, std::string doc,
   return info;
 }
 
-OwnRules RulesFor(const SimplifyExprOptions& options, RuleOrder order) {
-  if (options.signed_zeros) return {order, {"identity", "clip_of_nothing"}};
-  return {order, {"identity_signed", "clip_of_nothing_signed"}};
+OwnRules RulesFor(const SimplifyExprOptions& options) {
+  if (options.signed_zeros) {
+    return {RuleOrder::kInTurn, {"identity", "clip_of_nothing"}};
+  }
+  return {RuleOrder::kInTurn, {"identity_signed", "clip_of_nothing_signed"}};
 }
 
 }  // namespace
@@ -650,7 +652,7 @@ Pass SimplifyExpr(SimplifyExprOptions options) {
       Info(kSimplifyExpr,
            "Simplifies arithmetic, shapes, transposes, casts and clips.",
            options),
-      RulesFor(options, RuleOrder::kInTurn), options);
+      RulesFor(options), options);
 }
 BATON_REGISTER_PASS(SimplifyExpr);
 
@@ -658,7 +660,7 @@ Pass SimplifyExprPostAlterOp(SimplifyExprOptions options) {
   return OwnRulesPass(
       Info(kPostAlterOp, "Simplifies what a change of layouts leaves behind.",
            options),
-      RulesFor(options, RuleOrder::kInnermostFirst), options);
+      RulesFor(options), options);
 }
 BATON_REGISTER_PASS(SimplifyExprPostAlterOp);
 
