@@ -69,7 +69,8 @@ bool AnyNode(const Expr& root, bool with_leaves, Pred&& pred) {
       if (pred(node)) return true;
       if (node->kind() == ExprKind::kCall) {
         const auto* call = static_cast<const CallNode*>(node);
-        add(call->op());
+        // Most callees are operators.
+        if (with_leaves || !IsLeaf(call->op()->kind())) add(call->op());
         for (const Expr& arg : call->args()) add(arg);
       } else if (node->kind() == ExprKind::kTupleGetItem) {
         add(static_cast<const TupleGetItemNode*>(node)->tuple());

@@ -834,7 +834,8 @@ RuleSet::Index::Index(absl::Span<const RewriteRule> rules,
   }
   by_kind[static_cast<size_t>(NodeKind(ExprKind::kCall).id())] = any_call;
   const auto append = [this](const std::vector<Candidate>& list) {
-    Range range = {candidates_.size(), list.size()};
+    Range range = {static_cast<uint32_t>(candidates_.size()),
+                   static_cast<uint32_t>(list.size())};
     if (std::all_of(list.begin(), list.end(), [](const Candidate& c) {
           return !c.hint.ways().empty();
         })) {

@@ -163,8 +163,8 @@ class RuleSet {
       return kinds;
     }
     struct Range {
-      size_t first = 0;
-      size_t size = 0;
+      uint32_t first = 0;
+      uint32_t size = 0;
       // If a hint applies, one of the arguments is of one of these kinds.
       uint64_t arguments = Matcher::Hint::kAny;
     };
