@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/base/macros.h"
 
 #define BATON_RETURN_IF_ERROR(expr)                                 \
   do {                                                              \
@@ -19,16 +20,13 @@
     }                                                               \
   } while (false)
 
-#define BATON_ASSIGN_OR_RETURN(lhs, expr) \
-  BATON_ASSIGN_OR_RETURN_IMPL_(           \
-      BATON_STATUS_CONCAT_(baton_status_or_, __LINE__), lhs, expr)
+#define BATON_ASSIGN_OR_RETURN(lhs, expr)                                     \
+  BATON_ASSIGN_OR_RETURN_IMPL_(BATON_CONCAT(baton_status_or_, __LINE__), lhs, \
+                               expr)
 
 #define BATON_ASSIGN_OR_RETURN_IMPL_(var, lhs, expr) \
   auto var = (expr);                                 \
   if (!var.ok()) return std::move(var).status();     \
   lhs = *std::move(var)
-
-#define BATON_STATUS_CONCAT_(a, b) BATON_STATUS_CONCAT_IMPL_(a, b)
-#define BATON_STATUS_CONCAT_IMPL_(a, b) a##b
 
 #endif  // BATON_BASE_STATUS_MACROS_H_

@@ -42,6 +42,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/transform/pass.h"
@@ -135,13 +136,11 @@ std::string InstrumentHeading(absl::string_view name,
 absl::Status AddInstrumentFlags(
     FlagSet& flags, InstrumentPhase phase = InstrumentPhase::kRegistered);
 
-#define BATON_REGISTER_INSTRUMENT(name, ...)                   \
-  [[maybe_unused]] static const bool BATON_INSTRUMENT_CONCAT_( \
-      baton_instrument_registration_, __COUNTER__) =           \
-      ::baton::Instruments().Register(name,                    \
+#define BATON_REGISTER_INSTRUMENT(name, ...)            \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_instrument_registration_) =                 \
+      ::baton::Instruments().Register(name,             \
                                       ::baton::InstrumentFactory(__VA_ARGS__))
-#define BATON_INSTRUMENT_CONCAT_(a, b) BATON_INSTRUMENT_CONCAT_IMPL_(a, b)
-#define BATON_INSTRUMENT_CONCAT_IMPL_(a, b) a##b
 
 }  // namespace baton
 

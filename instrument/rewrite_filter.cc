@@ -133,8 +133,8 @@ absl::Status RewriteFilter::ExitPassContext() {
         executions < std::max<int64_t>(selection.execution, 1)
             ? absl::StrCat("this run has ", Plural(executions, "execution"),
                            " of ", selection.pass)
-            : absl::StrCat(gate.done(), " of ", Plural(gate.asked(), "rewrite"),
-                           " done"),
+            : absl::StrCat(gate.done(), " of ",
+                           Plural(gate.num_requests(), "rewrite"), " done"),
         "\n"));
   }
   return absl::OkStatus();
@@ -146,7 +146,7 @@ absl::Status RewriteFilter::RunBeforePass(const IRModule& /*module*/,
   Running running = {.own = nullptr,
                      .gate = nullptr,
                      .outer = internal::rewrite_gate,
-                     .asked_before = 0};
+                     .requests_before = 0};
   for (size_t i = 0; i < selections_.size(); ++i) {
     const RewriteSelection& selection = selections_[i];
     if (selection.pass == pass.name() &&
@@ -158,7 +158,8 @@ absl::Status RewriteFilter::RunBeforePass(const IRModule& /*module*/,
     running.own = std::make_unique<Gate>(nullptr);
     running.gate = running.own.get();
   }
-  if (running.gate != nullptr) running.asked_before = running.gate->asked();
+  if (running.gate != nullptr)
+    running.requests_before = running.gate->num_requests();
   internal::rewrite_gate = running.gate;
   running_.push_back(std::move(running));
   return absl::OkStatus();
@@ -170,9 +171,10 @@ void RewriteFilter::Leave(const PassExecution& pass) {
   running_.pop_back();
   internal::rewrite_gate = running.outer;
   if (running.gate == nullptr) return;
-  counts_.push_back({.number = pass.number(),
-                     .pass = pass.name(),
-                     .rewrites = running.gate->asked() - running.asked_before});
+  counts_.push_back(
+      {.number = pass.number(),
+       .pass = pass.name(),
+       .rewrites = running.gate->num_requests() - running.requests_before});
 }
 
 absl::Status RewriteFilter::RunAfterPass(const IRModule& /*module*/,

@@ -92,7 +92,7 @@ class RewriteFilter final : public PassInstrument {
     std::unique_ptr<Gate> own;
     RewriteGate* gate;
     RewriteGate* outer;
-    int64_t asked_before;
+    int64_t requests_before;
   };
   std::vector<Running> running_;
 };

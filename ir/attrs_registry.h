@@ -10,6 +10,7 @@
 #define BATON_IR_ATTRS_REGISTRY_H_
 
 #include "absl/strings/string_view.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/ir/attrs.h"
 
@@ -34,12 +35,10 @@ class AttrsRegistration {
   }
 };
 
-#define BATON_REGISTER_ATTRS(T)                                 \
-  [[maybe_unused]] static const ::baton::AttrsRegistration      \
-  BATON_ATTRS_CONCAT_(baton_attrs_registration_, __COUNTER__) = \
+#define BATON_REGISTER_ATTRS(T)                                               \
+  [[maybe_unused]] static const ::baton::AttrsRegistration BATON_UNIQUE_NAME( \
+      baton_attrs_registration_) =                                            \
       ::baton::AttrsRegistration(::baton::AttrsType::Of<T>())
-#define BATON_ATTRS_CONCAT_(a, b) BATON_ATTRS_CONCAT_IMPL_(a, b)
-#define BATON_ATTRS_CONCAT_IMPL_(a, b) a##b
 
 }  // namespace baton
 

@@ -35,6 +35,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/attrs_registry.h"
@@ -271,14 +272,12 @@ class OpExtension {
   const OpNode* op_;
 };
 
-#define BATON_REGISTER_OP(name)                                           \
-  [[maybe_unused]] static const ::baton::OpRegistration BATON_OP_CONCAT_( \
-      baton_op_registration_, __COUNTER__) = ::baton::OpRegistration(name)
-#define BATON_EXTEND_OP(name)                                          \
-  [[maybe_unused]] static const ::baton::OpExtension BATON_OP_CONCAT_( \
-      baton_op_extension_, __COUNTER__) = ::baton::OpExtension(name)
-#define BATON_OP_CONCAT_(a, b) BATON_OP_CONCAT_IMPL_(a, b)
-#define BATON_OP_CONCAT_IMPL_(a, b) a##b
+#define BATON_REGISTER_OP(name)                                            \
+  [[maybe_unused]] static const ::baton::OpRegistration BATON_UNIQUE_NAME( \
+      baton_op_registration_) = ::baton::OpRegistration(name)
+#define BATON_EXTEND_OP(name)                                           \
+  [[maybe_unused]] static const ::baton::OpExtension BATON_UNIQUE_NAME( \
+      baton_op_extension_) = ::baton::OpExtension(name)
 
 }  // namespace baton
 

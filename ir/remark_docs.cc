@@ -4,7 +4,7 @@
 
 namespace baton {
 
-Registry<RemarkDocs>& RemarksOfPasses() {
+Registry<RemarkDocs>& RemarkDocsOfPasses() {
   static auto& registry = *Registry<RemarkDocs>::NewGlobal("pass with remarks");
   return registry;
 }

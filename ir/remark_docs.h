@@ -7,6 +7,7 @@
 #ifndef BATON_IR_REMARK_DOCS_H_
 #define BATON_IR_REMARK_DOCS_H_
 
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 
 namespace baton {
@@ -20,15 +21,13 @@ struct RemarkDocs {
 };
 
 // By the name of the pass.
-Registry<RemarkDocs>& RemarksOfPasses();
+Registry<RemarkDocs>& RemarkDocsOfPasses();
 
-#define BATON_REGISTER_REMARKS(pass, ...)                  \
-  [[maybe_unused]] static const bool BATON_REMARK_CONCAT_( \
-      baton_remark_registration_, __COUNTER__) =           \
-      ::baton::RemarksOfPasses().Register(pass,            \
-                                          ::baton::RemarkDocs(__VA_ARGS__))
-#define BATON_REMARK_CONCAT_(a, b) BATON_REMARK_CONCAT_IMPL_(a, b)
-#define BATON_REMARK_CONCAT_IMPL_(a, b) a##b
+#define BATON_REGISTER_REMARKS(pass, ...)               \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_remark_registration_) =                     \
+      ::baton::RemarkDocsOfPasses().Register(pass,      \
+                                             ::baton::RemarkDocs(__VA_ARGS__))
 
 }  // namespace baton
 

@@ -20,15 +20,15 @@ class RewriteGate {
  public:
   virtual ~RewriteGate() = default;
 
-  // The number of rewrites so far, with those that were refused.
-  int64_t asked() const { return asked_; }
+  // The number of rewrites that the pass has asked for, refused ones too.
+  int64_t num_requests() const { return num_requests_; }
 
-  bool MayRewrite() { return Allows(++asked_); }
+  bool MayRewrite() { return Allows(++num_requests_); }
 
  private:
   virtual bool Allows(int64_t number) = 0;
 
-  int64_t asked_ = 0;
+  int64_t num_requests_ = 0;
 };
 
 namespace internal {

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/macros.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -41,15 +42,13 @@ MATCHER_P2(StatusIs, code, substring,
          absl::StrContains(GetStatus(arg).message(), substring);
 }
 
-#define BATON_ASSERT_OK_AND_ASSIGN(lhs, expr) \
-  BATON_ASSERT_OK_AND_ASSIGN_IMPL_(           \
-      BATON_TEST_CONCAT_(baton_status_or_, __LINE__), lhs, expr)
+#define BATON_ASSERT_OK_AND_ASSIGN(lhs, expr)                                \
+  BATON_ASSERT_OK_AND_ASSIGN_IMPL_(BATON_CONCAT(baton_status_or_, __LINE__), \
+                                   lhs, expr)
 #define BATON_ASSERT_OK_AND_ASSIGN_IMPL_(var, lhs, expr) \
   auto var = (expr);                                     \
   ASSERT_TRUE(var.ok()) << var.status();                 \
   lhs = *std::move(var)
-#define BATON_TEST_CONCAT_(a, b) BATON_TEST_CONCAT_IMPL_(a, b)
-#define BATON_TEST_CONCAT_IMPL_(a, b) a##b
 
 }  // namespace baton::testing
 

@@ -145,7 +145,7 @@ absl::Status DescribePasses(const std::vector<std::string>& names,
     BATON_ASSIGN_OR_RETURN(const std::vector<relay::RewriteRule> rules,
                            relay::RuleRegistry::Global().RulesOf(name));
     if (const RemarkDocs* remarks =
-            RemarksOfPasses().Find(rules.empty() ? name : "Rewrite")) {
+            RemarkDocsOfPasses().Find(rules.empty() ? name : "Rewrite")) {
       const std::pair<const char*, const char*> kinds[] = {
           {"passed", remarks->passed},
           {"missed", remarks->missed},

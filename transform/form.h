@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/ir/module.h"
 
@@ -29,12 +30,10 @@ struct Form {
 // All registered properties, by name.
 Registry<Form>& Forms();
 
-#define BATON_REGISTER_FORM(name, ...)                   \
-  [[maybe_unused]] static const bool BATON_FORM_CONCAT_( \
-      baton_form_registration_, __COUNTER__) =           \
+#define BATON_REGISTER_FORM(name, ...)                  \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_form_registration_) =                       \
       ::baton::Forms().Register(name, ::baton::Form(__VA_ARGS__))
-#define BATON_FORM_CONCAT_(a, b) BATON_FORM_CONCAT_IMPL_(a, b)
-#define BATON_FORM_CONCAT_IMPL_(a, b) a##b
 
 }  // namespace baton
 

@@ -49,11 +49,11 @@ struct Job {
   // A pass without rewrites of its own rewrites functions.
   absl::Status Apply(int i, BaseFunc& result) const {
     const RewriteGate* const gate = internal::rewrite_gate;
-    const int64_t asked = gate == nullptr ? 0 : gate->asked();
+    const int64_t requests = gate == nullptr ? 0 : gate->num_requests();
     absl::Status status = internal::CatchExceptions(
         pass, [&] { return transform(functions[i].function, module, result); });
     if (gate != nullptr && status.ok() && result.defined() &&
-        gate->asked() == asked && !MayRewrite()) {
+        gate->num_requests() == requests && !MayRewrite()) {
       result = BaseFunc();
     }
     return status;

@@ -145,8 +145,9 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
     }
   }
 
-  const int64_t asked =
-      internal::rewrite_gate == nullptr ? 0 : internal::rewrite_gate->asked();
+  const int64_t requests = internal::rewrite_gate == nullptr
+                               ? 0
+                               : internal::rewrite_gate->num_requests();
   absl::StatusOr<IRModule> result = RunBody(std::move(module), context);
   if (!result.ok()) {
     return fail(result.status(), 0, instruments.size(), "", "");
@@ -154,8 +155,8 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
   // A pass over the module without rewrites of its own is one rewrite.
   if (internal::rewrite_gate != nullptr &&
       info().granularity == PassGranularity::kModule &&
-      internal::rewrite_gate->asked() == asked && !result->SameAs(before) &&
-      !MayRewrite()) {
+      internal::rewrite_gate->num_requests() == requests &&
+      !result->SameAs(before) && !MayRewrite()) {
     result = before;
   }
 

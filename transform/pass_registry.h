@@ -41,6 +41,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/transform/pass.h"
 
@@ -162,12 +163,10 @@ const PassRegistry& RegistryOf(const PassContext& context);
 #define BATON_REGISTER_PASS(factory) BATON_REGISTER_PASS_AS(#factory, factory)
 
 // Registers a factory, or an expression that converts to PassFactory.
-#define BATON_REGISTER_PASS_AS(name, ...)                \
-  [[maybe_unused]] static const bool BATON_PASS_CONCAT_( \
-      baton_pass_registration_, __COUNTER__) =           \
+#define BATON_REGISTER_PASS_AS(name, ...)               \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_pass_registration_) =                       \
       (::baton::PassRegistry::Global().Register(name, __VA_ARGS__), true)
-#define BATON_PASS_CONCAT_(a, b) BATON_PASS_CONCAT_IMPL_(a, b)
-#define BATON_PASS_CONCAT_IMPL_(a, b) a##b
 
 }  // namespace baton
 

@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -96,9 +97,9 @@ int OptLevelOf(const Pass& pipeline);
 //               .opt_level = 3,
 //               .steps = {{"SimplifyInference", "It has no batch norm."},
 //                         {"FuseOps", "It runs a group as one kernel."}}});
-#define BATON_REGISTER_PIPELINE(name, ...)               \
-  [[maybe_unused]] static const bool BATON_PASS_CONCAT_( \
-      baton_pipeline_registration_, __COUNTER__) =       \
+#define BATON_REGISTER_PIPELINE(name, ...)              \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_pipeline_registration_) =                   \
       ::baton::NamedPipelines().Register(name, __VA_ARGS__)
 
 }  // namespace baton

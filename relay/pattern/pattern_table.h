@@ -30,6 +30,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
@@ -102,16 +103,12 @@ bool RegisterPatternTableText(absl::string_view compiler,
                               absl::string_view text,
                               CodeLocation location = CodeLocation::Current());
 
-#define BATON_REGISTER_PATTERN_TABLE(compiler, make)              \
-  [[maybe_unused]] static const bool BATON_PATTERN_TABLE_CONCAT_( \
-      baton_pattern_table_, __COUNTER__) =                        \
+#define BATON_REGISTER_PATTERN_TABLE(compiler, make)                           \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME(baton_pattern_table_) = \
       ::baton::relay::RegisterPatternTable(compiler, make)
-#define BATON_REGISTER_PATTERN_TABLE_TEXT(compiler, source_name, text) \
-  [[maybe_unused]] static const bool BATON_PATTERN_TABLE_CONCAT_(      \
-      baton_pattern_table_, __COUNTER__) =                             \
+#define BATON_REGISTER_PATTERN_TABLE_TEXT(compiler, source_name, text)         \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME(baton_pattern_table_) = \
       ::baton::relay::RegisterPatternTableText(compiler, source_name, text)
-#define BATON_PATTERN_TABLE_CONCAT_(a, b) BATON_PATTERN_TABLE_CONCAT_IMPL_(a, b)
-#define BATON_PATTERN_TABLE_CONCAT_IMPL_(a, b) a##b
 
 }  // namespace baton::relay
 

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/macros.h"
 #include "baton/base/source.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
@@ -82,17 +83,15 @@ class RuleRegistry {
 };
 
 // Registers a function without arguments that returns a RewriteRule.
-#define BATON_REGISTER_RULE(make)                        \
-  [[maybe_unused]] static const bool BATON_RULE_CONCAT_( \
-      baton_rule_registration_, __COUNTER__) =           \
+#define BATON_REGISTER_RULE(make)                       \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_rule_registration_) =                       \
       (::baton::relay::RuleRegistry::Global().AddRule(make), true)
 // Registers rules as text.
-#define BATON_REGISTER_RULES_TEXT(name, text)            \
-  [[maybe_unused]] static const bool BATON_RULE_CONCAT_( \
-      baton_rule_registration_, __COUNTER__) =           \
+#define BATON_REGISTER_RULES_TEXT(name, text)           \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_rule_registration_) =                       \
       (::baton::relay::RuleRegistry::Global().AddText(name, text), true)
-#define BATON_RULE_CONCAT_(a, b) BATON_RULE_CONCAT_IMPL_(a, b)
-#define BATON_RULE_CONCAT_IMPL_(a, b) a##b
 
 }  // namespace baton::relay
 

@@ -30,6 +30,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/base/target.h"
 #include "baton/ir/module.h"
@@ -81,13 +82,10 @@ struct CodeGenerator {
 // All code generators, by the names of their compilers.
 Registry<CodeGenerator>& CodeGenerators();
 
-#define BATON_REGISTER_CODE_GENERATOR(compiler, make)              \
-  [[maybe_unused]] static const bool BATON_CODE_GENERATOR_CONCAT_( \
-      baton_code_generator_, __COUNTER__) =                        \
+#define BATON_REGISTER_CODE_GENERATOR(compiler, make)   \
+  [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
+      baton_code_generator_) =                          \
       ::baton::CodeGenerators().Register(compiler, make())
-#define BATON_CODE_GENERATOR_CONCAT_(a, b) \
-  BATON_CODE_GENERATOR_CONCAT_IMPL_(a, b)
-#define BATON_CODE_GENERATOR_CONCAT_IMPL_(a, b) a##b
 
 // Generates the code of the function with the generator of its compiler. Errors
 // name the function: it has no types or no `global_symbol`; its compiler has no

@@ -47,7 +47,6 @@ constexpr bool IsFloat8(DType dtype) {
 // `baton` has classes with these names too, which BATON_NODE would find.
 class Call;
 class Let;
-class List;
 class Target;
 class Var;
 
