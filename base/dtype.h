@@ -1,7 +1,7 @@
 // Element types of tensors: `float32`, `int8`, `bool`, `bfloat16`, ...
 //
-// A DType is a code, a width in bits and a number of lanes, as in the
-// reference: `bool` is an unsigned integer of one bit.
+// A DType is a code, a width in bits and a number of lanes, as in TVM: `bool` is
+// an unsigned integer of one bit.
 
 #ifndef BATON_BASE_DTYPE_H_
 #define BATON_BASE_DTYPE_H_
@@ -105,8 +105,8 @@ class DType {
   // Bytes of one element in a tensor; a bool takes one byte.
   constexpr int bytes() const { return (bits_ * lanes_ + 7) / 8; }
 
-  // True where a Tensor can hold such elements: float16/32/64, bfloat16, bool,
-  // and integers of 8, 16, 32 and 64 bits. Other widths are types only.
+  // True if a Tensor can hold elements of this type: float16/32/64, bfloat16,
+  // bool, and integers of 8, 16, 32 and 64 bits. Other widths are types only.
   bool IsStorable() const;
 
   std::string ToString() const;

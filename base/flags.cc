@@ -114,7 +114,8 @@ std::optional<std::string> ValueText(const Flag& flag, bool negative,
 
 }  // namespace
 
-absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object) {
+absl::Status CheckFlagValues(const std::vector<Flag>& flags,
+                             const void* object) {
   for (const Flag& flag : flags) {
     const AttrValue value = flag.field->Get(object);
     const std::string why = OutOfRange(flag.spec, value);

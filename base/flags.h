@@ -47,7 +47,8 @@ struct FlagSpec {
   // The heading in the help. Leave it empty for flags of an instrument, which
   // have a heading of their own.
   std::string group = {};
-  // If true, `--name` alone is `--name=`.
+  // If true, `--name` alone means `--name=`, and the next argument is not its
+  // value.
   bool value_optional = false;
   // The allowed values of the flag; if empty, any value.
   std::vector<std::string> choices = {};
@@ -55,10 +56,11 @@ struct FlagSpec {
   // or infinite.
   std::optional<double> least = std::nullopt;
   std::optional<double> most = std::nullopt;
-  // A number outside of these bounds that stands for none, such as -1.
+  // A number outside of these bounds that means that the flag is not set, such
+  // as -1.
   std::optional<double> none = std::nullopt;
 
-  // As the documentation of the field.
+  // Lets a FlagSpec be the documentation that VisitFields takes.
   operator const char*() const { return help; }  // NOLINT
 };
 
@@ -77,9 +79,10 @@ struct Flag {
 template <typename T>
 const std::vector<Flag>& FlagsOf();
 
-// An error if the value of a field of `object` is not one of its flag's
-// choices, or a number outside of its bounds.
-absl::Status CheckChoices(const std::vector<Flag>& flags, const void* object);
+// Returns an error if a field of `object` has a value that is not one of its
+// flag's choices, or a number outside of its flag's bounds.
+absl::Status CheckFlagValues(const std::vector<Flag>& flags,
+                             const void* object);
 
 // A line of the help: `  --opt_level=N      Sequences run ... Default: 2.`
 std::string FlagHelp(absl::string_view name, absl::string_view value,

@@ -174,9 +174,9 @@ TEST(AssignFlagsTest, SetsTheFieldsThatAreGiven) {
 
 TEST(CheckChoicesTest, NamesTheCandidates) {
   Options options;
-  EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options), IsOk());
+  EXPECT_THAT(CheckFlagValues(FlagsOf<Options>(), &options), IsOk());
   options.name = "yess";
-  EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options),
+  EXPECT_THAT(CheckFlagValues(FlagsOf<Options>(), &options),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "--name=yess: unknown value; did you mean \"yes\"? "
                        "(expected one of x, yes, no)"));
@@ -185,7 +185,7 @@ TEST(CheckChoicesTest, NamesTheCandidates) {
 TEST(CheckChoicesTest, NamesTheBounds) {
   Options options;
   options.ratio = -2;
-  EXPECT_THAT(CheckChoices(FlagsOf<Options>(), &options),
+  EXPECT_THAT(CheckFlagValues(FlagsOf<Options>(), &options),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "it must be from 0 to 1, or -1"));
 }

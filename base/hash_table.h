@@ -62,7 +62,6 @@ class SafeHashTable : public Table {
       return insert(value_type(std::forward<Args>(args)...));
     }
   }
-  template <typename... Args>
   std::pair<iterator, bool> insert(value_type value) {
     if constexpr (kIsMap) {
       return Add(std::move(value.first), std::move(value.second));
@@ -158,7 +157,7 @@ class SafeHashTable : public Table {
     num_erased_ = 0;
   }
 
-  size_t num_erased_ = 0;  // since the last rehash; their slots may not be free
+  size_t num_erased_ = 0;  // since the last rehash; may be tombstones
 };
 
 }  // namespace internal
@@ -177,7 +176,8 @@ template <typename K, typename V, typename... Options>
 class FlatHashMap
     : public internal::SafeHashTable<absl::flat_hash_map<K, V, Options...>> {
   // Moving elements into another table must not copy a key with a copy
-  // constructor that can throw.
+  // constructor that can throw. Abseil moves keys only if both types have
+  // standard layout.
   static_assert(std::is_nothrow_copy_constructible_v<K> ||
                 (std::is_standard_layout_v<K> && std::is_standard_layout_v<V>));
   static_assert(std::is_nothrow_move_constructible_v<K>);

@@ -26,7 +26,7 @@ struct Limits {
   int64_t max_copied_nodes = 1'000'000;
   // The calls of functions in one evaluation.
   int64_t max_calls = 4'000'000;
-  // The bytes of an input that is not a regular file, which may never end.
+  // The bytes that are read from a pipe or a device, which may be endless.
   int64_t max_stream_bytes = int64_t{1} << 30;
 
   friend bool operator==(const Limits&, const Limits&) = default;

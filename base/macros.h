@@ -1,14 +1,14 @@
-// Names that macros make.
+// Macros that make identifiers.
 
 #ifndef BATON_BASE_MACROS_H_
 #define BATON_BASE_MACROS_H_
 
-// One token of two, after the macros in them are expanded.
+// Joins two tokens after macro expansion.
 #define BATON_CONCAT(a, b) BATON_CONCAT_IMPL_(a, b)
 #define BATON_CONCAT_IMPL_(a, b) a##b
 
-// A name that begins with `prefix` and that each use makes anew; for variables
-// at namespace scope, as macros of registrations define.
+// Expands to a new identifier that begins with `prefix`, for variables at
+// namespace scope that macros of registrations define.
 #define BATON_UNIQUE_NAME(prefix) BATON_CONCAT(prefix, __COUNTER__)
 
 #endif  // BATON_BASE_MACROS_H_

@@ -9,11 +9,10 @@
 //   CodecRegistry().Register("gzip", Codec(...));
 //   BATON_ASSIGN_OR_RETURN(const Codec* codec, CodecRegistry().Get("gzip"));
 //
-// A registry records the place of each registration. A second entry of the same
-// name is refused: from then on every look-up of that name, and every list of
-// the registry, is an error that names all the places, in whatever order they
-// were linked. Nothing aborts while the program starts; main() must check
-// RegistrationErrors() once.
+// A registry records the source location of each registration. It rejects a
+// second entry of the same name: from then on Get() of that name and List()
+// return an error with all locations, whatever the order of linking. Nothing
+// aborts while the program starts; main() must check RegistrationErrors() once.
 
 #ifndef BATON_BASE_REGISTRY_H_
 #define BATON_BASE_REGISTRY_H_
@@ -91,9 +90,9 @@ class RegistryBase {
   RegistryBase& operator=(const RegistryBase&) = delete;
   ~RegistryBase();
 
-  // Returns false if the entry was refused. `equal` compares two values; null
-  // for none. An entry whose value equals the registered one is not a second
-  // entry and is not refused.
+  // Returns false if the entry was rejected. `equal` compares two values: an
+  // entry whose value equals the registered one is not rejected. If `equal` is
+  // null, every second entry is.
   bool Add(absl::string_view name, Entry entry, EqualFn equal);
   // Replaces the entry of that name by `entry`, or removes it if `entry` is
   // null. Returns the previous entry.

@@ -26,8 +26,7 @@ class Source {
     int column;  // from 1, in bytes
   };
   Position PositionOf(int64_t offset) const;
-  // The line number `line` without its line feed; empty if there is no such
-  // line.
+  // Returns line `line`, from 1, without its line feed; empty if there is none.
   absl::string_view Line(int line) const;
 
  private:

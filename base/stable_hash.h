@@ -1,5 +1,5 @@
-// A 64-bit hash that is the same in every run and in every build, unlike
-// absl::Hash.
+// A 64-bit hash that is the same in every run and in every build on machines of
+// one byte order, unlike absl::Hash.
 
 #ifndef BATON_BASE_STABLE_HASH_H_
 #define BATON_BASE_STABLE_HASH_H_
@@ -37,7 +37,7 @@ class StableHash {
       Add(word);
     }
   }
-  // Equal numbers have equal hashes (also 0 and -0); so have all NaNs.
+  // Equal numbers (also 0 and -0) have equal hashes. All NaNs have one hash.
   void AddDouble(double value) {
     if (value == 0) value = 0;
     uint64_t word = 0x7ff8000000000000ull;

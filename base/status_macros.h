@@ -20,6 +20,8 @@
     }                                                               \
   } while (false)
 
+// Assigns the value of `expr`, a StatusOr, to `lhs`, or returns its error.
+// Expands to several statements: use it inside of braces only.
 #define BATON_ASSIGN_OR_RETURN(lhs, expr)                                     \
   BATON_ASSIGN_OR_RETURN_IMPL_(BATON_CONCAT(baton_status_or_, __LINE__), lhs, \
                                expr)

@@ -90,7 +90,7 @@ class Tensor {
   friend bool operator==(const Tensor& a, const Tensor& b);
   friend bool operator!=(const Tensor& a, const Tensor& b) { return !(a == b); }
 
-  // True if both share one buffer.
+  // True if the elements of both start at the same address.
   bool SharesBufferWith(const Tensor& other) const {
     return data_ == other.data_;
   }
@@ -129,9 +129,9 @@ class MutableTensor {
   // as a cheap kernel.
   static absl::StatusOr<MutableTensor> Uninitialized(
       DType dtype, absl::Span<const int64_t> shape);
-  // Returns the buffer of `tensor` for writing, or null if a MutableTensor did
-  // not make the buffer or another tensor uses it. `tensor` keeps the buffer:
-  // writing to the result changes the elements of `tensor`.
+  // Returns a writable view of the buffer of `tensor`; writing to it changes the
+  // elements of `tensor`. Returns nullopt if another tensor shares the buffer, or
+  // if no MutableTensor allocated it.
   static std::optional<MutableTensor> Reuse(Tensor& tensor);
 
   MutableTensor(MutableTensor&&) = default;

@@ -11,8 +11,8 @@
 
 namespace baton {
 
-// The rest of `in`, which messages call `name`: at most as much as the limits
-// allow (base/limits.h).
+// Reads `in` to its end; messages call it `name`. More than the limits allow
+// (base/limits.h) is an error.
 absl::StatusOr<std::string> ReadStream(std::istream& in,
                                        absl::string_view name);
 

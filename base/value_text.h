@@ -1,12 +1,14 @@
 // The text of values, options and names, shared by pipelines, workloads and
 // settings:
 //
-//   options  := '{' KEY '=' value (',' KEY '=' value)* '}'
-//   value    := true | false | none | number | bare word | "quoted"
-//             | '[' value,* ']' | '{' KEY (':' | '=') value ,* '}'
+//   options := '{' [KEY '=' value (',' KEY '=' value)*] '}'
+//   value   := 'true' | 'false' | 'none' | number | word | '"' text '"'
+//            | '[' [value (',' value)*] ']'
+//            | '{' [KEY (':' | '=') value (',' KEY (':' | '=') value)*] '}'
 //
-// A bare word is anything without white space, quotes, or one of `,:=()[]{}`.
-// White space between tokens does not matter. An error shows the place:
+// A word is one or more characters other than white space, quotes, and
+// `,:=()[]{}`. White space between tokens does not matter. An error shows its
+// location:
 //
 //   --passes:1:9: error: expected a name
 //   FuseOps{=1}

@@ -199,7 +199,7 @@ absl::Status CheckValuesInstrument::ExitPassContext() {
   if (options_.ledger != nullptr && !ledger_.empty()) {
     options_.ledger(LedgerText());
   }
-  BeginAgain();
+  StartNewProgram();
   is_other_ = false;
   noted_.clear();
   // Drops results that two rounds do not use.
@@ -208,7 +208,7 @@ absl::Status CheckValuesInstrument::ExitPassContext() {
   return absl::OkStatus();
 }
 
-void CheckValuesInstrument::BeginAgain() {
+void CheckValuesInstrument::StartNewProgram() {
   args_.clear();
   state_.reset();
   expected_.reset();
@@ -217,12 +217,12 @@ void CheckValuesInstrument::BeginAgain() {
   error_before_ = error_in_all_;
 }
 
-void CheckValuesInstrument::BecomesOther(const PassExecution& pass) {
+void CheckValuesInstrument::StartNewProgramAfter(const PassExecution& pass) {
   ledger_.push_back({.number = pass.number(),
                      .pass = pass.name(),
                      .is_other = true,
                      .in_all = error_in_all_});
-  BeginAgain();
+  StartNewProgram();
 }
 
 Remark RemarkOf(const AddedError& error) {
@@ -628,7 +628,7 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   if (!only_rounds && (!Keeps(info, "values") ||
                        (!Keeps(info, "effects") && HasReferences(before)))) {
     Note(info, "results are not compared: it promises nothing about them");
-    BecomesOther(pass);
+    StartNewProgramAfter(pass);
     return absl::OkStatus();
   }
   const std::string& main = options_.function;
@@ -653,7 +653,7 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   const absl::Status status = Evaluate(module, result);
   if (!status.ok() && only_rounds) {
     Note(info, absl::StrCat("results are not compared: ", status.message()));
-    BecomesOther(pass);
+    StartNewProgramAfter(pass);
     return absl::OkStatus();
   }
   if (!status.ok()) {
@@ -678,7 +678,7 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   BATON_ASSIGN_OR_RETURN(const bool measured, AddError(given, *state_, pass));
   if (!measured) {
     Note(info, "results are of another type");
-    BecomesOther(pass);
+    StartNewProgramAfter(pass);
     return absl::OkStatus();
   }
   return CheckExpected(*state_, info);

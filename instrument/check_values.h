@@ -84,8 +84,8 @@ struct CheckValuesOptions {
 // `ulp`.
 Remark RemarkOf(const AddedError& error);
 
-// Evaluates functions on random arguments before and after each pass that
-// changes the module. The error names the first pass whose result computes
+// Evaluates functions before and after each pass that changes the module, on the
+// arguments of CheckValuesOptions::given or on random ones. The error names the first pass whose result computes
 // other values (compare_values.h), and the first node with another value
 // (first_difference.h). A program that cannot be evaluated is an error as well.
 // Exception: if a kernel is missing, the instrument compares the values that do
@@ -103,21 +103,22 @@ Remark RemarkOf(const AddedError& error);
 // type of the results. A new program gets random arguments and need not be
 // possible to evaluate.
 //
-// The instrument calls functions in a result and compares constructors by name.
+// If a result has functions, the instrument calls them with random arguments and
+// compares what they return. It compares constructors of data types by name.
 // It reports a part that cannot be compared to `not_compared`, without an
 // error: for example a function with parameters for which no random values can
 // be made.
 //
-// The arguments of a function stay the same within a context:
-// RandomRange::kPlain, or RandomRange::kMild if kPlain makes a result infinite
-// or NaN. Values that two states of the program share are computed once
+// The arguments of a function stay the same until the context exits or the
+// program counts as new. Random ones are from RandomRange::kPlain, or from
+// RandomRange::kMild if kPlain makes a result infinite or NaN. Values that two states of the program share are computed once
 // (relay/runtime/kernel_cache.h).
 class CheckValuesInstrument final : public PassInstrument {
  public:
   explicit CheckValuesInstrument(CheckValuesOptions options = {});
 
-  // The executions that changed a bit of the results or the meaning of the
-  // program, in order. The entries are those of the current context, or of the
+  // An entry for each execution that changed the results, if only by a bit, or
+  // the meaning of the program, in order. The entries are those of the current context, or of the
   // last one if none is entered.
   const std::vector<AddedError>& ledger() const { return ledger_; }
   // A line for each entry of ledger(); empty if there is none:
@@ -164,7 +165,7 @@ class CheckValuesInstrument final : public PassInstrument {
   Result Apply(const IRModule& typed, const std::string& name,
                const std::vector<Value>& args);
   absl::Status CheckFirst(const State& state);
-  // Compares `actual` with the results in options.expected.
+  // Compares `actual` with `expected_`.
   absl::Status CompareExpected(const Value& actual) const;
   // Compares the results of the function `name` in both states.
   absl::Status Compare(const State& before, const State& after,
@@ -183,6 +184,7 @@ class CheckValuesInstrument final : public PassInstrument {
   absl::Status Explain(const absl::Status& status, const State& before,
                        const State& after, const std::string& name,
                        const std::vector<Value>& args, const PassInfo& info);
+  // Compares the arguments of the calls for which a kernel is missing.
   absl::Status CompareCuts(const Result& before, const Result& after,
                            const PassInfo& info) const;
   // Adds an entry to the ledger and checks it against the limits. Returns false
@@ -191,9 +193,9 @@ class CheckValuesInstrument final : public PassInstrument {
                                 const PassExecution& pass);
   absl::Status CheckExpected(const State& after, const PassInfo& info) const;
   // Treats the module from now on as a new program.
-  void BeginAgain();
-  // Treats the module from now on as a new program, made by `pass`.
-  void BecomesOther(const PassExecution& pass);
+  void StartNewProgram();
+  // As StartNewProgram; the ledger gets an entry for `pass`, which made it.
+  void StartNewProgramAfter(const PassExecution& pass);
   // Reports `line` unless it was reported before.
   void Note(const PassInfo& info, absl::string_view line);
   bool is_main(absl::string_view name) const {
@@ -206,8 +208,8 @@ class CheckValuesInstrument final : public PassInstrument {
   std::map<std::string, std::vector<Value>> args_;
   // The module that was evaluated last.
   std::optional<State> state_;
-  std::optional<Value> expected_;
-  std::optional<Value> first_;  // the first result of `function`
+  std::optional<Value> expected_;  // GivenValues::expected
+  std::optional<Value> first_;     // the first result of `function`
   // True if `function` is no longer the function to which options.given
   // applies.
   bool is_other_ = false;

@@ -25,10 +25,9 @@ namespace baton {
 
 // The memory use of an execution of a pass, including the passes inside it.
 struct PassMemory {
-  int64_t nodes = 0;       // new nodes; the other figures on nodes are about
-                           // them
-  int64_t node_bytes = 0;  // the bytes of the new nodes
-  // The new nodes that are in the result; 0 if the pass failed.
+  int64_t nodes = 0;       // the nodes that the execution allocated
+  int64_t node_bytes = 0;  // their bytes
+  // How many of them are in the result; 0 if the pass failed.
   int64_t kept = 0;
   // The bytes of tensors in the result that are not in the argument.
   int64_t tensor_bytes = 0;
@@ -56,9 +55,9 @@ struct HistoryExecution {
   // Indices of states. `after` is -1 if the pass failed or is still running.
   int before = 0;
   int after = -1;
-  // In nanoseconds. `start` counts from the beginning of the run; the duration
-  // includes the passes inside.
+  // Nanoseconds from the beginning of the run to the start of the execution.
   int64_t start = 0;
+  // Nanoseconds that the execution took, including executions inside it.
   int64_t total = 0;
   // Set if memory was measured.
   std::optional<PassMemory> memory = {};
@@ -69,10 +68,12 @@ struct HistoryExecution {
 // The module at one point of a run.
 struct HistoryState {
   IRModule module;
-  bool kept = true;  // if false, `module` is empty: it was too large
+  // If false, the recorder dropped the module to stay within its budget of
+  // memory, and `module` is empty.
+  bool kept = true;
   // The number of entries of History::origins that were recorded before this
-  // state. If the history was read from a file, all: its origins refer to nodes
-  // of states only.
+  // state: later ones may be about nodes that reuse addresses. SIZE_MAX, for all,
+  // if the history was read from a file, in which no address is reused.
   size_t num_origins = SIZE_MAX;
 };
 
@@ -113,8 +114,10 @@ struct History {
   std::vector<Remark> remarks;
   std::vector<HistoryCount> counts;  // by name
 
-  // Set if the history was read from a file; otherwise nodes have spans.
+  // The source locations of nodes of the first state, if the history was read
+  // from a file. In a recorded history, nodes have spans instead.
   std::vector<std::pair<NodeRef, HistoryPlace>> places;
+  // The tensors without their elements in the file that was read.
   int64_t left_out_tensors = 0;
   // The signal that ended the run; 0 if the run ended normally.
   int signal = 0;
@@ -128,11 +131,12 @@ struct History {
   absl::StatusOr<IRModule> ModuleAfter(int64_t number) const;
 };
 
-// The difference of the contents of two states.
+// Counts of nodes and bytes in which two states differ.
 struct NodesMade {
   int64_t made = 0;     // nodes of the second state that are not in the first
   int64_t dropped = 0;  // nodes of the first state that are not in the second
-  int64_t kept = 0;     // nodes of both states that the walk met
+  // Nodes that both states share inside of functions that differ.
+  int64_t kept = 0;
   int64_t made_bytes = 0;
   int64_t dropped_bytes = 0;
   // The bytes of the tensors that were made and dropped.

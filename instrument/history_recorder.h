@@ -42,15 +42,15 @@ class HistoryRecorder final : public PassInstrument {
  public:
   explicit HistoryRecorder(HistoryOptions options = {});
 
-  // The history so far. The reference is valid until the next pass begins.
-  // `signal` is the signal that ends the process; 0 if there is none.
+  // Returns the history so far, valid until the next pass begins. Sets
+  // History::signal to `signal`, the signal that ends the process; 0 for none.
   const History& history(int signal = 0);
   // Adds a remark of another instrument about an execution that has ended.
   void AddRemark(Remark remark);
   void SetMemory(int64_t number, const PassMemory& memory);
   // Sets the times of executions to those of the executions with the same
-  // numbers in `measured`, a second run of the same passes. An execution that
-  // ended differently in `measured` ends with the last execution inside it.
+  // numbers in `measured`, another run of the same passes. If an execution ended
+  // differently there, it ends when the last execution inside it ends.
   void SetTimes(absl::Span<const HistoryExecution> measured);
 
   bool needs_untyped_modules() const override { return false; }
@@ -68,6 +68,7 @@ class HistoryRecorder final : public PassInstrument {
   void End(HistoryExecution::End end);
   // Moves the new entries of the log of the passes into the history.
   void TakeLog();
+  // Drops the oldest states while all exceed HistoryOptions::max_bytes.
   void KeepToBudget();
 
   const HistoryOptions options_;
@@ -75,8 +76,8 @@ class HistoryRecorder final : public PassInstrument {
   std::vector<Pass> passes_;  // the passes of the executions
   std::vector<int> open_;     // indices of the running executions
   int64_t began_ = 0;
-  // While the process is at most this large, in bytes, old states cannot exceed
-  // the limit; see KeepToBudget.
+  // KeepToBudget has nothing to do while the process uses at most this many
+  // bytes: it has not grown by enough since the last check.
   int64_t next_check_ = 0;
   // The number of states at the last call of KeepToBudget.
   size_t num_checked_states_ = 0;

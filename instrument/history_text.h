@@ -36,10 +36,11 @@ absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
                                            int64_t to,
                                            const std::string& function);
 
-// Selects nodes of a module: all nodes, the nodes whose title (`nn.relu`)
-// matches `op` as a whole (RE2), or the node with a given number.
+// Selects nodes of a module; all nodes if no field is set.
 struct NodeSelection {
+  // Matches, as a whole, the operator or the kind of the node (RE2): `nn.relu`.
   std::string op = {};
+  // The number in the text of the module, 12 for `%12`; -1: not set.
   int64_t number = -1;
 };
 
@@ -82,7 +83,7 @@ std::string BlameText(const std::vector<NodeBlame>& nodes);
 // An array with an object for each node, with the fields of NodeBlame.
 std::string BlameJson(const std::vector<NodeBlame>& nodes);
 
-// Prints the remarks of execution `number` and the executions inside it about
+// Returns the remarks of execution `number` and of the executions inside it about
 // the selected nodes. Nodes are those of the argument of each pass. A line for
 // each remark, formatted by RemarkText.
 absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
@@ -90,9 +91,12 @@ absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
 
 // A condition on a module. Set exactly one field.
 struct HistoryCondition {
-  std::string has = {};    // a node has a title that matches (RE2, whole)
-  std::string lacks = {};  // no node has a title that matches
-  std::string text = {};   // the module's text contains a match (RE2)
+  // A node matches (RE2), as NodeSelection::op does.
+  std::string has = {};
+  // No node matches so.
+  std::string lacks = {};
+  // The module's text contains a match (RE2).
+  std::string text = {};
 };
 
 // Finds the first execution, in the order in which executions end, after which

@@ -93,7 +93,7 @@ class InstrumentFactory {
         make_([make](const AttrMap& values, const InstrumentRun& run) -> Made {
           O options;
           BATON_RETURN_IF_ERROR(AssignFlags(values, &options));
-          BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<O>(), &options));
+          BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<O>(), &options));
           return make(options, run);
         }) {}
 

@@ -1,5 +1,5 @@
-// Verifies that a module follows the rules of the IR. Each level has rules for
-// its kinds of functions.
+// Verifies that a module follows the rules of the IR. Each level of the IR, such
+// as Relay or tir, has rules for its kinds of functions.
 //
 // A level implements them as a FunctionVerifier, registered for its node class:
 //
@@ -23,7 +23,7 @@
 
 namespace baton {
 
-// Selects functions to check, by their index among those of the module.
+// True for the functions to check, by their index among those of the module.
 using WhichFunctions = absl::FunctionRef<bool(int)>;
 
 // The rules of one kind of function. Stateless.
@@ -72,6 +72,7 @@ Registry<std::shared_ptr<const FunctionVerifier>>& FunctionVerifiers();
                                                   std::make_shared<const V>())
 
 namespace internal {
+// Returns true: the macro initializes a variable with it.
 bool RegisterFunctionVerifier(NodeKind kind,
                               std::shared_ptr<const FunctionVerifier> verifier,
                               CodeLocation location = CodeLocation::Current());

@@ -540,7 +540,7 @@ absl::StatusOr<BisectCommand> ParseCommandLine(
   if (given.is_answered) return line;
   BATON_RETURN_IF_ERROR(AssignFlags(given.flags, &line.options));
   BATON_RETURN_IF_ERROR(
-      CheckChoices(FlagsOf<BisectToolOptions>(), &line.options));
+      CheckFlagValues(FlagsOf<BisectToolOptions>(), &line.options));
   if (given.arguments.size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("unexpected argument ", given.arguments[1],

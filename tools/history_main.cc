@@ -265,7 +265,8 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& args,
   const std::vector<std::string>& rest = line.arguments;
   HistoryToolOptions options;
   BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
-  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<HistoryToolOptions>(), &options));
+  BATON_RETURN_IF_ERROR(
+      CheckFlagValues(FlagsOf<HistoryToolOptions>(), &options));
   if (rest.size() < 2) {
     return absl::InvalidArgumentError("give a file and a command (see --help)");
   }

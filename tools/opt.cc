@@ -329,8 +329,8 @@ absl::StatusOr<OptJob> LoadOptJob(const OptOptions& options,
 absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   Console console(streams.reports, options.progress);
   // Reports errors that can be found at once.
-  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<OptOptions>(), &options));
-  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<RunOptions>(), &options.run));
+  BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<OptOptions>(), &options));
+  BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<RunOptions>(), &options.run));
   BATON_RETURN_IF_ERROR(CheckFlagsTogether(options));
   BATON_RETURN_IF_ERROR(CheckFiles(options));
   BATON_ASSIGN_OR_RETURN(PreparedRun prepared, Prepare(options.run));

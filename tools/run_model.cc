@@ -302,13 +302,13 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
   if (!keeps_weights) {
     BATON_ASSIGN_OR_RETURN(model.module, Signature(module));
   }
-  IRModule refused;
+  IRModule uncompiled;
   absl::StatusOr<Executable> executable =
       Compile(std::move(module), {.pipeline = has_pipeline ? "" : "cpu",
                                   .max_threads = threads,
                                   .keep_graph = !options.shadow.empty(),
                                   .mapped_file = mapped_file,
-                                  .refused = &refused});
+                                  .uncompiled = &uncompiled});
   if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
       options.plan.empty() && options.shadow.empty()) {
     if (options.notes != nullptr) {
@@ -316,7 +316,7 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
                         "no plan: "
                      << executable.status().message() << "\n";
     }
-    model.module = std::move(refused);
+    model.module = std::move(uncompiled);
     return absl::OkStatus();
   }
   BATON_RETURN_IF_ERROR(executable.status());
@@ -909,7 +909,7 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
     return absl::InvalidArgumentError(absl::StrCat(
         "--outputs: results are written as .npz, not as ", options.outputs));
   }
-  BATON_RETURN_IF_ERROR(CheckChoices(FlagsOf<RunModelOptions>(), &options));
+  BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<RunModelOptions>(), &options));
   BATON_RETURN_IF_ERROR(CheckDifferentFiles({{"the model", options.model},
                                              {"--inputs", options.inputs},
                                              {"--outputs", options.outputs},

@@ -148,7 +148,7 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
     const CompileOptions& options) {
   auto state = std::make_shared<State>();
   state->options = options;
-  state->options.refused = nullptr;
+  state->options.uncompiled = nullptr;
   // Folds once all that does not depend on sizes.
   if (!options.pipeline.empty()) {
     BATON_ASSIGN_OR_RETURN(

@@ -74,7 +74,7 @@ absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
 
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options) {
-  if (options.refused != nullptr) *options.refused = module;
+  if (options.uncompiled != nullptr) *options.uncompiled = module;
   auto impl = std::make_shared<Executable::Impl>();
   Clock::time_point begin = Clock::now();
   const auto end_phase = [&impl, &begin](const char* name) {
@@ -98,7 +98,7 @@ absl::StatusOr<Executable> Compile(IRModule module,
                          cpu::BuildGraph(module, options.function));
   // Weights are the graph's alone now, unless the caller has them.
   module = IRModule();
-  if (options.refused != nullptr) *options.refused = IRModule();
+  if (options.uncompiled != nullptr) *options.uncompiled = IRModule();
   end_phase("graph");
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const cpu::GraphTensor& tensor =

@@ -48,7 +48,7 @@ struct CompileOptions {
   std::string function = "main";
   // The named pipeline that runs first; empty for none.
   std::string pipeline = "cpu";
-  // The most threads of a run: the arena has workspaces for so many.
+  // The greatest number of threads of a run. The arena has a workspace for each.
   int max_threads = 1;
   // Runs the plan's verifier (runtime/executor/plan_verifier.h).
   bool verify_plan = true;
@@ -64,16 +64,17 @@ struct CompileOptions {
   // The bytes of a mapped file. Pages of the file that have weights of the
   // module are released as the weights are packed.
   absl::string_view mapped_file = {};
-  // The vectors of the kernels; the widest that the processor has by default.
+  // The vector width of the kernels; nullopt for the widest of the processor.
   std::optional<kernels::blocked::Width> width = std::nullopt;
-  // If not null, receives the module that was given to Compile if no graph can
-  // be made of it, otherwise an empty one. So a caller that evaluates such
-  // modules can move its only reference to Compile, which then packs weights in
-  // place.
-  IRModule* refused = nullptr;
-  // For files of executables: receives, or has, the packed constants; not null
-  // during Compile only. The origins of the calls, in order.
+  // If not null and the module cannot become a graph, Compile moves the module
+  // here; otherwise Compile sets it to an empty module. So a caller can give
+  // Compile its only reference, in which case weights are packed in place, and
+  // still evaluate a module that does not compile.
+  IRModule* uncompiled = nullptr;
+  // For files of executables (executable_file.h). Compile fills `packed` if it is
+  // empty, otherwise takes packed constants from it. Null outside of Compile.
   cpu::PackedConstants* packed = nullptr;
+  // The names of the calls in the file of the model, in the order of the calls.
   std::vector<std::string> origins;
 };
 
@@ -108,12 +109,11 @@ class Executable {
     DType dtype;
     TensorShape shape;
   };
-  // The place of an operator in the program that was compiled, before the
-  // pipeline.
+  // The source location of an operator in the module before the pipeline ran.
   struct Source {
     std::string op_name;
     Span span;
-    // The name of the place, of a model that was read from a file.
+    // The operator's name in the file of the model; empty if it has none.
     std::string origin = {};
   };
 
@@ -159,14 +159,13 @@ class Executable {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Runs the named pipeline at its own level.
+// Runs the named pipeline at the optimization level that it declares.
 absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
                                           IRModule module);
 
 // Compiles a typed module. If `module` is moved here, weights without other
-// references are released as they are packed. Errors, with places: dimensions
-// that are not numbers, nodes that have no place in a dataflow
-// (backend/cpu/graph.h).
+// references are released as they are packed. Errors have source locations:
+// those of BuildGraph (backend/cpu/graph.h).
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options);
 
@@ -180,23 +179,24 @@ struct StateBinding {
 class Session {
  public:
   static absl::StatusOr<std::unique_ptr<Session>> Create(Executable executable);
-  // Runs in the caller's memory of plan().arena_bytes, aligned to 64 bytes.
-  // Sessions that share an arena share `is_running`, which must outlive them.
+  // Uses `arena`, which has plan().arena_bytes bytes, is aligned to 64 bytes and
+  // outlives the session. Sessions that share an arena share `is_running`, with
+  // which a run rejects a second one; null for a flag of the session.
   static absl::StatusOr<std::unique_ptr<Session>> Create(
       Executable executable, absl::Span<std::byte> arena,
       std::atomic<bool>* is_running = nullptr);
 
-  // Keeps results from run to run, before the first run. Afterwards a view of
-  // such an input whose data is null is the kept result, zeros at first; other
-  // data takes its place. A view of such an output whose data is null leaves the
-  // result in the session: then nothing is copied, since two places take turns.
+  // Keeps outputs in the session as inputs of the next run. Call it before the
+  // first run. In Run(), null data of such an input means the kept output, at
+  // first zeros; other data replaces it. Null data of such an output means that
+  // the result stays in the session; it is not copied, as there are two buffers.
   absl::Status KeepState(absl::Span<const StateBinding> state);
 
   // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
   // not null. Outputs overlap neither inputs nor each other. Allocates nothing
-  // unless a step of the plan is a fallback. Errors were prepared: views that
-  // do not fit the ports, a second thread in the session, values that an
-  // operator refuses.
+  // unless a step of the plan is a fallback; Compile made the errors. Errors:
+  // views that do not match the ports, a run while another one is running, values
+  // that an operator rejects.
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,

@@ -57,7 +57,8 @@ struct WriteExecutableOptions {
   std::string version;
   // Its commit, for messages.
   std::string commit;
-  // The name of a call's place; null: calls have no names.
+  // Returns the name in the model's file of the call at a span; null if calls
+  // have no names.
   std::function<std::string(const Span&)> origin_of;
   // The names of the results of the function, in order.
   std::vector<std::string> output_names;
@@ -71,11 +72,11 @@ absl::StatusOr<ExecutableFile> WriteExecutable(
 bool IsExecutable(absl::string_view bytes);
 
 struct ReadExecutableOptions {
-  // See CompileOptions.
-  int max_threads = 1;
+  int max_threads = 1;  // see CompileOptions
+  // The version of this program, which must be that in the file.
   std::string version;
-  // True if `bytes` are a mapped file: pages that were read to check them are
-  // released again.
+  // True if `bytes` are a mapped file: pages that are read only to check them
+  // are released.
   bool is_mapped = false;
   bool keep_graph = false;  // see CompileOptions
 };
@@ -87,11 +88,10 @@ struct MappedExecutable {
   std::vector<std::string> output_names;
 };
 
-// Reads `bytes`, which `owner` keeps alive; messages name them `name`. For any
-// bytes that differ from those written, the result is an error. It is also an
-// error if the file is of another version, if the processor lacks what the
-// kernels need, or if this program makes another plan or other packed constants
-// of the module.
+// Reads `bytes`, which `owner` keeps alive; messages name them `name`. Errors:
+// the bytes are damaged, the file has another version, the processor lacks
+// instructions that the kernels need, or the file's module compiles to another
+// plan or to other packed constants now.
 absl::StatusOr<MappedExecutable> ReadExecutable(
     absl::string_view bytes, std::shared_ptr<const void> owner,
     absl::string_view name, const ReadExecutableOptions& options);

@@ -610,7 +610,7 @@ class GraphBuilder {
   // The parts of a function that calls itself at its end.
   struct TailCall {
     const ExprNode* condition = nullptr;
-    bool goes_on_if = true;
+    bool continue_value = true;
     const CallNode* next = nullptr;
     const ExprNode* result = nullptr;
     // Values of lets: before the condition, the call and the result.
@@ -636,8 +636,8 @@ class GraphBuilder {
     };
     if (is_self(taken[0]) == is_self(taken[1])) return std::nullopt;
     tail.condition = branch->cond().get();
-    tail.goes_on_if = is_self(taken[0]);
-    const int next = tail.goes_on_if ? 0 : 1;
+    tail.continue_value = is_self(taken[0]);
+    const int next = tail.continue_value ? 0 : 1;
     tail.next = static_cast<const CallNode*>(taken[next]);
     tail.result = taken[1 - next];
     // A variable of a let may be the branch or the call.
@@ -681,7 +681,7 @@ class GraphBuilder {
         return Refuse(call,
                       "a plan has no recursion but at the end of a function");
       }
-      region.goes_on_if = tail->goes_on_if;
+      region.continue_value = tail->continue_value;
       std::vector<const ExprNode*> lets = tail->before;
       const std::vector<const ExprNode*>& more =
           part == 1 ? tail->before_next : tail->before_result;

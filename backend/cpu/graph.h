@@ -45,7 +45,7 @@ struct GraphRegion;
 
 // A call of an operator, or a region.
 struct GraphNode {
-  Call call;  // its operator, attributes, type and place; it has no arguments
+  Call call;  // operator, attributes, type, span; it has no arguments
   // Not null for a region, whose `call` is of an operator that is not
   // registered: cpu.if, cpu.loop, cpu.evaluate.
   std::shared_ptr<const GraphRegion> region = nullptr;
@@ -70,33 +70,33 @@ struct Graph {
 // Graphs that a node chooses among or repeats, or a program for the evaluator.
 struct GraphRegion {
   enum class Kind {
-    // Input 0 is the condition. Graphs: the branch for true, that for false.
+    // Input 0 is the condition. The graphs are the true branch and the false
+    // branch.
     kIf,
-    // The first `num_state` inputs are the first state. Graphs of the state and
-    // of other inputs: the condition of another round, the next state, the
-    // result.
+    // The first `num_state` inputs are the initial loop-carried values. The
+    // graphs are condition, body and result; each takes the loop-carried values
+    // and other inputs.
     kLoop,
-    // `function` of all inputs.
+    // The evaluator calls `function` with all inputs.
     kEvaluate,
   };
   Kind kind = Kind::kIf;
   std::vector<Graph> graphs;
   // For each graph, the inputs of the node that are its inputs.
   std::vector<std::vector<int>> inputs;
-  int num_state = 0;
-  // The value of the condition for which there is another round.
-  bool goes_on_if = true;
+  int num_state = 0;  // loop-carried values
+  // The loop continues while the condition has this value.
+  bool continue_value = true;
   Function function;
   IRModule module;  // has the functions that `function` calls
 };
 
-// The graph of the function `name` of a typed module. Calls of other functions
-// become the nodes of their bodies; a branch whose condition is constant becomes
-// the nodes of the branch that is taken. A function that calls itself only at
-// its end, on tensors of constant shapes, is a loop; any other closed one that
-// calls itself is evaluated. Errors name places: dimensions that are not numbers,
-// and what has no place in a dataflow (references, data types, functions as
-// values of the result).
+// Builds the graph of the function `name` of a typed module. Inlines calls of
+// functions, and takes the branch of a constant condition. A tail-recursive
+// function on tensors of constant shapes becomes a kLoop; any other recursive
+// function without free variables becomes a kEvaluate. Errors have source
+// locations: symbolic dimensions, and values that a graph cannot express
+// (references, data types, functions as results).
 absl::StatusOr<Graph> BuildGraph(const IRModule& module,
                                  absl::string_view name);
 

@@ -1,4 +1,4 @@
-// CpuKernel: chooses the function that computes a call of an operator in a plan.
+// CpuKernel: a function that chooses the kernel of an operator's call in a plan.
 //
 //   absl::StatusOr<std::optional<KernelChoice>> ChooseSoftmax(
 //       const GraphNode& node, const Graph& graph);
@@ -20,7 +20,7 @@
 
 namespace baton::cpu {
 
-// A step of a plan before it has a place in memory.
+// A step of a plan before its tensors have offsets in the arena.
 struct KernelChoice {
   executor::StepFunction function = nullptr;
   std::shared_ptr<const void> params;
@@ -29,26 +29,26 @@ struct KernelChoice {
   // Tensors of the graph. A choice may leave out inputs that it has in `params`.
   std::vector<int> inputs;
   std::vector<int> outputs;
-  // True if output 0 may have the memory of an input of the same size.
+  // True if output 0 may reuse the memory of an input of the same size.
   bool in_place = false;
-  // The only input of which it may; negative for none.
+  // The only input whose memory it may reuse; negative for any.
   int overwrites = -1;
-  int64_t items = 1;  // see executor::Step
+  int64_t items = 1;  // independent parts, which threads share
   int64_t workspace_bytes = 0;
   double flops = 0;
-  double cost_ns = 0;
+  double cost_ns = 0;  // the predicted time on one thread
   bool is_fallback = false;
-  // No step of its own: the output is the bytes of the inputs, in order. There
-  // is no function.
+  // True if the output is the bytes of the inputs, in order. The plan has no
+  // step for such a call, and `function` is null.
   bool is_join = false;
 };
 
-// Returns nullopt if there is no kernel for these types, shapes and attributes;
-// then the evaluator's kernel computes the call.
+// Chooses the kernel of a call. Returns nullopt if no kernel supports its types,
+// shapes and attributes; then the evaluator's kernel computes the call.
 using CpuKernel = absl::StatusOr<std::optional<KernelChoice>> (*)(
     const GraphNode& node, const Graph& graph);
 
-// The choices of operators.
+// The function of each operator.
 OpAttrMap<CpuKernel>& CpuKernels();
 
 }  // namespace baton::cpu

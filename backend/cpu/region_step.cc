@@ -29,7 +29,7 @@ struct Region {
     std::vector<int> inputs;  // those of the step that are its inputs
   };
   std::vector<Part> parts;
-  bool goes_on_if = true;
+  bool continue_value = true;
   std::vector<int64_t> state_bytes;
   // The workspace: plans, then the addresses of inputs and outputs of a plan,
   // then a condition, then two states.
@@ -103,7 +103,7 @@ int RunLoop(const executor::StepCall& call) {
         code != 0) {
       return code;
     }
-    if (IsTrue(condition) != region.goes_on_if) break;
+    if (IsTrue(condition) != region.continue_value) break;
     if (const int code = RunPart(region, region.parts[1], call, states[current],
                                  states[1 - current]);
         code != 0) {
@@ -154,7 +154,7 @@ absl::StatusOr<KernelChoice> RegionStep(
     params->parts.push_back(std::move(part));
   }
   if (is_loop) {
-    params->goes_on_if = region.goes_on_if;
+    params->continue_value = region.continue_value;
     params->num_addresses += 2 * region.num_state;
     for (int i = 0; i < region.num_state; ++i) {
       const int64_t bytes =

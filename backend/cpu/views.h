@@ -1,4 +1,5 @@
-// Calls whose results are bytes of their arguments, or the reverse.
+// Finds calls that need no copy: results that are a range of bytes of an input,
+// and results that are the bytes of the inputs one after another.
 
 #ifndef BATON_BACKEND_CPU_VIEWS_H_
 #define BATON_BACKEND_CPU_VIEWS_H_
@@ -11,14 +12,14 @@
 
 namespace baton::cpu {
 
-// A result: adjacent bytes of an input.
+// A result that is a range of bytes of an input.
 struct View {
-  int input = 0;
+  int input = 0;       // index in GraphNode::inputs
   int64_t offset = 0;  // in bytes
 };
 
-// The views that are the results of a call; nullopt if a result is no view. For
-// reshapes, and for splits and slices along the first axis that has several
+// Returns a view for each result of a call; nullopt if a result must be computed.
+// Knows reshapes, and splits and slices along the first axis that has several
 // elements.
 std::optional<std::vector<View>> ViewsOf(const GraphNode& node,
                                          const Graph& graph);

@@ -20,9 +20,9 @@ enum class RandomRange {
   // Floats in [-1, 1).
   kPlain,
   // Floats for which deep networks neither overflow nor take roots of negative
-  // numbers: in [0.5, 1.5) for vectors and scalars (scales, variances). For all
-  // other tensors, centered on zero, and smaller the more elements follow the
-  // first dimension, so that sums over those elements have variance one.
+  // numbers: in [0.5, 1.5) for vectors and scalars (scales, variances). Other
+  // tensors have mean zero and the variance 1 / (product of all extents but the
+  // first), so that a dense layer keeps the variance of its input.
   kMild,
 };
 

@@ -65,9 +65,12 @@ class ParallelCombiner {
   // True if the call can be combined with others. Here and below, calls and
   // their arguments are tensors.
   virtual bool IsSupported(const CallNode& call) const = 0;
-  // Equal for calls that can be combined.
+  // A hash for grouping: calls that can be combined have equal keys.
   virtual uint64_t Key(const CallNode& call) const = 0;
+  // True if `a` and `b`, whose keys are equal, can be combined.
   virtual bool CanBeCombined(const CallNode& a, const CallNode& b) const = 0;
+  // Returns a call that computes all of `first`, the calls at which branches
+  // begin.
   virtual Expr Combine(const ParallelCalls& first) const = 0;
 
   // True if argument `k` of `a` can be combined with that of `b`. `a` and `b`
@@ -96,7 +99,7 @@ class ParallelCombiner {
 // that can be combined. Skips branches whose arguments other than the data may
 // have an effect, bind variables, or use variables that other branches cannot
 // use, and groups that would depend on their own results. The program must have
-// types. O(n).
+// types. Linear in its size.
 Expr CombineParallelCalls(const Expr& expr, const ParallelCombiner& combiner,
                           int64_t min_num_branches);
 
@@ -113,8 +116,8 @@ bool CanBePutTogether(const TensorTypeNode& a, const TensorTypeNode& b,
 bool IsConcatenation(const TensorTypeNode& combined, const ParallelCalls& calls,
                      int axis, absl::Span<const int64_t> extents);
 
-// Slices of `combined` along `axis` with extents[i] elements each; they list
-// the first `rank` axes.
+// The strided_slice of `combined` along `axis` for each of `extents`, its number
+// of elements. Their `begin` and `end` have entries for the first `rank` axes.
 std::vector<Expr> SlicesAlong(const Expr& combined, int axis, int rank,
                               absl::Span<const int64_t> extents);
 

@@ -3,11 +3,14 @@
 // Into a batch, for weights of equal shape:
 //
 //   nn.dense(x, w1), nn.dense(x, w2)
+//   becomes
 //       let y = split(nn.batch_matmul(stack(x, x), stack(w1, w2)), 2);
 //       squeeze(y.0, axis=[0]), squeeze(y.1, axis=[0])
 //
 // Into one product, for weights of any width:
 //
+//   nn.dense(x, w1), nn.dense(x, w2)
+//   becomes
 //       let y = nn.dense(x, concatenate((w1, w2)));
 //       strided_slice(y, ...), strided_slice(y, ...)
 //
@@ -37,7 +40,7 @@ struct CombineParallelDenseOptions {
   }
 };
 
-// A function pass of level 4, which requires InferType.
+// A function pass of optimization level 4, which requires InferType.
 Pass CombineParallelDense(CombineParallelDenseOptions options = {});
 
 }  // namespace baton::relay
