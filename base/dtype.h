@@ -1,7 +1,7 @@
 // Element types of tensors: `float32`, `int8`, `bool`, `bfloat16`, ...
 //
-// A DType is a code, a width in bits and a number of lanes, as in TVM: `bool` is
-// an unsigned integer of one bit.
+// A DType is a code, a width in bits and a number of lanes, as in TVM: `bool`
+// is an unsigned integer of one bit.
 
 #ifndef BATON_BASE_DTYPE_H_
 #define BATON_BASE_DTYPE_H_

@@ -129,9 +129,9 @@ class MutableTensor {
   // as a cheap kernel.
   static absl::StatusOr<MutableTensor> Uninitialized(
       DType dtype, absl::Span<const int64_t> shape);
-  // Returns a writable view of the buffer of `tensor`; writing to it changes the
-  // elements of `tensor`. Returns nullopt if another tensor shares the buffer, or
-  // if no MutableTensor allocated it.
+  // Returns a writable view of the buffer of `tensor`; writing to it changes
+  // the elements of `tensor`. Returns nullopt if another tensor shares the
+  // buffer, or if no MutableTensor allocated it.
   static std::optional<MutableTensor> Reuse(Tensor& tensor);
 
   MutableTensor(MutableTensor&&) = default;

@@ -12,9 +12,9 @@
 
 namespace baton {
 
-// An idle thread spins for at most kSpinMicroseconds, then sleeps. The caller of
-// Run takes parts, too: it takes all parts that no thread has taken, so it never
-// waits for a thread that the system has not scheduled yet.
+// An idle thread spins for at most kSpinMicroseconds, then sleeps. The caller
+// of Run takes parts, too: it takes all parts that no thread has taken, so it
+// never waits for a thread that the system has not scheduled yet.
 class WorkerPool final : public ParallelFor {
  public:
   // The time that a thread spins before it sleeps.

@@ -9,8 +9,8 @@
 namespace baton::benchmarks {
 
 // Runs `fn`. In a program that runs in callgrind with `--instr-atstart=no`,
-// callgrind counts the instructions of `fn` only. Returns false if nothing can be
-// counted, as Baton was built without Valgrind's headers.
+// callgrind counts the instructions of `fn` only. Returns false if nothing can
+// be counted, as Baton was built without Valgrind's headers.
 bool CollectInCallgrind(absl::FunctionRef<void()> fn);
 
 }  // namespace baton::benchmarks

@@ -84,12 +84,12 @@ struct CheckValuesOptions {
 // `ulp`.
 Remark RemarkOf(const AddedError& error);
 
-// Evaluates functions before and after each pass that changes the module, on the
-// arguments of CheckValuesOptions::given or on random ones. The error names the first pass whose result computes
-// other values (compare_values.h), and the first node with another value
-// (first_difference.h). A program that cannot be evaluated is an error as well.
-// Exception: if a kernel is missing, the instrument compares the values that do
-// not depend on it.
+// Evaluates functions before and after each pass that changes the module, on
+// the arguments of CheckValuesOptions::given or on random ones. The error names
+// the first pass whose result computes other values (compare_values.h), and the
+// first node with another value (first_difference.h). A program that cannot be
+// evaluated is an error as well. Exception: if a kernel is missing, the
+// instrument compares the values that do not depend on it.
 //
 // The allowed error depends on the promise of the pass
 // (transform/value_promise.h). A precision-changing pass is allowed the error
@@ -103,23 +103,23 @@ Remark RemarkOf(const AddedError& error);
 // type of the results. A new program gets random arguments and need not be
 // possible to evaluate.
 //
-// If a result has functions, the instrument calls them with random arguments and
-// compares what they return. It compares constructors of data types by name.
-// It reports a part that cannot be compared to `not_compared`, without an
+// If a result has functions, the instrument calls them with random arguments
+// and compares what they return. It compares constructors of data types by
+// name. It reports a part that cannot be compared to `not_compared`, without an
 // error: for example a function with parameters for which no random values can
 // be made.
 //
 // The arguments of a function stay the same until the context exits or the
 // program counts as new. Random ones are from RandomRange::kPlain, or from
-// RandomRange::kMild if kPlain makes a result infinite or NaN. Values that two states of the program share are computed once
-// (relay/runtime/kernel_cache.h).
+// RandomRange::kMild if kPlain makes a result infinite or NaN. Values that two
+// states of the program share are computed once (relay/runtime/kernel_cache.h).
 class CheckValuesInstrument final : public PassInstrument {
  public:
   explicit CheckValuesInstrument(CheckValuesOptions options = {});
 
   // An entry for each execution that changed the results, if only by a bit, or
-  // the meaning of the program, in order. The entries are those of the current context, or of the
-  // last one if none is entered.
+  // the meaning of the program, in order. The entries are those of the current
+  // context, or of the last one if none is entered.
   const std::vector<AddedError>& ledger() const { return ledger_; }
   // A line for each entry of ledger(); empty if there is none:
   //   #7 FoldScaleAxis adds an error of 3.1e-07 of the largest element

@@ -72,8 +72,8 @@ struct HistoryState {
   // memory, and `module` is empty.
   bool kept = true;
   // The number of entries of History::origins that were recorded before this
-  // state: later ones may be about nodes that reuse addresses. SIZE_MAX, for all,
-  // if the history was read from a file, in which no address is reused.
+  // state: later ones may be about nodes that reuse addresses. SIZE_MAX, for
+  // all, if the history was read from a file, in which no address is reused.
   size_t num_origins = SIZE_MAX;
 };
 

@@ -83,9 +83,9 @@ std::string BlameText(const std::vector<NodeBlame>& nodes);
 // An array with an object for each node, with the fields of NodeBlame.
 std::string BlameJson(const std::vector<NodeBlame>& nodes);
 
-// Returns the remarks of execution `number` and of the executions inside it about
-// the selected nodes. Nodes are those of the argument of each pass. A line for
-// each remark, formatted by RemarkText.
+// Returns the remarks of execution `number` and of the executions inside it
+// about the selected nodes. Nodes are those of the argument of each pass. A
+// line for each remark, formatted by RemarkText.
 absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
                                        const NodeSelection& selection);
 

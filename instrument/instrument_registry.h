@@ -11,8 +11,8 @@
 //
 // GrowthOptions has a field list with flags (base/flags.h). Linking the library
 // suffices (its target has `alwayslink = True`, and a baton_opt_binary names it
-// in `instruments`): the flags are in `--help`, under a separate heading, and in
-// reproducers.
+// in `instruments`): the flags are in `--help`, under a separate heading, and
+// in reproducers.
 //
 // The pass manager calls instruments in this order:
 //
@@ -62,8 +62,8 @@ struct InstrumentRun {
   // during the lifetime of the instrument.
   std::function<void(absl::string_view text)> report;
   // Adds a function that is called after a run without an error; its result,
-  // lines that end in line feeds, is reported unless it is empty: flags that had
-  // no effect, for example. Null if nothing is reported.
+  // lines that end in line feeds, is reported unless it is empty: flags that
+  // had no effect, for example. Null if nothing is reported.
   std::function<void(std::function<std::string()> lines)> at_end = nullptr;
 };
 

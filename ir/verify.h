@@ -1,5 +1,5 @@
-// Verifies that a module follows the rules of the IR. Each level of the IR, such
-// as Relay or tir, has rules for its kinds of functions.
+// Verifies that a module follows the rules of the IR. Each level of the IR,
+// such as Relay or tir, has rules for its kinds of functions.
 //
 // A level implements them as a FunctionVerifier, registered for its node class:
 //

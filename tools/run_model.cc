@@ -109,8 +109,8 @@ bool WantsExecutor(const RunModelOptions& options) {
          !options.plan.empty() || !options.shadow.empty();
 }
 
-// `source`: the file, or null for a workload. `at_hand`: what the model is going
-// to be run with, or null.
+// `source`: the file, or null for a workload. `at_hand`: what the model is
+// going to be run with, or null.
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
                                     ModuleSource* source,
                                     const RunModelOptions& options,

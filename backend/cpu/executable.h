@@ -48,7 +48,8 @@ struct CompileOptions {
   std::string function = "main";
   // The named pipeline that runs first; empty for none.
   std::string pipeline = "cpu";
-  // The greatest number of threads of a run. The arena has a workspace for each.
+  // The greatest number of threads of a run. The arena has a workspace for
+  // each.
   int max_threads = 1;
   // Runs the plan's verifier (runtime/executor/plan_verifier.h).
   bool verify_plan = true;
@@ -71,8 +72,9 @@ struct CompileOptions {
   // Compile its only reference, in which case weights are packed in place, and
   // still evaluate a module that does not compile.
   IRModule* uncompiled = nullptr;
-  // For files of executables (executable_file.h). Compile fills `packed` if it is
-  // empty, otherwise takes packed constants from it. Null outside of Compile.
+  // For files of executables (executable_file.h). Compile fills `packed` if it
+  // is empty, otherwise takes packed constants from it. Null outside of
+  // Compile.
   cpu::PackedConstants* packed = nullptr;
   // The names of the calls in the file of the model, in the order of the calls.
   std::vector<std::string> origins;
@@ -175,13 +177,14 @@ struct StateBinding {
   int input = 0;
 };
 
-// The memory of one run at a time. Sessions of one executable share its weights.
+// The memory of one run at a time. Sessions of one executable share its
+// weights.
 class Session {
  public:
   static absl::StatusOr<std::unique_ptr<Session>> Create(Executable executable);
-  // Uses `arena`, which has plan().arena_bytes bytes, is aligned to 64 bytes and
-  // outlives the session. Sessions that share an arena share `is_running`, with
-  // which a run rejects a second one; null for a flag of the session.
+  // Uses `arena`, which has plan().arena_bytes bytes, is aligned to 64 bytes
+  // and outlives the session. Sessions that share an arena share `is_running`,
+  // with which a run rejects a second one; null for a flag of the session.
   static absl::StatusOr<std::unique_ptr<Session>> Create(
       Executable executable, absl::Span<std::byte> arena,
       std::atomic<bool>* is_running = nullptr);
@@ -189,14 +192,15 @@ class Session {
   // Keeps outputs in the session as inputs of the next run. Call it before the
   // first run. In Run(), null data of such an input means the kept output, at
   // first zeros; other data replaces it. Null data of such an output means that
-  // the result stays in the session; it is not copied, as there are two buffers.
+  // the result stays in the session; it is not copied, as there are two
+  // buffers.
   absl::Status KeepState(absl::Span<const StateBinding> state);
 
   // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
   // not null. Outputs overlap neither inputs nor each other. Allocates nothing
   // unless a step of the plan is a fallback; Compile made the errors. Errors:
-  // views that do not match the ports, a run while another one is running, values
-  // that an operator rejects.
+  // views that do not match the ports, a run while another one is running,
+  // values that an operator rejects.
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,

@@ -8,11 +8,11 @@
 //                          ReadExecutable(bytes, owner, "M.exe",
 //                                         {.version = "0.1.0"}));
 //
-// A file has a header (versions, commit, needs of the processor, checksums), the
-// module after the pipeline, the packed constants and the origins of its calls.
-// The module's constants and the packed ones are used in place, so processes
-// that map one file share them. Reading makes the plan anew, without passes and
-// without packing.
+// A file has a header (versions, commit, needs of the processor, checksums),
+// the module after the pipeline, the packed constants and the origins of its
+// calls. The module's constants and the packed ones are used in place, so
+// processes that map one file share them. Reading makes the plan anew, without
+// passes and without packing.
 
 #ifndef BATON_BACKEND_CPU_EXECUTABLE_FILE_H_
 #define BATON_BACKEND_CPU_EXECUTABLE_FILE_H_
@@ -52,8 +52,8 @@ class ExecutableFile {
 
 struct WriteExecutableOptions {
   CompileOptions compile;
-  // The version of the program that writes. A program of another version refuses
-  // the file.
+  // The version of the program that writes. A program of another version
+  // refuses the file.
   std::string version;
   // Its commit, for messages.
   std::string commit;

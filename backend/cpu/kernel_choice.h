@@ -1,4 +1,5 @@
-// CpuKernel: a function that chooses the kernel of an operator's call in a plan.
+// CpuKernel: a function that chooses the kernel of an operator's call in a
+// plan.
 //
 //   absl::StatusOr<std::optional<KernelChoice>> ChooseSoftmax(
 //       const GraphNode& node, const Graph& graph);
@@ -26,7 +27,8 @@ struct KernelChoice {
   std::shared_ptr<const void> params;
   std::string kernel;  // `softmax`
   std::string reason = {};
-  // Tensors of the graph. A choice may leave out inputs that it has in `params`.
+  // Tensors of the graph. A choice may leave out inputs that it has in
+  // `params`.
   std::vector<int> inputs;
   std::vector<int> outputs;
   // True if output 0 may reuse the memory of an input of the same size.
@@ -43,8 +45,8 @@ struct KernelChoice {
   bool is_join = false;
 };
 
-// Chooses the kernel of a call. Returns nullopt if no kernel supports its types,
-// shapes and attributes; then the evaluator's kernel computes the call.
+// Chooses the kernel of a call. Returns nullopt if no kernel supports its
+// types, shapes and attributes; then the evaluator's kernel computes the call.
 using CpuKernel = absl::StatusOr<std::optional<KernelChoice>> (*)(
     const GraphNode& node, const Graph& graph);
 

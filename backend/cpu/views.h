@@ -18,9 +18,9 @@ struct View {
   int64_t offset = 0;  // in bytes
 };
 
-// Returns a view for each result of a call; nullopt if a result must be computed.
-// Knows reshapes, and splits and slices along the first axis that has several
-// elements.
+// Returns a view for each result of a call; nullopt if a result must be
+// computed. Knows reshapes, and splits and slices along the first axis that has
+// several elements.
 std::optional<std::vector<View>> ViewsOf(const GraphNode& node,
                                          const Graph& graph);
 

@@ -14,16 +14,17 @@
 // number of applications.
 //
 // If the program has types, the results of rules get types from the type
-// relations of their operators, without the pass InferType. The type of a node must not change, except that
-// unknown dimensions may become known. A rewrite that changes nothing returns
-// the same pointer. Deep programs need no deep stack.
+// relations of their operators, without the pass InferType. The type of a node
+// must not change, except that unknown dimensions may become known. A rewrite
+// that changes nothing returns the same pointer. Deep programs need no deep
+// stack.
 //
 // Endless rewriting is an error that names the rules: rules that undo each
 // other, as soon as a node recurs; and a rule that grows the program or matches
 // its own result, when it exceeds the limits in the options.
 //
-// This order is RuleOrder::kInnermostFirst. RuleOrder::kInTurn gives the results
-// of TVM's `rewrite` with a list of callbacks.
+// This order is RuleOrder::kInnermostFirst. RuleOrder::kInTurn gives the
+// results of TVM's `rewrite` with a list of callbacks.
 
 #ifndef BATON_RELAY_PATTERN_REWRITER_H_
 #define BATON_RELAY_PATTERN_REWRITER_H_

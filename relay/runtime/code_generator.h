@@ -71,8 +71,8 @@ struct CodeGenerator {
   std::function<absl::StatusOr<ExternalFunction>(const Function& function,
                                                  const Artifact& artifact)>
       load = nullptr;
-  // As `generate`, for the target of the PassContext; the code may depend on it.
-  // Takes the place of `generate` if it is not null.
+  // As `generate`, for the target of the PassContext; the code may depend on
+  // it. Takes the place of `generate` if it is not null.
   std::function<absl::StatusOr<Artifact>(const Function& function,
                                          const std::string& symbol,
                                          const Target& target)>

@@ -18,8 +18,8 @@ namespace baton {
 //
 // A function that takes `absl::Span<Value>` makes a kernel that may give the
 // result the buffer of an argument that nothing else uses
-// (MutableTensor::Reuse), which saves memory and the time to fill it. The result
-// is the same, bit for bit, whether it reuses a buffer or not.
+// (MutableTensor::Reuse), which saves memory and the time to fill it. The
+// result is the same, bit for bit, whether it reuses a buffer or not.
 class Kernel {
  public:
   using Function = absl::StatusOr<Value> (*)(const CallNode& call,

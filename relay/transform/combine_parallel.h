@@ -116,8 +116,9 @@ bool CanBePutTogether(const TensorTypeNode& a, const TensorTypeNode& b,
 bool IsConcatenation(const TensorTypeNode& combined, const ParallelCalls& calls,
                      int axis, absl::Span<const int64_t> extents);
 
-// The strided_slice of `combined` along `axis` for each of `extents`, its number
-// of elements. Their `begin` and `end` have entries for the first `rank` axes.
+// The strided_slice of `combined` along `axis` for each of `extents`, its
+// number of elements. Their `begin` and `end` have entries for the first `rank`
+// axes.
 std::vector<Expr> SlicesAlong(const Expr& combined, int axis, int rank,
                               absl::Span<const int64_t> extents);
 
