@@ -379,6 +379,33 @@ def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
               Not(Contains(HasSubstr("conv.int8"))));
 }
 
+// Windows that overlap, that leave gaps, and that padding cuts off.
+TEST(KernelsTest, TransposedConvolutions) {
+  for (const char* const attrs :
+       {"strides=[2, 2]", "strides=[2, 1], padding=[1, 0, 2, 1]",
+        "strides=[3, 4], output_padding=[2, 1]", "dilation=[2, 3]",
+        "strides=[2, 2], padding=[4, 4, 4, 4]"}) {
+    for (const char* const rest :
+         {"%0", "nn.relu(add(multiply(nn.bias_add(%0, %b), %s), %s))",
+          "add(%0, sigmoid(%0))"}) {
+      const std::string text = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 19, 9, 7), float32], %w: Tensor[(19, 40, 3, 2), float32],
+          %b: Tensor[(40), float32], %s: Tensor[(40, 1, 1), float32]) {
+  %0 = nn.conv2d_transpose(%x, %w, )",
+          attrs, ", channels=40, kernel_size=[3, 2]);\n  ", rest, "\n}");
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), Contains(HasSubstr("fold.blocked16")));
+    }
+  }
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 300, 50), float32], %w: Tensor[(300, 130, 4), float32]) {
+  nn.conv1d_transpose(%x, %w, strides=[2], padding=[1, 1], channels=130,
+                      kernel_size=[4])
+})"),
+              Contains("fold.blocked16"));
+}
+
 TEST(KernelsTest, Reductions) {
   for (const char* const op : {"sum", "mean", "max", "min"}) {
     for (const char* const attrs :

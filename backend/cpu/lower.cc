@@ -126,6 +126,8 @@ class Lowering {
   // A consumer that is no node: an output of the graph.
   static constexpr int kOutput = -1;
   static constexpr int kNone = -1;
+  // In place of the groups of a convolution, in keys of packed weights.
+  static constexpr int64_t kWindows = -2;
   static constexpr size_t kMaxGroup = 32;
 
   const GraphTensor& TensorOf(int t) const {
@@ -244,6 +246,13 @@ class Lowering {
     }
     if (auto params = ConvParamsOf(node, graph_); params.has_value()) {
       BATON_RETURN_IF_ERROR(LowerConv(number, *std::move(params)));
+      return true;
+    }
+    if (const auto conv = options_.only_sources
+                              ? std::nullopt
+                              : TransposedConvOf(node, graph_);
+        conv.has_value()) {
+      BATON_RETURN_IF_ERROR(LowerTransposedConv(number, *conv));
       return true;
     }
     // Libraries have loops for convolutions of bytes.
@@ -699,6 +708,49 @@ class Lowering {
     KernelChoice choice =
         ConvStep(blocked_kernels_, params, x, weight, epilogue, y);
     choice.overwrites = epilogue.residual;
+    steps_.push_back({std::move(choice), std::move(nodes)});
+    return absl::OkStatus();
+  }
+
+  absl::Status LowerTransposedConv(int number, const TransposedConv& conv) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> nodes = {number};
+    EpilogueOperands epilogue;
+    BATON_ASSIGN_OR_RETURN(const int result,
+                           TakeEpilogue(number, 1, true, epilogue, nodes));
+    BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
+    kernels::blocked::ConvParams product = conv.product;
+    PackedWeight& packed = packed_[{node.inputs[1], kWindows, false}];
+    if (packed.tensor >= 0) {
+      TakeWeight(node.inputs[1]);
+    } else {
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed(node.inputs[1], kWindows, false,
+                 [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
+                   BATON_ASSIGN_OR_RETURN(Tensor windows,
+                                          WeightOfWindows(weight));
+                   BATON_ASSIGN_OR_RETURN(
+                       Tensor tensor,
+                       PackConv(std::move(windows), false, product));
+                   return PackedConstants::Entry{std::move(tensor)};
+                 }));
+      packed.tensor = NewConstant(std::move(entry.tensor));
+    }
+    // Nothing is padded, so that any weights will do.
+    product.finite_weights = true;
+    const int weight = packed.tensor;
+    const int windows =
+        NewTensor({DType::Float(32),
+                   BlockedShape({product.batch, product.out_channels,
+                                 product.h.out, product.w.out}),
+                   std::nullopt, -1});
+    steps_.push_back(
+        {ConvStep(blocked_kernels_, product, x, weight, {}, windows),
+         {number}});
+    const int y = NewBlocked(result);
+    KernelChoice choice =
+        FoldStep(blocked_kernels_, conv.fold, windows, epilogue, y);
     steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
   }
@@ -1381,7 +1433,7 @@ class Lowering {
     int tensor = -1;
     bool is_finite = false;
   };
-  // By the tensor, the groups of a convolution (-1 for a product), and whether
+  // By the tensor, the groups of a convolution (-1 for a product, kWindows), and whether
   // the input is planar (or the weight transposed).
   std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
   // Tensors that are no maps, and of which views are maps.
