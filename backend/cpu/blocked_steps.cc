@@ -36,6 +36,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/internal/conv_plan.h"
 #include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
+#include "baton/runtime/kernels/blocked/map.h"
 
 namespace baton::cpu {
 namespace {
@@ -225,6 +226,29 @@ int RunApply(const executor::StepCall& call) {
   return 0;
 }
 
+struct FoldStepParams {
+  const blocked::Kernels* kernels;
+  blocked::FoldParams params;
+  blocked::MapParams map;
+  EpilogueForm epilogue;
+  bool has_epilogue;
+};
+
+int RunFold(const executor::StepCall& call) {
+  const auto& p = *static_cast<const FoldStepParams*>(call.params);
+  float* const y = static_cast<float*>(call.outputs[0]);
+  for (int64_t item = call.begin; item < call.end; ++item) {
+    blocked::Fold(p.params, static_cast<const float*>(call.inputs[0]), y, item,
+                  item + 1);
+    // While the plane is near.
+    if (p.has_epilogue) {
+      p.kernels->apply(p.map, y, p.epilogue.Make(call.inputs + 1), y, item,
+                       item + 1);
+    }
+  }
+  return 0;
+}
+
 struct LrnStepParams {
   const blocked::Kernels* kernels;
   blocked::BlockedLrnParams params;
@@ -380,6 +404,92 @@ std::optional<blocked::ConvParams> ConvShapeOf(const GraphNode& node,
     return params(node.call->attrs_as<relay::Conv1DAttrs>(), 1, "NCW", "OIW");
   }
   return std::nullopt;
+}
+
+std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
+                                               const Graph& graph) {
+  if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = TensorOf(graph, node.inputs[0]);
+  const GraphTensor& weight = TensorOf(graph, node.inputs[1]);
+  const GraphTensor& y = TensorOf(graph, node.outputs[0]);
+  for (const GraphTensor* tensor : {&x, &weight, &y}) {
+    if (tensor->dtype != DType::Float(32) || tensor->num_elements() == 0) {
+      return std::nullopt;
+    }
+  }
+  const auto params =
+      [&](const auto* attrs, size_t dims, absl::string_view data_layout,
+          absl::string_view kernel_layout) -> std::optional<TransposedConv> {
+    if (attrs == nullptr || attrs->data_layout != data_layout ||
+        attrs->kernel_layout != kernel_layout ||
+        (!attrs->out_layout.empty() && attrs->out_layout != data_layout) ||
+        attrs->groups != 1 || x.shape.size() != dims + 2 ||
+        y.shape.size() != dims + 2 || weight.shape.size() != dims + 2 ||
+        !weight.constant.has_value() || weight.shape[0] != x.shape[1] ||
+        weight.shape[1] != y.shape[1]) {
+      return std::nullopt;
+    }
+    Dims padding(attrs->padding.begin(), attrs->padding.end());
+    relay::SpellOutPadding(dims, padding);
+    if (attrs->strides.size() != dims || attrs->dilation.size() != dims ||
+        padding.size() != 2 * dims) {
+      return std::nullopt;
+    }
+    TransposedConv result;
+    int64_t taps = 1;
+    for (size_t d = 0; d < dims; ++d) {
+      if (!attrs->strides[d].is_const() || !attrs->dilation[d].is_const() ||
+          !padding[d].is_const()) {
+        return std::nullopt;
+      }
+      const bool is_row = d + 1 == dims;
+      (is_row ? result.fold.w : result.fold.h) =
+          blocked::Axis{.in = y.shape[2 + d],
+                        .kernel = weight.shape[2 + d],
+                        .stride = attrs->strides[d].value(),
+                        .dilation = attrs->dilation[d].value(),
+                        .pad_before = padding[d].value(),
+                        .out = x.shape[2 + d]};
+      (is_row ? result.product.w : result.product.h) =
+          blocked::Axis{.in = x.shape[2 + d], .out = x.shape[2 + d]};
+      taps *= weight.shape[2 + d];
+    }
+    result.fold.batch = result.product.batch = x.shape[0];
+    result.fold.channels = y.shape[1];
+    result.product.in_channels = x.shape[1];
+    result.product.out_channels =
+        taps * blocked::BlocksOf(y.shape[1]) * blocked::kBlock;
+    return result;
+  };
+  if (node.op_name() == "nn.conv2d_transpose") {
+    return params(node.call->attrs_as<relay::Conv2DTransposeAttrs>(), 2, "NCHW",
+                  "IOHW");
+  }
+  if (node.op_name() == "nn.conv1d_transpose") {
+    return params(node.call->attrs_as<relay::Conv1DTransposeAttrs>(), 1, "NCW",
+                  "IOW");
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Tensor> WeightOfWindows(const Tensor& weight) {
+  const int64_t ins = weight.shape()[0];
+  const int64_t outs = weight.shape()[1];
+  const int64_t taps = weight.num_elements() / (ins * outs);
+  const int64_t padded = blocked::BlocksOf(outs) * blocked::kBlock;
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor result,
+      MutableTensor::Create(DType::Float(32), {taps * padded, ins, 1, 1}));
+  const float* from = weight.span<float>().data();
+  float* const to = static_cast<float*>(result.data());
+  for (int64_t i = 0; i < ins; ++i) {
+    for (int64_t o = 0; o < outs; ++o) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        to[(tap * padded + o) * ins + i] = *from++;
+      }
+    }
+  }
+  return std::move(result).Freeze();
 }
 
 absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
@@ -658,6 +768,30 @@ KernelChoice ProductStep(const blocked::Kernels& kernels,
   choice.cost_ns = choice.flops / kFlopsPerNs +
                    static_cast<double>(product.batch * p.k * p.n) / 2;
   choice.params = std::move(params);
+  return choice;
+}
+
+KernelChoice FoldStep(const blocked::Kernels& kernels,
+                      const blocked::FoldParams& params, int x,
+                      const EpilogueOperands& epilogue, int y) {
+  KernelChoice choice;
+  choice.function = RunFold;
+  choice.params = std::make_shared<FoldStepParams>(FoldStepParams{
+      &kernels, params,
+      MapParamsOf({params.batch, params.channels, params.h.in, params.w.in}),
+      EpilogueForm(epilogue), !epilogue.is_empty()});
+  choice.kernel = "fold.blocked16";
+  choice.inputs = {x};
+  choice.outputs = {y};
+  AddOperands(epilogue, choice);
+  choice.items = blocked::FoldItems(params);
+  const double windows =
+      static_cast<double>(params.batch * params.channels * params.h.kernel *
+                          params.w.kernel) *
+      static_cast<double>(params.h.out * params.w.out);
+  choice.flops = windows;
+  choice.cost_ns = windows * 12 / kBytesPerNs;
+  choice.reason = "windows of a transposed convolution are added";
   return choice;
 }
 

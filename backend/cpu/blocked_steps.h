@@ -15,6 +15,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/fold.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 #include "baton/runtime/kernels/blocked/pool.h"
@@ -51,6 +52,20 @@ std::optional<kernels::blocked::ConvParams> ConvParamsOf(const GraphNode& node,
 // the weight is in a mapped file, whose pages are released.
 absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
                                 kernels::blocked::ConvParams& params);
+
+// A transposed convolution: a pointwise convolution, and what adds the windows
+// that it makes.
+struct TransposedConv {
+  kernels::blocked::ConvParams product;
+  kernels::blocked::FoldParams fold;
+};
+// The parameters of nn.conv2d_transpose of float32 in NCHW with a constant
+// weight in IOHW, and of nn.conv1d_transpose in NCW and IOW, of one group;
+// nullopt for other nodes.
+std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
+                                               const Graph& graph);
+// The weight of the pointwise convolution.
+absl::StatusOr<Tensor> WeightOfWindows(const Tensor& weight);
 
 // The parameters of nn.dense, and of nn.matmul without a transposed first
 // operand, of float32 with a constant weight; nullopt for others.
@@ -107,6 +122,10 @@ KernelChoice MatmulStep(const kernels::blocked::Kernels& kernels,
                         int packed, const EpilogueOperands& epilogue, int y);
 KernelChoice ProductStep(const kernels::blocked::Kernels& kernels,
                          const ProductChoice& product, int a, int b, int y);
+// `x` is what the pointwise convolution of a transposed one made.
+KernelChoice FoldStep(const kernels::blocked::Kernels& kernels,
+                      const kernels::blocked::FoldParams& params, int x,
+                      const EpilogueOperands& epilogue, int y);
 KernelChoice PoolStep(const kernels::blocked::Kernels& kernels,
                       const PoolChoice& pool, int x, int y);
 // x with an epilogue.

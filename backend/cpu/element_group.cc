@@ -42,6 +42,8 @@ constexpr struct {
     {"minimum", ElementFunction::kMinimum},
     {"nn.bias_add", ElementFunction::kAdd},
     {"nn.prelu", ElementFunction::kPrelu},
+    {"power", ElementFunction::kPower},
+    {"cast", ElementFunction::kCopy},
     {"nn.relu", ElementFunction::kRelu},
     {"clip", ElementFunction::kClip},
     {"nn.leaky_relu", ElementFunction::kLeakyRelu},
@@ -88,6 +90,58 @@ int Run(const executor::StepCall& call) {
   return 0;
 }
 
+// The kind of an operand of a type that is converted; kFull for others.
+kernels::ElementOperand ConvertedOperand(DType type) {
+  if (type == DType::Int(32)) return kernels::ElementOperand::kInt32;
+  if (type == DType::UInt(8)) return kernels::ElementOperand::kUint8;
+  if (type == DType::Int(8)) return kernels::ElementOperand::kInt8;
+  return kernels::ElementOperand::kFull;
+}
+
+kernels::ElementResult ResultOf(DType type) {
+  if (type == DType::Int(32)) return kernels::ElementResult::kInt32;
+  if (type == DType::UInt(8)) return kernels::ElementResult::kUint8;
+  if (type == DType::Int(8)) return kernels::ElementResult::kInt8;
+  return kernels::ElementResult::kFloat32;
+}
+
+std::optional<ElementCall> CastOf(const GraphNode& node, const Graph& graph) {
+  if (node.inputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+  const GraphTensor& y = graph.tensors[static_cast<size_t>(node.outputs[0])];
+  const DType f32 = DType::Float(32);
+  const DType other = x.dtype == f32 ? y.dtype : x.dtype;
+  if ((x.dtype != f32 && y.dtype != f32) || x.num_elements() == 0 ||
+      ConvertedOperand(other) == kernels::ElementOperand::kFull) {
+    return std::nullopt;
+  }
+  ElementCall call;
+  call.function = ElementFunction::kCopy;
+  call.args.push_back({node.inputs[0], x.shape, x.dtype});
+  return call;
+}
+
+// A power whose exponent is one constant.
+std::optional<ElementCall> PowerOf(const GraphNode& node, const Graph& graph) {
+  if (node.inputs.size() != 2) return std::nullopt;
+  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+  const GraphTensor& y = graph.tensors[static_cast<size_t>(node.inputs[1])];
+  if (x.dtype != DType::Float(32) || y.dtype != DType::Float(32) ||
+      x.num_elements() == 0 || !y.constant.has_value() ||
+      y.num_elements() != 1) {
+    return std::nullopt;
+  }
+  ElementCall call;
+  call.p = static_cast<double>(y.constant->span<float>()[0]);
+  const ElementArg arg = {node.inputs[0], x.shape};
+  // As in runtime/kernels/internal/math.h.
+  const bool is_square = call.p == 2;
+  call.function =
+      is_square ? ElementFunction::kMultiply : ElementFunction::kPower;
+  call.args.assign(is_square ? 2 : 1, arg);
+  return call;
+}
+
 }  // namespace
 
 std::optional<ElementCall> ElementCallOf(const GraphNode& node,
@@ -100,6 +154,8 @@ std::optional<ElementCall> ElementCallOf(const GraphNode& node,
   }
   ElementCall call;
   call.function = found->function;
+  if (call.function == ElementFunction::kPower) return PowerOf(node, graph);
+  if (call.function == ElementFunction::kCopy) return CastOf(node, graph);
   const size_t arity = kernels::IsBinary(call.function) ? 2 : 1;
   if (node.inputs.size() != arity) return std::nullopt;
   const auto tensor = [&](int t) -> const GraphTensor& {
@@ -141,7 +197,8 @@ std::optional<ElementCall> ElementCallOf(const GraphNode& node,
 
 std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
                                         absl::Span<const GroupCall> calls,
-                                        const TensorShape& shape, int result) {
+                                        const TensorShape& shape, int result,
+                                        DType type) {
   auto params = std::make_shared<StepParams>();
   // Strides of operands for each dimension of the result; dimensions are merged
   // where all operands allow it.
@@ -193,7 +250,13 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
     int64_t size = 1;
     for (const int64_t extent : operands[i].shape) size *= extent;
     params->registers.push_back(0);
-    if (size == elements) {
+    const kernels::ElementOperand converted =
+        ConvertedOperand(operands[i].type);
+    if (converted != kernels::ElementOperand::kFull) {
+      if (size != elements) return std::nullopt;
+      params->operands.push_back(converted);
+      params->registers.back() = next_register++;
+    } else if (size == elements) {
       params->operands.push_back(kernels::ElementOperand::kFull);
     } else if (size == 1) {
       params->operands.push_back(kernels::ElementOperand::kScalar);
@@ -242,6 +305,7 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
   program.dims = params->dims.data();
   program.strides = params->strides.data();
   program.num_elements = elements;
+  program.result = ResultOf(type);
 
   KernelChoice choice;
   choice.function = Run;
@@ -253,7 +317,20 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
     choice.inputs.push_back(operand.tensor);
   }
   choice.outputs = {result};
-  choice.in_place = true;
+  choice.in_place = program.result == kernels::ElementResult::kFloat32;
+  for (const ElementArg& operand : operands) {
+    if (operand.type == DType::Float(32)) continue;
+    // Elements of a byte have the bytes of fewer ones of four.
+    choice.in_place = false;
+  }
+  if (!choice.in_place) {
+    choice.kernel = "elementwise+cast";
+    for (const ElementArg& operand : operands) {
+      if (operand.shape == shape && operand.type.bytes() == type.bytes()) {
+        choice.overwrites = operand.tensor;
+      }
+    }
+  }
   choice.flops =
       static_cast<double>(elements) * static_cast<double>(calls.size());
   choice.cost_ns = std::max(bytes / 10, choice.flops / 6);

@@ -10,6 +10,7 @@
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/step_source.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/elementwise_program.h"
@@ -20,9 +21,12 @@ namespace baton::cpu {
 struct ElementArg {
   int tensor = -1;
   TensorShape shape;  // with which it broadcasts
+  // An integer is converted, and has the shape of the result.
+  DType type = DType::Float(32);
 };
 
-// A call of an elementwise operator on float32.
+// A call of an elementwise operator on float32; kCopy for a cast, of which one
+// side is float32 and the other an integer of 8 or 32 bits.
 struct ElementCall {
   kernels::ElementFunction function;
   std::vector<ElementArg> args;  // one or two
@@ -45,10 +49,12 @@ struct GroupCall {
 };
 
 // The step that computes `calls` in order; the last one has the result, of
-// shape `shape`. Nullopt if operands broadcast over too many dimensions.
+// shape `shape` and type `type`. Nullopt if operands broadcast over too many
+// dimensions.
 std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
                                         absl::Span<const GroupCall> calls,
-                                        const TensorShape& shape, int result);
+                                        const TensorShape& shape, int result,
+                                        DType type = DType::Float(32));
 
 // The C++ source, loops over vectors, of a step that ElementStep() made;
 // nullopt for other steps.

@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/tensor.h"
@@ -379,6 +380,33 @@ def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
               Not(Contains(HasSubstr("conv.int8"))));
 }
 
+// Windows that overlap, that leave gaps, and that padding cuts off.
+TEST(KernelsTest, TransposedConvolutions) {
+  for (const char* const attrs :
+       {"strides=[2, 2]", "strides=[2, 1], padding=[1, 0, 2, 1]",
+        "strides=[3, 4], output_padding=[2, 1]", "dilation=[2, 3]",
+        "strides=[2, 2], padding=[4, 4, 4, 4]"}) {
+    for (const char* const rest :
+         {"%0", "nn.relu(add(multiply(nn.bias_add(%0, %b), %s), %s))",
+          "add(%0, sigmoid(%0))"}) {
+      const std::string text = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 19, 9, 7), float32], %w: Tensor[(19, 40, 3, 2), float32],
+          %b: Tensor[(40), float32], %s: Tensor[(40, 1, 1), float32]) {
+  %0 = nn.conv2d_transpose(%x, %w, )",
+          attrs, ", channels=40, kernel_size=[3, 2]);\n  ", rest, "\n}");
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), Contains(HasSubstr("fold.blocked16")));
+    }
+  }
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 300, 50), float32], %w: Tensor[(300, 130, 4), float32]) {
+  nn.conv1d_transpose(%x, %w, strides=[2], padding=[1, 1], channels=130,
+                      kernel_size=[4])
+})"),
+              Contains("fold.blocked16"));
+}
+
 TEST(KernelsTest, Reductions) {
   for (const char* const op : {"sum", "mean", "max", "min"}) {
     for (const char* const attrs :
@@ -395,6 +423,127 @@ TEST(KernelsTest, Reductions) {
           Contains(absl::StrCat(is_adjacent ? "reduce." : "evaluator.", op)));
     }
   }
+}
+
+TEST(KernelsTest, Variances) {
+  for (const char* const axis : {"[-1]", "[2, 3]", "[1]", "[0, 1, 2, 3]"}) {
+    const std::string text = absl::StrCat(
+        R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 7, 37), float32]) {
+  %0 = mean(%x, axis=)",
+        axis, ", keepdims=True);\n  variance(%x, %0, axis=", axis,
+        ", keepdims=True)\n}");
+    SCOPED_TRACE(text);
+    EXPECT_THAT(Check(text),
+                Contains(axis == absl::string_view("[1]") ? "evaluator.variance"
+                                                          : "reduce.variance"));
+  }
+}
+
+TEST(KernelsTest, Powers) {
+  for (const char* const exponent : {"2f", "3f", "0.5f", "-1f", "0f"}) {
+    const std::string text = absl::StrCat(
+        R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 7, 37), float32]) {
+  add(power(add(%x, %x), )",
+        exponent, "), power(%x, ", exponent, "))\n}");
+    SCOPED_TRACE(text);
+    EXPECT_THAT(Check(text), Contains("elementwise"));
+  }
+}
+
+// Casts are part of the step that reads or writes: numbers out of range, too.
+TEST(KernelsTest, Casts) {
+  for (const char* const from : {"uint8", "int8", "int32"}) {
+    for (const char* const to : {"uint8", "int8", "int32"}) {
+      const std::string text = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 400), )",
+          from,
+          R"(], %y: Tensor[(5, 1), float32], %z: Tensor[(3, 5, 400), float32]) {
+  %0 = cast(%x, dtype="float32");
+  %1 = multiply(round(%z), add(%0, %y));
+  (cast(%1, dtype=")",
+          to, "\"), cast(multiply(%z, 1e+12f), dtype=\"", to,
+          "\"), cast(%z, dtype=\"", to,
+          "\"), cast(%x, dtype=\"float32\"), "
+          "multiply(%0, cast(cast(add(%z, %y), dtype=\"",
+          to, "\"), dtype=\"float32\")))\n}");
+      SCOPED_TRACE(text);
+      const std::vector<std::string> kernels = Check(text);
+      EXPECT_THAT(kernels, Contains("elementwise+cast"));
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
+    }
+  }
+  // A blocked map becomes bytes, and bytes become one.
+  Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32]) {
+  %0 = nn.relu(nn.conv2d(%x, %w, channels=24, kernel_size=[3, 3]));
+  %1 = cast(%0, dtype="uint8");
+  add(cast(%1, dtype="float32"), %0)
+})");
+}
+
+TEST(KernelsTest, Pads) {
+  for (const char* const mode : {"constant", "edge", "reflect"}) {
+    for (const char* const type : {"float32", "int8", "int64"}) {
+      for (const char* const width :
+           {"[[0, 0], [1, 2], [3, 0]]", "[[2, 1], [0, 0], [0, 4]]",
+            "[[1, 0], [-1, 1], [-2, -3]]"}) {
+        // Only constants may be put in place of what is cut off.
+        if (absl::StrContains(width, "-1") &&
+            mode != absl::string_view("constant")) {
+          continue;
+        }
+        const std::string text = absl::StrCat(
+            R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 40), )",
+            type, "], %v: Tensor[(), ", type,
+            "]) {\n  nn.pad(%x, %v, pad_width=", width, ", pad_mode=\"", mode,
+            "\")\n}");
+        SCOPED_TRACE(text);
+        EXPECT_THAT(Check(text), Contains("pad.rows"));
+      }
+    }
+  }
+}
+
+// Indices of any shape and type, out of range, computed and constant.
+TEST(KernelsTest, Takes) {
+  for (const char* const type : {"int32", "int64"}) {
+    for (const char* const attrs :
+         {"axis=0", "axis=1", "axis=2", "axis=-1, mode=\"wrap\"",
+          "mode=\"wrap\""}) {
+      const std::string text = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(5, 7, 9), float32], %i: Tensor[(2, 3), )",
+          type, "]) {\n  (take(%x, %i, ", attrs,
+          "), take(cast(%x, dtype=\"int8\"), %i, ", attrs, "))\n}");
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), Contains("take.rows"));
+    }
+  }
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(5, 7, 9), float32]) {
+  take(%x, arange(0, 7, 2, start=0, stop=7, step=2, dtype="int32"), axis=1, mode="fast")
+})"),
+              Contains("take.rows"));
+}
+
+// An image is resized, and interpolated by rows and columns, as it is.
+TEST(KernelsTest, ResizesStayBlocked) {
+  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3, 9, 7), float32], %w0: Tensor[(24, 3, 3, 3), float32],
+          %w1: Tensor[(16, 24, 1, 1), float32], %r: Tensor[(18, 1), float32],
+          %c: Tensor[(1, 1, 1, 14), float32], %m: Tensor[(2, 1, 18, 14), float32]) {
+  let %a = nn.relu(nn.conv2d(%x, %w0, padding=[1, 1, 1, 1], channels=24,
+                             kernel_size=[3, 3]));
+  let %b = multiply(take(%a, divide(arange(0, 18, 1, start=0, stop=18, step=1, dtype="int32"), 2), axis=2), %r);
+  let %c2 = multiply(take(%b, divide(arange(0, 14, 1, start=0, stop=14, step=1, dtype="int32"), 2), axis=3), %c);
+  nn.conv2d(add(%c2, %m), %w1, channels=16, kernel_size=[1, 1])
+})");
+  EXPECT_THAT(kernels, Contains("take.rows.blocked16"));
+  EXPECT_THAT(kernels, Not(Contains(HasSubstr("to_blocked"))));
 }
 
 // Passes make a weight anew for each step of a recurrence.

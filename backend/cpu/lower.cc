@@ -31,6 +31,7 @@
 #include "baton/backend/cpu/region_step.h"
 #include "baton/backend/cpu/shared_weights.h"
 #include "baton/backend/cpu/step_source.h"
+#include "baton/backend/cpu/take_step.h"
 #include "baton/backend/cpu/views.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -126,6 +127,8 @@ class Lowering {
   // A consumer that is no node: an output of the graph.
   static constexpr int kOutput = -1;
   static constexpr int kNone = -1;
+  // In place of the groups of a convolution, in keys of packed weights.
+  static constexpr int64_t kWindows = -2;
   static constexpr size_t kMaxGroup = 32;
 
   const GraphTensor& TensorOf(int t) const {
@@ -246,6 +249,13 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerConv(number, *std::move(params)));
       return true;
     }
+    if (const auto conv = options_.only_sources
+                              ? std::nullopt
+                              : TransposedConvOf(node, graph_);
+        conv.has_value()) {
+      BATON_RETURN_IF_ERROR(LowerTransposedConv(number, *conv));
+      return true;
+    }
     // Libraries have loops for convolutions of bytes.
     if (auto params = options_.only_sources ? std::nullopt
                                             : Int8ConvParamsOf(node, graph_);
@@ -294,11 +304,40 @@ class Lowering {
       return true;
     }
     if (options_.only_sources) return false;
+    if (auto take = TakeOf(node, graph_); take.has_value()) {
+      BATON_RETURN_IF_ERROR(LowerTake(number, *std::move(take)));
+      return true;
+    }
     if (auto step = ConcatenateStep(node, graph_); step.has_value()) {
       BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(step), {number}));
       return true;
     }
     return LowerMove(number);
+  }
+
+  absl::Status LowerTake(int number, TakeChoice take) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    const int data = node.inputs[0];
+    const int64_t rank = static_cast<int64_t>(TensorOf(data).shape.size());
+    // Rows or columns of a blocked map, as where images are resized.
+    if (take.places.has_value() && take.axis >= 2 && IsBlockedAlone(data) &&
+        IsMap(data) && IsMap(node.outputs[0]) &&
+        TensorOf(node.outputs[0]).shape.size() == TensorOf(data).shape.size()) {
+      const TensorShape map = MapShape(data);
+      const bool is_column = take.axis + 1 == rank;
+      take.outer = map[0] * kernels::blocked::BlocksOf(map[1]) *
+                   (is_column ? map[2] : 1);
+      take.inner = (is_column ? 1 : map[3]) * kernels::blocked::kBlock;
+      BATON_ASSIGN_OR_RETURN(const int x, Blocked(data));
+      const int y = NewBlocked(node.outputs[0]);
+      KernelChoice choice = TakeStep(std::move(take), x, -1, y);
+      choice.kernel += ".blocked16";
+      steps_.push_back({std::move(choice), {number}});
+      return absl::OkStatus();
+    }
+    return AddPlanarStep(
+        TakeStep(std::move(take), data, node.inputs[1], node.outputs[0]),
+        {number});
   }
 
   // A call that moves elements, a step for each result.
@@ -703,6 +742,49 @@ class Lowering {
     return absl::OkStatus();
   }
 
+  absl::Status LowerTransposedConv(int number, const TransposedConv& conv) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> nodes = {number};
+    EpilogueOperands epilogue;
+    BATON_ASSIGN_OR_RETURN(const int result,
+                           TakeEpilogue(number, 1, true, epilogue, nodes));
+    BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
+    kernels::blocked::ConvParams product = conv.product;
+    PackedWeight& packed = packed_[{node.inputs[1], kWindows, false}];
+    if (packed.tensor >= 0) {
+      TakeWeight(node.inputs[1]);
+    } else {
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed(node.inputs[1], kWindows, false,
+                 [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
+                   BATON_ASSIGN_OR_RETURN(Tensor windows,
+                                          WeightOfWindows(weight));
+                   BATON_ASSIGN_OR_RETURN(
+                       Tensor tensor,
+                       PackConv(std::move(windows), false, product));
+                   return PackedConstants::Entry{std::move(tensor)};
+                 }));
+      packed.tensor = NewConstant(std::move(entry.tensor));
+    }
+    // Nothing is padded, so that any weights will do.
+    product.finite_weights = true;
+    const int weight = packed.tensor;
+    const int windows =
+        NewTensor({DType::Float(32),
+                   BlockedShape({product.batch, product.out_channels,
+                                 product.h.out, product.w.out}),
+                   std::nullopt, -1});
+    steps_.push_back(
+        {ConvStep(blocked_kernels_, product, x, weight, {}, windows),
+         {number}});
+    const int y = NewBlocked(result);
+    KernelChoice choice =
+        FoldStep(blocked_kernels_, conv.fold, windows, epilogue, y);
+    steps_.push_back({std::move(choice), std::move(nodes)});
+    return absl::OkStatus();
+  }
+
   // The bias of an integer result: sums of integers wrap, so that biases behind
   // it are one. Returns the tensor that the kernel then has as its result.
   int TakeIntegerBias(int number, std::vector<uint32_t>& bias,
@@ -854,7 +936,14 @@ class Lowering {
     group_of_.assign(graph_.nodes.size(), -1);
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const GraphNode& node = graph_.nodes[i];
-      if (is_view_[i] || !ElementCallOf(node, graph_).has_value()) continue;
+      const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+      if (is_view_[i] || !call.has_value()) continue;
+      // Libraries have loops for powers and casts.
+      if (options_.only_sources &&
+          (call->function == kernels::ElementFunction::kPower ||
+           call->function == kernels::ElementFunction::kCopy)) {
+        continue;
+      }
       const int t = node.outputs[0];
       int group = kNone;
       for (const int user : consumers_[static_cast<size_t>(t)]) {
@@ -867,6 +956,7 @@ class Lowering {
         group = other;
       }
       if (group == kNone || !options_.fuse ||
+          TensorOf(t).dtype != DType::Float(32) ||
           groups_[group].size() >= kMaxGroup ||
           TensorOf(graph_.nodes[static_cast<size_t>(group)].outputs[0]).shape !=
               TensorOf(t).shape) {
@@ -886,10 +976,18 @@ class Lowering {
     std::vector<ElementArg> operands;
     std::vector<GroupCall> calls;
     FlatHashMap<int, int> number_of;  // of results in the group
+    FlatHashMap<int, int> converted;  // operands, of results of casts
     for (const int member : groups_.at(last)) {
       if (is_claimed_[static_cast<size_t>(member)]) continue;
       const GraphNode& node = graph_.nodes[static_cast<size_t>(member)];
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+      const bool is_cast = call->function == kernels::ElementFunction::kCopy;
+      // A cast to an integer is part of storing the result.
+      if (is_cast && TensorOf(node.outputs[0]).dtype != DType::Float(32) &&
+          number_of.contains(call->args[0].tensor)) {
+        nodes.push_back(member);
+        continue;
+      }
       GroupCall grouped = {call->function, 0, 0, call->p, call->q};
       for (size_t i = 0; i < call->args.size(); ++i) {
         const ElementArg& arg = call->args[i];
@@ -901,6 +999,11 @@ class Lowering {
           number = -1 - found->second;
           continue;
         }
+        if (const auto found = converted.find(arg.tensor);
+            found != converted.end()) {
+          number = found->second;
+          continue;
+        }
         size_t k = 0;
         while (k < operands.size() && (operands[k].tensor != arg.tensor ||
                                        operands[k].shape != arg.shape)) {
@@ -909,9 +1012,14 @@ class Lowering {
         if (k == operands.size()) operands.push_back(arg);
         number = static_cast<int>(k);
       }
+      nodes.push_back(member);
+      // A cast from an integer is part of reading the operand.
+      if (is_cast && member != last) {
+        converted.emplace(node.outputs[0], grouped.a);
+        continue;
+      }
       number_of.emplace(node.outputs[0], static_cast<int>(calls.size()));
       calls.push_back(grouped);
-      nodes.push_back(member);
     }
     for (GroupCall& call : calls) {
       for (int* const number : {&call.a, &call.b}) {
@@ -922,7 +1030,8 @@ class Lowering {
     }
     const int result = graph_.nodes[static_cast<size_t>(last)].outputs[0];
     TensorShape shape = TensorOf(result).shape;
-    if (WantsBlocked(operands, shape)) {
+    const DType type = TensorOf(result).dtype;
+    if (type == DType::Float(32) && WantsBlocked(operands, shape)) {
       BATON_ASSIGN_OR_RETURN(std::optional<KernelChoice> apply,
                              LowerToApply(operands, calls, shape, result));
       if (apply.has_value()) {
@@ -945,7 +1054,7 @@ class Lowering {
       return true;
     }
     std::optional<KernelChoice> choice =
-        ElementStep(operands, calls, shape, result);
+        ElementStep(operands, calls, shape, result, type);
     if (!choice.has_value()) {
       // One by one.
       if (nodes.size() == 1) return false;
@@ -961,9 +1070,22 @@ class Lowering {
   }
 
   // True if `arg` has a blocked form that broadcasts: a map of the shape of the
-  // result, or an element for each channel.
+  // result, or elements for each channel or for each position.
   bool HasBlockedForm(const ElementArg& arg, const TensorShape& shape) const {
     if (arg.shape == shape) return IsMap(arg.tensor);
+    return IsForChannels(arg, shape) || IsForPositions(arg, shape.size());
+  }
+
+  // True if all channels have the same elements of `arg`.
+  static bool IsForPositions(const ElementArg& arg, size_t rank) {
+    const TensorShape& s = arg.shape;
+    return s.size() + 2 <= rank ||
+           (s.size() + 1 >= rank && s[s.size() + 1 - rank] == 1);
+  }
+
+  // True if `arg` has an element for each channel of a result, or of an image
+  // and channel.
+  static bool IsForChannels(const ElementArg& arg, const TensorShape& shape) {
     const size_t rank = shape.size();
     const TensorShape& s = arg.shape;
     if (s.size() + 1 != rank && s.size() != rank) return false;
@@ -1053,7 +1175,8 @@ class Lowering {
       const ElementArg& arg = operands[static_cast<size_t>(v)];
       const GraphTensor& tensor = TensorOf(arg.tensor);
       if (tensor.num_elements() == 1 ? !tensor.constant.has_value()
-                                     : tensor.num_elements() != shape[1]) {
+                                     : tensor.num_elements() != shape[1] ||
+                                           !IsForChannels(arg, shape)) {
         return std::nullopt;
       }
     }
@@ -1090,6 +1213,19 @@ class Lowering {
   // The blocked form of an operand of a result of `rank` dimensions.
   absl::StatusOr<ElementArg> BlockedArg(const ElementArg& arg, size_t rank) {
     ElementArg result;
+    if (IsForPositions(arg, rank) &&
+        std::any_of(arg.shape.begin(), arg.shape.end(),
+                    [](int64_t extent) { return extent != 1; })) {
+      // [N, 1, H, W] is [N, 1, H, W, 1], and a row has height one.
+      BATON_RETURN_IF_ERROR(MakePlanar(arg.tensor));
+      result.tensor = arg.tensor;
+      result.shape = arg.shape;
+      if (arg.shape.size() == 3 && rank == 3) {
+        result.shape.insert(result.shape.begin() + 2, 1);
+      }
+      result.shape.push_back(1);
+      return result;
+    }
     if (arg.shape.size() == rank && IsMap(arg.tensor) &&
         TensorOf(arg.tensor).shape == arg.shape) {
       BATON_ASSIGN_OR_RETURN(result.tensor, Blocked(arg.tensor));
@@ -1381,7 +1517,7 @@ class Lowering {
     int tensor = -1;
     bool is_finite = false;
   };
-  // By the tensor, the groups of a convolution (-1 for a product), and whether
+  // By the tensor, the groups of a convolution (-1 for a product, kWindows), and whether
   // the input is planar (or the weight transposed).
   std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
   // Tensors that are no maps, and of which views are maps.

@@ -42,16 +42,21 @@ int Run(const executor::StepCall& call) {
   return 0;
 }
 
-template <FloatReduction kReduction>
-absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
-                                                   const Graph& graph) {
-  if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
-  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+// The dimensions of `x` that a reduction takes, which are adjacent.
+struct Reduced {
+  Params params;
+  int64_t outer = 1;
+  std::vector<bool> is_reduced;
+};
+
+template <typename A>
+std::optional<Reduced> ReducedOf(const A& attrs, const GraphTensor& x) {
   if (x.dtype != DType::Float(32) || x.num_elements() == 0) return std::nullopt;
-  const auto& attrs = AttrsOrDefaults<relay::ReduceAttrs>(node.call->attrs());
   const auto rank = static_cast<int64_t>(x.shape.size());
   const bool takes_all = !attrs.axis.has_value() || attrs.axis->empty();
-  std::vector<bool> is_reduced(x.shape.size(), takes_all);
+  Reduced result;
+  std::vector<bool>& is_reduced = result.is_reduced;
+  is_reduced.assign(x.shape.size(), takes_all);
   if (!takes_all) {
     for (const int64_t axis : *attrs.axis) {
       const int64_t normal = axis < 0 ? axis + rank : axis;
@@ -60,33 +65,82 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
     }
     if (attrs.exclude) is_reduced.flip();
   }
-  // The reduced dimensions are adjacent.
-  auto params = std::make_shared<Params>();
-  params->reduction = kReduction;
-  int64_t outer = 1;
   enum { kBefore, kWithin, kBehind } part = kBefore;
   for (size_t d = 0; d < x.shape.size(); ++d) {
     if (x.shape[d] == 1) continue;
     if (is_reduced[d]) {
       if (part == kBehind) return std::nullopt;
       part = kWithin;
-      params->extent *= x.shape[d];
+      result.params.extent *= x.shape[d];
     } else if (part == kBefore) {
-      outer *= x.shape[d];
+      result.outer *= x.shape[d];
     } else {
       part = kBehind;
-      params->inner *= x.shape[d];
+      result.params.inner *= x.shape[d];
     }
   }
+  return result;
+}
+
+template <FloatReduction kReduction>
+absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
+                                                   const Graph& graph) {
+  if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+  const std::optional<Reduced> reduced =
+      ReducedOf(AttrsOrDefaults<relay::ReduceAttrs>(node.call->attrs()), x);
+  if (!reduced.has_value()) return std::nullopt;
+  auto params = std::make_shared<Params>(reduced->params);
+  params->reduction = kReduction;
   KernelChoice choice;
   choice.function = Run;
   choice.kernel = "reduce." + node.op_name();
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
-  choice.items = outer;
+  choice.items = reduced->outer;
   choice.flops = static_cast<double>(x.num_elements());
   choice.cost_ns = static_cast<double>(x.num_elements()) / 4;
   choice.params = std::move(params);
+  return choice;
+}
+
+int RunVariance(const executor::StepCall& call) {
+  const Params& p = *static_cast<const Params*>(call.params);
+  kernels::VarianceInto(
+      static_cast<const float*>(call.inputs[0]) + call.begin * p.extent,
+      static_cast<const float*>(call.inputs[1]) + call.begin,
+      call.end - call.begin, p.extent, static_cast<float*>(call.workspace),
+      static_cast<float*>(call.outputs[0]) + call.begin);
+  return 0;
+}
+
+// Of rows, with a mean for each.
+absl::StatusOr<std::optional<KernelChoice>> ChooseVariance(
+    const GraphNode& node, const Graph& graph) {
+  if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+  const GraphTensor& mean = graph.tensors[static_cast<size_t>(node.inputs[1])];
+  const auto& attrs = AttrsOrDefaults<relay::VarianceAttrs>(node.call->attrs());
+  const std::optional<Reduced> reduced = ReducedOf(attrs, x);
+  if (!reduced.has_value() || attrs.unbiased || reduced->params.inner != 1 ||
+      mean.dtype != x.dtype || mean.shape.size() != x.shape.size()) {
+    return std::nullopt;
+  }
+  for (size_t d = 0; d < x.shape.size(); ++d) {
+    if (mean.shape[d] != (reduced->is_reduced[d] ? 1 : x.shape[d])) {
+      return std::nullopt;
+    }
+  }
+  KernelChoice choice;
+  choice.function = RunVariance;
+  choice.kernel = "reduce.variance";
+  choice.inputs = node.inputs;
+  choice.outputs = node.outputs;
+  choice.items = reduced->outer;
+  choice.workspace_bytes = reduced->params.extent * 4;
+  choice.flops = 3 * static_cast<double>(x.num_elements());
+  choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
+  choice.params = std::make_shared<Params>(reduced->params);
   return choice;
 }
 
@@ -94,6 +148,7 @@ BATON_EXTEND_OP("sum").Set(CpuKernels(), Choose<FloatReduction::kSum>);
 BATON_EXTEND_OP("mean").Set(CpuKernels(), Choose<FloatReduction::kMean>);
 BATON_EXTEND_OP("max").Set(CpuKernels(), Choose<FloatReduction::kMax>);
 BATON_EXTEND_OP("min").Set(CpuKernels(), Choose<FloatReduction::kMin>);
+BATON_EXTEND_OP("variance").Set(CpuKernels(), ChooseVariance);
 
 }  // namespace
 }  // namespace baton::cpu

@@ -127,6 +127,7 @@ class ForwardFolder {
       // Part of the axes is of no use to a user that asked for more.
       if (request.sink.axes != sink.axes) request.sink.axes = AxisSet();
       request.sink.positive_only |= sink.positive_only;
+      request.sink.constant_only |= sink.constant_only;
       request.sink.min_scale_log2 =
           std::max(request.sink.min_scale_log2, sink.min_scale_log2);
     }
@@ -392,7 +393,9 @@ ScaledExpr MoveForwardThroughRelu(const CallNode& call,
 
 BackwardSink AcceptThroughRelu(const CallNode& /*call*/,
                                absl::Span<const ScaleSink> args) {
-  return {.sink = {args[0].axes, /*positive_only=*/true}, .scaled_args = 1};
+  ScaleSink sink = {args[0].axes, /*positive_only=*/true};
+  sink.constant_only = args[0].constant_only;
+  return {.sink = sink, .scaled_args = 1};
 }
 
 Expr MoveBackwardThroughRelu(const CallNode& call, absl::Span<const Expr> args,
@@ -469,8 +472,9 @@ BackwardSink AcceptThroughAdd(const CallNode& call,
                               lhs->shape() == rhs->shape())) {
       return {};
     }
-    return {.sink = {l.axes, l.positive_only || r.positive_only},
-            .scaled_args = 3};
+    ScaleSink sink = {l.axes, l.positive_only || r.positive_only};
+    sink.constant_only = l.constant_only || r.constant_only;
+    return {.sink = sink, .scaled_args = 3};
   }
   if (!l.empty() && rhs_fits_lhs(l.axes)) return {.sink = l, .scaled_args = 1};
   if (!r.empty() && lhs_fits_rhs(r.axes)) return {.sink = r, .scaled_args = 2};
@@ -507,6 +511,23 @@ Expr MoveBackwardThroughBiasAdd(const CallNode& call,
   return WithArgs(call, {args[0], Multiply(args[1], scale)});
 }
 
+// True if constants alone decide `expr`. Expressions of many nodes are not
+// looked through.
+bool IsMadeOfConstants(const Expr& expr) {
+  constexpr int kMaxNodes = 64;
+  absl::InlinedVector<const ExprNode*, 8> work = {expr.get()};
+  for (int visited = 0; !work.empty(); ++visited) {
+    const ExprNode* const node = work.back();
+    work.pop_back();
+    if (node->kind() == ExprKind::kConstant) continue;
+    if (node->kind() != ExprKind::kCall || visited == kMaxNodes) return false;
+    const auto* call = static_cast<const CallNode*>(node);
+    if (call->op()->kind() != ExprKind::kOp) return false;
+    for (const Expr& arg : call->args()) work.push_back(arg.get());
+  }
+  return true;
+}
+
 // multiply: where scales come from.
 
 // The scale if `value * scale` scales `value`, and `sink` takes it; else null.
@@ -516,6 +537,7 @@ Expr ScaleFor(const ScaleSink& sink, const Expr& value, const Expr& scale,
   const TensorTypeNode* scale_type = scale->tensor_type();
   if (value_type == nullptr || scale_type == nullptr) return {};
   if (sink.positive_only && !IsNonNegativeConstant(new_scale)) return {};
+  if (sink.constant_only && !IsMadeOfConstants(new_scale)) return {};
   if (std::isfinite(sink.min_scale_log2) &&
       BoundMagnitude(new_scale).min_log2 < sink.min_scale_log2) {
     return {};
@@ -550,6 +572,13 @@ Expr ScaleWeight(const CallNode& call, const Expr& weight, const Expr& scale,
                  AxisSet axes) {
   return Multiply(weight,
                   Broadcastable(scale, *call.arg(1)->tensor_type(), axes));
+}
+
+// A scale along `axes` of the data or the result, for the weight of `call`.
+ScaleSink SinkOfWeight(const CallNode& call, AxisSet axes) {
+  ScaleSink sink = {axes};
+  sink.constant_only = IsMadeOfConstants(call.arg(1));
+  return sink;
 }
 
 // A weight can take in only what has its own element type.
@@ -655,7 +684,7 @@ void RequestByConv(const CallNode& call, const ScaleSink& /*out*/,
                      axes->depthwise ? axes->out : axes->in)) {
     return;
   }
-  args[0].axes = axes->channels;
+  args[0] = SinkOfWeight(call, axes->channels);
 }
 
 template <typename T>
@@ -680,7 +709,7 @@ BackwardSink AcceptByConv(const CallNode& call,
       !CanCarryScale(call.arg(1).get(), axes->out)) {
     return {};
   }
-  return {.sink = {axes->channels}};
+  return {.sink = SinkOfWeight(call, axes->channels)};
 }
 
 template <typename T>
@@ -700,7 +729,7 @@ void RequestByDense(const CallNode& call, const ScaleSink& /*out*/,
                     absl::Span<ScaleSink> args) {
   if (IsMatrix(call.arg(0).get()) && IsMatrix(call.arg(1).get()) &&
       HasTypeOfWeight(call, call.arg(0).get())) {
-    args[0].axes = {1};
+    args[0] = SinkOfWeight(call, {1});
   }
 }
 
@@ -718,7 +747,7 @@ BackwardSink AcceptByDense(const CallNode& call,
       !HasTypeOfWeight(call, &call)) {
     return {};
   }
-  return {.sink = {AxisSet{1}}};
+  return {.sink = SinkOfWeight(call, {1})};
 }
 
 Expr TakeBackwardIntoDense(const CallNode& call, absl::Span<const Expr> args,

@@ -15,7 +15,8 @@
 // zero, and without an element so small that the quotient overflows, moves past
 // an addition. If the operand is not constant, its magnitude is unknown: it is
 // assumed to be small enough if the scale is at least the reciprocal of the
-// largest square root (2^-64 for float32). Rules say which operators take a
+// largest square root (2^-64 for float32). A weight that is constant takes no
+// scale that is not: the gate of a recurrent unit stays with the data. Rules say which operators take a
 // scale or let it pass, one rule for an operator and direction. Any library can
 // add rules to its operators where it registers them, or to others:
 //
@@ -46,6 +47,9 @@ struct ScaleSink {
   // 2^min_scale_log2: a value is divided by the scale on the way to the sink.
   // -infinity allows scales with zeros.
   double min_scale_log2 = -std::numeric_limits<double>::infinity();
+  // Only for scales that are made of constants: a constant weight times another
+  // one would be computed anew in each run.
+  bool constant_only = false;
 
   bool empty() const { return axes.empty(); }
 };

@@ -112,6 +112,29 @@ TEST(BackwardFoldScaleAxisTest, ReshapedScale) {
               0.1)));
 }
 
+// The gate of a recurrent unit is computed: a constant weight would be, too.
+TEST(BackwardFoldScaleAxisTest, ConstantWeightsStayConstant) {
+  const Var x = TensorVar("x", {2, 16});
+  const Var gate = TensorVar("gate", {16});
+  const Var weight = TensorVar("w", {16, 16});
+  const Constant constant = Positive({16, 16});
+  const auto gated = [&](const Expr& w) {
+    return Multiply(nn::Dense(x, w), Sigmoid(gate));
+  };
+  ExpectRewrites(Backward, Function({x, gate}, gated(constant)),
+                 Function({x, gate}, gated(constant)));
+  ExpectRewrites(
+      Backward, Function({x, gate, weight}, gated(weight)),
+      Function({x, gate, weight},
+               nn::Dense(x, Multiply(weight, ExpandDims(Sigmoid(gate), 1)))));
+  // Forward as well.
+  const auto before = [&](const Expr& w) {
+    return nn::Dense(Multiply(x, Sigmoid(gate)), w);
+  };
+  ExpectRewrites(Forward, Function({x, gate}, before(constant)),
+                 Function({x, gate}, before(constant)));
+}
+
 // A sink in registered operators: a user's own layer, which takes scales of
 // its data along the last axis in forward direction, but refuses.
 BATON_REGISTER_OP("toy.refuses")

@@ -36,6 +36,8 @@ using internal::Window;
 
 // Bytes of unfolded input that are multiplied at a time.
 constexpr int64_t kUnfoldedBytes = int64_t{1} << 20;
+// Rows of the products of a transposed convolution, which repay the packing.
+constexpr int64_t kTransposedRows = 64;
 
 struct Position {
   int64_t d;
@@ -464,37 +466,26 @@ absl::Status Convolve(const Geometry& g, bool channels_last, const T* x,
   return absl::OkStatus();
 }
 
-// Adds what `unfolded`, [out_channels * taps, last - first], holds for the
-// input positions [first, last) to `y`, [out_channels, positions]. Here the
-// windows slide over the result: `in` and `out` of the geometry are swapped.
+// Adds the windows of `unfolded`, [channels * taps, positions], to `y`,
+// [channels, positions], in the order of taps. Here the windows slide over the
+// result: `in` and `out` of the geometry are swapped.
 template <typename T>
-void FoldChannelsFirst(const Geometry& g, const T* unfolded, int64_t first,
-                       int64_t last, T* y) {
+void FoldChannelsFirst(const Geometry& g, const T* unfolded, int64_t channels,
+                       T* y) {
   const T* from = unfolded;
-  const Position start = OutputPosition(g, first);
-  for (int64_t c = 0; c < g.in_channels; ++c) {
+  for (int64_t c = 0; c < channels; ++c) {
     T* plane = y + c * g.in_positions();
     ForEachTap(g, [&](int64_t kd, int64_t kh, int64_t kw) {
       const Window::Range valid = g.w.ValidOutputs(kw);
-      Position p = start;
-      for (int64_t left = last - first; left > 0;) {
-        const int64_t end = std::min(g.w.out, p.w + left);
-        left -= end - p.w;
-        const int64_t id = g.d.Input(p.d, kd);
-        const int64_t ih = g.h.Input(p.h, kh);
-        if (Inside(id, g.d) && Inside(ih, g.h)) {
-          const int64_t w0 = std::clamp(valid.first, p.w, end);
-          const int64_t w1 = std::clamp(valid.last, p.w, end);
+      for (int64_t d = 0; d < g.d.out; ++d) {
+        const int64_t id = g.d.Input(d, kd);
+        for (int64_t h = 0; h < g.h.out; ++h, from += g.w.out) {
+          const int64_t ih = g.h.Input(h, kh);
+          if (!Inside(id, g.d) || !Inside(ih, g.h)) continue;
           T* row = plane + (id * g.h.in + ih) * g.w.in;
-          for (int64_t w = w0; w < w1; ++w) {
-            row[g.w.Input(w, kw)] += from[w - p.w];
+          for (int64_t w = valid.first; w < valid.last; ++w) {
+            row[g.w.Input(w, kw)] += from[w];
           }
-        }
-        from += end - p.w;
-        p.w = 0;
-        if (++p.h == g.h.out) {
-          p.h = 0;
-          ++p.d;
         }
       }
     });
@@ -502,26 +493,34 @@ void FoldChannelsFirst(const Geometry& g, const T* unfolded, int64_t first,
 }
 
 // The transpose of ChannelsFirst: x has the shape of its result and y that of
-// its data. kernel: [groups * out_channels, in_channels, taps].
+// its data. kernel: [groups * out_channels, in_channels, taps]. An element is
+// the sum of those of its windows, in the order of taps: so all positions of a
+// channel are folded at a time.
 template <typename T>
 absl::Status TransposeChannelsFirst(const Geometry& g, const T* x,
                                     const T* kernel, T* y) {
-  const int64_t depth = g.in_channels * g.taps();
+  const int64_t taps = g.taps();
+  const int64_t depth = g.in_channels * taps;
   const int64_t positions = g.out_positions();
-  const int64_t step = PositionsAtATime<T>(depth, positions);
-  BATON_ASSIGN_OR_RETURN(MutableTensor scratch, Scratch<T>(depth * step));
+  const int64_t step = std::min(
+      g.in_channels, std::max((kTransposedRows + taps - 1) / taps,
+                              kUnfoldedBytes / static_cast<int64_t>(sizeof(T)) /
+                                  std::max<int64_t>(1, taps * positions)));
+  BATON_ASSIGN_OR_RETURN(MutableTensor scratch,
+                         Scratch<T>(step * taps * positions));
   T* unfolded = scratch.span<T>().data();
   for (int64_t n = 0; n < g.batch; ++n) {
     for (int64_t group = 0; group < g.groups; ++group) {
       const T* image = x + (n * g.groups + group) * g.out_channels * positions;
       const T* weights = kernel + group * g.out_channels * depth;
       T* out = y + (n * g.groups + group) * g.in_channels * g.in_positions();
-      for (int64_t first = 0; first < positions; first += step) {
-        const int64_t last = std::min(positions, first + step);
-        internal::Gemm<T>(depth, last - first, {g.out_channels},
-                          {weights, depth, /*transposed=*/true},
-                          {image + first, positions}, unfolded, last - first);
-        FoldChannelsFirst(g, unfolded, first, last, out);
+      for (int64_t first = 0; first < g.in_channels; first += step) {
+        const int64_t channels = std::min(step, g.in_channels - first);
+        internal::Gemm<T>(channels * taps, positions, {g.out_channels},
+                          {weights + first * taps, depth, /*transposed=*/true},
+                          {image, positions}, unfolded, positions);
+        FoldChannelsFirst(g, unfolded, channels,
+                          out + first * g.in_positions());
       }
     }
   }

@@ -314,6 +314,11 @@ absl::StatusOr<Tensor> Power(const Tensor& a, const Tensor& b) {
   BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, a, b));
   if (a.dtype().is_float()) {
     return InFloat(kName, a, b, [&](Operand x, Operand y) {
+      // Squares are products for Powers, too, which is slower.
+      if (y->num_elements() == 1 && y->AtAsDouble(0) == 2) {
+        const TensorShape shape(y->shape().begin(), y->shape().end());
+        if (shape.empty()) return Multiply(*x, *x);
+      }
       return internal::VisitFloat(kName, x->dtype(), [&]<typename T>() {
         return MapRunsOf<T>(kName, *x, *y, Powers<T>);
       });

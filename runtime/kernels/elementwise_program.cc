@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "baton/runtime/kernels/internal/binary.h"
+#include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 
@@ -128,6 +129,27 @@ void Unary(const ElementInstruction& instruction, const float* from, int64_t n,
     case ElementFunction::kRound:
       return internal::MapRun<kMemoryBound>(
           from, n, to, [](float v) BATON_LOOP { return internal::Round(v); });
+    case ElementFunction::kPower: {
+      const float y = static_cast<float>(instruction.p);
+      return internal::InWholeRuns(
+          from, n, to, [y](const float* in, int64_t m, float* out) {
+            internal::RunFastPath<uint8_t>(
+                m, out,
+                [=](int64_t i, bool& in_domain) BATON_LOOP {
+                  return internal::PlainPower(in[i], y, in_domain);
+                },
+                [=](int64_t begin, int64_t end) {
+                  internal::RunWithExceptions(
+                      end - begin, out + begin,
+                      [=](int64_t i, bool& in_domain) BATON_LOOP {
+                        const float base = in[begin + i];
+                        in_domain = internal::IsOrdinaryPower(base, y);
+                        return internal::Power(base, y);
+                      },
+                      [=](int64_t i) { return std::pow(in[begin + i], y); });
+                });
+          });
+    }
     default:
       if (from != to) std::copy_n(from, n, to);
   }
@@ -225,6 +247,43 @@ void Spread(const ElementProgram& program, const int64_t* strides,
   }
 }
 
+// Converts n elements of an operand from element `first` on.
+void ConvertOperand(ElementOperand kind, const void* operand, int64_t first,
+                    int64_t n, float* to) {
+  switch (kind) {
+    case ElementOperand::kInt32:
+      return internal::ConvertRun(static_cast<const int32_t*>(operand) + first,
+                                  n, to);
+    case ElementOperand::kUint8:
+      return internal::ConvertRun(static_cast<const uint8_t*>(operand) + first,
+                                  n, to);
+    case ElementOperand::kInt8:
+      return internal::ConvertRun(static_cast<const int8_t*>(operand) + first,
+                                  n, to);
+    case ElementOperand::kFull:
+    case ElementOperand::kScalar:
+    case ElementOperand::kBroadcast:
+      return;
+  }
+}
+
+void ConvertResult(ElementResult type, const float* from, int64_t n,
+                   void* result, int64_t first) {
+  switch (type) {
+    case ElementResult::kInt32:
+      return internal::ConvertRun(from, n,
+                                  static_cast<int32_t*>(result) + first);
+    case ElementResult::kUint8:
+      return internal::ConvertRun(from, n,
+                                  static_cast<uint8_t*>(result) + first);
+    case ElementResult::kInt8:
+      return internal::ConvertRun(from, n,
+                                  static_cast<int8_t*>(result) + first);
+    case ElementResult::kFloat32:
+      return;
+  }
+}
+
 }  // namespace
 
 void RunElementProgram(const ElementProgram& program,
@@ -236,9 +295,15 @@ void RunElementProgram(const ElementProgram& program,
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t first = tile * kElementTile;
     const int64_t n = std::min(kElementTile, program.num_elements - first);
-    float* const out = static_cast<float*>(result) + first;
+    const bool is_float = program.result == ElementResult::kFloat32;
+    float* const out =
+        is_float ? static_cast<float*>(result) + first : spare + kElementTile;
     for (int32_t i = 0; i < program.num_operands; ++i) {
-      if (program.operands[i] != ElementOperand::kBroadcast) continue;
+      if (program.operands[i] != ElementOperand::kBroadcast) {
+        ConvertOperand(program.operands[i], operands[i], first, n,
+                       registers + program.operand_registers[i] * kElementTile);
+        continue;
+      }
       Spread(program, program.strides + i * kMaxElementDims,
              static_cast<const float*>(operands[i]), first, n,
              registers + program.operand_registers[i] * kElementTile);
@@ -250,12 +315,11 @@ void RunElementProgram(const ElementProgram& program,
                             kElementTile,
             1};
       }
-      const float* const data = static_cast<const float*>(operands[v]);
       switch (program.operands[v]) {
         case ElementOperand::kFull:
-          return {data + first, 1};
+          return {static_cast<const float*>(operands[v]) + first, 1};
         case ElementOperand::kScalar:
-          return {data, 0};
+          return {static_cast<const float*>(operands[v]), 0};
         default:
           return {registers + program.operand_registers[v] * kElementTile, 1};
       }
@@ -271,12 +335,14 @@ void RunElementProgram(const ElementProgram& program,
         a = {spare, 1};
       } else if (a.data == to &&
                  (instruction.function == ElementFunction::kExp ||
-                  instruction.function == ElementFunction::kLog)) {
+                  instruction.function == ElementFunction::kLog ||
+                  instruction.function == ElementFunction::kPower)) {
         std::memcpy(spare, a.data, static_cast<size_t>(n) * sizeof(float));
         a.data = spare;
       }
       Compute(instruction, a, b, to, n);
     }
+    if (!is_float) ConvertResult(program.result, out, n, result, first);
   }
 }
 

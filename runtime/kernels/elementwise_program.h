@@ -1,4 +1,5 @@
 // A chain of float32 functions of elements, computed in one pass over memory.
+// Operands and result may be integers, which are converted on the way.
 //
 // The result is computed tile by tile, so that what lies between two functions
 // stays in the nearest cache. Each function gives the bytes of the kernel of
@@ -36,6 +37,7 @@ enum class ElementFunction : uint8_t {
   kFloor,
   kCeil,
   kRound,
+  kPower,  // the exponent is p
   kCopy,
 };
 
@@ -61,7 +63,15 @@ enum class ElementOperand : uint8_t {
   kFull,       // as the result
   kScalar,     // one element
   kBroadcast,  // by strides
+  // As the result, converted:
+  kInt32,
+  kUint8,
+  kInt8,
 };
+
+// The type of elements of the result, into which floats are converted as `cast`
+// does.
+enum class ElementResult : uint8_t { kFloat32, kInt32, kUint8, kInt8 };
 
 inline constexpr int kMaxElementDims = 6;
 inline constexpr int64_t kElementTile = 1024;
@@ -72,28 +82,31 @@ struct ElementProgram {
   int32_t num_operands = 0;
   int32_t num_registers = 0;  // of instructions
   const ElementOperand* operands = nullptr;
-  // For each operand the register into which it is spread; those that are not
-  // kBroadcast need none.
+  // For each operand the register into which it is spread or converted; those
+  // that are kFull or kScalar need none.
   const int16_t* operand_registers = nullptr;
   // Dimensions of the result, and strides of each operand (in elements, kMaxElementDims each).
   int32_t num_dims = 0;
   const int64_t* dims = nullptr;
   const int64_t* strides = nullptr;
   int64_t num_elements = 0;
+  ElementResult result = ElementResult::kFloat32;
 };
 
 constexpr int64_t ElementProgramItems(const ElementProgram& program) {
   return (program.num_elements + kElementTile - 1) / kElementTile;
 }
 
-// One register more than the program names.
+// One register more than the program names, and one for a result that is
+// converted.
 constexpr size_t ElementProgramWorkspaceSize(const ElementProgram& program) {
-  return static_cast<size_t>(program.num_registers + 1) * kElementTile *
+  const int more = program.result == ElementResult::kFloat32 ? 1 : 2;
+  return static_cast<size_t>(program.num_registers + more) * kElementTile *
          sizeof(float);
 }
 
 // Computes tiles [begin, end). `result` may be the memory of an operand that is
-// kFull.
+// kFull, or converted, if its elements have the size of the result's.
 void RunElementProgram(const ElementProgram& program,
                        const void* const* operands, void* result,
                        void* workspace, int64_t begin, int64_t end);

@@ -675,6 +675,18 @@ void ReduceInto(FloatReduction reduction, const float* x, int64_t outer,
   }
 }
 
+void VarianceInto(const float* x, const float* mean, int64_t outer,
+                  int64_t extent, float* squares, float* y) {
+  for (int64_t o = 0; o < outer; ++o, x += extent) {
+    const float center = mean[o];
+    internal::MapRun(x, extent, squares, [center](float v) BATON_LOOP {
+      const float distance = v - center;
+      return distance * distance;
+    });
+    ReduceInto(FloatReduction::kMean, squares, 1, extent, 1, y + o);
+  }
+}
+
 absl::StatusOr<Tensor> Max(const Tensor& x, const ReduceParams& params) {
   return Extremum<MaxOp>("max", x, params);
 }

@@ -44,6 +44,11 @@ enum class FloatReduction { kSum, kMean, kMax, kMin };
 void ReduceInto(FloatReduction reduction, const float* x, int64_t outer,
                 int64_t extent, int64_t inner, float* y);
 
+// The means of the squared distances of rows [outer, extent] to `mean` [outer].
+// `squares` has room for a row.
+void VarianceInto(const float* x, const float* mean, int64_t outer,
+                  int64_t extent, float* squares, float* y);
+
 // Floating dtypes. The squared distances to the mean are divided by their
 // count, or by their count - 1 if `unbiased`.
 absl::StatusOr<Tensor> Variance(const Tensor& x, const ReduceParams& params,

@@ -218,6 +218,25 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
       });
 }
 
+void ConvertRun(const int32_t* from, int64_t n, float* to) {
+  ConvertElements<int32_t, float>(from, n, to);
+}
+void ConvertRun(const uint8_t* from, int64_t n, float* to) {
+  ConvertElements<uint8_t, float>(from, n, to);
+}
+void ConvertRun(const int8_t* from, int64_t n, float* to) {
+  ConvertElements<int8_t, float>(from, n, to);
+}
+void ConvertRun(const float* from, int64_t n, int32_t* to) {
+  ConvertElements<float, int32_t>(from, n, to);
+}
+void ConvertRun(const float* from, int64_t n, uint8_t* to) {
+  ConvertElements<float, uint8_t>(from, n, to);
+}
+void ConvertRun(const float* from, int64_t n, int8_t* to) {
+  ConvertElements<float, int8_t>(from, n, to);
+}
+
 absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x) {
   if (!IsHalf(x.dtype())) return x;
   return Convert(kernel, x, DType::Float(32));

@@ -19,6 +19,14 @@ namespace baton::kernels::internal {
 absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                                DType dtype);
 
+// Converts `n` elements as Convert does.
+void ConvertRun(const int32_t* from, int64_t n, float* to);
+void ConvertRun(const uint8_t* from, int64_t n, float* to);
+void ConvertRun(const int8_t* from, int64_t n, float* to);
+void ConvertRun(const float* from, int64_t n, int32_t* to);
+void ConvertRun(const float* from, int64_t n, uint8_t* to);
+void ConvertRun(const float* from, int64_t n, int8_t* to);
+
 // Converts half floats to float32; returns `x` itself for other dtypes.
 absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x);
 

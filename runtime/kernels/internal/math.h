@@ -834,14 +834,14 @@ BATON_LOOP inline bool IsNormalPositive(T x) {
 
 // Computes Power. `in_domain` is true for a positive, normal, finite x whose
 // power is finite and normal, and not near the largest or the smallest such
-// number.
+// number. Squares are not in it.
 template <typename T>
 BATON_LOOP inline T PlainPower(T x, T y, bool& in_domain) {
   T low, rest;
   const T log = Log2Of(x, T(0), low);
   const T product = ProductWithLow(log, low, y, rest);
   constexpr T kHighest = sizeof(T) == 4 ? T(124) : T(1020);
-  in_domain = ((IsNormalPositive(x) ? 1 : 0) &
+  in_domain = ((IsNormalPositive(x) ? 1 : 0) & (y != T(2) ? 1 : 0) &
                (std::abs(product) < kHighest ? 1 : 0)) != 0;
   Bits<T> k;
   const T e = ReducedPower(product, rest, k);
@@ -858,7 +858,8 @@ BATON_LOOP inline T OfNormal(T x, const Fn& fn) {
   return fn(tiny ? x * T(uint64_t{1} << kDigits) : x, tiny ? T(kDigits) : T(0));
 }
 
-// For float 1.1 ULP, and 1.5 from |y| = 50 on; for double 1 ULP.
+// For float 1.1 ULP, and 1.5 from |y| = 50 on; for double 1 ULP. Squares are
+// products.
 template <typename T>
 BATON_LOOP inline T Power(T x, T y) {
   const T value = OfNormal(std::abs(x), [y](T normal, T shift) BATON_LOOP {
@@ -868,7 +869,8 @@ BATON_LOOP inline T Power(T x, T y) {
   const T half = T(0.5) * y;
   const bool odd = Round(half) != half;
   const T negative = x < T(0) ? -value : value;
-  return odd ? negative : value;
+  const T power = odd ? negative : value;
+  return y == T(2) ? x * x : power;
 }
 
 // log(x) of any x. normal_log(y, shift) is log(y 2^-shift) for a positive,
