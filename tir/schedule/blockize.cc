@@ -85,6 +85,11 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
     const ForNode* loop = p->loop();
     if (site_is_outer && p == site) inner = false;
     if (inner) {
+      // The new block says that it writes all that its loops write.
+      const auto* extent = loop->extent().As<IntImmNode>();
+      if (extent != nullptr && extent->value() <= 0) {
+        return SiteError(p, absl::StrCat(p->Describe(), " has no iterations"));
+      }
       result.inner_loops.push_back(loop);
       inner_vars.push_back(loop->loop_var());
     } else {
@@ -256,10 +261,12 @@ BlockRealize MakeInner(const Block& block, const NewVars& vars,
                       Block(std::move(parts), block->span()));
 }
 
-// The initialization of the outer block: a block in the loops that it uses.
-Stmt MakeOuterInit(const Stmt& init, const BlockRealize& inner,
-                   const std::vector<const ForNode*>& loops,
-                   const std::string& name) {
+// The initialization of the outer block: a block in the loops that it uses. An
+// error if it would run where the block does not.
+absl::StatusOr<Stmt> MakeOuterInit(const Site* site, const Stmt& init,
+                                   const BlockRealize& inner,
+                                   const std::vector<const ForNode*>& loops,
+                                   const std::string& name) {
   const Block& block = inner->block();
   BlockNode::Parts parts;
   VarMap<PrimExpr> values;
@@ -287,7 +294,18 @@ Stmt MakeOuterInit(const Stmt& init, const BlockRealize& inner,
                                   [loop](const PrimExpr& value) {
                                     return UsesAny(value, {loop->loop_var()});
                                   });
-    if (!used) continue;
+    if (!used) {
+      // T.init() runs once for all iterations, if there are any.
+      if (UsesAny(inner->predicate(), {loop->loop_var()})) {
+        return SiteError(site,
+                         absl::StrCat(site->Describe(),
+                                      " has T.init() and a "
+                                      "condition on loop ",
+                                      loop->loop_var()->name(),
+                                      ", over which it does not initialize"));
+      }
+      continue;
+    }
     ForNode::Parts loop_parts = loop->parts();
     loop_parts.loop_var = CopyVar(loop->loop_var(), "");
     loop_parts.body = std::move(stmt);
@@ -332,8 +350,10 @@ absl::StatusOr<BlockRealize> MakeBlockized(const ScheduleState& state,
     parts.body = WithBody(inner_loop, std::move(parts.body));
   }
   if (has_init) {
-    parts.init = MakeOuterInit(substituted->init(), inner, division.inner_loops,
-                               absl::StrCat(substituted->name(), "_init"));
+    BATON_ASSIGN_OR_RETURN(
+        parts.init,
+        MakeOuterInit(block, substituted->init(), inner, division.inner_loops,
+                      absl::StrCat(substituted->name(), "_init")));
   }
   return BlockRealize(vars.outer_values, division.outer_predicate,
                       Block(std::move(parts)));
@@ -384,6 +404,32 @@ class GroupReplacer : public Rewriter {
   Stmt replacement_;
 };
 
+// The statements of `lca` that have the blocks have no others.
+absl::Status CheckAllOfStatements(const ScheduleState& state, Sites blocks,
+                                  const Site* lca) {
+  const auto statement_of = [lca](const Site* site) {
+    while (site->parent != lca) site = site->parent;
+    return site;
+  };
+  FlatHashSet<const Site*> statements;
+  FlatHashSet<const Site*> given;
+  for (const Site* block : blocks) {
+    if (block == lca) continue;
+    given.insert(block);
+    statements.insert(statement_of(block));
+  }
+  for (const Site* block : ChildBlocks(state, lca)) {
+    if (given.contains(block) || !statements.contains(statement_of(block))) {
+      continue;
+    }
+    return SiteError(block, absl::StrCat(block->Describe(),
+                                         " is in a loop with "
+                                         "a block that becomes part of another "
+                                         "one"));
+  }
+  return absl::OkStatus();
+}
+
 // One region for each buffer that has all regions of it.
 std::vector<BufferRegion> UnionOf(const std::vector<BufferRegion>& regions) {
   std::vector<Buffer> buffers;
@@ -423,7 +469,10 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
   if (blocks.empty()) {
     return absl::InvalidArgumentError("blockize requires blocks");
   }
+  // The new block has the blocks in the order in which they are given.
+  BATON_RETURN_IF_ERROR(CheckInOrder(state, blocks));
   const Site* lca = LowestCommonAncestor(blocks);
+  BATON_RETURN_IF_ERROR(CheckAllOfStatements(state, blocks, lca));
   Analyzer analyzer;
   std::string name = "outer_";
   std::vector<BufferRegion> reads;

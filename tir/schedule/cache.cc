@@ -94,7 +94,10 @@ class AccessReplacer : public Rewriter {
     const auto* rewritten = result.As<ForNode>();
     return WithBody(rewritten, Inserted(rewritten->body()));
   }
-  PrimExpr NewLoad(const BufferLoadNode* load) {
+  // The indices of the load may load, too.
+  PrimExpr NewLoad(const BufferLoadNode* node) {
+    const PrimExpr rewritten = Rewriter::VisitBufferLoad(node);
+    const auto* load = rewritten.As<BufferLoadNode>();
     return BufferLoad(new_buffer_, NewIndices(load->indices()), load->span());
   }
 
@@ -389,6 +392,31 @@ FlatHashSet<const Node*> ConsumersWithChildren(const ScheduleState& state,
 
 }  // namespace
 
+absl::Status CheckReadersAfter(const ScheduleState& state, const Site* scope,
+                               const Site* writer, const CacheStage& stage) {
+  const Site* before = nullptr;
+  bool all_before = !stage.consumers.empty();
+  for (const Site* block : ChildBlocks(state, scope)) {
+    if (block == writer ||
+        !RegionOf(block->block()->reads(), stage.source).defined() ||
+        (!stage.consumers.empty() &&
+         !stage.consumers.contains(block->stmt.get()))) {
+      continue;
+    }
+    if (IsBefore(state, writer, block)) {
+      all_before = false;
+    } else {
+      before = block;
+      // A loop around both runs the block after the writer, too.
+      all_before &= LowestCommonAncestor({{writer, block}})->is_block();
+    }
+  }
+  if (before == nullptr || all_before) return absl::OkStatus();
+  return SiteError(before, absl::StrCat(before->Describe(), " reads buffer ",
+                                        stage.source->name(), " before ",
+                                        writer->Describe(), " writes it"));
+}
+
 absl::StatusOr<Stmt> InsertAt(const Stmt& stmt, int position,
                               const Stmt& inserted) {
   Stmt body = stmt;
@@ -477,6 +505,7 @@ absl::StatusOr<Block> CacheRead(ScheduleState& state, const Site* block,
     BATON_ASSIGN_OR_RETURN(
         const BufferRegion region,
         UniqueRegion(writer, writer->block()->writes(), buffer));
+    BATON_RETURN_IF_ERROR(CheckReadersAfter(state, scope, writer, stage));
     FindPlace(state, writer, scope, true, stage);
     stage.region = Relaxed(region, writer, stage.place);
   } else {
@@ -518,8 +547,11 @@ absl::StatusOr<Block> CacheWrite(ScheduleState& state, const Site* block,
   BATON_RETURN_IF_ERROR(OnlyWriter(state, scope, buffer).status());
   BATON_ASSIGN_OR_RETURN(const BufferRegion region,
                          UniqueRegion(block, block->block()->writes(), buffer));
+  BATON_RETURN_IF_ERROR(CheckDoesNotRead(block, buffer));
   FindPlace(state, block, scope, false, stage);
   stage.region = Relaxed(region, block, stage.place);
+  BATON_RETURN_IF_ERROR(
+      CheckWritesAll(block, region, stage.place, stage.region->region()));
   stage.full = !stage.place->is_block() ||
                !AllReadersBelow(state, buffer, scope, stage.place);
   stage.source = CopyOf(buffer, storage_scope, stage);

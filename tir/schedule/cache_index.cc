@@ -214,6 +214,7 @@ std::vector<Var> VarsInOrder(const PrimExpr& e) {
 
 // int32 if it has all values of the range.
 DType IndexType(const Range& range) {
+  if (range.extent.dtype().bits() <= 32) return kInt32;
   Analyzer analyzer;
   const ConstIntBound min = analyzer.BoundOf(range.min);
   const ConstIntBound extent = analyzer.BoundOf(range.extent);
@@ -241,6 +242,8 @@ absl::StatusOr<std::vector<Block>> CacheIndex(ScheduleState& state,
     }
   }
   const Domains domains = AsIntSets(loops);
+  Analyzer analyzer;
+  BindShapes(state, analyzer);
   std::vector<Cached> cached;
   std::vector<Block> result;
   std::vector<Stmt> nests;
@@ -252,20 +255,30 @@ absl::StatusOr<std::vector<Block>> CacheIndex(ScheduleState& state,
   for (const PrimExpr& term : visitor.terms) {
     const size_t number = cached.size();
     Cached entry = {term, {}, VarsInOrder(term)};
+    if (entry.vars.empty()) continue;  // a constant
     std::vector<Var> loop_vars;
     BufferNode::Parts buffer;
     for (const Var& var : entry.vars) {
       const PrimExpr* value = values.Find(var);
       if (value == nullptr) return unknown();
       for (const Var& loop_var : VarsInOrder(*value)) {
-        if (!loops.Contains(loop_var)) return unknown();
+        const Range* range = loops.Find(loop_var);
+        if (range == nullptr) return unknown();
+        if (!IsZero(range->min)) {
+          return SiteError(
+              block, absl::StrCat("loop ", loop_var->name(), " around ",
+                                  block->Describe(), " does not start at 0"));
+        }
         if (std::find(loop_vars.begin(), loop_vars.end(), loop_var) ==
             loop_vars.end()) {
           loop_vars.push_back(loop_var);
         }
       }
       const IntSet set = EvalSet(*value, domains);
-      if (!set.HasUpperBound()) return unknown();
+      if (!set.HasUpperBound() || !set.HasLowerBound() ||
+          !analyzer.CanProveGreaterEqual(set.min(), 0)) {
+        return unknown();
+      }
       buffer.shape.push_back(Add(set.max(), IntImm(set.max().dtype(), 1)));
     }
     if (loop_vars.size() < entry.vars.size()) return unknown();
@@ -290,9 +303,14 @@ absl::StatusOr<std::vector<Block>> CacheIndex(ScheduleState& state,
       const Var& old_var = entry.vars[i];
       const Var var(absl::StrCat("v", i), old_var.dtype());
       iter_values.push_back(Substitute(*values.Find(old_var), new_loop_vars));
-      parts.iter_vars.push_back(IterVar(
-          {IntImm(old_var.dtype(), 0), loops.Find(loop_vars[i])->extent}, var,
-          IterVarType::kDataPar));
+      // The variable has the values of a loop, unless there are more of them.
+      PrimExpr extent = loops.Find(loop_vars[i])->extent;
+      if (!analyzer.CanProveGreaterEqual(Sub(extent, entry.buffer->shape()[i]),
+                                         0)) {
+        extent = analyzer.Simplify(entry.buffer->shape()[i]);
+      }
+      parts.iter_vars.push_back(IterVar({IntImm(old_var.dtype(), 0), extent},
+                                        var, IterVarType::kDataPar));
       indices.push_back(var);
       new_block_vars.Set(old_var, var);
     }

@@ -397,6 +397,24 @@ absl::Status CheckAllBelow(const Site* loop, Sites sites, const Site* block,
   return absl::OkStatus();
 }
 
+// In `loop`, `block` stays after producers and before consumers elsewhere.
+absl::Status CheckOrder(const ScheduleState& state, const Site* block,
+                        const Site* loop, Sites producers, Sites consumers) {
+  for (const Site* site : producers) {
+    if (IsAncestor(loop, site) || IsBefore(state, site, loop)) continue;
+    return SiteError(
+        loop, absl::StrCat(loop->Describe(), " is before ", site->Describe(),
+                           ", a producer of ", block->Describe()));
+  }
+  for (const Site* site : consumers) {
+    if (IsAncestor(loop, site) || IsBefore(state, loop, site)) continue;
+    return SiteError(
+        loop, absl::StrCat(loop->Describe(), " is after ", site->Describe(),
+                           ", a consumer of ", block->Describe()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status MoveBlock(ScheduleState& state, const Site* block,
                        const Site* loop, bool preserve_unit_loops, int index,
                        bool to_consumers) {
@@ -416,7 +434,16 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
                      absl::StrCat(loop->Describe(), " must be in the scope of ",
                                   block->Describe(), " and not around it"));
   }
-  if (to_consumers) BATON_RETURN_IF_ERROR(CheckNotOutputBlock(block, scope));
+  // The new loops run the block for all values of its variables.
+  BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, scope));
+  if (to_consumers) {
+    BATON_RETURN_IF_ERROR(CheckNotOutputBlock(block, scope));
+    if (consumers.empty()) {
+      return SiteError(block,
+                       absl::StrCat(block->Describe(), " has no consumer in ",
+                                    loop->Describe()));
+    }
+  }
   BATON_ASSIGN_OR_RETURN(const Removal removal, RemovalOf(block));
   std::vector<Stmt> body = SeqOf(loop->loop()->body());
   BATON_ASSIGN_OR_RETURN(
@@ -425,6 +452,7 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
   BATON_RETURN_IF_ERROR(
       to_consumers ? CheckAllBelow(loop, consumers, block, "consumer")
                    : CheckAllBelow(loop, producers, block, "producer"));
+  BATON_RETURN_IF_ERROR(CheckOrder(state, block, loop, producers, consumers));
   if (index == -1) {
     index = positions.last;
   } else if (index == -2) {
@@ -475,7 +503,7 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
   for (const Demand& demand : demands) solved = solved && solver.Solve(demand);
   const std::vector<VarDomain> domains =
       solved ? solver.Finish() : std::vector<VarDomain>();
-  if (domains.size() != node->iter_vars().size()) {
+  if (!solved || domains.size() != node->iter_vars().size()) {
     return SiteError(
         block, absl::StrCat("the iterations of ", block->Describe(), " that ",
                             loop->Describe(),

@@ -462,6 +462,21 @@ absl::Status ReverseComputeInline(ScheduleState& state, const Site* block) {
                                          collector.writers.size()));
   }
   BATON_RETURN_IF_ERROR(CheckNotOutputBlock(producer, scope));
+  if (producer->block()->init().defined() ||
+      RegionOf(producer->block()->reads(), buffer).defined()) {
+    return SiteError(producer,
+                     absl::StrCat(producer->Describe(), " computes buffer ",
+                                  buffer->name(), " in more than one step"));
+  }
+  for (const Site& site : state.sites()) {
+    if (site.is_block() && &site != block &&
+        RegionOf(site.block()->reads(), buffer).defined()) {
+      return SiteError(
+          &site,
+          absl::StrCat(site.Describe(), " reads buffer ", buffer->name(),
+                       ", which is inlined in ", block->Describe(), " only"));
+    }
+  }
   BATON_ASSIGN_OR_RETURN(Removal removal, RemovalOf(block));
   ReverseInliner inliner(buffer, producer->block(), block->realize.get(),
                          scope->block(), std::move(removal));

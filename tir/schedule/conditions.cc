@@ -1,6 +1,7 @@
 #include "baton/tir/schedule/conditions.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "baton/tir/analysis/reduction.h"
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/int_set.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -288,6 +290,26 @@ bool IsAncestor(const Site* high, const Site* low) {
   return false;
 }
 
+bool IsBefore(const ScheduleState& state, const Site* first,
+              const Site* second) {
+  for (const Site& site : state.sites()) {
+    if (&site == second) return false;
+    if (&site == first) return true;
+  }
+  return false;
+}
+
+absl::Status CheckInOrder(const ScheduleState& state,
+                          absl::Span<const Site* const> sites) {
+  for (size_t i = 1; i < sites.size(); ++i) {
+    if (IsBefore(state, sites[i - 1], sites[i])) continue;
+    return SiteError(
+        sites[i], absl::StrCat(sites[i]->Describe(), " must be after ",
+                               sites[i - 1]->Describe(), " in the function"));
+  }
+  return absl::OkStatus();
+}
+
 const Site* LowestCommonAncestor(absl::Span<const Site* const> sites) {
   const Site* p = sites[0];
   for (const Site* site : sites) {
@@ -338,6 +360,93 @@ absl::Status CheckStorageScope(absl::string_view scope) {
   if (MemoryScope(scope).rank != MemoryRank::kUnknown) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("unknown scope of memory: \"", scope, "\""));
+}
+
+namespace {
+
+// True if `inner` is the body of `outer`, or a statement of it.
+bool IsStatementOf(const Site* inner, const Site* outer) {
+  Stmt body =
+      outer->is_block() ? outer->block()->body() : outer->loop()->body();
+  TakeDefinitions(body);
+  for (const Stmt& stmt : SeqOf(body)) {
+    const auto* realize = stmt.As<BlockRealizeNode>();
+    if (stmt == inner->stmt ||
+        (realize != nullptr && realize->block() == inner->stmt)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status CheckRunsInLoops(const Site* block, const Site* place) {
+  for (const Site* p = block; p != place && p->parent != nullptr;
+       p = p->parent) {
+    if (!IsStatementOf(p, p->parent)) {
+      return SiteError(
+          p, absl::StrCat(p->Describe(), " is below another statement of ",
+                          p->parent->Describe(),
+                          ", which may leave out iterations"));
+    }
+    if (p->is_block()) continue;
+    const auto* extent = p->loop()->extent().As<IntImmNode>();
+    if (extent != nullptr && extent->value() <= 0) {
+      return SiteError(p, absl::StrCat(p->Describe(), " has no iterations"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
+                            const Site* place, absl::Span<const Range> copied) {
+  BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, place));
+  Analyzer analyzer;
+  for (const Site* p = block->parent; p != nullptr; p = p->parent) {
+    if (const ForNode* loop = p->loop()) {
+      analyzer.Bind(loop->loop_var(), Range{loop->min(), loop->extent()});
+    }
+  }
+  const VarRanges domains = LoopDomains(block->parent, place);
+  const PrimExpr& predicate = block->realize->predicate();
+  const std::optional<std::vector<IntSet>> written = EstimateRegionLowerBound(
+      Substitute(region->region(), BindingsOf(block->realize.get())), domains,
+      predicate, analyzer);
+  // The copy is outside of a condition on other loops.
+  bool all = written.has_value();
+  for (const Site* p = place; p != nullptr && all; p = p->parent) {
+    if (p->is_block()) continue;
+    const VarNode* var = p->loop()->loop_var().get();
+    all =
+        !UsesVar(predicate, [var](const VarNode* used) { return used == var; });
+  }
+  for (size_t i = 0; all && i < copied.size(); ++i) {
+    const IntSet& set = (*written)[i];
+    const Range& range = copied[i];
+    all = set.HasLowerBound() && set.HasUpperBound() &&
+          analyzer.CanProveGreaterEqual(Sub(range.min, set.min()), 0) &&
+          analyzer.CanProveGreaterEqual(
+              Sub(set.max(), Add(range.min, range.extent)), -1);
+  }
+  if (all) return absl::OkStatus();
+  return SiteError(block, absl::StrCat(block->Describe(),
+                                       " may leave out elements of the "
+                                       "region of buffer ",
+                                       region->buffer()->name(),
+                                       " that would be copied after it"));
+}
+
+absl::Status CheckDoesNotRead(const Site* block, const Buffer& buffer) {
+  // A reduction reads what it initialized.
+  if (!RegionOf(block->block()->reads(), buffer).defined() ||
+      block->block()->init().defined()) {
+    return absl::OkStatus();
+  }
+  return SiteError(
+      block,
+      absl::StrCat(block->Describe(), " reads buffer ", buffer->name(),
+                   ", too, of which the copy would not have the elements"));
 }
 
 void BindShapes(const ScheduleState& state, Analyzer& analyzer) {

@@ -83,6 +83,12 @@ std::vector<const Site*> ConsumersOf(const ScheduleState& state,
 // The first site around all of `sites`, which must not be empty.
 const Site* LowestCommonAncestor(absl::Span<const Site* const> sites);
 bool IsAncestor(const Site* high, const Site* low);
+// The sites are in the order of the text.
+absl::Status CheckInOrder(const ScheduleState& state,
+                          absl::Span<const Site* const> sites);
+// True if `first` stands before `second` in the text.
+bool IsBefore(const ScheduleState& state, const Site* first,
+              const Site* second);
 
 enum class AccessKind { kRead, kWrite };
 
@@ -98,6 +104,16 @@ absl::StatusOr<const Site*> AllocationSite(const Site* site,
                                            const Buffer& buffer);
 
 absl::Status CheckStorageScope(absl::string_view scope);
+
+// Each iteration of the loops around `block`, up to `place` (exclusive), runs the
+// block: they have no other statement between them, and none is empty.
+absl::Status CheckRunsInLoops(const Site* block, const Site* place);
+// The block, in all iterations of the loops below `place`, writes all of
+// `copied` of a buffer, if it writes `region` in one iteration.
+absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
+                            const Site* place, absl::Span<const Range> copied);
+// The block does not read the buffer, except what its `T.init()` writes.
+absl::Status CheckDoesNotRead(const Site* block, const Buffer& buffer);
 
 // Records that extents of parameters' buffers are not negative.
 void BindShapes(const ScheduleState& state, Analyzer& analyzer);

@@ -14,6 +14,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/node.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/iter_map.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -99,9 +100,56 @@ const VarNode* UsedVar(const PrimExpr& e,
 
 DType IntOfBits(int bits) { return DType::Int(bits); }
 
+// The largest signed integer of so many bits.
+__int128 LargestOf(int bits) {
+  return (static_cast<__int128>(1) << (bits - 1)) - 1;
+}
+
+// The product of constants among `extents` times `more`, at most one past the
+// largest integer of so many bits. Others may be 1.
+absl::Status CheckProduct(const Site* loop, absl::Span<const PrimExpr> extents,
+                          __int128 more, int bits) {
+  __int128 product = more;
+  for (const PrimExpr& extent : extents) {
+    const auto* imm = extent.defined() ? extent.As<IntImmNode>() : nullptr;
+    if (imm == nullptr) continue;
+    if (product > LargestOf(bits) + 1) break;
+    product *= imm->value();
+  }
+  if (product <= LargestOf(bits) + 1) return absl::OkStatus();
+  return SiteError(loop, absl::StrCat("the values of ", loop->Describe(),
+                                      " overflow int", bits));
+}
+
+// Factors whose product, and the extent rounded up to a multiple of it, are
+// integers of the loop's type.
+absl::Status CheckFactors(const Site* loop, absl::Span<const PrimExpr> given) {
+  const PrimExpr& extent = loop->loop()->extent();
+  int bits = loop->loop()->loop_var().dtype().bits();
+  __int128 product = 1;
+  bool infers = false;
+  for (const PrimExpr& factor : given) {
+    infers |= !factor.defined();
+    const auto* imm = factor.defined() ? factor.As<IntImmNode>() : nullptr;
+    if (imm == nullptr) continue;
+    bits =
+        std::max(bits, std::min(factor.dtype().bits(), extent.dtype().bits()));
+    if (imm->value() <= 0) return absl::OkStatus();  // another error
+    product = std::min(product * imm->value(), LargestOf(64) + 1);
+  }
+  if (infers) {
+    const auto* imm = extent.As<IntImmNode>();
+    const __int128 length = imm == nullptr ? 1 : imm->value();
+    product = std::max(product, (length + product - 1) / product * product);
+    product = std::max(product, length + product - 1);
+  }
+  return CheckProduct(loop, {}, product, bits);
+}
+
 // The factors, with the one that is null inferred.
 absl::StatusOr<std::vector<PrimExpr>> InferFactors(
     const Site* loop, absl::Span<const PrimExpr> given) {
+  BATON_RETURN_IF_ERROR(CheckFactors(loop, given));
   const PrimExpr& extent = loop->loop()->extent();
   std::vector<PrimExpr> factors;
   PrimExpr product = IntImm(kInt32, 1);
@@ -225,6 +273,9 @@ absl::StatusOr<For> Fuse(ScheduleState& state, Sites sites,
     absl::StrAppend(&suffix, "_", var->name());
     bits = std::max(bits, var.dtype().bits());
   }
+  std::vector<PrimExpr> extents;
+  for (const Site* site : sites) extents.push_back(site->loop()->extent());
+  BATON_RETURN_IF_ERROR(CheckProduct(sites[0], extents, 1, bits));
   absl::StrAppend(&suffix, "_fused");
   const Var fused = CopyVar(first, suffix, IntOfBits(bits));
   std::vector<PrimExpr> values(sites.size());
@@ -285,6 +336,149 @@ class LoopMerger : public Rewriter {
   std::vector<For> loops_;
   Stmt merged_;
 };
+
+// The regions of `block` in one iteration of the loops of `nest`, innermost
+// first, whose variables become `vars`.
+std::vector<BufferRegion> RegionsIn(const Site* block,
+                                    absl::Span<const BufferRegion> regions,
+                                    const std::vector<const Site*>& nest,
+                                    const VarMap<PrimExpr>& vars) {
+  const VarMap<PrimExpr> values = BindingsOf(block->realize.get());
+  const Domains domains = AsIntSets(LoopDomains(block->parent, nest[0]));
+  std::vector<BufferRegion> result;
+  for (const BufferRegion& region : regions) {
+    const std::vector<IntSet> sets =
+        EvalSet(Substitute(region->region(), values), domains);
+    std::vector<Range> ranges;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      ranges.push_back(sets[i].CoverRange(
+          {IntImm(kInt32, 0), region->buffer()->shape()[i]}));
+    }
+    result.push_back(BufferRegion(region->buffer(), Substitute(ranges, vars)));
+  }
+  return result;
+}
+
+// True if other iterations of the loops of `vars` access other elements.
+bool IsDisjoint(const BufferRegion& region, absl::Span<const Var> vars,
+                absl::Span<const PrimExpr> extents, Analyzer& analyzer) {
+  for (size_t i = 0; i < vars.size(); ++i) {
+    if (IsOne(extents[i])) continue;
+    const auto uses = [](const PrimExpr& e, const Var& var) {
+      return UsesVar(e,
+                     [&var](const VarNode* used) { return used == var.get(); });
+    };
+    bool found = false;
+    for (const Range& range : region->region()) {
+      const bool only =
+          std::none_of(vars.begin(), vars.end(), [&](const Var& var) {
+            return uses(range.extent, var) ||
+                   (var != vars[i] && uses(range.min, var));
+          });
+      if (!only || !uses(range.min, vars[i])) continue;
+      VarMap<PrimExpr> next;
+      next.Set(vars[i], Add(vars[i], IntImm(vars[i].dtype(), 1)));
+      found |= analyzer.CanProveGreaterEqual(
+          Sub(Sub(Substitute(range.min, next), range.min), range.extent), 0);
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+// Loops to be merged: each nest, innermost loop first.
+struct MergedNests {
+  std::vector<std::vector<const Site*>> nests;
+  std::vector<Var> vars;
+  std::vector<PrimExpr> extents;
+
+  // The nest that has the block; -1 for none.
+  int NestOf(const Site* block) const {
+    for (size_t i = 0; i < nests.size(); ++i) {
+      if (IsAncestor(nests[i].back(), block)) return static_cast<int>(i);
+    }
+    return -1;
+  }
+};
+
+// In one iteration of the merged loops, `dst` accesses elements that `src`
+// accesses in no later one.
+bool KeepsOrder(const MergedNests& merged, const Dependency& d, int src_nest,
+                int dst_nest, Analyzer& analyzer) {
+  const auto regions = [&merged](const Site* block, int index, bool writes) {
+    const std::vector<const Site*>& nest = merged.nests[index];
+    VarMap<PrimExpr> vars;
+    for (size_t i = 0; i < nest.size(); ++i) {
+      vars.Set(nest[i]->loop()->loop_var(), merged.vars[i]);
+    }
+    return RegionsIn(
+        block, writes ? block->block()->writes() : block->block()->reads(),
+        nest, vars);
+  };
+  const auto includes = [&analyzer](const BufferRegion& outer,
+                                    const BufferRegion& inner) {
+    for (size_t i = 0; i < outer->region().size(); ++i) {
+      const Range& a = outer->region()[i];
+      const Range& b = inner->region()[i];
+      if (!analyzer.CanProveGreaterEqual(Sub(b.min, a.min), 0) ||
+          !analyzer.CanProveGreaterEqual(
+              Sub(Add(a.min, a.extent), Add(b.min, b.extent)), 0)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const auto disjoint = [&](const BufferRegion& region) {
+    return IsDisjoint(region, merged.vars, merged.extents, analyzer);
+  };
+  for (const bool src_writes : {true, false}) {
+    for (const BufferRegion& src : regions(d.src, src_nest, src_writes)) {
+      for (const bool dst_writes : {true, false}) {
+        if (!src_writes && !dst_writes) continue;
+        for (const BufferRegion& dst : regions(d.dst, dst_nest, dst_writes)) {
+          if (src->buffer() != dst->buffer()) continue;
+          if (!(includes(src, dst) && disjoint(src)) &&
+              !(includes(dst, src) && disjoint(dst))) {
+            return false;
+          }
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// Blocks that depend on one another run in the same order in merged loops.
+absl::Status CheckMergedOrder(const ScheduleState& state, const Site* scope,
+                              const MergedNests& merged, Analyzer& analyzer) {
+  const Site* place = merged.nests.back().back();
+  for (size_t i = 0; i < merged.vars.size(); ++i) {
+    analyzer.Bind(merged.vars[i],
+                  Range{IntImm(merged.vars[i].dtype(), 0), merged.extents[i]});
+  }
+  for (const Dependency& d : state.ScopeOf(scope).dependencies) {
+    const int src = merged.NestOf(d.src);
+    const int dst = merged.NestOf(d.dst);
+    if (src == dst) continue;
+    bool keeps = true;
+    if (src < 0) {
+      // The nest may move forward, to the last one.
+      keeps = !IsBefore(state, place, d.src);
+    } else if (dst < 0) {
+      keeps = IsBefore(state, place, d.dst);
+    } else {
+      keeps = src < dst && KeepsOrder(merged, d, src, dst, analyzer);
+    }
+    if (!keeps) {
+      return SiteError(
+          d.dst,
+          absl::StrCat(d.dst->Describe(), " depends on ", d.src->Describe(),
+                       ", of which iterations are not done when it runs in "
+                       "the merged loops"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -352,6 +546,8 @@ absl::StatusOr<For> Merge(ScheduleState& state, Sites sites) {
     bodies.push_back(Substitute(nest[0]->loop()->body(), values));
     removed.push_back(For(nest.back()->loop()));
   }
+  BATON_RETURN_IF_ERROR(
+      CheckMergedOrder(state, scope, {nests, vars, extents}, analyzer));
   const For inner =
       SerialLoop(vars[0], IntImm(kInt32, 0), extents[0], FlatSeq(bodies));
   Stmt outer = inner;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "baton/base/deep_stack.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/side_effect.h"
@@ -371,6 +372,162 @@ Stmt MakeCopy(const Buffer& buffer, const Buffer& padded, bool is_read,
 
 }  // namespace
 
+namespace {
+
+bool UsesVarNode(const PrimExpr& e, const VarNode* var) {
+  return UsesVar(e, [var](const VarNode* used) { return used == var; });
+}
+
+// True if `e` is zero where loads of the buffers that are indexed by `var` are.
+bool IsZeroBeyond(const PrimExpr& e, const VarNode* var) {
+  if (const auto* load = e.As<BufferLoadNode>()) {
+    return std::any_of(
+        load->indices().begin(), load->indices().end(),
+        [var](const PrimExpr& index) { return index.get() == var; });
+  }
+  if (const auto* cast = e.As<CastNode>()) {
+    return OnDeepStack([&] { return IsZeroBeyond(cast->value(), var); });
+  }
+  if (const auto* binary = e.As<BinaryNode>()) {
+    return OnDeepStack([&] {
+      const bool a = IsZeroBeyond(binary->a(), var);
+      switch (binary->op()) {
+        case BinaryOp::kMul:
+          return a || IsZeroBeyond(binary->b(), var);
+        case BinaryOp::kAdd:
+        case BinaryOp::kSub:
+          return a && IsZeroBeyond(binary->b(), var);
+        default:
+          return false;
+      }
+    });
+  }
+  return IsZero(e);
+}
+
+// More iterations of `var`, which is no index of what the block writes, add
+// zeros to it.
+bool AddsZeros(const BlockNode* block, const VarNode* var) {
+  const auto* store = block->body().As<BufferStoreNode>();
+  if (store == nullptr) return false;
+  const BinaryNode* sum = AsBinary(store->value(), BinaryOp::kAdd);
+  if (sum == nullptr) return false;
+  const auto is_old = [store](const PrimExpr& e) {
+    const auto* load = e.As<BufferLoadNode>();
+    if (load == nullptr || load->buffer() != store->buffer()) return false;
+    for (size_t i = 0; i < load->indices().size(); ++i) {
+      if (!ExprDeepEqual(load->indices()[i], store->indices()[i])) return false;
+    }
+    return true;
+  };
+  return (is_old(sum->a()) && IsZeroBeyond(sum->b(), var)) ||
+         (is_old(sum->b()) && IsZeroBeyond(sum->a(), var));
+}
+
+// True if the block divides integers by what it loads, which is zero in the
+// padding.
+bool DividesByLoads(const BlockNode* block) {
+  bool found = false;
+  const auto visit = [&found](const PrimExpr& e) {
+    const auto* binary = e.As<BinaryNode>();
+    if (binary == nullptr || !e.dtype().is_integral()) return;
+    switch (binary->op()) {
+      case BinaryOp::kDiv:
+      case BinaryOp::kMod:
+      case BinaryOp::kFloorDiv:
+      case BinaryOp::kFloorMod:
+        break;
+      default:
+        return;
+    }
+    found |= binary->b().As<IntImmNode>() == nullptr;
+  };
+  PostOrderVisit(block->body(), visit, [](const Stmt&) {});
+  return found;
+}
+
+// Widened loops run the block only, and each of its variables may be widened.
+absl::Status CheckCanWiden(const ScheduleState& state, const Site* block,
+                           const Site* scope, const EinsumPadder& padder) {
+  const BlockNode* node = block->block();
+  BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, scope));
+  const Site* outermost = block;
+  while (outermost->parent != scope) outermost = outermost->parent;
+  if (outermost != block) {
+    BATON_RETURN_IF_ERROR(OnlyChildBlock(state, outermost).status());
+  }
+  for (const IterVar& iter : node->iter_vars()) {
+    const VarNode* var = iter->var().get();
+    if (!padder.extents.Contains(var)) continue;
+    const bool indexes_output = std::all_of(
+        node->writes().begin(), node->writes().end(),
+        [var](const BufferRegion& region) {
+          return std::any_of(
+              region->region().begin(), region->region().end(),
+              [var](const Range& range) { return range.min.get() == var; });
+        });
+    if (!indexes_output && !AddsZeros(node, var)) {
+      return SiteError(block,
+                       absl::StrCat(block->Describe(),
+                                    " does not add a product that is 0 "
+                                    "where variable ",
+                                    iter->var()->name(), " is in the padding"));
+    }
+  }
+  if (!padder.extents.empty() && DividesByLoads(node)) {
+    return SiteError(block, absl::StrCat(block->Describe(),
+                                         " may divide by 0 in the padding"));
+  }
+  // Loops that are widened are no part of other values and of conditions.
+  for (const auto& [loop, extent] : padder.loop_extents) {
+    const VarNode* var = loop.get();
+    int uses = UsesVarNode(block->realize->predicate(), var) ? 1 : 0;
+    for (const PrimExpr& value : block->realize->iter_values()) {
+      uses += UsesVarNode(value, var) ? 1 : 0;
+    }
+    if (uses == 1) continue;
+    return SiteError(block, absl::StrCat("loop ", loop->name(),
+                                         " is not only "
+                                         "the value of one variable of ",
+                                         block->Describe()));
+  }
+  return absl::OkStatus();
+}
+
+// The copy of `region`, a read or written one, has all elements that it needs.
+absl::Status CheckCanCopy(const Site* block, const Site* scope,
+                          const BufferRegion& region, bool is_read,
+                          Analyzer& analyzer) {
+  const Buffer& buffer = region->buffer();
+  std::vector<Range> all;
+  for (size_t i = 0; i < buffer->shape().size(); ++i) {
+    const PrimExpr& index = region->region()[i].min;
+    // The padded buffer has one element in the place of a constant.
+    if (index.As<IntImmNode>() != nullptr &&
+        (!IsZero(index) || !(is_read || IsOne(buffer->shape()[i])))) {
+      return SiteError(
+          block, absl::StrCat("the constant index ",
+                              index.As<IntImmNode>()->value(), " of buffer ",
+                              buffer->name(), " is not all of axis ", i));
+    }
+    for (const IterVar& iter : block->block()->iter_vars()) {
+      if (index == iter->var() &&
+          !analyzer.CanProveEqual(iter->extent(), buffer->shape()[i])) {
+        return SiteError(block, absl::StrCat("variable ", iter->var()->name(),
+                                             " of ", block->Describe(),
+                                             " does not index all of "
+                                             "axis ",
+                                             i, " of buffer ", buffer->name()));
+      }
+    }
+    all.push_back({IntImm(kInt32, 0), buffer->shape()[i]});
+  }
+  if (is_read) return absl::OkStatus();
+  return CheckWritesAll(block, region, scope, all);
+}
+
+}  // namespace
+
 absl::Status PadEinsum(ScheduleState& state, const Site* block,
                        absl::Span<const int64_t> padding) {
   BATON_ASSIGN_OR_RETURN(const Site* scope, ScopeRoot(state, block, true));
@@ -420,6 +577,7 @@ absl::Status PadEinsum(ScheduleState& state, const Site* block,
       padder.loop_extents.Set(Var(var), padded);
     }
   }
+  BATON_RETURN_IF_ERROR(CheckCanWiden(state, block, scope, padder));
   std::vector<Stmt> before;
   std::vector<Stmt> after;
   std::vector<Buffer> allocated;
@@ -438,6 +596,9 @@ absl::Status PadEinsum(ScheduleState& state, const Site* block,
                                           : buffer->shape()[i]);
     }
     if (!needs_padding) continue;
+    const bool is_read = k < node->reads().size();
+    BATON_RETURN_IF_ERROR(
+        CheckCanCopy(block, scope, regions[k], is_read, analyzer));
     BufferNode::Parts parts;
     parts.name = absl::StrCat(buffer->name(), "_pad");
     parts.data =
@@ -447,7 +608,6 @@ absl::Status PadEinsum(ScheduleState& state, const Site* block,
     const Buffer padded(std::move(parts));
     padder.buffers[buffer.get()] = padded;
     allocated.push_back(padded);
-    const bool is_read = k < node->reads().size();
     (is_read ? before : after)
         .push_back(MakeCopy(buffer, padded, is_read, analyzer));
   }

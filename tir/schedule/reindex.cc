@@ -83,6 +83,11 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
                                     in_new ? "new" : "old", " indices only"));
     }
     if (!in_new) continue;
+    if (!IsZero(iter->min())) {
+      return SiteError(block,
+                       absl::StrCat("variable ", iter->var()->name(), " of ",
+                                    block->Describe(), " does not start at 0"));
+    }
     const Var var(iter->var()->name(), iter->var().dtype());
     parts.iter_vars.push_back(
         IterVar({iter->min(), iter->extent()}, var, IterVarType::kDataPar));
@@ -105,6 +110,7 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
   }
   BufferNode::Parts copy = WithScope(buffer, storage_scope)->parts();
   copy.shape = std::move(shape);
+  copy.strides.clear();
   stage.allocated = Buffer(std::move(copy));
   (is_read ? stage.target : stage.source) = stage.allocated;
   stage.region = region;
@@ -129,7 +135,21 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
   parts.writes = {region_of(stage.target, to)};
   parts.body = BufferStore(stage.target, BufferLoad(stage.source, from), to);
   stage.block = Block(std::move(parts));
-  stage.nest = BlockRealize(std::move(values), IntImm::Bool(true), stage.block);
+  // The copy leaves out the iterations that the block leaves out.
+  const PrimExpr& predicate = block->realize->predicate();
+  for (const Var& var : UndefinedVars(predicate)) {
+    for (const Site* p = block->parent; p != stage.place && !p->is_block();
+         p = p->parent) {
+      if (p->loop()->loop_var() == var && !copies.Contains(var)) {
+        return SiteError(
+            block,
+            absl::StrCat(block->Describe(), " has a condition on ",
+                         p->Describe(), ", which is not around the copy"));
+      }
+    }
+  }
+  stage.nest = BlockRealize(std::move(values), Substitute(predicate, copies),
+                            stage.block);
   for (const auto& [var, loop] : loops) {
     stage.nest = SerialLoop(var, loop->min(), loop->extent(), stage.nest);
   }
@@ -175,6 +195,26 @@ class IndexCollector : public Visitor {
   }
 
   const Buffer& buffer_;
+};
+
+// Finds the variables that loops and lets define.
+class LocalVarFinder : public Visitor {
+ public:
+  VarSet vars;
+
+ protected:
+  void VisitFor(const ForNode* loop) override {
+    vars.insert(loop->loop_var().get());
+    Visitor::VisitFor(loop);
+  }
+  void VisitLetStmt(const LetStmtNode* let) override {
+    vars.insert(let->var().get());
+    Visitor::VisitLetStmt(let);
+  }
+  void VisitLet(const LetNode* let) override {
+    vars.insert(let->var().get());
+    Visitor::VisitLet(let);
+  }
 };
 
 // Replaces accesses of one block to a buffer by accesses to another one, by the
@@ -237,7 +277,10 @@ absl::StatusOr<Block> ReindexCacheRead(ScheduleState& state, const Site* block,
   BATON_ASSIGN_OR_RETURN(const Site* writer,
                          OnlyWriter(state, scope, region->buffer()));
   stage.place = scope;
-  if (writer != nullptr) FindPlace(state, writer, scope, true, stage);
+  if (writer != nullptr) {
+    BATON_RETURN_IF_ERROR(CheckReadersAfter(state, scope, writer, stage));
+    FindPlace(state, writer, scope, true, stage);
+  }
   BATON_RETURN_IF_ERROR(MakeReindexedStage(
       block, region->buffer(), region, storage_scope, index_map, true, stage));
   BATON_ASSIGN_OR_RETURN(const Block result, RewriteReaders(scope, stage));
@@ -257,7 +300,9 @@ absl::StatusOr<Block> ReindexCacheWrite(ScheduleState& state, const Site* block,
   CacheStage stage;
   stage.target = region->buffer();
   BATON_RETURN_IF_ERROR(OnlyWriter(state, scope, region->buffer()).status());
+  BATON_RETURN_IF_ERROR(CheckDoesNotRead(block, stage.target));
   FindPlace(state, block, scope, false, stage);
+  BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, stage.place));
   BATON_RETURN_IF_ERROR(MakeReindexedStage(
       block, region->buffer(), region, storage_scope, index_map, false, stage));
   BATON_ASSIGN_OR_RETURN(const Block result,
@@ -294,11 +339,25 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
     if (simplified.As<IntImmNode>() == nullptr) index = simplified;
   }
   const VarSet covered = VarsOf(collector.indices);
+  LocalVarFinder locals;
+  locals.Visit(node->body());
+  for (const VarNode* var : covered) {
+    if (!locals.vars.contains(var)) continue;
+    return SiteError(block,
+                     absl::StrCat("an index of buffer ", buffer->name(), " in ",
+                                  block->Describe(), " depends on variable ",
+                                  var->name(), " inside of the block"));
+  }
   // The nest around the block stands alone in the scope.
   const Site* outermost = block->parent;
   if (outermost == scope) {
     return SiteError(block,
                      absl::StrCat(block->Describe(), " has no loop around it"));
+  }
+  if (outermost->loop()->body() != block->realize) {
+    return SiteError(
+        block, absl::StrCat(block->Describe(), " is not all of the body of ",
+                            outermost->Describe()));
   }
   for (; outermost->parent != scope; outermost = outermost->parent) {
     const ForNode* outer = outermost->parent->loop();
@@ -307,6 +366,12 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
                                                " is not all of the body of ",
                                                outermost->parent->Describe()));
     }
+  }
+  if (RegionOf(node->reads(), buffer).defined() &&
+      RegionOf(node->writes(), buffer).defined() && !node->init().defined()) {
+    return SiteError(
+        block, absl::StrCat(block->Describe(), " reads and writes buffer ",
+                            buffer->name(), ": one copy is not enough"));
   }
   // The buffer has an axis for each variable that the indices use.
   std::vector<PrimExpr> shape;
@@ -328,6 +393,14 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
     indices.push_back(var);
     loop_vars.emplace_back(absl::StrCat("ax", loop_vars.size()), dtype);
     values.push_back(loop_vars.back());
+  }
+  if (kind == AccessKind::kWrite) {
+    std::vector<Range> domain;
+    for (const IterVar& iter : parts.iter_vars) {
+      domain.push_back({iter->min(), iter->extent()});
+    }
+    BATON_RETURN_IF_ERROR(CheckWritesAll(
+        block, PointRegion(buffer, block_indices), scope, domain));
   }
   BufferNode::Parts copy = buffer->parts();
   copy.shape = std::move(shape);
@@ -401,6 +474,33 @@ class LoopReplacer : public Rewriter {
   Stmt replacement_;
 };
 
+// A block in an iteration of `loop` writes all of `copied`; the iteration does
+// not read the buffer before it writes it.
+absl::Status CheckWritesAllAt(const ScheduleState& state, const Site* loop,
+                              const Buffer& buffer, int first_read,
+                              int first_write,
+                              absl::Span<const IntSet> copied) {
+  if (first_read >= 0 && first_read <= first_write) {
+    return SiteError(
+        loop, absl::StrCat("in ", loop->Describe(), " buffer ", buffer->name(),
+                           " is read before it is written"));
+  }
+  std::vector<Range> ranges;
+  for (size_t i = 0; i < copied.size(); ++i) {
+    ranges.push_back(
+        copied[i].CoverRange({IntImm(kInt32, 0), buffer->shape()[i]}));
+  }
+  absl::Status status;
+  for (const Site* block : ChildBlocks(state, loop)) {
+    for (const BufferRegion& region : block->block()->writes()) {
+      if (region->buffer() != buffer) continue;
+      status = CheckWritesAll(block, region, loop, ranges);
+      if (status.ok()) return status;
+    }
+  }
+  return status;
+}
+
 absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
                                  const Site* block, int buffer_index,
                                  const std::string& storage_scope,
@@ -455,10 +555,17 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
   Analyzer analyzer;
   const std::vector<IntSet> all =
       regions.size() == 1 ? regions[0] : UnionRegion(regions);
+  if (!is_read) {
+    BATON_RETURN_IF_ERROR(
+        CheckWritesAllAt(state, loop, buffer, first_read, first_write, all));
+  }
   VarRanges loops;
+  Analyzer bounds;
+  BindShapes(state, bounds);
   for (const Site* p = loop; !p->is_block(); p = p->parent) {
-    loops.Set(p->loop()->loop_var(),
-              Range{p->loop()->min(), p->loop()->extent()});
+    const Range range = {p->loop()->min(), p->loop()->extent()};
+    loops.Set(p->loop()->loop_var(), range);
+    bounds.Bind(p->loop()->loop_var(), range);
   }
   BlockNode::Parts parts;
   std::vector<PrimExpr> values;
@@ -486,6 +593,14 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
   for (const IntSet& set : all) {
     if (!set.HasLowerBound() || !set.HasUpperBound()) {
       return SiteError(loop, "the region that is accessed is not bounded");
+    }
+    // A block may limit what it reads of a larger region; the copy does not.
+    const PrimExpr& last = buffer->shape()[region.size()];
+    if (is_read && (!bounds.CanProveGreaterEqual(set.min(), 0) ||
+                    !bounds.CanProveGreaterEqual(Sub(last, set.max()), 1))) {
+      return SiteError(loop, absl::StrCat("in ", loop->Describe(),
+                                          " blocks may read outside of buffer ",
+                                          buffer->name()));
     }
     const PrimExpr min = analyzer.Simplify(set.min());
     const PrimExpr extent = analyzer.Simplify(

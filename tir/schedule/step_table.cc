@@ -335,6 +335,10 @@ class StepReader {
       }
       if (const AttrValue* entry = Entry(*map, "index")) {
         index = entry->As<int64_t>();
+        if (index == nullptr) {
+          Fail(key, "the index of a block is no integer");
+          return state_.root();
+        }
       }
     }
     if (name == nullptr) {

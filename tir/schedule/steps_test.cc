@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/testing/conformance.h"
@@ -28,6 +29,10 @@ std::string Print(const PrimFunc& function) {
   IRModule module;
   module.Set("main", function);
   return AsText(module);
+}
+
+std::string Stripped(absl::string_view text) {
+  return std::string(absl::StripAsciiWhitespace(text));
 }
 
 std::vector<testing::ConformanceCase> CasesOf(const std::string& folder) {
@@ -56,8 +61,7 @@ TEST(StepsTest, StepsHaveTheirResults) {
       continue;
     }
     ASSERT_TRUE(status.ok()) << status;
-    EXPECT_EQ(absl::StripAsciiWhitespace(Print(schedule.function())),
-              absl::StripAsciiWhitespace(c.after));
+    EXPECT_EQ(Stripped(Print(schedule.function())), Stripped(c.after));
     // The trace gives the same again.
     Schedule again(module->functions<PrimFunc>()[0].function);
     for (const Step& taken : schedule.trace()) {
