@@ -17,6 +17,7 @@
 #define BATON_IR_NODE_COMPARE_H_
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -332,6 +333,10 @@ template <typename T>
 bool DataEqual(const T& a, const T& b, NodeComparator& c) {
   if constexpr (std::is_same_v<T, AttrValue>) {
     return c.ValuesEqual(a, b);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    // As data, not as numbers: 0 is not -0, and a NaN equals a NaN.
+    return a == b ? std::signbit(a) == std::signbit(b)
+                  : std::isnan(a) && std::isnan(b);
   } else {
     return a == b;
   }

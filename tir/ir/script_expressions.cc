@@ -788,6 +788,7 @@ bool ScriptParser::ApplyUnary(uint32_t sign, const Value& a, Value* result) {
       if (negates) {
         result->number =
             static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(a.number));
+        result->real = a.number == 0 ? -a.real : 0;
       }
       return true;
     }

@@ -20,6 +20,7 @@
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/intrinsics.h"
+#include "baton/tir/ir/script_names.h"
 #include "baton/tir/ir/script_parser.h"
 
 namespace baton::tir {
@@ -264,19 +265,16 @@ bool ScriptParser::CallDType(
     return true;
   }
   if (args.size() > 1) return Fail(args[1], "a data type takes one argument");
+  const bool is_real = dtype.is_float() || IsFloat8(dtype);
   if (args[0].Is(Value::kString)) {
     const std::string& text = args[0].text;
     double value = 0;
-    if (text == "inf" || text == "-inf") {
-      value = std::numeric_limits<double>::infinity();
-      if (text == "-inf") value = -value;
-    } else if (text == "nan") {
-      value = std::numeric_limits<double>::quiet_NaN();
-    } else {
+    if (!ParseScriptFloat(text, &value)) {
       return Fail(args[0], "known are \"inf\", \"-inf\" and \"nan\"");
     }
-    if (!dtype.is_float()) return Fail(args[0], "this is no integer");
-    *result = ExprValue(FloatImm(dtype, value), place.begin, place.end);
+    if (!is_real) return Fail(args[0], "this is no integer");
+    *result = ExprValue(CastTo(dtype, FloatImm(WithLanes(dtype, 1), value)),
+                        place.begin, place.end);
     return true;
   }
   PrimExpr e;
@@ -287,6 +285,8 @@ bool ScriptParser::CallDType(
       return Fail(args[0], absl::StrCat(number, " is no ", dtype.ToString()));
     }
     e = IntImm(dtype, number);
+  } else if (args[0].IsNumber() && is_real) {
+    e = CastTo(dtype, FloatImm(WithLanes(dtype, 1), args[0].AsReal()));
   } else {
     if (!ToExpr(args[0], &e)) return false;
     if (e.dtype().code() == DType::Code::kHandle) {

@@ -1,6 +1,7 @@
 #include "baton/tir/ir/script_names.h"
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -56,6 +57,17 @@ std::string ScriptFloat(double value) {
   if (std::isinf(value)) return value < 0 ? "\"-inf\"" : "\"inf\"";
   if (std::isnan(value)) return "\"nan\"";
   return absl::StrFormat("%.17g", value);
+}
+
+bool ParseScriptFloat(absl::string_view text, double* value) {
+  if (text == "inf" || text == "-inf") {
+    const double inf = std::numeric_limits<double>::infinity();
+    *value = text == "inf" ? inf : -inf;
+    return true;
+  }
+  if (text != "nan") return false;
+  *value = std::numeric_limits<double>::quiet_NaN();
+  return true;
 }
 
 }  // namespace baton::tir

@@ -21,6 +21,9 @@ std::string ScriptString(absl::string_view text);
 // `"inf"` and `"nan"` are in quotes.
 std::string ScriptFloat(double value);
 
+// Reads what ScriptFloat puts in quotes: `inf`, `-inf`, `nan`.
+bool ParseScriptFloat(absl::string_view text, double* value);
+
 }  // namespace baton::tir
 
 #endif  // BATON_TIR_IR_SCRIPT_NAMES_H_

@@ -20,6 +20,7 @@
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tir/ir/script_names.h"
 #include "baton/tir/ir/script_parser.h"
 #include "baton/tir/ir/stmt.h"
 
@@ -1495,15 +1496,16 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     absl::StatusOr<MutableTensor> tensor = MutableTensor::Create(dtype, shape);
     if (!tensor.ok()) return Fail(form, std::string(tensor.status().message()));
     for (size_t i = 0; i < items.size(); ++i) {
-      if (!items[i].IsNumber() && !items[i].Is(Value::kFloat)) {
+      double real = items[i].AsReal();
+      if (!items[i].IsNumber() && !items[i].Is(Value::kFloat) &&
+          !(items[i].Is(Value::kString) && dtype.is_float() &&
+            ParseScriptFloat(items[i].text, &real))) {
         return Fail(items[i], "expected a number");
       }
-      const double real = items[i].Is(Value::kFloat)
-                              ? items[i].real
-                              : static_cast<double>(items[i].number);
-      const int64_t number = items[i].Is(Value::kFloat)
-                                 ? static_cast<int64_t>(items[i].real)
-                                 : items[i].number;
+      if (items[i].Is(Value::kFloat) && dtype.is_integral()) {
+        return Fail(items[i], "expected an integer");
+      }
+      const int64_t number = items[i].number;
       VisitDType(dtype, [&]<typename E>() {
         E& element = tensor->span<E>()[i];
         if constexpr (std::is_integral_v<E>) {

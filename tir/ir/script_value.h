@@ -48,13 +48,18 @@ struct ScriptValue {
   int64_t end = 0;
   int64_t number = 0;  // of kBool, kInt
   int64_t other = 0;
-  double real = 0;
+  double real = 0;  // of kFloat; of kInt, -0.0 if it was written as -0
   std::string text;
   Expr node;
   std::shared_ptr<ScriptValues> parts;
 
   bool Is(Kind k) const { return kind == k; }
   bool IsNumber() const { return kind == kBool || kind == kInt; }
+  // Of kBool, kInt, kFloat, as a floating-point number: `-0` is -0.0.
+  double AsReal() const {
+    if (kind == kFloat || number == 0) return real;
+    return static_cast<double>(number);
+  }
   const std::vector<ScriptValue>& items() const;
 };
 

@@ -77,6 +77,58 @@ TEST(ScriptTest, RecordedTextsComeBackByteForByte) {
   }
 }
 
+// The reference reads -0 as Python does, as 0: the sign would be lost.
+TEST(ScriptTest, NumbersComeBackAsTheyWere) {
+  for (const char* const number : {"T.float32(-0)",
+                                   "T.float32(0)",
+                                   "T.float64(-0)",
+                                   "T.float16(-0)",
+                                   "T.bfloat16(-0)",
+                                   "T.e4m3_float8(-0)",
+                                   "T.Broadcast(T.float32(-0), 4)",
+                                   "T.float32(\"inf\")",
+                                   "T.float64(\"-inf\")",
+                                   "T.float16(\"nan\")",
+                                   "T.bfloat16(\"-inf\")",
+                                   "T.e5m2_float8(\"inf\")",
+                                   "T.e5m2_float8(\"nan\")",
+                                   "T.float64(1.7976931348623157e+308)",
+                                   "T.float64(4.9406564584124654e-324)",
+                                   "T.float64(1.2345678901234567e+19)",
+                                   "T.float32(16777217)",
+                                   "T.float16(65504)",
+                                   "T.int64(9223372036854775807)",
+                                   "T.int64(-9223372036854775808)",
+                                   "T.uint64(9223372036854775807)",
+                                   "T.uint64(-1)",
+                                   "-2147483648",
+                                   "T.int8(-128)",
+                                   "T.uint8(255)"}) {
+    const std::string text = absl::StrCat(
+        "@I.ir_module\nclass Module:\n    @T.prim_func\n"
+        "    def main():\n        T.evaluate(",
+        number, ")\n");
+    EXPECT_EQ(AsText(Parsed(text)), text);
+  }
+  const auto evaluates = [](absl::string_view number) {
+    return Parsed(absl::StrCat("@T.prim_func\ndef main():\n    T.evaluate(",
+                               number, ")\n"));
+  };
+  EXPECT_FALSE(
+      StructuralEqual(evaluates("T.float32(-0)"), evaluates("T.float32(0)")));
+  for (const char* const number : {"-0.0", "T.float32(-0.0)", "-T.float32(0)",
+                                   "T.float32(---0)", "T.float32(0.0 * -1)"}) {
+    EXPECT_TRUE(StructuralEqual(evaluates(number), evaluates("T.float32(-0)")))
+        << number;
+  }
+  const std::string constant =
+      "@I.ir_module\nclass Module:\n    @T.prim_func\n    def main():\n"
+      "        c = T.allocate_const([0, -0, \"inf\", \"-inf\", \"nan\"], "
+      "\"float32\", [5])\n"
+      "        T.evaluate(c)\n";
+  EXPECT_EQ(AsText(Parsed(constant)), constant);
+}
+
 // Free variables match by position.
 constexpr StructuralEqualOptions kMapFree = {.map_free_vars = true};
 

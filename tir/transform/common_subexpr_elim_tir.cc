@@ -1,6 +1,7 @@
 #include "baton/tir/transform/common_subexpr_elim_tir.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -233,7 +234,8 @@ class Terms {
       return imm->value() == b.As<IntImmNode>()->value();
     }
     if (const auto* real = a.As<FloatImmNode>()) {
-      return real->value() == b.As<FloatImmNode>()->value();
+      return std::bit_cast<uint64_t>(real->value()) ==
+             std::bit_cast<uint64_t>(b.As<FloatImmNode>()->value());
     }
     if (const auto* text = a.As<StringImmNode>()) {
       return text->value() == b.As<StringImmNode>()->value();
