@@ -29,9 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/base/dtype.h"
-#include "baton/base/tensor.h"
-#include "baton/tir/ir/function.h"
+#include "baton/tir/codegen/function_parts.h"  // IWYU pragma: export
 
 namespace baton::tir {
 
@@ -61,40 +59,6 @@ struct CppSourceOptions {
   int64_t max_text_bytes = int64_t{64} << 20;
 };
 
-struct CppFunction {
-  std::string symbol;  // any text; see CppIdentifier
-  PrimFunc function;
-  // The place in the model, such as the names of ONNX nodes; a comment.
-  std::string origin;
-};
-
-// A parameter of an emitted function.
-struct CppParam {
-  enum class Kind : uint8_t {
-    kPointer,    // of the function's parameter `index`
-    kNumber,     // the same, a number
-    kExtent,     // a variable that buffers define: see `variable`
-    kConstant,   // the elements of `constants[index]`
-    kWorkspace,  // `workspace_bytes` bytes, aligned to 64
-  };
-  Kind kind = Kind::kPointer;
-  int index = 0;
-  std::string type;  // `const float*`
-  std::string name;
-  bool is_written = false;
-  const VarNode* variable = nullptr;
-};
-
-struct CppEmitted {
-  std::string name;
-  std::vector<CppParam> params;
-  std::string declaration;  // without semicolon
-  // Returns an int other than 0 if an asserted condition does not hold.
-  bool can_fail = false;
-  int64_t workspace_bytes = 0;
-  std::vector<Tensor> constants;
-};
-
 struct CppSource {
   std::string text;
   std::vector<CppEmitted> functions;  // in the order of the arguments
@@ -102,10 +66,6 @@ struct CppSource {
 
 absl::StatusOr<CppSource> WriteCppSource(
     absl::Span<const CppFunction> functions, const CppSourceOptions& options);
-
-// The C++ type of an element: `float`; `uint16_t` for halves; `uint8_t` for
-// bool. Empty for types that cannot be stored.
-std::string CppElementType(DType dtype);
 
 }  // namespace baton::tir
 
