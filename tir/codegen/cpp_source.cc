@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -24,6 +25,7 @@
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/source.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -197,6 +199,25 @@ constexpr FloatIntrinsic kFloatIntrinsics[] = {
      "__builtin_ldexp($a, static_cast<int>($b))"},
 };
 
+// The words of lines of C++ that are no directives, without comments.
+FlatHashMap<absl::string_view, bool> WordsOf(absl::string_view text) {
+  const auto is_word = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  FlatHashMap<absl::string_view, bool> words;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StartsWith(line, "#")) continue;
+    line = line.substr(0, line.find("//"));
+    for (size_t i = 0; i < line.size();) {
+      size_t end = i;
+      while (end < line.size() && is_word(line[end])) ++end;
+      if (end > i) words.emplace(line.substr(i, end - i), true);
+      i = end + 1;
+    }
+  }
+  return words;
+}
+
 class FunctionWriter {
  public:
   FunctionWriter(const CppFunction& function, const CppSourceOptions& options,
@@ -225,10 +246,11 @@ class FunctionWriter {
       emitted_.workspace_bytes = workspace_.bytes();
       emitted_.params.push_back(WorkspaceParam());
     }
+    const FlatHashMap<absl::string_view, bool> used_names = WordsOf(body_);
     std::vector<std::string> params;
     for (const CppParam& param : emitted_.params) {
       const bool used = param.kind == CppParam::Kind::kWorkspace ||
-                        used_.count(param.name) != 0;
+                        used_names.count(param.name) != 0;
       params.push_back(absl::StrCat(param.type, " ", used ? "" : "/*",
                                     param.name, used ? "" : "*/"));
     }
@@ -244,7 +266,7 @@ class FunctionWriter {
       }
     }
     absl::StrAppend(&text, "static ", emitted_.declaration, " {\n", body_,
-                    "}\n");
+                    "}\n", options_.line_table ? kCppOwnLines : "");
     return text;
   }
 
@@ -290,13 +312,6 @@ class FunctionWriter {
     return name;
   }
 
-  // The variable of that name is used.
-  const Variable* Use(const VarNode* var) {
-    const Variable* found = variables_.Find(var);
-    if (found != nullptr) used_.emplace(found->name, true);
-    return found;
-  }
-
   std::string Vector(DType dtype) {
     const std::string name = VectorType(dtype);
     vectors_.emplace(name, dtype);
@@ -313,7 +328,7 @@ class FunctionWriter {
     switch (e->kind().To<TirKind>()) {
       case TirKind::kVar: {
         const auto* var = e.As<VarNode>();
-        const Variable* known = Use(var);
+        const Variable* known = variables_.Find(var);
         if (known == nullptr) {
           return Refuse(var, absl::StrCat("variable ", var->name(),
                                           ", which nothing defines,"));
@@ -377,8 +392,8 @@ class FunctionWriter {
         const std::string name = Define(node->var().get(), value.range);
         const Text body = Emit(node->body());
         return {
-            absl::StrCat("[&] { [[maybe_unused]] const ", type, " ", name,
-                         " = ", Bare(value), "; return ", Bare(body), "; }()"),
+            absl::StrCat("([&] { [[maybe_unused]] const ", type, " ", name,
+                         " = ", Bare(value), "; return ", Bare(body), "; }())"),
             Binding::kPrimary, body.range};
       }
       default:
@@ -862,7 +877,7 @@ class FunctionWriter {
   // The pointer of `buffer`, to elements of its type.
   std::string PointerOf(const Buffer& buffer, bool is_store,
                         const ExprNode* node) {
-    const Variable* known = Use(buffer->data().get());
+    const Variable* known = variables_.Find(buffer->data().get());
     const DType element = WithLanes(buffer.dtype(), 1);
     const std::string type = CppElementType(element);
     if (type.empty()) {
@@ -1172,6 +1187,11 @@ class FunctionWriter {
 
   void Line(absl::string_view text) {
     if (static_cast<int64_t>(body_.size()) > options_.max_text_bytes) return;
+    if (options_.line_table && statement_span_.defined()) {
+      const Source& source = statement_span_->source();
+      body_ += CppLineDirective(
+          source.PositionOf(statement_span_->begin()).line, source.name());
+    }
     absl::StrAppend(&body_, std::string(static_cast<size_t>(indent_) * 2, ' '),
                     text, "\n");
   }
@@ -1497,7 +1517,6 @@ class FunctionWriter {
   CppEmitted emitted_;
   WrittenPointers written_;
   NodeMap<Variable> variables_;
-  FlatHashMap<std::string, bool> used_;
   FlatHashMap<std::string, DType> vectors_;
   std::string body_;
   Span statement_span_;
@@ -1566,6 +1585,25 @@ std::string VectorTypes(const FlatHashMap<std::string, DType>& vectors) {
   return text;
 }
 
+// Puts the numbers of lines into the directives kCppOwnLines.
+std::string WithOwnLines(absl::string_view text, absl::string_view name) {
+  std::string result;
+  int line = 1;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const size_t size = end == absl::string_view::npos ? text.size() : end + 1;
+    const absl::string_view here = text.substr(0, size);
+    if (here == kCppOwnLines) {
+      result += CppLineDirective(line + 1, name);
+    } else {
+      absl::StrAppend(&result, here);
+    }
+    text.remove_prefix(size);
+    ++line;
+  }
+  return result;
+}
+
 }  // namespace
 
 absl::string_view CppIsaName(CppIsa isa) {
@@ -1582,6 +1620,13 @@ absl::string_view CppIsaName(CppIsa isa) {
       return "neon";
   }
   return "";
+}
+
+std::string CppLineDirective(int line, absl::string_view file) {
+  return absl::StrCat(
+      "#line ", line, " \"",
+      absl::StrReplaceAll(CppCommentText(file), {{"\"", "_"}, {"\\", "_"}}),
+      "\"\n");
 }
 
 absl::StatusOr<CppSource> WriteCppSource(
@@ -1625,6 +1670,9 @@ absl::StatusOr<CppSource> WriteCppSource(
                     "#if defined(__clang__)\n"
                     "#pragma clang attribute pop\n"
                     "#endif\n");
+  }
+  if (options.line_table) {
+    source.text = WithOwnLines(source.text, options.source_name);
   }
   return source;
 }

@@ -55,6 +55,11 @@ struct CppSourceOptions {
   bool prelude_uses_math = false;
   // Text that follows the functions, in their namespace.
   std::string tail;
+  // Adds `#line` to each statement that has a place: debuggers, profilers and
+  // sanitizers name that place, such as a line of the model's text.
+  // `source_name` is the name of the file that the source is written to.
+  bool line_table = false;
+  std::string source_name;
   // Longer text is refused.
   int64_t max_text_bytes = int64_t{64} << 20;
 };
@@ -63,6 +68,12 @@ struct CppSource {
   std::string text;
   std::vector<CppEmitted> functions;  // in the order of the arguments
 };
+
+// `#line 12 "mlp.model.txt"`, with a line feed.
+std::string CppLineDirective(int line, absl::string_view file);
+// A line of text behind which a source has its own lines again, if it has a
+// line table.
+inline constexpr char kCppOwnLines[] = "#line 0\n";
 
 absl::StatusOr<CppSource> WriteCppSource(
     absl::Span<const CppFunction> functions, const CppSourceOptions& options);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/source.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -32,6 +34,7 @@
 #include "baton/ir/span.h"
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/function_parts.h"
+#include "baton/tir/codegen/source_texts.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -145,7 +148,7 @@ constexpr HalfConversion kHalfConversions[] = {
   %shifted.bits = bitcast $f %shifted to $i
   %subnormal = sub $i %shifted.bits, $(1056964608)
   %odd = and $i %place, $(1)
-  %biased = sub $i %magnitude, $(947912704)
+  %biased = sub $i %magnitude, $(939524096)
   %half = add $i %biased, $(4095)
   %rounded = add $i %half, %odd
   %normal = lshr $i %rounded, $(13)
@@ -334,6 +337,22 @@ class Module {
   void UseConversion(const char* name, int lanes) {
     conversions_.insert({name, lanes});
   }
+  // Adds a function of the vector mathematics: `baton.exp.f32`.
+  void UseHouse(const std::string& name) {
+    if (!house_.emplace(name, "").second) return;
+    const absl::string_view all = kLlvmMathText;
+    const size_t begin = all.find(absl::StrCat("@", name, "("));
+    if (begin == absl::string_view::npos) return;
+    const size_t start = all.rfind("define ", begin);
+    const size_t end = all.find("\n}\n", begin) + 3;
+    const absl::string_view definition = all.substr(start, end - start);
+    house_[name] = std::string(definition);
+    for (absl::string_view line : absl::StrSplit(definition, '\n')) {
+      const size_t call = line.find(" = call ");
+      if (call == absl::string_view::npos) continue;
+      DeclareCalled(line.substr(call + 8));
+    }
+  }
   void UsePower() { uses_power_ = true; }
   void UseMultiplyShift() { uses_multiply_shift_ = true; }
 
@@ -366,9 +385,43 @@ class Module {
         absl::StrCat("distinct !{!", number, ", !", unroll_, "}"));
   }
 
-  // The definitions of all but the functions of loops, then declarations,
-  // attributes and metadata.
-  std::string Rest() const {
+  // The metadata of a function; `name` is what debuggers show.
+  int AddSubprogram(const std::string& name, const std::string& symbol,
+                    const Span& span) {
+    const int file = FileOf(span);
+    if (unit_ < 0) {
+      unit_ = AddMetadata(absl::StrCat(
+          "distinct !DICompileUnit(language: DW_LANG_C99, file: !", file,
+          ", producer: \"Baton\", isOptimized: true, runtimeVersion: 0, "
+          "emissionKind: FullDebug)"));
+      const int types = AddMetadata("!{}");
+      type_ =
+          AddMetadata(absl::StrCat("!DISubroutineType(types: !", types, ")"));
+    }
+    const int line = LineOf(span);
+    return AddMetadata(absl::StrCat(
+        "distinct !DISubprogram(name: \"", name, "\", linkageName: \"", symbol,
+        "\", scope: !", file, ", file: !", file, ", line: ", line, ", type: !",
+        type_, ", scopeLine: ", line,
+        ", spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !", unit_,
+        ")"));
+  }
+  // The metadata of a place in a function.
+  int AddLocation(const Span& span, int subprogram) {
+    const Source::Position position =
+        span.defined() ? span->source().PositionOf(span->begin())
+                       : Source::Position{0, 0};
+    const std::string text = absl::StrCat("!DILocation(line: ", position.line,
+                                          ", column: ", position.column,
+                                          ", scope: !", subprogram, ")");
+    const auto [found, is_new] = locations_.emplace(text, 0);
+    if (is_new) found->second = AddMetadata(text);
+    return found->second;
+  }
+
+  // What follows the definitions of functions of loops: those of the functions
+  // that they call, declarations, attributes and metadata.
+  std::string Rest(absl::string_view definitions) {
     std::string text;
     for (const auto& [name, lanes] : conversions_) {
       for (const HalfConversion& conversion : kHalfConversions) {
@@ -376,6 +429,9 @@ class Module {
           absl::StrAppend(&text, "\n", DefineConversion(conversion, lanes));
         }
       }
+    }
+    for (const auto& [name, definition] : house_) {
+      absl::StrAppend(&text, "\n", definition);
     }
     if (uses_power_) absl::StrAppend(&text, "\n", kPower);
     if (uses_multiply_shift_) absl::StrAppend(&text, "\n", kMultiplyShift);
@@ -389,8 +445,19 @@ class Module {
                       " }\n");
     }
     // The compiler must not take a call of libm for one of another function.
-    absl::StrAppend(&text, "attributes #", kLibraryAttributes,
-                    " = { nobuiltin nounwind }\n");
+    if (absl::StrContains(text, absl::StrCat("#", kLibraryAttributes)) ||
+        absl::StrContains(definitions, absl::StrCat("#", kLibraryAttributes))) {
+      absl::StrAppend(&text, "attributes #", kLibraryAttributes,
+                      " = { nobuiltin nounwind }\n");
+    }
+    if (unit_ >= 0) {
+      const int version =
+          AddMetadata("!{i32 2, !\"Debug Info Version\", i32 3}");
+      const int dwarf = AddMetadata("!{i32 7, !\"Dwarf Version\", i32 4}");
+      absl::StrAppend(&text, "\n!llvm.dbg.cu = !{!", unit_,
+                      "}\n!llvm.module.flags = !{!", version, ", !", dwarf,
+                      "}\n");
+    }
     if (!metadata_.empty()) text += "\n";
     for (size_t i = 0; i < metadata_.size(); ++i) {
       absl::StrAppend(&text, "!", i, " = ", metadata_[i], "\n");
@@ -401,12 +468,44 @@ class Module {
   static constexpr int kLibraryAttributes = 1000;
 
  private:
+  // Declares the function of `float @powf(float %x, float %y)`.
+  void DeclareCalled(absl::string_view call) {
+    const size_t open = call.find('(');
+    std::vector<absl::string_view> types;
+    for (absl::string_view arg : absl::StrSplit(
+             call.substr(open + 1, call.find(')') - open - 1), ", ")) {
+      types.push_back(arg.substr(0, arg.find(' ')));
+    }
+    Declare(absl::StrCat(call.substr(0, open), "(", absl::StrJoin(types, ", "),
+                         ")"));
+  }
+
+  static int LineOf(const Span& span) {
+    return span.defined() ? span->source().PositionOf(span->begin()).line : 0;
+  }
+  int FileOf(const Span& span) {
+    const std::string text =
+        absl::StrCat("!DIFile(filename: \"",
+                     CppCommentText(absl::StrReplaceAll(
+                         span.defined() ? span->source().name() : "unknown",
+                         {{"\"", "_"}, {"\\", "_"}})),
+                     "\", directory: \"\")");
+    const auto [found, is_new] = files_.emplace(text, 0);
+    if (is_new) found->second = AddMetadata(text);
+    return found->second;
+  }
+
   const LlvmSourceOptions& options_;
   std::set<std::string> declarations_;
+  std::map<std::string, std::string> house_;  // by name
   std::set<std::pair<std::string, int>> conversions_;
   std::vector<std::string> attributes_;
   std::vector<std::string> metadata_;
+  FlatHashMap<std::string, int> files_;
+  FlatHashMap<std::string, int> locations_;
   int unroll_ = -1;
+  int unit_ = -1;  // of the line table
+  int type_ = -1;
   bool uses_power_ = false;
   bool uses_multiply_shift_ = false;
 };
@@ -442,8 +541,19 @@ class FunctionWriter {
            is_pointer ? Interval() : RangeOf(param.variable)},
           is_pointer ? param.dtype : DType()};
     }
+    if (module_.options().line_table) {
+      statement_span_ = PlaceOf(node->body().get());
+      const Span span = node->span().defined() ? node->span() : statement_span_;
+      const std::string origin =
+          function_.origin.substr(0, function_.origin.find('\n'));
+      subprogram_ = module_.AddSubprogram(
+          absl::StrReplaceAll(
+              CppCommentText(origin.empty() ? function_.symbol : origin),
+              {{"\"", "_"}, {"\\", "_"}}),
+          emitted_.name, span);
+    }
     WriteStmt(node->body(), /*depth=*/0);
-    if (!is_dead_) Line(emitted_.can_fail ? "ret i32 0" : "ret void");
+    Line(emitted_.can_fail ? "ret i32 0" : "ret void");
     if (workspace_.bytes() > 0) {
       emitted_.workspace_bytes = workspace_.bytes();
       emitted_.params.push_back(WorkspaceParam());
@@ -465,8 +575,9 @@ class FunctionWriter {
     }
     absl::StrAppend(&text, "define ", emitted_.can_fail ? "i32" : "void", " @",
                     emitted_.name, "(", absl::StrJoin(params, ", "), ") #",
-                    module_.AttributesOf(target_), " {\nentry:\n", entry_,
-                    body_, "}\n");
+                    module_.AttributesOf(target_),
+                    subprogram_ < 0 ? "" : absl::StrCat(" !dbg !", subprogram_),
+                    " {\nentry:\n", entry_, body_, "}\n");
     return text;
   }
 
@@ -524,7 +635,15 @@ class FunctionWriter {
     if (static_cast<int64_t>(body_.size()) > module_.options().max_text_bytes) {
       return;
     }
-    absl::StrAppend(&body_, "  ", text, "\n");
+    absl::StrAppend(&body_, "  ", text);
+    if (subprogram_ >= 0) {
+      absl::StrAppend(&body_, ", !dbg !",
+                      module_.AddLocation(statement_span_, subprogram_));
+    }
+    body_ += "\n";
+  }
+  void Comment(absl::string_view text) {
+    absl::StrAppend(&body_, "  ; ", CppCommentText(text), "\n");
   }
 
   std::string NewName() { return absl::StrCat("%.", ++last_name_); }
@@ -538,7 +657,6 @@ class FunctionWriter {
       absl::StrAppend(&body_, label, ":\n");
     }
     block_ = label;
-    is_dead_ = false;
   }
   void Branch(const std::string& label) {
     Line(absl::StrCat("br label %", label));
@@ -1134,9 +1252,10 @@ class FunctionWriter {
   }
 
   std::string AddressOf(const std::string& pointer, DType element,
-                        const Value& index) {
+                        const Value& index, bool in_bounds = true) {
     if (index.text == "0") return pointer;
     return Instruction(kHandle, absl::StrCat("getelementptr ",
+                                             in_bounds ? "inbounds " : "",
                                              StoredType(element), ", ptr ",
                                              pointer, ", ", Typed(Wide(index))))
         .text;
@@ -1257,7 +1376,10 @@ class FunctionWriter {
       const std::string pointer = PointerOf(load->buffer(), node);
       if (pointer.empty()) return Refused(kHandle);
       const Value index = Emit(FlatIndex(load->buffer(), load->indices()));
-      return {kHandle, AddressOf(pointer, load->buffer().dtype(), index), {}};
+      return {kHandle,
+              AddressOf(pointer, load->buffer().dtype(), index,
+                        /*in_bounds=*/false),
+              {}};
     }
     return EmitFunction(node, name);
   }
@@ -1391,6 +1513,7 @@ class FunctionWriter {
       case Form::kHouse: {
         const std::string name = absl::StrCat("baton.", function.name, ".",
                                               is_double ? "f64" : "f32");
+        module_.UseHouse(name);
         return ByLanes(real, args, [&](absl::Span<const Value> lanes) {
           return Call(lane, name, lanes);
         });
@@ -1607,11 +1730,9 @@ class FunctionWriter {
       return;
     }
     if (depth == 0) {
-      Line(absl::StrCat(
-          "; ",
-          CppCommentText(function_.origin.empty() ? function_.symbol
-                                                  : function_.origin),
-          ": ", CppCommentText(absl::StrJoin(WrittenNames(Stmt(node)), ", "))));
+      Comment(absl::StrCat(
+          function_.origin.empty() ? function_.symbol : function_.origin, ": ",
+          absl::StrJoin(WrittenNames(Stmt(node)), ", ")));
     }
     const Value min = CastOf(Emit(node->min()), dtype, node->min().get());
     const auto* first = node->min().As<IntImmNode>();
@@ -1715,8 +1836,9 @@ class FunctionWriter {
       return;
     }
     const int64_t offset = workspace_.Take(size.bytes);
-    Line(absl::StrCat(name, " = getelementptr i8, ptr %workspace, i64 ", offset,
-                      "  ; ", size.bytes, " bytes"));
+    Comment(absl::StrCat(size.bytes, " bytes"));
+    Line(absl::StrCat(
+        name, " = getelementptr inbounds i8, ptr %workspace, i64 ", offset));
     WriteStmt(node->body(), depth);
     workspace_.Release(offset);
   }
@@ -1779,7 +1901,7 @@ class FunctionWriter {
   Workspace workspace_;
   int last_name_ = 0;
   int last_label_ = 0;
-  bool is_dead_ = false;
+  int subprogram_ = -1;  // of the line table
 };
 
 // Layouts of data that both ends of the range of versions take: the compiler
@@ -1878,7 +2000,7 @@ absl::StatusOr<LlvmSource> WriteLlvmSource(
   }
   absl::StrAppend(&source.text, "target datalayout = \"", layout,
                   "\"\ntarget triple = \"", options.target.triple, "\"\n",
-                  definitions, module.Rest());
+                  definitions, module.Rest(definitions));
   return source;
 }
 
