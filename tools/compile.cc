@@ -319,6 +319,7 @@ absl::Status Compile(const CompileOptions& options, std::ostream& out) {
                          ParseFlagPairs("state", "OUT:IN", options.state));
   model.threads = options.threads;
   model.profile = options.profile;
+  model.line_table = options.line_table;
   BATON_ASSIGN_OR_RETURN(const IRModule read, ReadModule(options));
   BATON_ASSIGN_OR_RETURN(const Variants variants,
                          MakeVariants(read, options.dims));

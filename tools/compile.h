@@ -27,6 +27,7 @@ struct CompileOptions {
   std::string target = "x86_64";
   bool threads = false;
   bool profile = false;
+  bool line_table = false;
   bool test = false;
   bool benchmark = false;
   int seed = 0;
@@ -72,6 +73,9 @@ struct CompileOptions {
       FlagSpec{.help = "Adds a Run that takes the caller's threads."});
     v("profile", &CompileOptions::profile,
       FlagSpec{.help = "Adds RunProfiled, which measures steps."});
+    v("line_table", &CompileOptions::line_table,
+      FlagSpec{.help = "Adds NAME.model.txt: debuggers, profilers and "
+                       "sanitizers name its lines."});
     v("test", &CompileOptions::test,
       FlagSpec{.help =
                    "Writes NAME_test.cc and NAME_test_data.o, which compare "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,16 +24,21 @@
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/source.h"
 #include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/json.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/structural_equal.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/kernel_texts.h"
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
+#include "baton/tir/ir/function.h"
 #include "baton/tools/library_model.h"
 
 namespace baton {
@@ -90,6 +96,7 @@ class ModelWriter {
       : model_(model), options_(options), class_(std::move(cpp_class)) {}
 
   absl::StatusOr<CompiledModel> Write() {
+    if (options_.line_table) MakeModelText();
     // The text of functions is the same for all instructions.
     tir::CppSourceOptions probe_options;
     probe_options.name_space = "probe";
@@ -116,6 +123,9 @@ class ModelWriter {
       options.isa = isa;
       options.name_space = NameSpace(isa);
       options.head = Head(isa);
+      options.line_table = options_.line_table;
+      options.source_name =
+          absl::StrCat(options_.name, "_", tir::CppIsaName(isa), ".cc");
       options.prelude = Kernels(isa);
       options.prelude_uses_math = (texts_ & cpu::StepSource::kMath) != 0;
       options.tail = definitions_ + RunFunction();
@@ -142,6 +152,9 @@ class ModelWriter {
         }));
     result.files.push_back(
         {options_.name + ".report.json", Report(result.files, object_bytes)});
+    if (options_.line_table) {
+      result.files.push_back({ModelTextName(), std::move(model_text_)});
+    }
     result.tensors = model_.constants;
     result.arena_bytes = model_.arena_bytes;
     result.arena_lower_bound = model_.arena_lower_bound;
@@ -151,6 +164,60 @@ class ModelWriter {
   }
 
  private:
+  // --- The model's text ----------------------------------------------------
+
+  std::string ModelTextName() const { return options_.name + ".model.txt"; }
+
+  // Writes a line for each step, and the functions of loops, which are replaced
+  // by those that their text is read as: they have places in it.
+  void MakeModelText() {
+    model_text_ = absl::StrCat("# The steps of ",
+                               tir::CppCommentText(options_.model), ".\n");
+    int line = 2;
+    std::vector<bool> written(model_.functions.size());
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
+      step_lines_.push_back(line);
+      absl::StrAppend(
+          &model_text_, "# step ", i, ", ", tir::CppCommentText(step.kernel),
+          ": ",
+          tir::CppCommentText(absl::StrJoin(
+              absl::StrSplit(step.origin, '\n', absl::SkipEmpty()), ", ")),
+          "\n");
+      ++line;
+      if (step.function < 0) continue;
+      const auto number = static_cast<size_t>(step.function);
+      if (written[number]) continue;
+      written[number] = true;
+      tir::CppFunction& function = model_.functions[number];
+      const std::string symbol = CppIdentifier(function.symbol);
+      IRModule module;
+      module.Set(symbol, function.function);
+      const std::string text = AsText(module, kTextForPeople);
+      Diagnostics problems;
+      const IRModule read = ParseModule(
+          std::make_shared<Source>(ModelTextName(), text, line), problems);
+      // A function whose text does not say all keeps the place of its step.
+      if (!problems.has_errors() && StructuralEqual(read, module)) {
+        function.function = read.Find<tir::PrimFunc>(symbol);
+      }
+      model_text_ += text;
+      line += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    }
+  }
+
+  // `statements` of step `i`, each line with the place of the step.
+  std::string WithPlace(size_t i, absl::string_view statements) const {
+    std::string text;
+    for (absl::string_view line : absl::StrSplit(statements, '\n')) {
+      if (line.empty()) continue;
+      absl::StrAppend(&text,
+                      tir::CppLineDirective(step_lines_[i], ModelTextName()),
+                      line, "\n");
+    }
+    return text;
+  }
+
   // --- Places ----------------------------------------------------------------
 
   void PlaceWeights() {
@@ -591,7 +658,9 @@ class ModelWriter {
                     "    [[maybe_unused]] unsigned char* workspace,\n"
                     "    [[maybe_unused]] int64_t begin,\n"
                     "    [[maybe_unused]] int64_t end) {\n",
-                    StatementsOf(step), "}\n");
+                    options_.line_table ? WithPlace(i, StatementsOf(step))
+                                        : StatementsOf(step),
+                    "}\n", options_.line_table ? tir::kCppOwnLines : "");
     return text;
   }
 
@@ -1059,6 +1128,8 @@ static int Level() {
   LibraryModel& model_;
   const CompileModelOptions& options_;
   ClassName class_;
+  std::string model_text_;
+  std::vector<int> step_lines_;  // in it
   std::vector<std::vector<int>> function_constants_;
   std::vector<int64_t> weight_offsets_;
   std::vector<Member> inputs_;

@@ -47,6 +47,9 @@ struct CompileModelOptions {
   bool threads = false;
   // Adds RunProfiled, which measures steps.
   bool profile = false;
+  // Adds NAME.model.txt, a text of the steps and their functions of loops; in
+  // the line tables of objects, the code of steps has the lines of that text.
+  bool line_table = false;
   // Dimensions that each run chooses, as members of the class's Inputs.
   struct Bound {
     std::string name;

@@ -358,6 +358,58 @@ TEST(CompileTest, ARunMakesNoSystemCall) {
   EXPECT_EQ(output, "0\n");
 }
 
+// The number of the line of `text` that has `part`.
+int LineWith(absl::string_view text, absl::string_view part) {
+  int line = 1;
+  for (absl::string_view one : absl::StrSplit(text, '\n')) {
+    if (absl::StrContains(one, part)) return line;
+    ++line;
+  }
+  return 0;
+}
+
+// Lines of objects are those of the model's text, where nodes have names.
+TEST(CompileTest, HasALineTable) {
+  CompileOptions options;
+  options.isas = "sse2";
+  options.line_table = true;
+  const std::string folder = Compiled("lines", R"(
+def @main(%x: Tensor[(8, 16), float32], %w: Tensor[(16, 16), float32]) {
+  %0 = nn.dense(%x, %w, units=16);
+  nn.softmax(%0)
+}
+)",
+                                      options);
+  const auto text_of = [&folder](const std::string& name) {
+    std::ifstream file(folder + "/" + name);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  const std::string model = text_of("lines.model.txt");
+  const std::string source = text_of("lines_sse2.cc");
+  const int dense = LineWith(model, "# step 0, ");
+  EXPECT_THAT(model, HasSubstr("lines.relay:4\n"));
+  EXPECT_THAT(source, HasSubstr(absl::StrCat("#line ", dense,
+                                             " \"lines.model.txt\"\n")));
+  const int loop = LineWith(model, "    for ");
+  ASSERT_GT(loop, 0) << model;
+  EXPECT_THAT(source, HasSubstr(absl::StrCat("#line ", loop,
+                                             " \"lines.model.txt\"\n")));
+  if (!Has("g++") || !Has("objdump")) {
+    GTEST_SKIP() << "there is no g++ or no objdump";
+  }
+  const std::string table =
+      OutputOf(folder, absl::StrCat("g++", kFlags,
+                                    "-g -c lines_sse2.cc -o lines.o && objdump "
+                                    "--dwarf=decodedline lines.o"));
+  for (const int line : {dense, loop}) {
+    EXPECT_THAT(table, ::testing::ContainsRegex(
+                           absl::StrCat("lines.model.txt +", line, " ")));
+  }
+  EXPECT_THAT(table, HasSubstr("lines_sse2.cc"));
+}
+
 // With threads and a profile: the test divides steps, too.
 TEST(CompileTest, DividesAndMeasuresSteps) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";

@@ -108,6 +108,10 @@ struct ModuleWriter {
     // The name of the file beside the output for large tensors; if empty, they
     // are in the output.
     std::string external_data;
+    // For LLVM: the target of functions that have none, such as
+    // `llvm -mcpu=haswell`, and whether instructions have places.
+    std::string llvm_target;
+    bool line_table = false;
   };
   // The content of files, in pieces that are valid as long as `owner`.
   struct Output {
@@ -119,7 +123,7 @@ struct ModuleWriter {
                                   const Options& options) = nullptr;
 };
 
-// The writers by format: "onnx".
+// The writers by format: "onnx", "llvm".
 Registry<ModuleWriter>& ModuleWriters();
 
 // Parses `x:[1,3,224,224],y:[1]`.

@@ -54,12 +54,16 @@ struct OptOptions {
   // The output file; empty or `-` for standard output.
   std::string output;
   // If `given` does not contain `emit`: ONNX if the name of the output ends in
-  // `.onnx`, binary if it ends in `.baton`, an executable if it ends in `.exe`.
+  // `.onnx`, binary if it ends in `.baton`, an executable if it ends in `.exe`,
+  // LLVM's text if it ends in `.ll`.
   std::string emit = "text";
   // For ONNX: the version of its operators.
   int onnx_opset = 17;
   // If true, large tensors are written to a file `OUTPUT.data`.
   bool onnx_external_data = false;
+  // For LLVM's text: see ModuleWriter::Options.
+  std::string llvm_target = "llvm";
+  bool line_table = false;
   // A folder for the artifacts of code generators
   // (relay/runtime/code_generator.h). If there are several modules, each has a
   // folder in it: 1, 2, ...
@@ -152,17 +156,19 @@ struct OptOptions {
                .group = kInputFlags});
 
     v("output", &OptOptions::output,
-      FlagSpec{.help =
-                   "Standard output if not given; .onnx, .baton and .exe set "
-                   "--emit.",
-               .value = "FILE",
-               .group = kOutputFlags});
+      FlagSpec{
+          .help =
+              "Standard output if not given; .onnx, .baton, .exe and .ll set "
+              "--emit.",
+          .value = "FILE",
+          .group = kOutputFlags});
     v("emit", &OptOptions::emit,
-      FlagSpec{.help = "text, text-no-meta, binary, onnx, executable, none.",
+      FlagSpec{.help = "text, text-no-meta, binary, onnx, executable, llvm, "
+                       "none.",
                .value = "FORMAT",
                .group = kOutputFlags,
                .choices = {"text", "text-no-meta", "binary", "onnx",
-                           "executable", "none"}});
+                           "executable", "llvm", "none"}});
     v("onnx_opset", &OptOptions::onnx_opset,
       FlagSpec{.help = "Version of the operators in an ONNX result: 13 to 21.",
                .value = "N",
@@ -171,6 +177,15 @@ struct OptOptions {
                .most = 21});
     v("onnx_external_data", &OptOptions::onnx_external_data,
       FlagSpec{.help = "Tensors of an ONNX result go to the file OUTPUT.data.",
+               .group = kOutputFlags});
+    v("llvm_target", &OptOptions::llvm_target,
+      FlagSpec{.help = "The target of functions of loops that have none: "
+                       "llvm -mtriple=T -mcpu=C -mattr=+A,-B.",
+               .value = "TARGET",
+               .group = kOutputFlags});
+    v("line_table", &OptOptions::line_table,
+      FlagSpec{.help = "LLVM's text has the places of statements in the input, "
+                       "for debuggers.",
                .group = kOutputFlags});
     v("artifacts", &OptOptions::artifacts,
       FlagSpec{.help = "Files that code generators made.",

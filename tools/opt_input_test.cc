@@ -53,6 +53,26 @@ constexpr char kOne[] =
     "  1f /* ty=float32 */\n"
     "}\n";
 
+TEST(OptInputTest, FunctionsOfLoopsBecomeTextOfLlvm) {
+  const std::string loops = File("loops.tir",
+                                 "@T.prim_func\n"
+                                 "def f(A: T.Buffer((8,), \"float32\")):\n"
+                                 "    A[0] = T.float32(1)\n");
+  RunResult r = BatonOpt(loops +
+                         " --emit=llvm --llvm_target='llvm "
+                         "-mcpu=haswell' --line_table");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("define void @f(ptr nocapture %A) #0 !dbg !"));
+  EXPECT_THAT(r.out, HasSubstr("\"target-cpu\"=\"haswell\""));
+  const std::string path = absl::StrCat(testing::TempDir(), "/f.ll");
+  r = BatonOpt(absl::StrCat(loops, " --output=", path));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(ReadFileOrFail(path), HasSubstr("define void @f("));
+  r = BatonOpt(loops + " --line_table");
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_THAT(r.err, HasSubstr("--line_table: needs --emit=llvm"));
+}
+
 TEST(OptInputTest, AFileIsPrintedAsItIs) {
   const RunResult r = BatonOpt(File("relu.relay", kRelu));
   EXPECT_EQ(r.exit_code, 0) << r.err;

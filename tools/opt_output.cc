@@ -37,7 +37,9 @@ absl::StatusOr<ModuleWriter::Output> WriteAs(const std::string& format,
     return absl::UnimplementedError(
         absl::StrCat("this program cannot write ", format));
   }
-  ModuleWriter::Options write = {.onnx_opset = options.onnx_opset};
+  ModuleWriter::Options write = {.onnx_opset = options.onnx_opset,
+                                 .llvm_target = options.llvm_target,
+                                 .line_table = options.line_table};
   if (options.onnx_external_data) {
     if (options.output.empty() || options.output == kStandardStream) {
       return absl::InvalidArgumentError(
@@ -89,6 +91,7 @@ std::string EmitOf(const OptOptions& options) {
   return absl::EndsWith(options.output, ".onnx")    ? "onnx"
          : absl::EndsWith(options.output, ".baton") ? "binary"
          : absl::EndsWith(options.output, ".exe")   ? "executable"
+         : absl::EndsWith(options.output, ".ll")    ? "llvm"
                                                     : "text";
 }
 
@@ -101,6 +104,7 @@ absl::StatusOr<OptOutput> OptOutput::Create(const OptOptions& options,
         "--emit=", output.emit_, ": ",
         output.emit_ == "onnx"     ? "an ONNX"
         : output.emit_ == "binary" ? "a binary"
+        : output.emit_ == "llvm"   ? "an LLVM"
                                    : "an executable",
         " file holds one module, but there are ", num_modules, " in ", name));
   }

@@ -44,7 +44,9 @@ class OptOutput {
       : options_(options), emit_(EmitOf(options)) {}
 
   // True if the format is that of a registered writer.
-  bool is_written() const { return emit_ == "onnx" || emit_ == "executable"; }
+  bool is_written() const {
+    return emit_ == "onnx" || emit_ == "executable" || emit_ == "llvm";
+  }
 
   const OptOptions& options_;
   std::string emit_;

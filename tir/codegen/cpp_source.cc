@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -24,14 +25,15 @@
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/source.h"
 #include "baton/base/status_macros.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/tir/codegen/cpp_names.h"
+#include "baton/tir/codegen/function_parts.h"
 #include "baton/tir/codegen/source_texts.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -45,18 +47,6 @@ namespace baton::tir {
 namespace {
 
 // --- Types -------------------------------------------------------------------
-
-bool IsHalf(DType dtype) {
-  return dtype.is_float() && dtype.bits() == 16 && !IsFloat8(dtype);
-}
-bool IsBFloat(DType dtype) { return dtype.code() == DType::Code::kBFloat; }
-
-// The type of a scalar in an expression.
-std::string ValueType(DType dtype) {
-  if (dtype.is_bool()) return "bool";
-  if (IsHalf(dtype)) return "float";
-  return CppElementType(WithLanes(dtype, 1));
-}
 
 bool IsPowerOfTwo(int n) { return n > 0 && (n & (n - 1)) == 0; }
 
@@ -74,89 +64,7 @@ std::string VectorType(DType dtype) {
   return absl::StrFormat("%c%dx%d", code, dtype.bits(), dtype.lanes());
 }
 
-// --- Ranges ------------------------------------------------------------------
-
-// The values of an integer expression, for operations that need not wrap.
-struct Interval {
-  int64_t low = std::numeric_limits<int64_t>::min();
-  int64_t high = std::numeric_limits<int64_t>::max();
-};
-
-// The values of a type; uint64 as those of an unknown int64, with `high` below
-// `low`, is never contained.
-Interval RangeOf(DType dtype) {
-  if (!dtype.is_integral() || (dtype.is_uint() && dtype.bits() >= 64)) {
-    return {};
-  }
-  if (dtype.is_uint()) return {0, (int64_t{1} << dtype.bits()) - 1};
-  if (dtype.bits() >= 64) return {};
-  const int64_t half = int64_t{1} << (dtype.bits() - 1);
-  return {-half, half - 1};
-}
-
-// The interval of the operation; false where it may leave `dtype`.
-bool Combine(BinaryOp op, Interval a, Interval b, DType dtype,
-             Interval& result) {
-  if (!dtype.is_integral() || (dtype.is_uint() && dtype.bits() >= 64)) {
-    return false;
-  }
-  bool wraps = false;
-  int64_t corners[4];
-  const auto corner = [&](int i, int64_t x, int64_t y) {
-    switch (op) {
-      case BinaryOp::kAdd:
-        wraps |= __builtin_add_overflow(x, y, &corners[i]);
-        break;
-      case BinaryOp::kSub:
-        wraps |= __builtin_sub_overflow(x, y, &corners[i]);
-        break;
-      default:
-        wraps |= __builtin_mul_overflow(x, y, &corners[i]);
-        break;
-    }
-  };
-  corner(0, a.low, b.low);
-  corner(1, a.low, b.high);
-  corner(2, a.high, b.low);
-  corner(3, a.high, b.high);
-  if (wraps) return false;
-  result.low = *std::min_element(corners, corners + 4);
-  result.high = *std::max_element(corners, corners + 4);
-  const Interval all = RangeOf(dtype);
-  return result.low >= all.low && result.high <= all.high;
-}
-
-// --- What accesses say of pointers ---------------------------------------
-
-// How a function uses the memory behind a pointer.
-struct PointerUse {
-  bool is_written = false;
-};
-
-class PointerUses : public Visitor {
- public:
-  NodeMap<PointerUse> uses;
-
- private:
-  void VisitBufferStore(const BufferStoreNode* node) override {
-    uses[node->buffer()->data().get()].is_written = true;
-    Visitor::VisitBufferStore(node);
-  }
-  // A pointer that is passed on may be written through.
-  void VisitCall(const CallNode* node) override {
-    for (const PrimExpr& arg : node->args()) {
-      if (const auto* var = arg.As<VarNode>();
-          var != nullptr && var->dtype() == kHandle) {
-        uses[var].is_written = true;
-      }
-      if (const auto* load = arg.As<BufferLoadNode>();
-          load != nullptr && node->dtype() == kHandle) {
-        uses[load->buffer()->data().get()].is_written = true;
-      }
-    }
-    Visitor::VisitCall(node);
-  }
-};
+// --- Lanes -------------------------------------------------------------------
 
 // Replaces an expression of vectors by that of one lane of it.
 class LaneOf : public Rewriter {
@@ -291,7 +199,24 @@ constexpr FloatIntrinsic kFloatIntrinsics[] = {
      "__builtin_ldexp($a, static_cast<int>($b))"},
 };
 
-constexpr int64_t kWorkspaceAlignment = 64;
+// The words of lines of C++ that are no directives, without comments.
+FlatHashMap<absl::string_view, bool> WordsOf(absl::string_view text) {
+  const auto is_word = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  FlatHashMap<absl::string_view, bool> words;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StartsWith(line, "#")) continue;
+    line = line.substr(0, line.find("//"));
+    for (size_t i = 0; i < line.size();) {
+      size_t end = i;
+      while (end < line.size() && is_word(line[end])) ++end;
+      if (end > i) words.emplace(line.substr(i, end - i), true);
+      i = end + 1;
+    }
+  }
+  return words;
+}
 
 class FunctionWriter {
  public:
@@ -311,25 +236,21 @@ class FunctionWriter {
   // The definition of the function.
   std::string Write(FlatHashMap<std::string, DType>& vectors) {
     const PrimFuncNode* node = function_.function.get();
-    pointers_.Visit(node->body());
+    written_.Visit(node->body());
     AddParams(node);
     body_.reserve(4096);
     indent_ = 1;
     WriteStmt(node->body(), /*depth=*/0);
     if (emitted_.can_fail) Line("return 0;");
-    if (workspace_bytes_ > 0) {
-      emitted_.workspace_bytes = workspace_bytes_;
-      CppParam param;
-      param.kind = CppParam::Kind::kWorkspace;
-      param.type = "unsigned char*";
-      param.name = "workspace";
-      param.is_written = true;
-      emitted_.params.push_back(std::move(param));
+    if (workspace_.bytes() > 0) {
+      emitted_.workspace_bytes = workspace_.bytes();
+      emitted_.params.push_back(WorkspaceParam());
     }
+    const FlatHashMap<absl::string_view, bool> used_names = WordsOf(body_);
     std::vector<std::string> params;
     for (const CppParam& param : emitted_.params) {
       const bool used = param.kind == CppParam::Kind::kWorkspace ||
-                        used_.count(param.name) != 0;
+                        used_names.count(param.name) != 0;
       params.push_back(absl::StrCat(param.type, " ", used ? "" : "/*",
                                     param.name, used ? "" : "*/"));
     }
@@ -345,7 +266,7 @@ class FunctionWriter {
       }
     }
     absl::StrAppend(&text, "static ", emitted_.declaration, " {\n", body_,
-                    "}\n");
+                    "}\n", options_.line_table ? kCppOwnLines : "");
     return text;
   }
 
@@ -363,21 +284,6 @@ class FunctionWriter {
     return {"0", Binding::kPrimary, {}};
   }
 
-  // The place of a node, or of the first part of a statement that has one.
-  static Span PlaceOf(const ExprNode* node) {
-    Span span = node->span();
-    if (span.defined() || !StmtNode::ClassOf(node->kind())) return span;
-    PostOrderVisit(
-        Stmt(static_cast<const StmtNode*>(node)),
-        [&span](const PrimExpr& part) {
-          if (!span.defined()) span = part->span();
-        },
-        [&span](const Stmt& part) {
-          if (!span.defined()) span = part->span();
-        });
-    return span;
-  }
-
   // --- Names and parameters ----------------------------------------------
 
   struct Variable {
@@ -387,78 +293,23 @@ class FunctionWriter {
   };
 
   void AddParams(const PrimFuncNode* node) {
-    FlatHashMap<const VarNode*, bool> is_param;
-    for (size_t i = 0; i < node->params().size(); ++i) {
-      const Var& var = node->params()[i];
-      const Buffer buffer = node->BufferOf(static_cast<int>(i));
-      is_param[var.get()] = true;
-      CppParam param;
-      param.index = static_cast<int>(i);
-      if (buffer.defined()) {
-        AddPointer(param, buffer->data().get(), buffer.dtype(), buffer->name(),
-                   node);
-        is_param[buffer->data().get()] = true;
-      } else if (var.dtype() == kHandle) {
-        AddPointer(param, var.get(),
-                   var->typed_pointer() ? var->element() : DType::UInt(8),
-                   var->name(), node);
-      } else {
-        param.kind = CppParam::Kind::kNumber;
-        AddNumber(param, var.get());
-      }
+    emitted_.params =
+        ParamsOf(node, written_, names_,
+                 [this](const ExprNode* part, absl::string_view message) {
+                   Refuse(part, message);
+                 });
+    for (const CppParam& param : emitted_.params) {
+      const bool is_pointer = param.kind == CppParam::Kind::kPointer;
+      variables_[param.variable] = {
+          param.name, is_pointer ? Interval() : RangeOf(param.variable),
+          is_pointer ? param.dtype : DType()};
     }
-    for (const Var& var : node->defined()) {
-      if (is_param.count(var.get()) != 0 || var.dtype() == kHandle) continue;
-      CppParam param;
-      param.kind = CppParam::Kind::kExtent;
-      AddNumber(param, var.get());
-    }
-  }
-
-  void AddPointer(CppParam& param, const VarNode* data, DType element,
-                  const std::string& name, const PrimFuncNode* node) {
-    const PointerUse* use = pointers_.uses.Find(data);
-    param.is_written = use != nullptr && use->is_written;
-    std::string type = CppElementType(WithLanes(element, 1));
-    if (type.empty()) {
-      Refuse(node, absl::StrCat("memory of ", element.ToString()));
-      type = "uint8_t";
-    }
-    const bool no_alias = node->attrs().IsTrue("tir.noalias");
-    param.name = names_.Unique(name);
-    param.type = absl::StrCat(param.is_written ? "" : "const ", type, "*",
-                              no_alias ? " __restrict__" : "");
-    param.variable = data;
-    variables_[data] = {param.name, {}, WithLanes(element, 1)};
-    emitted_.params.push_back(param);
-  }
-
-  void AddNumber(CppParam& param, const VarNode* var) {
-    param.name = names_.Unique(var->name());
-    param.type = ValueType(var->dtype());
-    param.variable = var;
-    if (param.type.empty() || var->dtype().lanes() != 1) {
-      Refuse(var,
-             absl::StrCat("a parameter of type ", var->dtype().ToString()));
-      param.type = "int32_t";
-    }
-    Interval range = RangeOf(var->dtype());
-    if (var->is_size()) range.low = 0;
-    variables_[var] = {param.name, range, {}};
-    emitted_.params.push_back(param);
   }
 
   std::string Define(const VarNode* var, Interval range, DType element = {}) {
     std::string name = names_.Unique(var->name());
     variables_[var] = {name, range, element};
     return name;
-  }
-
-  // The variable of that name is used.
-  const Variable* Use(const VarNode* var) {
-    const Variable* found = variables_.Find(var);
-    if (found != nullptr) used_.emplace(found->name, true);
-    return found;
   }
 
   std::string Vector(DType dtype) {
@@ -477,7 +328,7 @@ class FunctionWriter {
     switch (e->kind().To<TirKind>()) {
       case TirKind::kVar: {
         const auto* var = e.As<VarNode>();
-        const Variable* known = Use(var);
+        const Variable* known = variables_.Find(var);
         if (known == nullptr) {
           return Refuse(var, absl::StrCat("variable ", var->name(),
                                           ", which nothing defines,"));
@@ -511,7 +362,7 @@ class FunctionWriter {
         const auto* node = e.As<RampNode>();
         if (!IsNativeVector(e.dtype())) return RefuseVector(node);
         return Primary(absl::StrCat("rt::Ramp<", Vector(e.dtype()), ", ",
-                                    ValueType(node->base().dtype()), ">(",
+                                    CppValueType(node->base().dtype()), ">(",
                                     Bare(Emit(node->base())), ", ",
                                     Bare(Emit(node->stride())), ")"));
       }
@@ -525,7 +376,7 @@ class FunctionWriter {
                            At(value, Binding::kCompare), " ? -1 : 0)"));
         }
         return Primary(absl::StrCat("rt::Splat<", Vector(e.dtype()), ", ",
-                                    ValueType(e.dtype()), ">(", Bare(value),
+                                    CppValueType(e.dtype()), ">(", Bare(value),
                                     ")"));
       }
       case TirKind::kShuffle:
@@ -541,8 +392,8 @@ class FunctionWriter {
         const std::string name = Define(node->var().get(), value.range);
         const Text body = Emit(node->body());
         return {
-            absl::StrCat("[&] { [[maybe_unused]] const ", type, " ", name,
-                         " = ", Bare(value), "; return ", Bare(body), "; }()"),
+            absl::StrCat("([&] { [[maybe_unused]] const ", type, " ", name,
+                         " = ", Bare(value), "; return ", Bare(body), "; }())"),
             Binding::kPrimary, body.range};
       }
       default:
@@ -566,7 +417,7 @@ class FunctionWriter {
       Refuse(node, absl::StrCat("a variable of type ", dtype.ToString()));
       return "int32_t";
     }
-    std::string type = ValueType(dtype);
+    std::string type = CppValueType(dtype);
     if (type.empty()) {
       Refuse(node, absl::StrCat("a variable of type ", dtype.ToString()));
       return "int32_t";
@@ -608,12 +459,7 @@ class FunctionWriter {
     const char* suffix = is_double ? "" : "f";
     if (std::isnan(value))
       return absl::StrCat("__builtin_nan", suffix, "(\"\")");
-    if (!is_double) value = static_cast<float>(value);
-    if (IsHalf(dtype)) {
-      const auto single = static_cast<float>(value);
-      value =
-          IsBFloat(dtype) ? float(BFloat16(single)) : float(Float16(single));
-    }
+    value = RoundedTo(dtype, value);
     if (std::isinf(value)) {
       return absl::StrCat(value < 0 ? "(-" : "", "__builtin_inf", suffix, "()",
                           value < 0 ? ")" : "");
@@ -661,8 +507,8 @@ class FunctionWriter {
       return Primary(Rounded(to, std::move(text)));
     }
     if (from.is_float()) {
-      return {absl::StrCat("rt::ToInteger<", type, ", ", ValueType(from), ">(",
-                           Bare(value), ")"),
+      return {absl::StrCat("rt::ToInteger<", type, ", ", CppValueType(from),
+                           ">(", Bare(value), ")"),
               Binding::kPrimary, RangeOf(to)};
     }
     const Interval all = RangeOf(to);
@@ -687,8 +533,8 @@ class FunctionWriter {
     }
     if (from.is_float() && !to.is_float()) {
       return Primary(absl::StrCat("rt::Map<", type, ">(", Bare(value),
-                                  ", rt::ToInteger<", ValueType(to), ", ",
-                                  ValueType(from), ">)"));
+                                  ", rt::ToInteger<", CppValueType(to), ", ",
+                                  CppValueType(from), ">)"));
     }
     return Primary(absl::StrCat("rt::Convert<", type, ">(", Bare(value), ")"));
   }
@@ -767,7 +613,7 @@ class FunctionWriter {
               Binding::kAny,
               {0, 1}};
     }
-    const std::string type = ValueType(dtype);
+    const std::string type = CppValueType(dtype);
     if (type.empty()) {
       return Refuse(node, absl::StrCat("an operation on ", dtype.ToString()));
     }
@@ -903,7 +749,7 @@ class FunctionWriter {
   }
 
   Text EmitFloatBinary(BinaryOp op, DType dtype, const Text& a, const Text& b) {
-    const std::string type = ValueType(dtype);
+    const std::string type = CppValueType(dtype);
     Text result;
     const auto infix = [&](const char* sign, Binding binding, Binding right) {
       result = {absl::StrCat(At(a, binding), sign, At(b, right)), binding, {}};
@@ -988,7 +834,7 @@ class FunctionWriter {
                        : op == BinaryOp::kMul ? " * "
                        : op == BinaryOp::kDiv ? " / "
                                               : nullptr;
-    const std::string scalar = ValueType(dtype);
+    const std::string scalar = CppValueType(dtype);
     if (dtype.is_float()) {
       if (sign != nullptr) {
         return {infix(sign),
@@ -1028,32 +874,10 @@ class FunctionWriter {
 
   // --- Memory ----------------------------------------------------------------
 
-  // The index of an access as one expression, without the lanes of elements.
-  PrimExpr FlatIndex(const Buffer& buffer, absl::Span<const PrimExpr> indices) {
-    PrimExpr flat;
-    for (size_t i = 0; i < indices.size(); ++i) {
-      if (buffer->strides().size() == indices.size()) {
-        PrimExpr term = Mul(indices[i], buffer->strides()[i]);
-        flat = flat.defined() ? Add(std::move(flat), std::move(term))
-                              : std::move(term);
-      } else {
-        flat = flat.defined()
-                   ? Add(Mul(std::move(flat), buffer->shape()[i]), indices[i])
-                   : indices[i];
-      }
-    }
-    if (!flat.defined()) flat = IntImm(kInt32, 0);
-    const PrimExpr& offset = buffer->elem_offset();
-    if (offset.defined() && !IsZero(offset)) {
-      flat = Add(std::move(flat), offset);
-    }
-    return flat;
-  }
-
   // The pointer of `buffer`, to elements of its type.
   std::string PointerOf(const Buffer& buffer, bool is_store,
                         const ExprNode* node) {
-    const Variable* known = Use(buffer->data().get());
+    const Variable* known = variables_.Find(buffer->data().get());
     const DType element = WithLanes(buffer.dtype(), 1);
     const std::string type = CppElementType(element);
     if (type.empty()) {
@@ -1135,12 +959,9 @@ class FunctionWriter {
       Refuse(node, "an access of vectors by vectors");
       return Access::kRefused;
     }
-    if (const auto* ramp = flat.As<RampNode>()) {
-      const auto* stride = ramp->stride().As<IntImmNode>();
-      if (stride != nullptr && stride->value() == 1) {
-        address = Emit(ramp->base());
-        return Access::kAdjacent;
-      }
+    if (const PrimExpr base = AdjacentBase(flat); base.defined()) {
+      address = Emit(base);
+      return Access::kAdjacent;
     }
     address = Emit(flat);
     return Access::kScattered;
@@ -1245,7 +1066,7 @@ class FunctionWriter {
       }
       return "";
     }
-    const std::string type = ValueType(dtype);
+    const std::string type = CppValueType(dtype);
     if (type.empty() || args.empty()) return "";
     const auto narrowed = [&type](std::string text) {
       return absl::StrCat("static_cast<", type, ">(", text, ")");
@@ -1340,7 +1161,7 @@ class FunctionWriter {
       vectors.push_back(texts[i]);
       inner.push_back(letters[i]);
       params.push_back(
-          absl::StrCat(ValueType(args[i].dtype()), " ", letters[i]));
+          absl::StrCat(CppValueType(args[i].dtype()), " ", letters[i]));
     }
     const std::string text = ScalarFunction(name, dtype, inner);
     if (text.empty()) return refuse();
@@ -1366,6 +1187,11 @@ class FunctionWriter {
 
   void Line(absl::string_view text) {
     if (static_cast<int64_t>(body_.size()) > options_.max_text_bytes) return;
+    if (options_.line_table && statement_span_.defined()) {
+      const Source& source = statement_span_->source();
+      body_ += CppLineDirective(
+          source.PositionOf(statement_span_->begin()).line, source.name());
+    }
     absl::StrAppend(&body_, std::string(static_cast<size_t>(indent_) * 2, ' '),
                     text, "\n");
   }
@@ -1454,29 +1280,12 @@ class FunctionWriter {
 
   // A comment that names the outermost loop.
   void WriteOrigin(const ForNode* node) {
-    std::vector<std::string> written;
-    class Stores : public Visitor {
-     public:
-      explicit Stores(std::vector<std::string>& names) : names_(names) {}
-
-     protected:
-      void VisitBufferStore(const BufferStoreNode* store) override {
-        const std::string& name = store->buffer()->name();
-        if (std::find(names_.begin(), names_.end(), name) == names_.end() &&
-            names_.size() < 4) {
-          names_.push_back(name);
-        }
-      }
-
-     private:
-      std::vector<std::string>& names_;
-    };
-    Stores(written).Visit(Stmt(node));
     const absl::string_view origin = function_.origin.empty()
                                          ? absl::string_view(function_.symbol)
                                          : absl::string_view(function_.origin);
-    Line(absl::StrCat("// ", CppCommentText(origin), ": ",
-                      CppCommentText(absl::StrJoin(written, ", "))));
+    Line(absl::StrCat(
+        "// ", CppCommentText(origin), ": ",
+        CppCommentText(absl::StrJoin(WrittenNames(Stmt(node)), ", "))));
   }
 
   void WriteFor(const ForNode* node, int depth) {
@@ -1495,12 +1304,7 @@ class FunctionWriter {
     } else {
       end = Emit(Add(node->min(), node->extent()));
     }
-    Interval range;
-    range.low = min.range.low;
-    if (__builtin_sub_overflow(end.range.high, 1, &range.high)) {
-      range.high = range.low;
-    }
-    range.high = std::max(range.high, range.low);
+    const Interval range = RangeOfLoop(min.range, end.range);
     if (depth == 0) WriteOrigin(node);
     if (node->for_kind() == ForKind::kUnrolled) {
       const auto* count = node->extent().As<IntImmNode>();
@@ -1641,40 +1445,25 @@ class FunctionWriter {
   }
 
   void WriteAllocate(const AllocateNode* node, int depth) {
-    int64_t elements = node->dtype().lanes();
-    for (const PrimExpr& extent : node->extents()) {
-      const auto* number = extent.As<IntImmNode>();
-      if (number == nullptr || number->value() < 0 ||
-          __builtin_mul_overflow(elements, number->value(), &elements)) {
-        Refuse(node, "an allocation whose size is no constant");
-        return;
-      }
+    const AllocationSize size = SizeOf(node);
+    if (!size.error.empty()) {
+      Refuse(node, size.error);
+      return;
     }
     const DType element = WithLanes(node->dtype(), 1);
     const std::string type = CppElementType(element);
-    int64_t bytes = 0;
-    if (type.empty() ||
-        __builtin_mul_overflow(elements, element.bytes(), &bytes) ||
-        bytes > (int64_t{1} << 46)) {
-      Refuse(node, absl::StrCat("an allocation of ", elements, " elements of ",
-                                node->dtype().ToString()));
-      return;
-    }
     const std::string name = Define(node->var().get(), {}, element);
-    if (bytes <= options_.max_stack_bytes) {
+    if (size.bytes <= options_.max_stack_bytes) {
       Line(absl::StrCat("[[maybe_unused]] alignas(64) ", type, " ", name, "[",
-                        std::max<int64_t>(elements, 1), "];"));
+                        std::max<int64_t>(size.elements, 1), "];"));
       return WriteStmt(node->body(), depth);
     }
-    const int64_t offset = workspace_top_;
-    workspace_top_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-                      kWorkspaceAlignment;
-    workspace_bytes_ = std::max(workspace_bytes_, workspace_top_);
+    const int64_t offset = workspace_.Take(size.bytes);
     Line(absl::StrCat("[[maybe_unused]] ", type, "* const ", name,
                       " = reinterpret_cast<", type, "*>(workspace + ", offset,
-                      ");  // ", bytes, " bytes"));
+                      ");  // ", size.bytes, " bytes"));
     WriteStmt(node->body(), depth);
-    workspace_top_ = offset;
+    workspace_.Release(offset);
   }
 
   void WriteConstant(const AllocateConstNode* node, int depth) {
@@ -1687,6 +1476,7 @@ class FunctionWriter {
     CppParam param;
     param.kind = CppParam::Kind::kConstant;
     param.index = static_cast<int>(emitted_.constants.size());
+    param.dtype = element;
     param.name = Define(node->var().get(), {}, element);
     param.type = absl::StrCat("const ", type, "*");
     emitted_.params.push_back(param);
@@ -1725,15 +1515,13 @@ class FunctionWriter {
   Diagnostics& problems_;
   CppNames names_;
   CppEmitted emitted_;
-  PointerUses pointers_;
+  WrittenPointers written_;
   NodeMap<Variable> variables_;
-  FlatHashMap<std::string, bool> used_;
   FlatHashMap<std::string, DType> vectors_;
   std::string body_;
   Span statement_span_;
   int indent_ = 0;
-  int64_t workspace_top_ = 0;
-  int64_t workspace_bytes_ = 0;
+  Workspace workspace_;
   bool returns_ = false;
   bool uses_math_ = false;
 };
@@ -1797,6 +1585,25 @@ std::string VectorTypes(const FlatHashMap<std::string, DType>& vectors) {
   return text;
 }
 
+// Puts the numbers of lines into the directives kCppOwnLines.
+std::string WithOwnLines(absl::string_view text, absl::string_view name) {
+  std::string result;
+  int line = 1;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const size_t size = end == absl::string_view::npos ? text.size() : end + 1;
+    const absl::string_view here = text.substr(0, size);
+    if (here == kCppOwnLines) {
+      result += CppLineDirective(line + 1, name);
+    } else {
+      absl::StrAppend(&result, here);
+    }
+    text.remove_prefix(size);
+    ++line;
+  }
+  return result;
+}
+
 }  // namespace
 
 absl::string_view CppIsaName(CppIsa isa) {
@@ -1815,12 +1622,11 @@ absl::string_view CppIsaName(CppIsa isa) {
   return "";
 }
 
-std::string CppElementType(DType dtype) {
-  if (dtype.lanes() != 1 || !dtype.IsStorable()) return "";
-  if (dtype.is_bool()) return "uint8_t";
-  if (IsHalf(dtype)) return "uint16_t";
-  if (dtype.is_float()) return dtype.bits() == 64 ? "double" : "float";
-  return absl::StrCat(dtype.is_uint() ? "uint" : "int", dtype.bits(), "_t");
+std::string CppLineDirective(int line, absl::string_view file) {
+  return absl::StrCat(
+      "#line ", line, " \"",
+      absl::StrReplaceAll(CppCommentText(file), {{"\"", "_"}, {"\\", "_"}}),
+      "\"\n");
 }
 
 absl::StatusOr<CppSource> WriteCppSource(
@@ -1864,6 +1670,9 @@ absl::StatusOr<CppSource> WriteCppSource(
                     "#if defined(__clang__)\n"
                     "#pragma clang attribute pop\n"
                     "#endif\n");
+  }
+  if (options.line_table) {
+    source.text = WithOwnLines(source.text, options.source_name);
   }
   return source;
 }

@@ -29,9 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/base/dtype.h"
-#include "baton/base/tensor.h"
-#include "baton/tir/ir/function.h"
+#include "baton/tir/codegen/function_parts.h"  // IWYU pragma: export
 
 namespace baton::tir {
 
@@ -57,42 +55,13 @@ struct CppSourceOptions {
   bool prelude_uses_math = false;
   // Text that follows the functions, in their namespace.
   std::string tail;
+  // Adds `#line` to each statement that has a place: debuggers, profilers and
+  // sanitizers name that place, such as a line of the model's text.
+  // `source_name` is the name of the file that the source is written to.
+  bool line_table = false;
+  std::string source_name;
   // Longer text is refused.
   int64_t max_text_bytes = int64_t{64} << 20;
-};
-
-struct CppFunction {
-  std::string symbol;  // any text; see CppIdentifier
-  PrimFunc function;
-  // The place in the model, such as the names of ONNX nodes; a comment.
-  std::string origin;
-};
-
-// A parameter of an emitted function.
-struct CppParam {
-  enum class Kind : uint8_t {
-    kPointer,    // of the function's parameter `index`
-    kNumber,     // the same, a number
-    kExtent,     // a variable that buffers define: see `variable`
-    kConstant,   // the elements of `constants[index]`
-    kWorkspace,  // `workspace_bytes` bytes, aligned to 64
-  };
-  Kind kind = Kind::kPointer;
-  int index = 0;
-  std::string type;  // `const float*`
-  std::string name;
-  bool is_written = false;
-  const VarNode* variable = nullptr;
-};
-
-struct CppEmitted {
-  std::string name;
-  std::vector<CppParam> params;
-  std::string declaration;  // without semicolon
-  // Returns an int other than 0 if an asserted condition does not hold.
-  bool can_fail = false;
-  int64_t workspace_bytes = 0;
-  std::vector<Tensor> constants;
 };
 
 struct CppSource {
@@ -100,12 +69,14 @@ struct CppSource {
   std::vector<CppEmitted> functions;  // in the order of the arguments
 };
 
+// `#line 12 "mlp.model.txt"`, with a line feed.
+std::string CppLineDirective(int line, absl::string_view file);
+// A line of text behind which a source has its own lines again, if it has a
+// line table.
+inline constexpr char kCppOwnLines[] = "#line 0\n";
+
 absl::StatusOr<CppSource> WriteCppSource(
     absl::Span<const CppFunction> functions, const CppSourceOptions& options);
-
-// The C++ type of an element: `float`; `uint16_t` for halves; `uint8_t` for
-// bool. Empty for types that cannot be stored.
-std::string CppElementType(DType dtype);
 
 }  // namespace baton::tir
 

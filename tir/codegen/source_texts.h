@@ -12,6 +12,8 @@ extern const char kMathBaseText[];  // math_base.inc
 // takes from `std`.
 extern const char kMathText[];
 extern const char kMathAnyText[];  // math_any.inc
+// The vector mathematics as text of LLVM: llvm_math.ll.
+extern const char kLlvmMathText[];
 
 }  // namespace baton::tir
 
