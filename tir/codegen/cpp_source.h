@@ -57,7 +57,7 @@ struct CppSourceOptions {
   bool prelude_uses_math = false;
   // Text that follows the functions, in their namespace.
   std::string tail;
-  // Longer text is refused.
+  // A longer source is refused, with all text above.
   int64_t max_text_bytes = int64_t{64} << 20;
 };
 
