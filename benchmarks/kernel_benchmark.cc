@@ -22,6 +22,7 @@
 
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/benchmarks/float_memory.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
@@ -33,6 +34,9 @@
 namespace baton::kernels::blocked {
 namespace {
 
+using benchmarks::FloatMemory;
+using benchmarks::MakeFloats;
+
 double Now() {
   return std::chrono::duration<double>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -41,20 +45,6 @@ double Now() {
 
 int VectorBytes(Width width) {
   return width == Width::k512 ? 64 : width == Width::k256 ? 32 : 16;
-}
-
-struct Free {
-  void operator()(float* p) const { std::free(p); }
-};
-using Memory = std::unique_ptr<float, Free>;
-
-Memory Allocate(int64_t floats) {
-  Memory memory(static_cast<float*>(std::aligned_alloc(
-      64, static_cast<size_t>((floats + 15) / 16 * 64 + 64))));
-  for (int64_t i = 0; i < floats; ++i) {
-    memory.get()[i] = static_cast<float>(i % 113 - 56) / 64;
-  }
-  return memory;
 }
 
 template <typename Run>
@@ -97,13 +87,13 @@ void Conv(const Options& options, const std::string& name, ConvParams p) {
   const int64_t taps = p.h.kernel * p.w.kernel;
   const int64_t in = p.h.in * p.w.in;
   const int64_t out = p.h.out * p.w.out;
-  const Memory x = Allocate(ins * in);
-  const Memory y = Allocate(outs * out);
-  const Memory weights = Allocate(outs * p.in_channels * taps);
-  const Memory packed = Allocate(PackedConvSize(p));
-  const Memory bias = Allocate(outs);
-  const Memory workspace =
-      Allocate(static_cast<int64_t>(ConvWorkspaceSize(p) / sizeof(float)));
+  const FloatMemory x = MakeFloats(ins * in);
+  const FloatMemory y = MakeFloats(outs * out);
+  const FloatMemory weights = MakeFloats(outs * p.in_channels * taps);
+  const FloatMemory packed = MakeFloats(PackedConvSize(p));
+  const FloatMemory bias = MakeFloats(outs);
+  const FloatMemory workspace =
+      MakeFloats(static_cast<int64_t>(ConvWorkspaceSize(p) / sizeof(float)));
   p.finite_weights = PackConvWeights(p, weights.get(), packed.get());
   Epilogue epilogue;
   epilogue.bias = bias.get();
@@ -189,12 +179,12 @@ void Product(const Options& options, int64_t m, int64_t k, int64_t n) {
   p.k = k;
   p.n = n;
   const Kernels* kernels = KernelsOf(options.width);
-  const Memory x = Allocate(m * k);
-  const Memory b = Allocate(k * n);
-  const Memory y = Allocate(m * n);
-  const Memory packed = Allocate(PackedMatmulSize(p));
-  const Memory workspace =
-      Allocate(static_cast<int64_t>(MatmulWorkspaceSize(p) / sizeof(float)));
+  const FloatMemory x = MakeFloats(m * k);
+  const FloatMemory b = MakeFloats(k * n);
+  const FloatMemory y = MakeFloats(m * n);
+  const FloatMemory packed = MakeFloats(PackedMatmulSize(p));
+  const FloatMemory workspace =
+      MakeFloats(static_cast<int64_t>(MatmulWorkspaceSize(p) / sizeof(float)));
   PackMatmul(p, b.get(), false, packed.get());
   Epilogue epilogue;
   const int64_t items = MatmulItems(p);

@@ -35,6 +35,7 @@
 #include "absl/strings/strip.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/text_file.h"
+#include "baton/benchmarks/float_memory.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tir/codegen/cpp_source.h"
@@ -49,6 +50,9 @@
 namespace baton::tir {
 namespace {
 
+using benchmarks::FloatMemory;
+using benchmarks::MakeFloats;
+
 // The time that this thread had a processor, in seconds: a machine that runs
 // other programs, too, adds less to it than to the time of a clock.
 double Now() {
@@ -56,20 +60,6 @@ double Now() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) +
          1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-struct Free {
-  void operator()(float* p) const { std::free(p); }
-};
-using Memory = std::unique_ptr<float, Free>;
-
-Memory Allocate(int64_t floats) {
-  Memory memory(static_cast<float*>(std::aligned_alloc(
-      64, static_cast<size_t>((floats + 15) / 16 * 64 + 64))));
-  for (int64_t i = 0; i < floats; ++i) {
-    memory.get()[i] = static_cast<float>(i * 7919 % 113 - 56) / 64;
-  }
-  return memory;
 }
 
 // The steps of a schedule up to the end of a part.
@@ -200,11 +190,11 @@ absl::Status Measure(const std::string& module_file,
   m = extent(0, 0);
   k = extent(0, 1);
   n = extent(1, 1);
-  const Memory a = Allocate(m * k);
-  const Memory b = Allocate(k * n);
-  const Memory c = Allocate(m * n);
-  const Memory expected = Allocate(m * n);
-  const Memory space = Allocate(workspace_bytes / 4 + 16);
+  const FloatMemory a = MakeFloats(m * k);
+  const FloatMemory b = MakeFloats(k * n);
+  const FloatMemory c = MakeFloats(m * n);
+  const FloatMemory expected = MakeFloats(m * n);
+  const FloatMemory space = MakeFloats(workspace_bytes / 4 + 16);
   auto* const bytes = reinterpret_cast<unsigned char*>(space.get());
   parts[0].function(a.get(), b.get(), expected.get(), bytes);
   for (const Compiled& part : parts) {

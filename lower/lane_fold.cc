@@ -10,6 +10,7 @@
 #include "baton/lower/computation.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/functor.h"
 
 namespace baton::lower {
 namespace {
@@ -22,12 +23,34 @@ Indices WithLast(Indices at, const PrimExpr& last) {
   return at;
 }
 
+// fold.add(x, sum). An operand that it uses more than once is computed once:
+// lanes are merged in several steps, each of which would double the text.
+PrimExpr Added(const LaneFold& fold, const PrimExpr& x, const PrimExpr& sum) {
+  const tir::Var operands[] = {tir::Var("x", x.dtype()),
+                               tir::Var("sum", sum.dtype())};
+  const PrimExpr values[] = {x, sum};
+  const PrimExpr by_name = fold.add(operands[0], operands[1]);
+  int uses[] = {0, 0};
+  tir::PostOrderVisit(by_name, [&](const PrimExpr& part) {
+    for (int i = 0; i < 2; ++i) uses[i] += part.get() == operands[i].get();
+  });
+  PrimExpr given[] = {x, sum};
+  for (int i = 0; i < 2; ++i) {
+    if (uses[i] > 1) given[i] = operands[i];
+  }
+  PrimExpr result = fold.add(given[0], given[1]);
+  for (int i = 1; i >= 0; --i) {
+    if (uses[i] > 1) result = tir::Let(operands[i], values[i], result);
+  }
+  return result;
+}
+
 // The merge of `lanes`, halves first; null ones are not used.
 PrimExpr Merged(const LaneFold& fold, std::vector<PrimExpr> lanes) {
   for (size_t half = lanes.size() / 2; half > 0; half /= 2) {
     for (size_t j = 0; j < half; ++j) {
       if (lanes[j + half].defined()) {
-        lanes[j] = fold.add(lanes[j + half], lanes[j]);
+        lanes[j] = Added(fold, lanes[j + half], lanes[j]);
       }
     }
   }

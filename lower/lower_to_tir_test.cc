@@ -87,6 +87,20 @@ def fused_add_nn_relu(p0: T.Buffer((2, 3), "float32"), p1: T.Buffer((3,), "float
   EXPECT_EQ(CheckWellFormed(typed), absl::OkStatus());
 }
 
+// A maximum names what it compares more than once; the text must not double with
+// each step in which lanes are merged.
+TEST(LowerToTirTest, MergesLanesWithoutRepeatingThem) {
+  const IRModule module = Parse(R"(
+def @main(%x: Tensor[(4, 320), float32]) {
+  max(%x, axis=[1])
+}
+)");
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule lowered,
+                             RunPasses(module, "FuseOps,LowerToTir"));
+  const std::string text = ToText(lowered);
+  EXPECT_LT(text.size(), 7000u) << text;
+}
+
 TEST(LowerToTirTest, SharesEqualFunctionsAndPassesTuplesAndConstants) {
   const IRModule module = Parse(R"(
 def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]) {

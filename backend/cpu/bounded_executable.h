@@ -29,20 +29,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/ir/module.h"
 
 namespace baton {
-
-// The sizes that a symbolic dimension may have.
-struct DimBound {
-  std::string name;
-  int64_t least = 1;
-  int64_t most = 1;
-};
-
-// Parses `batch=1..64,length=128`.
-absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text);
 
 // A compiled model for all sizes within bounds. Copies share its plans. Several
 // threads may use it at the same time.

@@ -126,13 +126,14 @@ absl::StatusOr<Executable> Compile(IRModule module,
     impl->graph = std::make_shared<const cpu::Graph>(graph);
   }
   BATON_ASSIGN_OR_RETURN(
-      impl->plan,
-      cpu::LowerGraph(std::move(graph), {.max_threads = options.max_threads,
-                                         .use_kernels = options.use_kernels,
-                                         .packed = options.packed,
-                                         .shared = options.shared_weights,
-                                         .mapped_file = options.mapped_file,
-                                         .width = options.width}));
+      impl->plan, cpu::LowerGraph(std::move(graph),
+                                  {.max_threads = options.max_threads,
+                                   .use_kernels = options.use_kernels,
+                                   .packed = options.packed,
+                                   .shared = options.shared_weights,
+                                   .mapped_file = options.mapped_file,
+                                   .width = options.width,
+                                   .only_sources = options.only_sources}));
   end_phase("packing and plan");
   if (options.verify_plan) {
     BATON_RETURN_IF_ERROR(executor::VerifyPlan(impl->plan));

@@ -55,6 +55,8 @@ struct CompileOptions {
   bool verify_plan = true;
   // For tests: false makes a step of the evaluator's kernel of each call.
   bool use_kernels = true;
+  // Uses only kernels that have a C++ source: the plan is that of a library.
+  bool only_sources = false;
   // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
   // were before packing.
   bool keep_graph = false;

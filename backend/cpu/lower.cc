@@ -303,6 +303,10 @@ class Lowering {
       BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(join), {number}));
       return true;
     }
+    if (auto step = PadStep(node, graph_); step.has_value()) {
+      BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(step), {number}));
+      return true;
+    }
     if (options_.only_sources) return false;
     if (auto take = TakeOf(node, graph_); take.has_value()) {
       BATON_RETURN_IF_ERROR(LowerTake(number, *std::move(take)));
@@ -1557,6 +1561,7 @@ std::optional<StepSource> SourceOf(const executor::Step& step) {
     return source;
   }
   std::optional<StepSource> source = BlockedStepSource(step);
+  if (!source.has_value()) source = RearrangeStepSource(step);
   return source.has_value() ? source : ElementStepSource(step);
 }
 

@@ -1,4 +1,5 @@
-// Steps of nn.pad.
+// Steps of the calls of nn.pad that PadStep (rearrange_step.h) does not take:
+// edges, reflections, computed values, negative widths.
 
 #include <algorithm>
 #include <cstddef>

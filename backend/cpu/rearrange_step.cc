@@ -6,13 +6,17 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/rearrangement.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/ir/attrs.h"
+#include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/runtime/executor/plan.h"
 
@@ -108,6 +112,70 @@ executor::StepFunction MoveOf(int64_t bytes) {
   }
 }
 
+// A row of the result is a row of the argument between fillings, or a filling,
+// where it is outside of the argument.
+struct PadParams {
+  size_t num_outer = 0;
+  int64_t dims[kMaxOuter];  // of the result, but for the row
+  int64_t before[kMaxOuter];
+  int64_t extents[kMaxOuter];  // of the argument
+  int64_t left = 0;
+  int64_t columns = 0;
+  int64_t right = 0;
+  int64_t rows = 1;
+  int64_t rows_of_item = 1;
+  uint64_t value = 0;  // the bits of the filling
+
+  int64_t width() const { return left + columns + right; }
+};
+
+template <typename T>
+int Pad(const executor::StepCall& call) {
+  const PadParams& p = *static_cast<const PadParams*>(call.params);
+  const T* const x = static_cast<const T*>(call.inputs[0]);
+  T* const y = static_cast<T*>(call.outputs[0]);
+  const T value = static_cast<T>(p.value);
+  const int64_t last = std::min(p.rows, call.end * p.rows_of_item);
+  for (int64_t row = call.begin * p.rows_of_item; row < last; ++row) {
+    int64_t rest = row;
+    int64_t from = 0;
+    int64_t step = 1;
+    bool is_inside = true;
+    for (size_t d = p.num_outer; d-- > 0;) {
+      const int64_t i = rest % p.dims[d] - p.before[d];
+      rest /= p.dims[d];
+      is_inside &= i >= 0 && i < p.extents[d];
+      from += i * step;
+      step *= p.extents[d];
+    }
+    T* const to = y + row * p.width();
+    if (!is_inside) {
+      std::fill_n(to, p.width(), value);
+      continue;
+    }
+    std::fill_n(to, p.left, value);
+    std::memcpy(to + p.left, x + from * p.columns,
+                static_cast<size_t>(p.columns) * sizeof(T));
+    std::fill_n(to + p.left + p.columns, p.right, value);
+  }
+  return 0;
+}
+
+executor::StepFunction PadOf(int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return Pad<uint8_t>;
+    case 2:
+      return Pad<uint16_t>;
+    case 4:
+      return Pad<uint32_t>;
+    case 8:
+      return Pad<uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
 struct ConcatenateParams {
   std::vector<size_t> bytes;  // of an operand's row
   size_t row_bytes = 0;
@@ -132,7 +200,140 @@ int Concatenate(const executor::StepCall& call) {
   return 0;
 }
 
+// --- C++ ---------------------------------------------------------------------
+
+// The number of bytes of an element of a step whose function is one of
+// `function_of(1)`, `function_of(2)`, ...; 0 for others.
+int64_t ElementBytes(executor::StepFunction function,
+                     executor::StepFunction (*function_of)(int64_t bytes)) {
+  for (const int64_t bytes : {1, 2, 4, 8}) {
+    if (function == function_of(bytes)) return bytes;
+  }
+  return 0;
+}
+
+// `x` and `y`, as numbers of that many bytes, which tensors of all types are.
+std::string Words(int64_t bytes, int64_t base) {
+  return absl::StrCat("  typedef uint", 8 * bytes,
+                      "_t Word __attribute__((may_alias));\n"
+                      "  const Word* const x = reinterpret_cast<const "
+                      "Word*>(@0@) + ",
+                      base,
+                      ";\n  Word* const y = reinterpret_cast<Word*>(@1@);\n");
+}
+
+std::string MoveText(const MoveParams& p, int64_t bytes) {
+  std::string text = absl::StrCat(
+      Words(bytes, p.base),
+      "  for (int64_t item = begin; item < end; ++item) {\n"
+      "    const int64_t first = item % ",
+      p.items_of_plane, " * ", p.rows_of_item,
+      ";\n    const int64_t limit = first + ", p.rows_of_item,
+      ";\n    const int64_t last = limit < ", p.rows, " ? limit : ", p.rows,
+      ";\n    [[maybe_unused]] int64_t rest = item / ", p.items_of_plane,
+      ";\n    const Word* from = x;\n    Word* to = y;\n");
+  for (size_t d = p.num_outer; d-- > 0;) {
+    absl::StrAppend(&text, "    from += rest % ", p.dims[d], " * ", p.from[d],
+                    ";\n    to += rest % ", p.dims[d], " * ", p.to[d],
+                    ";\n    rest /= ", p.dims[d], ";\n");
+  }
+  if (p.column_from == 1 || p.column_from == 0) {
+    absl::StrAppend(&text,
+                    "    for (int64_t r = first; r < last; ++r) {\n"
+                    "      Word* const row = to + r * ",
+                    p.row_to, ";\n");
+    if (p.column_from == 1) {
+      absl::StrAppend(&text, "      __builtin_memcpy(row, from + r * ",
+                      p.row_from, ", ", p.columns * bytes, ");\n");
+    } else {
+      absl::StrAppend(&text, "      const Word value = from[r * ", p.row_from,
+                      "];\n      for (int64_t c = 0; c < ", p.columns,
+                      "; ++c) row[c] = value;\n");
+    }
+    return absl::StrCat(text, "    }\n  }\n");
+  }
+  absl::StrAppend(
+      &text, "    for (int64_t r0 = first; r0 < last; r0 += ", kTile,
+      ") {\n      const int64_t r1 = last < r0 + ", kTile, " ? last : r0 + ",
+      kTile, ";\n      for (int64_t c0 = 0; c0 < ", p.columns,
+      "; c0 += ", kTile, ") {\n        const int64_t c1 = ", p.columns,
+      " < c0 + ", kTile, " ? ", p.columns, " : c0 + ", kTile,
+      ";\n        for (int64_t r = r0; r < r1; ++r) {\n"
+      "          for (int64_t c = c0; c < c1; ++c) {\n            to[r * ",
+      p.row_to, " + c] = from[r * ", p.row_from, " + c * ", p.column_from,
+      "];\n          }\n        }\n      }\n    }\n  }\n");
+  return text;
+}
+
+std::string PadText(const PadParams& p, int64_t bytes) {
+  const auto fill = [](int64_t at, int64_t count) {
+    return absl::StrCat("for (int64_t c = ", at, "; c < ", at + count,
+                        "; ++c) to[c] = value;\n");
+  };
+  std::string text = absl::StrCat(
+      Words(bytes, 0), "  const Word value = static_cast<Word>(", p.value,
+      "u);\n  const int64_t limit = end * ", p.rows_of_item,
+      ";\n  const int64_t last = limit < ", p.rows, " ? limit : ", p.rows,
+      ";\n  for (int64_t row = begin * ", p.rows_of_item,
+      "; row < last; ++row) {\n    [[maybe_unused]] int64_t rest = row;\n"
+      "    int64_t from = 0;\n    bool is_inside = true;\n");
+  int64_t step = 1;
+  for (size_t d = p.num_outer; d-- > 0;) {
+    absl::StrAppend(&text, "    const int64_t i", d, " = rest % ", p.dims[d],
+                    " - ", p.before[d], ";\n    rest /= ", p.dims[d],
+                    ";\n    is_inside &= i", d, " >= 0 && i", d, " < ",
+                    p.extents[d], ";\n    from += i", d, " * ", step, ";\n");
+    step *= p.extents[d];
+  }
+  absl::StrAppend(&text, "    Word* const to = y + row * ", p.width(),
+                  ";\n    if (!is_inside) {\n      ", fill(0, p.width()),
+                  "      continue;\n    }\n");
+  if (p.left > 0) absl::StrAppend(&text, "    ", fill(0, p.left));
+  absl::StrAppend(&text, "    __builtin_memcpy(to + ", p.left, ", x + from * ",
+                  p.columns, ", ", p.columns * bytes, ");\n");
+  if (p.right > 0) {
+    absl::StrAppend(&text, "    ", fill(p.left + p.columns, p.right));
+  }
+  return absl::StrCat(text, "  }\n");
+}
+
+std::string ConcatenateText(const ConcatenateParams& p) {
+  std::string text = absl::StrCat(
+      "  const int64_t first = begin * ", p.rows_of_item,
+      ";\n  const int64_t limit = end * ", p.rows_of_item,
+      ";\n  const int64_t last = limit < ", p.rows, " ? limit : ", p.rows,
+      ";\n  char* const y = reinterpret_cast<char*>(@", p.bytes.size(),
+      "@);\n");
+  size_t offset = 0;
+  for (size_t k = 0; k < p.bytes.size(); ++k) {
+    absl::StrAppend(&text, "  for (int64_t r = first; r < last; ++r) {\n",
+                    "    __builtin_memcpy(y + r * ", p.row_bytes, " + ", offset,
+                    ",\n        reinterpret_cast<const char*>(@", k,
+                    "@) + r * ", p.bytes[k], ", ", p.bytes[k], ");\n  }\n");
+    offset += p.bytes[k];
+  }
+  return text;
+}
+
 }  // namespace
+
+std::optional<StepSource> RearrangeStepSource(const executor::Step& step) {
+  StepSource source;
+  source.items = step.items;
+  if (const int64_t move = ElementBytes(step.function, MoveOf); move > 0) {
+    source.statements =
+        MoveText(*static_cast<const MoveParams*>(step.params), move);
+  } else if (const int64_t pad = ElementBytes(step.function, PadOf); pad > 0) {
+    source.statements =
+        PadText(*static_cast<const PadParams*>(step.params), pad);
+  } else if (step.function == Concatenate) {
+    source.statements =
+        ConcatenateText(*static_cast<const ConcatenateParams*>(step.params));
+  } else {
+    return std::nullopt;
+  }
+  return source;
+}
 
 std::optional<KernelChoice> RearrangeStep(const Graph& graph,
                                           const Rearrangement& move, int x,
@@ -182,6 +383,63 @@ std::optional<KernelChoice> RearrangeStep(const Graph& graph,
   choice.inputs = {x};
   choice.outputs = {y};
   choice.cost_ns = static_cast<double>(2 * result.bytes()) / kBytesPerNs;
+  choice.params = std::move(params);
+  return choice;
+}
+
+std::optional<KernelChoice> PadStep(const GraphNode& node, const Graph& graph) {
+  if (node.op_name() != "nn.pad" || node.inputs.size() != 2 ||
+      node.outputs.size() != 1) {
+    return std::nullopt;
+  }
+  const auto tensor = [&graph](int t) -> const GraphTensor& {
+    return graph.tensors[static_cast<size_t>(t)];
+  };
+  const GraphTensor& x = tensor(node.inputs[0]);
+  const GraphTensor& value = tensor(node.inputs[1]);
+  const GraphTensor& y = tensor(node.outputs[0]);
+  const auto* attrs = node.call->attrs_as<relay::PadAttrs>();
+  const int64_t bytes = x.dtype.bytes();
+  if (attrs == nullptr || attrs->pad_mode != "constant" ||
+      !value.constant.has_value() || value.num_elements() != 1 ||
+      value.dtype != x.dtype || y.dtype != x.dtype || PadOf(bytes) == nullptr ||
+      x.num_elements() == 0 || x.shape.size() > kMaxOuter ||
+      attrs->pad_width.size() != x.shape.size()) {
+    return std::nullopt;
+  }
+  auto params = std::make_shared<PadParams>();
+  PadParams& p = *params;
+  std::memcpy(&p.value, value.constant->data(), static_cast<size_t>(bytes));
+  // The row is the last axis that is padded, with those behind it.
+  size_t axis = x.shape.size();
+  p.columns = 1;
+  while (axis > 0) {
+    const std::vector<int64_t>& pads = attrs->pad_width[--axis];
+    if (pads.size() != 2 || pads[0] < 0 || pads[1] < 0) return std::nullopt;
+    const int64_t inner = p.columns;
+    p.columns *= x.shape[axis];
+    p.left = pads[0] * inner;
+    p.right = pads[1] * inner;
+    if (p.left + p.right > 0) break;
+  }
+  if (p.left + p.right == 0) return std::nullopt;
+  for (size_t d = 0; d < axis; ++d) {
+    const std::vector<int64_t>& pads = attrs->pad_width[d];
+    if (pads.size() != 2 || pads[0] < 0 || pads[1] < 0) return std::nullopt;
+    p.dims[d] = y.shape[d];
+    p.before[d] = pads[0];
+    p.extents[d] = x.shape[d];
+    p.rows *= y.shape[d];
+  }
+  p.num_outer = axis;
+  p.rows_of_item = std::max<int64_t>(1, kItemElements / p.width());
+  KernelChoice choice;
+  choice.function = PadOf(bytes);
+  choice.items = (p.rows + p.rows_of_item - 1) / p.rows_of_item;
+  choice.kernel = "pad.rows";
+  choice.inputs = {node.inputs[0]};
+  choice.outputs = node.outputs;
+  choice.cost_ns = static_cast<double>(x.bytes() + y.bytes()) / kBytesPerNs;
   choice.params = std::move(params);
   return choice;
 }

@@ -11,6 +11,8 @@
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/rearrangement.h"
+#include "baton/backend/cpu/step_source.h"
+#include "baton/runtime/executor/plan.h"
 
 namespace baton::cpu {
 
@@ -19,6 +21,12 @@ namespace baton::cpu {
 std::optional<KernelChoice> RearrangeStep(const Graph& graph,
                                           const Rearrangement& move, int x,
                                           int y);
+
+// The step of a padding with a constant; nullopt for other calls.
+std::optional<KernelChoice> PadStep(const GraphNode& node, const Graph& graph);
+
+// The C++ source of these steps; nullopt for others.
+std::optional<StepSource> RearrangeStepSource(const executor::Step& step);
 
 // The step of a concatenation; nullopt for other calls.
 std::optional<KernelChoice> ConcatenateStep(const GraphNode& node,

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "baton/base/align.h"
+
 namespace baton::executor {
 
 // The alignment of the arena and of the values in it, in bytes. Constants, inputs
@@ -136,7 +138,7 @@ struct Plan {
 };
 
 inline int64_t AlignUp(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return baton::AlignUp(bytes, kAlignment);
 }
 
 }  // namespace baton::executor

@@ -71,8 +71,7 @@ PlanRunner::PlanRunner(const Plan& plan) : plan_(plan) {
   if (plan.arena_bytes > 0) {
     const bool is_large = plan.arena_bytes >= 2 * kHugePageBytes;
     const int64_t alignment = is_large ? kHugePageBytes : kAlignment;
-    const int64_t bytes =
-        (plan.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    const int64_t bytes = AlignUp(plan.arena_bytes);
     void* memory = nullptr;
     if (posix_memalign(&memory, static_cast<size_t>(alignment),
                        static_cast<size_t>(bytes)) == 0) {

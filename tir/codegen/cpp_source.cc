@@ -1638,15 +1638,17 @@ absl::StatusOr<CppSource> WriteCppSource(
   FlatHashMap<std::string, DType> vectors;
   std::string definitions;
   bool uses_math = options.prelude_uses_math;
+  const auto is_too_long = [&options](const std::string& text) {
+    return static_cast<int64_t>(text.size()) > options.max_text_bytes;
+  };
+  const absl::Status too_long = absl::ResourceExhaustedError(absl::StrCat(
+      "the C++ source has more than ", options.max_text_bytes, " bytes"));
   for (const CppFunction& function : functions) {
     FunctionWriter writer(function, options, symbols, problems);
     absl::StrAppend(&definitions, "\n", writer.Write(vectors));
     uses_math |= writer.uses_math();
     source.functions.push_back(std::move(writer).emitted());
-    if (static_cast<int64_t>(definitions.size()) > options.max_text_bytes) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "the C++ source has more than ", options.max_text_bytes, " bytes"));
-    }
+    if (is_too_long(definitions)) return too_long;
   }
   BATON_RETURN_IF_ERROR(problems.ToStatus());
 
@@ -1674,6 +1676,7 @@ absl::StatusOr<CppSource> WriteCppSource(
   if (options.line_table) {
     source.text = WithOwnLines(source.text, options.source_name);
   }
+  if (is_too_long(source.text)) return too_long;
   return source;
 }
 

@@ -60,7 +60,7 @@ struct CppSourceOptions {
   // `source_name` is the name of the file that the source is written to.
   bool line_table = false;
   std::string source_name;
-  // Longer text is refused.
+  // A longer source is refused, with all text above.
   int64_t max_text_bytes = int64_t{64} << 20;
 };
 

@@ -244,6 +244,20 @@ TEST(CppSourceTest, HasALineTable) {
   }
 }
 
+// Kernels and steps that the caller adds count, too.
+TEST(CppSourceTest, RefusesALongText) {
+  CppSourceOptions options;
+  options.name_space = "a";
+  const size_t bytes = WriteCppSource({}, options)->text.size();
+  options.max_text_bytes = static_cast<int64_t>(bytes) + 1000;
+  options.tail = std::string(1000, ' ');
+  EXPECT_TRUE(WriteCppSource({}, options).ok());
+  options.prelude = " ";
+  EXPECT_EQ(
+      WriteCppSource({}, options).status().message(),
+      absl::StrCat("the C++ source has more than ", bytes + 1000, " bytes"));
+}
+
 TEST(CppNamesTest, MakesIdentifiers) {
   EXPECT_EQ(CppIdentifier("conv1/out:0"), "conv1_out_0");
   EXPECT_EQ(CppIdentifier("1x"), "_1x");

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/align.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 
@@ -69,11 +70,6 @@ class Bytes {
   }
   std::string text_;
 };
-
-uint64_t AlignUp(uint64_t bytes) {
-  constexpr uint64_t kAlignment = ElfObject::kAlignment;
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 struct SectionHeader {
   uint32_t name = 0;
@@ -146,7 +142,7 @@ absl::Status WriteElfObject(
     }
     uint64_t bytes = 0;
     for (const absl::string_view piece : constant.pieces) {
-      bytes = AlignUp(bytes) + piece.size();
+      bytes = AlignUp(bytes, ElfObject::kAlignment) + piece.size();
     }
     symbols.Add32(symbol_names.AddName(constant.symbol));
     symbols.Add8(kGlobalObject);
@@ -154,7 +150,7 @@ absl::Status WriteElfObject(
     symbols.Add16(kConstantsSection);
     symbols.Add64(constants_bytes);
     symbols.Add64(bytes);
-    constants_bytes = AlignUp(constants_bytes + bytes);
+    constants_bytes = AlignUp(constants_bytes + bytes, ElfObject::kAlignment);
   }
 
   const bool is_large =
@@ -206,7 +202,7 @@ absl::Status WriteElfObject(
   BATON_RETURN_IF_ERROR(append(header.text()));
   const std::string zeros(ElfObject::kAlignment, '\0');
   const auto align = [&](uint64_t& written) {
-    const uint64_t rest = AlignUp(written) - written;
+    const uint64_t rest = AlignUp(written, ElfObject::kAlignment) - written;
     written += rest;
     return rest == 0 ? absl::OkStatus()
                      : append(absl::string_view(zeros).substr(0, rest));

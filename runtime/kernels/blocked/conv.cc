@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "baton/base/align.h"
 #include "baton/runtime/kernels/blocked/internal/conv_plan.h"
 #include "baton/runtime/kernels/blocked/internal/interleave.h"
 #include "baton/runtime/kernels/blocked/sums.h"
@@ -11,6 +12,8 @@
 namespace baton::kernels::blocked {
 namespace internal {
 namespace {
+
+constexpr int64_t kWorkspaceAlignment = 64;
 
 // True if some output reads outside of the input.
 bool Pads(const Axis& axis) {
@@ -24,10 +27,6 @@ CopyAxis CopyOf(const Axis& axis, int64_t outputs) {
   const int64_t reach = (axis.kernel - 1) * axis.dilation;
   return {.phases = std::min(axis.stride, reach + 1),
           .extent = outputs + reach / axis.stride};
-}
-
-constexpr size_t AlignUp(int64_t bytes) {
-  return static_cast<size_t>((bytes + 63) / 64 * 64);
 }
 
 // The inputs of a band fit into the second-level cache. The inputs of its tiles,
@@ -118,22 +117,30 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.items = p.batch * (plan.joins ? 1 : p.groups) * plan.row_bands *
                plan.column_bands * plan.slabs;
   if (plan.copies) {
-    plan.copy_bytes = AlignUp(channels * plan.copy_h.phases *
-                              plan.copy_h.extent * plan.copy_w.phases *
-                              plan.copy_w.extent * int64_t{sizeof(float)});
+    plan.copy_bytes = AlignUp(
+        static_cast<size_t>(channels * plan.copy_h.phases * plan.copy_h.extent *
+                            plan.copy_w.phases * plan.copy_w.extent *
+                            int64_t{sizeof(float)}),
+        kWorkspaceAlignment);
   }
   const int64_t elements = plan.rows * plan.columns * kBlocksOfSlab * kBlock;
   if (plan.joins) {
     // Blocks are stored as a whole, also the last one of the last group.
     plan.joined_step = (BlocksOf(p.groups * p.out_channels) + 1) * kBlock;
-    plan.joined_bytes = AlignUp(plan.rows * plan.columns * plan.joined_step *
-                                int64_t{sizeof(float)});
+    plan.joined_bytes =
+        AlignUp(static_cast<size_t>(plan.rows * plan.columns *
+                                    plan.joined_step * int64_t{sizeof(float)}),
+                kWorkspaceAlignment);
   }
   if (plan.chunks > 1) {
-    plan.sum_bytes = AlignUp(elements * int64_t{sizeof(float)});
+    plan.sum_bytes =
+        AlignUp(static_cast<size_t>(elements * int64_t{sizeof(float)}),
+                kWorkspaceAlignment);
   }
   if (plan.in_double) {
-    plan.double_bytes = AlignUp(elements * int64_t{sizeof(double)});
+    plan.double_bytes =
+        AlignUp(static_cast<size_t>(elements * int64_t{sizeof(double)}),
+                kWorkspaceAlignment);
   }
   return plan;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "baton/base/align.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/internal/interleave.h"
 #include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
@@ -16,9 +17,7 @@ namespace baton::kernels::blocked {
 namespace internal {
 namespace {
 
-constexpr size_t AlignUp(int64_t bytes) {
-  return static_cast<size_t>((bytes + 63) / 64 * 64);
-}
+constexpr int64_t kWorkspaceAlignment = 64;
 
 constexpr int64_t kBandBytes = int64_t{256} << 10;
 constexpr int64_t kBandRows = 168;
@@ -54,11 +53,17 @@ MatmulPlan MakeMatmulPlan(const MatmulParams& params) {
   plan.bands = plan.rows == 0 ? 0 : (p.m + plan.rows - 1) / plan.rows;
   plan.items = plan.bands * plan.slabs;
   if (p.m > 1)
-    plan.copy_bytes = AlignUp(plan.rows * p.k * int64_t{sizeof(float)});
+    plan.copy_bytes =
+        AlignUp(static_cast<size_t>(plan.rows * p.k * int64_t{sizeof(float)}),
+                kWorkspaceAlignment);
   const int64_t elements = plan.rows * plan.blocks_of_slab * kBlock;
-  plan.sum_bytes = AlignUp(elements * int64_t{sizeof(float)});
+  plan.sum_bytes =
+      AlignUp(static_cast<size_t>(elements * int64_t{sizeof(float)}),
+              kWorkspaceAlignment);
   if (plan.in_double) {
-    plan.double_bytes = AlignUp(elements * int64_t{sizeof(double)});
+    plan.double_bytes =
+        AlignUp(static_cast<size_t>(elements * int64_t{sizeof(double)}),
+                kWorkspaceAlignment);
   }
   return plan;
 }

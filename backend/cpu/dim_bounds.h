@@ -1,0 +1,39 @@
+// Bounds of symbolic dimensions, as in `batch=1..64,length=128`.
+
+#ifndef BATON_BACKEND_CPU_DIM_BOUNDS_H_
+#define BATON_BACKEND_CPU_DIM_BOUNDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/ir/type.h"
+
+namespace baton {
+
+// The sizes that a symbolic dimension may have.
+struct DimBound {
+  std::string name;
+  int64_t least = 1;
+  int64_t most = 1;
+};
+
+// Parses `batch=1..64,length=128`.
+absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text);
+
+// The name of a dimension; empty if it has none.
+std::string DimName(const Dim& dim);
+
+// A typed module, typed anew, in which the dimensions of the inputs of `function`
+// that `bounds` names are `sizes`.
+absl::StatusOr<IRModule> BindDims(const IRModule& module,
+                                  const std::string& function,
+                                  const std::vector<DimBound>& bounds,
+                                  const std::vector<int64_t>& sizes);
+
+}  // namespace baton
+
+#endif  // BATON_BACKEND_CPU_DIM_BOUNDS_H_
