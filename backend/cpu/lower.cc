@@ -307,8 +307,9 @@ class Lowering {
       BATON_RETURN_IF_ERROR(AddPlanarStep(*std::move(step), {number}));
       return true;
     }
-    if (options_.only_sources) return false;
-    if (auto take = TakeOf(node, graph_); take.has_value()) {
+    // Libraries have loops for takes.
+    if (auto take = options_.only_sources ? std::nullopt : TakeOf(node, graph_);
+        take.has_value()) {
       BATON_RETURN_IF_ERROR(LowerTake(number, *std::move(take)));
       return true;
     }
