@@ -1,5 +1,5 @@
 ; Made by update_llvm_math.py of sources with this SHA-256:
-; 538deed10bac79ef13b0b14a5fcf11f836ac0eb5a8965ccf162078327f375ff8
+; 00ec4de810db3fb5101a2b1eb206fbc689aee0cc9e99d4d9d4b0a86a4d01b416
 define internal float @baton.exp.f32(float %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt float %x, -1.050000e+02
@@ -751,19 +751,22 @@ cond.true.i:
   %sub.i.i9.i = fsub float %add.i.i8.i, %32
   %33 = call float @llvm.copysign.f32(float %sub.i.i9.i, float %mul.i.i)
   %34 = call float @llvm.fabs.f32(float %mul.i.i)
-  %cmp.i13.i.i = fcmp olt float %34, 0x4160000000000000
-  %cond.i14.i.i = select i1 %cmp.i13.i.i, float %33, float %mul.i.i
-  %cmp.i10.i = fcmp une float %cond.i14.i.i, %mul.i.i
+  %cmp.i22.i.i = fcmp olt float %34, 0x4160000000000000
+  %cond.i23.i.i = select i1 %cmp.i22.i.i, float %33, float %mul.i.i
+  %cmp.i10.i = fcmp une float %cond.i23.i.i, %mul.i.i
   %cmp3.i.i = fcmp olt float %x, 0.000000e+00
   %fneg.i.i = fneg float %mul3.i.i.i.i.i.i
   %35 = and i1 %cmp3.i.i, %cmp.i10.i
   %cond7.i.i = select i1 %35, float %fneg.i.i, float %mul3.i.i.i.i.i.i
+  %cmp8.i.i = fcmp oeq float %y, 2.000000e+00
+  %mul10.i.i = fmul float %x, %x
+  %cond13.i.i = select i1 %cmp8.i.i, float %mul10.i.i, float %cond7.i.i
   br label %_ZN4math8AnyPowerEff.exit
 cond.false.i:
   %36 = call float @powf(float %x, float %y) #1000
   br label %_ZN4math8AnyPowerEff.exit
 _ZN4math8AnyPowerEff.exit:
-  %cond.i = phi float [ %cond7.i.i, %cond.true.i ], [ %36, %cond.false.i ]
+  %cond.i = phi float [ %cond13.i.i, %cond.true.i ], [ %36, %cond.false.i ]
   ret float %cond.i
 }
 define internal double @baton.exp.f64(double %x) alwaysinline #0 {
@@ -1614,18 +1617,21 @@ cond.true.i:
   %sub.i.i9.i = fsub double %add.i.i8.i, %46
   %47 = call double @llvm.copysign.f64(double %sub.i.i9.i, double %mul.i.i)
   %48 = call double @llvm.fabs.f64(double %mul.i.i)
-  %cmp.i13.i.i = fcmp olt double %48, 0x4330000000000000
-  %cond.i14.i.i = select i1 %cmp.i13.i.i, double %47, double %mul.i.i
-  %cmp.i10.i = fcmp une double %cond.i14.i.i, %mul.i.i
+  %cmp.i22.i.i = fcmp olt double %48, 0x4330000000000000
+  %cond.i23.i.i = select i1 %cmp.i22.i.i, double %47, double %mul.i.i
+  %cmp.i10.i = fcmp une double %cond.i23.i.i, %mul.i.i
   %cmp3.i.i = fcmp olt double %x, 0.000000e+00
   %fneg.i.i = fneg double %mul3.i.i.i.i.i.i
   %49 = and i1 %cmp3.i.i, %cmp.i10.i
   %cond7.i.i = select i1 %49, double %fneg.i.i, double %mul3.i.i.i.i.i.i
+  %cmp8.i.i = fcmp oeq double %y, 2.000000e+00
+  %mul10.i.i = fmul double %x, %x
+  %cond13.i.i = select i1 %cmp8.i.i, double %mul10.i.i, double %cond7.i.i
   br label %_ZN4math8AnyPowerEdd.exit
 cond.false.i:
   %50 = call double @pow(double %x, double %y) #1000
   br label %_ZN4math8AnyPowerEdd.exit
 _ZN4math8AnyPowerEdd.exit:
-  %cond.i = phi double [ %cond7.i.i, %cond.true.i ], [ %50, %cond.false.i ]
+  %cond.i = phi double [ %cond13.i.i, %cond.true.i ], [ %50, %cond.false.i ]
   ret double %cond.i
 }
