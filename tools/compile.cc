@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
-#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,14 +15,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/dim_bounds.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/base/tensor_difference.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
@@ -39,7 +40,9 @@
 #include "baton/tools/flag_pairs.h"
 #include "baton/tools/input.h"
 #include "baton/tools/library_model.h"
+#include "baton/tools/loops_check.h"
 #include "baton/tools/module_source.h"
+#include "baton/tools/plan_values.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/tensor_files.h"
@@ -50,7 +53,7 @@ namespace baton {
 namespace {
 
 absl::StatusOr<std::vector<tir::CppIsa>> ParseIsas(
-    const CompileOptions& options) {
+    const LibraryOptions& options) {
   const bool is_arm = options.target == "aarch64";
   std::string text = options.isas;
   if (text.empty()) text = is_arm ? "neon" : "avx512,avx2,sse2";
@@ -80,77 +83,42 @@ absl::StatusOr<std::vector<tir::CppIsa>> ParseIsas(
   return isas;
 }
 
-// A dimension that --dims gives: a number, or bounds.
-struct DimRange {
-  int64_t low = 1;
-  int64_t high = 1;
-  bool is_bound = false;  // each run chooses
-};
-
-absl::StatusOr<std::map<std::string, DimRange>> ParseDims(
-    const std::string& text) {
-  BATON_ASSIGN_OR_RETURN(const auto pairs,
-                         ParseFlagPairs("dims", "NAME=N", text));
-  std::map<std::string, DimRange> dims;
-  for (const auto& [name, value] : pairs) {
-    DimRange range;
-    const size_t dots = value.find("..");
-    range.is_bound = dots != std::string::npos;
-    const std::string low = value.substr(0, dots);
-    const std::string high = range.is_bound ? value.substr(dots + 2) : low;
-    if (!absl::SimpleAtoi(low, &range.low) ||
-        !absl::SimpleAtoi(high, &range.high) || range.low < 1 ||
-        range.high < range.low) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--dims: ", name, "=", value,
-                       " is no positive number, and no bounds such as 1..8"));
-    }
-    if (!dims.emplace(name, range).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--dims: ", name, " has two values"));
-    }
-  }
-  return dims;
+absl::StatusOr<std::vector<DimBound>> ParseDims(const std::string& text) {
+  absl::StatusOr<std::vector<DimBound>> bounds = ParseDimBounds(text);
+  if (bounds.ok()) return bounds;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--dims: ", bounds.status().message()));
 }
 
-// The module with its symbolic dimensions replaced by numbers.
-absl::StatusOr<IRModule> WithDims(const IRModule& module,
-                                  const std::map<std::string, int64_t>& dims) {
-  const Function main = module.Find<Function>("main");
-  std::map<std::string, std::vector<int64_t>> shapes;
-  std::map<std::string, bool> used;
+// An error if a dimension of an input of a typed module has no bounds, or bounds
+// have no dimension.
+absl::Status CheckDims(const IRModule& module,
+                       const std::vector<DimBound>& bounds) {
+  std::vector<bool> is_used(bounds.size(), false);
   std::vector<std::string> open;
-  for (const Var& param : main->params()) {
-    const auto* type = param->annotation().As<TensorTypeNode>();
-    if (type == nullptr || type->is_static()) continue;
-    std::vector<int64_t> shape;
+  for (const Var& param : module.Find<Function>("main")->params()) {
+    const TensorTypeNode* const type = param->tensor_type();
+    if (type == nullptr) continue;
     for (const Dim& dim : type->shape()) {
-      if (dim.is_const()) {
-        shape.push_back(dim.value());
+      if (dim.is_const()) continue;
+      std::string name = DimName(dim);
+      const auto found = std::find_if(
+          bounds.begin(), bounds.end(),
+          [&name](const DimBound& bound) { return bound.name == name; });
+      if (found != bounds.end()) {
+        is_used[static_cast<size_t>(found - bounds.begin())] = true;
         continue;
       }
-      const std::string name =
-          dim.is_symbolic() && dim.expr()->is_var() ? dim.expr()->name() : "";
-      const auto found = dims.find(name);
-      if (found == dims.end()) {
-        shape.push_back(-1);
-        const std::string described =
-            name.empty() ? absl::StrCat("a dimension of ", param->name())
-                         : name;
-        if (std::find(open.begin(), open.end(), described) == open.end()) {
-          open.push_back(described);
-        }
-        continue;
+      if (name.empty()) name = absl::StrCat("a dimension of ", param->name());
+      if (std::find(open.begin(), open.end(), name) == open.end()) {
+        open.push_back(std::move(name));
       }
-      used[name] = true;
-      shape.push_back(found->second);
     }
-    shapes[param->name()] = std::move(shape);
   }
-  for (const auto& [name, value] : dims) {
-    if (used.count(name) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--dims: no input of the model has a dimension ", name));
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (!is_used[i]) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--dims: no input of the model has a dimension ", bounds[i].name));
     }
   }
   if (!open.empty()) {
@@ -158,31 +126,31 @@ absl::StatusOr<IRModule> WithDims(const IRModule& module,
         "the model leaves dimensions open: ", absl::StrJoin(open, ", "),
         "; give them with --dims=NAME=N or --input_shapes"));
   }
-  if (shapes.empty()) return module;
-  return WithInputShapes(module, shapes);
+  return absl::OkStatus();
 }
 
 // A module for each choice of dimensions.
 struct Variant {
-  std::vector<int64_t> dims;  // of the bounds
+  std::vector<int64_t> dims;  // of the bounds that leave a choice
   IRModule module;            // as it was read
 };
 struct Variants {
-  std::vector<CompileModelOptions::Bound> bounds;
+  std::vector<DimBound> bounds;   // those that leave a choice
   std::vector<Variant> variants;  // the last bound varies fastest
 };
 
-absl::StatusOr<Variants> MakeVariants(const IRModule& module,
+absl::StatusOr<Variants> MakeVariants(const IRModule& read,
                                       const std::string& text) {
   // Each has steps of its own.
   constexpr int64_t kMaxVariants = 64;
-  BATON_ASSIGN_OR_RETURN(const auto ranges, ParseDims(text));
+  BATON_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds, ParseDims(text));
+  BATON_ASSIGN_OR_RETURN(const IRModule module, InferTypes(read));
   Variants result;
   int64_t count = 1;
-  for (const auto& [name, range] : ranges) {
-    if (!range.is_bound) continue;
-    result.bounds.push_back({name, range.low, range.high});
-    const int64_t values = range.high - range.low + 1;
+  for (const DimBound& bound : bounds) {
+    if (bound.least == bound.most) continue;
+    result.bounds.push_back(bound);
+    const int64_t values = bound.most - bound.least + 1;
     if (values > kMaxVariants || count * values > kMaxVariants) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--dims=", text, ": bounds have more than ", kMaxVariants,
@@ -190,29 +158,27 @@ absl::StatusOr<Variants> MakeVariants(const IRModule& module,
     }
     count *= values;
   }
+  BATON_RETURN_IF_ERROR(CheckDims(module, bounds));
   for (int64_t k = 0; k < count; ++k) {
     Variant variant;
-    variant.dims.resize(result.bounds.size());
+    std::vector<int64_t> sizes(bounds.size());
     int64_t rest = k;
-    for (size_t i = result.bounds.size(); i-- > 0;) {
-      const CompileModelOptions::Bound& bound = result.bounds[i];
-      const int64_t values = bound.high - bound.low + 1;
-      variant.dims[i] = bound.low + rest % values;
+    for (size_t i = bounds.size(); i-- > 0;) {
+      const int64_t values = bounds[i].most - bounds[i].least + 1;
+      sizes[i] = bounds[i].least + rest % values;
       rest /= values;
     }
-    std::map<std::string, int64_t> dims;
-    for (const auto& [name, range] : ranges) dims[name] = range.low;
-    for (size_t i = 0; i < result.bounds.size(); ++i) {
-      dims[result.bounds[i].name] = variant.dims[i];
+    for (size_t i = 0; i < bounds.size(); ++i) {
+      if (bounds[i].least != bounds[i].most) variant.dims.push_back(sizes[i]);
     }
-    BATON_ASSIGN_OR_RETURN(variant.module, WithDims(module, dims));
-    BATON_ASSIGN_OR_RETURN(variant.module, InferTypes(variant.module));
+    BATON_ASSIGN_OR_RETURN(variant.module,
+                           BindDims(module, "main", bounds, sizes));
     result.variants.push_back(std::move(variant));
   }
   return result;
 }
 
-absl::StatusOr<IRModule> ReadModule(const CompileOptions& options) {
+absl::StatusOr<IRModule> ReadModule(const LibraryOptions& options) {
   BATON_ASSIGN_OR_RETURN(ModuleSource source,
                          OpenModule(options.model, std::cin));
   source.input_shapes = options.input_shapes;
@@ -231,13 +197,32 @@ absl::StatusOr<IRModule> ReadModule(const CompileOptions& options) {
   return module;
 }
 
+absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
+                                          const LibraryOptions& options) {
+  RunOptions run;
+  run.passes = passes;
+  run.config = options.config;
+  run.check_values = options.check_values;
+  run.seed = options.seed;
+  return Prepare(std::move(run));
+}
+
 absl::StatusOr<IRModule> RunPasses(const IRModule& module,
                                    const std::string& passes,
-                                   const CompileOptions& options) {
+                                   const LibraryOptions& options,
+                                   std::ostream& out) {
   if (passes.empty()) return module;
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
-                         Prepare({.passes = passes, .config = options.config}));
-  const PassContext context(prepared.context);
+                         PreparePasses(passes, options));
+  BATON_ASSIGN_OR_RETURN(
+      const CheckingInstruments checks,
+      MakeCheckingInstruments(prepared,
+                              [&out](absl::string_view line) { out << line; }));
+  PassContextOptions settings = prepared.context;
+  settings.instruments.insert(settings.instruments.end(),
+                              checks.instruments.begin(),
+                              checks.instruments.end());
+  const PassContext context(settings);
   BATON_ASSIGN_OR_RETURN(const Pass pipeline,
                          CompletePipeline(prepared, module));
   BATON_ASSIGN_OR_RETURN(const IRModule result,
@@ -263,7 +248,7 @@ absl::StatusOr<std::string> ObjectText(const tir::ElfObject& object) {
 absl::StatusOr<TestCase> MakeCase(const IRModule& module,
                                   std::vector<int64_t> dims,
                                   const CompileModelOptions& model,
-                                  const CompileOptions& options) {
+                                  const LibraryOptions& options) {
   const Function main = module.Find<Function>("main");
   BATON_ASSIGN_OR_RETURN(
       std::vector<Value> values,
@@ -299,9 +284,24 @@ absl::StatusOr<TestCase> MakeCase(const IRModule& module,
   return TestCase{std::move(dims), std::move(inputs), std::move(outputs)};
 }
 
+// Runs the executor's plan, whose steps and results must be the evaluator's.
+absl::Status AddPlanValues(const IRModule& module, int max_parts,
+                           TestCase& test_case) {
+  BATON_ASSIGN_OR_RETURN(PlanValues values,
+                         RunPlan(module, test_case.inputs, max_parts));
+  for (size_t i = 0; i < test_case.outputs.size(); ++i) {
+    if (!HaveSameElements(values.outputs[i], test_case.outputs[i])) {
+      return absl::InternalError(absl::StrCat(
+          "output ", i, " of the executor differs from the evaluator's"));
+    }
+  }
+  test_case.operands = std::move(values.operands);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status Compile(const CompileOptions& options, std::ostream& out) {
+absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
   CompileModelOptions model;
   model.name = options.name.empty() ? BaseName(options.model) : options.name;
   if (tir::CppIdentifier(model.name) != model.name) {
@@ -320,6 +320,10 @@ absl::Status Compile(const CompileOptions& options, std::ostream& out) {
   model.threads = options.threads;
   model.profile = options.profile;
   model.line_table = options.line_table;
+  model.check_values = options.check_values;
+  BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
+                         PreparePasses("tir.lower", options));
+  model.lowering = prepared.context;
   BATON_ASSIGN_OR_RETURN(const IRModule read, ReadModule(options));
   BATON_ASSIGN_OR_RETURN(const Variants variants,
                          MakeVariants(read, options.dims));
@@ -330,29 +334,47 @@ absl::Status Compile(const CompileOptions& options, std::ostream& out) {
   model.bounds = variants.bounds;
   std::vector<IRModule> lowered;
   std::vector<TestCase> cases;
+  std::vector<size_t> case_variants;
   for (size_t k = 0; k < variants.variants.size(); ++k) {
     const Variant& variant = variants.variants[k];
-    BATON_ASSIGN_OR_RETURN(const IRModule passed,
-                           RunPasses(variant.module, options.passes, options));
+    BATON_ASSIGN_OR_RETURN(
+        const IRModule passed,
+        RunPasses(variant.module, options.passes, options, out));
     // Loops of the user's own passes are taken as they are.
     const std::string lowering =
-        HasLoops(passed) ? absl::StrCat("FuseOps,LowerToTir,", kLoopLowering)
-                         : "cpu";
+        HasLoops(passed) ? "FuseOps,LowerToTir,tir.lower" : "cpu";
     BATON_ASSIGN_OR_RETURN(IRModule plain,
-                           RunPasses(passed, lowering, options));
-    lowered.push_back(std::move(plain));
+                           RunPasses(passed, lowering, options, out));
+    lowered.push_back(plain);
     // The least, the greatest and middle values of the bounds.
     const size_t last = variants.variants.size() - 1;
-    if (!options.test || (k != 0 && k != last && k != last / 2)) continue;
+    if (!options.test && !options.check_values) continue;
+    if (k != 0 && k != last && k != last / 2) continue;
     BATON_ASSIGN_OR_RETURN(TestCase test_case,
                            MakeCase(passed, variant.dims, model, options));
+    if (options.check_values && !HasLoops(plain)) {
+      BATON_RETURN_IF_ERROR(AddPlanValues(plain, MaxParts(model), test_case));
+    }
     cases.push_back(std::move(test_case));
+    case_variants.push_back(k);
+  }
+  if (options.check_values) {
+    model.check =
+        std::make_shared<LoopsCheck>(static_cast<uint32_t>(options.seed));
   }
   BATON_ASSIGN_OR_RETURN(CompiledModel compiled, CompileModel(lowered, model));
+  if (model.check != nullptr) {
+    for (const std::string& note : model.check->notes()) {
+      out << "--check_values: " << note << "\n";
+    }
+  }
+  for (size_t i = 0; i < cases.size(); ++i) {
+    cases[i].first_step = compiled.variants[case_variants[i]];
+  }
   BATON_ASSIGN_OR_RETURN(std::string weights, ObjectText(compiled.weights));
   compiled.files.push_back({model.name + "_weights.o", std::move(weights)});
   if (options.test) {
-    const CompiledTest test = MakeCompiledTest(model, cases);
+    const CompiledTest test = MakeCompiledTest(model, compiled.steps, cases);
     BATON_ASSIGN_OR_RETURN(std::string data, ObjectText(test.data));
     compiled.files.push_back({model.name + "_test.cc", test.source});
     compiled.files.push_back({model.name + "_test_data.o", std::move(data)});

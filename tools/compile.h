@@ -13,7 +13,7 @@
 namespace baton {
 
 // Each field in VisitFields is a flag of the same name.
-struct CompileOptions {
+struct LibraryOptions {
   std::string model;  // a text, .baton or .onnx file
   std::string output_dir = ".";
   std::string name;       // empty: that of the model's file
@@ -29,66 +29,73 @@ struct CompileOptions {
   bool profile = false;
   bool line_table = false;
   bool test = false;
+  bool check_values = false;
   bool benchmark = false;
   int seed = 0;
 
   template <typename V>
   static void VisitFields(V& v) {
-    v("output_dir", &CompileOptions::output_dir,
+    v("output_dir", &LibraryOptions::output_dir,
       FlagSpec{.help = "The folder for NAME.h, NAME_ISA.cc, NAME_weights.o and "
                        "NAME.report.json.",
                .value = "FOLDER"});
-    v("name", &CompileOptions::name,
+    v("name", &LibraryOptions::name,
       FlagSpec{.help = "The name of the files; that of MODEL by default.",
                .value = "NAME"});
-    v("cpp_class", &CompileOptions::cpp_class,
+    v("cpp_class", &LibraryOptions::cpp_class,
       FlagSpec{.help = "The class, with its namespaces: acme::Silero.",
                .value = "CLASS"});
-    v("passes", &CompileOptions::passes,
+    v("passes", &LibraryOptions::passes,
       FlagSpec{.help = "Passes that run before operators become loops.",
                .value = "PIPELINE"});
-    v("config", &CompileOptions::config,
+    v("config", &LibraryOptions::config,
       FlagSpec{.help = "Settings that passes read, and limits.",
                .value = "KEY=VALUE,..."});
-    v("dims", &CompileOptions::dims,
+    v("dims", &LibraryOptions::dims,
       FlagSpec{.help = "Dimensions that the model leaves open: "
                        "batch=1,samples=512; or bounds, within which each run "
                        "chooses: batch=1..8.",
                .value = "NAME=N|LOW..HIGH,..."});
-    v("input_shapes", &CompileOptions::input_shapes,
+    v("input_shapes", &LibraryOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
                .value = "SHAPES"});
-    v("state", &CompileOptions::state,
+    v("state", &LibraryOptions::state,
       FlagSpec{.help = "Outputs that are inputs of the next run.",
                .value = "OUT:IN,..."});
-    v("isas", &CompileOptions::isas,
+    v("isas", &LibraryOptions::isas,
       FlagSpec{.help = "Sets of instructions, the first of which that the "
                        "processor has runs: avx512, avx2, sse2; neon.",
                .value = "ISA,..."});
-    v("target", &CompileOptions::target,
+    v("target", &LibraryOptions::target,
       FlagSpec{.help = "The processor.",
                .value = "x86_64|aarch64",
                .choices = {"x86_64", "aarch64"}});
-    v("threads", &CompileOptions::threads,
+    v("threads", &LibraryOptions::threads,
       FlagSpec{.help = "Adds a Run that takes the caller's threads."});
-    v("profile", &CompileOptions::profile,
+    v("profile", &LibraryOptions::profile,
       FlagSpec{.help = "Adds RunProfiled, which measures steps."});
-    v("line_table", &CompileOptions::line_table,
+    v("line_table", &LibraryOptions::line_table,
       FlagSpec{.help = "Adds NAME.model.txt: debuggers, profilers and "
                        "sanitizers name its lines."});
-    v("test", &CompileOptions::test,
+    v("test", &LibraryOptions::test,
       FlagSpec{.help =
                    "Writes NAME_test.cc and NAME_test_data.o, which compare "
                    "with the evaluator on random inputs, too."});
-    v("benchmark", &CompileOptions::benchmark,
+    v("check_values", &LibraryOptions::check_values,
+      FlagSpec{.help =
+                   "Compares values with the evaluator after each pass, at "
+                   "each step of lowering to loops, for each step of the "
+                   "executor's plan, and, with --test, for each step of the "
+                   "library. The first wrong step is named."});
+    v("benchmark", &LibraryOptions::benchmark,
       FlagSpec{.help = "Adds NAME_benchmark.cc, which measures runs."});
-    v("seed", &CompileOptions::seed,
+    v("seed", &LibraryOptions::seed,
       FlagSpec{.help = "Of the random inputs.", .value = "N"});
   }
 };
 
 // Writes the files, and says on `out` which.
-absl::Status Compile(const CompileOptions& options, std::ostream& out);
+absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out);
 
 }  // namespace baton
 

@@ -26,7 +26,7 @@ constexpr char kUsage[] =
 absl::Status Main(const std::vector<absl::string_view>& args) {
   BATON_RETURN_IF_ERROR(RegistrationErrors());
   FlagSet flags;
-  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<CompileOptions>(), "baton-compile"));
+  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<LibraryOptions>(), "baton-compile"));
   BATON_ASSIGN_OR_RETURN(
       const ParsedCommandLine line,
       ReadCommandLine(
@@ -40,10 +40,10 @@ absl::Status Main(const std::vector<absl::string_view>& args) {
     return absl::InvalidArgumentError(
         "nothing to do: give a model (see --help)");
   }
-  CompileOptions options;
+  LibraryOptions options;
   options.model = line.arguments[0];
   BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
-  return Compile(options, std::cout);
+  return CompileLibrary(options, std::cout);
 }
 
 }  // namespace

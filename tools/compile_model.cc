@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
@@ -160,6 +161,10 @@ class ModelWriter {
     result.arena_lower_bound = model_.arena_lower_bound;
     result.weight_bytes = weight_bytes_;
     result.num_steps = static_cast<int64_t>(model_.steps.size());
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      result.steps.push_back({NameOfStep(i), OriginsOfOperands(i)});
+    }
+    result.variants = model_.variants;
     return result;
   }
 
@@ -248,13 +253,15 @@ class ModelWriter {
     }
   }
 
-  // Hashes all that header, sources and object must agree on: functions, weights,
-  // places, and the steps with their operands.
+  // Hashes all that header, sources and object must agree on: functions, the
+  // sizes of weights, places, and the steps with their operands. Other weights
+  // change the object alone, which is linked to the same code.
   void MakeHash(absl::string_view functions) {
     StableHash hash(1);
     hash.AddString(functions);
-    for (const Tensor& tensor : model_.constants)
-      hash.AddString(tensor.bytes());
+    for (const Tensor& tensor : model_.constants) {
+      hash.Add(tensor.bytes().size());
+    }
     hash.AddString(definitions_);
     hash.Add(static_cast<uint64_t>(model_.arena_bytes));
     for (const LibraryStep& step : model_.steps) {
@@ -282,7 +289,7 @@ class ModelWriter {
       inputs_.push_back(
           {input_names.Unique(name), &model_.inputs[i], static_cast<int>(i)});
     }
-    for (const CompileModelOptions::Bound& bound : options_.bounds) {
+    for (const DimBound& bound : options_.bounds) {
       dims_.push_back(input_names.Unique(absl::StrCat("dim_", bound.name)));
     }
     tir::CppNames output_names;
@@ -336,9 +343,9 @@ class ModelWriter {
     }
     if (is_const) {
       for (size_t i = 0; i < options_.bounds.size(); ++i) {
-        const CompileModelOptions::Bound& bound = options_.bounds[i];
+        const DimBound& bound = options_.bounds[i];
         absl::StrAppend(&text, "    std::int64_t ", dims_[i], ";  // ",
-                        bound.low, " to ", bound.high, "\n");
+                        bound.least, " to ", bound.most, "\n");
       }
     }
     absl::StrAppend(&text, "  };\n");
@@ -464,7 +471,86 @@ class ModelWriter {
           "                   std::uint64_t (*clock)(),\n"
           "                   std::uint64_t* times) noexcept;\n");
     }
+    if (options_.check_values) {
+      absl::StrAppend(
+          &text,
+          "\n  // As Run; calls `check` with the bytes of each input of a step "
+          "before the\n  // step, and with those of its results after it.\n"
+          "  typedef void (*Check)(void* ctx, std::size_t step,\n"
+          "                        std::size_t operand, bool is_result,\n"
+          "                        const void* data, std::size_t bytes);\n  ",
+          type,
+          " RunChecked(const Inputs& inputs, const Outputs& outputs,\n"
+          "                  Check check, void* ctx) noexcept;\n");
+    }
     return text;
+  }
+
+  // `step 3, nn_softmax of nn.softmax, Softmax_12`; a step that no node of the
+  // model asks for, such as a change of layout, has the name of the step whose
+  // result it takes, too.
+  std::string NameOfStep(size_t i) const {
+    const LibraryStep& step = model_.steps[i];
+    std::string name = absl::StrCat("step ", i, ", ", step.kernel);
+    if (!step.origin.empty()) {
+      return absl::StrCat(name, " of ",
+                          absl::StrReplaceAll(step.origin, {{"\n", "; "}}));
+    }
+    for (const LibrarySlot& slot : step.slots) {
+      const int64_t writer = slot.is_result ? -1 : WriterOf(i, slot);
+      if (writer < 0) continue;
+      return absl::StrCat(name, " of the result of ",
+                          NameOfStep(static_cast<size_t>(writer)));
+    }
+    return name;
+  }
+
+  // The step before `i` that wrote to the bytes of a slot last; -1 for none.
+  int64_t WriterOf(size_t i, const LibrarySlot& slot) const {
+    for (size_t k = i; k-- > 0;) {
+      for (const LibrarySlot& other : model_.steps[k].slots) {
+        if (other.is_result && other.space == slot.space &&
+            other.index == slot.index &&
+            other.offset < slot.offset + slot.bytes &&
+            slot.offset < other.offset + other.bytes) {
+          return static_cast<int64_t>(k);
+        }
+      }
+    }
+    return -1;
+  }
+
+  std::vector<std::string> OriginsOfOperands(size_t i) const {
+    std::vector<std::string> origins;
+    for (const LibrarySlot& slot : model_.steps[i].slots) {
+      if (slot.operand < 0) continue;
+      const auto k = static_cast<size_t>(slot.operand);
+      if (origins.size() <= k) origins.resize(k + 1);
+      const int64_t writer = slot.is_result ? -1 : WriterOf(i, slot);
+      if (slot.space == LibrarySpace::kConstant) {
+        origins[k] = "the weights";
+      } else if (writer >= 0) {
+        origins[k] = absl::StrCat("the result of ",
+                                  NameOfStep(static_cast<size_t>(writer)));
+      } else {
+        origins[k] = slot.is_result ? "a result" : "an input of the model";
+      }
+    }
+    return origins;
+  }
+
+  // Calls of `check` with the inputs of step `i`, or with its results.
+  std::string ChecksOf(size_t i, bool is_result) const {
+    std::string text;
+    for (const LibrarySlot& slot : model_.steps[i].slots) {
+      if (slot.operand < 0 || slot.is_result != is_result) continue;
+      absl::StrAppend(&text, "    check(check_ctx, ", i, ", ", slot.operand,
+                      ", ", is_result ? "true" : "false", ", ",
+                      PointerTo(slot, "const unsigned char"), ", ", slot.bytes,
+                      ");\n");
+    }
+    if (text.empty()) return text;
+    return absl::StrCat("  if (check != nullptr) {\n", text, "  }\n");
   }
 
   // The parameters of the functions that run all steps.
@@ -478,7 +564,11 @@ class ModelWriter {
               "void*), void* ctx"
             : "",
         options_.profile ? ",\n         uint64_t (*clock)(), uint64_t* times"
-                         : "");
+                         : "",
+        options_.check_values ? ",\n         void (*check)(void*, size_t, "
+                                "size_t, bool, const void*, "
+                                "size_t),\n         void* check_ctx"
+                              : "");
   }
 
   // A pointer to a slot; `type` is that of an element.
@@ -613,7 +703,7 @@ class ModelWriter {
             ? absl::StrCat("arena + ", step.workspace_offset)
             : "nullptr";
     const int64_t items = ItemsOf(step);
-    std::string text;
+    std::string text = options_.check_values ? ChecksOf(i, false) : "";
     if (options_.threads && PartsOf(step) > 1) {
       absl::StrAppend(&text, "  Divide({&m, Step", i, ", ", workspace, ", ",
                       step.workspace_bytes, ", ", items, ", ", PartsOf(step),
@@ -629,6 +719,7 @@ class ModelWriter {
       absl::StrAppend(&text, "  before = Passed(clock, before, times + ", i,
                       ");\n");
     }
+    if (options_.check_values) text += ChecksOf(i, true);
     return text;
   }
 
@@ -735,6 +826,7 @@ class ModelWriter {
             ? "  [[maybe_unused]] uint64_t before =\n"
               "      clock == nullptr ? 0 : clock();\n  (void)times;\n"
             : "",
+        options_.check_values ? "  (void)check;\n  (void)check_ctx;\n" : "",
         body, StateCopies(), can_fail_ ? "  return 0;\n" : "", "}\n");
     return text;
   }
@@ -816,7 +908,8 @@ class ModelWriter {
     const auto append_run = [&](absl::string_view function,
                                 absl::string_view params,
                                 absl::string_view threads,
-                                absl::string_view profile) {
+                                absl::string_view profile,
+                                absl::string_view check) {
       absl::StrAppend(&text, can_fail_ ? absl::StrCat(name, "::Error") : "void",
                       " ", name, "::", function, "(const Inputs& inputs,\n",
                       "    const Outputs& outputs", params,
@@ -825,24 +918,25 @@ class ModelWriter {
       if (model_.variants.size() > 1) {
         absl::StrAppend(&text, "  std::int64_t variant = 0;\n");
         for (size_t i = 0; i < options_.bounds.size(); ++i) {
-          const CompileModelOptions::Bound& bound = options_.bounds[i];
+          const DimBound& bound = options_.bounds[i];
           const std::string dim = absl::StrCat("inputs.", dims_[i]);
-          absl::StrAppend(&text, "  if (", dim, " < ", bound.low, " || ", dim,
-                          " > ", bound.high,
+          absl::StrAppend(&text, "  if (", dim, " < ", bound.least, " || ", dim,
+                          " > ", bound.most,
                           ") return Error::kDimension;\n  variant = variant * ",
-                          bound.high - bound.low + 1, " + (", dim, " - ",
-                          bound.low, ");\n");
+                          bound.most - bound.least + 1, " + (", dim, " - ",
+                          bound.least, ");\n");
         }
         absl::StrAppend(&args, ", variant");
       } else {
         for (size_t i = 0; i < options_.bounds.size(); ++i) {
           absl::StrAppend(&text, "  if (inputs.", dims_[i],
-                          " != ", options_.bounds[i].low,
+                          " != ", options_.bounds[i].least,
                           ") return Error::kDimension;\n");
         }
       }
       if (options_.threads) absl::StrAppend(&args, ", ", threads);
       if (options_.profile) absl::StrAppend(&args, ", ", profile);
+      if (options_.check_values) absl::StrAppend(&args, ", ", check);
       // The places of inputs that are state stay empty.
       absl::StrAppend(&text, "  const void* const from[] = {",
                       PointersOf("inputs", inputs_, model_.inputs.size()),
@@ -864,17 +958,18 @@ class ModelWriter {
       }
       absl::StrAppend(&text, "  }\n}\n");
     };
-    append_run("Run", "", "nullptr, nullptr", "nullptr, nullptr");
+    constexpr char kNone[] = "nullptr, nullptr";
+    append_run("Run", "", kNone, kNone, kNone);
     if (options_.threads) {
       absl::StrAppend(&text, "\n");
       append_run("Run", ",\n    Parallel parallel, void* ctx", "parallel, ctx",
-                 "nullptr, nullptr");
+                 kNone, kNone);
     }
     if (options_.profile) {
       absl::StrAppend(&text, "\n");
       append_run("RunProfiled",
-                 ",\n    std::uint64_t (*clock)(), std::uint64_t* times",
-                 "nullptr, nullptr", "clock, times");
+                 ",\n    std::uint64_t (*clock)(), std::uint64_t* times", kNone,
+                 "clock, times", kNone);
       std::vector<std::string> names;
       for (const LibraryStep& step : model_.steps) {
         names.push_back(
@@ -889,6 +984,11 @@ class ModelWriter {
                       "  static const char* const kNames[] = {\n      ",
                       absl::StrJoin(names, ",\n      "),
                       "};\n  return kNames[step];\n}\n");
+    }
+    if (options_.check_values) {
+      absl::StrAppend(&text, "\n");
+      append_run("RunChecked", ",\n    Check check, void* ctx", kNone, kNone,
+                 "check, ctx");
     }
     return text;
   }
@@ -932,8 +1032,8 @@ class ModelWriter {
       to.push_back(absl::StrCat("output_", member.index));
       add(to.back(), member);
     }
-    for (const CompileModelOptions::Bound& bound : options_.bounds) {
-      from.push_back(absl::StrCat(bound.high));
+    for (const DimBound& bound : options_.bounds) {
+      from.push_back(absl::StrCat(bound.most));
     }
     const std::string name = QualifiedClass();
     return absl::StrCat(
@@ -995,6 +1095,87 @@ class ModelWriter {
     return bytes;
   }
 
+  // A result of a step in the arena, or the step's workspace.
+  struct ArenaBlock {
+    size_t step;
+    bool is_workspace;
+    int64_t offset;
+    int64_t bytes;
+    size_t last;  // the last step that reads it
+  };
+
+  // The blocks that are live while the step runs at which they have the most
+  // bytes.
+  std::vector<ArenaBlock> ArenaAtPeak() const {
+    std::vector<ArenaBlock> blocks;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
+      if (step.workspace_bytes > 0) {
+        blocks.push_back(
+            {i, true, step.workspace_offset, step.workspace_bytes, i});
+      }
+      for (const LibrarySlot& slot : step.slots) {
+        if (slot.space != LibrarySpace::kArena) continue;
+        if (slot.is_result) {
+          blocks.push_back({i, false, slot.offset, slot.bytes, i});
+          continue;
+        }
+        const int64_t writer = WriterOf(i, slot);
+        for (ArenaBlock& block : blocks) {
+          if (!block.is_workspace &&
+              static_cast<int64_t>(block.step) == writer &&
+              block.offset < slot.offset + slot.bytes &&
+              slot.offset < block.offset + block.bytes) {
+            block.last = i;
+          }
+        }
+      }
+    }
+    std::vector<ArenaBlock> peak;
+    int64_t most = 0;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      std::vector<ArenaBlock> live;
+      int64_t bytes = 0;
+      for (const ArenaBlock& block : blocks) {
+        if (block.step > i || block.last < i) continue;
+        // A step that overwrites what it reads has one block.
+        const bool is_overwritten = std::any_of(
+            blocks.begin(), blocks.end(), [&](const ArenaBlock& other) {
+              return other.step == i && block.step < i &&
+                     other.offset < block.offset + block.bytes &&
+                     block.offset < other.offset + other.bytes;
+            });
+        if (is_overwritten) continue;
+        live.push_back(block);
+        bytes += block.bytes;
+      }
+      if (bytes > most) {
+        most = bytes;
+        peak = std::move(live);
+      }
+    }
+    return peak;
+  }
+
+  std::string ArenaReport() const {
+    const std::vector<ArenaBlock> peak = ArenaAtPeak();
+    int64_t rest = model_.arena_bytes;
+    std::string text = ",\n\"arena\":[";
+    const char* comma = "";
+    for (const ArenaBlock& block : peak) {
+      const LibraryStep& step = model_.steps[block.step];
+      absl::StrAppend(&text, comma, "\n{\"step\":", block.step,
+                      ",\"kernel\":", JsonString(step.kernel),
+                      ",\"origin\":", JsonString(step.origin),
+                      block.is_workspace ? ",\"is_workspace\":true" : "",
+                      ",\"offset\":", block.offset,
+                      ",\"arena_bytes\":", block.bytes, "}");
+      comma = ",";
+      rest -= block.bytes;
+    }
+    return absl::StrCat(text, "],\n\"arena_rest\":", rest);
+  }
+
   // The bytes of steps and the rest of a file are those of the file.
   std::string Report(const std::vector<CompiledModel::File>& files,
                      int64_t object_bytes) const {
@@ -1012,7 +1193,7 @@ class ModelWriter {
         ",\n\"class\":", JsonString(options_.cpp_class), ",\n\"hash\":\"",
         Hex(hash_), "\",\n\"arena_bytes\":", model_.arena_bytes,
         ",\n\"arena_lower_bound\":", model_.arena_lower_bound,
-        ",\n\"weight_bytes\":", weight_bytes_, ",\n\"files\":[");
+        ",\n\"weight_bytes\":", weight_bytes_, ArenaReport(), ",\n\"files\":[");
     const char* comma = "";
     for (const CompiledModel::File& file : files) {
       absl::StrAppend(&text, comma, "\n{\"name\":", JsonString(file.name),
@@ -1156,6 +1337,10 @@ absl::Status CheckEqualState(const LibraryModelOptions& options,
 
 }  // namespace
 
+int MaxParts(const CompileModelOptions& options) {
+  return options.threads ? kMaxParts : 1;
+}
+
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
                                            const CompileModelOptions& options) {
   return CompileModel(absl::MakeConstSpan(&module, 1), options);
@@ -1167,7 +1352,9 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
     return absl::InvalidArgumentError("--isas names no set of instructions");
   }
   LibraryModelOptions library;
-  if (options.threads) library.max_parts = kMaxParts;
+  library.max_parts = MaxParts(options);
+  library.lowering = options.lowering;
+  library.check = options.check;
   for (const auto& [output, input] : options.state) {
     const auto find = [](const std::vector<std::string>& names,
                          const std::string& name,
@@ -1204,20 +1391,108 @@ namespace {
 
 // The statements of a run in a test. `clear` fills the results, so that those of
 // the run before do not count.
-std::string RunInTest(absl::string_view clear, absl::string_view args) {
+std::string RunInTest(absl::string_view clear, absl::string_view args,
+                      absl::string_view function = "Run") {
   return absl::StrCat(clear,
                       "    std::memset(arena, 0xA5, sizeof(arena));\n"
                       "    model.Reset();\n"
-                      "    if (Fails([&] { return model.Run(inputs, outputs",
-                      args,
+                      "    if (Fails([&] { return model.",
+                      function, "(inputs, outputs", args,
                       "); })) {\n"
                       "      std::printf(\"the run fails\\n\");\n"
                       "      failed = 1;\n    }\n");
 }
 
+// Compares operands with the expected ones of a run.
+constexpr char kCheckText[] = R"(
+struct Expected {
+  std::size_t step, operand;
+  bool is_result;
+  std::uint64_t hash;
+  const char* message;
+};
+// The first operand that is wrong is reported.
+struct Found {
+  const Expected* all;
+  const Expected* next;
+  bool is_wrong;
+};
+static std::uint64_t HashOfBytes(const unsigned char* data, std::size_t bytes) {
+  std::uint64_t hash = bytes;
+  while (bytes > 0) {
+    const std::size_t count = bytes < 8 ? bytes : 8;
+    std::uint64_t word = 0;
+    std::memcpy(&word, data, count);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+    data += count;
+    bytes -= count;
+  }
+  return hash;
+}
+static void Check(void* ctx, std::size_t step, std::size_t operand,
+                  bool is_result, const void* data, std::size_t bytes) {
+  Found& found = *static_cast<Found*>(ctx);
+  if (found.is_wrong) return;
+  const auto is_of = [&](const Expected& entry) {
+    return entry.message == nullptr ||
+           (entry.step == step && entry.operand == operand &&
+            entry.is_result == is_result);
+  };
+  // In the order of the steps, unless that is wrong.
+  if (!is_of(*found.next) || found.next->message == nullptr) {
+    found.next = found.all;
+    while (!is_of(*found.next)) ++found.next;
+  }
+  const Expected& expected = *found.next;
+  found.is_wrong =
+      expected.message == nullptr ||
+      HashOfBytes(static_cast<const unsigned char*>(data), bytes) !=
+          expected.hash;
+  if (expected.message != nullptr) ++found.next;
+  if (!found.is_wrong) return;
+  std::printf("first wrong step: %s\n",
+              expected.message == nullptr ? "one too many" : expected.message);
+}
+)";
+
+// The table of the operands of case `k`.
+std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
+                       const TestCase& test_case) {
+  std::string text =
+      absl::StrCat("static const Expected expected_", k, "[] = {\n");
+  for (const OperandValue& value : test_case.operands) {
+    const size_t number =
+        test_case.first_step + static_cast<size_t>(value.step);
+    const CompiledModel::Step& step = steps[number];
+    const auto operand = static_cast<size_t>(value.operand);
+    // Numbers are in the text of loops.
+    if (operand >= step.operands.size() || step.operands[operand].empty()) {
+      continue;
+    }
+    const std::string& origin = step.operands[operand];
+    absl::StrAppend(
+        &text, "    {", number, ", ", operand, ", ",
+        value.is_result ? "true" : "false", ", 0x", Hex(value.hash),
+        "u,\n     \"",
+        absl::CEscape(absl::StrCat(
+            step.name, ": ",
+            value.is_result ? absl::StrCat("it computes another operand ",
+                                           operand, " than the executor")
+            : origin == "the weights"
+                ? absl::StrCat("its operand ", operand,
+                               " is not the model's weights")
+                : absl::StrCat("before it, its operand ", operand, ", ", origin,
+                               ", is not there, or not any more"))),
+        "\"},\n");
+  }
+  return absl::StrCat(text, "    {0, 0, false, 0, nullptr}};\n");
+}
+
 }  // namespace
 
 CompiledTest MakeCompiledTest(const CompileModelOptions& options,
+                              absl::Span<const CompiledModel::Step> steps,
                               absl::Span<const TestCase> cases) {
   CompiledTest test;
   test.data.machine = options.machine;
@@ -1231,6 +1506,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                        });
   };
   std::string data;
+  std::string tables;
   std::string buffers;
   std::string runs;
   const auto add = [&](const Tensor& tensor, const std::string& symbol) {
@@ -1289,6 +1565,13 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
     if (options.threads) {
       absl::StrAppend(&runs, RunInTest(clear, ", Backwards, nullptr"), checks);
     }
+    if (options.check_values) {
+      absl::StrAppend(&tables, ExpectedOf(k, steps, test_case));
+      absl::StrAppend(&runs, "    found = {expected_", k, ", expected_", k,
+                      ", false};\n",
+                      RunInTest(clear, ", &Check, &found", "RunChecked"),
+                      "    failed |= found.is_wrong;\n");
+    }
     absl::StrAppend(&runs, "  }\n");
   }
   test.source = absl::StrCat(
@@ -1306,6 +1589,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
             "                      void* body_ctx) {\n"
             "  for (int i = n; i > 0; --i) body(body_ctx, i - 1);\n}\n"
           : "",
+      options.check_values ? kCheckText : "", tables,
       "\n// Run returns nothing where no value can fail.\n"
       "template <typename Run>\nstatic bool Fails(Run run) {\n"
       "  if constexpr (std::is_void_v<decltype(run())>) {\n"
@@ -1316,7 +1600,10 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks the "
       "instructions\\n\");\n    return 0;\n  }\n  std::printf(\"%s\\n\", ",
       name, "::Instructions());\n  int failed = 0;\n  ", name,
-      " model(arena);\n", runs, "  return failed;\n}\n");
+      " model(arena);\n",
+      options.check_values ? "  Found found = {nullptr, nullptr, false};\n"
+                           : "",
+      runs, "  return failed;\n}\n");
   return test;
 }
 

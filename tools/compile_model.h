@@ -16,17 +16,23 @@
 #ifndef BATON_TOOLS_COMPILE_MODEL_H_
 #define BATON_TOOLS_COMPILE_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/dim_bounds.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
+#include "baton/tools/loops_check.h"
+#include "baton/tools/plan_values.h"
+#include "baton/transform/pass_context.h"
 
 namespace baton {
 
@@ -50,13 +56,14 @@ struct CompileModelOptions {
   // Adds NAME.model.txt, a text of the steps and their functions of loops; in
   // the line tables of objects, the code of steps has the lines of that text.
   bool line_table = false;
+  // Adds RunChecked, which shows the operands of steps.
+  bool check_values = false;
+  // In which functions of loops are lowered to flat loops.
+  PassContextOptions lowering = {};
+  // If not null, checks these functions at each step.
+  std::shared_ptr<LoopsCheck> check = nullptr;
   // Dimensions that each run chooses, as members of the class's Inputs.
-  struct Bound {
-    std::string name;
-    int64_t low = 1;
-    int64_t high = 1;
-  };
-  std::vector<Bound> bounds;
+  std::vector<DimBound> bounds;
 };
 
 struct CompiledModel {
@@ -72,7 +79,20 @@ struct CompiledModel {
   int64_t arena_lower_bound = 0;
   int64_t weight_bytes = 0;
   int64_t num_steps = 0;
+  // A step, for messages.
+  struct Step {
+    std::string name;  // `step 3, nn_softmax of nn.softmax, Softmax_12`
+    // Where an operand comes from, by its place among the operands of the
+    // executor's step: `the weights`; empty for those that the step does not
+    // have.
+    std::vector<std::string> operands;
+  };
+  std::vector<Step> steps;
+  std::vector<size_t> variants;  // the first step of each variant
 };
+
+// The number of parts into which threads divide a step at most.
+int MaxParts(const CompileModelOptions& options);
 
 // An error names all operators that cannot be compiled, with their places.
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
@@ -87,6 +107,10 @@ struct TestCase {
   std::vector<int64_t> dims;  // the sizes of options.bounds
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
+  // With options.check_values: those of the steps of the variant, which are
+  // numbered from `first_step` in the library.
+  std::vector<OperandValue> operands = {};
+  size_t first_step = 0;
 };
 
 // A test of the library: a program that runs the model on inputs and compares
@@ -97,6 +121,7 @@ struct CompiledTest {
   std::vector<Tensor> tensors;
 };
 CompiledTest MakeCompiledTest(const CompileModelOptions& options,
+                              absl::Span<const CompiledModel::Step> steps,
                               absl::Span<const TestCase> cases);
 
 }  // namespace baton

@@ -272,7 +272,7 @@ TEST(CompileModelTest, TestsCompareWithGivenValues) {
         {ones, ones},
         {sums, *Tensor::FromValues<float>({4, 8}, scaled), sums}};
     const CompiledTest test =
-        MakeCompiledTest(options, absl::MakeConstSpan(&test_case, 1));
+        MakeCompiledTest(options, {}, absl::MakeConstSpan(&test_case, 1));
     std::ofstream(Folder() + "/accumulator_test.cc") << test.source;
     WriteObject(test.data, Folder() + "/accumulator_test_data.o");
     const std::string output = OutputOf(

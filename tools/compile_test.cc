@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -38,13 +40,13 @@ constexpr char kPerceptron[] =
 }
 )";
 
-std::string Mistake(const CompileOptions& options) {
+std::string Mistake(const LibraryOptions& options) {
   std::ostringstream out;
-  return std::string(Compile(options, out).message());
+  return std::string(CompileLibrary(options, out).message());
 }
 
 TEST(CompileTest, RefusesFlags) {
-  CompileOptions options;
+  LibraryOptions options;
   options.model = ModelFile("refused.relay", kPerceptron);
   options.output_dir = ::testing::TempDir();
   options.isas = "avx2,neon";
@@ -59,10 +61,11 @@ TEST(CompileTest, RefusesFlags) {
   EXPECT_EQ(Mistake(options),
             "--dims: no input of the model has a dimension n");
   options.dims = "n=4,n=8";
-  EXPECT_EQ(Mistake(options), "--dims: n has two values");
+  EXPECT_EQ(Mistake(options), "--dims: dimension n has two bounds");
   options.dims = "n=4..1";
   EXPECT_EQ(Mistake(options),
-            "--dims: n=4..1 is no positive number, and no bounds such as 1..8");
+            "--dims: expected NAME=N or NAME=LEAST..MOST, as in batch=1..64, "
+            "found `n=4..1`");
   options.dims = "n=1..65";
   EXPECT_THAT(Mistake(options), HasSubstr("bounds have more than 64 choices"));
   options.dims = "";
@@ -71,7 +74,7 @@ TEST(CompileTest, RefusesFlags) {
 }
 
 TEST(CompileTest, NamesOpenDimensions) {
-  CompileOptions options;
+  LibraryOptions options;
   options.model = ModelFile(
       "open.relay", "def @main(%x: Tensor[(?, 4), float32]) {\n  exp(%x)\n}\n");
   options.output_dir = ::testing::TempDir();
@@ -81,7 +84,7 @@ TEST(CompileTest, NamesOpenDimensions) {
 }
 
 TEST(CompileTest, NamesOperatorsWithoutLoops) {
-  CompileOptions options;
+  LibraryOptions options;
   options.model = ModelFile("sorted.relay",
                             "def @main(%x: Tensor[(2, 4), float32]) {\n"
                             "  %0 = exp(%x);\n  %1 = argsort(%0, "
@@ -117,25 +120,25 @@ constexpr char kFlags[] =
 
 // Compiles a model with its test, and returns the folder.
 std::string Compiled(absl::string_view name, absl::string_view text,
-                     CompileOptions options = {}) {
+                     LibraryOptions options = {}) {
   options.model = ModelFile(absl::StrCat(name, ".relay"), text);
   options.output_dir = absl::StrCat(::testing::TempDir(), "/", name);
   options.test = true;
   std::ostringstream out;
-  const absl::Status status = Compile(options, out);
+  const absl::Status status = CompileLibrary(options, out);
   EXPECT_TRUE(status.ok()) << status.message();
   return options.output_dir;
 }
 
 // The library gives the evaluator's bytes.
 TEST(CompileTest, CompilesAPerceptron) {
-  CompileOptions options;
+  LibraryOptions options;
   options.model = ModelFile("perceptron.relay", kPerceptron);
   options.output_dir = absl::StrCat(::testing::TempDir(), "/perceptron");
   options.cpp_class = "acme::Perceptron";
   options.test = true;
   std::ostringstream out;
-  const absl::Status status = Compile(options, out);
+  const absl::Status status = CompileLibrary(options, out);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(out.str(),
               HasSubstr("perceptron.h\nperceptron_avx512.cc\nperceptron_avx2.cc"
@@ -194,7 +197,7 @@ constexpr char kNetwork[] =
 // A convolution of bytes with and without a bias: the executor has a kernel for
 // it, which libraries do not have.
 TEST(CompileTest, CompilesConvolutionsOfBytes) {
-  CompileOptions options;
+  LibraryOptions options;
   options.isas = "sse2";
   const std::string folder = Compiled("bytes", R"(
 def @main(%x: Tensor[(1, 16, 8, 8), uint8]) {
@@ -214,6 +217,45 @@ def @main(%x: Tensor[(1, 16, 8, 8), uint8]) {
               Not(HasSubstr("exit ")));
 }
 
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Elements of all sizes are padded, moved and joined as the executor does.
+TEST(CompileTest, CompilesMoves) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  options.threads = true;
+  for (const char* type : {"float32", "float64", "int8", "int16"}) {
+    const std::string folder = Compiled(absl::StrCat("moves_", type),
+                                        absl::StrReplaceAll(R"(
+def @main(%x: Tensor[(3, 70, 90), TYPE], %y: Tensor[(5, 1), TYPE]) {
+  %0 = nn.pad(%x, cast(3f, dtype="TYPE"), pad_width=[[1, 0], [2, 3], [0, 4]]);
+  %1 = nn.pad(%x, cast(-1f, dtype="TYPE"), pad_width=[[0, 0], [1, 1], [0, 0]]);
+  %2 = transpose(%x, axes=[2, 0, 1]);
+  %3 = strided_slice(%x, begin=[0, 1, 89], end=[3, 70, 0], strides=[2, 3, -2], axes=None);
+  %4 = broadcast_to(%y, shape=[2, 5, 33]);
+  %5 = (%x, %1);
+  %6 = concatenate(%5, axis=1);
+  (%0, %1, %2, %3, %4, %6)
+}
+)",
+                                                            {{"TYPE", type}}),
+                                        options);
+    EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                            "*.cc *.o -lm -o test && ./test")),
+              "sse2\n")
+        << type;
+    EXPECT_THAT(TextOf(absl::StrCat(folder, "/moves_", type, "_sse2.cc")),
+                HasSubstr("\n// pad.rows\n"));
+  }
+}
+
 int64_t SumOf(const std::string& text, const std::string& key) {
   int64_t sum = 0;
   for (size_t at = text.find(key); at != std::string::npos;
@@ -221,13 +263,6 @@ int64_t SumOf(const std::string& text, const std::string& key) {
     sum += std::strtoll(text.c_str() + at + key.size(), nullptr, 10);
   }
   return sum;
-}
-
-std::string TextOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 // The bytes of steps and of the rest are those of the files.
@@ -254,11 +289,63 @@ TEST(CompileTest, AReportSumsToTheFiles) {
   }
 }
 
+// The blocks of the arena at its peak and the rest are the arena.
+TEST(CompileTest, AReportSaysWhatTheArenaHolds) {
+  const std::string folder = Compiled("arena", kNetwork);
+  const std::string report = TextOf(folder + "/arena.report.json");
+  const size_t begin = report.find("\"arena\":[");
+  const size_t end = report.find("\"arena_rest\":");
+  ASSERT_NE(begin, std::string::npos);
+  ASSERT_NE(end, std::string::npos);
+  const int64_t sum =
+      SumOf(report.substr(begin, end - begin), "\"arena_bytes\":");
+  const int64_t bytes = SumOf(report.substr(0, begin), "\"arena_bytes\":");
+  EXPECT_GT(bytes, 0);
+  EXPECT_GT(2 * sum, bytes) << report.substr(begin, end - begin);
+  EXPECT_EQ(sum + SumOf(report, "\"arena_rest\":"), bytes);
+  EXPECT_THAT(report.substr(begin, end - begin),
+              HasSubstr("\"origin\":\"nn.conv2d, arena.relay:11"));
+}
+
+// Header and sources of a model with other weights are the same: a build
+// compiles nothing, and links the other object.
+TEST(CompileTest, OtherWeightsAreLinkedToTheSameCode) {
+  LibraryOptions options;
+  options.isas = "avx2,sse2";
+  options.test = true;
+  const std::string network = kNetwork;
+  std::string folders[2];
+  for (const bool again : {false, true}) {
+    options.model = ModelFile(
+        "retrained.relay",
+        again ? absl::StrReplaceAll(network, {{"sin(", "cos("}}) : network);
+    folders[again] = absl::StrCat(::testing::TempDir(), "/retrained", again);
+    options.output_dir = folders[again];
+    std::ostringstream out;
+    ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+  }
+  for (const char* file : {"retrained.h", "retrained_avx2.cc",
+                           "retrained_sse2.cc", "retrained_weights.o"}) {
+    EXPECT_EQ(TextOf(absl::StrCat(folders[0], "/", file)) ==
+                  TextOf(absl::StrCat(folders[1], "/", file)),
+              !absl::EndsWith(file, ".o"))
+        << file;
+  }
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  // The objects of the first, the weights of the second.
+  EXPECT_EQ(
+      OutputOf(folders[1],
+               absl::StrCat("cp ../retrained0/*.h ../retrained0/*_avx2.cc "
+                            "../retrained0/*_sse2.cc . && g++",
+                            kFlags, "*.cc *.o -lm -o test && ./test")),
+      "avx2\n");
+}
+
 // The library gives the evaluator's bytes. Then faults in what runs the steps:
 // one that does not run, or not to its end. The test of the library finds each.
 TEST(CompileTest, TestsOfANetworkFindPlantedFaults) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  CompileOptions options;
+  LibraryOptions options;
   options.isas = "avx2";
   const std::string folder = Compiled("faulty", kNetwork, options);
   if (Has("clang++")) {
@@ -327,6 +414,68 @@ TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
                 line == "memset" || line == "fmaf" || line == "sqrtf")
         << line;
   }
+}
+
+// A recurrent model of voice detection: spectra, convolutions over time, and an
+// LSTM cell, whose state is an output.
+constexpr char kVoice[] =
+    R"(def @main(%x: Tensor[(1, 1, 512), float32], %h: Tensor[(1, 128), float32], %c: Tensor[(1, 128), float32]) {
+  %0 = sin(arange(0f, 66048f, 1f, start=0f, stop=66048f, step=1f, dtype="float32"));
+  %1 = nn.conv1d(%x, reshape(%0, newshape=[258, 1, 256]), strides=[128], padding=[64, 64], channels=258, kernel_size=[256]);
+  %2 = split(%1, indices_or_sections=[129], axis=1);
+  %3 = multiply(%2.0, %2.0);
+  %4 = multiply(%2.1, %2.1);
+  %5 = sqrt(add(%3, %4));
+  %6 = multiply(cos(arange(0f, 49536f, 1f, start=0f, stop=49536f, step=1f, dtype="float32")), 0.05f);
+  %7 = nn.relu(nn.bias_add(nn.conv1d(%5, reshape(%6, newshape=[128, 129, 3]), padding=[1, 1], channels=128, kernel_size=[3]), cos(arange(0f, 128f, 1f, start=0f, stop=128f, step=1f, dtype="float32"))));
+  %8 = multiply(cos(arange(0f, 24576f, 1f, start=0f, stop=24576f, step=1f, dtype="float32")), 0.05f);
+  %9 = nn.relu(nn.bias_add(nn.conv1d(%7, reshape(%8, newshape=[64, 128, 3]), strides=[2], padding=[1, 1], channels=64, kernel_size=[3]), cos(arange(0f, 64f, 1f, start=0f, stop=64f, step=1f, dtype="float32"))));
+  %10 = multiply(cos(arange(0f, 12288f, 1f, start=0f, stop=12288f, step=1f, dtype="float32")), 0.05f);
+  %11 = nn.relu(nn.bias_add(nn.conv1d(%9, reshape(%10, newshape=[64, 64, 3]), strides=[2], padding=[1, 1], channels=64, kernel_size=[3]), cos(arange(0f, 64f, 1f, start=0f, stop=64f, step=1f, dtype="float32"))));
+  %12 = multiply(sin(arange(0f, 24576f, 1f, start=0f, stop=24576f, step=1f, dtype="float32")), 0.05f);
+  %13 = nn.relu(nn.bias_add(nn.conv1d(%11, reshape(%12, newshape=[128, 64, 3]), padding=[1, 1], channels=128, kernel_size=[3]), cos(arange(0f, 128f, 1f, start=0f, stop=128f, step=1f, dtype="float32"))));
+  %14 = nn.batch_flatten(mean(%13, axis=[2], keepdims=True));
+  %15 = multiply(sin(arange(0f, 65536f, 1f, start=0f, stop=65536f, step=1f, dtype="float32")), 0.05f);
+  %16 = multiply(cos(arange(0f, 65536f, 1f, start=0f, stop=65536f, step=1f, dtype="float32")), 0.05f);
+  %17 = nn.dense(%14, reshape(%15, newshape=[512, 128]), units=512);
+  %18 = nn.dense(%h, reshape(%16, newshape=[512, 128]), units=512);
+  %19 = add(add(%17, %18), cos(arange(0f, 512f, 1f, start=0f, stop=512f, step=1f, dtype="float32")));
+  %20 = split(%19, indices_or_sections=4, axis=1);
+  %21 = multiply(sigmoid(%20.1), %c);
+  %22 = multiply(sigmoid(%20.0), tanh(%20.2));
+  %23 = add(%21, %22);
+  %24 = multiply(sigmoid(%20.3), tanh(%23));
+  %25 = multiply(sin(arange(0f, 128f, 1f, start=0f, stop=128f, step=1f, dtype="float32")), 0.1f);
+  %26 = sigmoid(nn.dense(nn.relu(%24), reshape(%25, newshape=[1, 128]), units=1));
+  (%26, %24, %23)
+}
+)";
+
+TEST(CompileTest, ARecurrentModelIsSmall) {
+  LibraryOptions options;
+  options.state = "output_1:h,output_2:c";
+  options.check_values = true;
+  const std::string folder = Compiled("voice", kVoice, options);
+  const std::string report = TextOf(folder + "/voice.report.json");
+  EXPECT_LT(SumOf(report, "\n\"arena_bytes\":"), 64 << 10);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  // -O3 takes minutes.
+  const bool is_long = std::getenv("BATON_LONG_TESTS") != nullptr;
+  ASSERT_EQ(OutputOf(folder,
+                     absl::StrCat("g++", kFlags, is_long ? "-O3" : "",
+                                  " -c voice_avx512.cc voice_avx2.cc "
+                                  "voice_sse2.cc voice_test.cc && "
+                                  "g++ *.o -lm -o test && ./test >/dev/null")),
+            "");
+  const std::string sizes = OutputOf(
+      folder,
+      "size voice_avx512.o voice_avx2.o voice_sse2.o | awk 'NR > 1 {sum += $4} "
+      "END {print sum}'");
+  int64_t bytes = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(absl::StripAsciiWhitespace(sizes), &bytes))
+      << sizes;
+  std::cout << "bytes of code: " << bytes << "\n";
+  EXPECT_LT(bytes, 256 << 10);
 }
 
 constexpr char kConfined[] = R"(
@@ -413,7 +562,7 @@ def @main(%x: Tensor[(8, 16), float32], %w: Tensor[(16, 16), float32]) {
 // With threads and a profile: the test divides steps, too.
 TEST(CompileTest, DividesAndMeasuresSteps) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  CompileOptions options;
+  LibraryOptions options;
   options.threads = true;
   options.profile = true;
   options.benchmark = true;
@@ -476,7 +625,7 @@ int main() {
 
 // Results of a text have numbers for names.
 TEST(CompileTest, StateOfAText) {
-  CompileOptions options;
+  LibraryOptions options;
   options.state = "output_1:h";
   const std::string folder = Compiled("stateful", R"(
 def @main(%x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32]) {
@@ -492,13 +641,13 @@ def @main(%x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32]) {
 }
 
 TEST(CompileTest, CrossCompiles) {
-  CompileOptions options;
+  LibraryOptions options;
   options.model = ModelFile("perceptron.relay", kPerceptron);
   options.output_dir = absl::StrCat(::testing::TempDir(), "/arm");
   options.target = "aarch64";
   options.test = true;
   std::ostringstream out;
-  const absl::Status status = Compile(options, out);
+  const absl::Status status = CompileLibrary(options, out);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(out.str(), HasSubstr("perceptron.h\nperceptron_neon.cc\n"));
   if (!Has("aarch64-linux-gnu-g++")) {

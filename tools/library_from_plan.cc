@@ -39,6 +39,7 @@
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/schedule/schedule.h"
 #include "baton/tools/library_model.h"
+#include "baton/tools/loops_check.h"
 #include "baton/tools/run_profile.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -98,8 +99,9 @@ std::string FunctionName(absl::string_view op) {
 
 class PlanReader {
  public:
-  PlanReader(const Graph& graph, std::shared_ptr<executor::Plan> plan)
-      : graph_(graph), plan_(std::move(plan)) {}
+  PlanReader(const Graph& graph, std::shared_ptr<executor::Plan> plan,
+             const LibraryModelOptions& options)
+      : graph_(graph), plan_(std::move(plan)), options_(options) {}
 
   absl::StatusOr<LibraryModel> Read() {
     BATON_RETURN_IF_ERROR(MakeFunctions());
@@ -174,6 +176,7 @@ class PlanReader {
     FlatHashMap<uint64_t, std::vector<size_t>> by_hash;
     std::vector<Function> functions;
     std::vector<const GraphNode*> nodes;  // the first of each function
+    std::vector<size_t> steps;            // as above
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
       sources_[i] = cpu::SourceOf(plan_->steps[i]);
       if (sources_[i].has_value()) continue;
@@ -200,6 +203,7 @@ class PlanReader {
       equal.push_back(functions.size());
       functions.push_back(std::move(function));
       nodes.push_back(node);
+      steps.push_back(i);
     }
     IRModule module;
     std::vector<std::string> names;
@@ -229,16 +233,30 @@ class PlanReader {
         }
         continue;
       }
+      loops.Set(names[i], lowered->function);
+      if (options_.check != nullptr) {
+        BATON_RETURN_IF_ERROR(options_.check->AddFunction(
+            module, names[i], lowered->constants, OriginOf(steps[i])));
+        BATON_RETURN_IF_ERROR(
+            options_.check->Check(loops, names[i], "the lowering to loops"));
+      }
       loops.Set(names[i], WithLanesInside(lowered->function));
+      if (options_.check != nullptr) {
+        BATON_RETURN_IF_ERROR(
+            options_.check->Check(loops, names[i], "the order of lanes"));
+      }
       for (const Constant& constant : lowered->constants) {
         extra_constants_[i].push_back(constant->value());
       }
     }
     BATON_RETURN_IF_ERROR(problems.ToStatus());
     if (functions.empty()) return absl::OkStatus();
-    BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(kLoopLowering));
-    PassContextOptions context;
+    BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline("tir.lower"));
+    PassContextOptions context = options_.lowering;
     context.opt_level = OptLevelOf(pipeline);
+    if (options_.check != nullptr) {
+      context.instruments.push_back(options_.check);
+    }
     BATON_ASSIGN_OR_RETURN(
         loops, PassContext(context).Run([&] { return pipeline(loops); }));
     for (const std::string& name : names) {
@@ -250,6 +268,18 @@ class PlanReader {
                            WriteCppSource(model_.functions, probe));
     model_.emitted = std::move(source.functions);
     return absl::OkStatus();
+  }
+
+  // A line for each node of a step: the operator and its place.
+  std::string OriginOf(size_t step) const {
+    std::string origin;
+    for (const int32_t source : plan_->notes[step].sources) {
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(source)];
+      absl::StrAppend(&origin, origin.empty() ? "" : "\n", node.op_name());
+      const std::string place = PlaceOf(node.call->span());
+      if (!place.empty()) absl::StrAppend(&origin, ", ", place);
+    }
+    return origin;
   }
 
   void AddWorkspaces() {
@@ -312,13 +342,7 @@ class PlanReader {
     added.kernel = note.kernel;
     added.flops = note.flops;
     added.cost_ns = step.cost_ns;
-    for (const int32_t source : note.sources) {
-      const GraphNode& node = graph_.nodes[static_cast<size_t>(source)];
-      absl::StrAppend(&added.origin, added.origin.empty() ? "" : "\n",
-                      node.op_name());
-      const std::string place = PlaceOf(node.call->span());
-      if (!place.empty()) absl::StrAppend(&added.origin, ", ", place);
-    }
+    added.origin = OriginOf(i);
     const GraphNode* const node = NodeOf(i);
     const bool is_call = function_of_[i] >= 0;
     std::vector<LibrarySlot> results;
@@ -342,6 +366,8 @@ class PlanReader {
         slot.shape.assign(TensorOf(tensor).shape.begin(),
                           TensorOf(tensor).shape.end());
       }
+      slot.operand = k;
+      slot.is_result = is_result;
       (is_result ? results : added.slots).push_back(std::move(slot));
     }
     if (is_call) {
@@ -385,6 +411,7 @@ class PlanReader {
 
   const Graph& graph_;
   const std::shared_ptr<executor::Plan> plan_;
+  const LibraryModelOptions& options_;
   LibraryModel model_;
   std::vector<int> function_of_;  // of steps
   std::vector<std::optional<cpu::StepSource>> sources_;
@@ -400,7 +427,8 @@ absl::StatusOr<LibraryModel> LibraryFromPlan(
       executor::Plan plan,
       cpu::LowerGraph(
           graph, {.max_threads = options.max_parts, .only_sources = true}));
-  return PlanReader(graph, std::make_shared<executor::Plan>(std::move(plan)))
+  return PlanReader(graph, std::make_shared<executor::Plan>(std::move(plan)),
+                    options)
       .Read();
 }
 

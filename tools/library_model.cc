@@ -18,15 +18,6 @@
 
 namespace baton {
 
-const char kLoopLowering[] =
-    "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,"
-    "tir.ConvertBlocksToOpaque,tir.CompactBufferAllocation,"
-    "tir.LowerMatchBuffer,tir.Simplify,tir.LowerOpaqueBlock,tir.FlattenBuffer,"
-    "tir.NarrowDataType{target_bits=32},tir.Simplify,"
-    "tir.VectorizeLoop{enable_vectorize=true},tir.StorageRewrite,"
-    "tir.UnrollLoop,tir.RenormalizeSplitPattern,tir.Simplify,tir.RemoveNoOp,"
-    "tir.RewriteUnsafeSelect";
-
 bool HasLoops(const IRModule& module) {
   const auto functions = module.functions<tir::PrimFunc>();
   return functions.begin() != functions.end();

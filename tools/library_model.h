@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,8 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/tir/codegen/cpp_source.h"
+#include "baton/tools/loops_check.h"
+#include "baton/transform/pass_context.h"
 
 namespace baton {
 
@@ -36,6 +39,10 @@ struct LibrarySlot {
   DType dtype;
   std::vector<int64_t> shape;
   int64_t bytes = 0;
+  // The place among the operands of a step of the plan, inputs first; -1 for
+  // none.
+  int operand = -1;
+  bool is_result = false;
 };
 
 struct LibraryStep {
@@ -93,6 +100,10 @@ struct LibraryModelOptions {
   std::vector<std::pair<int, int>> state;
   // The largest number of parts into which threads divide a step.
   int max_parts = 1;
+  // In which functions of loops are lowered to flat loops.
+  PassContextOptions lowering = {};
+  // If not null, checks these functions at each step.
+  std::shared_ptr<LoopsCheck> check = nullptr;
 };
 
 // The steps of the executor's plan for @main of a module of Relay. Steps whose
@@ -115,10 +126,6 @@ LibraryModel MergeVariants(std::vector<LibraryModel> models);
 // Places the inputs and outputs of options.state in the arena, after all else.
 absl::Status PlaceState(const LibraryModelOptions& options,
                         LibraryModel& model);
-
-// The text of the pipeline that lowers functions with blocks to loops over flat
-// memory.
-extern const char kLoopLowering[];
 
 // `float32[4,8]`
 std::string DescribeSlot(const LibrarySlot& slot);

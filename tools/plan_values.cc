@@ -1,0 +1,102 @@
+#include "baton/tools/plan_values.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/shadow.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/tools/run_profile.h"
+
+namespace baton {
+namespace {
+
+class Recorder final : public executor::RuntimeInstrument {
+ public:
+  explicit Recorder(const executor::Plan& plan) : plan_(plan) {}
+
+  void BeforeStep(const StepEvent& event) override {
+    for (size_t k = 0; k < event.inputs.size(); ++k) {
+      Add(event, static_cast<int32_t>(k), false, event.inputs[k]);
+    }
+  }
+  void AfterStep(const StepEvent& event) override {
+    for (size_t k = 0; k < event.outputs.size(); ++k) {
+      Add(event, event.step.num_inputs + static_cast<int32_t>(k), true,
+          event.outputs[k]);
+    }
+  }
+
+  std::vector<OperandValue> Values() && { return std::move(values_); }
+
+ private:
+  void Add(const StepEvent& event, int32_t k, bool is_result,
+           const void* data) {
+    const executor::Operand& operand =
+        plan_.operands[static_cast<size_t>(event.step.first_operand + k)];
+    values_.push_back({event.number, k, is_result,
+                       HashOfBytes({static_cast<const char*>(data),
+                                    static_cast<size_t>(operand.bytes)})});
+  }
+
+  const executor::Plan& plan_;
+  std::vector<OperandValue> values_;
+};
+
+}  // namespace
+
+uint64_t HashOfBytes(absl::string_view bytes) {
+  uint64_t hash = bytes.size();
+  while (!bytes.empty()) {
+    const size_t count = bytes.size() < 8 ? bytes.size() : 8;
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), count);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+    bytes.remove_prefix(count);
+  }
+  return hash;
+}
+
+absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
+                                   absl::Span<const Tensor> inputs,
+                                   int max_parts) {
+  CompileOptions options;
+  options.pipeline = "";
+  options.max_threads = max_parts;
+  options.keep_graph = true;
+  options.only_sources = true;
+  BATON_ASSIGN_OR_RETURN(const Executable executable, Compile(module, options));
+  BATON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                         Session::Create(executable));
+  Recorder recorder(executable.plan());
+  Shadow shadow(executable, /*every=*/1);
+  executor::RuntimeInstruments instruments({&recorder, &shadow});
+  PlanValues values;
+  BATON_ASSIGN_OR_RETURN(values.outputs,
+                         session->Run(inputs, nullptr, &instruments));
+  if (shadow.first_difference().has_value()) {
+    const Shadow::Difference& difference = *shadow.first_difference();
+    return absl::InternalError(absl::StrCat(
+        "first wrong step: ", difference.step, " of the executor's plan, ",
+        difference.kernel, " of ", difference.source.op_name, " ",
+        OriginName(difference.source.span), ": ", difference.text));
+  }
+  values.operands = std::move(recorder).Values();
+  return values;
+}
+
+}  // namespace baton

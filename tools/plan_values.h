@@ -1,0 +1,43 @@
+// The values of all operands of the steps of a library, from a run of the
+// executor's plan that the library computes.
+
+#ifndef BATON_TOOLS_PLAN_VALUES_H_
+#define BATON_TOOLS_PLAN_VALUES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/module.h"
+
+namespace baton {
+
+// The bytes of an operand, before a step if it is an input, else after it.
+struct OperandValue {
+  int64_t step = 0;
+  int64_t operand = 0;  // inputs first, then results
+  bool is_result = false;
+  uint64_t hash = 0;  // HashOfBytes()
+};
+
+struct PlanValues {
+  std::vector<OperandValue> operands;  // in the order of the run
+  std::vector<Tensor> outputs;
+};
+
+// The hash in NAME_test.cc, too: the two must agree.
+uint64_t HashOfBytes(absl::string_view bytes);
+
+// Runs the steps of the executor's plan for @main, of kernels that libraries
+// have. `module` is Relay after the pipeline cpu. Evaluates each step again with
+// the evaluator: the error for another value names the first such step.
+absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
+                                   absl::Span<const Tensor> inputs,
+                                   int max_parts);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_PLAN_VALUES_H_

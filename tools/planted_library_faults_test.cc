@@ -1,0 +1,338 @@
+// Faults that are planted in the lowering to loops, in passes, and in what
+// `baton-compile` writes: --check_values names the first wrong step.
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/lower/lower_to_tir.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/testing/parse_typed.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/tools/compile.h"
+#include "baton/tools/loops_check.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// A replacement in a text, where it must occur.
+struct Fault {
+  std::string from;
+  std::string to;
+};
+
+absl::StatusOr<std::string> Planted(const std::string& text,
+                                    const Fault& fault) {
+  if (!absl::StrContains(text, fault.from)) {
+    return absl::NotFoundError(
+        absl::StrCat("no `", fault.from, "` in\n", text));
+  }
+  return absl::StrReplaceAll(text, {{fault.from, fault.to}});
+}
+
+// --- Lowering ----------------------------------------------------------------
+
+TEST(PlantedFaultsTest, InTheLoweringToLoops) {
+  struct Case {
+    std::string program;
+    Fault fault;
+  };
+  const std::string softmax =
+      "def @f(%x: Tensor[(3, 40), float32]) { nn.softmax(%x) }";
+  const std::string slice =
+      "def @f(%x: Tensor[(9, 4), int32]) { strided_slice(%x, begin=[1, 0], "
+      "end=[7, 4], strides=[2, 1], axes=None) }";
+  const std::string sum =
+      "def @f(%x: Tensor[(3, 40), float32]) { sum(%x, axis=[1]) }";
+  const Case cases[] = {
+      // The maximum of a row is taken of its first elements.
+      {softmax, {"T.grid(3, 16, 2)", "T.grid(3, 16, 1)"}},
+      {softmax, {"T.exp(", "T.sqrt("}},
+      {sum, {"T.float64(0)", "T.float64(1)"}},
+      {slice, {" * 2 + 1", " * 2"}},
+      {slice, {" * 2 + 1", " + 1"}},
+      {"def @f(%x: Tensor[(5, 5), float32]) { transpose(%x, axes=[1, 0]) }",
+       {"p0[v_ax1, v_ax0]", "p0[v_ax0, v_ax1]"}},
+      {"def @f(%x: Tensor[(5), float32], %y: Tensor[(5), float32]) { "
+       "subtract(%x, %y) }",
+       {"p0[v_ax0] - p1[v_ax0]", "p1[v_ax0] - p0[v_ax0]"}},
+      {"def @f(%x: Tensor[(5), float32]) { clip(%x, a_min=-0.5f, a_max=0.5f) }",
+       {"T.float32(0.5)", "T.float32(0.25)"}},
+  };
+  for (const Case& c : cases) {
+    const IRModule relay = testing::ParseTyped(
+        absl::StrCat("#[version = \"0.0.5\"]\n", c.program, "\n"));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const lower::LoweredFunction lowered,
+        lower::LowerFunction(relay.Find<Function>("f"), "f"));
+    IRModule loops;
+    loops.Set("f", lowered.function);
+    LoopsCheck check(/*seed=*/1);
+    ASSERT_EQ(
+        check.AddFunction(relay, "f", lowered.constants, "a, model.onnx\nb"),
+        absl::OkStatus());
+    EXPECT_EQ(check.Check(loops, "f", "the lowering to loops"),
+              absl::OkStatus());
+    EXPECT_EQ(check.num_compared(), 1) << c.program;
+    BATON_ASSERT_OK_AND_ASSIGN(const std::string text,
+                               Planted(ToText(loops), c.fault));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule wrong, ParseModule(text));
+    EXPECT_THAT(
+        std::string(check.Check(wrong, "f", "the lowering to loops").message()),
+        StartsWith("first wrong step: the lowering to loops of a, model.onnx, "
+                   "function @f: "))
+        << text;
+  }
+}
+
+// --- Passes ------------------------------------------------------------------
+
+std::string ModelFile(absl::string_view name, absl::string_view text) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
+  std::ofstream(path) << "#[version = \"0.0.5\"]\n" << text;
+  return path;
+}
+
+const Fault* planted = nullptr;
+
+// Replaces text in functions of loops.
+Pass PlantedFault() {
+  return CreateModulePass(
+      [](const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        if (planted == nullptr) return module;
+        BATON_ASSIGN_OR_RETURN(const std::string text,
+                               Planted(ToText(module), *planted));
+        return ParseModule(text);
+      },
+      {.name = "PlantedFault"});
+}
+BATON_REGISTER_PASS(PlantedFault);
+
+TEST(PlantedFaultsTest, InPassesOverLoops) {
+  const Fault faults[] = {
+      {"", ""},  // none
+      {"T.max(", "T.min("},
+      {"T.exp(", "T.sqrt("},
+      {"range(7)", "range(6)"},
+      {" - ", " + "},
+      {"T.float64(1)", "T.float64(2)"},
+  };
+  LibraryOptions options;
+  options.model = ModelFile(
+      "passes.relay",
+      "def @main(%x: Tensor[(7, 40), float32]) {\n  nn.softmax(%x)\n}\n");
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/passes");
+  options.check_values = true;
+  for (int phase = 0; phase < 4; phase += 3) {
+    options.config =
+        absl::StrCat("tir.add_lower_pass=[[", phase, ",PlantedFault]]");
+    int found = 0;
+    for (const Fault& fault : faults) {
+      planted = fault.from.empty() ? nullptr : &fault;
+      std::ostringstream out;
+      const absl::Status status = CompileLibrary(options, out);
+      planted = nullptr;
+      if (fault.from.empty()) {
+        EXPECT_EQ(status, absl::OkStatus());
+        EXPECT_THAT(out.str(), Not(HasSubstr("not compared")));
+        continue;
+      }
+      // The text is not the same in all phases.
+      if (absl::IsNotFound(status)) continue;
+      ++found;
+      EXPECT_THAT(
+          std::string(status.message()),
+          HasSubstr("first wrong step: pass PlantedFault of nn.softmax, "
+                    "passes.relay:3, function @nn_softmax: "))
+          << fault.from;
+    }
+    EXPECT_GE(found, 3) << phase;
+  }
+}
+
+// --- What is written ---------------------------------------------------------
+
+// The output of a command in a folder, with `exit CODE` at its end if the
+// command fails.
+std::string OutputOf(const std::string& folder, const std::string& command) {
+  const std::string path = folder + "/output";
+  const int code = std::system(
+      absl::StrCat("cd ", folder, " && { ", command, "; } >", path, " 2>&1")
+          .c_str());
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  text.clear();  // nothing was printed
+  if (code != 0) text << "exit " << code;
+  return text.str();
+}
+
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+constexpr char kNetwork[] =
+    R"(def @main(%x: Tensor[(1, 3, 9, 7), float32]) {
+  %0 = sin(arange(0f, 648f, 1f, start=0f, stop=648f, step=1f, dtype="float32"));
+  %1 = reshape(%0, newshape=[24, 3, 3, 3]);
+  %2 = nn.conv2d(%x, %1, padding=[1, 1, 1, 1], channels=24, kernel_size=[3, 3]);
+  %3 = nn.relu(%2);
+  %4 = nn.max_pool2d(%3, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]);
+  %5 = nn.lrn(%4, size=5, axis=1, bias=2f, alpha=0.001f, beta=0.75f);
+  %6 = nn.global_avg_pool2d(%5);
+  %7 = nn.batch_flatten(%6);
+  %8 = sin(arange(0f, 240f, 1f, start=0f, stop=240f, step=1f, dtype="float32"));
+  %9 = reshape(%8, newshape=[10, 24]);
+  %10 = nn.dense(%7, %9, units=10);
+  %11 = nn.softmax(%10);
+  %12 = exp(%11);
+  (%12, %4)
+}
+)";
+
+// The number of the step in `  Step7(m, ...`; -1 for other lines.
+int StepOf(absl::string_view line, absl::string_view start) {
+  if (!absl::ConsumePrefix(&line, start)) return -1;
+  return std::atoi(std::string(line).c_str());
+}
+
+constexpr char kCompile[] =
+    "g++ -std=c++17 -O1 -Wall -Wextra -Werror *.cc *.o -lm -o run";
+
+TEST(PlantedFaultsTest, InWhatIsWritten) {
+  if (std::system("g++ --version >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "there is no g++";
+  }
+  LibraryOptions options;
+  options.model = ModelFile("written.relay", kNetwork);
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/written");
+  options.isas = "avx2";
+  options.test = true;
+  options.check_values = true;
+  std::ostringstream out;
+  ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+  const std::string& folder = options.output_dir;
+  const std::string source = TextOf(folder + "/written_avx2.cc");
+  // Steps that do not run, read other memory or write to other memory. The
+  // steps by the numbers of faults, from 1 on.
+  std::vector<int> steps = {-1};
+  std::string faulty = "extern int planted;\n";
+  int step = -1;
+  for (absl::string_view line : absl::StrSplit(source, '\n')) {
+    std::string text(line);
+    if (const int run = StepOf(line, "  Step"); run >= 0) {
+      text = absl::StrCat("  if (planted != ", steps.size(), ")", line);
+      steps.push_back(run);
+    } else if (const int is = StepOf(line, "static void Step"); is >= 0) {
+      step = is;
+    } else if (step >= 0) {
+      for (const char* place : {"(m.arena, ", "(m.weights, "}) {
+        const size_t at = text.find(place);
+        if (at == std::string::npos) continue;
+        const size_t end = text.find(')', at);
+        text.insert(end,
+                    absl::StrCat(" + 64 * (planted == ", steps.size(), ")"));
+        steps.push_back(step);
+      }
+      if (line == "}") step = -1;
+    }
+    absl::StrAppend(&faulty, text, "\n");
+  }
+  EXPECT_GE(steps.size(), 20u);
+  std::string test = TextOf(folder + "/written_test.cc");
+  const std::string main = "int main() {\n";
+  const size_t at = test.find(main);
+  ASSERT_NE(at, std::string::npos);
+  test.replace(at, main.size(),
+               "int planted = 0;\nint main(int argc, char** argv) {\n"
+               "  for (const char* c = argc > 1 ? argv[1] : \"\"; *c; ++c) "
+               "planted = planted * 10 + *c - '0';\n");
+  std::ofstream(folder + "/written_test.cc") << test;
+  std::ofstream(folder + "/written_avx2.cc") << faulty;
+  ASSERT_EQ(OutputOf(folder, absl::StrCat(kCompile, " && ./run 0")), "avx2\n");
+  for (size_t fault = 1; fault < steps.size(); ++fault) {
+    const std::string output = OutputOf(folder, absl::StrCat("./run ", fault));
+    EXPECT_THAT(output, HasSubstr(absl::StrCat("first wrong step: step ",
+                                               steps[fault], ", ")))
+        << fault;
+    EXPECT_THAT(output, HasSubstr("written.relay:")) << fault;
+  }
+  // Another weight.
+  const std::string object = TextOf(folder + "/written_weights.o");
+  std::string other = object;
+  other[64 + 100] ^= 1;
+  std::ofstream(folder + "/written_weights.o") << other;
+  EXPECT_THAT(
+      OutputOf(folder, absl::StrCat(kCompile, " && ./run 0")),
+      ::testing::ContainsRegex(
+          "first wrong step: step [0-9]+, conv.*, "
+          "written.relay:5.*: its operand 1 is not the model's weights"));
+  std::ofstream(folder + "/written_weights.o") << object;
+  // A plan in the wrong order: a step runs before the one whose result it has.
+  const auto block_of = [&source](int number) {
+    const size_t begin = source.find(absl::StrCat(
+        "  if (check != nullptr) {\n    check(check_ctx, ", number, ", "));
+    const size_t end = source.find(
+        absl::StrCat("  if (check != nullptr) {\n    check(check_ctx, ",
+                     number + 1, ", "),
+        begin);
+    return source.substr(begin, end - begin);
+  };
+  const std::string first = block_of(1);
+  const std::string second = block_of(2);
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string swapped,
+                             Planted(source, {first + second, second + first}));
+  std::ofstream(folder + "/written_avx2.cc") << swapped;
+  EXPECT_THAT(OutputOf(folder, absl::StrCat(kCompile, " && ./run 0")),
+              ::testing::ContainsRegex(
+                  "first wrong step: step 2, .*: before it, its operand 0, the "
+                  "result of step 1, .*, is not there, or not any more"));
+  // A plan that places two values that live at the same time in one place: a
+  // step writes to what it reads later.
+  const size_t pool = source.find("\n// max_pool");
+  ASSERT_NE(pool, std::string::npos);
+  const std::string body =
+      source.substr(pool, source.find("\n}\n", pool) - pool);
+  const int number =
+      StepOf(body.substr(body.find("static void Step")), "static void Step");
+  std::vector<std::string> places;
+  for (size_t place = body.find("m.arena, "); place != std::string::npos;
+       place = body.find("m.arena, ", place + 1)) {
+    places.push_back(body.substr(place, body.find(')', place) + 1 - place));
+  }
+  ASSERT_EQ(places.size(), 2u) << body;
+  std::ofstream(folder + "/written_avx2.cc") << absl::StrReplaceAll(
+      source,
+      {{places[1], absl::StrCat("m.arena, 512 + ", places[0].substr(9))}});
+  EXPECT_THAT(OutputOf(folder, absl::StrCat(kCompile, " && ./run 0")),
+              HasSubstr(absl::StrCat("first wrong step: step ", number, ", ")));
+}
+
+}  // namespace
+}  // namespace baton
