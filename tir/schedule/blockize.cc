@@ -151,6 +151,20 @@ absl::StatusOr<NewVars> MakeVars(const Site* block, const Division& division,
     const IterVar& iter = iters[i];
     const PrimExpr& outer_extent = division.outer_extents[i];
     const PrimExpr& inner_extent = division.inner_extents[i];
+    if (!IsZero(iter->min())) {
+      return SiteError(block,
+                       absl::StrCat("variable ", iter->var()->name(), " of ",
+                                    block->Describe(), " does not start at 0"));
+    }
+    // Without a condition, the division has no more values than the variable.
+    if (IsOne(division.outer_predicate) && IsOne(division.inner_predicate) &&
+        !IsOne(block->realize->predicate()) &&
+        !analyzer.CanProveGreaterEqual(
+            Sub(iter->extent(), Mul(outer_extent, inner_extent)), 0)) {
+      return SiteError(block,
+                       absl::StrCat("the condition of ", block->Describe(),
+                                    " cannot be divided at a loop"));
+    }
     if (outer == nullptr) {
       result.outer.push_back(IterVar(RangeFromZero(outer_extent),
                                      CopyVar(iter->var(), "_o"),
@@ -430,6 +444,15 @@ absl::Status CheckAllOfStatements(const ScheduleState& state, Sites blocks,
   return absl::OkStatus();
 }
 
+bool Loads(const PrimExpr& e, const Buffer& buffer) {
+  bool found = false;
+  PostOrderVisit(e, [&](const PrimExpr& part) {
+    const auto* load = part.As<BufferLoadNode>();
+    found |= load != nullptr && load->buffer() == buffer;
+  });
+  return found;
+}
+
 // One region for each buffer that has all regions of it.
 std::vector<BufferRegion> UnionOf(const std::vector<BufferRegion>& regions) {
   std::vector<Buffer> buffers;
@@ -525,6 +548,19 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
       stmt = For(std::move(parts), loop->span());
     }
     body.push_back(std::move(stmt));
+  }
+  for (const BufferRegion& region : reads) {
+    for (const Range& range : region->region()) {
+      for (const BufferRegion& write : writes) {
+        if (Loads(range.min, write->buffer()) ||
+            Loads(range.extent, write->buffer())) {
+          return SiteError(
+              lca, absl::StrCat("what the new block reads of buffer ",
+                                region->buffer()->name(), " depends on buffer ",
+                                write->buffer()->name(), ", which it writes"));
+        }
+      }
+    }
   }
   BlockNode::Parts parts;
   parts.name = name;

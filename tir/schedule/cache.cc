@@ -578,6 +578,31 @@ void FindOwnPlace(const Site* block, const Site* scope, CacheStage& stage) {
   }
 }
 
+// The copies beside the block run when it does, on elements that no loop between
+// them and the block determines.
+absl::Status CheckOwnPlace(const Site* block, const CacheStage& stage) {
+  if (!IsOne(block->realize->predicate())) {
+    return SiteError(block, absl::StrCat(block->Describe(),
+                                         " has a condition, its copies have "
+                                         "none"));
+  }
+  for (const Site* p = block->parent; p != stage.place && !p->is_block();
+       p = p->parent) {
+    const VarNode* var = p->loop()->loop_var().get();
+    const auto is_var = [var](const VarNode* used) { return used == var; };
+    for (const Range& range : stage.region->region()) {
+      if (!UsesVar(range.min, is_var) && !UsesVar(range.extent, is_var)) {
+        continue;
+      }
+      return SiteError(
+          p, absl::StrCat("the copies stand outside of ", p->Describe(),
+                          ", on which the region of ", block->Describe(),
+                          " depends"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Block>> CacheInplace(
@@ -616,6 +641,7 @@ absl::StatusOr<std::vector<Block>> CacheInplace(
   stage.consumers.insert(block->stmt.get());
   stage.region = outside(read);
   FindOwnPlace(block, scope, stage);
+  BATON_RETURN_IF_ERROR(CheckOwnPlace(block, stage));
   MakeNest(storage_scope, stage);
   result.push_back(stage.block);
   BATON_ASSIGN_OR_RETURN(const Block with_read, RewriteReaders(scope, stage));

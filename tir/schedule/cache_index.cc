@@ -293,7 +293,7 @@ absl::StatusOr<std::vector<Block>> CacheIndex(ScheduleState& state,
     for (const Var& loop_var : loop_vars) {
       new_vars.emplace_back(absl::StrCat("ax", new_vars.size()),
                             IndexType(*loops.Find(loop_var)));
-      new_loop_vars.Set(loop_var, new_vars.back());
+      new_loop_vars.Set(loop_var, CastTo(loop_var.dtype(), new_vars.back()));
     }
     BlockNode::Parts parts;
     std::vector<PrimExpr> iter_values;

@@ -436,6 +436,7 @@ absl::Status MoveBlock(ScheduleState& state, const Site* block,
   }
   // The new loops run the block for all values of its variables.
   BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, scope));
+  BATON_RETURN_IF_ERROR(CheckRunsInLoops(loop, scope));
   if (to_consumers) {
     BATON_RETURN_IF_ERROR(CheckNotOutputBlock(block, scope));
     if (consumers.empty()) {

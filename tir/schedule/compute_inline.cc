@@ -462,6 +462,7 @@ absl::Status ReverseComputeInline(ScheduleState& state, const Site* block) {
                                          collector.writers.size()));
   }
   BATON_RETURN_IF_ERROR(CheckNotOutputBlock(producer, scope));
+  BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, scope));
   if (producer->block()->init().defined() ||
       RegionOf(producer->block()->reads(), buffer).defined()) {
     return SiteError(producer,

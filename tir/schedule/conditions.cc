@@ -414,7 +414,8 @@ absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
       Substitute(region->region(), BindingsOf(block->realize.get())), domains,
       predicate, analyzer);
   // The copy is outside of a condition on other loops.
-  bool all = written.has_value();
+  bool all = written.has_value() &&
+             block->block()->body().As<IfThenElseNode>() == nullptr;
   for (const Site* p = place; p != nullptr && all; p = p->parent) {
     if (p->is_block()) continue;
     const VarNode* var = p->loop()->loop_var().get();

@@ -108,6 +108,7 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
                                         block->Describe()));
   }
   BATON_RETURN_IF_ERROR(CheckReductionBlock(state, block, scope));
+  BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, loop->parent));
   const BlockNode* node = block->block();
   const BlockRealizeNode* realize = block->realize.get();
   for (size_t i = 0; i < node->iter_vars().size(); ++i) {
@@ -356,6 +357,35 @@ absl::Status CheckLoops(const ScheduleState& state,
   return absl::OkStatus();
 }
 
+// The second block has no condition: that of the block is on loops that reduce
+// only, and is true in one of their iterations for each of `site`.
+absl::Status CheckConditionOfFactored(const Site* site, const Site* block,
+                                      const std::vector<const Site*>& loops,
+                                      const VarSet& reduce_vars) {
+  const PrimExpr& predicate = block->realize->predicate();
+  if (IsOne(predicate)) return absl::OkStatus();
+  Analyzer analyzer;
+  VarMap<PrimExpr> first;
+  for (const Site* s : loops) {
+    const ForNode* loop = s->loop();
+    const VarNode* var = loop->loop_var().get();
+    if (Uses(predicate, var) && !reduce_vars.contains(var)) {
+      return SiteError(block,
+                       absl::StrCat(block->Describe(), " has a condition on ",
+                                    s->Describe(), ", which does not reduce"));
+    }
+    if (s == site) {
+      analyzer.Bind(loop->loop_var(), Range{loop->min(), loop->extent()});
+    } else {
+      first.Set(loop->loop_var(), loop->min());
+    }
+  }
+  if (analyzer.CanProve(Substitute(predicate, first))) return absl::OkStatus();
+  return SiteError(block,
+                   absl::StrCat("iterations of ", site->Describe(), " may run ",
+                                block->Describe(), " never"));
+}
+
 }  // namespace
 
 absl::StatusOr<Block> RFactor(ScheduleState& state, const Site* site,
@@ -382,6 +412,10 @@ absl::StatusOr<Block> RFactor(ScheduleState& state, const Site* site,
   const std::vector<const Site*> loops = LoopsOf(block);
   BATON_RETURN_IF_ERROR(
       CheckLoops(state, loops, site, block, spatial_vars, reduce_vars));
+  Analyzer start;
+  BATON_RETURN_IF_ERROR(CheckStartsWithZero(site, start));
+  BATON_RETURN_IF_ERROR(
+      CheckConditionOfFactored(site, block, loops, reduce_vars));
   BATON_ASSIGN_OR_RETURN(const Reduction reduction, FindReduction(Block(node)));
   const BufferStore& update = reduction.updates[0];
   const int rank = static_cast<int>(update->buffer()->shape().size());

@@ -68,6 +68,19 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
                          MapShape(index_map, extents, analyzer));
   std::vector<PrimExpr> old_indices;
   for (const Range& range : region->region()) old_indices.push_back(range.min);
+  Analyzer bounds;
+  for (const IterVar& iter : node->iter_vars()) {
+    bounds.Bind(iter->var(), Range{iter->min(), iter->extent()});
+  }
+  for (size_t i = 0; i < old_indices.size() && is_read; ++i) {
+    if (!bounds.CanProveGreaterEqual(old_indices[i], 0) ||
+        !bounds.CanProveGreaterEqual(Sub(buffer->shape()[i], old_indices[i]),
+                                     1)) {
+      return SiteError(
+          block, absl::StrCat(block->Describe(), " may read outside of buffer ",
+                              buffer->name()));
+    }
+  }
   const VarSet old_vars = VarsOf(old_indices);
   const VarSet new_vars = VarsOf(stage.indices);
   VarMap<PrimExpr> copies;
@@ -338,6 +351,17 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
     const PrimExpr simplified = analyzer.Simplify(index);
     if (simplified.As<IntImmNode>() == nullptr) index = simplified;
   }
+  for (const PrimExpr& index : collector.indices) {
+    bool loads = false;
+    PostOrderVisit(index, [&loads](const PrimExpr& e) {
+      loads |= e.As<BufferLoadNode>() != nullptr;
+    });
+    if (loads) {
+      return SiteError(
+          block, absl::StrCat("an index of buffer ", buffer->name(), " in ",
+                              block->Describe(), " is loaded"));
+    }
+  }
   const VarSet covered = VarsOf(collector.indices);
   LocalVarFinder locals;
   locals.Visit(node->body());
@@ -594,13 +618,14 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
     if (!set.HasLowerBound() || !set.HasUpperBound()) {
       return SiteError(loop, "the region that is accessed is not bounded");
     }
-    // A block may limit what it reads of a larger region; the copy does not.
+    // A block may access a part of its region; the copy does not.
     const PrimExpr& last = buffer->shape()[region.size()];
-    if (is_read && (!bounds.CanProveGreaterEqual(set.min(), 0) ||
-                    !bounds.CanProveGreaterEqual(Sub(last, set.max()), 1))) {
-      return SiteError(loop, absl::StrCat("in ", loop->Describe(),
-                                          " blocks may read outside of buffer ",
-                                          buffer->name()));
+    if (!bounds.CanProveGreaterEqual(set.min(), 0) ||
+        !bounds.CanProveGreaterEqual(Sub(last, set.max()), 1)) {
+      return SiteError(
+          loop, absl::StrCat("in ", loop->Describe(), " blocks may ",
+                             is_read ? "read" : "write", " outside of buffer ",
+                             buffer->name()));
     }
     const PrimExpr min = analyzer.Simplify(set.min());
     const PrimExpr extent = analyzer.Simplify(
