@@ -13,6 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
@@ -23,6 +25,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pipeline.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {
@@ -80,6 +83,7 @@ constexpr Waiver kWaivers[] = {
     {"tir.FP8StorageLegalize", "runs", "See tir.BF16StorageLegalize."},
     {"tir.BF16StorageLegalize", "values", "The types of buffers change."},
     {"tir.FP8StorageLegalize", "values", "The types of buffers change."},
+    {"tir.InjectPTXLDG32", "values", "The instruction is not interpreted."},
     {"tir.InstrumentProfileIntrinsics", "values",
      "Calls of the profiler cannot be interpreted."},
     {"tir.PlanAndUpdateBufferAllocationLocation", "checked",
@@ -110,8 +114,6 @@ constexpr absl::string_view kNotNoOp[] = {
     "tir.RemoveAssume",
     "tir.RemoveNoOp",
     "tir.RemoveStoreUndef",
-    "tir.RenormalizeSplitPattern",
-    "tir.Simplify",
     "tir.SplitHostDevice",
     "tir.StorageRewrite",
     "tir.UnifyThreadBinding",
@@ -197,6 +199,18 @@ constexpr absl::string_view kHostile[] = {
             with T.init():
                 A[0] = 0
             A[0] = A[0] + A[v])",
+    R"(for i in T.unroll(1000000000):
+        A[i] = 1)",
+    R"(for i in T.unroll(1000000000):
+        T.evaluate(0))",
+    R"(for i, j, k in T.grid(1000, 1000, 1000):
+        A[i + j + k] = A[k - i] + 1)",
+    R"(for i in T.unroll(2000):
+        for j in T.unroll(2000):
+            for k in T.unroll(2000):
+                A[i + j + k] = 1)",
+    R"(for i in T.vectorized(60000):
+        A[T.Ramp(i * i, i, 60000)] = T.Broadcast(1, 60000))",
     R"(A[T.shift_left(1, 1000)] = T.Div(-2147483647 - 1, -1)
     A[0] = T.truncmod(A[0], 0) // 0
     A[T.Ramp(2147483647, 2147483647, 65535)] = T.Broadcast(1, 65535))",
@@ -230,8 +244,116 @@ TEST_P(EveryPassTest, HostileFunctions) {
   }
 }
 
+// Statements that are nested deeply.
+TEST_P(EveryPassTest, DeepFunctions) {
+  for (const std::string& before : GivenTo(pass())) {
+    const absl::Status status =
+        CheckLoopsStack(pass(), IsLong() ? 1'000 : 300,
+                        {.waivers = WaiversOf(pass()), .before = before});
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Registered, EveryPassTest,
                          ::testing::ValuesIn(PassesOverLoops()), PassTestName);
+
+// What a pass makes of a function of `body`, or its error.
+std::string ResultOf(absl::string_view pipeline, absl::string_view body) {
+  const absl::StatusOr<IRModule> module =
+      ParseModule(absl::StrCat("@T.prim_func\ndef main(A: T.Buffer((16,), "
+                               "\"int32\"), n: T.int32):\n",
+                               body),
+                  "budget.tir");
+  if (!module.ok()) return std::string(module.status().message());
+  const absl::StatusOr<Pass> pass = ParsePipeline(pipeline);
+  if (!pass.ok()) return std::string(pass.status().message());
+  const absl::StatusOr<IRModule> result = (*pass)(*module);
+  return result.ok() ? AsText(*result) : std::string(result.status().message());
+}
+
+std::string Nested(int depth, absl::string_view line, absl::string_view body) {
+  std::string text;
+  for (int i = 0; i <= depth; ++i) {
+    absl::StrAppend(&text, std::string(static_cast<size_t>(4 * i + 4), ' '),
+                    absl::StrReplaceAll(i < depth ? line : body,
+                                        {{"$", absl::StrCat("i", i)}}),
+                    "\n");
+  }
+  return text;
+}
+
+std::string Launches(int threads) {
+  std::string text;
+  for (int i = 0; i < threads; ++i) {
+    absl::StrAppend(&text, "    i", i, " = T.launch_thread(\"vthread\", 8)\n");
+  }
+  return text;
+}
+
+// Passes that repeat statements stop at the setting limits.max_copied_nodes.
+TEST(CopyBudgetTest, PassesThatRepeatStatementsStop) {
+  const auto stops = [](const std::string& pass) {
+    return ::testing::AllOf(
+        ::testing::HasSubstr("budget.tir:"),
+        ::testing::HasSubstr(absl::StrCat(
+            pass,
+            " would add more nodes by repeating statements than the "
+            "limit (limits.max_copied_nodes=")));
+  };
+  EXPECT_THAT(ResultOf("tir.UnrollLoop",
+                       Nested(1, "for $ in T.unroll(1000000000):", "A[0] = 1")),
+              stops("tir.UnrollLoop"));
+  EXPECT_THAT(ResultOf("tir.UnrollLoop",
+                       Nested(8, "for $ in T.unroll(10):", "A[0] = 1")),
+              stops("tir.UnrollLoop"));
+  EXPECT_THAT(
+      ResultOf("tir.InjectVirtualThread",
+               absl::StrCat(Launches(8),
+                            "    A[i0 + i1 + i2 + i3 + i4 + i5 + i6 + i7] = "
+                            "1\n")),
+      stops("tir.InjectVirtualThread"));
+  std::vector<std::string> conditions;
+  for (int i = 0; i < 20; ++i) {
+    conditions.push_back(absl::StrCat("T.likely(i", i, " < n + 4)"));
+  }
+  EXPECT_THAT(ResultOf("tir.LoopPartition",
+                       Nested(20, "for $ in range(n, n + 10):",
+                              absl::StrCat("A[0] = T.if_then_else(",
+                                           absl::StrJoin(conditions, " and "),
+                                           ", 1, 2)"))),
+              stops("tir.LoopPartition"));
+}
+
+// The whole lowering, on random functions.
+TEST(LowerTest, RandomFunctions) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
+  // See tir.StorageRewrite.
+  const absl::Status status = CheckLoopsLawsOnRandomFunctions(
+      lower, 0, IsLong() ? 256 : 64,
+      {.waivers = {{"round_trip", "It has tir.StorageRewrite."}}});
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+// The whole lowering, on functions of recorded networks as they were before
+// each of its passes.
+TEST(LowerTest, FunctionsOfNetworks) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ConformanceCase> cases,
+      ReadConformanceCases(RunfilePath("testing/loops")));
+  int checked = 0;
+  for (const ConformanceCase& c : cases) {
+    if (c.is_text || !absl::StartsWith(c.group, "lowering/")) continue;
+    ++checked;
+    if (!IsLong() && checked % 8 != 0) continue;
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                               ParseModule(c.before, c.name()));
+    const absl::Status status = CheckLoopsLaws(
+        lower, module, {.max_steps = IsLong() ? 1'000'000 : 300'000});
+    EXPECT_TRUE(status.ok()) << c.name() << ": " << status.message();
+  }
+  EXPECT_GT(checked, 100);
+}
 
 // Each recorded function, under one pass after the other. Passes may refuse
 // what other passes make.

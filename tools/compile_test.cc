@@ -519,7 +519,7 @@ int LineWith(absl::string_view text, absl::string_view part) {
 
 // Lines of objects are those of the model's text, where nodes have names.
 TEST(CompileTest, HasALineTable) {
-  CompileOptions options;
+  LibraryOptions options;
   options.isas = "sse2";
   options.line_table = true;
   const std::string folder = Compiled("lines", R"(

@@ -27,11 +27,9 @@ constexpr char kUnread[] = "Of the reference; not read.";
      kUnread},
     {"tir.debug_keep_trivial_loop", false, kUnread},
     {"tir.detect_global_barrier", false, kUnread},
-    {"tir.disable_assert", false, kUnread},
     {"tir.enable_debug", false, kUnread},
     {"tir.is_entry_func", false, kUnread},
     {"tir.noalias", true, kUnread},
-    {"tir.ptx_ldg32", false, kUnread},
     {"tir.usmp.enable", false, kUnread},
     {"tir.usmp.use_workspace_io", false, kUnread},
 };

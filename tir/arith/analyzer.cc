@@ -129,7 +129,8 @@ PrimExpr Analyzer::Simplify(const PrimExpr& e, int steps) {
   for (int i = 0; i < steps && !result.Is<IntImmNode>(); ++i) {
     result = i % 2 == 0 ? RewriteSimplify(result) : CanonicalSimplify(result);
   }
-  return result;
+  // An expression that was taken apart and put together is the one given.
+  return ExprDeepEqual(result, e) ? e : result;
 }
 PrimExpr Analyzer::RewriteSimplify(const PrimExpr& e) {
   return parts_->rewrite.Simplify(e);

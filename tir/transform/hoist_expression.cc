@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
@@ -23,6 +24,7 @@
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/convert_ssa.h"
+#include "baton/tir/transform/copy_budget.h"
 #include "baton/tir/transform/pass_config.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/tir/transform/remove_no_op.h"
@@ -341,6 +343,9 @@ Pass InsertHoisted(std::string name, HoistExpressionConfig (*config_of)(
         Stmt body =
             Hoister(analyzer, collector, config).Rewrite(function->body());
         if (body == function->body()) return function;
+        // A loop in both branches of conditions is as many loops.
+        CopyBudget budget("tir.HoistExpression");
+        BATON_RETURN_IF_ERROR(budget.TakeGrowth(function->body(), body));
         PrimFuncNode::Parts parts = function->parts();
         parts.body = ConvertSSA(body);
         return PrimFunc(std::move(parts), function->span());

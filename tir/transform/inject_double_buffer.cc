@@ -20,6 +20,7 @@
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/arg_binder.h"
 #include "baton/tir/transform/convert_ssa.h"
+#include "baton/tir/transform/copy_budget.h"
 #include "baton/tir/transform/pass_config.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/transform/config.h"
@@ -237,6 +238,12 @@ class Injector final : public Rewriter {
         return var == loop->loop_var().get() ? value : PrimExpr();
       });
     };
+    if (status_.ok()) {
+      // In the loop, and after it.
+      status_ = budget_.Take(loop->body(), split_loop_, loop->span());
+      status_.Update(budget_.Take(loop->body(), split_loop_, loop->span()));
+    }
+    if (!status_.ok()) return Stmt(loop);
     std::vector<Stmt> steps;
     for (int64_t i = 0; i < split_loop_; ++i) {
       AppendFlattened(step(loop->body(), Add(Mul(outer, factor),
@@ -296,6 +303,7 @@ class Injector final : public Rewriter {
   NodeMap<Nest> allocs_;
   NodeMap<std::vector<Stmt>> first_;
   NodeMap<Buffer> buffers_;
+  CopyBudget budget_{"tir.InjectDoubleBuffer"};
   absl::Status status_;
 };
 

@@ -24,6 +24,7 @@
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/convert_ssa.h"
+#include "baton/tir/transform/copy_budget.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/tir/transform/wrapping_rewriter.h"
 #include "baton/transform/pass.h"
@@ -148,12 +149,13 @@ class TouchedFinder final : public Visitor {
 class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
  public:
   Repeater(Analyzer& analyzer, Var var, int64_t threads, const NodeSet& touched,
-           bool may_share)
+           bool may_share, CopyBudget& budget)
       : WrappingRewriter(analyzer),
         var_(std::move(var)),
         threads_(threads),
         may_share_(may_share),
-        touched_(touched) {}
+        touched_(touched),
+        budget_(budget) {}
   const absl::Status& status() const { return status_; }
 
  protected:
@@ -354,6 +356,10 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
     };
     const DType dtype = var_->dtype();
     if (loop_depth_ == 0 && threads_ < 16) {
+      if (status_.ok()) {
+        status_ = budget_.Take(stmt, threads_ - 1, stmt->span());
+      }
+      if (!status_.ok()) return stmt;
       std::vector<Stmt> seq;
       for (int64_t i = 0; i < threads_; ++i) {
         AppendFlattened(with(MakeConst(dtype, i)), seq);
@@ -395,6 +401,7 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
   const int64_t threads_;
   const bool may_share_;
   const NodeSet& touched_;
+  CopyBudget& budget_;
   bool repeated_ = false;  // around the statement that is rewritten
   bool uses_touched_ = false;
   bool repeat_ = false;
@@ -428,13 +435,15 @@ class Injector final : public AnalyzingRewriter {
     NodeSet touched;
     TouchedFinder(touched).Run(attr->body(), thread->var().get());
     Repeater repeater(analyzer_, thread->var(), threads->value(), touched,
-                      absl::StartsWith(thread->thread_tag(), "vthread"));
+                      absl::StartsWith(thread->thread_tag(), "vthread"),
+                      budget_);
     Stmt body = repeater.Rewrite(attr->body());
     if (status_.ok()) status_ = repeater.status();
     return body;
   }
 
  private:
+  CopyBudget budget_{"tir.InjectVirtualThread"};
   absl::Status status_;
 };
 

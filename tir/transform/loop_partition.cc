@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/module.h"
@@ -19,6 +20,7 @@
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/convert_ssa.h"
+#include "baton/tir/transform/copy_budget.h"
 #include "baton/tir/transform/pass_config.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/transform/config.h"
@@ -357,6 +359,8 @@ class Partitioner final : public Rewriter {
   explicit Partitioner(const LoopPartitionConfig& config)
       : config_(config), selector_(config.partition_const_loop) {}
 
+  const absl::Status& status() const { return status_; }
+
   Stmt SelectAndRewrite(const Stmt& stmt) {
     selector_.Visit(stmt);
     return Rewrite(stmt);
@@ -461,6 +465,11 @@ class Partitioner final : public Rewriter {
       value = false;
       middle = FindMiddle(finder.known(), all, false, has_hint, found);
     }
+    if (status_.ok() && !middle.IsNothing()) {
+      const int copies = is_thread ? 1 : 2;
+      status_ = budget_.Take(body, copies, stmt->span());
+    }
+    if (!status_.ok()) return {};
     if (middle.IsNothing()) {
       if (has_hint && config_.unroll_loop_with_partition_hint_no_interval &&
           Proves(BinaryOp::kGT, Sub(max, min), zero)) {
@@ -567,6 +576,8 @@ class Partitioner final : public Rewriter {
   Selector selector_;
   Domains hints_;
   Domains relax_;
+  CopyBudget budget_{"tir.LoopPartition"};
+  absl::Status status_;
   Analyzer analyzer_;
 };
 
@@ -592,8 +603,9 @@ Pass LoopPartition() {
          const PassContext& context) -> absl::StatusOr<PrimFunc> {
         Partitioner partitioner(context.Get(kConfig));
         PrimFuncNode::Parts parts = function->parts();
-        parts.body = MarkRemover().Rewrite(
-            partitioner.SelectAndRewrite(function->body()));
+        parts.body = partitioner.SelectAndRewrite(function->body());
+        if (!partitioner.status().ok()) return partitioner.status();
+        parts.body = MarkRemover().Rewrite(parts.body);
         if (parts.body == function->body()) return function;
         return PrimFunc(std::move(parts), function->span());
       },

@@ -18,6 +18,9 @@ namespace {
      "tir.lower does not eliminate common subexpressions."},
     {"tir.enable_equiv_terms_in_cse_tir", false,
      "tir.lower eliminates equivalent subexpressions, too."},
+    {"tir.disable_assert", false, "tir.lower removes assertions."},
+    {"tir.ptx_ldg32", false,
+     "tir.lower makes conditional loads instructions with a predicate."},
 };
 
 // The order is that of the reference's lowering of functions with blocks;
@@ -111,6 +114,8 @@ BATON_REGISTER_PIPELINE(
           {"WhenConfig{key=tir.instrument_bound_checkers}"
            "(tir.InstrumentBoundCheckers)",
            "Checks are of final indices."},
+          {"WhenConfig{key=tir.ptx_ldg32}(tir.InjectPTXLDG32)",
+           "Addresses that are stored are subexpressions like others."},
           {"WhenConfig{key=tir.disable_cse_tir,is=false}"
            "(WhenConfig{key=tir.enable_equiv_terms_in_cse_tir,is=false}"
            "(tir.CommonSubexprElimTIR),"
@@ -118,6 +123,8 @@ BATON_REGISTER_PIPELINE(
            "(tir.CommonSubexprElimTIR{identify_equiv_terms=true}))",
            "Indices that are computed often are computed once, after all "
            "that changes them."},
+          {"WhenConfig{key=tir.disable_assert}(tir.SkipAssert)",
+           "Until here assertions say what passes may assume."},
           {"WhenConfig{key=tir.instrument_lwp}"
            "(tir.InstrumentProfileIntrinsics)",
            "Marks are of the loops that run."}},

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/tir/arith/pattern.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -34,6 +35,12 @@ PrimExpr ConstantLike(const PrimExpr& like, int64_t value) {
 class Renormalizer final : public Rewriter {
  protected:
   PrimExpr VisitBinary(const BinaryNode* node) override {
+    const PrimExpr result = Normalized(node);
+    // A comparison that is negated twice may be as it was.
+    return ExprDeepEqual(result, Binary(node)) ? Binary(node) : result;
+  }
+
+  PrimExpr Normalized(const BinaryNode* node) {
     switch (node->op()) {
       case BinaryOp::kFloorDiv:
         return VisitFloorDiv(node);

@@ -21,6 +21,7 @@
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/convert_ssa.h"
+#include "baton/tir/transform/copy_budget.h"
 #include "baton/tir/transform/pass_config.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/transform/config.h"
@@ -188,7 +189,11 @@ class Unroller final : public Rewriter {
     }
   }
 
-  static Stmt Unroll(const ForNode& loop, int64_t extent) {
+  Stmt Unroll(const ForNode& loop, int64_t extent) {
+    if (status_.ok()) {
+      status_ = budget_.Take(loop.body(), extent - 1, loop.span());
+    }
+    if (!status_.ok()) return Stmt(&loop);
     std::vector<Stmt> steps;
     for (int64_t i = 0; i < extent; ++i) {
       const PrimExpr value =
@@ -212,6 +217,7 @@ class Unroller final : public Rewriter {
 
   UnrollLoopConfig config_;
   absl::Status status_;
+  CopyBudget budget_{"tir.UnrollLoop"};
   // Of the statement before, back to the begin of its sequence.
   int64_t normal_depth_ = 0;  // nested loops that stay
   int64_t unroll_depth_ = 0;  // nested loops that are unrolled

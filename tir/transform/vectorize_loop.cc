@@ -33,6 +33,8 @@
 namespace baton::tir {
 namespace {
 
+constexpr int64_t kMaxLanes = 65535;
+
 // Gives each lane of `var` a memory of its own in the allocation `data`:
 // A[i] becomes A[i * lanes + var].
 class LaneMemory final : public Rewriter {
@@ -136,13 +138,15 @@ class LaneRewriter : public Rewriter {
     if (outer != nullptr && stride.dtype().lanes() == 1) {
       const PrimExpr step =
           Mul(stride, MakeConst(stride.dtype(), node->lanes()));
-      if (analyzer_.CanProve(
+      if (int64_t{node->lanes()} * outer->lanes() <= kMaxLanes &&
+          analyzer_.CanProve(
               MakeBinary(BinaryOp::kEQ, outer->stride(), step))) {
         return Ramp(outer->base(), stride, node->lanes() * outer->lanes(),
                     node->span());
       }
     }
     const int lanes = std::max(base.dtype().lanes(), stride.dtype().lanes());
+    if (int64_t{lanes} * node->lanes() > kMaxLanes) return Unchanged(node);
     base = Widened(base, lanes);
     stride = Widened(stride, lanes);
     std::vector<PrimExpr> parts;
@@ -258,12 +262,18 @@ class LaneRewriter : public Rewriter {
     if (!changed || indices.empty()) return BufferStore(node);
     // Either the indices or the value have more lanes; the last index or the
     // value is widened.
-    int other_lanes = node->buffer()->dtype().lanes();
-    for (size_t i = 0; i + 1 < indices.size(); ++i) {
-      other_lanes *= indices[i].dtype().lanes();
+    int64_t all_lanes = node->buffer()->dtype().lanes();
+    int other_lanes = 1;
+    for (const PrimExpr& index : indices) {
+      other_lanes = static_cast<int>(all_lanes);
+      all_lanes = std::min(all_lanes * index.dtype().lanes(), kMaxLanes + 1);
     }
-    const int lanes = std::max(other_lanes * indices.back().dtype().lanes(),
-                               value.dtype().lanes());
+    if (all_lanes > kMaxLanes) {
+      scalarize_ = true;
+      return BufferStore(node);
+    }
+    const int lanes =
+        std::max(static_cast<int>(all_lanes), value.dtype().lanes());
     if (lanes % other_lanes != 0) {
       Fail(node->span(),
            absl::StrCat("store to ", node->buffer()->name(), ": its index has ",
@@ -490,7 +500,6 @@ class LoopVectorizer final : public Rewriter {
   }
 
  private:
-  static constexpr int64_t kMaxLanes = 65535;
   absl::Status status_;
 };
 

@@ -1,0 +1,48 @@
+// A budget of passes that repeat statements.
+//
+//   CopyBudget budget("tir.UnrollLoop");
+//   absl::Status status = budget.Take(loop.body(), extent, loop.span());
+//
+// Nested repetitions multiply, and one number of a program may ask for a
+// billion copies: the nodes that a pass adds to a function are limited by the
+// setting limits.max_copied_nodes.
+
+#ifndef BATON_TIR_TRANSFORM_COPY_BUDGET_H_
+#define BATON_TIR_TRANSFORM_COPY_BUDGET_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "baton/ir/span.h"
+#include "baton/tir/ir/stmt.h"
+
+namespace baton::tir {
+
+// The nodes of `stmt`, those that occur several times counted as often; `most`
+// if there are more.
+int64_t CountNodes(const Stmt& stmt, int64_t most);
+
+class CopyBudget {
+ public:
+  // `pass` is named in errors.
+  explicit CopyBudget(std::string pass) : pass_(std::move(pass)) {}
+
+  // Counts the nodes of `copies` further copies of `stmt`. A ResourceExhausted
+  // error at `span` if the pass would add too many.
+  absl::Status Take(const Stmt& stmt, int64_t copies, const Span& span);
+
+  // Counts the nodes that `after` has more than `before`.
+  absl::Status TakeGrowth(const Stmt& before, const Stmt& after);
+
+ private:
+  absl::Status Take(int64_t nodes, int64_t copies, const Span& span);
+
+  const std::string pass_;
+  int64_t taken_ = 0;
+};
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_TRANSFORM_COPY_BUDGET_H_
