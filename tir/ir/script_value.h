@@ -55,12 +55,7 @@ struct ScriptValue {
 
   bool Is(Kind k) const { return kind == k; }
   bool IsNumber() const { return kind == kBool || kind == kInt; }
-<<<<<<< HEAD
-  // The number of a kBool, kInt or kFloat as a floating-point number; of `-0` it
-  // is -0.0.
-=======
   // A kBool, kInt or kFloat as a floating-point number: `-0` is -0.0.
->>>>>>> loops
   double AsReal() const {
     if (kind == kFloat || number == 0) return real;
     return static_cast<double>(number);
