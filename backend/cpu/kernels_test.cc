@@ -508,6 +508,15 @@ def @main(%x: Tensor[(3, 5, 40), )",
   }
 }
 
+// The zero point of a quantized map has another type than the map.
+TEST(KernelsTest, PadsWithConvertedValues) {
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 40), uint8]) {
+  nn.pad(%x, 131, pad_width=[[0, 0], [1, 2], [3, 0]])
+})"),
+              Contains("pad.rows"));
+}
+
 // Indices of any shape and type, out of range, computed and constant.
 TEST(KernelsTest, Takes) {
   for (const char* const type : {"int32", "int64"}) {

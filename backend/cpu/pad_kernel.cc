@@ -13,10 +13,13 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/shape.h"
 
 namespace baton::cpu {
 namespace {
@@ -41,6 +44,8 @@ struct Params {
   int64_t end = 0;
   int64_t rows = 1;
   int64_t rows_of_item = 1;
+  // The value, if it is constant, in the type of the data.
+  std::optional<Tensor> value;
 };
 
 // The row of the argument that is row `index` of the result; null for none.
@@ -61,7 +66,8 @@ template <typename T>
 int Run(const executor::StepCall& call) {
   const Params& p = *static_cast<const Params*>(call.params);
   const T* const x = static_cast<const T*>(call.inputs[0]);
-  const T value = *static_cast<const T*>(call.inputs[1]);
+  const T value = *static_cast<const T*>(p.value.has_value() ? p.value->data()
+                                                             : call.inputs[1]);
   const int64_t first = call.begin * p.rows_of_item;
   const int64_t last = std::min(p.rows, call.end * p.rows_of_item);
   T* y = static_cast<T*>(call.outputs[0]) + first * p.row.extent;
@@ -117,8 +123,9 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   choice.function = RunOf(x.dtype.bytes());
   if (attrs == nullptr || choice.function == nullptr || rank == 0 ||
       x.num_elements() == 0 || y.num_elements() == 0 ||
-      value.dtype != x.dtype || value.num_elements() != 1 ||
-      attrs->pad_width.size() != rank || y.shape.size() != rank) {
+      (value.dtype != x.dtype && !value.constant.has_value()) ||
+      value.num_elements() != 1 || attrs->pad_width.size() != rank ||
+      y.shape.size() != rank) {
     return std::nullopt;
   }
   const bool is_edge = attrs->pad_mode == "edge";
@@ -168,7 +175,13 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   params->rows_of_item =
       std::max<int64_t>(1, kItemElements / params->row.extent);
   choice.kernel = "pad.rows";
-  choice.inputs = node.inputs;
+  choice.inputs = {node.inputs[0]};
+  if (value.constant.has_value()) {
+    BATON_ASSIGN_OR_RETURN(params->value,
+                           kernels::Cast(*value.constant, x.dtype));
+  } else {
+    choice.inputs.push_back(node.inputs[1]);
+  }
   choice.outputs = node.outputs;
   choice.items =
       (params->rows + params->rows_of_item - 1) / params->rows_of_item;
