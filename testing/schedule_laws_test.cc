@@ -381,6 +381,13 @@ std::string BreachOf(const PrimFunc& after, const std::vector<Tensor>& want) {
   return FirstOtherNumber(want, *got).value_or("");
 }
 
+bool HasOtherParameters(const PrimFunc& a, const PrimFunc& b) {
+  for (int i = 0; i < static_cast<int>(a->params().size()); ++i) {
+    if (a->BufferOf(i) != b->BufferOf(i)) return true;
+  }
+  return false;
+}
+
 // Describes the fault that `steps` make of `function`; empty if one is refused,
 // or if there is a fault before the last.
 std::string BreachOf(PrimFunc function, const std::vector<tir::Step>& steps,
@@ -446,6 +453,11 @@ void TakeSteps(uint32_t seed, int num_steps,
       continue;
     }
     ++count.taken;
+    // The caller's data has another layout: values cannot be compared.
+    if (step->name == "transform_layout" &&
+        HasOtherParameters(function, *after)) {
+      continue;
+    }
     taken.push_back(*step);
     if (!BreachOf(*after, *want).empty()) {
       if (++count.breaches <= 3) {

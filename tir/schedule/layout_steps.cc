@@ -161,6 +161,7 @@ absl::Status TransformLayout(ScheduleState& state, const Site* block,
   }
   BufferNode::Parts parts = buffer->parts();
   BATON_ASSIGN_OR_RETURN(parts.shape, MapShape(map, buffer->shape(), analyzer));
+  if (parts.strides.size() != parts.shape.size()) parts.strides.clear();
   const Buffer new_buffer(std::move(parts));
   PaddingPlan plan;
   if (pad.defined() && inverse.map.defined()) {
