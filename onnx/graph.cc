@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/fill.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -58,24 +59,11 @@ WireWriter TensorHead(absl::string_view name, const Tensor& value) {
   return result;
 }
 
-// Returns true if `value` is large and all its elements have the same bits.
-bool IsFill(const Tensor& value) {
-  const absl::string_view bytes = value.bytes();
-  const auto element = static_cast<size_t>(value.dtype().bytes());
+// Returns true if `value` is written as a ConstantOfShape.
+bool IsLargeFill(const Tensor& value) {
   // ConstantOfShape gives no bfloat16 before opset 20.
   return value.byte_size() >= kFillBytes &&
-         value.dtype() != DType::BFloat(16) &&
-         std::memcmp(bytes.data(), bytes.data() + element,
-                     bytes.size() - element) == 0;
-}
-
-// The first element of `value`, as a vector.
-Tensor FirstElement(const Tensor& value) {
-  const auto owner = std::make_shared<const Tensor>(value);
-  return *Tensor::FromBuffer(
-      value.dtype(), {1},
-      value.bytes().substr(0, static_cast<size_t>(value.dtype().bytes())),
-      owner);
+         value.dtype() != DType::BFloat(16) && IsFill(value);
 }
 
 void WriteDim(const Dim& dim, WireWriter& shape) {
@@ -548,7 +536,7 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
   std::vector<std::string> fill_shapes(constants_.size());
   for (size_t i = 0; i < constants_.size(); ++i) {
     const Tensor& value = constants_[i].value;
-    if (values_[constants_[i].id].uses == 0 || !IsFill(value)) continue;
+    if (values_[constants_[i].id].uses == 0 || !IsLargeFill(value)) continue;
     const std::string& name = values_[constants_[i].id].name;
     fill_shapes[i] = UniqueName(absl::StrCat(name, ".shape"));
     WireWriter node;
@@ -556,8 +544,9 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
     node.Bytes(2, name);
     node.Bytes(3, absl::StrCat(name, ".fill"));
     node.Bytes(4, "ConstantOfShape");
-    node.Append(
-        NodeAttributes().TensorValue("value", FirstElement(value)).fields());
+    node.Append(NodeAttributes()
+                    .TensorValue("value", FirstElement(value, {1}))
+                    .fields());
     head.Message(1, node);
   }
   WriteBody(graphs_[0], options.opset, head);

@@ -24,6 +24,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
+#include "baton/instrument/crash_guard.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
@@ -36,6 +37,7 @@
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tools/compile_model.h"
+#include "baton/tools/crash_report.h"
 #include "baton/tools/files.h"
 #include "baton/tools/flag_pairs.h"
 #include "baton/tools/input.h"
@@ -302,6 +304,15 @@ absl::Status AddPlanValues(const IRModule& module, int max_parts,
 }  // namespace
 
 absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
+  const CrashGuard guard([&options](int signal) {
+    std::cerr << CrashReport("baton-compile",
+                             OptCommand(options.model,
+                                        {{"input_shapes", options.input_shapes},
+                                         {"passes", options.passes},
+                                         {"config", options.config}}),
+                             signal)
+              << std::flush;
+  });
   CompileModelOptions model;
   model.name = options.name.empty() ? BaseName(options.model) : options.name;
   if (tir::CppIdentifier(model.name) != model.name) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <istream>
@@ -31,6 +30,7 @@
 #include "baton/ir/verify.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/tools/console.h"
+#include "baton/tools/crash_report.h"
 #include "baton/tools/files.h"
 #include "baton/tools/input.h"
 #include "baton/tools/module_source.h"
@@ -46,7 +46,6 @@
 #include "baton/tools/verify_diagnostics.h"
 #include "baton/transform/limits_config.h"
 #include "baton/transform/pass_context.h"
-#include "baton/transform/running_pass.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/progress_page.h"
 
@@ -167,22 +166,6 @@ absl::StatusOr<OptJob> LoadJob(const OptOptions& options, PreparedRun prepared,
   return job;
 }
 
-// Names the pass in which the process crashes, and the commands that find out
-// more.
-std::string CrashReport(const OptOptions& options, int signal) {
-  const std::string pass = DescribeRunningPass();
-  std::string text = absl::StrCat(
-      options.program, ": crashed (", strsignal(signal), ") ",
-      pass.empty() ? "outside of passes" : absl::StrCat("in pass ", pass),
-      "\n");
-  if (pass.empty() || options.command.empty()) return text;
-  return absl::StrCat(text, "keep the module and the settings:\n  ",
-                      options.command,
-                      " --reproducer=crash.relay\n"
-                      "find the cause, with a small program:\n  ",
-                      options.command, " --triage=crash\n");
-}
-
 // The result must be a program.
 absl::Status CheckResult(const IRModule& module) {
   absl::Status status =
@@ -256,7 +239,8 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
       const CrashGuard guard([&](int signal) {
         instruments.WriteRecord(signal).IgnoreError();
         if (observed != nullptr) return;
-        streams.reports << CrashReport(options, signal) << std::flush;
+        streams.reports << CrashReport(options.program, options.command, signal)
+                        << std::flush;
       });
       error = instruments.Run(job.prepared, std::move(input.module), &outcome);
     }

@@ -528,5 +528,18 @@ TEST(CrashTest, NamesThePassAndTheCommands) {
   EXPECT_THAT(GuiltyOpt(path).err, HasSubstr("> #4 Crash\n"));
 }
 
+TEST(CrashTest, BatonRunNamesThePassAndTheCommandsOfBatonOpt) {
+  const std::string program = Program();
+  const RunResult r = testing::RunBinary(
+      "tools/guilty-run",
+      absl::StrCat(program, " --passes=FoldConstant,Crash --random_inputs"));
+  EXPECT_NE(r.exit_code, 0);
+  const std::string command =
+      absl::StrCat("baton-opt ", program, " --passes=FoldConstant,Crash");
+  EXPECT_THAT(r.err, HasSubstr(") in pass #1 sequential > #4 Crash\n"));
+  EXPECT_THAT(r.err, HasSubstr(absl::StrCat(command, " --reproducer=")));
+  EXPECT_THAT(r.err, HasSubstr(absl::StrCat(command, " --triage=")));
+}
+
 }  // namespace
 }  // namespace baton

@@ -426,31 +426,31 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
   PassContextOptions context = prepared.context;
   context.instruments = instruments_;
   const IRModule given = make_value_checks_ != nullptr ? module : IRModule();
-  BATON_RETURN_IF_ERROR(
-      PassContext(std::move(context)).Run([&]() -> absl::Status {
-        BATON_RETURN_IF_ERROR(CheckExpected(checks_, module));
-        absl::StatusOr<IRModule> result = complete(std::move(module));
-        absl::Status status;
-        if (make_value_checks_ != nullptr) {
-          // The error of a value precedes the failure of a later pass.
-          status = CheckValuesSeparately(complete, given, prepared.context);
-        }
-        status.Update(result.status());
-        absl::StatusOr<std::string> report = Report();
-        status.Update(RecordMeasurements());
-        if (report.ok()) outcome->report = *std::move(report);
-        status.Update(report.status());
-        if (reports_) {
-          absl::StatusOr<std::string> json = JsonReport();
-          if (json.ok()) outcome->json_report = *std::move(json);
-          status.Update(json.status());
-        }
-        if (!status.ok()) return status;
-        outcome->module = skip_ != nullptr && skip_->stopped().has_value()
-                              ? *skip_->stopped()
-                              : *std::move(result);
-        return status;
-      }));
+  const PassContext pass_context(std::move(context));
+  BATON_RETURN_IF_ERROR(pass_context.Run([&]() -> absl::Status {
+    BATON_RETURN_IF_ERROR(CheckExpected(checks_, module));
+    absl::StatusOr<IRModule> result = complete(std::move(module));
+    absl::Status status;
+    if (make_value_checks_ != nullptr) {
+      // The error of a value precedes the failure of a later pass.
+      status = CheckValuesSeparately(complete, given, prepared.context);
+    }
+    status.Update(result.status());
+    absl::StatusOr<std::string> report = Report();
+    status.Update(RecordMeasurements());
+    if (report.ok()) outcome->report = *std::move(report);
+    status.Update(report.status());
+    if (reports_) {
+      absl::StatusOr<std::string> json = JsonReport();
+      if (json.ok()) outcome->json_report = *std::move(json);
+      status.Update(json.status());
+    }
+    if (!status.ok()) return status;
+    outcome->module = skip_ != nullptr && skip_->stopped().has_value()
+                          ? *skip_->stopped()
+                          : *std::move(result);
+    return status;
+  }));
   outcome->checked = checks_.summary();
   for (const std::function<std::string()>& lines : *at_end_) {
     for (const absl::string_view line :
@@ -466,6 +466,9 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
   const auto unused = [outcome](std::string line) {
     outcome->unused.push_back(std::move(line));
   };
+  for (std::string& line : NothingLowered(complete, outcome->module)) {
+    unused(std::move(line));
+  }
   if (prepared.run.insert_required) {
     const absl::StatusOr<std::string> text = PipelineToString(complete);
     const absl::StatusOr<std::string> given =

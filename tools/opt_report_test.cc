@@ -402,6 +402,14 @@ TEST(SilenceTest, UnknownNamesAreErrors) {
   }
 }
 
+// LowerToTir lowers primitive functions only.
+TEST(SilenceTest, NothingIsLowered) {
+  EXPECT_THAT(BatonOpt("--passes=LowerToTir").err,
+              HasSubstr("LowerToTir: the module has no primitive functions, so "
+                        "nothing is lowered; insert FuseOps before it\n"));
+  EXPECT_THAT(BatonOpt("--passes=FuseOps,LowerToTir").err, IsEmpty());
+}
+
 // A name that this run does not have is a line after it.
 TEST(SilenceTest, UnusedNamesAreLines) {
   const std::pair<std::string, std::string> cases[] = {

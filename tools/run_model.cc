@@ -41,6 +41,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/worker_pool.h"
+#include "baton/instrument/crash_guard.h"
 #include "baton/instrument/progress.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -51,6 +52,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/tools/compare.h"
+#include "baton/tools/crash_report.h"
 #include "baton/tools/files.h"
 #include "baton/tools/flag_pairs.h"
 #include "baton/tools/input.h"
@@ -897,6 +899,30 @@ bool ReportShadow(const Shadow& shadow, std::ostream& out) {
   return false;
 }
 
+// The command that runs the passes of `options` alone.
+std::string OptCommandOf(const RunModelOptions& options) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(options.model, error);
+  std::string passes = options.passes;
+  if (WantsExecutor(options) && passes != "cpu" &&
+      !absl::EndsWith(passes, ",cpu")) {
+    absl::StrAppend(&passes, passes.empty() ? "" : ",", "cpu");
+  }
+  const auto number = [](int value, int by_default) {
+    return value == by_default ? "" : absl::StrCat(value);
+  };
+  return OptCommand(
+      is_folder ? (fs::path(options.model) / "model.onnx").string()
+                : options.model,
+      {{"workload", options.workload},
+       {"input_shapes", options.input_shapes},
+       {"input_values", options.input_values},
+       {"passes", passes},
+       {"opt_level", number(options.opt_level, RunModelOptions().opt_level)},
+       {"config", options.config},
+       {"threads", number(options.threads, RunModelOptions().threads)}});
+}
+
 }  // namespace
 
 absl::StatusOr<bool> RunModel(const RunModelOptions& options,
@@ -948,6 +974,10 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   } else if (!options.report.empty()) {
     return absl::InvalidArgumentError("--report: needs --profile");
   }
+  const CrashGuard guard([&options](int signal) {
+    std::cerr << CrashReport("baton-run", OptCommandOf(options), signal)
+              << std::flush;
+  });
   // The limits of --config apply to the reader and to evaluation, too.
   BATON_ASSIGN_OR_RETURN(const PreparedRun settings,
                          Prepare({.config = options.config}));

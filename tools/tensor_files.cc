@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_file.h"
 #include "baton/onnx/tensor_names.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/tools/files.h"
@@ -78,7 +80,8 @@ absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
         return i > 0 ? result : ReadArrays(path);
       }
       BATON_ASSIGN_OR_RETURN(NamedTensors one, ReadTensors(file.string(), ""));
-      result.push_back(std::move(one[0]));
+      // A sequence has several tensors, or none.
+      std::move(one.begin(), one.end(), std::back_inserter(result));
     }
   }
   BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(path));
@@ -99,9 +102,12 @@ absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
   onnx::TensorSource source;
   source.owner = content.owner;
   source.is_mapped = content.is_mapped;
-  absl::StatusOr<Tensor> tensor = onnx::ReadTensor(content.bytes, source);
-  if (!tensor.ok()) return located(tensor.status());
-  return NamedTensors{{"", *std::move(tensor)}};
+  absl::StatusOr<std::vector<Tensor>> tensors =
+      onnx::ReadTensorsOf(content.bytes, source);
+  if (!tensors.ok()) return located(tensors.status());
+  NamedTensors result;
+  for (Tensor& tensor : *tensors) result.emplace_back("", std::move(tensor));
+  return result;
 }
 
 absl::StatusOr<std::vector<Tensor>> InOrder(

@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/rule_registry.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
@@ -84,6 +87,19 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
     if (!matches) note(flag, pattern, false);
   }
   return lines;
+}
+
+std::vector<std::string> NothingLowered(const Pass& pipeline,
+                                        const IRModule& result) {
+  std::set<std::string> names;
+  AddNames(pipeline, PassRegistry::Global(), names);
+  if (names.count("LowerToTir") == 0 || result.size() == 0) return {};
+  for (const IRModule::Definition& definition : result.functions()) {
+    if (!definition.function.Is<FunctionNode>()) return {};
+  }
+  return {
+      "LowerToTir: the module has no primitive functions, so nothing is "
+      "lowered; insert FuseOps before it"};
 }
 
 }  // namespace baton

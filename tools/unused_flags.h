@@ -48,6 +48,11 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
                                      const Pass& pipeline,
                                      const std::set<std::string>& executed);
 
+// A line if `pipeline` has LowerToTir and `result` no function of loops: it
+// lowers primitive functions only.
+std::vector<std::string> NothingLowered(const Pass& pipeline,
+                                        const IRModule& result);
+
 }  // namespace baton
 
 #endif  // BATON_TOOLS_UNUSED_FLAGS_H_

@@ -14,7 +14,9 @@ BATON_REGISTER_PIPELINE(
          {"DynamicToStatic",
           "Operators whose shapes are operands become static where those "
           "operands can be computed."},
-         {"FoldConstant", "What weights alone decide is computed now."},
+         {"FoldConstant{max_elements=134217728,max_growth=268435456,"
+          "in_memory=true}",
+          "What weights alone decide is computed now."},
          {"EliminateCommonSubexpr", "What is computed twice is computed once."},
          {"RemoveUnusedFunctions",
           "What @main does not reach needs no plan."}}});

@@ -1,15 +1,25 @@
 #include "baton/relay/transform/fold_constant.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/base/fill.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -20,16 +30,24 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/device/on_device.h"
+#include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/transform/function_pass.h"
+#include "baton/transform/config.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::relay {
 namespace {
+
+BATON_REGISTER_CONFIG(
+    kMaxFoldedBytes, int64_t, "limits.max_folded_bytes", int64_t{4} << 20,
+    "The most bytes that a pass may add to the constants of a module by "
+    "computing more of them. Four times the bytes of a function's own "
+    "constants are always allowed.");
 
 BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
 BATON_STATISTIC(kFoldedBytes, "FoldConstant", "bytes",
@@ -46,16 +64,28 @@ void TellNotFolded(const CallNode* call, RemarkText reason,
   LogRemark(std::move(remark));
 }
 
-// The bytes of the tensors of a constant, or a tuple of constants.
+// The bytes of the tensors of a constant, or a tuple of constants. A fill has
+// none.
 int64_t BytesOf(const Expr& folded) {
   if (const auto* constant = folded.As<ConstantNode>()) {
     return constant->value().byte_size();
   }
+  if (folded.Is<CallNode>()) return 0;
   int64_t bytes = 0;
   for (const Expr& field : folded.As<TupleNode>()->fields()) {
     bytes += field.As<ConstantNode>()->value().byte_size();
   }
   return bytes;
+}
+
+// The result of `call` is over a limit: `max_elements=5`.
+void TellOverLimit(const CallNode* call, int64_t bytes,
+                   const std::string& limit) {
+  if (!WantsRemarks(RemarkKind::kMissed)) return;
+  LogRemark({.kind = RemarkKind::kMissed,
+             .node = Expr(call),
+             .reason = "the result is over the limit",
+             .args = {{"bytes", bytes}, {"limit", limit}}});
 }
 
 void TellFolded(const CallNode* call, const Expr& folded) {
@@ -119,9 +149,19 @@ bool IsPrimitive(const ExprNode* node) {
          static_cast<const FunctionNode*>(node)->IsPrimitive();
 }
 
+// True for a call of a primitive function that Baton itself computes, on
+// constants.
+bool IsPrimitiveCallOfConstants(const CallNode* call) {
+  const auto* function = call->op().As<FunctionNode>();
+  return function != nullptr && function->IsPrimitive() &&
+         function->attrs().Find(attr::kCompiler) == nullptr &&
+         std::all_of(call->args().begin(), call->args().end(),
+                     IsConstantOrTuple);
+}
+
 // False only if ConstantFolder leaves `node` as it is, unless it changes
 // something below.
-bool MayFold(const ExprNode* node) {
+bool MayFold(const ExprNode* node, const FoldConstantOptions& options) {
   switch (ExprKindOf(node)) {
     case ExprKind::kLet:
       return IsConstant(static_cast<const LetNode*>(node)->value());
@@ -134,7 +174,10 @@ bool MayFold(const ExprNode* node) {
     case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       const OpNode* op = call->op_node();
-      if (op == nullptr || call->num_args() == 0) return false;
+      if (op == nullptr) {
+        return options.in_memory && IsPrimitiveCallOfConstants(call);
+      }
+      if (call->num_args() == 0) return false;
       return ShapeQueries().Get(*op) != nullptr ||
              std::all_of(call->args().begin(), call->args().end(),
                          IsConstantOrTuple);
@@ -142,6 +185,45 @@ bool MayFold(const ExprNode* node) {
     default:
       return false;
   }
+}
+
+// A tensor whose elements are all the same.
+struct Fill {
+  Tensor element;  // of any shape
+  TensorShape shape;
+
+  int64_t num_elements() const {
+    return NumElements(element.dtype(), shape)
+        .value_or(std::numeric_limits<int64_t>::max());
+  }
+};
+
+// The smallest result that is a call of `full`, in bytes.
+constexpr int64_t kFillBytes = 4096;
+
+// The tensor that `expr`, a call of `full`, makes; nullopt for anything else.
+std::optional<Fill> FillOfCall(const Expr& expr) {
+  const auto* call = expr.As<CallNode>();
+  if (call == nullptr || call->num_args() != 1) return std::nullopt;
+  const OpNode* op = call->op_node();
+  if (op == nullptr || op->name() != "full") return std::nullopt;
+  const auto* attrs = call->attrs_as<InitOpAttrs>();
+  const auto* constant = call->arg(0).As<ConstantNode>();
+  if (attrs == nullptr || !attrs->shape.has_value() || constant == nullptr ||
+      constant->value().num_elements() != 1 ||
+      (attrs->dtype != DType() && attrs->dtype != constant->value().dtype())) {
+    return std::nullopt;
+  }
+  return Fill{constant->value(), {attrs->shape->begin(), attrs->shape->end()}};
+}
+
+// The same for a constant of such elements, too.
+std::optional<Fill> FillOf(const Expr& expr) {
+  const auto* constant = expr.As<ConstantNode>();
+  if (constant == nullptr) return FillOfCall(expr);
+  if (!IsFill(constant->value())) return std::nullopt;
+  const Tensor& value = constant->value();
+  return Fill{value, {value.shape().begin(), value.shape().end()}};
 }
 
 // A constant for a tensor, a tuple of constants for a tuple of tensors; null
@@ -175,66 +257,129 @@ void ForEachConstant(const Expr& expr, Fn&& fn) {
   }
 }
 
-// The elements of a tensor or of a tuple of tensors, at most the largest
-// int64_t; nullopt where the type leaves that open.
-std::optional<int64_t> ElementsOf(const Type& type) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  if (const auto* tensor = type.As<TensorTypeNode>()) {
+// How large a tensor or all tensors of a tuple are, at most the largest
+// int64_t.
+struct Size {
+  int64_t elements = 0;
+  int64_t bytes = 0;
+
+  void Add(DType dtype, absl::Span<const int64_t> shape) {
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    const int64_t more = NumElements(dtype, shape).value_or(kMost);
+    const int64_t width = std::max(dtype.bytes(), 1);
+    const int64_t more_bytes = more > kMost / width ? kMost : more * width;
+    elements = more > kMost - elements ? kMost : elements + more;
+    bytes = more_bytes > kMost - bytes ? kMost : bytes + more_bytes;
+  }
+};
+
+// The size of values of `type`; nullopt where the type leaves that open.
+std::optional<Size> SizeOf(const Type& type) {
+  Size size;
+  const auto add = [&size](const Type& part) {
+    const auto* tensor = part.As<TensorTypeNode>();
+    if (tensor == nullptr) return false;
     const auto dims = ConstDims(tensor->shape());
-    if (!dims.has_value()) return std::nullopt;
-    return NumElements(tensor->dtype(), *dims).value_or(kMost);
-  }
+    if (!dims.has_value()) return false;
+    size.Add(tensor->dtype(), *dims);
+    return true;
+  };
   const auto* tuple = type.As<TupleTypeNode>();
-  if (tuple == nullptr) return std::nullopt;
-  int64_t sum = 0;
+  if (tuple == nullptr) return add(type) ? std::optional(size) : std::nullopt;
   for (const Type& field : tuple->fields()) {
-    if (!field.Is<TensorTypeNode>()) return std::nullopt;
-    const std::optional<int64_t> elements = ElementsOf(field);
-    if (!elements.has_value()) return std::nullopt;
-    sum = *elements > kMost - sum ? kMost : sum + *elements;
+    if (!add(field)) return std::nullopt;
   }
-  return sum;
+  return size;
 }
 
-int64_t ElementsOf(const Value& value) {
-  if (value.is_tensor()) return value.tensor().num_elements();
-  int64_t sum = 0;
-  if (value.is_tuple()) {
+Size SizeOf(const Value& value) {
+  Size size;
+  if (value.is_tensor()) {
+    size.Add(value.tensor().dtype(), value.tensor().shape());
+  } else if (value.is_tuple()) {
     for (const Value& field : value.fields()) {
-      if (field.is_tensor()) sum += field.tensor().num_elements();
+      if (!field.is_tensor()) continue;
+      size.Add(field.tensor().dtype(), field.tensor().shape());
     }
   }
-  return sum;
+  return size;
 }
 
-// How many elements folding may add to the constants of a function. A result
-// counts; what it replaces, its arguments, counts against it once, since other
-// calls may use them, too.
+// The bytes of the constants in `expr`.
+int64_t ConstantBytes(const Expr& expr) {
+  int64_t bytes = 0;
+  PostOrderVisit(expr, [&bytes](const ExprNode* node) {
+    if (node->kind() != ExprKind::kConstant) return;
+    bytes += static_cast<const ConstantNode*>(node)->value().byte_size();
+  });
+  return bytes;
+}
+
+// How much folding may add to the constants of a function. A result counts;
+// what it replaces, its arguments, counts against it once, since other calls
+// may use them, too.
 class Budget {
  public:
-  explicit Budget(const FoldConstantOptions& options)
-      : max_elements_(options.max_elements), left_(options.max_growth) {}
+  // `root` is the function, one of `num_functions`, which share
+  // limits.max_folded_bytes.
+  Budget(const FoldConstantOptions& options, const Expr& root,
+         int num_functions)
+      : options_(options),
+        root_(root),
+        num_functions_(num_functions),
+        max_folded_bytes_(PassContext::Current().Get(kMaxFoldedBytes)) {}
 
-  // True if `call`, of constants, may become constants of that many elements.
-  bool Allows(const Call& call, int64_t elements) {
-    int64_t given = 0, replaced = 0;
+  // Empty if `call`, of constants, may become constants of that size; otherwise
+  // the limit that forbids it.
+  std::string Exceeded(const Call& call, const Size& size) {
+    Size given, replaced;
     ForEachArgument(call, [&](const ConstantNode* constant, bool first) {
-      given += constant->value().num_elements();
-      if (first) replaced += constant->value().num_elements();
+      const Tensor& value = constant->value();
+      given.Add(value.dtype(), value.shape());
+      if (first) replaced.Add(value.dtype(), value.shape());
     });
-    return (elements <= given || elements <= max_elements_) &&
-           elements - replaced <= left_;
+    if (size.elements > given.elements &&
+        size.elements > options_.max_elements) {
+      return absl::StrCat("max_elements=", options_.max_elements);
+    }
+    if (size.elements - replaced.elements >
+        options_.max_growth - grown_.elements) {
+      return absl::StrCat("max_growth=", options_.max_growth);
+    }
+    const int64_t gain = size.bytes - replaced.bytes;
+    if (!options_.in_memory && gain > Share() - grown_.bytes &&
+        gain > BytesLeft() && gain > 0) {
+      return LimitOfBytes();
+    }
+    return "";
+  }
+
+  // The bytes that the constants may still gain.
+  int64_t BytesLeft() {
+    if (own_bytes_ < 0) own_bytes_ = ConstantBytes(root_);
+    return std::max(Share(), 4 * own_bytes_) - grown_.bytes;
+  }
+
+  std::string LimitOfBytes() const {
+    std::string limit =
+        absl::StrCat("limits.max_folded_bytes=", max_folded_bytes_);
+    if (num_functions_ > 1) {
+      absl::StrAppend(&limit, " for ", num_functions_, " functions");
+    }
+    return limit;
   }
 
   // Takes that from the budget.
   void Spend(const Call& call, const Expr& folded) {
     ForEachArgument(call, [&](const ConstantNode* constant, bool first) {
       if (!first) return;
-      left_ += constant->value().num_elements();
+      grown_.elements -= constant->value().num_elements();
+      grown_.bytes -= constant->value().byte_size();
       replaced_.insert(constant);
     });
     ForEachConstant(folded, [&](const ConstantNode* constant) {
-      left_ -= constant->value().num_elements();
+      grown_.elements += constant->value().num_elements();
+      grown_.bytes += constant->value().byte_size();
       // It may be where a constant was that is gone.
       replaced_.erase(constant);
     });
@@ -257,15 +402,27 @@ class Budget {
     }
   }
 
-  int64_t max_elements_;
-  int64_t left_;
+  // The bytes that the function may gain even if it has no constants.
+  int64_t Share() const {
+    constexpr int64_t kLeast = 1 << 16;
+    const int64_t limit = max_folded_bytes_;
+    return std::max(limit / num_functions_, std::min(limit, kLeast));
+  }
+
+  const FoldConstantOptions& options_;
+  const Expr& root_;
+  const int num_functions_;
+  const int64_t max_folded_bytes_;
+  int64_t own_bytes_ = -1;  // not counted yet
+  Size grown_;
   FlatHashSet<const ConstantNode*> replaced_;
 };
 
 class ConstantFolder : public ExprMutator {
  public:
-  explicit ConstantFolder(const FoldConstantOptions& options)
-      : options_(options), budget_(options) {}
+  ConstantFolder(const FoldConstantOptions& options, const Expr& root,
+                 int num_functions)
+      : options_(options), budget_(options_, root, num_functions) {}
 
  protected:
   Expr Before(const ExprNode* node) override {
@@ -301,14 +458,18 @@ class ConstantFolder : public ExprMutator {
 
   Expr VisitCall(const CallNode* original, Call call) override {
     const OpNode* op = call->op_node();
-    if (op == nullptr || call->num_args() == 0) return call;
+    if (op == nullptr) return FoldPrimitive(original, call);
+    if (call->num_args() == 0) return call;
     if (Expr shape = FoldShape(original, *op)) {
       if (!MayRewrite()) return call;
       TellFolded(original, shape);
       return shape;
     }
+    bool has_fills = false;
     for (const Expr& arg : call->args()) {
-      if (!IsConstantOrTuple(arg)) return call;
+      if (IsConstantOrTuple(arg)) continue;
+      if (!options_.keep_fills || !FillOfCall(arg).has_value()) return call;
+      has_fills = true;
     }
     if (IsStateful(call->op()) || IsDeviceCopy(call->op())) {
       TellNotFolded(original, "the operator has effects");
@@ -330,12 +491,15 @@ class ConstantFolder : public ExprMutator {
     }
     absl::InlinedVector<Value, 4> args;
     for (const Expr& arg : call->args()) {
-      std::optional<Value> value = ConstantValue(arg);
-      if (!value.has_value()) {
-        TellNotFolded(original, "a field of a tuple is no constant");
-        return call;
+      std::optional<Value> value;
+      if (!has_fills || !FillOfCall(arg).has_value()) {
+        value = ConstantValue(arg);
+        if (!value.has_value()) {
+          TellNotFolded(original, "a field of a tuple is no constant");
+          return call;
+        }
       }
-      args.push_back(*std::move(value));
+      args.push_back(value.has_value() ? *std::move(value) : Value());
     }
     // Kernels may ask for the type of the call.
     const absl::StatusOr<Expr> typed = InferTypeOf(call);
@@ -343,26 +507,76 @@ class ConstantFolder : public ExprMutator {
       TellNotFolded(original, "the call has no type", typed.status().message());
       return call;
     }
-    static constexpr char kOverBudget[] = "the result is over the budget";
-    const std::optional<int64_t> elements = ElementsOf((*typed)->type());
-    if (elements.has_value() && !budget_.Allows(call, *elements)) {
-      TellNotFolded(original, kOverBudget);
+    const std::optional<Size> size = SizeOf((*typed)->type());
+    std::string limit;
+    if (size.has_value()) limit = budget_.Exceeded(call, *size);
+    if (options_.keep_fills &&
+        (has_fills || !limit.empty() || FillOfCall(call).has_value())) {
+      if (Expr fill = FoldFills(*typed)) {
+        if (fill.get() == typed->get()) return call;
+        if (!MayRewrite()) return call;
+        TellFolded(original, fill);
+        return fill;
+      }
+      // The fills become tensors, if they are not too large.
+      for (size_t i = 0; limit.empty() && i < args.size(); ++i) {
+        const std::optional<Fill> fill = FillOfCall(call->arg(i));
+        if (!fill.has_value()) continue;
+        Size whole;
+        whole.Add(fill->element.dtype(), fill->shape);
+        if (whole.bytes > budget_.BytesLeft()) {
+          limit = budget_.LimitOfBytes();
+          break;
+        }
+        absl::StatusOr<Tensor> tensor = Repeated(*fill);
+        if (!tensor.ok()) return call;
+        args[i] = Value(*std::move(tensor));
+      }
+    }
+    if (!limit.empty()) {
+      TellOverLimit(original, size->bytes, limit);
       return call;
     }
-    const absl::StatusOr<Value> result =
-        RunKernel(*typed->As<CallNode>(), args);
+    Limits limits = CurrentLimits();
+    // The size is not known before the call is computed.
+    const bool is_open = !size.has_value() && !options_.in_memory;
+    if (is_open) {
+      limits.max_tensor_bytes = std::min(
+          limits.max_tensor_bytes,
+          std::max<int64_t>(budget_.BytesLeft(), 0) + GivenBytes(args));
+    }
+    const absl::StatusOr<Value> result = [&] {
+      const ScopedLimits scope(limits);
+      return RunKernel(*typed->As<CallNode>(), args);
+    }();
     if (!result.ok()) {
+      if (is_open && absl::IsResourceExhausted(result.status())) {
+        TellNotFolded(original, "the result is over the limit",
+                      budget_.LimitOfBytes());
+        return call;
+      }
       TellNotFolded(original, "its kernel fails", result.status().message());
       return call;
     }
-    if (!elements.has_value() && !budget_.Allows(call, ElementsOf(*result))) {
-      TellNotFolded(original, kOverBudget);
-      return call;
+    if (!size.has_value()) {
+      const Size actual = SizeOf(*result);
+      limit = budget_.Exceeded(call, actual);
+      if (!limit.empty()) {
+        TellOverLimit(original, actual.bytes, limit);
+        return call;
+      }
     }
     Expr folded = ToExpr(*result);
     if (!folded.defined()) {
       TellNotFolded(original, "the result is no tensor");
       return call;
+    }
+    if (options_.keep_fills && result->is_tensor() &&
+        result->tensor().byte_size() >= kFillBytes &&
+        IsFill(result->tensor())) {
+      const Tensor& value = result->tensor();
+      folded =
+          ToExpr(Fill{value, {value.shape().begin(), value.shape().end()}});
     }
     if (!MayRewrite()) return call;
     budget_.Spend(call, folded);
@@ -371,6 +585,132 @@ class ConstantFolder : public ExprMutator {
   }
 
  private:
+  // The bytes of the arguments.
+  static int64_t GivenBytes(absl::Span<const Value> args) {
+    int64_t bytes = 0;
+    for (const Value& arg : args) bytes += SizeOf(arg).bytes;
+    return bytes;
+  }
+
+  // A tensor of the elements of `fill`.
+  static absl::StatusOr<Tensor> Repeated(const Fill& fill) {
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor tensor,
+        MutableTensor::Uninitialized(fill.element.dtype(), fill.shape));
+    const auto width = static_cast<size_t>(fill.element.dtype().bytes());
+    char* out = static_cast<char*>(tensor.data());
+    const auto num_bytes = static_cast<size_t>(tensor.byte_size());
+    // Doubles what is there.
+    size_t done = std::min(width, num_bytes);
+    std::memcpy(out, fill.element.data(), done);
+    while (done < num_bytes) {
+      const size_t more = std::min(done, num_bytes - done);
+      std::memcpy(out + done, out, more);
+      done += more;
+    }
+    return std::move(tensor).Freeze();
+  }
+
+  // A call of `full`, or a constant if it is small; null on failure.
+  static Expr ToExpr(const Fill& fill) {
+    Size size;
+    size.Add(fill.element.dtype(), fill.shape);
+    if (size.bytes < kFillBytes) {
+      absl::StatusOr<Tensor> tensor = Repeated(fill);
+      return tensor.ok() ? Expr(Constant(*std::move(tensor))) : Expr();
+    }
+    const absl::StatusOr<Expr> call = InferTypeOf(
+        Full(Constant(FirstElement(fill.element, {})),
+             {fill.shape.begin(), fill.shape.end()}, fill.element.dtype()));
+    return call.ok() ? *call : Expr();
+  }
+  static Expr ToExpr(const Value& value) { return relay::ToExpr(value); }
+
+  // The result of the typed `call`, each argument of which is a fill, without
+  // computing more than one element; null where that is not possible.
+  static Expr FoldFills(const Expr& typed) {
+    const auto* call = typed.As<CallNode>();
+    const auto* type = typed->type().As<TensorTypeNode>();
+    if (type == nullptr) return {};
+    const auto dims = ConstDims(type->shape());
+    if (!dims.has_value() ||
+        NumElements(type->dtype(), *dims).value_or(1) == 0) {
+      return {};
+    }
+    TensorShape shape(dims->begin(), dims->end());
+    if (const std::optional<Fill> self = FillOfCall(typed)) {
+      Size size;
+      size.Add(self->element.dtype(), self->shape);
+      return size.bytes < kFillBytes ? ToExpr(*self) : typed;
+    }
+    std::vector<Fill> fills;
+    for (const Expr& arg : call->args()) {
+      std::optional<Fill> fill = FillOf(arg);
+      if (!fill.has_value() || fill->num_elements() == 0) return {};
+      fills.push_back(*std::move(fill));
+    }
+    if (IsRearranging(call->op())) {
+      return fills[0].element.dtype() == type->dtype()
+                 ? ToExpr(Fill{fills[0].element, std::move(shape)})
+                 : Expr();
+    }
+    const FusionPattern* pattern = FusionPatterns().Get(*call->op_node());
+    if (pattern == nullptr || *pattern > FusionPattern::kBroadcast) return {};
+    std::vector<Expr> elements;
+    absl::InlinedVector<Value, 4> values;
+    for (const Fill& fill : fills) {
+      const Tensor element =
+          FirstElement(fill.element, TensorShape(fill.shape.size(), 1));
+      elements.push_back(Constant(element));
+      values.push_back(Value(element));
+    }
+    const absl::StatusOr<Expr> small =
+        InferTypeOf(Call(call->op(), std::move(elements), call->attrs()));
+    if (!small.ok()) return {};
+    const std::optional<Size> size = SizeOf((*small)->type());
+    if (!size.has_value() || size->elements != 1) return {};
+    const absl::StatusOr<Value> result =
+        RunKernel(*small->As<CallNode>(), values);
+    if (!result.ok() || !result->is_tensor() ||
+        result->tensor().dtype() != type->dtype()) {
+      return {};
+    }
+    return ToExpr(Fill{result->tensor(), std::move(shape)});
+  }
+
+  // With `in_memory`, the value of a call of a primitive function of constants.
+  Expr FoldPrimitive(const CallNode* original, const Call& call) {
+    if (!options_.in_memory || !IsPrimitiveCallOfConstants(call.get())) {
+      return call;
+    }
+    bool is_pure = true;
+    PostOrderVisit(call->op(), [&is_pure](const ExprNode* node) {
+      if (node->kind() != ExprKind::kOp) return;
+      const Expr op(node);
+      if (IsStateful(op) || IsDeviceCopy(op)) is_pure = false;
+    });
+    if (!is_pure) return call;
+    const absl::StatusOr<Expr> typed = InferTypeOf(call);
+    if (!typed.ok()) return call;
+    const std::optional<Size> size = SizeOf((*typed)->type());
+    if (!size.has_value()) return call;
+    if (const std::string limit = budget_.Exceeded(call, *size);
+        !limit.empty()) {
+      TellOverLimit(original, size->bytes, limit);
+      return call;
+    }
+    const absl::StatusOr<Value> result = Evaluate(*typed, nullptr);
+    if (!result.ok()) {
+      TellNotFolded(original, "its function fails", result.status().message());
+      return call;
+    }
+    Expr folded = ToExpr(*result);
+    if (!folded.defined() || !MayRewrite()) return call;
+    budget_.Spend(call, folded);
+    TellFolded(original, folded);
+    return folded;
+  }
+
   // The result of a shape query for a tensor with a known shape; otherwise
   // null.
   static Expr FoldShape(const CallNode* call, const OpNode& op) {
@@ -420,26 +760,32 @@ class ConstantFolder : public ExprMutator {
   Budget budget_;
 };
 
-}  // namespace
-
-absl::StatusOr<Expr> FoldConstantInExpr(const Expr& expr,
-                                        const FoldConstantOptions& options) {
+absl::StatusOr<Expr> Fold(const Expr& expr, const FoldConstantOptions& options,
+                          int num_functions) {
   // Looking is cheaper than rewriting.
   bool found = false;
   PostOrderVisit(
       expr,
       [&found](const ExprNode* node) { return !found && !IsPrimitive(node); },
-      [&found](const ExprNode* node) { found = found || MayFold(node); });
+      [&](const ExprNode* node) { found = found || MayFold(node, options); });
   if (!found) return expr;
-  return ConstantFolder(options).Mutate(expr);
+  return ConstantFolder(options, expr, num_functions).Mutate(expr);
+}
+
+}  // namespace
+
+absl::StatusOr<Expr> FoldConstantInExpr(const Expr& expr,
+                                        const FoldConstantOptions& options) {
+  return Fold(expr, options, 1);
 }
 
 Pass FoldConstant(FoldConstantOptions options) {
   return CreateFunctionPass(
-      [options](Function function, const IRModule& /*module*/,
+      [options](Function function, const IRModule& module,
                 const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        BATON_ASSIGN_OR_RETURN(const Expr result,
-                               FoldConstantInExpr(function, options));
+        BATON_ASSIGN_OR_RETURN(
+            const Expr result,
+            Fold(function, options, std::max(module.size(), 1)));
         return Function(result.As<FunctionNode>());
       },
       {.name = "FoldConstant",

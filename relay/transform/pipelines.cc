@@ -98,9 +98,10 @@ BATON_REGISTER_PIPELINE(
            "operands can be computed."},
           {"SimplifyInference",
            "Normalizations become scales and shifts; dropout goes."},
-          {"FoldConstant{max_elements=134217728,max_growth=268435456}",
+          {"FoldConstant{max_elements=134217728,max_growth=268435456,"
+           "keep_fills=true}",
            "Computes the shape arithmetic that is left, and weights that are "
-           "computed from others or filled with one value."},
+           "computed from others. What is filled with one value stays so."},
           {"FoldExplicitPadding",
            "An exporter writes a Pad before a convolution that could pad."},
           {"CanonicalizeOps",
@@ -113,7 +114,8 @@ BATON_REGISTER_PIPELINE(
            "its own."},
           {"EliminateCommonSubexpr",
            "Exporters write a node again for each use."},
-          {"FoldConstant",
+          {"FoldConstant{max_elements=134217728,max_growth=268435456,"
+           "keep_fills=true}",
            "Computes what the steps since then made of weights."},
           {"DeadCodeElimination",
            "Drops the lets of branches and loops that nothing needs now."}},

@@ -27,7 +27,9 @@ Target TargetOf(const PrimFunc& function) {
 absl::StatusOr<Target> RequiredTargetOf(const PrimFunc& function) {
   Target target = TargetOf(function);
   if (target.defined()) return target;
-  return ErrorAt(function->span(), "the function has no attribute `target`");
+  return ErrorAt(function->span(),
+                 "the function has no attribute `target`: run tir.BindTarget "
+                 "first");
 }
 
 Target HostOf(const Target& target) {

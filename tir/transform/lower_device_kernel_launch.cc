@@ -220,9 +220,10 @@ absl::StatusOr<IRModule> LowerLaunches(const IRModule& module) {
     kernel.function = function;
     const Target target = TargetOf(function);
     if (!target.defined()) {
-      return ErrorAt(
-          function->span(),
-          absl::StrCat("function ", var->name(), " has no attribute `target`"));
+      return ErrorAt(function->span(),
+                     absl::StrCat("function ", var->name(),
+                                  " has no attribute `target`: run "
+                                  "tir.BindTarget first"));
     }
     kernel.target = WithoutHost(target);
     kernel.symbol = GlobalSymbolOf(function).value_or(var->name());

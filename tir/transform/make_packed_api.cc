@@ -310,9 +310,10 @@ absl::StatusOr<PrimFunc> Packed(const GlobalVar& var,
   if (!symbol.has_value()) return function;
   const Target target = TargetOf(function);
   if (!target.defined()) {
-    return ErrorAt(
-        function->span(),
-        absl::StrCat("function ", var->name(), " has no attribute `target`"));
+    return ErrorAt(function->span(),
+                   absl::StrCat("function ", var->name(),
+                                " has no attribute `target`: run "
+                                "tir.BindTarget first"));
   }
   const Target host = HostOf(target);
   if (!host.defined()) return function;

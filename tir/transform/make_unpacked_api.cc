@@ -68,9 +68,10 @@ absl::StatusOr<PrimFunc> Unpacked(const GlobalVar& var,
   }
   const Target target = TargetOf(function);
   if (!target.defined()) {
-    return ErrorAt(
-        function->span(),
-        absl::StrCat("function ", var->name(), " has no attribute `target`"));
+    return ErrorAt(function->span(),
+                   absl::StrCat("function ", var->name(),
+                                " has no attribute `target`: run "
+                                "tir.BindTarget first"));
   }
   const Target host = HostOf(target);
   if (!host.defined()) return function;
