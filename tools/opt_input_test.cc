@@ -69,7 +69,7 @@ TEST(OptInputTest, FunctionsOfLoopsBecomeTextOfLlvm) {
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_THAT(ReadFileOrFail(path), HasSubstr("define void @f("));
   r = BatonOpt(loops + " --line_table");
-  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.err, HasSubstr("--line_table: needs --emit=llvm"));
 }
 

@@ -454,6 +454,12 @@ void RunAndCompare(const std::vector<Case>& cases, const std::string& program,
 
 std::vector<Case> StatementCases() {
   std::vector<Case> cases;
+  // The body writes what the end of the loop is made of.
+  cases.push_back(MadeCase("ends", "A: T.Buffer((8,), \"int32\")",
+                           R"(A[0] = 5
+for i in range(A[0]):
+    A[0] = 2
+    A[1] = i)"));
   cases.push_back(
       MadeCase("class", "A: T.Buffer((8,), \"float32\")", R"(for i in range(8):
     if i < 3:

@@ -1288,6 +1288,14 @@ class FunctionWriter {
         CppCommentText(absl::StrJoin(WrittenNames(Stmt(node)), ", "))));
   }
 
+  static bool ReadsMemory(const PrimExpr& e) {
+    bool reads = false;
+    PostOrderVisit(e, [&reads](const PrimExpr& part) {
+      reads |= part.As<BufferLoadNode>() != nullptr;
+    });
+    return reads;
+  }
+
   void WriteFor(const ForNode* node, int depth) {
     if (node->for_kind() == ForKind::kThreadBinding) {
       Refuse(node, "a loop over threads");
@@ -1297,13 +1305,11 @@ class FunctionWriter {
     const Text min = Emit(node->min());
     const Text extent = Emit(node->extent());
     const std::string type = TypeOf(var->dtype(), node);
-    Text end;
     const auto* first = node->min().As<IntImmNode>();
-    if (first != nullptr && first->value() == 0) {
-      end = extent;
-    } else {
-      end = Emit(Add(node->min(), node->extent()));
-    }
+    const PrimExpr last = first != nullptr && first->value() == 0
+                              ? node->extent()
+                              : Add(node->min(), node->extent());
+    const Text end = Emit(last);
     const Interval range = RangeOfLoop(min.range, end.range);
     if (depth == 0) WriteOrigin(node);
     if (node->for_kind() == ForKind::kUnrolled) {
@@ -1313,8 +1319,15 @@ class FunctionWriter {
       }
     }
     const std::string name = Define(var, range);
-    Line(absl::StrCat("for (", type, " ", name, " = ", Bare(min), "; ", name,
-                      " < ", At(end, Binding::kAdd), "; ++", name, ") {"));
+    // What the body writes does not move the end.
+    std::string bound = At(end, Binding::kAdd);
+    std::string kept;
+    if (ReadsMemory(last)) {
+      bound = names_.Unique(absl::StrCat(name, "_end"));
+      kept = absl::StrCat(", ", bound, " = ", Bare(end));
+    }
+    Line(absl::StrCat("for (", type, " ", name, " = ", Bare(min), kept, "; ",
+                      name, " < ", bound, "; ++", name, ") {"));
     Nested(node->body(), depth + 1);
     Line("}");
   }

@@ -135,6 +135,13 @@ TEST(CppSourceTest, WrapsWhereBoundsAreUnknown) {
   EXPECT_THAT(text, HasSubstr("rt::FloorMod<int32_t>("));
 }
 
+TEST(CppSourceTest, EndsLoopsWhereTheyBegan) {
+  const std::string text = TextOf(Parsed(
+      "A: T.Buffer((8,), \"int32\")", "for i in range(A[0]):\n    A[0] = i"));
+  EXPECT_THAT(text, HasSubstr("for (int32_t i = 0, i_end = A[0]; i < i_end; "
+                              "++i) {"));
+}
+
 TEST(CppSourceTest, FoldsComparisonsThatCompilersWarnOf) {
   const PrimFunc function =
       Parsed("A: T.Buffer((8,), \"int32\"), B: T.Buffer((8,), \"float32\")",
