@@ -1,4 +1,4 @@
-"""Libraries that register parts of Relay."""
+"""Libraries that register a pass or a family of operators."""
 
 load(":baton.bzl", "baton_rules_library")
 load(":baton_cc.bzl", "baton_cc_library")
@@ -6,6 +6,15 @@ load(":baton_cc.bzl", "baton_cc_library")
 _PASS_DEPS = [
     "//ir",
     "//relay/ir",
+    "//transform:pass",
+    "//transform:pass_context",
+    "//transform:pass_registry",
+    "@com_google_absl//absl/status:statusor",
+]
+
+_TIR_PASS_DEPS = [
+    "//ir",
+    "//tir/ir",
     "//transform:pass",
     "//transform:pass_context",
     "//transform:pass_registry",
@@ -38,7 +47,7 @@ def _registers(name, deps, **kwargs):
     )
 
 def baton_pass(name, deps = [], rules = [], **kwargs):
-    """The library of <name>.h and <name>.cc, which registers a pass.
+    """The library of <name>.h and <name>.cc, which registers a pass over Relay.
 
     Args:
       name: the target's name.
@@ -54,6 +63,16 @@ def baton_pass(name, deps = [], rules = [], **kwargs):
         )
         deps = deps + [":%s_rules" % name]
     _registers(name, _PASS_DEPS + deps, **kwargs)
+
+def baton_tir_pass(name, deps = [], **kwargs):
+    """The library of <name>.h and <name>.cc, which registers a pass over loops.
+
+    Args:
+      name: the target's name.
+      deps: dependencies beside the IR, passes and their registry.
+      **kwargs: of baton_cc_library.
+    """
+    _registers(name, _TIR_PASS_DEPS + deps, **kwargs)
 
 def baton_operators(name, deps = [], **kwargs):
     """The library of <name>.h and <name>.cc, which registers a family of operators.
