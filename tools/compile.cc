@@ -305,12 +305,17 @@ absl::Status AddPlanValues(const IRModule& module, int max_parts,
 
 absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
   const CrashGuard guard([&options](int signal) {
-    std::cerr << CrashReport("baton-compile",
-                             OptCommand(options.model,
-                                        {{"input_shapes", options.input_shapes},
-                                         {"passes", options.passes},
-                                         {"config", options.config}}),
-                             signal)
+    std::cerr << CrashReport(
+                     "baton-compile",
+                     OptCommand(
+                         options.model,
+                         {{"input_shapes", options.input_shapes},
+                          {"passes",
+                           absl::StrCat(options.passes,
+                                        options.passes.empty() ? "" : ",",
+                                        "cpu")},
+                          {"config", options.config}}),
+                     signal)
               << std::flush;
   });
   CompileModelOptions model;

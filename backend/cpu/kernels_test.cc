@@ -502,7 +502,8 @@ def @main(%x: Tensor[(3, 5, 40), )",
             "]) {\n  nn.pad(%x, %v, pad_width=", width, ", pad_mode=\"", mode,
             "\")\n}");
         SCOPED_TRACE(text);
-        EXPECT_THAT(Check(text), Contains("pad.rows"));
+        EXPECT_THAT(Check(text),
+                    Contains("pad.indexed"));
       }
     }
   }
@@ -514,7 +515,7 @@ TEST(KernelsTest, PadsWithConvertedValues) {
 def @main(%x: Tensor[(3, 5, 40), uint8]) {
   nn.pad(%x, 131, pad_width=[[0, 0], [1, 2], [3, 0]])
 })"),
-              Contains("pad.rows"));
+              Contains("pad.indexed"));
 }
 
 // Indices of any shape and type, out of range, computed and constant.

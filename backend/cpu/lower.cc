@@ -1045,7 +1045,7 @@ class Lowering {
       }
       for (ElementArg& operand : operands) {
         if (TensorOf(operand.tensor).num_elements() == 1) continue;
-        BATON_ASSIGN_OR_RETURN(operand, BlockedArg(operand, shape.size()));
+        BATON_ASSIGN_OR_RETURN(operand, BlockedArg(operand, shape));
       }
       shape = BlockedShape(MapShape(result));
       const int y = NewBlocked(result);
@@ -1198,8 +1198,7 @@ class Lowering {
                   constant->span<float>()[0]);
         return NewConstant(std::move(spread).Freeze());
       }
-      BATON_ASSIGN_OR_RETURN(const ElementArg spread,
-                             BlockedArg(arg, shape.size()));
+      BATON_ASSIGN_OR_RETURN(const ElementArg spread, BlockedArg(arg, shape));
       return spread.tensor;
     };
     const auto map = [&](int v) -> absl::StatusOr<int> {
@@ -1215,10 +1214,12 @@ class Lowering {
                      NewBlocked(result));
   }
 
-  // The blocked form of an operand of a result of `rank` dimensions.
-  absl::StatusOr<ElementArg> BlockedArg(const ElementArg& arg, size_t rank) {
+  // The blocked form of an operand of a result of the given shape.
+  absl::StatusOr<ElementArg> BlockedArg(const ElementArg& arg,
+                                        const TensorShape& shape) {
+    const size_t rank = shape.size();
     ElementArg result;
-    if (IsForPositions(arg, rank) &&
+    if (arg.shape != shape && IsForPositions(arg, rank) &&
         std::any_of(arg.shape.begin(), arg.shape.end(),
                     [](int64_t extent) { return extent != 1; })) {
       // [N, 1, H, W] is [N, 1, H, W, 1], and a row has height one.

@@ -174,7 +174,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   params->outer = std::move(dimensions);
   params->rows_of_item =
       std::max<int64_t>(1, kItemElements / params->row.extent);
-  choice.kernel = "pad.rows";
+  choice.kernel = "pad.indexed";
   choice.inputs = {node.inputs[0]};
   if (value.constant.has_value()) {
     BATON_ASSIGN_OR_RETURN(params->value,

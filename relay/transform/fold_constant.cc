@@ -327,7 +327,8 @@ class Budget {
       : options_(options),
         root_(root),
         num_functions_(num_functions),
-        max_folded_bytes_(PassContext::Current().Get(kMaxFoldedBytes)) {}
+        max_folded_bytes_(std::min(
+            kUnlimited, PassContext::Current().Get(kMaxFoldedBytes))) {}
 
   // Empty if `call`, of constants, may become constants of that size; otherwise
   // the limit that forbids it.
@@ -343,7 +344,7 @@ class Budget {
       return absl::StrCat("max_elements=", options_.max_elements);
     }
     if (size.elements - replaced.elements >
-        options_.max_growth - grown_.elements) {
+        std::min(kUnlimited, options_.max_growth) - grown_.elements) {
       return absl::StrCat("max_growth=", options_.max_growth);
     }
     const int64_t gain = size.bytes - replaced.bytes;
@@ -386,6 +387,9 @@ class Budget {
   }
 
  private:
+  // Sums with it do not overflow.
+  static constexpr int64_t kUnlimited = int64_t{1} << 60;
+
   // Each constant of the arguments of `call` once, and whether no call was
   // folded before that had it.
   template <typename Fn>
@@ -509,7 +513,11 @@ class ConstantFolder : public ExprMutator {
     }
     const std::optional<Size> size = SizeOf((*typed)->type());
     std::string limit;
-    if (size.has_value()) limit = budget_.Exceeded(call, *size);
+    int64_t bytes = 0;  // that are over the limit
+    if (size.has_value()) {
+      limit = budget_.Exceeded(call, *size);
+      bytes = size->bytes;
+    }
     if (options_.keep_fills &&
         (has_fills || !limit.empty() || FillOfCall(call).has_value())) {
       if (Expr fill = FoldFills(*typed)) {
@@ -526,6 +534,7 @@ class ConstantFolder : public ExprMutator {
         whole.Add(fill->element.dtype(), fill->shape);
         if (whole.bytes > budget_.BytesLeft()) {
           limit = budget_.LimitOfBytes();
+          bytes = whole.bytes;
           break;
         }
         absl::StatusOr<Tensor> tensor = Repeated(*fill);
@@ -534,7 +543,7 @@ class ConstantFolder : public ExprMutator {
       }
     }
     if (!limit.empty()) {
-      TellOverLimit(original, size->bytes, limit);
+      TellOverLimit(original, bytes, limit);
       return call;
     }
     Limits limits = CurrentLimits();
@@ -656,6 +665,8 @@ class ConstantFolder : public ExprMutator {
     }
     const FusionPattern* pattern = FusionPatterns().Get(*call->op_node());
     if (pattern == nullptr || *pattern > FusionPattern::kBroadcast) return {};
+    // Its elements depend on their indices, too.
+    if (call->op_node()->name() == "trilu") return {};
     std::vector<Expr> elements;
     absl::InlinedVector<Value, 4> values;
     for (const Fill& fill : fills) {

@@ -128,6 +128,24 @@ void WrittenPointers::VisitCall(const CallNode* node) {
   Visitor::VisitCall(node);
 }
 
+void WrittenPointers::VisitLet(const LetNode* node) {
+  AddPointers(node->value());
+  Visitor::VisitLet(node);
+}
+
+void WrittenPointers::VisitLetStmt(const LetStmtNode* node) {
+  AddPointers(node->value());
+  Visitor::VisitLetStmt(node);
+}
+
+void WrittenPointers::AddPointers(const PrimExpr& value) {
+  if (value.dtype() != kHandle) return;
+  PostOrderVisit(value, [this](const PrimExpr& part) {
+    const auto* var = part.As<VarNode>();
+    if (var != nullptr && var->dtype() == kHandle) written_[var] = true;
+  });
+}
+
 PrimExpr FlatIndex(const Buffer& buffer, absl::Span<const PrimExpr> indices) {
   PrimExpr flat;
   for (size_t i = 0; i < indices.size(); ++i) {

@@ -106,6 +106,10 @@ class WrittenPointers : public Visitor {
  private:
   void VisitBufferStore(const BufferStoreNode* node) override;
   void VisitCall(const CallNode* node) override;
+  void VisitLet(const LetNode* node) override;
+  void VisitLetStmt(const LetStmtNode* node) override;
+  // A pointer that has another name may be written through.
+  void AddPointers(const PrimExpr& value);
 
   NodeMap<bool> written_;
 };

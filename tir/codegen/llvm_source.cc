@@ -411,9 +411,11 @@ class Module {
     const Source::Position position =
         span.defined() ? span->source().PositionOf(span->begin())
                        : Source::Position{0, 0};
-    const std::string text = absl::StrCat("!DILocation(line: ", position.line,
-                                          ", column: ", position.column,
-                                          ", scope: !", subprogram, ")");
+    // LLVM has 16 bits for columns.
+    const int column = position.column < (1 << 16) ? position.column : 0;
+    const std::string text =
+        absl::StrCat("!DILocation(line: ", position.line, ", column: ", column,
+                     ", scope: !", subprogram, ")");
     const auto [found, is_new] = locations_.emplace(text, 0);
     if (is_new) found->second = AddMetadata(text);
     return found->second;
@@ -622,8 +624,9 @@ class FunctionWriter {
                           param.is_written ? "" : " readonly");
     }
     const DType dtype = param.dtype;
-    // As the calling convention of C extends them.
-    const char* extension = dtype.is_integral() && dtype.bits() < 32
+    // Callers extend them on x86-64, and do not on AArch64.
+    const char* extension = absl::StartsWith(target_.triple, "x86_64-") &&
+                                    dtype.is_integral() && dtype.bits() < 32
                                 ? dtype.is_uint() ? " zeroext" : " signext"
                                 : "";
     return absl::StrCat(ValueType(dtype), extension);
@@ -805,6 +808,10 @@ class FunctionWriter {
   }
 
   Value EmitNode(const PrimExpr& e) {
+    // The text is refused: the rest is not needed.
+    if (static_cast<int64_t>(body_.size()) > module_.options().max_text_bytes) {
+      return Refused(e.dtype());
+    }
     switch (e->kind().To<TirKind>()) {
       case TirKind::kVar: {
         const auto* var = e.As<VarNode>();
@@ -1844,6 +1851,10 @@ class FunctionWriter {
   }
 
   void WriteConstant(const AllocateConstNode* node, int depth) {
+    if (written_.Contains(node->var().get())) {
+      Refuse(node, "a store to a constant");
+      return;
+    }
     const DType element = WithLanes(node->dtype(), 1);
     CppParam param;
     param.kind = CppParam::Kind::kConstant;
@@ -1907,6 +1918,12 @@ class FunctionWriter {
 // Layouts of data that both ends of the range of versions take: the compiler
 // adds to them what later versions know.
 absl::StatusOr<absl::string_view> DataLayout(absl::string_view triple) {
+  if (!absl::StrContains(triple, "linux") &&
+      !absl::StrContains(triple, "elf")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the triple ", triple,
+        " is not known: its system is not linux, and its format not elf"));
+  }
   if (absl::StartsWith(triple, "x86_64-")) {
     return "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:"
            "64-S128";

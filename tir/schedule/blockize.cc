@@ -14,6 +14,7 @@
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/iter_map.h"
+#include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -262,11 +263,13 @@ bool ReducesOutside(const NewVars& vars) {
                      });
 }
 
+// `reads_writes`: the inner block reads what it writes, too. `keeps_init`: no
+// reduction runs outside of it.
 BlockRealize MakeInner(const Block& block, const NewVars& vars,
-                       PrimExpr predicate, bool reads_writes) {
+                       PrimExpr predicate, bool reads_writes, bool keeps_init) {
   BlockNode::Parts parts = block->parts();
   parts.iter_vars = vars.inner;
-  parts.init = Stmt();
+  if (!keeps_init) parts.init = Stmt();
   if (reads_writes) {
     parts.reads.insert(parts.reads.begin(), block->writes().begin(),
                        block->writes().end());
@@ -353,7 +356,7 @@ absl::StatusOr<BlockRealize> MakeBlockized(const ScheduleState& state,
   const bool has_init = substituted->init().defined();
   const BlockRealize inner =
       MakeInner(substituted, vars, division.inner_predicate,
-                has_init && ReducesOutside(vars));
+                has_init && ReducesOutside(vars), /*keeps_init=*/false);
   BlockNode::Parts parts;
   parts.name = absl::StrCat(substituted->name(), "_o");
   parts.iter_vars = vars.outer;
@@ -485,6 +488,19 @@ std::vector<BufferRegion> UnionOf(const std::vector<BufferRegion>& regions) {
   return result;
 }
 
+// True if a reduction of the block runs over loops outside of a new block of
+// several.
+bool ReducesOutside(const Site* block, const Division& division) {
+  const auto iters = block->block()->iter_vars();
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (iters[i]->iter_type() == IterVarType::kCommReduce &&
+        !IsOne(division.outer_extents[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
@@ -495,6 +511,14 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
   // The new block has the blocks in the order in which they are given.
   BATON_RETURN_IF_ERROR(CheckInOrder(state, blocks));
   const Site* lca = LowestCommonAncestor(blocks);
+  for (const Site* block : blocks) {
+    if (block == lca) {
+      return SiteError(block,
+                       absl::StrCat(block->Describe(),
+                                    " has no block beside it: blockize takes "
+                                    "one of its loops instead"));
+    }
+  }
   BATON_RETURN_IF_ERROR(CheckAllOfStatements(state, blocks, lca));
   Analyzer analyzer;
   std::string name = "outer_";
@@ -508,6 +532,12 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
     BATON_ASSIGN_OR_RETURN(
         const Division division,
         Divide(block, lca, true, preserve_unit_iters, analyzer));
+    if (block != blocks[0] &&
+        !ExprDeepEqual(outer_predicate, division.outer_predicate)) {
+      return SiteError(block,
+                       absl::StrCat("the condition of ", block->Describe(),
+                                    " is not the one of the blocks before it"));
+    }
     outer_predicate = division.outer_predicate;
     BATON_ASSIGN_OR_RETURN(const NewVars vars,
                            MakeVars(block, division, preserve_unit_iters,
@@ -535,12 +565,13 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
       writes.push_back(std::move(region));
     }
     absl::StrAppend(&name, substituted->name(), "_");
-    if (substituted->init().defined() && ReducesOutside(vars)) {
+    if (substituted->init().defined() && ReducesOutside(block, division)) {
       return SiteError(block, absl::StrCat(block->Describe(),
                                            " reduces over loops outside of "
                                            "the new block"));
     }
-    Stmt stmt = MakeInner(substituted, vars, division.inner_predicate, false);
+    Stmt stmt = MakeInner(substituted, vars, division.inner_predicate,
+                          /*reads_writes=*/false, /*keeps_init=*/true);
     for (const ForNode* loop : division.inner_loops) {
       ForNode::Parts parts = loop->parts();
       parts.body = std::move(stmt);

@@ -413,9 +413,17 @@ absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
   const std::optional<std::vector<IntSet>> written = EstimateRegionLowerBound(
       Substitute(region->region(), BindingsOf(block->realize.get())), domains,
       predicate, analyzer);
-  // The copy is outside of a condition on other loops.
-  bool all = written.has_value() &&
-             block->block()->body().As<IfThenElseNode>() == nullptr;
+  // The copy is outside of a condition on other loops, and of those inside.
+  bool is_conditional = false;
+  PostOrderVisit(
+      block->block()->body(), [](const PrimExpr&) {},
+      [&is_conditional](const Stmt& part) {
+        const auto* realize = part.As<BlockRealizeNode>();
+        is_conditional |= part.As<IfThenElseNode>() != nullptr ||
+                          part.As<WhileNode>() != nullptr ||
+                          (realize != nullptr && !IsOne(realize->predicate()));
+      });
+  bool all = written.has_value() && !is_conditional;
   for (const Site* p = place; p != nullptr && all; p = p->parent) {
     if (p->is_block()) continue;
     const VarNode* var = p->loop()->loop_var().get();

@@ -424,9 +424,9 @@ bool AddsZeros(const BlockNode* block, const VarNode* var) {
          (is_old(sum->b()) && IsZeroBeyond(sum->a(), var));
 }
 
-// True if the block divides integers by what it loads, which is zero in the
-// padding.
-bool DividesByLoads(const BlockNode* block) {
+// True if the block divides integers by anything but constants, which may be zero
+// in the padding.
+bool DividesByVariables(const BlockNode* block) {
   bool found = false;
   const auto visit = [&found](const PrimExpr& e) {
     const auto* binary = e.As<BinaryNode>();
@@ -474,7 +474,7 @@ absl::Status CheckCanWiden(const ScheduleState& state, const Site* block,
                                     iter->var()->name(), " is in the padding"));
     }
   }
-  if (!padder.extents.empty() && DividesByLoads(node)) {
+  if (!padder.extents.empty() && DividesByVariables(node)) {
     return SiteError(block, absl::StrCat(block->Describe(),
                                          " may divide by 0 in the padding"));
   }

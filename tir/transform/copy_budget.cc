@@ -79,7 +79,8 @@ absl::Status CopyBudget::TakeGrowth(const Stmt& before, const Stmt& after) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   const int64_t size = CountNodes(before, kMost);
   const int64_t most = limit > kMost - size - 1 ? kMost : size + limit + 1;
-  return Take(CountNodes(after, most) - size, 1, after->span());
+  return Take(CountNodes(after, most) - size, 1,
+              after->span().defined() ? after->span() : before->span());
 }
 
 }  // namespace baton::tir
