@@ -178,9 +178,11 @@ bool MayFold(const ExprNode* node, const FoldConstantOptions& options) {
         return options.in_memory && IsPrimitiveCallOfConstants(call);
       }
       if (call->num_args() == 0) return false;
-      return ShapeQueries().Get(*op) != nullptr ||
-             std::all_of(call->args().begin(), call->args().end(),
-                         IsConstantOrTuple);
+      if (ShapeQueries().Get(*op) != nullptr) return true;
+      for (const Expr& arg : call->args()) {
+        if (!IsConstantOrTuple(arg)) return false;
+      }
+      return true;
     }
     default:
       return false;
