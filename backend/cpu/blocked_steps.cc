@@ -459,6 +459,13 @@ std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
     result.product.in_channels = x.shape[1];
     result.product.out_channels =
         taps * blocked::BlocksOf(y.shape[1]) * blocked::kBlock;
+    // The windows take memory: at most 64 MB, or some times that of the tensors.
+    const int64_t windows = result.product.batch * result.product.out_channels *
+                            result.product.h.out * result.product.w.out;
+    if (windows >
+        std::max(int64_t{1} << 24, 8 * (x.num_elements() + y.num_elements()))) {
+      return std::nullopt;
+    }
     return result;
   };
   if (node.op_name() == "nn.conv2d_transpose") {
