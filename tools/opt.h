@@ -179,8 +179,7 @@ struct OptOptions {
       FlagSpec{.help = "Tensors of an ONNX result go to the file OUTPUT.data.",
                .group = kOutputFlags});
     v("llvm_target", &OptOptions::llvm_target,
-      FlagSpec{.help = "The target of functions of loops that have none: "
-                       "llvm -mtriple=T -mcpu=C -mattr=+A,-B.",
+      FlagSpec{.help = "The target of loops without one: llvm -mcpu=C -mattr=+A.",
                .value = "TARGET",
                .group = kOutputFlags});
     v("line_table", &OptOptions::line_table,
