@@ -179,9 +179,10 @@ struct OptOptions {
       FlagSpec{.help = "Tensors of an ONNX result go to the file OUTPUT.data.",
                .group = kOutputFlags});
     v("llvm_target", &OptOptions::llvm_target,
-      FlagSpec{.help = "The target of loops without one: llvm -mcpu=C -mattr=+A.",
-               .value = "TARGET",
-               .group = kOutputFlags});
+      FlagSpec{
+          .help = "The target of loops without one: llvm -mcpu=C -mattr=+A.",
+          .value = "TARGET",
+          .group = kOutputFlags});
     v("line_table", &OptOptions::line_table,
       FlagSpec{.help = "LLVM's text has the places of statements in the input, "
                        "for debuggers.",
