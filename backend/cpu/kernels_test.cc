@@ -502,8 +502,7 @@ def @main(%x: Tensor[(3, 5, 40), )",
             "]) {\n  nn.pad(%x, %v, pad_width=", width, ", pad_mode=\"", mode,
             "\")\n}");
         SCOPED_TRACE(text);
-        EXPECT_THAT(Check(text),
-                    Contains("pad.indexed"));
+        EXPECT_THAT(Check(text), Contains("pad.indexed"));
       }
     }
   }
