@@ -20,10 +20,6 @@ namespace {
 
 PrimExpr Negate(const PrimExpr& e) { return Sub(MakeConst(e.dtype(), 0), e); }
 
-bool Uses(const PrimExpr& e, const VarNode* var) {
-  return UsesVar(e, [var](const VarNode* other) { return other == var; });
-}
-
 // coeff * var + base; null parts are 0.
 struct Linear {
   PrimExpr coeff;
@@ -52,7 +48,7 @@ std::optional<Linear> DetectLinear(const PrimExpr& e, const VarNode* var) {
   }
   const auto* node = e.As<BinaryNode>();
   if (node == nullptr || node->op() > BinaryOp::kMul) {
-    if (Uses(e, var)) return std::nullopt;
+    if (UsesVar(e, var)) return std::nullopt;
     return Linear{{}, e};
   }
   return OnDeepStack([&]() -> std::optional<Linear> {
@@ -161,7 +157,7 @@ std::vector<PrimExpr> DetectLinearEquation(const PrimExpr& e,
   // A factor must not have the variables that come after its own.
   for (size_t i = 0; i + 1 < vars.size(); ++i) {
     for (size_t j = i + 1; j < vars.size(); ++j) {
-      if (Uses(result[i], vars[j].get())) return {};
+      if (UsesVar(result[i], vars[j].get())) return {};
     }
   }
   result.push_back(std::move(base));

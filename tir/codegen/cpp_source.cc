@@ -1288,14 +1288,6 @@ class FunctionWriter {
         CppCommentText(absl::StrJoin(WrittenNames(Stmt(node)), ", "))));
   }
 
-  static bool ReadsMemory(const PrimExpr& e) {
-    bool reads = false;
-    PostOrderVisit(e, [&reads](const PrimExpr& part) {
-      reads |= part.As<BufferLoadNode>() != nullptr;
-    });
-    return reads;
-  }
-
   void WriteFor(const ForNode* node, int depth) {
     if (node->for_kind() == ForKind::kThreadBinding) {
       Refuse(node, "a loop over threads");
@@ -1319,10 +1311,10 @@ class FunctionWriter {
       }
     }
     const std::string name = Define(var, range);
-    // What the body writes does not move the end.
+    // The end is computed once: the body may write the memory it is loaded from.
     std::string bound = At(end, Binding::kAdd);
     std::string kept;
-    if (ReadsMemory(last)) {
+    if (HasLoad(last)) {
       bound = names_.Unique(absl::StrCat(name, "_end"));
       kept = absl::StrCat(", ", bound, " = ", Bare(end));
     }

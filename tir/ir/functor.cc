@@ -740,6 +740,21 @@ bool UsesVar(const Stmt& stmt, absl::FunctionRef<bool(const VarNode*)> uses) {
   return finder.found();
 }
 
+bool UsesVar(const PrimExpr& e, const VarNode* var) {
+  return UsesVar(e, [var](const VarNode* used) { return used == var; });
+}
+bool UsesVar(const Stmt& stmt, const VarNode* var) {
+  return UsesVar(stmt, [var](const VarNode* used) { return used == var; });
+}
+
+bool HasLoad(const PrimExpr& e) {
+  bool found = false;
+  PostOrderVisit(e, [&found](const PrimExpr& part) {
+    found = found || part.As<BufferLoadNode>() != nullptr;
+  });
+  return found;
+}
+
 void AppendFlattened(const Stmt& stmt, std::vector<Stmt>& seq) {
   if (!stmt.defined()) return;
   if (const auto* sequence = stmt.As<SeqStmtNode>()) {

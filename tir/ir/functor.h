@@ -112,6 +112,12 @@ Stmt Substitute(const Stmt& stmt, const NodeMap<PrimExpr>& values);
 // accessed buffers included.
 bool UsesVar(const PrimExpr& e, absl::FunctionRef<bool(const VarNode*)> uses);
 bool UsesVar(const Stmt& stmt, absl::FunctionRef<bool(const VarNode*)> uses);
+// True if `var` so occurs in the node.
+bool UsesVar(const PrimExpr& e, const VarNode* var);
+bool UsesVar(const Stmt& stmt, const VarNode* var);
+
+// True if `e` loads an element of a buffer.
+bool HasLoad(const PrimExpr& e);
 
 // The statements of `stmt` in order, with nested sequences and statements
 // without effect (Evaluate of an integer) taken apart.

@@ -39,10 +39,7 @@ absl::Status CheckParallelizable(const ScheduleState& state, const Site* loop,
     const BlockNode* block = site.block();
     for (size_t i = 0; i < block->iter_vars().size(); ++i) {
       const IterVar& var = block->iter_vars()[i];
-      if (!UsesVar(site.realize->iter_values()[i],
-                   [&](const VarNode* used) { return used == loop_var; })) {
-        continue;
-      }
+      if (!UsesVar(site.realize->iter_values()[i], loop_var)) continue;
       const bool reduces_across_threads =
           var->iter_type() == IterVarType::kCommReduce && thread.rank == 1 &&
           thread.axis >= 0;

@@ -87,10 +87,7 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
     if (site_is_outer && p == site) inner = false;
     if (inner) {
       // The new block says that it writes all that its loops write.
-      const auto* extent = loop->extent().As<IntImmNode>();
-      if (extent != nullptr && extent->value() <= 0) {
-        return SiteError(p, absl::StrCat(p->Describe(), " has no iterations"));
-      }
+      BATON_RETURN_IF_ERROR(CheckHasIterations(p));
       result.inner_loops.push_back(loop);
       inner_vars.push_back(loop->loop_var());
     } else {
@@ -152,11 +149,7 @@ absl::StatusOr<NewVars> MakeVars(const Site* block, const Division& division,
     const IterVar& iter = iters[i];
     const PrimExpr& outer_extent = division.outer_extents[i];
     const PrimExpr& inner_extent = division.inner_extents[i];
-    if (!IsZero(iter->min())) {
-      return SiteError(block,
-                       absl::StrCat("variable ", iter->var()->name(), " of ",
-                                    block->Describe(), " does not start at 0"));
-    }
+    BATON_RETURN_IF_ERROR(CheckStartsWithZero(block, iter));
     // Without a condition, the division has no more values than the variable.
     if (IsOne(division.outer_predicate) && IsOne(division.inner_predicate) &&
         !IsOne(block->realize->predicate()) &&
@@ -291,8 +284,7 @@ absl::StatusOr<Stmt> MakeOuterInit(const Site* site, const Stmt& init,
   for (size_t i = 0; i < block->iter_vars().size(); ++i) {
     const IterVar& iter = block->iter_vars()[i];
     const VarNode* node = iter->var().get();
-    if (iter->iter_type() != IterVarType::kDataPar ||
-        !UsesVar(init, [node](const VarNode* used) { return used == node; })) {
+    if (iter->iter_type() != IterVarType::kDataPar || !UsesVar(init, node)) {
       continue;
     }
     const Var var = CopyVar(iter->var(), "_init");
@@ -307,13 +299,13 @@ absl::StatusOr<Stmt> MakeOuterInit(const Site* site, const Stmt& init,
   Stmt stmt =
       BlockRealize(iter_values, inner->predicate(), Block(std::move(parts)));
   for (const ForNode* loop : loops) {
-    const bool used = std::any_of(iter_values.begin(), iter_values.end(),
-                                  [loop](const PrimExpr& value) {
-                                    return UsesAny(value, {loop->loop_var()});
-                                  });
+    const bool used = std::any_of(
+        iter_values.begin(), iter_values.end(), [loop](const PrimExpr& value) {
+          return UsesVar(value, loop->loop_var().get());
+        });
     if (!used) {
       // T.init() runs once for all iterations, if there are any.
-      if (UsesAny(inner->predicate(), {loop->loop_var()})) {
+      if (UsesVar(inner->predicate(), loop->loop_var().get())) {
         return SiteError(site,
                          absl::StrCat(site->Describe(),
                                       " has T.init() and a "

@@ -589,9 +589,8 @@ absl::Status CheckOwnPlace(const Site* block, const CacheStage& stage) {
   for (const Site* p = block->parent; p != stage.place && !p->is_block();
        p = p->parent) {
     const VarNode* var = p->loop()->loop_var().get();
-    const auto is_var = [var](const VarNode* used) { return used == var; };
     for (const Range& range : stage.region->region()) {
-      if (!UsesVar(range.min, is_var) && !UsesVar(range.extent, is_var)) {
+      if (!UsesVar(range.min, var) && !UsesVar(range.extent, var)) {
         continue;
       }
       return SiteError(

@@ -219,6 +219,19 @@ absl::Status CheckStartsWithZero(const Site* loop, Analyzer& analyzer) {
                    absl::StrCat(loop->Describe(), " does not start at 0"));
 }
 
+absl::Status CheckStartsWithZero(const Site* block, const IterVar& iter) {
+  if (IsZero(iter->min())) return absl::OkStatus();
+  return SiteError(block,
+                   absl::StrCat("variable ", iter->var()->name(), " of ",
+                                block->Describe(), " does not start at 0"));
+}
+
+absl::Status CheckHasIterations(const Site* loop) {
+  const auto* extent = loop->loop()->extent().As<IntImmNode>();
+  if (extent == nullptr || extent->value() > 0) return absl::OkStatus();
+  return SiteError(loop, absl::StrCat(loop->Describe(), " has no iterations"));
+}
+
 absl::Status CheckPlainLoop(const Site* loop) {
   const ForNode* node = loop->loop();
   if (node->annotations().empty() && !node->thread().defined()) {
@@ -391,10 +404,7 @@ absl::Status CheckRunsInLoops(const Site* block, const Site* place) {
                           ", which may leave out iterations"));
     }
     if (p->is_block()) continue;
-    const auto* extent = p->loop()->extent().As<IntImmNode>();
-    if (extent != nullptr && extent->value() <= 0) {
-      return SiteError(p, absl::StrCat(p->Describe(), " has no iterations"));
-    }
+    BATON_RETURN_IF_ERROR(CheckHasIterations(p));
   }
   return absl::OkStatus();
 }
@@ -427,8 +437,7 @@ absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
   for (const Site* p = place; p != nullptr && all; p = p->parent) {
     if (p->is_block()) continue;
     const VarNode* var = p->loop()->loop_var().get();
-    all =
-        !UsesVar(predicate, [var](const VarNode* used) { return used == var; });
+    all = !UsesVar(predicate, var);
   }
   for (size_t i = 0; all && i < copied.size(); ++i) {
     const IntSet& set = (*written)[i];

@@ -59,6 +59,10 @@ absl::Status CheckPartialAffineBinding(const ScheduleState& state,
                                        const Site* block, const Site* high);
 
 absl::Status CheckStartsWithZero(const Site* loop, Analyzer& analyzer);
+// The variable of `block` starts at 0.
+absl::Status CheckStartsWithZero(const Site* block, const IterVar& iter);
+// The extent of the loop is not known to be 0 or less.
+absl::Status CheckHasIterations(const Site* loop);
 // The loop has neither annotations nor a thread binding.
 absl::Status CheckPlainLoop(const Site* loop);
 

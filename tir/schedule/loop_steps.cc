@@ -364,18 +364,14 @@ bool IsDisjoint(const BufferRegion& region, absl::Span<const Var> vars,
                 absl::Span<const PrimExpr> extents, Analyzer& analyzer) {
   for (size_t i = 0; i < vars.size(); ++i) {
     if (IsOne(extents[i])) continue;
-    const auto uses = [](const PrimExpr& e, const Var& var) {
-      return UsesVar(e,
-                     [&var](const VarNode* used) { return used == var.get(); });
-    };
     bool found = false;
     for (const Range& range : region->region()) {
       const bool only =
           std::none_of(vars.begin(), vars.end(), [&](const Var& var) {
-            return uses(range.extent, var) ||
-                   (var != vars[i] && uses(range.min, var));
+            return UsesVar(range.extent, var.get()) ||
+                   (var != vars[i] && UsesVar(range.min, var.get()));
           });
-      if (!only || !uses(range.min, vars[i])) continue;
+      if (!only || !UsesVar(range.min, vars[i].get())) continue;
       VarMap<PrimExpr> next;
       next.Set(vars[i], Add(vars[i], IntImm(vars[i].dtype(), 1)));
       found |= analyzer.CanProveGreaterEqual(

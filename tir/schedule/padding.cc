@@ -374,10 +374,6 @@ Stmt MakeCopy(const Buffer& buffer, const Buffer& padded, bool is_read,
 
 namespace {
 
-bool UsesVarNode(const PrimExpr& e, const VarNode* var) {
-  return UsesVar(e, [var](const VarNode* used) { return used == var; });
-}
-
 // True if `e` is zero where loads of the buffers that are indexed by `var` are.
 bool IsZeroBeyond(const PrimExpr& e, const VarNode* var) {
   if (const auto* load = e.As<BufferLoadNode>()) {
@@ -481,9 +477,9 @@ absl::Status CheckCanWiden(const ScheduleState& state, const Site* block,
   // Loops that are widened are no part of other values and of conditions.
   for (const auto& [loop, extent] : padder.loop_extents) {
     const VarNode* var = loop.get();
-    int uses = UsesVarNode(block->realize->predicate(), var) ? 1 : 0;
+    int uses = UsesVar(block->realize->predicate(), var) ? 1 : 0;
     for (const PrimExpr& value : block->realize->iter_values()) {
-      uses += UsesVarNode(value, var) ? 1 : 0;
+      uses += UsesVar(value, var) ? 1 : 0;
     }
     if (uses == 1) continue;
     return SiteError(block, absl::StrCat("loop ", loop->name(),

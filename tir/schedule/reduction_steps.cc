@@ -29,10 +29,6 @@ namespace {
 
 using VarSet = FlatHashSet<const VarNode*>;
 
-bool Uses(const PrimExpr& e, const VarNode* var) {
-  return UsesVar(e, [var](const VarNode* used) { return used == var; });
-}
-
 // The region of the block that updates: it reads what it writes.
 Block UpdateBlock(const BlockNode* block) {
   BlockNode::Parts parts = block->parts();
@@ -115,7 +111,8 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
     if (node->iter_vars()[i]->iter_type() != IterVarType::kCommReduce) continue;
     for (const Site* higher : loops) {
       if (higher == loop) break;
-      if (Uses(realize->iter_values()[i], higher->loop()->loop_var().get())) {
+      if (UsesVar(realize->iter_values()[i],
+                  higher->loop()->loop_var().get())) {
         return SiteError(loop, absl::StrCat(higher->Describe(), ", outside of ",
                                             loop->Describe(),
                                             ", is a loop of the "
@@ -147,9 +144,9 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
   std::vector<const Site*> chosen;  // innermost first
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
     const VarNode* var = (*it)->loop()->loop_var().get();
-    const bool used =
-        std::any_of(values.begin(), values.end(),
-                    [var](const PrimExpr& value) { return Uses(value, var); });
+    const bool used = std::any_of(
+        values.begin(), values.end(),
+        [var](const PrimExpr& value) { return UsesVar(value, var); });
     if (used) {
       chosen.push_back(*it);
     } else {
@@ -369,7 +366,7 @@ absl::Status CheckConditionOfFactored(const Site* site, const Site* block,
   for (const Site* s : loops) {
     const ForNode* loop = s->loop();
     const VarNode* var = loop->loop_var().get();
-    if (Uses(predicate, var) && !reduce_vars.contains(var)) {
+    if (UsesVar(predicate, var) && !reduce_vars.contains(var)) {
       return SiteError(block,
                        absl::StrCat(block->Describe(), " has a condition on ",
                                     s->Describe(), ", which does not reduce"));
@@ -448,7 +445,7 @@ absl::StatusOr<Block> RFactor(ScheduleState& state, const Site* site,
     const IterVar& iter = node->iter_vars()[i];
     const PrimExpr& value = realize->iter_values()[i];
     if (iter->iter_type() == IterVarType::kDataPar ||
-        !Uses(value, loop->loop_var().get())) {
+        !UsesVar(value, loop->loop_var().get())) {
       first.iter_vars.push_back(iter);
       first.iter_values.push_back(value);
       continue;

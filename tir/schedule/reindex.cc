@@ -96,11 +96,7 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
                                     in_new ? "new" : "old", " indices only"));
     }
     if (!in_new) continue;
-    if (!IsZero(iter->min())) {
-      return SiteError(block,
-                       absl::StrCat("variable ", iter->var()->name(), " of ",
-                                    block->Describe(), " does not start at 0"));
-    }
+    BATON_RETURN_IF_ERROR(CheckStartsWithZero(block, iter));
     const Var var(iter->var()->name(), iter->var().dtype());
     parts.iter_vars.push_back(
         IterVar({iter->min(), iter->extent()}, var, IterVarType::kDataPar));
@@ -352,11 +348,7 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
     if (simplified.As<IntImmNode>() == nullptr) index = simplified;
   }
   for (const PrimExpr& index : collector.indices) {
-    bool loads = false;
-    PostOrderVisit(index, [&loads](const PrimExpr& e) {
-      loads |= e.As<BufferLoadNode>() != nullptr;
-    });
-    if (loads) {
+    if (HasLoad(index)) {
       return SiteError(
           block, absl::StrCat("an index of buffer ", buffer->name(), " in ",
                               block->Describe(), " is loaded"));

@@ -123,9 +123,6 @@ namespace {
 // A loop that only spatial variables use is spatial.
 bool IsSpatialLoop(const ForNode* loop) {
   bool is_spatial = true;
-  const auto uses_loop = [loop](const VarNode* used) {
-    return used == loop->loop_var().get();
-  };
   PostOrderVisit(
       loop->body(), [](const PrimExpr&) {},
       [&](const Stmt& stmt) {
@@ -134,7 +131,7 @@ bool IsSpatialLoop(const ForNode* loop) {
         const auto iters = realize->block()->iter_vars();
         for (size_t i = 0; i < iters.size(); ++i) {
           if (iters[i]->iter_type() != IterVarType::kDataPar &&
-              UsesVar(realize->iter_values()[i], uses_loop)) {
+              UsesVar(realize->iter_values()[i], loop->loop_var().get())) {
             is_spatial = false;
           }
         }

@@ -55,14 +55,6 @@ PrimExpr Compare(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
   return MakeBinary(op, a, b);
 }
 
-bool HasLoad(const PrimExpr& e) {
-  bool found = false;
-  PostOrderVisit(e, [&found](const PrimExpr& part) {
-    found = found || part.As<BufferLoadNode>() != nullptr;
-  });
-  return found;
-}
-
 PrimExpr SubstituteMap(const PrimExpr& e, const VarMap<PrimExpr>& values) {
   if (values.empty()) return e;
   return Substitute(e, [&values](const VarNode* var) {

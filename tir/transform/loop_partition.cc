@@ -261,10 +261,7 @@ class IntervalFinder final : public Visitor {
   }
 
   void Deduce(const PrimExpr& condition) {
-    if (!UsesVar(condition,
-                 [this](const VarNode* var) { return var == var_.get(); })) {
-      return;
-    }
+    if (!UsesVar(condition, var_.get())) return;
     AddKnown(condition, condition, true);
     const PrimExpr inverse = Inverse(condition);
     if (inverse.defined()) AddKnown(condition, inverse, false);

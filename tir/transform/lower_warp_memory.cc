@@ -223,8 +223,7 @@ class AccessRewriter final : public Rewriter {
       return result;
     }
     const Place place = Split(node->indices()[0]);
-    if (UsesVar(place.local,
-                [this](const VarNode* var) { return var == thread_.get(); })) {
+    if (UsesVar(place.local, thread_.get())) {
       Fail(node->span(),
            "a load from a warp's memory whose place in a thread "
            "depends on the thread");
