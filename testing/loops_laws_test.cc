@@ -257,7 +257,7 @@ TEST_P(EveryPassTest, DeepFunctions) {
 INSTANTIATE_TEST_SUITE_P(Registered, EveryPassTest,
                          ::testing::ValuesIn(PassesOverLoops()), PassTestName);
 
-// What a pass makes of a function of `body`, or its error.
+// The result of a pass on a function with the body `body`, or its error.
 std::string ResultOf(absl::string_view pipeline, absl::string_view body) {
   const absl::StatusOr<IRModule> module =
       ParseModule(absl::StrCat("@T.prim_func\ndef main(A: T.Buffer((16,), "

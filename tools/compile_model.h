@@ -58,7 +58,7 @@ struct CompileModelOptions {
   bool line_table = false;
   // Adds RunChecked, which shows the operands of steps.
   bool check_values = false;
-  // In which functions of loops are lowered to flat loops.
+  // The context of the passes that lower functions of loops to flat loops.
   PassContextOptions lowering = {};
   // If not null, checks these functions at each step.
   std::shared_ptr<LoopsCheck> check = nullptr;

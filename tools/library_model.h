@@ -100,7 +100,7 @@ struct LibraryModelOptions {
   std::vector<std::pair<int, int>> state;
   // The largest number of parts into which threads divide a step.
   int max_parts = 1;
-  // In which functions of loops are lowered to flat loops.
+  // The context of the passes that lower functions of loops to flat loops.
   PassContextOptions lowering = {};
   // If not null, checks these functions at each step.
   std::shared_ptr<LoopsCheck> check = nullptr;

@@ -31,9 +31,10 @@ struct KernelChoice {
   // `params`.
   std::vector<int> inputs;
   std::vector<int> outputs;
-  // True if output 0 may reuse the memory of an input of the same size.
+  // True if output 0 may have the memory of any input of the same size.
   bool in_place = false;
-  // The only input whose memory it may reuse; negative for any.
+  // The tensor among `inputs` whose memory it may have if `in_place` is false;
+  // negative for none.
   int overwrites = -1;
   int64_t items = 1;  // independent parts, which threads share
   int64_t workspace_bytes = 0;

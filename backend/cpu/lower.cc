@@ -1523,8 +1523,8 @@ class Lowering {
     int tensor = -1;
     bool is_finite = false;
   };
-  // By the tensor, the groups of a convolution (-1 for a product, kWindows), and whether
-  // the input is planar (or the weight transposed).
+  // By the tensor, the groups of a convolution (-1 for a product, or kWindows),
+  // and whether the input is planar (or the weight transposed).
   std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
   // Tensors that are no maps, and of which views are maps.
   FlatHashMap<int, TensorShape> map_shapes_;

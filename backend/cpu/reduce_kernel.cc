@@ -114,7 +114,7 @@ int RunVariance(const executor::StepCall& call) {
   return 0;
 }
 
-// Of rows, with a mean for each.
+// Chooses the kernel of a variance of rows, whose means are argument 1.
 absl::StatusOr<std::optional<KernelChoice>> ChooseVariance(
     const GraphNode& node, const Graph& graph) {
   if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;

@@ -222,7 +222,7 @@ TEST(CppSourceTest, HasALineTable) {
     A[i] = A[i] * 2.0f;
 )"));
   EXPECT_THAT(source->text, HasSubstr("#line 6 \"test.tir\"\n      A[i] = "));
-  // What follows has its own lines again.
+  // The text behind the functions has its own lines again.
   const std::vector<std::string> lines = absl::StrSplit(source->text, '\n');
   int checked = 0;
   for (size_t i = 0; i < lines.size(); ++i) {

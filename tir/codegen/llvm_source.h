@@ -35,7 +35,7 @@ namespace baton::tir {
 
 struct LlvmTarget {
   std::string triple = "x86_64-unknown-linux-gnu";
-  std::string cpu;       // `haswell`; empty: what the compiler is asked for
+  std::string cpu;       // `haswell`; empty: that of LLVM's command line
   std::string features;  // `+avx2,+fma`
 };
 

@@ -420,8 +420,8 @@ bool AddsZeros(const BlockNode* block, const VarNode* var) {
          (is_old(sum->b()) && IsZeroBeyond(sum->a(), var));
 }
 
-// True if the block divides integers by anything but constants, which may be zero
-// in the padding.
+// True if the block divides integers by anything but constants, as it may be
+// zero in the padding.
 bool DividesByVariables(const BlockNode* block) {
   bool found = false;
   const auto visit = [&found](const PrimExpr& e) {
