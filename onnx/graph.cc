@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/align.h"
 #include "baton/base/dtype.h"
 #include "baton/base/fill.h"
 #include "baton/base/hash_table.h"
@@ -571,8 +572,7 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
     WireWriter tensor = TensorHead(values_[constant.id].name, value);
     if (!options.external_data.empty() &&
         value.byte_size() >= options.external_bytes && size > 0) {
-      const uint64_t offset =
-          (external_size + kAlignment - 1) / kAlignment * kAlignment;
+      const uint64_t offset = AlignUp(external_size, kAlignment);
       if (offset > external_size) {
         result.texts_.push_back(
             std::make_unique<const std::string>(offset - external_size, '\0'));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "baton/backend/cpu/element_bytes.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/base/status_macros.h"
@@ -94,18 +95,8 @@ int Run(const executor::StepCall& call) {
 }
 
 executor::StepFunction RunOf(int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      return Run<uint8_t>;
-    case 2:
-      return Run<uint16_t>;
-    case 4:
-      return Run<uint32_t>;
-    case 8:
-      return Run<uint64_t>;
-    default:
-      return nullptr;
-  }
+  return ForElementBytes(
+      bytes, []<typename T>() -> executor::StepFunction { return Run<T>; });
 }
 
 absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "baton/backend/cpu/element_bytes.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/rearrangement.h"
@@ -98,18 +99,8 @@ int Move(const executor::StepCall& call) {
 }
 
 executor::StepFunction MoveOf(int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      return Move<uint8_t>;
-    case 2:
-      return Move<uint16_t>;
-    case 4:
-      return Move<uint32_t>;
-    case 8:
-      return Move<uint64_t>;
-    default:
-      return nullptr;
-  }
+  return ForElementBytes(
+      bytes, []<typename T>() -> executor::StepFunction { return Move<T>; });
 }
 
 // A row of the result is a row of the argument between fillings, or a filling,
@@ -162,18 +153,8 @@ int Pad(const executor::StepCall& call) {
 }
 
 executor::StepFunction PadOf(int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      return Pad<uint8_t>;
-    case 2:
-      return Pad<uint16_t>;
-    case 4:
-      return Pad<uint32_t>;
-    case 8:
-      return Pad<uint64_t>;
-    default:
-      return nullptr;
-  }
+  return ForElementBytes(
+      bytes, []<typename T>() -> executor::StepFunction { return Pad<T>; });
 }
 
 struct ConcatenateParams {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 
 namespace baton::tir {
@@ -163,6 +164,10 @@ std::string CppCommentText(absl::string_view text) {
     result[at + 1] = '.';
   }
   return result;
+}
+
+std::string CppQuotedText(absl::string_view text) {
+  return absl::StrReplaceAll(CppCommentText(text), {{"\"", "_"}});
 }
 
 }  // namespace baton::tir

@@ -35,6 +35,9 @@ class CppNames {
 // continues the comment.
 std::string CppCommentText(absl::string_view text);
 
+// As CppCommentText, for a name between double quotes: those in it are `_`.
+std::string CppQuotedText(absl::string_view text);
+
 }  // namespace baton::tir
 
 #endif  // BATON_TIR_CODEGEN_CPP_NAMES_H_

@@ -1628,10 +1628,7 @@ absl::string_view CppIsaName(CppIsa isa) {
 }
 
 std::string CppLineDirective(int line, absl::string_view file) {
-  return absl::StrCat(
-      "#line ", line, " \"",
-      absl::StrReplaceAll(CppCommentText(file), {{"\"", "_"}, {"\\", "_"}}),
-      "\"\n");
+  return absl::StrCat("#line ", line, " \"", CppQuotedText(file), "\"\n");
 }
 
 absl::StatusOr<CppSource> WriteCppSource(

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/align.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node_map.h"
@@ -199,7 +200,7 @@ AllocationSize SizeOf(const AllocateNode* node) {
 
 int64_t Workspace::Take(int64_t bytes) {
   const int64_t offset = top_;
-  top_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  top_ += AlignUp(bytes, kAlignment);
   bytes_ = std::max(bytes_, top_);
   return offset;
 }

@@ -421,8 +421,8 @@ class Module {
     return found->second;
   }
 
-  // What follows the definitions of functions of loops: those of the functions
-  // that they call, declarations, attributes and metadata.
+  // The text behind the definitions of functions of loops: definitions of the
+  // functions that they call, declarations, attributes and metadata.
   std::string Rest(absl::string_view definitions) {
     std::string text;
     for (const auto& [name, lanes] : conversions_) {
@@ -486,12 +486,10 @@ class Module {
     return span.defined() ? span->source().PositionOf(span->begin()).line : 0;
   }
   int FileOf(const Span& span) {
-    const std::string text =
-        absl::StrCat("!DIFile(filename: \"",
-                     CppCommentText(absl::StrReplaceAll(
-                         span.defined() ? span->source().name() : "unknown",
-                         {{"\"", "_"}, {"\\", "_"}})),
-                     "\", directory: \"\")");
+    const std::string text = absl::StrCat(
+        "!DIFile(filename: \"",
+        CppQuotedText(span.defined() ? span->source().name() : "unknown"),
+        "\", directory: \"\")");
     const auto [found, is_new] = files_.emplace(text, 0);
     if (is_new) found->second = AddMetadata(text);
     return found->second;
@@ -549,9 +547,7 @@ class FunctionWriter {
       const std::string origin =
           function_.origin.substr(0, function_.origin.find('\n'));
       subprogram_ = module_.AddSubprogram(
-          absl::StrReplaceAll(
-              CppCommentText(origin.empty() ? function_.symbol : origin),
-              {{"\"", "_"}, {"\\", "_"}}),
+          CppQuotedText(origin.empty() ? function_.symbol : origin),
           emitted_.name, span);
     }
     WriteStmt(node->body(), /*depth=*/0);
