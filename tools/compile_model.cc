@@ -1104,57 +1104,68 @@ class ModelWriter {
     size_t last;  // the last step that reads it
   };
 
-  // The blocks that are live while the step runs at which they have the most
-  // bytes.
-  std::vector<ArenaBlock> ArenaAtPeak() const {
+  // The results and workspaces of all steps, in the order of steps.
+  std::vector<ArenaBlock> ArenaBlocks() const {
+    const auto overlap = [](const ArenaBlock& block, const LibrarySlot& slot) {
+      return block.offset < slot.offset + slot.bytes &&
+             slot.offset < block.offset + block.bytes;
+    };
     std::vector<ArenaBlock> blocks;
+    std::vector<size_t> first;  // the first block of each step
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
+      first.push_back(blocks.size());
+      std::vector<size_t> read;
+      for (const LibrarySlot& slot : step.slots) {
+        if (slot.space != LibrarySpace::kArena || slot.is_result) continue;
+        const int64_t writer = WriterOf(i, slot);
+        if (writer < 0) continue;
+        for (size_t k = first[writer]; k < first[writer + 1]; ++k) {
+          if (blocks[k].is_workspace || !overlap(blocks[k], slot)) continue;
+          blocks[k].last = i;
+          read.push_back(k);
+        }
+      }
       if (step.workspace_bytes > 0) {
         blocks.push_back(
             {i, true, step.workspace_offset, step.workspace_bytes, i});
       }
       for (const LibrarySlot& slot : step.slots) {
-        if (slot.space != LibrarySpace::kArena) continue;
-        if (slot.is_result) {
-          blocks.push_back({i, false, slot.offset, slot.bytes, i});
-          continue;
-        }
-        const int64_t writer = WriterOf(i, slot);
-        for (ArenaBlock& block : blocks) {
-          if (!block.is_workspace &&
-              static_cast<int64_t>(block.step) == writer &&
-              block.offset < slot.offset + slot.bytes &&
-              slot.offset < block.offset + block.bytes) {
-            block.last = i;
-          }
-        }
-      }
-    }
-    std::vector<ArenaBlock> peak;
-    int64_t most = 0;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      std::vector<ArenaBlock> live;
-      int64_t bytes = 0;
-      for (const ArenaBlock& block : blocks) {
-        if (block.step > i || block.last < i) continue;
+        if (slot.space != LibrarySpace::kArena || !slot.is_result) continue;
+        blocks.push_back({i, false, slot.offset, slot.bytes, i});
         // A step that overwrites what it reads has one block.
-        const bool is_overwritten = std::any_of(
-            blocks.begin(), blocks.end(), [&](const ArenaBlock& other) {
-              return other.step == i && block.step < i &&
-                     other.offset < block.offset + block.bytes &&
-                     block.offset < other.offset + other.bytes;
-            });
-        if (is_overwritten) continue;
-        live.push_back(block);
-        bytes += block.bytes;
-      }
-      if (bytes > most) {
-        most = bytes;
-        peak = std::move(live);
+        for (const size_t k : read) {
+          if (overlap(blocks[k], slot)) blocks[k].last = i - 1;
+        }
       }
     }
-    return peak;
+    return blocks;
+  }
+
+  // The blocks that are live while the step runs at which they have the most
+  // bytes.
+  std::vector<ArenaBlock> ArenaAtPeak() const {
+    const std::vector<ArenaBlock> blocks = ArenaBlocks();
+    std::vector<int64_t> change(model_.steps.size() + 1);  // of the live bytes
+    for (const ArenaBlock& block : blocks) {
+      change[block.step] += block.bytes;
+      change[block.last + 1] -= block.bytes;
+    }
+    size_t peak = 0;
+    int64_t most = 0;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      bytes += change[i];
+      if (bytes <= most) continue;
+      most = bytes;
+      peak = i;
+    }
+    std::vector<ArenaBlock> live;
+    if (most == 0) return live;
+    for (const ArenaBlock& block : blocks) {
+      if (block.step <= peak && peak <= block.last) live.push_back(block);
+    }
+    return live;
   }
 
   std::string ArenaReport() const {
