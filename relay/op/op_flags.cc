@@ -22,6 +22,11 @@ OpAttrMap<bool>& RearrangingOps() {
   return *kOps;
 }
 
+OpAttrMap<bool>& IndexDependentOps() {
+  static auto* const kOps = new OpAttrMap<bool>;
+  return *kOps;
+}
+
 OpAttrMap<bool>& StopFusionOps() {
   static auto* const kOps = new OpAttrMap<bool>;
   return *kOps;

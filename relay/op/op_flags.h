@@ -24,6 +24,10 @@ OpAttrMap<bool>& ReshapeOps();
 // the first argument at least once, and no others.
 OpAttrMap<bool>& RearrangingOps();
 
+// Operators whose fusion pattern is elementwise or broadcast, but for which an
+// element of the result depends on its indices, too.
+OpAttrMap<bool>& IndexDependentOps();
+
 // Annotations that end a group of fused operators. The result is the argument.
 OpAttrMap<bool>& StopFusionOps();
 
@@ -60,6 +64,9 @@ inline bool IsReshape(const Expr& op) {
 }
 inline bool IsRearranging(const Expr& op) {
   return RearrangingOps().Get(op) != nullptr;
+}
+inline bool IsIndexDependent(const Expr& op) {
+  return IndexDependentOps().Get(op) != nullptr;
 }
 inline bool StopsFusion(const Expr& op) {
   return StopFusionOps().Get(op) != nullptr;

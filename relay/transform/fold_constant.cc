@@ -219,7 +219,7 @@ std::optional<Fill> FillOfCall(const Expr& expr) {
   return Fill{constant->value(), {attrs->shape->begin(), attrs->shape->end()}};
 }
 
-// The same for a constant of such elements, too.
+// As FillOfCall, and for a constant whose elements are all the same.
 std::optional<Fill> FillOf(const Expr& expr) {
   const auto* constant = expr.As<ConstantNode>();
   if (constant == nullptr) return FillOfCall(expr);
@@ -666,9 +666,10 @@ class ConstantFolder : public ExprMutator {
                  : Expr();
     }
     const FusionPattern* pattern = FusionPatterns().Get(*call->op_node());
-    if (pattern == nullptr || *pattern > FusionPattern::kBroadcast) return {};
-    // Its elements depend on their indices, too.
-    if (call->op_node()->name() == "trilu") return {};
+    if (pattern == nullptr || *pattern > FusionPattern::kBroadcast ||
+        IsIndexDependent(call->op())) {
+      return {};
+    }
     std::vector<Expr> elements;
     absl::InlinedVector<Value, 4> values;
     for (const Fill& fill : fills) {

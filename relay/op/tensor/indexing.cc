@@ -22,6 +22,7 @@
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/op/type_relations.h"
 
@@ -587,6 +588,7 @@ BATON_REGISTER_OP("trilu")
                 {"k", "The diagonal that bounds the triangle."}})
     .TakesAttrs<TriluAttrs>()
     .TypeRelation(TriluRel)
+    .Set(IndexDependentOps(), true)
     .Set(FusionPatterns(), FusionPattern::kElemWise);
 
 BATON_REGISTER_OP("matrix_set_diag")
