@@ -75,13 +75,26 @@ def _compile_headers(name, srcs, hdrs):
             visibility = ["//visibility:private"],
             deps = [":" + name],
         )
+def _is_home():
+    return native.repository_name() in ["@", "@@", ""]
+
 def _copts(copts):
     """`copts` of a target, and what all of Baton's have."""
 
     # Warnings are for those who can mend them: in a repository that imports
     # Baton there are none of Baton's, whatever its own flags ask for.
-    is_home = native.repository_name() in ["@", "@@", ""]
-    return BATON_COPTS + ([] if is_home else ["-w"]) + copts
+    return BATON_COPTS + ([] if _is_home() else ["-w"]) + copts
+
+def _precompiled(srcs, copts, header = "baton_precompiled"):
+    """The options and dependencies that give sources a precompiled header.
+
+    Only in Baton's own builds; and only to sources without options of their own,
+    for theirs would not be those that the header was compiled with.
+    """
+    label = Label("//build_defs:" + header)
+    if not _is_home() or label.workspace_name or copts or not srcs:
+        return [], []
+    return ["-include", header + ".h"], [str(label)]
 
 def _check_srcs(name, srcs):
     _declare_sources()
@@ -96,7 +109,7 @@ def _check_srcs(name, srcs):
                 _INCLUDE_PREFIX,
             ))
 
-def baton_cc_library(name, srcs = [], hdrs = [], copts = [], **kwargs):
+def baton_cc_library(name, srcs = [], hdrs = [], deps = [], copts = [], **kwargs):
     """A cc_library whose headers are included as "baton/<package>/<header>".
 
     Args:
@@ -105,6 +118,7 @@ def baton_cc_library(name, srcs = [], hdrs = [], copts = [], **kwargs):
       hdrs: the library's headers: one, as a rule. Files that are included in the
         middle of others (.inc, .def) stand here too: Bazel 4 gives
         `textual_hdrs` no include prefix.
+      deps: the libraries of the headers that these include.
       copts: further compiler options.
       **kwargs: of cc_library. A library that registers something (passes,
         operators, flags) needs `alwayslink = True`.
@@ -119,23 +133,27 @@ def baton_cc_library(name, srcs = [], hdrs = [], copts = [], **kwargs):
     if hdrs:
         kwargs["strip_include_prefix"] = "/"
         kwargs["include_prefix"] = _INCLUDE_PREFIX
+    options, header = _precompiled(srcs, copts)
     cc_library(
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        copts = _copts(copts),
+        copts = _copts(copts) + options,
+        deps = deps + header,
         **kwargs
     )
     if type(srcs) == type([]) and type(hdrs) == type([]):
         _compile_headers(name, srcs, hdrs)
 
-def baton_cc_binary(name, srcs = [], copts = [], **kwargs):
+def baton_cc_binary(name, srcs = [], deps = [], copts = [], **kwargs):
     """A cc_binary. Headers belong to a baton_cc_library."""
     _check_srcs(name, srcs)
+    options, header = _precompiled(srcs, copts)
     cc_binary(
         name = name,
         srcs = srcs,
-        copts = _copts(copts),
+        copts = _copts(copts) + options,
+        deps = deps + header,
         **kwargs
     )
 
@@ -155,11 +173,20 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
     googletest = ["@com_google_googletest//:gtest"]
     if gtest_main:
         googletest.append("@com_google_googletest//:gtest_main")
+    srcs = srcs or [name + ".cc"]
+
+    # Tests of numeric loops are optimized, others are not (.bazelrc).
+    is_optimized = native.package_name().startswith("runtime")
+    options, header = _precompiled(
+        srcs,
+        copts,
+        "baton_precompiled" if is_optimized else "baton_precompiled_test",
+    )
     cc_test(
         name = name,
-        srcs = srcs or [name + ".cc"],
-        copts = _copts(copts),
-        deps = deps + [dep for dep in googletest if dep not in deps],
+        srcs = srcs,
+        copts = _copts(copts) + options,
+        deps = deps + [dep for dep in googletest if dep not in deps] + header,
         **kwargs
     )
 
