@@ -94,7 +94,11 @@ def _precompiled(srcs, copts, header = "baton_precompiled"):
     label = Label("//build_defs:" + header)
     if not _is_home() or label.workspace_name or copts or not srcs:
         return [], []
-    return ["-include", header + ".h"], [str(label)]
+    clang = str(Label("//build_defs:clang"))
+    return (
+        select({clang: [], "//conditions:default": ["-include", header + ".h"]}),
+        select({clang: [], "//conditions:default": [str(label)]}),
+    )
 
 def _check_srcs(name, srcs):
     _declare_sources()

@@ -3,9 +3,9 @@
 Half of the time of a source goes into the headers of Abseil, GoogleTest and the
 standard library. `precompiled_header` compiles them; baton_cc.bzl gives the result
 to all of Baton's sources (`-include`), in Baton's own builds. It changes nothing
-but time: clang gets an empty header instead, so that a source that forgets an
-include does not compile there; and g++ itself reads the text where its options
-differ from those of the precompiled one.
+but time: clang does without, so that a source that forgets an include does not
+compile there; and g++ reads the header's text where its options differ from those
+that the header was compiled with.
 """
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
@@ -54,26 +54,24 @@ def _compile(ctx, toolchain, header, compiled, context):
 
 def _precompiled_header_impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
-    is_clang = toolchain.compiler == "clang"
     header = ctx.actions.declare_file(ctx.label.name + ".h")
     ctx.actions.write(
         header,
-        "" if is_clang else "".join(["#include <%s>\n" % name for name in ctx.attr.includes]),
+        "".join(["#include <%s>\n" % name for name in ctx.attr.includes]),
     )
-    headers = [header]
-    dep_infos = []
-    if not is_clang:
-        dep_infos = [dep[CcInfo] for dep in ctx.attr.deps]
-        compiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
-        context = cc_common.merge_cc_infos(cc_infos = dep_infos).compilation_context
-        _compile(ctx, toolchain, header, compiled, context)
-        headers.append(compiled)
-        dep_infos = [CcInfo(compilation_context = context)]
-    own = CcInfo(compilation_context = cc_common.create_compilation_context(
-        headers = depset(headers),
+    context = cc_common.merge_cc_infos(
+        cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
+    ).compilation_context
+    compiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+    _compile(ctx, toolchain, header, compiled, context)
+    own = cc_common.create_compilation_context(
+        headers = depset([header, compiled]),
         quote_includes = depset([header.dirname]),
-    ))
-    return [cc_common.merge_cc_infos(direct_cc_infos = [own], cc_infos = dep_infos)]
+    )
+    return [cc_common.merge_cc_infos(
+        direct_cc_infos = [CcInfo(compilation_context = own)],
+        cc_infos = [CcInfo(compilation_context = context)],
+    )]
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
