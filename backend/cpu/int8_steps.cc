@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/blocked_steps.h"
@@ -28,16 +29,29 @@ constexpr double kProductsPerNs = 100;
 struct Params {
   blocked::Int8ConvParams params;
   blocked::Int8Isa isa;
-  bool has_bias;
+  bool has_bias = false;
+  // Behind `requantization`.
+  Int8Scales scales = {};
+  blocked::Int8Requantization requantization = {};
 };
+
+const int32_t* BiasOf(const Params& p, const executor::StepCall& call) {
+  return p.has_bias ? static_cast<const int32_t*>(call.inputs[2]) : nullptr;
+}
 
 int Run(const executor::StepCall& call) {
   const auto& p = *static_cast<const Params*>(call.params);
-  blocked::Int8Conv(
-      p.params, p.isa, call.inputs[0], call.inputs[1],
-      p.has_bias ? static_cast<const int32_t*>(call.inputs[2]) : nullptr,
-      static_cast<int32_t*>(call.outputs[0]), call.workspace, call.begin,
-      call.end);
+  blocked::Int8Conv(p.params, p.isa, call.inputs[0], call.inputs[1],
+                    BiasOf(p, call), static_cast<int32_t*>(call.outputs[0]),
+                    call.workspace, call.begin, call.end);
+  return 0;
+}
+
+int RunToBytes(const executor::StepCall& call) {
+  const auto& p = *static_cast<const Params*>(call.params);
+  blocked::Int8ConvToBytes(p.params, p.isa, call.inputs[0], call.inputs[1],
+                           BiasOf(p, call), p.requantization, call.outputs[0],
+                           call.workspace, call.begin, call.end);
   return 0;
 }
 
@@ -83,12 +97,33 @@ absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
 }
 
 KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
-                          int packed, int bias, int y) {
+                          int packed, int bias,
+                          std::optional<Int8Scales> scales, int y) {
   KernelChoice choice;
+  auto own = std::make_shared<Params>();
+  own->params = params;
+  own->isa = blocked::BestInt8Isa();
+  own->has_bias = bias >= 0;
   choice.function = Run;
-  choice.params = std::make_shared<Params>(
-      Params{params, blocked::BestInt8Isa(), bias >= 0});
-  choice.kernel = bias >= 0 ? "conv.int8+bias" : "conv.int8";
+  choice.kernel = "conv.int8";
+  if (params.slabs_input) choice.kernel += ".slabs32";
+  if (bias >= 0) choice.kernel += "+bias";
+  if (scales.has_value()) {
+    choice.function = RunToBytes;
+    choice.kernel += "+requantize";
+    own->scales = *std::move(scales);
+    blocked::Int8Requantization& to = own->requantization;
+    const auto values = [](const std::vector<float>& v) {
+      return v.empty() ? nullptr : v.data();
+    };
+    to.factor = values(own->scales.factor);
+    to.divisor = values(own->scales.divisor);
+    to.shift = values(own->scales.shift);
+    to.round = own->scales.round;
+    to.low = own->scales.low;
+    to.high = own->scales.high;
+  }
+  choice.params = std::move(own);
   choice.inputs = {x, packed};
   if (bias >= 0) choice.inputs.push_back(bias);
   choice.outputs = {y};

@@ -4,6 +4,7 @@
 #define BATON_BACKEND_CPU_INT8_STEPS_H_
 
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
@@ -23,10 +24,21 @@ std::optional<kernels::blocked::Int8ConvParams> Int8ConvParamsOf(
 absl::StatusOr<Tensor> PackInt8Conv(
     const Tensor& weight, const kernels::blocked::Int8ConvParams& params);
 
+// As kernels::blocked::Int8Requantization; empty vectors for none.
+struct Int8Scales {
+  std::vector<float> factor;
+  std::vector<float> divisor;
+  std::vector<float> shift;
+  bool round = false;
+  float low = 0;
+  float high = 0;
+};
+
 // `x`, `packed`, `bias` and `y` are numbers of tensors; `bias` is negative for
-// none.
+// none. The result has sums, or with `scales` bytes.
 KernelChoice Int8ConvStep(const kernels::blocked::Int8ConvParams& params, int x,
-                          int packed, int bias, int y);
+                          int packed, int bias,
+                          std::optional<Int8Scales> scales, int y);
 
 }  // namespace baton::cpu
 

@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
@@ -378,6 +379,77 @@ def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
             out_dtype="int32")
 })"),
               Not(Contains(HasSubstr("conv.int8"))));
+}
+
+// Maps of bytes from convolution to convolution: paddings and the way back from
+// sums to bytes are parts of the convolutions.
+TEST(KernelsTest, ChainsOfBytes) {
+  const struct {
+    const char* type;
+    const char* zero;
+    const char* low;
+    const char* high;
+  } types[] = {{"uint8", "131", "0f", "255f"}, {"int8", "-7", "-128f", "127f"}};
+  for (const auto& type : types) {
+    for (const char* const scale :
+         {"round(divide(multiply($, 0.003f), 0.07f))",
+          "round(multiply($, %wf))", "round(divide(%x0, multiply($, 2f)))",
+          "divide(multiply(%wf, $), %wg)", "multiply(round($), 0.01f)"}) {
+      for (const char* const results : {"%12", "(%12, %6)", "(%12, %3)"}) {
+        const auto requantize = [&](const char* sums) {
+          return absl::StrCat(
+              "cast(clip(add(",
+              absl::StrReplaceAll(
+                  scale,
+                  {{"$", absl::StrCat("cast(", sums, ", dtype=\"float32\")")}}),
+              ", ", type.zero, "f), a_min=", type.low, ", a_max=", type.high,
+              "), dtype=\"", type.type, "\")");
+        };
+        const std::string text = absl::StrCat(
+            R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3, 13, 11), )",
+            type.type, R"(], %x0: Tensor[(1, 1, 1, 1), float32],
+          %w0: Tensor[(40, 3, 3, 3), int8], %w1: Tensor[(40, 40, 1, 1), int8],
+          %w2: Tensor[(40, 40, 2, 3), int8], %wb: Tensor[(1, 40, 1, 1), int32],
+          %wf: Tensor[(40, 1, 1), float32], %wg: Tensor[(1, 40, 1, 1), float32]) {
+  %0 = nn.pad(%x, )",
+            type.zero, R"(, pad_width=[[0, 0], [0, 0], [1, 1], [2, 0]]);
+  %1 = nn.conv2d(%0, %w0, strides=[2, 1], channels=40, kernel_size=[3, 3],
+                 out_dtype="int32");
+  %2 = add(%1, %wb);
+  %3 = )",
+            requantize("%2"), R"(;
+  %4 = nn.conv2d(%3, %w1, channels=40, kernel_size=[1, 1], out_dtype="int32");
+  %5 = subtract(%4, %wb);
+  %6 = )",
+            requantize("%5"), ";\n  %7 = nn.pad(%6, ", type.zero,
+            R"(, pad_width=[[0, 0], [0, 0], [0, 1], [1, 1]]);
+  %8 = nn.conv2d(%7, %w2, channels=40, kernel_size=[2, 3], out_dtype="int32");
+  %9 = nn.conv2d(%7, %w2, padding=[1, 1, 1, 1], channels=40,
+                 kernel_size=[2, 3], out_dtype="int32");
+  %10 = )",
+            requantize("%8"), R"(;
+  %11 = nn.conv2d(%6, %w1, channels=40, kernel_size=[1, 1], out_dtype="int32");
+  %12 = (%10, %9, %11);
+  )",
+            results, "\n}");
+        SCOPED_TRACE(text);
+        Check(text);
+      }
+    }
+  }
+  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 3, 13, 11), uint8], %w0: Tensor[(40, 3, 3, 3), int8],
+          %w1: Tensor[(40, 40, 3, 3), int8], %wb: Tensor[(1, 40, 1, 1), int32]) {
+  %0 = nn.pad(%x, 131, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]);
+  %1 = add(nn.conv2d(%0, %w0, channels=40, kernel_size=[3, 3], out_dtype="int32"), %wb);
+  %2 = add(round(divide(multiply(cast(%1, dtype="float32"), 0.003f), 0.07f)), 131f);
+  %3 = cast(clip(%2, a_min=0f, a_max=255f), dtype="uint8");
+  %4 = nn.pad(%3, 131, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]);
+  nn.conv2d(%4, %w1, channels=40, kernel_size=[3, 3], out_dtype="int32")
+})");
+  EXPECT_THAT(kernels, ::testing::ElementsAre("conv.int8+bias+requantize",
+                                              "conv.int8.slabs32"));
 }
 
 // Windows that overlap, that leave gaps, and that padding cuts off.
