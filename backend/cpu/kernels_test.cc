@@ -381,6 +381,42 @@ def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
               Not(Contains(HasSubstr("conv.int8"))));
 }
 
+// Matrices of integers, of which a row has an element beyond 16 bits.
+TEST(KernelsTest, ProductsOfIntegers) {
+  for (const char* const type : {"int32", "uint8", "int8"}) {
+    for (const char* const call :
+         {"nn.dense(%x, %w, units=33, out_dtype=\"int32\")",
+          "nn.matmul(%x, %w1, units=33, out_dtype=\"int32\")",
+          "nn.dense(%x, cast(%w, dtype=\"int32\"), units=33, "
+          "out_dtype=\"int32\")",
+          "nn.dense(add(cast(%x, dtype=\"int32\"), cast(%y, dtype=\"int32\")), "
+          "subtract(cast(%w, dtype=\"int32\"), 300), units=33, "
+          "out_dtype=\"int32\")"}) {
+      const std::string text = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 17, 71), )",
+          type, R"(], %y: Tensor[(3, 17, 71), float32],
+          %w: Tensor[(33, 71), int8], %w1: Tensor[(71, 33), uint8]) {
+  )",
+          call, "\n}");
+      // Operands of one type alone.
+      if (absl::StrContains(call, "%x, cast") && type != std::string("int32")) {
+        continue;
+      }
+      SCOPED_TRACE(text);
+      Check(text);
+    }
+  }
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
+          %w: Tensor[(33, 71), int8]) {
+  %0 = subtract(cast(%x, dtype="int32"), cast(%z, dtype="int32"));
+  %1 = nn.dense(%0, cast(%w, dtype="int32"), units=33, out_dtype="int32");
+  multiply(cast(%1, dtype="float32"), 0.01f)
+})"),
+              Contains("matmul.int16"));
+}
+
 // Maps of bytes from convolution to convolution: paddings and the way back from
 // sums to bytes are parts of the convolutions.
 TEST(KernelsTest, ChainsOfBytes) {
@@ -556,6 +592,69 @@ def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32
 })");
 }
 
+// Integers wrap, and are floats, bytes and choices within one step.
+TEST(KernelsTest, ElementsOfIntegers) {
+  for (const char* const type : {"int32", "uint8", "int8"}) {
+    for (const char* const text :
+         {"multiply(subtract(%x, %y), add(%x, %z))",
+          "clip(maximum(%x, minimum(%y, %z)), a_min=-3.5f, a_max=77.9f)",
+          "clip(%x, a_min=-1e+30f, a_max=300f)",
+          "cast(subtract(cast(cast(%f, dtype=\"T\"), dtype=\"int32\"), 7), "
+          "dtype=\"float32\")",
+          "multiply(cast(subtract(cast(clip(add(round(divide(%f, %g)), 3f), "
+          "a_min=0f, a_max=255f), dtype=\"uint8\"), %b), dtype=\"float32\"), "
+          "%g)",
+          "cast(add(cast(%x, dtype=\"int32\"), 200), dtype=\"int8\")",
+          "cast(cast(%x, dtype=\"uint8\"), dtype=\"int8\")",
+          "cast(cast(%x, dtype=\"int8\"), dtype=\"int32\")",
+          "where(less(%x, %y), %x, add(%z, %y))",
+          "where(logical_or(greater(%x, %y), less_equal(%y, %x)), %f, %g)",
+          "where(%c, where(greater_equal(%x, %y), %y, %z), %x)",
+          "logical_and(equal(%x, %y), logical_not(not_equal(%z, %x)))",
+          "where(logical_and(less(%f, %g), less_equal(%g, %f)), %f, 2f)",
+          "cast(logical_or(greater(%f, %g), greater_equal(%f, 0f)), "
+          "dtype=\"T\")",
+          "(equal(%f, %f), not_equal(%f, %g), equal(%f, %g))",
+          "where(%c, %f, cast(%c, dtype=\"float32\"))",
+          "add(where(%c, %f, %g), sqrt(abs(%f)))",
+          "cast(add(%x, %x), dtype=\"bool\")",
+          "where(cast(%y, dtype=\"bool\"), exp(%g), %f)"}) {
+      const std::string program = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 437), T], %y: Tensor[(5, 1), T],
+          %z: Tensor[(), T], %f: Tensor[(3, 5, 437), float32],
+          %g: Tensor[(5, 437), float32], %b: Tensor[(5, 1), uint8],
+          %c: Tensor[(3, 1, 437), bool]) {
+  )",
+          text, "\n}");
+      const std::string typed = absl::StrReplaceAll(
+          program, {{", T]", absl::StrCat(", ", type, "]")},
+                    {"\"T\"", absl::StrCat("\"", type, "\"")}});
+      SCOPED_TRACE(typed);
+      const std::vector<std::string> kernels = Check(typed);
+      EXPECT_THAT(kernels, Contains(HasSubstr("elementwise")));
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
+    }
+  }
+}
+
+// What quantizes and dequantizes a map is one step on its blocks.
+TEST(KernelsTest, QuantizedMapsStayBlocked) {
+  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32],
+          %w1: Tensor[(24, 24, 1, 1), float32]) {
+  %0 = nn.relu(nn.conv2d(%x, %w, channels=24, kernel_size=[3, 3]));
+  %1 = clip(add(round(divide(%0, 0.05f)), 128f), a_min=0f, a_max=255f);
+  %2 = cast(cast(%1, dtype="uint8"), dtype="int32");
+  %3 = multiply(cast(subtract(%2, 128), dtype="float32"), 0.05f);
+  nn.conv2d(%3, %w1, channels=24, kernel_size=[1, 1])
+})");
+  EXPECT_THAT(kernels,
+              ::testing::ElementsAre("to_blocked16", "conv.blocked16+clip",
+                                     "elementwise.blocked16",
+                                     "conv.blocked16.pointwise", "to_planar"));
+}
+
 TEST(KernelsTest, Pads) {
   for (const char* const mode : {"constant", "edge", "reflect"}) {
     for (const char* const type : {"float32", "int8", "int64"}) {
@@ -674,6 +773,10 @@ TEST(KernelsTest, OtherKernels) {
        "move.tiles"},
       {"def @main(%x: Tensor[(7, 2, 9), float32], "
        "%y: Tensor[(7, 5, 9), float32]) { concatenate((%x, %y), axis=1) }",
+       "concatenate.rows"},
+      {"def @main(%x: Tensor[(7, 5), int8], %y: Tensor[(7, 5), int8]) "
+       "{ (stack((%x, %y), axis=0), stack((%y, %y, %x), axis=1), "
+       "stack((%x, %y), axis=-1)) }",
        "concatenate.rows"},
       {"def @main(%x: Tensor[(7, 5, 9), float32]) { nn.softmax(%x, axis=1) }",
        "softmax"},

@@ -45,6 +45,7 @@
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int_matmul.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 #include "baton/runtime/kernels/elementwise_program.h"
@@ -130,6 +131,7 @@ class Lowering {
   static constexpr int kNone = -1;
   // In place of the groups of a convolution, in keys of packed weights.
   static constexpr int64_t kWindows = -2;
+  static constexpr int64_t kIntegers = -3;
   static constexpr size_t kMaxGroup = 32;
 
   const GraphTensor& TensorOf(int t) const {
@@ -261,6 +263,13 @@ class Lowering {
     }
     if (IsInt8Conv(number)) {
       BATON_RETURN_IF_ERROR(LowerInt8Conv(number));
+      return true;
+    }
+    if (const auto params = options_.only_sources
+                                ? std::nullopt
+                                : IntMatmulParamsOf(node, graph_);
+        params.has_value()) {
+      BATON_RETURN_IF_ERROR(LowerIntMatmul(number, *params));
       return true;
     }
     if (auto params = MatmulParamsOf(node, graph_); params.has_value()) {
@@ -1086,6 +1095,30 @@ class Lowering {
         std::move(nodes));
   }
 
+  absl::Status LowerIntMatmul(int number,
+                              const kernels::blocked::IntMatmulParams& params) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    const bool transposed = HasTransposedWeight(node);
+    PackedWeight& packed = packed_[{node.inputs[1], kIntegers, transposed}];
+    if (packed.tensor >= 0) {
+      TakeWeight(node.inputs[1]);
+    } else {
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed(node.inputs[1], kIntegers, transposed,
+                 [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
+                   BATON_ASSIGN_OR_RETURN(
+                       Tensor tensor,
+                       PackIntWeight(weight, transposed, params));
+                   return PackedConstants::Entry{std::move(tensor)};
+                 }));
+      packed.tensor = NewConstant(std::move(entry.tensor));
+    }
+    return AddPlanarStep(
+        IntMatmulStep(params, node.inputs[0], packed.tensor, node.outputs[0]),
+        {number});
+  }
+
   // The constant `t`, for a step that has it packed. The last such step gets the
   // only reference that the lowering has.
   Tensor TakeWeight(int t) {
@@ -1170,12 +1203,8 @@ class Lowering {
       const GraphNode& node = graph_.nodes[i];
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
       if (is_view_[i] || !call.has_value()) continue;
-      // Libraries have loops for powers and casts.
-      if (options_.only_sources &&
-          (call->function == kernels::ElementFunction::kPower ||
-           call->function == kernels::ElementFunction::kCopy)) {
-        continue;
-      }
+      // Libraries have loops for them.
+      if (options_.only_sources && call->IsForProgramsOnly()) continue;
       const int t = node.outputs[0];
       int group = kNone;
       for (const int user : consumers_[static_cast<size_t>(t)]) {
@@ -1188,7 +1217,6 @@ class Lowering {
         group = other;
       }
       if (group == kNone || !options_.fuse ||
-          TensorOf(t).dtype != DType::Float(32) ||
           groups_[group].size() >= kMaxGroup ||
           TensorOf(graph_.nodes[static_cast<size_t>(group)].outputs[0]).shape !=
               TensorOf(t).shape) {
@@ -1207,54 +1235,77 @@ class Lowering {
     std::vector<int> nodes;
     std::vector<ElementArg> operands;
     std::vector<GroupCall> calls;
-    FlatHashMap<int, int> number_of;  // of results in the group
-    FlatHashMap<int, int> converted;  // operands, of results of casts
+    // The values of tensors: operands, and calls as -1, -2, ..., since those
+    // are numbered after all operands, whose number is not known yet.
+    FlatHashMap<int, int> value_of;
+    const auto operand = [&](ElementArg arg, bool is_converted) {
+      arg.is_converted = is_converted;
+      size_t k = 0;
+      while (k < operands.size() &&
+             (operands[k].tensor != arg.tensor ||
+              operands[k].shape != arg.shape ||
+              operands[k].is_converted != is_converted)) {
+        ++k;
+      }
+      if (k == operands.size()) operands.push_back(std::move(arg));
+      return static_cast<int>(k);
+    };
+    const auto value = [&](const ElementArg& arg) {
+      const auto found = value_of.find(arg.tensor);
+      return found != value_of.end() ? found->second : operand(arg, false);
+    };
+    const auto add = [&](const GroupCall& call) {
+      calls.push_back(call);
+      return -static_cast<int>(calls.size());
+    };
+    using kernels::ElementFunction;
+    bool is_float = true;  // the last value
     for (const int member : groups_.at(last)) {
       if (is_claimed_[static_cast<size_t>(member)]) continue;
       const GraphNode& node = graph_.nodes[static_cast<size_t>(member)];
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
-      const bool is_cast = call->function == kernels::ElementFunction::kCopy;
-      // A cast to an integer is part of storing the result.
-      if (is_cast && TensorOf(node.outputs[0]).dtype != DType::Float(32) &&
-          number_of.contains(call->args[0].tensor)) {
-        nodes.push_back(member);
-        continue;
-      }
-      GroupCall grouped = {call->function, 0, 0, call->p, call->q};
-      for (size_t i = 0; i < call->args.size(); ++i) {
-        const ElementArg& arg = call->args[i];
-        int& number = i == 0 ? grouped.a : grouped.b;
-        if (const auto found = number_of.find(arg.tensor);
-            found != number_of.end()) {
-          // A result of a call is numbered after all operands, whose number is
-          // not known yet.
-          number = -1 - found->second;
-          continue;
-        }
-        if (const auto found = converted.find(arg.tensor);
-            found != converted.end()) {
-          number = found->second;
-          continue;
-        }
-        size_t k = 0;
-        while (k < operands.size() && (operands[k].tensor != arg.tensor ||
-                                       operands[k].shape != arg.shape)) {
-          ++k;
-        }
-        if (k == operands.size()) operands.push_back(arg);
-        number = static_cast<int>(k);
-      }
       nodes.push_back(member);
-      // A cast from an integer is part of reading the operand.
-      if (is_cast && member != last) {
-        converted.emplace(node.outputs[0], grouped.a);
-        continue;
+      const DType type = TensorOf(node.outputs[0]).dtype;
+      is_float = type == DType::Float(32);
+      int v;
+      if (call->function == ElementFunction::kCopy) {
+        const ElementArg& arg = call->args[0];
+        const bool from_float = arg.type == DType::Float(32);
+        if (is_float && !from_float && !arg.type.is_bool() &&
+            !value_of.contains(arg.tensor)) {
+          // Part of reading the operand.
+          v = operand(arg, true);
+        } else {
+          v = value(arg);
+          if (member == last && from_float) {
+            // Part of storing the result.
+            is_float = true;
+          } else {
+            for (const ElementFunction function :
+                 CastFunctions(arg.type, type)) {
+              v = add({function, v});
+            }
+          }
+        }
+      } else {
+        GroupCall grouped = {call->function};
+        grouped.p = call->p;
+        grouped.q = call->q;
+        int* const numbers[] = {&grouped.a, &grouped.b, &grouped.c};
+        for (size_t i = 0; i < call->args.size(); ++i) {
+          *numbers[i] = value(call->args[i]);
+        }
+        v = add(grouped);
+        if (call->then != ElementFunction::kCopy) v = add({call->then, v});
       }
-      number_of.emplace(node.outputs[0], static_cast<int>(calls.size()));
-      calls.push_back(grouped);
+      // The last call gives the result.
+      if (member == last && (v >= 0 || v != -static_cast<int>(calls.size()))) {
+        v = add({ElementFunction::kCopy, v});
+      }
+      value_of.insert_or_assign(node.outputs[0], v);
     }
     for (GroupCall& call : calls) {
-      for (int* const number : {&call.a, &call.b}) {
+      for (int* const number : {&call.a, &call.b, &call.c}) {
         if (*number < 0) {
           *number = static_cast<int>(operands.size()) - 1 - *number;
         }
@@ -1286,7 +1337,7 @@ class Lowering {
       return true;
     }
     std::optional<KernelChoice> choice =
-        ElementStep(operands, calls, shape, result, type);
+        ElementStep(operands, calls, shape, result, type, is_float);
     if (!choice.has_value()) {
       // One by one.
       if (nodes.size() == 1) return false;
@@ -1336,7 +1387,9 @@ class Lowering {
     bool any = false;
     for (const ElementArg& operand : operands) {
       if (TensorOf(operand.tensor).num_elements() == 1) continue;
-      if (!HasBlockedForm(operand, shape)) return false;
+      if (operand.type != DType::Float(32) || !HasBlockedForm(operand, shape)) {
+        return false;
+      }
       any = any || (operand.shape == shape && IsBlockedAlone(operand.tensor));
     }
     return any;
@@ -1750,7 +1803,8 @@ class Lowering {
     int tensor = -1;
     bool is_finite = false;
   };
-  // By the tensor, the groups of a convolution (-1 for a product, or kWindows),
+  // By the tensor, the groups of a convolution (-1 for a product, kWindows or
+  // kIntegers),
   // and whether the input is planar (or the weight transposed).
   std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
   // Tensors that are no maps, and of which views are maps.
