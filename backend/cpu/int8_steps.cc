@@ -1,5 +1,6 @@
 #include "baton/backend/cpu/int8_steps.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -197,11 +198,13 @@ std::optional<blocked::IntMatmulParams> IntMatmulParamsOf(const GraphNode& node,
   } else {
     return std::nullopt;
   }
-  const GraphTensor& weight = tensor(node.inputs[1]);
-  if (tensor(node.outputs[0]).dtype != DType::Int(32) ||
-      !InSixteenBits(*weight.constant).has_value()) {
-    return std::nullopt;
-  }
+  if (tensor(node.outputs[0]).dtype != DType::Int(32)) return std::nullopt;
+  const std::optional<std::vector<int16_t>> weights =
+      InSixteenBits(*tensor(node.inputs[1]).constant);
+  if (!weights.has_value()) return std::nullopt;
+  params.has_byte_weights =
+      std::all_of(weights->begin(), weights->end(),
+                  [](int16_t w) { return w >= -128 && w <= 127; });
   params.m = shape->m;
   params.n = shape->n;
   params.k = shape->k;
@@ -225,7 +228,7 @@ KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
   choice.function = RunMatmul;
   choice.params = std::make_shared<MatmulStepParams>(
       MatmulStepParams{params, blocked::BestInt8Isa()});
-  choice.kernel = "matmul.int16";
+  choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
   choice.inputs = {x, packed};
   choice.outputs = {y};
   choice.items = blocked::IntMatmulItems(params);

@@ -1,5 +1,5 @@
-// Products of matrices of integers with constant ones that fit into 16 bits,
-// summed in 32 bits.
+// Products of matrices of integers with constant ones that fit into 8 or 16
+// bits, summed in 32 bits.
 //
 // Sums wrap, so that their order does not matter and all instruction sets give
 // the same bytes. Nothing here allocates or checks.
@@ -20,8 +20,10 @@ struct IntMatmulParams {
   int64_t n = 1;
   int64_t k = 1;
   // The type of the first matrix. Rows of int32 are fast if all their elements
-  // fit into 16 bits.
+  // fit into 16 bits; or, with weights of 8 bits, if no two elements of a row
+  // differ by more than 255.
   enum class Type { kInt32, kUint8, kInt8 } type = Type::kInt32;
+  bool has_byte_weights = false;  // they fit into int8
 };
 
 // The bytes of packed weights, which are aligned to 64.

@@ -34,6 +34,7 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     // Some with bands of few rows.
     p.k = draw(0, 9) == 0 ? draw(1500, 6000) : draw(1, 70);
     p.type = static_cast<Type>(draw(0, 2));
+    p.has_byte_weights = draw(0, 1) == 1;
     const bool is_wide = p.type == Type::kInt32 && draw(0, 3) == 0;
     std::vector<int32_t> x(static_cast<size_t>(p.m * p.k));
     for (int32_t& v : x) {
@@ -43,6 +44,8 @@ TEST_P(IntMatmulTest, GivesTheSums) {
         v = is_extreme ? 255 : static_cast<uint8_t>(bits);
       } else if (p.type == Type::kInt8) {
         v = is_extreme ? -128 : static_cast<int8_t>(bits);
+      } else if (p.has_byte_weights) {
+        v = (is_extreme ? 255 : static_cast<uint8_t>(bits)) - 100000;
       } else {
         v = is_extreme ? -32768 : static_cast<int16_t>(bits);
       }
@@ -61,6 +64,7 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     std::vector<int16_t> weights(static_cast<size_t>(p.k * p.n));
     for (int16_t& w : weights) {
       w = static_cast<int16_t>(random() % 4 == 0 ? 0x8000u : random());
+      if (p.has_byte_weights) w = static_cast<int16_t>(w >> 8);
     }
     const bool transposed = draw(0, 1) == 1;
     std::vector<int32_t> want;
@@ -76,8 +80,8 @@ TEST_P(IntMatmulTest, GivesTheSums) {
         want.push_back(static_cast<int32_t>(sum));
       }
     }
-    std::vector<int16_t> packed(
-        static_cast<size_t>(PackedIntMatmulSize(p) / 2));
+    std::vector<int32_t> packed(
+        static_cast<size_t>(PackedIntMatmulSize(p) / 4));
     PackIntMatmul(p, weights.data(), transposed, packed.data());
     std::vector<int32_t> workspace(IntMatmulWorkspaceSize(p) / 4);
     std::vector<int32_t> got(want.size(), -1);
