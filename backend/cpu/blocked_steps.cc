@@ -528,9 +528,9 @@ bool HasTransposedWeight(const GraphNode& node) {
   return attrs != nullptr && attrs->transpose_b;
 }
 
-std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
-                                                    const Graph& graph) {
-  if (node.inputs.size() != 2) return std::nullopt;
+std::optional<blocked::MatmulParams> MatmulShapeOf(const GraphNode& node,
+                                                   const Graph& graph) {
+  if (node.inputs.size() != 2 || node.outputs.size() != 1) return std::nullopt;
   if (node.op_name() == "nn.matmul") {
     const auto* attrs = node.call->attrs_as<relay::MatmulAttrs>();
     if (attrs != nullptr && attrs->transpose_a) return std::nullopt;
@@ -540,9 +540,7 @@ std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
   const GraphTensor& x = TensorOf(graph, node.inputs[0]);
   const GraphTensor& weight = TensorOf(graph, node.inputs[1]);
   const GraphTensor& y = TensorOf(graph, node.outputs[0]);
-  const DType f32 = DType::Float(32);
-  if (x.dtype != f32 || weight.dtype != f32 || y.dtype != f32 ||
-      weight.shape.size() != 2 || !weight.constant.has_value() ||
+  if (weight.shape.size() != 2 || !weight.constant.has_value() ||
       x.shape.empty() || x.num_elements() == 0 || y.num_elements() == 0) {
     return std::nullopt;
   }
@@ -555,6 +553,16 @@ std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
     return std::nullopt;
   }
   return params;
+}
+
+std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
+                                                    const Graph& graph) {
+  for (const std::vector<int>& tensors : {node.inputs, node.outputs}) {
+    for (const int t : tensors) {
+      if (TensorOf(graph, t).dtype != DType::Float(32)) return std::nullopt;
+    }
+  }
+  return MatmulShapeOf(node, graph);
 }
 
 absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,

@@ -68,7 +68,10 @@ std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
 absl::StatusOr<Tensor> WeightOfWindows(const Tensor& weight);
 
 // The parameters of nn.dense, and of nn.matmul without a transposed first
-// operand, of float32 with a constant weight; nullopt for others.
+// operand, of any types, with a constant weight; nullopt for others.
+std::optional<kernels::blocked::MatmulParams> MatmulShapeOf(
+    const GraphNode& node, const Graph& graph);
+// As above, if all types are float32.
 std::optional<kernels::blocked::MatmulParams> MatmulParamsOf(
     const GraphNode& node, const Graph& graph);
 // True if the weight's rows are the columns of the product.

@@ -98,26 +98,138 @@ kernels::ElementOperand ConvertedOperand(DType type) {
   return kernels::ElementOperand::kFull;
 }
 
-kernels::ElementResult ResultOf(DType type) {
+kernels::ElementResult ResultOf(DType type, bool is_float) {
+  if (!is_float) {
+    return type.bytes() == 1 ? kernels::ElementResult::kLowByte
+                             : kernels::ElementResult::kWords;
+  }
   if (type == DType::Int(32)) return kernels::ElementResult::kInt32;
   if (type == DType::UInt(8)) return kernels::ElementResult::kUint8;
   if (type == DType::Int(8)) return kernels::ElementResult::kInt8;
-  return kernels::ElementResult::kFloat32;
+  return kernels::ElementResult::kWords;
+}
+
+// Types of 8 bits are integers of 32 bits in a program.
+bool IsByte(DType type) {
+  return type == DType::UInt(8) || type == DType::Int(8);
+}
+bool IsInt(DType type) { return type == DType::Int(32) || IsByte(type); }
+bool IsInProgram(DType type) {
+  return type == DType::Float(32) || IsInt(type) || type.is_bool();
 }
 
 std::optional<ElementCall> CastOf(const GraphNode& node, const Graph& graph) {
   if (node.inputs.size() != 1) return std::nullopt;
   const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
   const GraphTensor& y = graph.tensors[static_cast<size_t>(node.outputs[0])];
-  const DType f32 = DType::Float(32);
-  const DType other = x.dtype == f32 ? y.dtype : x.dtype;
-  if ((x.dtype != f32 && y.dtype != f32) || x.num_elements() == 0 ||
-      ConvertedOperand(other) == kernels::ElementOperand::kFull) {
+  // A float is true unless it is 0, which is no function of a program.
+  if (!IsInProgram(x.dtype) || !IsInProgram(y.dtype) || x.dtype == y.dtype ||
+      (y.dtype.is_bool() && !IsInt(x.dtype)) || x.num_elements() == 0) {
     return std::nullopt;
   }
   ElementCall call;
   call.function = ElementFunction::kCopy;
   call.args.push_back({node.inputs[0], x.shape, x.dtype});
+  return call;
+}
+
+// Functions of floats that are also functions of integers, or give bools.
+constexpr struct {
+  absl::string_view op;
+  ElementFunction function;
+  ElementFunction other;
+  bool can_wrap = false;
+  bool is_comparison = false;
+} kIntFunctions[] = {
+    {"add", ElementFunction::kAdd, ElementFunction::kAddInt, true},
+    {"subtract", ElementFunction::kSubtract, ElementFunction::kSubtractInt,
+     true},
+    {"multiply", ElementFunction::kMultiply, ElementFunction::kMultiplyInt,
+     true},
+    {"maximum", ElementFunction::kMaximum, ElementFunction::kMaximumInt},
+    {"minimum", ElementFunction::kMinimum, ElementFunction::kMinimumInt},
+    {"less", ElementFunction::kLess, ElementFunction::kLessInt, false, true},
+    {"less_equal", ElementFunction::kLessEqual, ElementFunction::kLessEqualInt,
+     false, true},
+    {"greater", ElementFunction::kGreater, ElementFunction::kGreaterInt, false,
+     true},
+    {"greater_equal", ElementFunction::kGreaterEqual,
+     ElementFunction::kGreaterEqualInt, false, true},
+    {"equal", ElementFunction::kEqual, ElementFunction::kEqualInt, false, true},
+    {"not_equal", ElementFunction::kNotEqual, ElementFunction::kNotEqualInt,
+     false, true},
+};
+
+int64_t ClampBound(double bound, int64_t low, int64_t high) {
+  if (bound != bound) return 0;
+  if (bound <= static_cast<double>(low)) return low;
+  if (bound >= static_cast<double>(high)) return high;
+  return static_cast<int64_t>(bound);
+}
+
+// A call whose arguments or results are integers or bools.
+std::optional<ElementCall> IntCallOf(const GraphNode& node,
+                                     const Graph& graph) {
+  const auto tensor = [&](int t) -> const GraphTensor& {
+    return graph.tensors[static_cast<size_t>(t)];
+  };
+  const std::string& op = node.op_name();
+  const GraphTensor& y = tensor(node.outputs[0]);
+  if (node.inputs.empty() || y.num_elements() == 0) return std::nullopt;
+  ElementCall call;
+  for (const int t : node.inputs) {
+    if (!IsInProgram(tensor(t).dtype)) return std::nullopt;
+    call.args.push_back({t, tensor(t).shape, tensor(t).dtype});
+  }
+  const DType type = call.args.back().type;
+  if (op == "where") {
+    if (call.args.size() != 3 || !call.args[0].type.is_bool() ||
+        call.args[1].type != type || y.dtype != type) {
+      return std::nullopt;
+    }
+    call.function = ElementFunction::kSelect;
+    return call;
+  }
+  for (const ElementArg& arg : call.args) {
+    if (arg.type != type) return std::nullopt;
+  }
+  if (op == "logical_not" && type.is_bool() && call.args.size() == 1) {
+    call.function = ElementFunction::kNot;
+    return call;
+  }
+  if ((op == "logical_and" || op == "logical_or") && type.is_bool() &&
+      call.args.size() == 2) {
+    call.function =
+        op == "logical_and" ? ElementFunction::kAnd : ElementFunction::kOr;
+    return call;
+  }
+  if (op == "clip" && IsInt(type) && y.dtype == type && call.args.size() == 1) {
+    const auto& attrs = AttrsOrDefaults<relay::ClipAttrs>(node.call->attrs());
+    const bool is_unsigned = type == DType::UInt(8);
+    const int64_t low = is_unsigned ? 0 : -(int64_t{1} << (type.bits() - 1));
+    const int64_t high = low + (int64_t{1} << type.bits()) - 1;
+    call.function = ElementFunction::kClipInt;
+    call.p = static_cast<double>(ClampBound(attrs.a_min, low, high));
+    call.q = static_cast<double>(ClampBound(attrs.a_max, low, high));
+    return call;
+  }
+  const auto* found =
+      std::find_if(std::begin(kIntFunctions), std::end(kIntFunctions),
+                   [&](const auto& entry) { return entry.op == op; });
+  if (found == std::end(kIntFunctions) || call.args.size() != 2) {
+    return std::nullopt;
+  }
+  if (found->is_comparison) {
+    if (!y.dtype.is_bool() || type.is_bool()) return std::nullopt;
+  } else if (!IsInt(type) || y.dtype != type) {
+    return std::nullopt;
+  }
+  call.function = type == DType::Float(32) ? found->function : found->other;
+  if (found->can_wrap && type == DType::UInt(8)) {
+    call.then = ElementFunction::kWrapUint8;
+  } else if (found->can_wrap && type == DType::Int(8)) {
+    call.then = ElementFunction::kWrapInt8;
+  }
   return call;
 }
 
@@ -142,10 +254,8 @@ std::optional<ElementCall> PowerOf(const GraphNode& node, const Graph& graph) {
   return call;
 }
 
-}  // namespace
-
-std::optional<ElementCall> ElementCallOf(const GraphNode& node,
-                                         const Graph& graph) {
+std::optional<ElementCall> FloatCallOf(const GraphNode& node,
+                                       const Graph& graph) {
   const auto* found = std::find_if(
       std::begin(kFunctions), std::end(kFunctions),
       [&](const auto& entry) { return entry.op == node.op_name(); });
@@ -195,10 +305,41 @@ std::optional<ElementCall> ElementCallOf(const GraphNode& node,
   return call;
 }
 
+}  // namespace
+
+bool ElementCall::IsForProgramsOnly() const {
+  return function == ElementFunction::kPower ||
+         function == ElementFunction::kCopy || !kernels::IsOfFloats(function);
+}
+
+std::vector<ElementFunction> CastFunctions(DType from, DType to) {
+  std::vector<ElementFunction> functions;
+  if (to == DType::Float(32)) {
+    if (from != to) functions.push_back(ElementFunction::kToFloat);
+    return functions;
+  }
+  if (from == DType::Float(32)) functions.push_back(ElementFunction::kToInt);
+  if (to == DType::UInt(8) && !from.is_bool()) {
+    functions.push_back(ElementFunction::kWrapUint8);
+  } else if (to == DType::Int(8) && !from.is_bool()) {
+    functions.push_back(ElementFunction::kWrapInt8);
+  } else if (to.is_bool()) {
+    functions.push_back(ElementFunction::kToBool);
+  }
+  return functions;
+}
+
+std::optional<ElementCall> ElementCallOf(const GraphNode& node,
+                                         const Graph& graph) {
+  if (node.outputs.size() != 1) return std::nullopt;
+  std::optional<ElementCall> call = FloatCallOf(node, graph);
+  return call.has_value() ? call : IntCallOf(node, graph);
+}
+
 std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
                                         absl::Span<const GroupCall> calls,
                                         const TensorShape& shape, int result,
-                                        DType type) {
+                                        DType type, bool is_float) {
   auto params = std::make_shared<StepParams>();
   // Strides of operands for each dimension of the result; dimensions are merged
   // where all operands allow it.
@@ -250,21 +391,26 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
     int64_t size = 1;
     for (const int64_t extent : operands[i].shape) size *= extent;
     params->registers.push_back(0);
-    const kernels::ElementOperand converted =
-        ConvertedOperand(operands[i].type);
-    if (converted != kernels::ElementOperand::kFull) {
+    using kernels::ElementOperand;
+    if (operands[i].is_converted) {
       if (size != elements) return std::nullopt;
-      params->operands.push_back(converted);
+      params->operands.push_back(ConvertedOperand(operands[i].type));
+      params->registers.back() = next_register++;
+    } else if (operands[i].type.bytes() == 1) {
+      params->operands.push_back(
+          operands[i].type.is_bool()           ? ElementOperand::kBools
+          : operands[i].type == DType::UInt(8) ? ElementOperand::kBytes
+                                               : ElementOperand::kSignedBytes);
       params->registers.back() = next_register++;
     } else if (size == elements) {
-      params->operands.push_back(kernels::ElementOperand::kFull);
+      params->operands.push_back(ElementOperand::kFull);
     } else if (size == 1) {
-      params->operands.push_back(kernels::ElementOperand::kScalar);
+      params->operands.push_back(ElementOperand::kScalar);
     } else {
-      params->operands.push_back(kernels::ElementOperand::kBroadcast);
+      params->operands.push_back(ElementOperand::kBroadcast);
       params->registers.back() = next_register++;
     }
-    bytes += static_cast<double>(size) * 4;
+    bytes += static_cast<double>(size * operands[i].type.bytes());
   }
   // A register is free after the last use of its value.
   std::vector<size_t> last_use(calls.size(), 0);
@@ -273,8 +419,10 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
       if (v >= static_cast<int>(num))
         last_use[static_cast<size_t>(v) - num] = k;
     };
+    const int num_args = kernels::NumArgs(calls[k].function);
     use(calls[k].a);
-    if (kernels::IsBinary(calls[k].function)) use(calls[k].b);
+    if (num_args > 1) use(calls[k].b);
+    if (num_args > 2) use(calls[k].c);
   }
   std::vector<int16_t> free;
   for (size_t k = 0; k < calls.size(); ++k) {
@@ -282,6 +430,7 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
     instruction.function = calls[k].function;
     instruction.a = static_cast<int16_t>(calls[k].a);
     instruction.b = static_cast<int16_t>(calls[k].b);
+    instruction.c = static_cast<int16_t>(calls[k].c);
     instruction.p = calls[k].p;
     instruction.q = calls[k].q;
     if (k + 1 < calls.size()) {
@@ -305,7 +454,7 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
   program.dims = params->dims.data();
   program.strides = params->strides.data();
   program.num_elements = elements;
-  program.result = ResultOf(type);
+  program.result = ResultOf(type, is_float);
 
   KernelChoice choice;
   choice.function = Run;
@@ -317,14 +466,15 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
     choice.inputs.push_back(operand.tensor);
   }
   choice.outputs = {result};
-  choice.in_place = program.result == kernels::ElementResult::kFloat32;
+  // Fewer elements of four bytes may have the bytes of elements of one.
+  choice.in_place = type.bytes() == 4;
+  bool is_cast = program.result != kernels::ElementResult::kWords;
   for (const ElementArg& operand : operands) {
-    if (operand.type == DType::Float(32)) continue;
-    // Elements of a byte have the bytes of fewer ones of four.
-    choice.in_place = false;
+    is_cast = is_cast || operand.is_converted || operand.type.bytes() == 1;
+    if (operand.type.bytes() == 1) choice.in_place = false;
   }
+  if (is_cast) choice.kernel = "elementwise+cast";
   if (!choice.in_place) {
-    choice.kernel = "elementwise+cast";
     for (const ElementArg& operand : operands) {
       if (operand.shape == shape && operand.type.bytes() == type.bytes()) {
         choice.overwrites = operand.tensor;

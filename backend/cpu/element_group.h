@@ -1,4 +1,5 @@
-// Elementwise calls of float32, and programs made of several.
+// Elementwise calls of float32, integers of 8 and 32 bits and bool, and programs
+// made of several.
 
 #ifndef BATON_BACKEND_CPU_ELEMENT_GROUP_H_
 #define BATON_BACKEND_CPU_ELEMENT_GROUP_H_
@@ -21,20 +22,30 @@ namespace baton::cpu {
 struct ElementArg {
   int tensor = -1;
   TensorShape shape;  // with which it broadcasts
-  // An integer is converted, and has the shape of the result.
   DType type = DType::Float(32);
+  // An integer is read as a float, and has the shape of the result.
+  bool is_converted = false;
 };
 
-// A call of an elementwise operator on float32; kCopy for a cast, of which one
-// side is float32 and the other an integer of 8 or 32 bits.
+// A call of an elementwise operator; kCopy for a cast.
 struct ElementCall {
   kernels::ElementFunction function;
-  std::vector<ElementArg> args;  // one or two
+  std::vector<ElementArg> args;  // one to three
   double p = 0;
   double q = 0;
+  // A function of the result that makes it an element of a smaller type, or
+  // denies it; kCopy for none.
+  kernels::ElementFunction then = kernels::ElementFunction::kCopy;
+
+  // True if libraries have no loops for it.
+  bool IsForProgramsOnly() const;
 };
 
-// The elementwise call that a node is; nullopt if it is none, or not of float32.
+// The functions that a cast is within a program; empty for none.
+std::vector<kernels::ElementFunction> CastFunctions(DType from, DType to);
+
+// The elementwise call that a node is; nullopt if it is none, or of types that
+// programs do not have.
 std::optional<ElementCall> ElementCallOf(const GraphNode& node,
                                          const Graph& graph);
 
@@ -46,15 +57,17 @@ struct GroupCall {
   int b = 0;
   double p = 0;
   double q = 0;
+  int c = 0;
 };
 
 // The step that computes `calls` in order; the last one has the result, of
-// shape `shape` and type `type`. Nullopt if operands broadcast over too many
-// dimensions.
+// shape `shape` and type `type`, to which a float is cast. `is_float`: the last
+// call gives floats. Nullopt if operands broadcast over too many dimensions.
 std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
                                         absl::Span<const GroupCall> calls,
                                         const TensorShape& shape, int result,
-                                        DType type = DType::Float(32));
+                                        DType type = DType::Float(32),
+                                        bool is_float = true);
 
 // The C++ source, loops over vectors, of a step that ElementStep() made;
 // nullopt for other steps.

@@ -197,6 +197,21 @@ def @main(%x: Tensor[(?, 3), float32]) {
                        "Tensor[(?, 3), float32]: give the extents"));
 }
 
+TEST(ControlFlowTest, ResultsOfUnknownSizeAreRefusedWithTheirPlace) {
+  const absl::Status status =
+      Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 3), float32]) {
+  argwhere(exp(%x))
+})"),
+              {})
+          .status();
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "3:3: error: a plan has no memory for the result of "
+                       "argwhere, Tensor[(?, 2), int32]: the values of the "
+                       "operands decide how large it is"));
+}
+
 // A model of one input and one output, each float32[2, 3].
 absl::StatusOr<Executable> SmallModel(int max_threads = 1) {
   return Compile(testing::ParseTyped(R"(#[version = "0.0.5"]

@@ -19,6 +19,7 @@
 #include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -26,6 +27,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/op/op_flags.h"
 
 namespace baton::cpu {
 namespace {
@@ -105,6 +107,13 @@ class GraphBuilder {
     return absl::UnimplementedError(diagnostics.ToStatus().message());
   }
 
+  // The operator that `node` calls; null for other expressions.
+  static const OpNode* OperatorOf(const ExprNode* node) {
+    return ExprKindOf(node) == ExprKind::kCall
+               ? static_cast<const CallNode*>(node)->op_node()
+               : nullptr;
+  }
+
   static void Flatten(const GraphValue& root, std::vector<int>& tensors) {
     std::vector<const GraphValue*> work = {&root};
     while (!work.empty()) {
@@ -147,6 +156,15 @@ class GraphBuilder {
     if (const auto* tensor = type.As<TensorTypeNode>()) {
       const auto shape = ConstDims(tensor->shape());
       if (!shape.has_value()) {
+        // All operands have shapes of numbers.
+        if (const OpNode* const op = OperatorOf(node)) {
+          return Refuse(
+              node,
+              absl::StrCat("a plan has no memory for the result of ",
+                           op->name(), ", ", type.ToString(),
+                           ": the values of the operands decide how large it "
+                           "is; run the evaluator (--executor=evaluator)"));
+        }
         return Refuse(node,
                       absl::StrCat("a plan needs shapes that are numbers, not ",
                                    type.ToString(),
@@ -280,21 +298,26 @@ class GraphBuilder {
 
   static Expr Handle(const ExprNode* node) { return Expr(node); }
 
-  // The tensor with the elements of `constant`: large constants are there once,
+  // The tensor with the elements of `constant`: equal ones are there once,
   // though passes may have made them anew for each step of a recurrence.
   int AddConstant(const Tensor& constant) {
     const auto number = static_cast<int>(graph_.tensors.size());
     const auto bytes =
         static_cast<size_t>(constant.num_elements() * constant.dtype().bytes());
-    constexpr size_t kLeastBytes = 1024;
-    if (bytes >= kLeastBytes) {
+    if (bytes > 0) {
       // Samples differ where contents do, mostly.
       constexpr size_t kSamples = 16;
+      constexpr size_t kSampleBytes = 8;
       StableHash hash(bytes);
       const absl::string_view data(static_cast<const char*>(constant.data()),
                                    bytes);
-      for (size_t i = 0; i < kSamples; ++i) {
-        hash.AddString(data.substr((bytes - 8) / (kSamples - 1) * i, 8));
+      if (bytes <= kSamples * kSampleBytes) {
+        hash.AddString(data);
+      } else {
+        const size_t step = (bytes - kSampleBytes) / (kSamples - 1);
+        for (size_t i = 0; i < kSamples; ++i) {
+          hash.AddString(data.substr(step * i, kSampleBytes));
+        }
       }
       std::vector<int>& alike = constants_[hash.value()];
       for (const int other : alike) {
@@ -431,10 +454,31 @@ class GraphBuilder {
       Flatten(value, node.inputs);
       node.args.push_back(std::move(value));
     }
+    // Passes do not see that large constants are equal, nor what is equal
+    // because of that.
+    Computed* computed = nullptr;
+    if (std::all_of(node.args.begin(), node.args.end(),
+                    [](const GraphValue& arg) { return arg.is_tensor(); }) &&
+        !relay::IsStateful(call->op())) {
+      StableHash hash(reinterpret_cast<uintptr_t>(call->op_node()));
+      for (const int t : node.inputs) hash.Add(static_cast<uint64_t>(t));
+      computed = &computed_[hash.value()];
+      for (const auto& [number, value] : *computed) {
+        const GraphNode& other = graph_.nodes[number];
+        if (other.call->op() == call->op() && other.inputs == node.inputs &&
+            other.args.size() == node.args.size() &&
+            AttrsEqual(other.call->attrs(), call->attrs())) {
+          return value;
+        }
+      }
+    }
     BATON_ASSIGN_OR_RETURN(const ExprValue result,
                            NewResult(call, call->type()));
     BATON_ASSIGN_OR_RETURN(node.result, ToGraphValue(call, result));
     Flatten(node.result, node.outputs);
+    if (computed != nullptr) {
+      computed->emplace_back(graph_.nodes.size(), result);
+    }
     graph_.nodes.push_back(std::move(node));
     return result;
   }
@@ -782,6 +826,9 @@ class GraphBuilder {
   FlatHashMap<int, int> imported_;
   std::vector<int> captures_;  // tensors of the graph around: the last inputs
   FlatHashMap<uint64_t, std::vector<int>> constants_;  // by a hash of samples
+  // Nodes and their values, by a hash of the operator and the inputs.
+  using Computed = std::vector<std::pair<size_t, ExprValue>>;
+  FlatHashMap<uint64_t, Computed> computed_;
   FlatHashMap<const FunctionNode*, bool> is_recursive_;
   std::vector<const FunctionNode*> loops_;  // that are being added
   std::vector<std::unique_ptr<Scope>> scopes_;

@@ -1,10 +1,12 @@
 #include "baton/backend/cpu/int8_steps.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/blocked_steps.h"
@@ -16,6 +18,8 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int_matmul.h"
+#include "baton/runtime/kernels/blocked/matmul.h"
 
 namespace baton::cpu {
 namespace {
@@ -28,17 +32,68 @@ constexpr double kProductsPerNs = 100;
 struct Params {
   blocked::Int8ConvParams params;
   blocked::Int8Isa isa;
-  bool has_bias;
+  bool has_bias = false;
+  // Behind `requantization`.
+  Int8Scales scales = {};
+  blocked::Int8Requantization requantization = {};
 };
+
+const int32_t* BiasOf(const Params& p, const executor::StepCall& call) {
+  return p.has_bias ? static_cast<const int32_t*>(call.inputs[2]) : nullptr;
+}
 
 int Run(const executor::StepCall& call) {
   const auto& p = *static_cast<const Params*>(call.params);
-  blocked::Int8Conv(
-      p.params, p.isa, call.inputs[0], call.inputs[1],
-      p.has_bias ? static_cast<const int32_t*>(call.inputs[2]) : nullptr,
-      static_cast<int32_t*>(call.outputs[0]), call.workspace, call.begin,
-      call.end);
+  blocked::Int8Conv(p.params, p.isa, call.inputs[0], call.inputs[1],
+                    BiasOf(p, call), static_cast<int32_t*>(call.outputs[0]),
+                    call.workspace, call.begin, call.end);
   return 0;
+}
+
+int RunToBytes(const executor::StepCall& call) {
+  const auto& p = *static_cast<const Params*>(call.params);
+  blocked::Int8ConvToBytes(p.params, p.isa, call.inputs[0], call.inputs[1],
+                           BiasOf(p, call), p.requantization, call.outputs[0],
+                           call.workspace, call.begin, call.end);
+  return 0;
+}
+
+struct MatmulStepParams {
+  blocked::IntMatmulParams params;
+  blocked::Int8Isa isa;
+};
+
+int RunMatmul(const executor::StepCall& call) {
+  const auto& p = *static_cast<const MatmulStepParams*>(call.params);
+  blocked::IntMatmul(p.params, p.isa, call.inputs[0], call.inputs[1],
+                     static_cast<int32_t*>(call.outputs[0]), call.workspace,
+                     call.begin, call.end);
+  return 0;
+}
+
+// The elements of a weight in 16 bits; nullopt if they do not fit, or have
+// another type.
+std::optional<std::vector<int16_t>> InSixteenBits(const Tensor& weight) {
+  std::vector<int16_t> result;
+  bool fits = true;
+  const auto copy = [&](const auto values) {
+    result.reserve(values.size());
+    for (const int32_t v : values) {
+      result.push_back(static_cast<int16_t>(v));
+      fits = fits && result.back() == v;
+    }
+  };
+  if (weight.dtype() == DType::Int(32)) {
+    copy(weight.span<int32_t>());
+  } else if (weight.dtype() == DType::UInt(8)) {
+    copy(weight.span<uint8_t>());
+  } else if (weight.dtype() == DType::Int(8)) {
+    copy(weight.span<int8_t>());
+  } else {
+    return std::nullopt;
+  }
+  if (!fits) return std::nullopt;
+  return result;
 }
 
 }  // namespace
@@ -83,12 +138,33 @@ absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
 }
 
 KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
-                          int packed, int bias, int y) {
+                          int packed, int bias,
+                          std::optional<Int8Scales> scales, int y) {
   KernelChoice choice;
+  auto own = std::make_shared<Params>();
+  own->params = params;
+  own->isa = blocked::BestInt8Isa();
+  own->has_bias = bias >= 0;
   choice.function = Run;
-  choice.params = std::make_shared<Params>(
-      Params{params, blocked::BestInt8Isa(), bias >= 0});
-  choice.kernel = bias >= 0 ? "conv.int8+bias" : "conv.int8";
+  choice.kernel = "conv.int8";
+  if (params.slabs_input) choice.kernel += ".slabs32";
+  if (bias >= 0) choice.kernel += "+bias";
+  if (scales.has_value()) {
+    choice.function = RunToBytes;
+    choice.kernel += "+requantize";
+    own->scales = *std::move(scales);
+    blocked::Int8Requantization& to = own->requantization;
+    const auto values = [](const std::vector<float>& v) {
+      return v.empty() ? nullptr : v.data();
+    };
+    to.factor = values(own->scales.factor);
+    to.divisor = values(own->scales.divisor);
+    to.shift = values(own->scales.shift);
+    to.round = own->scales.round;
+    to.low = own->scales.low;
+    to.high = own->scales.high;
+  }
+  choice.params = std::move(own);
   choice.inputs = {x, packed};
   if (bias >= 0) choice.inputs.push_back(bias);
   choice.outputs = {y};
@@ -100,6 +176,68 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
       params.h.kernel * params.w.kernel * params.h.out * params.w.out);
   choice.flops = 2 * products;
   choice.cost_ns = products / kProductsPerNs;
+  return choice;
+}
+
+std::optional<blocked::IntMatmulParams> IntMatmulParamsOf(const GraphNode& node,
+                                                          const Graph& graph) {
+  const std::optional<blocked::MatmulParams> shape = MatmulShapeOf(node, graph);
+  if (!shape.has_value()) return std::nullopt;
+  const auto tensor = [&](int t) -> const GraphTensor& {
+    return graph.tensors[static_cast<size_t>(t)];
+  };
+  const DType x = tensor(node.inputs[0]).dtype;
+  blocked::IntMatmulParams params;
+  using Type = blocked::IntMatmulParams::Type;
+  if (x == DType::Int(32)) {
+    params.type = Type::kInt32;
+  } else if (x == DType::UInt(8)) {
+    params.type = Type::kUint8;
+  } else if (x == DType::Int(8)) {
+    params.type = Type::kInt8;
+  } else {
+    return std::nullopt;
+  }
+  if (tensor(node.outputs[0]).dtype != DType::Int(32)) return std::nullopt;
+  const std::optional<std::vector<int16_t>> weights =
+      InSixteenBits(*tensor(node.inputs[1]).constant);
+  if (!weights.has_value()) return std::nullopt;
+  params.has_byte_weights =
+      std::all_of(weights->begin(), weights->end(),
+                  [](int16_t w) { return w >= -128 && w <= 127; });
+  params.m = shape->m;
+  params.n = shape->n;
+  params.k = shape->k;
+  return params;
+}
+
+absl::StatusOr<Tensor> PackIntWeight(const Tensor& weight, bool transposed,
+                                     const blocked::IntMatmulParams& params) {
+  const std::optional<std::vector<int16_t>> values = InSixteenBits(weight);
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor packed,
+      MutableTensor::Uninitialized(DType::Int(8),
+                                   {blocked::PackedIntMatmulSize(params)}));
+  blocked::PackIntMatmul(params, values->data(), transposed, packed.data());
+  return std::move(packed).Freeze();
+}
+
+KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
+                           int packed, int y) {
+  KernelChoice choice;
+  choice.function = RunMatmul;
+  choice.params = std::make_shared<MatmulStepParams>(
+      MatmulStepParams{params, blocked::BestInt8Isa()});
+  choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
+  choice.inputs = {x, packed};
+  choice.outputs = {y};
+  choice.items = blocked::IntMatmulItems(params);
+  choice.workspace_bytes =
+      static_cast<int64_t>(blocked::IntMatmulWorkspaceSize(params));
+  const double products =
+      static_cast<double>(params.m * params.n) * static_cast<double>(params.k);
+  choice.flops = 2 * products;
+  choice.cost_ns = products / (kProductsPerNs / 2);
   return choice;
 }
 

@@ -1,15 +1,18 @@
-// Steps of convolutions of 8-bit maps (runtime/kernels/blocked/int8_conv.h).
+// Steps of convolutions of 8-bit maps (runtime/kernels/blocked/int8_conv.h), and
+// of products of matrices of integers (int_matmul.h).
 
 #ifndef BATON_BACKEND_CPU_INT8_STEPS_H_
 #define BATON_BACKEND_CPU_INT8_STEPS_H_
 
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int_matmul.h"
 
 namespace baton::cpu {
 
@@ -23,10 +26,35 @@ std::optional<kernels::blocked::Int8ConvParams> Int8ConvParamsOf(
 absl::StatusOr<Tensor> PackInt8Conv(
     const Tensor& weight, const kernels::blocked::Int8ConvParams& params);
 
+// As kernels::blocked::Int8Requantization; empty vectors for none.
+struct Int8Scales {
+  std::vector<float> factor;
+  std::vector<float> divisor;
+  std::vector<float> shift;
+  bool round = false;
+  float low = 0;
+  float high = 0;
+};
+
 // `x`, `packed`, `bias` and `y` are numbers of tensors; `bias` is negative for
-// none.
+// none. The result has sums, or with `scales` bytes.
 KernelChoice Int8ConvStep(const kernels::blocked::Int8ConvParams& params, int x,
-                          int packed, int bias, int y);
+                          int packed, int bias,
+                          std::optional<Int8Scales> scales, int y);
+
+// The parameters of nn.dense and nn.matmul of integers of 8 or 32 bits with a
+// constant weight that fits into 16 bits and an int32 result; nullopt for other
+// nodes.
+std::optional<kernels::blocked::IntMatmulParams> IntMatmulParamsOf(
+    const GraphNode& node, const Graph& graph);
+
+// Packs the constant weight of such a node.
+absl::StatusOr<Tensor> PackIntWeight(
+    const Tensor& weight, bool transposed,
+    const kernels::blocked::IntMatmulParams& params);
+
+KernelChoice IntMatmulStep(const kernels::blocked::IntMatmulParams& params,
+                           int x, int packed, int y);
 
 }  // namespace baton::cpu
 

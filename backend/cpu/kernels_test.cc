@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
@@ -380,6 +381,113 @@ def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
               Not(Contains(HasSubstr("conv.int8"))));
 }
 
+// Matrices of integers, of which some rows have elements far apart.
+TEST(KernelsTest, ProductsOfIntegers) {
+  for (const char* const type : {"int32", "uint8", "int8"}) {
+    for (const char* const call :
+         {"nn.dense(%x, %w, units=33, out_dtype=\"int32\")",
+          "nn.matmul(%x, %w1, units=33, out_dtype=\"int32\")",
+          "nn.dense(%x, cast(%w, dtype=\"int32\"), units=33, "
+          "out_dtype=\"int32\")",
+          "nn.dense(add(cast(%x, dtype=\"int32\"), cast(%y, dtype=\"int32\")), "
+          "subtract(cast(%w, dtype=\"int32\"), 300), units=33, "
+          "out_dtype=\"int32\")"}) {
+      const std::string text = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 17, 71), )",
+          type, R"(], %y: Tensor[(3, 17, 71), float32],
+          %w: Tensor[(33, 71), int8], %w1: Tensor[(71, 33), uint8]) {
+  )",
+          call, "\n}");
+      // Operands of one type alone.
+      if (absl::StrContains(call, "%x, cast") && type != std::string("int32")) {
+        continue;
+      }
+      SCOPED_TRACE(text);
+      Check(text);
+    }
+  }
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
+          %w: Tensor[(33, 71), int8]) {
+  %0 = subtract(cast(%x, dtype="int32"), cast(%z, dtype="int32"));
+  %1 = nn.dense(%0, cast(%w, dtype="int32"), units=33, out_dtype="int32");
+  multiply(cast(%1, dtype="float32"), 0.01f)
+})"),
+              Contains("matmul.int8"));
+}
+
+// Maps of bytes from convolution to convolution: paddings and the way back from
+// sums to bytes are parts of the convolutions.
+TEST(KernelsTest, ChainsOfBytes) {
+  const struct {
+    const char* type;
+    const char* zero;
+    const char* low;
+    const char* high;
+  } types[] = {{"uint8", "131", "0f", "255f"}, {"int8", "-7", "-128f", "127f"}};
+  for (const auto& type : types) {
+    for (const char* const scale :
+         {"round(divide(multiply($, 0.003f), 0.07f))",
+          "round(multiply($, %wf))", "round(divide(%x0, multiply($, 2f)))",
+          "divide(multiply(%wf, $), %wg)", "multiply(round($), 0.01f)"}) {
+      for (const char* const results : {"%12", "(%12, %6)", "(%12, %3)"}) {
+        const auto requantize = [&](const char* sums) {
+          return absl::StrCat(
+              "cast(clip(add(",
+              absl::StrReplaceAll(
+                  scale,
+                  {{"$", absl::StrCat("cast(", sums, ", dtype=\"float32\")")}}),
+              ", ", type.zero, "f), a_min=", type.low, ", a_max=", type.high,
+              "), dtype=\"", type.type, "\")");
+        };
+        const std::string text = absl::StrCat(
+            R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3, 13, 11), )",
+            type.type, R"(], %x0: Tensor[(1, 1, 1, 1), float32],
+          %w0: Tensor[(40, 3, 3, 3), int8], %w1: Tensor[(40, 40, 1, 1), int8],
+          %w2: Tensor[(40, 40, 2, 3), int8], %wb: Tensor[(1, 40, 1, 1), int32],
+          %wf: Tensor[(40, 1, 1), float32], %wg: Tensor[(1, 40, 1, 1), float32]) {
+  %0 = nn.pad(%x, )",
+            type.zero, R"(, pad_width=[[0, 0], [0, 0], [1, 1], [2, 0]]);
+  %1 = nn.conv2d(%0, %w0, strides=[2, 1], channels=40, kernel_size=[3, 3],
+                 out_dtype="int32");
+  %2 = add(%1, %wb);
+  %3 = )",
+            requantize("%2"), R"(;
+  %4 = nn.conv2d(%3, %w1, channels=40, kernel_size=[1, 1], out_dtype="int32");
+  %5 = subtract(%4, %wb);
+  %6 = )",
+            requantize("%5"), ";\n  %7 = nn.pad(%6, ", type.zero,
+            R"(, pad_width=[[0, 0], [0, 0], [0, 1], [1, 1]]);
+  %8 = nn.conv2d(%7, %w2, channels=40, kernel_size=[2, 3], out_dtype="int32");
+  %9 = nn.conv2d(%7, %w2, padding=[1, 1, 1, 1], channels=40,
+                 kernel_size=[2, 3], out_dtype="int32");
+  %10 = )",
+            requantize("%8"), R"(;
+  %11 = nn.conv2d(%6, %w1, channels=40, kernel_size=[1, 1], out_dtype="int32");
+  %12 = (%10, %9, %11);
+  )",
+            results, "\n}");
+        SCOPED_TRACE(text);
+        Check(text);
+      }
+    }
+  }
+  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 3, 13, 11), uint8], %w0: Tensor[(40, 3, 3, 3), int8],
+          %w1: Tensor[(40, 40, 3, 3), int8], %wb: Tensor[(1, 40, 1, 1), int32]) {
+  %0 = nn.pad(%x, 131, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]);
+  %1 = add(nn.conv2d(%0, %w0, channels=40, kernel_size=[3, 3], out_dtype="int32"), %wb);
+  %2 = add(round(divide(multiply(cast(%1, dtype="float32"), 0.003f), 0.07f)), 131f);
+  %3 = cast(clip(%2, a_min=0f, a_max=255f), dtype="uint8");
+  %4 = nn.pad(%3, 131, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]);
+  nn.conv2d(%4, %w1, channels=40, kernel_size=[3, 3], out_dtype="int32")
+})");
+  EXPECT_THAT(kernels, ::testing::ElementsAre("conv.int8+bias+requantize",
+                                              "conv.int8.slabs32"));
+}
+
 // Windows that overlap, that leave gaps, and that padding cuts off.
 TEST(KernelsTest, TransposedConvolutions) {
   for (const char* const attrs :
@@ -482,6 +590,69 @@ def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32
   %1 = cast(%0, dtype="uint8");
   add(cast(%1, dtype="float32"), %0)
 })");
+}
+
+// Integers wrap, and are floats, bytes and choices within one step.
+TEST(KernelsTest, ElementsOfIntegers) {
+  for (const char* const type : {"int32", "uint8", "int8"}) {
+    for (const char* const text :
+         {"multiply(subtract(%x, %y), add(%x, %z))",
+          "clip(maximum(%x, minimum(%y, %z)), a_min=-3.5f, a_max=77.9f)",
+          "clip(%x, a_min=-1e+30f, a_max=300f)",
+          "cast(subtract(cast(cast(%f, dtype=\"T\"), dtype=\"int32\"), 7), "
+          "dtype=\"float32\")",
+          "multiply(cast(subtract(cast(clip(add(round(divide(%f, %g)), 3f), "
+          "a_min=0f, a_max=255f), dtype=\"uint8\"), %b), dtype=\"float32\"), "
+          "%g)",
+          "cast(add(cast(%x, dtype=\"int32\"), 200), dtype=\"int8\")",
+          "cast(cast(%x, dtype=\"uint8\"), dtype=\"int8\")",
+          "cast(cast(%x, dtype=\"int8\"), dtype=\"int32\")",
+          "where(less(%x, %y), %x, add(%z, %y))",
+          "where(logical_or(greater(%x, %y), less_equal(%y, %x)), %f, %g)",
+          "where(%c, where(greater_equal(%x, %y), %y, %z), %x)",
+          "logical_and(equal(%x, %y), logical_not(not_equal(%z, %x)))",
+          "where(logical_and(less(%f, %g), less_equal(%g, %f)), %f, 2f)",
+          "cast(logical_or(greater(%f, %g), greater_equal(%f, 0f)), "
+          "dtype=\"T\")",
+          "(equal(%f, %f), not_equal(%f, %g), equal(%f, %g))",
+          "where(%c, %f, cast(%c, dtype=\"float32\"))",
+          "add(where(%c, %f, %g), sqrt(abs(%f)))",
+          "cast(add(%x, %x), dtype=\"bool\")",
+          "where(cast(%y, dtype=\"bool\"), exp(%g), %f)"}) {
+      const std::string program = absl::StrCat(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 437), T], %y: Tensor[(5, 1), T],
+          %z: Tensor[(), T], %f: Tensor[(3, 5, 437), float32],
+          %g: Tensor[(5, 437), float32], %b: Tensor[(5, 1), uint8],
+          %c: Tensor[(3, 1, 437), bool]) {
+  )",
+          text, "\n}");
+      const std::string typed = absl::StrReplaceAll(
+          program, {{", T]", absl::StrCat(", ", type, "]")},
+                    {"\"T\"", absl::StrCat("\"", type, "\"")}});
+      SCOPED_TRACE(typed);
+      const std::vector<std::string> kernels = Check(typed);
+      EXPECT_THAT(kernels, Contains(HasSubstr("elementwise")));
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
+    }
+  }
+}
+
+// What quantizes and dequantizes a map is one step on its blocks.
+TEST(KernelsTest, QuantizedMapsStayBlocked) {
+  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32],
+          %w1: Tensor[(24, 24, 1, 1), float32]) {
+  %0 = nn.relu(nn.conv2d(%x, %w, channels=24, kernel_size=[3, 3]));
+  %1 = clip(add(round(divide(%0, 0.05f)), 128f), a_min=0f, a_max=255f);
+  %2 = cast(cast(%1, dtype="uint8"), dtype="int32");
+  %3 = multiply(cast(subtract(%2, 128), dtype="float32"), 0.05f);
+  nn.conv2d(%3, %w1, channels=24, kernel_size=[1, 1])
+})");
+  EXPECT_THAT(kernels,
+              ::testing::ElementsAre("to_blocked16", "conv.blocked16+clip",
+                                     "elementwise.blocked16",
+                                     "conv.blocked16.pointwise", "to_planar"));
 }
 
 TEST(KernelsTest, Pads) {
@@ -602,6 +773,10 @@ TEST(KernelsTest, OtherKernels) {
        "move.tiles"},
       {"def @main(%x: Tensor[(7, 2, 9), float32], "
        "%y: Tensor[(7, 5, 9), float32]) { concatenate((%x, %y), axis=1) }",
+       "concatenate.rows"},
+      {"def @main(%x: Tensor[(7, 5), int8], %y: Tensor[(7, 5), int8]) "
+       "{ (stack((%x, %y), axis=0), stack((%y, %y, %x), axis=1), "
+       "stack((%x, %y), axis=-1)) }",
        "concatenate.rows"},
       {"def @main(%x: Tensor[(7, 5, 9), float32]) { nn.softmax(%x, axis=1) }",
        "softmax"},

@@ -38,12 +38,14 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
+#include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int_matmul.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 #include "baton/runtime/kernels/elementwise_program.h"
@@ -129,6 +131,7 @@ class Lowering {
   static constexpr int kNone = -1;
   // In place of the groups of a convolution, in keys of packed weights.
   static constexpr int64_t kWindows = -2;
+  static constexpr int64_t kIntegers = -3;
   static constexpr size_t kMaxGroup = 32;
 
   const GraphTensor& TensorOf(int t) const {
@@ -188,6 +191,8 @@ class Lowering {
 
   absl::Status ChooseKernels() {
     if (options_.use_kernels) FindGroups();
+    // Libraries have loops for convolutions of bytes.
+    if (options_.use_kernels && !options_.only_sources) FindPaddings();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (is_view_[i] || is_claimed_[i]) continue;
       BATON_RETURN_IF_ERROR(Lower(static_cast<int>(i)));
@@ -256,11 +261,15 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerTransposedConv(number, *conv));
       return true;
     }
-    // Libraries have loops for convolutions of bytes.
-    if (auto params = options_.only_sources ? std::nullopt
-                                            : Int8ConvParamsOf(node, graph_);
+    if (IsInt8Conv(number)) {
+      BATON_RETURN_IF_ERROR(LowerInt8Conv(number));
+      return true;
+    }
+    if (const auto params = options_.only_sources
+                                ? std::nullopt
+                                : IntMatmulParamsOf(node, graph_);
         params.has_value()) {
-      BATON_RETURN_IF_ERROR(LowerInt8Conv(number, *params));
+      BATON_RETURN_IF_ERROR(LowerIntMatmul(number, *params));
       return true;
     }
     if (auto params = MatmulParamsOf(node, graph_); params.has_value()) {
@@ -823,12 +832,239 @@ class Lowering {
     }
   }
 
-  absl::Status LowerInt8Conv(int number,
-                             const kernels::blocked::Int8ConvParams& params) {
+  // --- Convolutions of bytes -----------------------------------------------
+
+  bool IsInt8Conv(int number) const {
+    return !options_.only_sources && number != kOutput &&
+           Int8ConvParamsOf(graph_.nodes[static_cast<size_t>(number)], graph_)
+               .has_value();
+  }
+
+  // The paddings that convolutions of bytes do themselves: nothing else reads
+  // what is padded.
+  void FindPaddings() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[i];
+      if (node.op_name() != "nn.pad" || node.outputs.size() != 1) continue;
+      const std::vector<int>& users =
+          consumers_[static_cast<size_t>(node.outputs[0])];
+      const bool is_part =
+          !users.empty() && std::all_of(users.begin(), users.end(), [&](int u) {
+            return IsInt8Conv(u) && PaddedConv(node, u).has_value();
+          });
+      if (!is_part) continue;
+      is_claimed_[i] = true;
+      for (const int user : users) {
+        padding_of_.insert_or_assign(user, static_cast<int>(i));
+      }
+    }
+  }
+
+  // The parameters of the convolution `number` on what `pad` pads; nullopt if
+  // it cannot pad so.
+  std::optional<kernels::blocked::Int8ConvParams> PaddedConv(
+      const GraphNode& pad, int number) const {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
-    std::vector<int> nodes = {number};
+    auto params = Int8ConvParamsOf(node, graph_);
+    const auto* attrs = pad.call->attrs_as<relay::PadAttrs>();
+    if (!params.has_value() || attrs == nullptr || pad.inputs.size() != 2 ||
+        attrs->pad_mode != "constant" || node.inputs[0] != pad.outputs[0]) {
+      return std::nullopt;
+    }
+    const GraphTensor& value = TensorOf(pad.inputs[1]);
+    const GraphTensor& data = TensorOf(pad.inputs[0]);
+    if (!value.constant.has_value() || value.num_elements() != 1 ||
+        data.num_elements() == 0 || data.shape.size() < 3 ||
+        data.dtype != TensorOf(node.inputs[0]).dtype) {
+      return std::nullopt;
+    }
+    const std::optional<int64_t> byte = IntegerOf(*value.constant);
+    if (!byte.has_value()) return std::nullopt;
+    params->padding = static_cast<uint8_t>(*byte);
+    using kernels::blocked::Axis;
+    const size_t rank = data.shape.size();
+    if (attrs->pad_width.size() != rank) return std::nullopt;
+    for (size_t d = 0; d < rank; ++d) {
+      const auto& width = attrs->pad_width[d];
+      if (width.size() != 2) return std::nullopt;
+      const int64_t before = width[0];
+      const int64_t after = width[1];
+      if (before < 0 || after < 0) return std::nullopt;
+      if (d < 2) {
+        if (before + after > 0) return std::nullopt;
+        continue;
+      }
+      Axis& axis = d + 1 == rank ? params->w : params->h;
+      const int64_t read = (axis.out - 1) * axis.stride - axis.pad_before +
+                           (axis.kernel - 1) * axis.dilation + 1;
+      // Another padding, of zeros, around this one.
+      if (params->padding != 0 && (axis.pad_before > 0 || read > axis.in)) {
+        return std::nullopt;
+      }
+      axis.pad_before += before;
+      axis.in = data.shape[d];
+    }
+    return params;
+  }
+
+  // The one element of a tensor of integers.
+  static std::optional<int64_t> IntegerOf(const Tensor& tensor) {
+    if (tensor.dtype() == DType::Int(32)) return tensor.span<int32_t>()[0];
+    if (tensor.dtype() == DType::Int(64)) return tensor.span<int64_t>()[0];
+    if (tensor.dtype() == DType::Int(8)) return tensor.span<int8_t>()[0];
+    if (tensor.dtype() == DType::UInt(8)) return tensor.span<uint8_t>()[0];
+    return std::nullopt;
+  }
+
+  // The values of the constant `arg` for each channel of a result, and more
+  // that nothing uses; nullopt if it is none.
+  std::optional<std::vector<float>> ChannelValues(
+      const ElementArg& arg, const TensorShape& shape) const {
+    const GraphTensor& tensor = TensorOf(arg.tensor);
+    if (!tensor.constant.has_value() || tensor.dtype != DType::Float(32)) {
+      return std::nullopt;
+    }
+    const absl::Span<const float> values = tensor.constant->span<float>();
+    std::vector<float> result(static_cast<size_t>(shape[1]), 0);
+    if (IsChannelConstant(arg, shape, 1)) {
+      std::copy(values.begin(), values.end(), result.begin());
+    } else if (values.size() == 1 && arg.shape.size() <= shape.size()) {
+      std::fill(result.begin(), result.end(), values[0]);
+    } else {
+      return std::nullopt;
+    }
+    result.resize(result.size() + kernels::blocked::kByteSlab, 0);
+    return result;
+  }
+
+  // The operators that make bytes of the sums `result`, which becomes the
+  // tensor of bytes; nullopt if there are none.
+  std::optional<Int8Scales> TakeScales(int& result, std::vector<int>& nodes) {
+    using kernels::ElementFunction;
+    const TensorShape shape = TensorOf(result).shape;
+    Int8Scales scales;
+    enum {
+      kFloat,
+      kFactor,
+      kDivisor,
+      kRound,
+      kShift,
+      kClip,
+      kBytes
+    } stage = kFloat;
+    std::vector<int> taken;
+    int last = result;
+    while (true) {
+      const std::vector<int>& users = consumers_[static_cast<size_t>(last)];
+      if (users.size() != 1 || users[0] == kOutput) return std::nullopt;
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(users[0])];
+      const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+      if (is_claimed_[static_cast<size_t>(users[0])] || !call.has_value() ||
+          TensorOf(node.outputs[0]).shape != shape) {
+        return std::nullopt;
+      }
+      // The operand beside the last result.
+      const bool is_first = call->args[0].tensor == last;
+      std::optional<std::vector<float>> values;
+      if (call->args.size() == 2) {
+        values = ChannelValues(call->args[is_first ? 1 : 0], shape);
+        if (!values.has_value()) return std::nullopt;
+      }
+      const DType type = TensorOf(node.outputs[0]).dtype;
+      taken.push_back(users[0]);
+      last = node.outputs[0];
+      const auto reach = [&stage](auto at) {
+        if (stage > at) return false;
+        stage = static_cast<decltype(stage)>(at + 1);
+        return true;
+      };
+      if (stage == kFloat) {
+        if (call->function != ElementFunction::kCopy ||
+            type != DType::Float(32)) {
+          return std::nullopt;
+        }
+        stage = kFactor;
+      } else if (call->function == ElementFunction::kMultiply && values &&
+                 reach(kFactor)) {
+        scales.factor = *std::move(values);
+      } else if (call->function == ElementFunction::kDivide && values &&
+                 is_first && reach(kDivisor)) {
+        scales.divisor = *std::move(values);
+      } else if (call->function == ElementFunction::kRound && reach(kRound)) {
+        scales.round = true;
+      } else if (call->function == ElementFunction::kAdd && values &&
+                 reach(kShift)) {
+        scales.shift = *std::move(values);
+      } else if (call->function == ElementFunction::kClip && reach(kClip)) {
+        scales.low = static_cast<float>(call->p);
+        scales.high = static_cast<float>(call->q);
+        constexpr float kBound = 0x1p31f;
+        if (!(scales.low >= -kBound) || !(scales.high < kBound)) {
+          return std::nullopt;
+        }
+      } else if (call->function == ElementFunction::kCopy && stage == kBytes &&
+                 type.bytes() == 1) {
+        for (const int node_taken : taken) {
+          is_claimed_[static_cast<size_t>(node_taken)] = true;
+          nodes.push_back(node_taken);
+        }
+        result = last;
+        return scales;
+      } else {
+        return std::nullopt;
+      }
+    }
+  }
+
+  // True if convolutions of bytes alone read `t`, which can have slabs.
+  bool CanHaveSlabs(int t) const {
+    const std::vector<int>& users = consumers_[static_cast<size_t>(t)];
+    return !users.empty() &&
+           std::all_of(users.begin(), users.end(), [&](int user) {
+             if (user == kOutput) return false;
+             const GraphNode& node = graph_.nodes[static_cast<size_t>(user)];
+             if (node.op_name() == "nn.pad") {
+               return is_claimed_[static_cast<size_t>(user)] &&
+                      node.inputs[0] == t && CanHaveSlabs(node.outputs[0]);
+             }
+             if (node.inputs.empty() || node.inputs[0] != t) return false;
+             const auto params = Int8ConvParamsOf(node, graph_);
+             return params.has_value() && params->groups == 1;
+           });
+  }
+
+  absl::Status LowerInt8Conv(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    kernels::blocked::Int8ConvParams params = *Int8ConvParamsOf(node, graph_);
+    std::vector<int> nodes;
+    int data = node.inputs[0];
+    if (const auto found = padding_of_.find(number);
+        found != padding_of_.end()) {
+      const GraphNode& pad = graph_.nodes[static_cast<size_t>(found->second)];
+      params = *PaddedConv(pad, number);
+      data = pad.inputs[0];
+      nodes.push_back(found->second);
+    }
+    nodes.push_back(number);
+    if (const auto found = slabs_of_.find(data); found != slabs_of_.end()) {
+      params.slabs_input = true;
+      data = found->second;
+    }
     std::vector<uint32_t> bias;
-    const int result = TakeIntegerBias(number, bias, nodes);
+    int result = TakeIntegerBias(number, bias, nodes);
+    std::optional<Int8Scales> scales = TakeScales(result, nodes);
+    if (scales.has_value() && params.groups == 1 && CanHaveSlabs(result)) {
+      params.slabs_output = true;
+      const TensorShape& shape = TensorOf(result).shape;
+      TensorShape slabs(shape.begin(), shape.end());
+      slabs[1] = (shape[1] + kernels::blocked::kByteSlab - 1) /
+                 kernels::blocked::kByteSlab;
+      slabs.push_back(kernels::blocked::kByteSlab);
+      const int y = NewTensor(
+          {TensorOf(result).dtype, std::move(slabs), std::nullopt, -1});
+      slabs_of_.insert_or_assign(result, y);
+      result = y;
+    }
     PackedWeight& packed =
         packed_[{node.inputs[1], params.groups, params.signed_data}];
     if (packed.tensor >= 0) {
@@ -855,8 +1091,32 @@ class Lowering {
       sums = NewConstant(std::move(tensor).Freeze());
     }
     return AddPlanarStep(
-        Int8ConvStep(params, node.inputs[0], weight, sums, result),
+        Int8ConvStep(params, data, weight, sums, std::move(scales), result),
         std::move(nodes));
+  }
+
+  absl::Status LowerIntMatmul(int number,
+                              const kernels::blocked::IntMatmulParams& params) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    const bool transposed = HasTransposedWeight(node);
+    PackedWeight& packed = packed_[{node.inputs[1], kIntegers, transposed}];
+    if (packed.tensor >= 0) {
+      TakeWeight(node.inputs[1]);
+    } else {
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          Packed(node.inputs[1], kIntegers, transposed,
+                 [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
+                   BATON_ASSIGN_OR_RETURN(
+                       Tensor tensor,
+                       PackIntWeight(weight, transposed, params));
+                   return PackedConstants::Entry{std::move(tensor)};
+                 }));
+      packed.tensor = NewConstant(std::move(entry.tensor));
+    }
+    return AddPlanarStep(
+        IntMatmulStep(params, node.inputs[0], packed.tensor, node.outputs[0]),
+        {number});
   }
 
   // The constant `t`, for a step that has it packed. The last such step gets the
@@ -943,12 +1203,8 @@ class Lowering {
       const GraphNode& node = graph_.nodes[i];
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
       if (is_view_[i] || !call.has_value()) continue;
-      // Libraries have loops for powers and casts.
-      if (options_.only_sources &&
-          (call->function == kernels::ElementFunction::kPower ||
-           call->function == kernels::ElementFunction::kCopy)) {
-        continue;
-      }
+      // Libraries have loops for them.
+      if (options_.only_sources && call->IsForProgramsOnly()) continue;
       const int t = node.outputs[0];
       int group = kNone;
       for (const int user : consumers_[static_cast<size_t>(t)]) {
@@ -961,7 +1217,6 @@ class Lowering {
         group = other;
       }
       if (group == kNone || !options_.fuse ||
-          TensorOf(t).dtype != DType::Float(32) ||
           groups_[group].size() >= kMaxGroup ||
           TensorOf(graph_.nodes[static_cast<size_t>(group)].outputs[0]).shape !=
               TensorOf(t).shape) {
@@ -980,54 +1235,77 @@ class Lowering {
     std::vector<int> nodes;
     std::vector<ElementArg> operands;
     std::vector<GroupCall> calls;
-    FlatHashMap<int, int> number_of;  // of results in the group
-    FlatHashMap<int, int> converted;  // operands, of results of casts
+    // The values of tensors: operands, and calls as -1, -2, ..., since those
+    // are numbered after all operands, whose number is not known yet.
+    FlatHashMap<int, int> value_of;
+    const auto operand = [&](ElementArg arg, bool is_converted) {
+      arg.is_converted = is_converted;
+      size_t k = 0;
+      while (k < operands.size() &&
+             (operands[k].tensor != arg.tensor ||
+              operands[k].shape != arg.shape ||
+              operands[k].is_converted != is_converted)) {
+        ++k;
+      }
+      if (k == operands.size()) operands.push_back(std::move(arg));
+      return static_cast<int>(k);
+    };
+    const auto value = [&](const ElementArg& arg) {
+      const auto found = value_of.find(arg.tensor);
+      return found != value_of.end() ? found->second : operand(arg, false);
+    };
+    const auto add = [&](const GroupCall& call) {
+      calls.push_back(call);
+      return -static_cast<int>(calls.size());
+    };
+    using kernels::ElementFunction;
+    bool is_float = true;  // the last value
     for (const int member : groups_.at(last)) {
       if (is_claimed_[static_cast<size_t>(member)]) continue;
       const GraphNode& node = graph_.nodes[static_cast<size_t>(member)];
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
-      const bool is_cast = call->function == kernels::ElementFunction::kCopy;
-      // A cast to an integer is part of storing the result.
-      if (is_cast && TensorOf(node.outputs[0]).dtype != DType::Float(32) &&
-          number_of.contains(call->args[0].tensor)) {
-        nodes.push_back(member);
-        continue;
-      }
-      GroupCall grouped = {call->function, 0, 0, call->p, call->q};
-      for (size_t i = 0; i < call->args.size(); ++i) {
-        const ElementArg& arg = call->args[i];
-        int& number = i == 0 ? grouped.a : grouped.b;
-        if (const auto found = number_of.find(arg.tensor);
-            found != number_of.end()) {
-          // A result of a call is numbered after all operands, whose number is
-          // not known yet.
-          number = -1 - found->second;
-          continue;
-        }
-        if (const auto found = converted.find(arg.tensor);
-            found != converted.end()) {
-          number = found->second;
-          continue;
-        }
-        size_t k = 0;
-        while (k < operands.size() && (operands[k].tensor != arg.tensor ||
-                                       operands[k].shape != arg.shape)) {
-          ++k;
-        }
-        if (k == operands.size()) operands.push_back(arg);
-        number = static_cast<int>(k);
-      }
       nodes.push_back(member);
-      // A cast from an integer is part of reading the operand.
-      if (is_cast && member != last) {
-        converted.emplace(node.outputs[0], grouped.a);
-        continue;
+      const DType type = TensorOf(node.outputs[0]).dtype;
+      is_float = type == DType::Float(32);
+      int v;
+      if (call->function == ElementFunction::kCopy) {
+        const ElementArg& arg = call->args[0];
+        const bool from_float = arg.type == DType::Float(32);
+        if (is_float && !from_float && !arg.type.is_bool() &&
+            !value_of.contains(arg.tensor)) {
+          // Part of reading the operand.
+          v = operand(arg, true);
+        } else {
+          v = value(arg);
+          if (member == last && from_float) {
+            // Part of storing the result.
+            is_float = true;
+          } else {
+            for (const ElementFunction function :
+                 CastFunctions(arg.type, type)) {
+              v = add({function, v});
+            }
+          }
+        }
+      } else {
+        GroupCall grouped = {call->function};
+        grouped.p = call->p;
+        grouped.q = call->q;
+        int* const numbers[] = {&grouped.a, &grouped.b, &grouped.c};
+        for (size_t i = 0; i < call->args.size(); ++i) {
+          *numbers[i] = value(call->args[i]);
+        }
+        v = add(grouped);
+        if (call->then != ElementFunction::kCopy) v = add({call->then, v});
       }
-      number_of.emplace(node.outputs[0], static_cast<int>(calls.size()));
-      calls.push_back(grouped);
+      // The last call gives the result.
+      if (member == last && (v >= 0 || v != -static_cast<int>(calls.size()))) {
+        v = add({ElementFunction::kCopy, v});
+      }
+      value_of.insert_or_assign(node.outputs[0], v);
     }
     for (GroupCall& call : calls) {
-      for (int* const number : {&call.a, &call.b}) {
+      for (int* const number : {&call.a, &call.b, &call.c}) {
         if (*number < 0) {
           *number = static_cast<int>(operands.size()) - 1 - *number;
         }
@@ -1059,7 +1337,7 @@ class Lowering {
       return true;
     }
     std::optional<KernelChoice> choice =
-        ElementStep(operands, calls, shape, result, type);
+        ElementStep(operands, calls, shape, result, type, is_float);
     if (!choice.has_value()) {
       // One by one.
       if (nodes.size() == 1) return false;
@@ -1109,7 +1387,9 @@ class Lowering {
     bool any = false;
     for (const ElementArg& operand : operands) {
       if (TensorOf(operand.tensor).num_elements() == 1) continue;
-      if (!HasBlockedForm(operand, shape)) return false;
+      if (operand.type != DType::Float(32) || !HasBlockedForm(operand, shape)) {
+        return false;
+      }
       any = any || (operand.shape == shape && IsBlockedAlone(operand.tensor));
     }
     return any;
@@ -1523,7 +1803,8 @@ class Lowering {
     int tensor = -1;
     bool is_finite = false;
   };
-  // By the tensor, the groups of a convolution (-1 for a product, or kWindows),
+  // By the tensor, the groups of a convolution (-1 for a product, kWindows or
+  // kIntegers),
   // and whether the input is planar (or the weight transposed).
   std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
   // Tensors that are no maps, and of which views are maps.
@@ -1531,8 +1812,12 @@ class Lowering {
   std::vector<std::vector<int>> consumers_;  // of tensors
   // The consumers of each tensor that have no packed form of it.
   std::vector<size_t> num_unpacked_;
-  std::vector<bool> is_claimed_;  // of nodes: an epilogue computes them
-  std::vector<int> group_of_;     // of nodes
+  std::vector<bool> is_claimed_;  // of nodes: another step computes them
+  // Convolutions of bytes, and the calls of nn.pad that they compute.
+  FlatHashMap<int, int> padding_of_;
+  // Tensors of bytes that have slabs alone, and those slabs.
+  FlatHashMap<int, int> slabs_of_;
+  std::vector<int> group_of_;  // of nodes
   std::map<int, std::vector<int>> groups_;
   std::vector<LoweredStep> steps_;
   FlatHashMap<size_t, Place> part_of_;  // of steps: what they write

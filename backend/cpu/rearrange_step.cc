@@ -427,13 +427,18 @@ std::optional<KernelChoice> PadStep(const GraphNode& node, const Graph& graph) {
 
 std::optional<KernelChoice> ConcatenateStep(const GraphNode& node,
                                             const Graph& graph) {
-  if (node.op_name() != "concatenate" || node.outputs.size() != 1) {
+  // Rows of a stack have a place in one dimension more.
+  const bool is_stack = node.op_name() == "stack";
+  if ((!is_stack && node.op_name() != "concatenate") ||
+      node.outputs.size() != 1) {
     return std::nullopt;
   }
   const GraphTensor& result =
       graph.tensors[static_cast<size_t>(node.outputs[0])];
   int64_t axis =
-      AttrsOrDefaults<relay::ConcatenateAttrs>(node.call->attrs()).axis;
+      is_stack
+          ? AttrsOrDefaults<relay::StackAttrs>(node.call->attrs()).axis
+          : AttrsOrDefaults<relay::ConcatenateAttrs>(node.call->attrs()).axis;
   if (axis < 0) axis += static_cast<int64_t>(result.shape.size());
   if (axis < 0 || axis >= static_cast<int64_t>(result.shape.size()) ||
       result.num_elements() == 0) {

@@ -50,6 +50,11 @@ std::optional<std::vector<View>> ViewsOf(const GraphNode& node,
     }
     return std::vector<View>{{}};
   }
+  // A cast to the type that is there.
+  if (node.op_name() == "cast" && node.inputs.size() == 1 &&
+      tensor(node.inputs[0]).dtype == tensor(node.outputs[0]).dtype) {
+    return std::vector<View>{{}};
+  }
   // The other operators that may give views; a transposition gives one if it
   // moves dimensions of one element only.
   const std::optional<std::vector<Rearrangement>> moved =

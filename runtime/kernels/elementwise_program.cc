@@ -18,24 +18,41 @@ namespace {
 using internal::kMemoryBound;
 using internal::Vectors;
 
-// A value of a program: n elements, or one that stands for all.
+// A value of a program, of float or int32_t: n elements, or one that stands for
+// all.
 struct Run {
-  const float* data;
+  const void* data;
   int64_t step;
 };
 
+// Of operands stored as T, with results stored as R.
+template <typename T, typename R, typename Fn>
+void Compute(const Run& a, const Run& b, void* out, int64_t n, const Fn& fn) {
+  internal::ComputeRuns<T, R, kMemoryBound>({.a = a.data,
+                                             .a_step = a.step,
+                                             .b = b.data,
+                                             .b_step = b.step,
+                                             .out = out,
+                                             .n = n,
+                                             .runs = 1,
+                                             .a_distance = 0,
+                                             .b_distance = 0},
+                                            fn);
+}
+
 template <typename Fn>
-void Binary(const Run& a, const Run& b, float* out, int64_t n, const Fn& fn) {
-  internal::ComputeRuns<float, float, kMemoryBound>({.a = a.data,
-                                                     .a_step = a.step,
-                                                     .b = b.data,
-                                                     .b_step = b.step,
-                                                     .out = out,
-                                                     .n = n,
-                                                     .runs = 1,
-                                                     .a_distance = 0,
-                                                     .b_distance = 0},
-                                                    fn);
+void Binary(const Run& a, const Run& b, void* out, int64_t n, const Fn& fn) {
+  Compute<float, float>(a, b, out, n, fn);
+}
+
+template <typename Fn>
+void BinaryInt(const Run& a, const Run& b, void* out, int64_t n, const Fn& fn) {
+  Compute<int32_t, int32_t>(a, b, out, n, fn);
+}
+
+template <typename Fn>
+void Compare(const Run& a, const Run& b, void* out, int64_t n, const Fn& fn) {
+  Compute<float, int32_t>(a, b, out, n, fn);
 }
 
 // As in elementwise_functions.cc: `fast` in its domain, and blocks of others
@@ -54,6 +71,35 @@ void FastPath(const float* from, int64_t n, float* to, const Fast& fast,
                                     in + begin, end - begin, out + begin, slow);
                               });
                         });
+}
+
+void UnaryInt(const ElementInstruction& instruction, const int32_t* from,
+              int64_t n, int32_t* to) {
+  switch (instruction.function) {
+    case ElementFunction::kWrapUint8:
+      return internal::MapRun<kMemoryBound>(
+          from, n, to, [](int32_t v) BATON_LOOP { return v & 0xff; });
+    case ElementFunction::kWrapInt8:
+      return internal::MapRun<kMemoryBound>(
+          from, n, to, [](int32_t v) BATON_LOOP {
+            return static_cast<int32_t>(static_cast<uint32_t>(v) << 24) >> 24;
+          });
+    case ElementFunction::kToBool:
+      return internal::MapRun<kMemoryBound>(
+          from, n, to, [](int32_t v) BATON_LOOP { return v != 0 ? 1 : 0; });
+    case ElementFunction::kNot:
+      return internal::MapRun<kMemoryBound>(
+          from, n, to, [](int32_t v) BATON_LOOP { return v ^ 1; });
+    default: {  // kClipInt
+      const int32_t min = static_cast<int32_t>(instruction.p);
+      const int32_t max = static_cast<int32_t>(instruction.q);
+      return internal::MapRun<kMemoryBound>(
+          from, n, to, [min, max](int32_t v) BATON_LOOP {
+            const int32_t raised = v < min ? min : v;
+            return raised > max ? max : raised;
+          });
+    }
+  }
 }
 
 void Unary(const ElementInstruction& instruction, const float* from, int64_t n,
@@ -155,9 +201,126 @@ void Unary(const ElementInstruction& instruction, const float* from, int64_t n,
   }
 }
 
+// Words of `b` where `a` is not 0, else of `c`.
+template <int64_t kStepB, int64_t kStepC>
+void SelectWords(const int32_t* a, const uint32_t* b, const uint32_t* c,
+                 int64_t n, uint32_t* to) {
+  internal::RunLoop<kMemoryBound>([=]() BATON_LOOP {
+    BATON_SAME_INDEX
+    for (int64_t i = 0; i < n; ++i) {
+      const uint32_t x = b[i * kStepB];
+      const uint32_t y = c[i * kStepC];
+      to[i] = a[i] != 0 ? x : y;
+    }
+  });
+}
+
+void Select(const Run& a, const Run& b, const Run& c, int64_t n, void* out) {
+  const int32_t* const choice = static_cast<const int32_t*>(a.data);
+  uint32_t* const to = static_cast<uint32_t*>(out);
+  if (a.step == 0) {
+    const Run& chosen = *choice != 0 ? b : c;
+    const uint32_t* const words = static_cast<const uint32_t*>(chosen.data);
+    if (chosen.step == 0) {
+      std::fill_n(to, n, *words);
+    } else if (words != to) {
+      std::memcpy(to, words, static_cast<size_t>(n) * sizeof(uint32_t));
+    }
+    return;
+  }
+  // An element that stands for all may be read as long as results are written:
+  // it is not among them.
+  const uint32_t* const x = static_cast<const uint32_t*>(b.data);
+  const uint32_t* const y = static_cast<const uint32_t*>(c.data);
+  if (b.step == 0) {
+    return c.step == 0 ? SelectWords<0, 0>(choice, x, y, n, to)
+                       : SelectWords<0, 1>(choice, x, y, n, to);
+  }
+  return c.step == 0 ? SelectWords<1, 0>(choice, x, y, n, to)
+                     : SelectWords<1, 1>(choice, x, y, n, to);
+}
+
 void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
              float* to, int64_t n) {
+  const auto wrapping = [](auto fn) {
+    return [fn](int32_t x, int32_t y) BATON_LOOP {
+      return static_cast<int32_t>(
+          fn(static_cast<uint32_t>(x), static_cast<uint32_t>(y)));
+    };
+  };
   switch (instruction.function) {
+    case ElementFunction::kAddInt:
+      return BinaryInt(
+          a, b, to, n,
+          wrapping([](uint32_t x, uint32_t y) BATON_LOOP { return x + y; }));
+    case ElementFunction::kSubtractInt:
+      return BinaryInt(
+          a, b, to, n,
+          wrapping([](uint32_t x, uint32_t y) BATON_LOOP { return x - y; }));
+    case ElementFunction::kMultiplyInt:
+      return BinaryInt(
+          a, b, to, n,
+          wrapping([](uint32_t x, uint32_t y) BATON_LOOP { return x * y; }));
+    case ElementFunction::kMaximumInt:
+      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x > y ? x : y;
+      });
+    case ElementFunction::kMinimumInt:
+      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x < y ? x : y;
+      });
+    case ElementFunction::kLessInt:
+      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x < y ? 1 : 0;
+      });
+    case ElementFunction::kGreaterInt:
+      return BinaryInt(b, a, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x < y ? 1 : 0;
+      });
+    case ElementFunction::kLessEqualInt:
+      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x <= y ? 1 : 0;
+      });
+    case ElementFunction::kGreaterEqualInt:
+      return BinaryInt(b, a, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x <= y ? 1 : 0;
+      });
+    case ElementFunction::kEqualInt:
+      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x == y ? 1 : 0;
+      });
+    case ElementFunction::kNotEqualInt:
+      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
+        return x != y ? 1 : 0;
+      });
+    case ElementFunction::kAnd:
+      return BinaryInt(a, b, to, n,
+                       [](int32_t x, int32_t y) BATON_LOOP { return x & y; });
+    case ElementFunction::kOr:
+      return BinaryInt(a, b, to, n,
+                       [](int32_t x, int32_t y) BATON_LOOP { return x | y; });
+    case ElementFunction::kLess:
+      return Compare(a, b, to, n,
+                     [](float x, float y) BATON_LOOP { return x < y ? 1 : 0; });
+    case ElementFunction::kGreater:
+      return Compare(b, a, to, n,
+                     [](float x, float y) BATON_LOOP { return x < y ? 1 : 0; });
+    case ElementFunction::kLessEqual:
+      return Compare(a, b, to, n, [](float x, float y) BATON_LOOP {
+        return x <= y ? 1 : 0;
+      });
+    case ElementFunction::kGreaterEqual:
+      return Compare(b, a, to, n, [](float x, float y) BATON_LOOP {
+        return x <= y ? 1 : 0;
+      });
+    case ElementFunction::kEqual:
+      return Compare(a, b, to, n, [](float x, float y) BATON_LOOP {
+        return x == y ? 1 : 0;
+      });
+    case ElementFunction::kNotEqual:
+      return Compare(a, b, to, n, [](float x, float y) BATON_LOOP {
+        return x == y ? 0 : 1;
+      });
     case ElementFunction::kAdd:
       return Binary(a, b, to, n,
                     [](auto x, auto y) BATON_LOOP { return x + y; });
@@ -182,14 +345,27 @@ void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
       return Binary(a, b, to, n, [](float value, float slope) BATON_LOOP {
         return value > 0 ? value : value * slope;
       });
+    case ElementFunction::kToInt:
+      return internal::ConvertRun(static_cast<const float*>(a.data), n,
+                                  reinterpret_cast<int32_t*>(to));
+    case ElementFunction::kToFloat:
+      return internal::ConvertRun(static_cast<const int32_t*>(a.data), n, to);
+    case ElementFunction::kWrapUint8:
+    case ElementFunction::kWrapInt8:
+    case ElementFunction::kToBool:
+    case ElementFunction::kNot:
+    case ElementFunction::kClipInt:
+      return UnaryInt(instruction, static_cast<const int32_t*>(a.data), n,
+                      reinterpret_cast<int32_t*>(to));
     default:
-      return Unary(instruction, a.data, n, to);
+      return Unary(instruction, static_cast<const float*>(a.data), n, to);
   }
 }
 
 // Writes n elements of an operand from element `begin` of the result on.
+template <typename T>
 void Spread(const ElementProgram& program, const int64_t* strides,
-            const float* operand, int64_t begin, int64_t n, float* to) {
+            const T* operand, int64_t begin, int64_t n, T* to) {
   const int32_t last = program.num_dims - 1;
   int64_t index[kMaxElementDims];
   int64_t rest = begin;
@@ -208,9 +384,9 @@ void Spread(const ElementProgram& program, const int64_t* strides,
       // The channels of a block, again for each position.
       const int64_t rows =
           std::min(n / 16, program.dims[last - 1] - index[last - 1]);
-      const float* const from = operand + offset;
+      const T* const from = operand + offset;
       for (int64_t r = 0; r < rows; ++r, to += 16) {
-        std::memcpy(to, from, 16 * sizeof(float));
+        std::memcpy(to, from, 16 * sizeof(T));
       }
       n -= rows * 16;
       if (n == 0) return;
@@ -228,8 +404,7 @@ void Spread(const ElementProgram& program, const int64_t* strides,
     if (step == 0) {
       std::fill_n(to, count, operand[offset]);
     } else if (step == 1) {
-      std::memcpy(to, operand + offset,
-                  static_cast<size_t>(count) * sizeof(float));
+      std::memcpy(to, operand + offset, static_cast<size_t>(count) * sizeof(T));
     } else {
       for (int64_t i = 0; i < count; ++i) to[i] = operand[offset + i * step];
     }
@@ -260,10 +435,33 @@ void ConvertOperand(ElementOperand kind, const void* operand, int64_t first,
     case ElementOperand::kInt8:
       return internal::ConvertRun(static_cast<const int8_t*>(operand) + first,
                                   n, to);
-    case ElementOperand::kFull:
-    case ElementOperand::kScalar:
-    case ElementOperand::kBroadcast:
+    default:
       return;
+  }
+}
+
+// Spreads n bytes of an operand, as int32.
+void SpreadBytes(const ElementProgram& program, int32_t i, const void* operand,
+                 int64_t begin, int64_t n, uint8_t* bytes, int32_t* to) {
+  const int64_t* const strides = program.strides + i * kMaxElementDims;
+  const uint8_t* from = static_cast<const uint8_t*>(operand);
+  if (program.num_dims == 1 && strides[0] == 1) {
+    from += begin;
+  } else {
+    Spread(program, strides, from, begin, n, bytes);
+    from = bytes;
+  }
+  switch (program.operands[i]) {
+    case ElementOperand::kSignedBytes:
+      return internal::MapRun<kMemoryBound>(
+          reinterpret_cast<const int8_t*>(from), n, to,
+          [](int8_t v) BATON_LOOP { return int32_t{v}; });
+    case ElementOperand::kBools:
+      return internal::MapRun<kMemoryBound>(
+          from, n, to, [](uint8_t v) BATON_LOOP { return v != 0 ? 1 : 0; });
+    default:
+      return internal::MapRun<kMemoryBound>(
+          from, n, to, [](uint8_t v) BATON_LOOP { return int32_t{v}; });
   }
 }
 
@@ -279,7 +477,12 @@ void ConvertResult(ElementResult type, const float* from, int64_t n,
     case ElementResult::kInt8:
       return internal::ConvertRun(from, n,
                                   static_cast<int8_t*>(result) + first);
-    case ElementResult::kFloat32:
+    case ElementResult::kLowByte:
+      return internal::MapRun<kMemoryBound>(
+          reinterpret_cast<const uint32_t*>(from), n,
+          static_cast<uint8_t*>(result) + first,
+          [](uint32_t v) BATON_LOOP { return static_cast<uint8_t>(v); });
+    case ElementResult::kWords:
       return;
   }
 }
@@ -295,18 +498,29 @@ void RunElementProgram(const ElementProgram& program,
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t first = tile * kElementTile;
     const int64_t n = std::min(kElementTile, program.num_elements - first);
-    const bool is_float = program.result == ElementResult::kFloat32;
+    const bool is_direct = program.result == ElementResult::kWords;
     float* const out =
-        is_float ? static_cast<float*>(result) + first : spare + kElementTile;
+        is_direct ? static_cast<float*>(result) + first : spare + kElementTile;
     for (int32_t i = 0; i < program.num_operands; ++i) {
-      if (program.operands[i] != ElementOperand::kBroadcast) {
-        ConvertOperand(program.operands[i], operands[i], first, n,
-                       registers + program.operand_registers[i] * kElementTile);
-        continue;
+      float* const to = registers + program.operand_registers[i] * kElementTile;
+      switch (program.operands[i]) {
+        case ElementOperand::kFull:
+        case ElementOperand::kScalar:
+          break;
+        case ElementOperand::kBroadcast:
+          Spread(program, program.strides + i * kMaxElementDims,
+                 static_cast<const float*>(operands[i]), first, n, to);
+          break;
+        case ElementOperand::kBytes:
+        case ElementOperand::kSignedBytes:
+        case ElementOperand::kBools:
+          SpreadBytes(program, i, operands[i], first, n,
+                      reinterpret_cast<uint8_t*>(spare),
+                      reinterpret_cast<int32_t*>(to));
+          break;
+        default:
+          ConvertOperand(program.operands[i], operands[i], first, n, to);
       }
-      Spread(program, program.strides + i * kMaxElementDims,
-             static_cast<const float*>(operands[i]), first, n,
-             registers + program.operand_registers[i] * kElementTile);
     }
     const auto value = [&](int16_t v) -> Run {
       if (v >= program.num_operands) {
@@ -329,9 +543,16 @@ void RunElementProgram(const ElementProgram& program,
       float* const to =
           i == last ? out : registers + instruction.target * kElementTile;
       Run a = value(instruction.a);
-      const Run b = IsBinary(instruction.function) ? value(instruction.b) : a;
-      if (!IsBinary(instruction.function) && a.step == 0) {
-        std::fill_n(spare, n, *a.data);
+      const int num_args = NumArgs(instruction.function);
+      const Run b = num_args > 1 ? value(instruction.b) : a;
+      if (num_args == 3) {
+        Select(a, b, value(instruction.c), n, to);
+        continue;
+      }
+      if (num_args == 1 && a.step == 0) {
+        // A word of either type.
+        std::fill_n(reinterpret_cast<uint32_t*>(spare), n,
+                    *static_cast<const uint32_t*>(a.data));
         a = {spare, 1};
       } else if (a.data == to &&
                  (instruction.function == ElementFunction::kExp ||
@@ -342,7 +563,7 @@ void RunElementProgram(const ElementProgram& program,
       }
       Compute(instruction, a, b, to, n);
     }
-    if (!is_float) ConvertResult(program.result, out, n, result, first);
+    if (!is_direct) ConvertResult(program.result, out, n, result, first);
   }
 }
 

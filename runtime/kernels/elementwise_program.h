@@ -1,5 +1,6 @@
-// A chain of float32 functions of elements, computed in one pass over memory.
-// Operands and result may be integers, which are converted on the way.
+// A chain of functions of elements, computed in one pass over memory. Values
+// between them are float32 or int32; integers of 8 bits and bool (0 or 1) are
+// int32 there, and are converted where memory is read and written.
 //
 // The result is computed tile by tile, so that what lies between two functions
 // stays in the nearest cache. Each function gives the bytes of the kernel of
@@ -21,6 +22,29 @@ enum class ElementFunction : uint8_t {
   kMaximum,
   kMinimum,
   kPrelu,
+  // Comparisons of floats: 0 or 1.
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,
+  kNotEqual,
+  // Functions of int32, which wrap:
+  kAddInt,
+  kSubtractInt,
+  kMultiplyInt,
+  kMaximumInt,
+  kMinimumInt,
+  kLessInt,
+  kLessEqualInt,
+  kGreaterInt,
+  kGreaterEqualInt,
+  kEqualInt,
+  kNotEqualInt,
+  kAnd,  // of 0 and 1
+  kOr,
+  // b where a is not 0, else c.
+  kSelect,
   // Functions of one operand:
   kRelu,
   kClip,       // from p to q
@@ -39,18 +63,37 @@ enum class ElementFunction : uint8_t {
   kRound,
   kPower,  // the exponent is p
   kCopy,
+  // As `cast`: of floats to integers and back, and of integers to bytes.
+  kToInt,
+  kToFloat,
+  kWrapUint8,
+  kWrapInt8,
+  kToBool,
+  kNot,      // of 0 and 1
+  kClipInt,  // from p to q, which are integers
 };
 
 constexpr bool IsBinary(ElementFunction function) {
-  return function <= ElementFunction::kPrelu;
+  return function < ElementFunction::kSelect;
+}
+constexpr int NumArgs(ElementFunction function) {
+  if (function == ElementFunction::kSelect) return 3;
+  return IsBinary(function) ? 2 : 1;
+}
+// True if all values are floats.
+constexpr bool IsOfFloats(ElementFunction function) {
+  return function <= ElementFunction::kPrelu ||
+         (function >= ElementFunction::kRelu &&
+          function <= ElementFunction::kCopy);
 }
 
-// value[number of operands + own number] = function(value[a], value[b]).
-// Operands are values 0, 1, ...
+// value[number of operands + own number] = function(value[a], value[b],
+// value[c]). Operands are values 0, 1, ...
 struct ElementInstruction {
   ElementFunction function = ElementFunction::kCopy;
   int16_t a = 0;
   int16_t b = 0;
+  int16_t c = 0;
   // The register of the workspace that holds the value. The last instruction
   // writes the result instead.
   int16_t target = 0;
@@ -63,15 +106,19 @@ enum class ElementOperand : uint8_t {
   kFull,       // as the result
   kScalar,     // one element
   kBroadcast,  // by strides
-  // As the result, converted:
+  // As the result, converted to floats:
   kInt32,
   kUint8,
   kInt8,
+  // By strides, as int32:
+  kBytes,
+  kSignedBytes,
+  kBools,
 };
 
-// The type of elements of the result, into which floats are converted as `cast`
-// does.
-enum class ElementResult : uint8_t { kFloat32, kInt32, kUint8, kInt8 };
+// How the result is written: values as they are, or floats converted as `cast`
+// does, or the low byte of integers.
+enum class ElementResult : uint8_t { kWords, kInt32, kUint8, kInt8, kLowByte };
 
 inline constexpr int kMaxElementDims = 6;
 inline constexpr int64_t kElementTile = 1024;
@@ -90,7 +137,7 @@ struct ElementProgram {
   const int64_t* dims = nullptr;
   const int64_t* strides = nullptr;
   int64_t num_elements = 0;
-  ElementResult result = ElementResult::kFloat32;
+  ElementResult result = ElementResult::kWords;
 };
 
 constexpr int64_t ElementProgramItems(const ElementProgram& program) {
@@ -100,7 +147,7 @@ constexpr int64_t ElementProgramItems(const ElementProgram& program) {
 // One register more than the program names, and one for a result that is
 // converted.
 constexpr size_t ElementProgramWorkspaceSize(const ElementProgram& program) {
-  const int more = program.result == ElementResult::kFloat32 ? 1 : 2;
+  const int more = program.result == ElementResult::kWords ? 1 : 2;
   return static_cast<size_t>(program.num_registers + more) * kElementTile *
          sizeof(float);
 }

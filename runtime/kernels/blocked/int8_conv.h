@@ -1,8 +1,9 @@
 // Convolutions of 8-bit maps with signed 8-bit weights, summed in 32 bits.
 //
-// Maps are planar: [N, C, H, W]. Sums of integers wrap, so that their order
-// does not matter and all instruction sets give the same bytes. Nothing here
-// allocates or checks.
+// Maps are planar, [N, C, H, W], or have slabs of 32 channels,
+// [N, ceil(C / 32), H, W, 32]; what is beyond the last channel has unspecified
+// values. Sums of integers wrap, so that their order does not matter and all
+// instruction sets give the same bytes. Nothing here allocates or checks.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
@@ -14,8 +15,11 @@
 
 namespace baton::kernels::blocked {
 
+constexpr int64_t kByteSlab = 32;
+
 // Numbers of channels are those of one group. If there are several groups,
-// in_channels is a multiple of 4 and out_channels a multiple of 16.
+// in_channels is a multiple of 4 and out_channels a multiple of 16, and maps
+// are planar.
 struct Int8ConvParams {
   int64_t batch = 1;
   int64_t groups = 1;
@@ -24,6 +28,23 @@ struct Int8ConvParams {
   Axis h;
   Axis w;
   bool signed_data = false;
+  bool slabs_input = false;
+  bool slabs_output = false;  // of Int8ConvToBytes()
+  uint8_t padding = 0;        // the byte of what is outside of the map
+};
+
+// Turns sums into bytes: a sum as a float times `factor`, over `divisor`, rounded
+// to the nearest whole number with ties to even, plus `shift`, not under `low`
+// and not over `high`, truncated. NaN becomes 0.
+struct Int8Requantization {
+  // An element for each channel, and 32 that nothing uses; null for none.
+  const float* factor = nullptr;
+  const float* divisor = nullptr;
+  const float* shift = nullptr;
+  bool round = false;
+  // Integers of 32 bits.
+  float low = 0;
+  float high = 0;
 };
 
 // The instructions that compute: products of bytes (AVX-512 VNNI), AVX2, or
@@ -50,6 +71,12 @@ size_t Int8ConvWorkspaceSize(const Int8ConvParams& params);
 void Int8Conv(const Int8ConvParams& params, Int8Isa isa, const void* x,
               const void* packed, const int32_t* bias, int32_t* y,
               void* workspace, int64_t begin, int64_t end);
+
+// As above, for a result of bytes.
+void Int8ConvToBytes(const Int8ConvParams& params, Int8Isa isa, const void* x,
+                     const void* packed, const int32_t* bias,
+                     const Int8Requantization& requantization, void* y,
+                     void* workspace, int64_t begin, int64_t end);
 
 }  // namespace baton::kernels::blocked
 

@@ -1,8 +1,10 @@
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <random>
 #include <utility>
@@ -33,15 +35,15 @@ std::vector<int32_t> Naive(const Int8ConvParams& p, const uint8_t* x,
                     h * p.h.stride - p.h.pad_before + i * p.h.dilation;
                 const int64_t column =
                     w * p.w.stride - p.w.pad_before + j * p.w.dilation;
-                if (row < 0 || row >= p.h.in || column < 0 ||
-                    column >= p.w.in) {
-                  continue;
-                }
+                const bool is_inside =
+                    row >= 0 && row < p.h.in && column >= 0 && column < p.w.in;
                 const uint8_t byte =
-                    x[(((n * p.groups + g) * p.in_channels + c) * p.h.in +
-                       row) *
-                          p.w.in +
-                      column];
+                    is_inside
+                        ? x[(((n * p.groups + g) * p.in_channels + c) * p.h.in +
+                             row) *
+                                p.w.in +
+                            column]
+                        : p.padding;
                 const int32_t value =
                     p.signed_data ? static_cast<int8_t>(byte) : int32_t{byte};
                 sum += static_cast<uint32_t>(value * *weight);
@@ -54,6 +56,38 @@ std::vector<int32_t> Naive(const Int8ConvParams& p, const uint8_t* x,
     }
   }
   return y;
+}
+
+// The bytes that a sum becomes.
+uint8_t Requantized(int32_t sum, const Int8Requantization& r, size_t channel) {
+  float v = static_cast<float>(sum);
+  if (r.factor != nullptr) v *= r.factor[channel];
+  if (r.divisor != nullptr) v /= r.divisor[channel];
+  if (r.round) v = std::nearbyint(v);
+  if (r.shift != nullptr) v += r.shift[channel];
+  v = v < r.low ? r.low : v;
+  v = v > r.high ? r.high : v;
+  return std::isnan(v) ? uint8_t{0}
+                       : static_cast<uint8_t>(static_cast<int32_t>(v));
+}
+
+// The map of slabs of 32 channels that has the bytes of a planar one.
+std::vector<uint8_t> ToSlabs(const std::vector<uint8_t>& planar, int64_t batch,
+                             int64_t channels, int64_t plane) {
+  const int64_t slabs = (channels + kByteSlab - 1) / kByteSlab;
+  std::vector<uint8_t> result(
+      static_cast<size_t>(batch * slabs * plane * kByteSlab), 0x5a);
+  for (int64_t n = 0; n < batch; ++n) {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t i = 0; i < plane; ++i) {
+        result[static_cast<size_t>(((n * slabs + c / kByteSlab) * plane + i) *
+                                       kByteSlab +
+                                   c % kByteSlab)] =
+            planar[static_cast<size_t>((n * channels + c) * plane + i)];
+      }
+    }
+  }
+  return result;
 }
 
 struct Free {
@@ -81,22 +115,27 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     Int8ConvParams p;
     p.batch = draw(1, 2);
     p.groups = draw(0, 3) == 0 ? 2 : 1;
-    p.in_channels = p.groups > 1 ? 4 * draw(1, 4) : draw(1, 20);
+    p.in_channels = p.groups > 1 ? 4 * draw(1, 4) : draw(1, 70);
     p.out_channels = p.groups > 1 ? 16 * draw(1, 3) : draw(1, 70);
-    p.signed_data = draw(0, 1) == 1;
+    p.signed_data = draw(0, 2) == 1;
+    p.slabs_input = p.groups == 1 && draw(0, 1) == 1;
+    p.slabs_output = p.groups == 1 && draw(0, 1) == 1;
+    p.padding = static_cast<uint8_t>(random());
+    const bool is_pointwise = draw(0, 3) == 0;
     for (Axis* axis : {&p.h, &p.w}) {
-      axis->kernel = draw(1, 3);
-      axis->stride = draw(1, 2);
+      axis->kernel = is_pointwise ? 1 : draw(1, 3);
+      axis->stride = is_pointwise ? 1 : draw(1, 2);
       axis->dilation = draw(1, 2);
-      axis->pad_before = draw(0, 2);
-      const int64_t pad_after = draw(0, 2);
+      axis->pad_before = is_pointwise ? 0 : draw(0, 2);
+      const int64_t pad_after = is_pointwise ? 0 : draw(0, 2);
       const int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
-      axis->in = draw(reach, 30);
+      axis->in = draw(reach, 20);
       axis->out =
           (axis->in + axis->pad_before + pad_after - reach) / axis->stride + 1;
     }
-    std::vector<uint8_t> x(static_cast<size_t>(
-        p.batch * p.groups * p.in_channels * p.h.in * p.w.in));
+    const int64_t in_plane = p.h.in * p.w.in;
+    std::vector<uint8_t> x(
+        static_cast<size_t>(p.batch * p.groups * p.in_channels * in_plane));
     // Extremes are frequent.
     for (uint8_t& v : x) {
       v = static_cast<uint8_t>(random() % 3 == 0 ? 255 * (random() % 2)
@@ -116,16 +155,68 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     const Memory packed = Allocate(static_cast<size_t>(PackedInt8ConvSize(p)));
     PackInt8ConvWeights(p, weights.data(), packed.get());
     const Memory workspace = Allocate(Int8ConvWorkspaceSize(p));
-    std::vector<int32_t> got(want.size(), -1);
+    const std::vector<uint8_t> data =
+        p.slabs_input ? ToSlabs(x, p.batch, p.in_channels, in_plane) : x;
     // In two parts.
     const int64_t items = Int8ConvItems(p);
     const int64_t middle = draw(0, items);
-    for (const auto& [begin, end] :
-         {std::pair<int64_t, int64_t>{middle, items}, {0, middle}}) {
-      Int8Conv(p, isa, x.data(), packed.get(), has_bias ? bias.data() : nullptr,
-               got.data(), workspace.get(), begin, end);
+    const std::pair<int64_t, int64_t> parts[] = {{middle, items}, {0, middle}};
+    const int32_t* const added = has_bias ? bias.data() : nullptr;
+    std::vector<int32_t> got(want.size(), -1);
+    for (const auto& [begin, end] : parts) {
+      Int8Conv(p, isa, data.data(), packed.get(), added, got.data(),
+               workspace.get(), begin, end);
     }
     ASSERT_EQ(got, want) << "round " << round;
+
+    // Bytes.
+    const auto channel_values = [&](std::vector<float> choices) {
+      std::vector<float> values(bias.size() + 32);
+      for (float& v : values) v = choices[random() % choices.size()];
+      return values;
+    };
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> factor =
+        channel_values({1e-3f, 0.02f, 0.5f, -0.25f, 1e30f, nan, 0.0f});
+    const std::vector<float> divisor =
+        channel_values({0.3f, 2.0f, 77.0f, 0.0f, 1e-30f});
+    const std::vector<float> shift = channel_values({0.0f, 128.0f, -3.5f});
+    Int8Requantization r;
+    if (draw(0, 3) > 0) r.factor = factor.data();
+    if (draw(0, 1) == 1) r.divisor = divisor.data();
+    r.round = draw(0, 3) > 0;
+    if (draw(0, 1) == 1) r.shift = shift.data();
+    r.low = draw(0, 1) == 1 ? 0.0f : -128.0f;
+    r.high = r.low + 255.0f;
+    const int64_t plane = p.h.out * p.w.out;
+    std::vector<uint8_t> want_bytes;
+    for (size_t i = 0; i < want.size(); ++i) {
+      want_bytes.push_back(Requantized(
+          want[i], r, i / static_cast<size_t>(plane) % bias.size()));
+    }
+    std::vector<uint8_t> got_bytes(want.size() + 64 * want.size());
+    for (const auto& [begin, end] : parts) {
+      Int8ConvToBytes(p, isa, data.data(), packed.get(), added, r,
+                      got_bytes.data(), workspace.get(), begin, end);
+    }
+    if (p.slabs_output) {
+      // Other bytes of the last slab are unspecified.
+      const int64_t slabs = (p.out_channels + kByteSlab - 1) / kByteSlab;
+      std::vector<uint8_t> planar(want.size());
+      for (int64_t n = 0; n < p.batch; ++n) {
+        for (int64_t c = 0; c < p.out_channels; ++c) {
+          for (int64_t i = 0; i < plane; ++i) {
+            planar[static_cast<size_t>((n * p.out_channels + c) * plane + i)] =
+                got_bytes[static_cast<size_t>(
+                    ((n * slabs + c / kByteSlab) * plane + i) * kByteSlab +
+                    c % kByteSlab)];
+          }
+        }
+      }
+      got_bytes = planar;
+    }
+    got_bytes.resize(want.size());
+    ASSERT_EQ(got_bytes, want_bytes) << "round " << round;
   }
 }
 

@@ -1,0 +1,48 @@
+// Products of matrices of integers with constant ones that fit into 8 or 16
+// bits, summed in 32 bits.
+//
+// Sums wrap, so that their order does not matter and all instruction sets give
+// the same bytes. Nothing here allocates or checks.
+
+#ifndef BATON_RUNTIME_KERNELS_BLOCKED_INT_MATMUL_H_
+#define BATON_RUNTIME_KERNELS_BLOCKED_INT_MATMUL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "baton/runtime/kernels/blocked/int8_conv.h"
+
+namespace baton::kernels::blocked {
+
+// [m, k] times [k, n].
+struct IntMatmulParams {
+  int64_t m = 1;
+  int64_t n = 1;
+  int64_t k = 1;
+  // The type of the first matrix. Rows of int32 are fast if all their elements
+  // fit into 16 bits; or, with weights of 8 bits, if no two elements of a row
+  // differ by more than 255.
+  enum class Type { kInt32, kUint8, kInt8 } type = Type::kInt32;
+  bool has_byte_weights = false;  // they fit into int8
+};
+
+// The bytes of packed weights, which are aligned to 64.
+int64_t PackedIntMatmulSize(const IntMatmulParams& params);
+
+// Packs `weights`, [n, k] if they are transposed, else [k, n].
+void PackIntMatmul(const IntMatmulParams& params, const int16_t* weights,
+                   bool transposed, void* packed);
+
+// The number of items of work, and the bytes of workspace, aligned to 64, that
+// each call of IntMatmul() needs.
+int64_t IntMatmulItems(const IntMatmulParams& params);
+size_t IntMatmulWorkspaceSize(const IntMatmulParams& params);
+
+// Computes the items [begin, end) of the product.
+void IntMatmul(const IntMatmulParams& params, Int8Isa isa, const void* x,
+               const void* packed, int32_t* y, void* workspace, int64_t begin,
+               int64_t end);
+
+}  // namespace baton::kernels::blocked
+
+#endif  // BATON_RUNTIME_KERNELS_BLOCKED_INT_MATMUL_H_

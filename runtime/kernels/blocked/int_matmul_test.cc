@@ -1,0 +1,105 @@
+#include "baton/runtime/kernels/blocked/int_matmul.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "gtest/gtest.h"
+
+namespace baton::kernels::blocked {
+namespace {
+
+class IntMatmulTest : public ::testing::TestWithParam<Int8Isa> {};
+
+TEST_P(IntMatmulTest, GivesTheSums) {
+  const Int8Isa isa = GetParam();
+  if (!IsSupported(isa)) {
+    GTEST_SKIP() << "the processor lacks the instructions of set "
+                 << static_cast<int>(isa);
+  }
+  std::mt19937 random(7);
+  const auto draw = [&random](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(
+                       random() % static_cast<uint32_t>(most - least + 1));
+  };
+  using Type = IntMatmulParams::Type;
+  for (int round = 0; round < 120; ++round) {
+    IntMatmulParams p;
+    p.m = draw(0, 3) == 0 ? 1 : draw(1, 130);
+    p.n = draw(1, 70);
+    // Some with bands of few rows.
+    p.k = draw(0, 9) == 0 ? draw(1500, 6000) : draw(1, 70);
+    p.type = static_cast<Type>(draw(0, 2));
+    p.has_byte_weights = draw(0, 1) == 1;
+    const bool is_wide = p.type == Type::kInt32 && draw(0, 3) == 0;
+    std::vector<int32_t> x(static_cast<size_t>(p.m * p.k));
+    for (int32_t& v : x) {
+      const auto bits = static_cast<uint32_t>(random());
+      const bool is_extreme = random() % 4 == 0;
+      if (p.type == Type::kUint8) {
+        v = is_extreme ? 255 : static_cast<uint8_t>(bits);
+      } else if (p.type == Type::kInt8) {
+        v = is_extreme ? -128 : static_cast<int8_t>(bits);
+      } else if (p.has_byte_weights) {
+        v = (is_extreme ? 255 : static_cast<uint8_t>(bits)) - 100000;
+      } else {
+        v = is_extreme ? -32768 : static_cast<int16_t>(bits);
+      }
+    }
+    if (is_wide) {
+      for (int i = 0; i < 3; ++i) {
+        x[random() % x.size()] = static_cast<int32_t>(random());
+      }
+    }
+    std::vector<uint8_t> data;
+    for (const int32_t v : x) {
+      uint8_t bytes[4];
+      std::memcpy(bytes, &v, sizeof(v));
+      data.insert(data.end(), bytes, bytes + (p.type == Type::kInt32 ? 4 : 1));
+    }
+    std::vector<int16_t> weights(static_cast<size_t>(p.k * p.n));
+    for (int16_t& w : weights) {
+      w = static_cast<int16_t>(random() % 4 == 0 ? 0x8000u : random());
+      if (p.has_byte_weights) w = static_cast<int16_t>(w >> 8);
+    }
+    const bool transposed = draw(0, 1) == 1;
+    std::vector<int32_t> want;
+    for (int64_t i = 0; i < p.m; ++i) {
+      for (int64_t j = 0; j < p.n; ++j) {
+        uint32_t sum = 0;
+        for (int64_t k = 0; k < p.k; ++k) {
+          const int16_t w = weights[static_cast<size_t>(
+              transposed ? j * p.k + k : k * p.n + j)];
+          sum += static_cast<uint32_t>(x[static_cast<size_t>(i * p.k + k)]) *
+                 static_cast<uint32_t>(int32_t{w});
+        }
+        want.push_back(static_cast<int32_t>(sum));
+      }
+    }
+    std::vector<int32_t> packed(
+        static_cast<size_t>(PackedIntMatmulSize(p) / 4));
+    PackIntMatmul(p, weights.data(), transposed, packed.data());
+    std::vector<int32_t> workspace(IntMatmulWorkspaceSize(p) / 4);
+    std::vector<int32_t> got(want.size(), -1);
+    // In two parts.
+    const int64_t items = IntMatmulItems(p);
+    const int64_t middle = draw(0, items);
+    for (const auto& [begin, end] :
+         {std::pair<int64_t, int64_t>{middle, items}, {0, middle}}) {
+      IntMatmul(p, isa, data.data(), packed.data(), got.data(),
+                workspace.data(), begin, end);
+    }
+    ASSERT_EQ(got, want) << "round " << round;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, IntMatmulTest,
+                         ::testing::Values(Int8Isa::kPlain, Int8Isa::kAvx2,
+                                           Int8Isa::kVnni));
+
+}  // namespace
+}  // namespace baton::kernels::blocked
