@@ -440,13 +440,50 @@ def _compile_flags(dims, state, isas):
     flags.append("--isas=" + ",".join(isas))
     return flags
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, visibility = None, **kwargs):
+def _model_files_impl(ctx):
+    # The names of these files are hashes of the functions in them: a file that
+    # is there before and after a change of the model is not compiled again.
+    functions = ctx.actions.declare_directory(ctx.attr.model + "_functions")
+    ctx.actions.run_shell(
+        command = "\"$@\" >/dev/null",
+        arguments = [
+            ctx.executable.tool.path,
+            ctx.file.src.path,
+            "--output_dir=" + ctx.outputs.outs[0].dirname,
+            "--shared_dir=" + functions.path,
+        ] + ctx.attr.flags,
+        inputs = [ctx.file.src],
+        outputs = ctx.outputs.outs + [functions],
+        tools = [ctx.executable.tool],
+        mnemonic = "BatonCompile",
+        progress_message = "Compiling the model %s" % ctx.file.src.short_path,
+    )
+    return [DefaultInfo(files = depset([functions]))]
+
+_model_files = rule(
+    implementation = _model_files_impl,
+    attrs = {
+        "flags": attr.string_list(),
+        "model": attr.string(mandatory = True),
+        "outs": attr.output_list(mandatory = True),
+        "src": attr.label(allow_single_file = True, mandatory = True),
+        # Not for the host: Bazel would build all of Baton once more for itself.
+        "tool": attr.label(
+            cfg = "target",
+            default = Label("//tools:baton-compile"),
+            executable = True,
+        ),
+    },
+)
+
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
     the library there are `<name>_test`, which compares it with the evaluator on
     random inputs, byte for byte; `<name>_benchmark`, which measures runs; and the
     file `<name>.report.json`: the steps, the places of values and weights.
+    Libraries in one program share equal functions and weights.
 
     Args:
       name: the target's name, an identifier.
@@ -461,6 +498,9 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         `sse2` has the fused multiplication and addition of libm, which is slow.
       threads: whether there is a Run that takes the caller's threads, too.
       profile: whether there is a Run that measures steps, too.
+      line_table: whether debuggers, profilers and sanitizers name lines of the
+        file `<name>.model.txt`, which has the steps and the model's nodes. What
+        is compiled with `-g` has such lines.
       visibility: of all targets.
       **kwargs: of cc_library.
     """
@@ -479,28 +519,28 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         flags.append("--threads")
     if profile:
         flags.append("--profile")
+    if line_table:
+        flags.append("--line_table")
+        outs.append(name + ".model.txt")
     flags += ["--name=" + name, "--cpp_class=" + (cpp_class or name), "--test", "--benchmark"]
     if isas == ["neon"]:
         flags.append("--target=aarch64")
 
-    # A source, not a tool: Bazel would build all of Baton once more for itself.
-    tool = Label("//tools:baton-compile")
-    native.genrule(
+    _model_files(
         name = name + "_files",
-        srcs = [src, tool],
+        flags = flags,
+        model = name,
         outs = outs,
-        cmd = "$(location %s) $(location %s) --output_dir=$(RULEDIR) %s >/dev/null" % (
-            tool,
-            src,
-            " ".join(["'%s'" % flag for flag in flags]),
-        ),
-        message = "Compiling the model",
+        src = src,
         visibility = visibility,
     )
     copts = ["-std=c++17", "-O3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti"]
     cc_library(
         name = name,
-        srcs = files[1:] + [name + "_weights.o"],
+        srcs = files[1:] + [
+            name + "_files",
+            name + "_weights.o",
+        ],
         hdrs = [name + ".h"],
         copts = copts,
         linkopts = ["-lm"],

@@ -301,6 +301,24 @@ absl::Status AddPlanValues(const IRModule& module, int max_parts,
   return absl::OkStatus();
 }
 
+absl::Status WriteFiles(const std::vector<CompiledModel::File>& files,
+                        const std::string& folder, std::ostream& out) {
+  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot create the folder ", folder));
+  }
+  for (const CompiledModel::File& file : files) {
+    const std::string path = absl::StrCat(folder, "/", file.name);
+    // A file that stays as it is keeps its time: it is not compiled again.
+    const absl::StatusOr<std::string> present = ReadFile(path);
+    if (!present.ok() || *present != file.text) {
+      BATON_RETURN_IF_ERROR(WriteFileAtomically(path, file.text));
+    }
+    out << file.name << "\n";
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
@@ -337,6 +355,7 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
   model.profile = options.profile;
   model.line_table = options.line_table;
   model.check_values = options.check_values;
+  model.split = !options.shared_dir.empty();
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses("tir.lower", options));
   model.lowering = prepared.context;
@@ -399,14 +418,10 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
     compiled.files.push_back(
         {model.name + "_benchmark.cc", std::move(compiled.benchmark)});
   }
-  if (mkdir(options.output_dir.c_str(), 0777) != 0 && errno != EEXIST) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot create the folder ", options.output_dir));
-  }
-  for (const CompiledModel::File& file : compiled.files) {
-    BATON_RETURN_IF_ERROR(WriteFileAtomically(
-        absl::StrCat(options.output_dir, "/", file.name), file.text));
-    out << file.name << "\n";
+  BATON_RETURN_IF_ERROR(WriteFiles(compiled.files, options.output_dir, out));
+  if (!options.shared_dir.empty()) {
+    BATON_RETURN_IF_ERROR(
+        WriteFiles(compiled.shared_files, options.shared_dir, out));
   }
   out << "steps " << compiled.num_steps << " arena " << compiled.arena_bytes
       << " weights " << compiled.weight_bytes << "\n";

@@ -16,6 +16,7 @@ namespace baton {
 struct LibraryOptions {
   std::string model;  // a text, .baton or .onnx file
   std::string output_dir = ".";
+  std::string shared_dir;
   std::string name;       // empty: that of the model's file
   std::string cpp_class;  // empty: the name
   std::string passes = "SimplifyInference,FoldConstant";
@@ -38,6 +39,11 @@ struct LibraryOptions {
     v("output_dir", &LibraryOptions::output_dir,
       FlagSpec{.help = "The folder for NAME.h, NAME_ISA.cc, NAME_weights.o and "
                        "NAME.report.json.",
+               .value = "FOLDER"});
+    v("shared_dir", &LibraryOptions::shared_dir,
+      FlagSpec{.help = "A folder for the functions as sources of their own, "
+                       "named by hashes: other models, and this one when it "
+                       "changes, have the same files for equal functions.",
                .value = "FOLDER"});
     v("name", &LibraryOptions::name,
       FlagSpec{.help = "The name of the files; that of MODEL by default.",

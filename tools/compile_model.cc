@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -98,12 +99,8 @@ class ModelWriter {
 
   absl::StatusOr<CompiledModel> Write() {
     if (options_.line_table) MakeModelText();
-    // The text of functions is the same for all instructions.
-    tir::CppSourceOptions probe_options;
-    probe_options.name_space = "probe";
-    BATON_ASSIGN_OR_RETURN(tir::CppSource probe,
-                           WriteCppSource(model_.functions, probe_options));
-    model_.emitted = std::move(probe.functions);
+    texts_hash_ = TextsHash();
+    BATON_RETURN_IF_ERROR(ShareFunctions());
     can_fail_ = !options_.bounds.empty();
     for (const tir::CppEmitted& emitted : model_.emitted) {
       can_fail_ |= emitted.can_fail;
@@ -113,38 +110,42 @@ class ModelWriter {
       }
       function_constants_.push_back(std::move(constants));
     }
-    MakeDefinitions();
-    PlaceWeights();
-    MakeHash(probe.text);
+    MakeStepFunctions();
+    for (const Tensor& tensor : model_.constants) {
+      weight_bytes_ += static_cast<int64_t>(tensor.bytes().size());
+    }
+    MakeHash();
     MakeMembers();
     CompiledModel result;
     result.files.push_back({options_.name + ".h", Header()});
     for (const CppIsa isa : options_.isas) {
-      tir::CppSourceOptions options;
-      options.isa = isa;
-      options.name_space = NameSpace(isa);
+      tir::CppSourceOptions options = SharedOptions(isa, texts_);
       options.head = Head(isa);
       options.line_table = options_.line_table;
       options.source_name =
           absl::StrCat(options_.name, "_", tir::CppIsaName(isa), ".cc");
-      options.prelude = Kernels(isa);
-      options.prelude_uses_math = (texts_ & cpu::StepSource::kMath) != 0;
-      options.tail = definitions_ + RunFunction();
+      options.after = RunFunction(isa);
       if (isa == options_.isas.back()) options.before = Implementation();
+      absl::Span<const tir::CppFunction> functions = model_.functions;
+      if (options_.split) {
+        // The functions have sources of their own.
+        BATON_RETURN_IF_ERROR(WriteSharedFiles(isa, result.shared_files));
+        functions = {};
+        options.has_prelude = options.prelude_uses_math = false;
+        options.prelude = Declarations();
+      } else {
+        for (const StepFunction& function : step_functions_) {
+          absl::StrAppend(&options.tail, "\n", function.text);
+        }
+      }
       BATON_ASSIGN_OR_RETURN(tir::CppSource source,
-                             WriteCppSource(model_.functions, options));
+                             WriteCppSource(functions, options));
       result.files.push_back(
           {absl::StrCat(options_.name, "_", tir::CppIsaName(isa), ".cc"),
            std::move(source.text)});
     }
     result.benchmark = Benchmark();
-    result.weights.machine = options_.machine;
-    tir::ElfConstant weights;
-    weights.symbol = WeightsSymbol();
-    for (const Tensor& tensor : model_.constants) {
-      weights.pieces.push_back(tensor.bytes());
-    }
-    result.weights.constants.push_back(std::move(weights));
+    result.weights = Weights();
     int64_t object_bytes = 0;
     BATON_RETURN_IF_ERROR(
         WriteElfObject(result.weights, [&object_bytes](absl::string_view part) {
@@ -152,7 +153,7 @@ class ModelWriter {
           return absl::OkStatus();
         }));
     result.files.push_back(
-        {options_.name + ".report.json", Report(result.files, object_bytes)});
+        {options_.name + ".report.json", Report(result, object_bytes)});
     if (options_.line_table) {
       result.files.push_back({ModelTextName(), std::move(model_text_)});
     }
@@ -223,50 +224,286 @@ class ModelWriter {
     return text;
   }
 
-  // --- Places ----------------------------------------------------------------
+  // --- Weights ---------------------------------------------------------------
 
-  void PlaceWeights() {
+  // A table of the weights, of which those of some size are shared with other
+  // models of a program: their symbols are hashes of their contents.
+  tir::ElfObject Weights() const {
+    // A group of its own is not worth its entries in the object below.
+    constexpr size_t kMinSharedBytes = 1024;
+    tir::ElfObject object;
+    object.machine = options_.machine;
+    tir::ElfConstant own;
+    own.symbol = absl::StrCat(WeightsSymbol(), "_own");
+    int64_t own_bytes = 0;
+    tir::ElfTable table;
+    table.symbol = WeightsSymbol();
+    size_t num_shared = 0;
+    FlatHashSet<std::string> known;
     for (const Tensor& tensor : model_.constants) {
-      weight_bytes_ = executor::AlignUp(weight_bytes_);
-      weight_offsets_.push_back(weight_bytes_);
-      weight_bytes_ += static_cast<int64_t>(tensor.bytes().size());
+      const absl::string_view bytes = tensor.bytes();
+      if (bytes.size() < kMinSharedBytes ||
+          num_shared == tir::ElfObject::kMaxMergeable) {
+        own_bytes = executor::AlignUp(own_bytes);
+        table.targets.push_back({own.symbol, own_bytes});
+        own.pieces.push_back(bytes);
+        own_bytes += static_cast<int64_t>(bytes.size());
+        continue;
+      }
+      const std::string symbol = SharedWeightsSymbol(bytes);
+      table.targets.push_back({symbol});
+      if (!known.insert(symbol).second) continue;
+      ++num_shared;
+      object.constants.push_back({symbol, {bytes}, /*is_mergeable=*/true});
+    }
+    // No array is empty.
+    if (table.targets.empty()) table.targets.emplace_back();
+    if (!own.pieces.empty()) object.constants.push_back(std::move(own));
+    object.tables.push_back(std::move(table));
+    return object;
+  }
+
+  static std::string SharedWeightsSymbol(absl::string_view bytes) {
+    StableHash first(1);
+    StableHash second(2);
+    first.AddString(bytes);
+    second.AddString(bytes);
+    return absl::StrCat("baton_weights_", Hex(first.value()),
+                        Hex(second.value()), "_", bytes.size());
+  }
+
+  // --- Functions that models share -------------------------------------------
+
+  // A function of a step, as text; `@N@` and the numbers of operands are
+  // replaced.
+  struct StepFunction {
+    std::string name;
+    unsigned texts = 0;
+    std::string declaration;  // without specifiers
+    std::string text;         // its definition, and what it uses
+  };
+
+  // A hash of the texts that functions need, which are those of this version of
+  // Baton.
+  static uint64_t TextsHash() {
+    namespace blocked = kernels::blocked;
+    StableHash hash(tir::CppPreludeHash());
+    for (const char* text :
+         {blocked::kVectorText, blocked::kConvText, blocked::kMatmulText,
+          blocked::kPoolText, blocked::kChannelsText, blocked::kMapText,
+          cpu::kElementsText, cpu::kElementsMathText}) {
+      hash.AddString(text);
+    }
+    return hash.value();
+  }
+
+  // The options of a source with functions that use `texts`.
+  tir::CppSourceOptions SharedOptions(CppIsa isa, unsigned texts) const {
+    tir::CppSourceOptions options;
+    options.isa = isa;
+    options.name_space = SharedNameSpace(isa);
+    options.is_shared = true;
+    options.prelude = Kernels(isa, texts);
+    options.prelude_uses_math = (texts & cpu::StepSource::kMath) != 0;
+    return options;
+  }
+
+  // Names functions of loops by hashes of their texts, equal ones once.
+  absl::Status ShareFunctions() {
+    tir::CppSourceOptions options = SharedOptions(CppIsa::kNone, 0);
+    options.line_table = options_.line_table;
+    std::vector<tir::CppFunction> functions;
+    std::vector<int> number_of;
+    FlatHashMap<std::string, int> known;
+    for (tir::CppFunction& function : model_.functions) {
+      // Without a number that tells it from others of this model.
+      std::string name = CppIdentifier(function.symbol);
+      const size_t end = name.find_last_not_of("0123456789");
+      if (end != std::string::npos && end > 0 && end + 1 < name.size() &&
+          name[end] == '_') {
+        name.resize(end);
+      }
+      BATON_ASSIGN_OR_RETURN(
+          const tir::CppSource source,
+          WriteCppSource({{name, function.function, ""}}, options));
+      StableHash hash(texts_hash_);
+      hash.AddString(source.text);
+      absl::StrAppend(&name, "_", Hex(hash.value()));
+      const auto [found, is_new] =
+          known.emplace(name, static_cast<int>(functions.size()));
+      number_of.push_back(found->second);
+      if (is_new) {
+        functions.push_back(std::move(function));
+        functions.back().symbol = std::move(name);
+      } else {
+        absl::StrAppend(&functions[static_cast<size_t>(found->second)].origin,
+                        "\n", function.origin);
+      }
+    }
+    model_.functions = std::move(functions);
+    for (LibraryStep& step : model_.steps) {
+      if (step.function < 0) continue;
+      step.function = number_of[static_cast<size_t>(step.function)];
+    }
+    // The parameters are the same for all instructions.
+    BATON_ASSIGN_OR_RETURN(tir::CppSource probe,
+                           WriteCppSource(model_.functions, options));
+    model_.emitted = std::move(probe.functions);
+    return absl::OkStatus();
+  }
+
+  // Makes functions of the steps that have a source, equal ones once.
+  void MakeStepFunctions() {
+    FlatHashMap<std::string, size_t> known;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
+      step_function_of_.push_back(step_functions_.size());
+      if (!step.source.has_value()) continue;
+      const cpu::StepSource& source = *step.source;
+      texts_ |= source.texts;
+      const std::string statements = options_.line_table
+                                         ? WithPlace(i, source.statements)
+                                         : source.statements;
+      std::string name =
+          CppIdentifier(step.kernel.substr(0, step.kernel.find_first_of(".+")));
+      StableHash hash(texts_hash_);
+      hash.AddString(name);
+      hash.AddString(source.definitions);
+      hash.AddString(statements);
+      hash.Add(step.slots.size());
+      const std::string number = Hex(hash.value());
+      absl::StrAppend(&name, "_", number);
+      const auto [found, is_new] = known.emplace(name, step_functions_.size());
+      step_function_of_.back() = found->second;
+      if (!is_new) continue;
+      std::vector<std::pair<std::string, std::string>> names = {
+          {"@N@", number}};
+      std::vector<std::string> params;
+      for (size_t k = 0; k < step.slots.size(); ++k) {
+        names.emplace_back(absl::StrCat("@", k, "@"), absl::StrCat("p", k));
+        params.push_back(absl::StrCat(
+            "[[maybe_unused]] ",
+            k + 1 < step.slots.size() ? "const float* p" : "float* p", k));
+      }
+      StepFunction function;
+      function.declaration = absl::StrCat(
+          "void ", name, "(\n    ", absl::StrJoin(params, ",\n    "),
+          params.empty() ? "" : ",\n    ",
+          "[[maybe_unused]] unsigned char* workspace,\n"
+          "    [[maybe_unused]] int64_t begin,\n"
+          "    [[maybe_unused]] int64_t end)");
+      function.text = absl::StrCat(
+          absl::StrReplaceAll(source.definitions, names), tir::kCppShared,
+          function.declaration, " {\n", absl::StrReplaceAll(statements, names),
+          "}\n", options_.line_table ? tir::kCppOwnLines : "");
+      function.name = std::move(name);
+      function.texts = source.texts;
+      step_functions_.push_back(std::move(function));
     }
   }
 
-  // Collects what the sources of steps use, equal definitions once.
-  void MakeDefinitions() {
-    FlatHashMap<std::string, std::string> known;
-    for (LibraryStep& step : model_.steps) {
-      if (!step.source.has_value()) continue;
-      texts_ |= step.source->texts;
-      if (step.source->definitions.empty()) continue;
-      const auto [found, is_new] =
-          known.emplace(step.source->definitions, absl::StrCat(known.size()));
-      const std::string number = found->second;
-      if (is_new) {
-        absl::StrAppend(
-            &definitions_, "\n",
-            absl::StrReplaceAll(step.source->definitions, {{"@N@", number}}));
-      }
-      step.source->statements =
-          absl::StrReplaceAll(step.source->statements, {{"@N@", number}});
+  // The declarations of all functions that sources share.
+  std::string Declarations() const {
+    std::string text = "\n";
+    for (const tir::CppEmitted& emitted : model_.emitted) {
+      absl::StrAppend(&text, emitted.declaration, ";\n");
     }
+    for (const StepFunction& function : step_functions_) {
+      absl::StrAppend(&text, function.declaration, ";\n");
+    }
+    return text;
+  }
+
+  // The name of the kernels that a function calls: functions of these are in
+  // one source. Empty for others.
+  static std::string FamilyOf(unsigned texts) {
+    switch (texts) {
+      case 0:
+        return "moves";
+      case cpu::StepSource::kConv:
+        return "convolutions";
+      case cpu::StepSource::kMatmul:
+        return "products";
+      case cpu::StepSource::kPool:
+        return "pools";
+      case cpu::StepSource::kChannels:
+        return "channels";
+      case cpu::StepSource::kMap:
+        return "maps";
+      default:
+        return "";
+    }
+  }
+
+  // Appends a source for each function, and one for the functions that call
+  // kernels of a family. Names of files are hashes of their functions.
+  absl::Status WriteSharedFiles(CppIsa isa,
+                                std::vector<CompiledModel::File>& files) const {
+    const auto add = [&](const std::string& name, tir::CppSourceOptions options,
+                         absl::Span<const tir::CppFunction> functions) {
+      const std::string file =
+          absl::StrCat(name, "_", tir::CppIsaName(isa), ".cc");
+      options.head = {
+          "Functions of models. Written by baton-compile. Do not "
+          "edit."};
+      options.line_table = options_.line_table;
+      options.source_name = file;
+      BATON_ASSIGN_OR_RETURN(tir::CppSource source,
+                             WriteCppSource(functions, options));
+      files.push_back({file, std::move(source.text)});
+      return absl::OkStatus();
+    };
+    for (const tir::CppFunction& function : model_.functions) {
+      // Other models have other origins.
+      const tir::CppFunction shared = {function.symbol, function.function, ""};
+      BATON_RETURN_IF_ERROR(add(function.symbol, SharedOptions(isa, 0),
+                                absl::MakeConstSpan(&shared, 1)));
+    }
+    // By the family, or by the name of the function.
+    std::map<std::string, std::vector<const StepFunction*>> groups;
+    for (const StepFunction& function : step_functions_) {
+      const std::string family = FamilyOf(function.texts);
+      groups[family.empty() ? function.name : family].push_back(&function);
+    }
+    for (auto& [name, functions] : groups) {
+      std::sort(functions.begin(), functions.end(),
+                [](const StepFunction* a, const StepFunction* b) {
+                  return a->name < b->name;
+                });
+      tir::CppSourceOptions options =
+          SharedOptions(isa, functions.front()->texts);
+      StableHash hash(texts_hash_);
+      for (const StepFunction* function : functions) {
+        hash.AddString(function->name);
+        absl::StrAppend(&options.tail, "\n", function->text);
+      }
+      const bool is_family = !FamilyOf(functions.front()->texts).empty();
+      BATON_RETURN_IF_ERROR(
+          add(is_family ? absl::StrCat(name, "_", Hex(hash.value())) : name,
+              std::move(options), {}));
+    }
+    return absl::OkStatus();
   }
 
   // Hashes all that header, sources and object must agree on: functions, the
   // sizes of weights, places, and the steps with their operands. Other weights
   // change the object alone, which is linked to the same code.
-  void MakeHash(absl::string_view functions) {
-    StableHash hash(1);
-    hash.AddString(functions);
+  void MakeHash() {
+    StableHash hash(texts_hash_);
+    for (const tir::CppFunction& function : model_.functions) {
+      hash.AddString(function.symbol);
+    }
+    for (const StepFunction& function : step_functions_) {
+      hash.AddString(function.name);
+    }
     for (const Tensor& tensor : model_.constants) {
       hash.Add(tensor.bytes().size());
     }
-    hash.AddString(definitions_);
     hash.Add(static_cast<uint64_t>(model_.arena_bytes));
-    for (const LibraryStep& step : model_.steps) {
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
       hash.Add(static_cast<uint64_t>(step.function));
-      if (step.source.has_value()) hash.AddString(step.source->statements);
+      hash.Add(step_function_of_[i]);
       hash.Add(static_cast<uint64_t>(step.workspace_offset));
       for (const LibrarySlot& slot : step.slots) {
         hash.Add(static_cast<uint64_t>(slot.space));
@@ -308,8 +545,11 @@ class ModelWriter {
   std::string WeightsSymbol() const {
     return absl::StrCat(CppIdentifier(options_.name), "_model_", Hex(hash_));
   }
-  // The namespace of the functions for these instructions; no other model has
-  // it.
+  // The namespace of the functions that models share.
+  std::string SharedNameSpace(CppIsa isa) const {
+    return absl::StrCat("baton_", Hex(texts_hash_), "_", tir::CppIsaName(isa));
+  }
+  // The namespace of the steps for these instructions; no other model has it.
   std::string NameSpace(CppIsa isa) const {
     return absl::StrCat(CppIdentifier(options_.name), "_", Hex(hash_), "_",
                         tir::CppIsaName(isa));
@@ -383,7 +623,8 @@ class ModelWriter {
         guard, "\n#define ", guard,
         "\n\n#include <cstddef>\n#include <cstdint>\n\n",
         "// The weights. An undefined symbol of this name says that header and "
-        "object\n// are not of one model.\nextern \"C\" const unsigned char ",
+        "object\n// are not of one model.\n"
+        "extern \"C\" const unsigned char* const ",
         WeightsSymbol(), "[];\n\n");
     for (const std::string& name : class_.namespaces) {
       absl::StrAppend(&text, "namespace ", name, " {\n");
@@ -428,8 +669,8 @@ class ModelWriter {
         can_fail_ ? "Error" : "void",
         " Run(const Inputs& inputs, const Outputs& outputs) noexcept;\n",
         FurtherRuns(),
-        "\n private:\n  unsigned char* arena_;\n  const unsigned char* "
-        "weights_;\n"
+        "\n private:\n  unsigned char* arena_;\n"
+        "  const unsigned char* const* weights_;\n"
         "};\n\n");
     for (auto name = class_.namespaces.rbegin();
          name != class_.namespaces.rend(); ++name) {
@@ -557,7 +798,7 @@ class ModelWriter {
   std::string RunParams() const {
     return absl::StrCat(
         "const void* const* inputs, void* const* outputs,\n"
-        "         unsigned char* arena, const unsigned char* weights",
+        "         unsigned char* arena, const unsigned char* const* weights",
         model_.variants.size() > 1 ? ",\n         int64_t variant" : "",
         options_.threads
             ? ",\n         void (*parallel)(void*, int, void (*)(void*, int), "
@@ -574,7 +815,6 @@ class ModelWriter {
   // A pointer to a slot; `type` is that of an element.
   std::string PointerTo(const LibrarySlot& slot, absl::string_view type) const {
     std::string base;
-    int64_t offset = slot.offset;
     switch (slot.space) {
       case LibrarySpace::kInput:
         base = absl::StrCat("m.inputs[", slot.index, "]");
@@ -583,14 +823,13 @@ class ModelWriter {
         base = absl::StrCat("m.outputs[", slot.index, "]");
         break;
       case LibrarySpace::kConstant:
-        base = "m.weights";
-        offset += weight_offsets_[static_cast<size_t>(slot.index)];
+        base = absl::StrCat("m.weights[", slot.index, "]");
         break;
       case LibrarySpace::kArena:
         base = "m.arena";
         break;
     }
-    return absl::StrCat("At<", type, ">(", base, ", ", offset, ")");
+    return absl::StrCat("At<", type, ">(", base, ", ", slot.offset, ")");
   }
 
   static std::string ElementOf(absl::string_view pointer) {
@@ -598,10 +837,10 @@ class ModelWriter {
   }
 
   // The text of the kernels that steps use.
-  std::string Kernels(CppIsa isa) const {
+  static std::string Kernels(CppIsa isa, unsigned texts) {
     using cpu::StepSource;
     namespace blocked = kernels::blocked;
-    const auto has = [this](unsigned text) { return (texts_ & text) == text; };
+    const auto has = [texts](unsigned text) { return (texts & text) == text; };
     std::string text;
     if (has(StepSource::kElements)) {
       absl::StrAppend(&text, cpu::kElementsText,
@@ -643,17 +882,21 @@ class ModelWriter {
     return step.source.has_value() ? step.source->items : 1;
   }
 
-  // The statements of a step.
-  std::string StatementsOf(const LibraryStep& step) const {
+  // The statements of step `i`.
+  std::string StatementsOf(size_t i) const {
+    const LibraryStep& step = model_.steps[i];
     if (step.source.has_value()) {
-      std::vector<std::pair<std::string, std::string>> operands;
+      std::string args;
       for (size_t k = 0; k < step.slots.size(); ++k) {
-        operands.emplace_back(
-            absl::StrCat("@", k, "@"),
+        absl::StrAppend(
+            &args,
             PointerTo(step.slots[k],
-                      k + 1 < step.slots.size() ? "const float" : "float"));
+                      k + 1 < step.slots.size() ? "const float" : "float"),
+            ",\n      ");
       }
-      return absl::StrReplaceAll(step.source->statements, operands);
+      return absl::StrCat(
+          "  shared::", step_functions_[step_function_of_[i]].name, "(\n      ",
+          args, "workspace, begin, end);\n");
     }
     const tir::CppEmitted& emitted =
         model_.emitted[static_cast<size_t>(step.function)];
@@ -682,8 +925,9 @@ class ModelWriter {
           break;
       }
     }
-    return absl::StrCat(emitted.can_fail ? "  return " : "  ", emitted.name,
-                        "(", absl::StrJoin(args, ",\n      "), ");\n");
+    return absl::StrCat(
+        emitted.can_fail ? "  return shared::" : "  shared::", emitted.name,
+        "(", absl::StrJoin(args, ",\n      "), ");\n");
   }
 
   // The parts into which threads divide a step.
@@ -743,31 +987,33 @@ class ModelWriter {
                         absl::SkipEmpty())) {
       absl::StrAppend(&text, "// ", CppCommentText(line), "\n");
     }
-    absl::StrAppend(&text, "static ", CanFail(step) ? "int" : "void", " Step",
-                    i,
-                    "([[maybe_unused]] const Memory& m,\n"
-                    "    [[maybe_unused]] unsigned char* workspace,\n"
-                    "    [[maybe_unused]] int64_t begin,\n"
-                    "    [[maybe_unused]] int64_t end) {\n",
-                    options_.line_table ? WithPlace(i, StatementsOf(step))
-                                        : StatementsOf(step),
-                    "}\n", options_.line_table ? tir::kCppOwnLines : "");
+    absl::StrAppend(
+        &text, "static ", CanFail(step) ? "int" : "void", " Step", i,
+        "([[maybe_unused]] const Memory& m,\n"
+        "    [[maybe_unused]] unsigned char* workspace,\n"
+        "    [[maybe_unused]] int64_t begin,\n"
+        "    [[maybe_unused]] int64_t end) {\n",
+        options_.line_table ? WithPlace(i, StatementsOf(i)) : StatementsOf(i),
+        "}\n", options_.line_table ? tir::kCppOwnLines : "");
     return text;
   }
 
   // The steps, and what runs them in order.
-  std::string RunFunction() const {
-    std::string text =
+  std::string RunFunction(CppIsa isa) const {
+    std::string text = absl::StrCat(
+        "\nnamespace ", NameSpace(isa),
+        " {\n\nnamespace shared = ::", SharedNameSpace(isa),
+        ";\n"
         "\n// The memory of a run.\n"
         "struct Memory {\n  const void* const* inputs;\n"
         "  void* const* outputs;\n  unsigned char* arena;\n"
-        "  const unsigned char* weights;\n};\n\n"
+        "  const unsigned char* const* weights;\n};\n\n"
         "// T is const where memory may not be written.\n"
         "template <class T>\n"
         "__attribute__((always_inline)) inline T* At(const void* base,\n"
         "                                            int64_t offset) {\n"
         "  return reinterpret_cast<T*>(const_cast<unsigned char*>(\n"
-        "      static_cast<const unsigned char*>(base) + offset));\n}\n";
+        "      static_cast<const unsigned char*>(base) + offset));\n}\n");
     if (options_.threads) {
       absl::StrAppend(
           &text,
@@ -827,7 +1073,8 @@ class ModelWriter {
               "      clock == nullptr ? 0 : clock();\n  (void)times;\n"
             : "",
         options_.check_values ? "  (void)check;\n  (void)check_ctx;\n" : "",
-        body, StateCopies(), can_fail_ ? "  return 0;\n" : "", "}\n");
+        body, StateCopies(), can_fail_ ? "  return 0;\n" : "",
+        "}\n\n}  // namespace ", NameSpace(isa), "\n");
     return text;
   }
 
@@ -1188,8 +1435,7 @@ class ModelWriter {
   }
 
   // The bytes of steps and the rest of a file are those of the file.
-  std::string Report(const std::vector<CompiledModel::File>& files,
-                     int64_t object_bytes) const {
+  std::string Report(const CompiledModel& result, int64_t object_bytes) const {
     const std::vector<int64_t> weights_of = WeightsOfSteps();
     int64_t step_weights = 0;
     for (const int64_t bytes : weights_of) step_weights += bytes;
@@ -1206,7 +1452,7 @@ class ModelWriter {
         ",\n\"arena_lower_bound\":", model_.arena_lower_bound,
         ",\n\"weight_bytes\":", weight_bytes_, ArenaReport(), ",\n\"files\":[");
     const char* comma = "";
-    for (const CompiledModel::File& file : files) {
+    for (const CompiledModel::File& file : result.files) {
       absl::StrAppend(&text, comma, "\n{\"name\":", JsonString(file.name),
                       ",\"bytes\":", file.text.size());
       if (absl::EndsWith(file.name, ".cc")) {
@@ -1215,6 +1461,10 @@ class ModelWriter {
       }
       absl::StrAppend(&text, "}");
       comma = ",";
+    }
+    for (const CompiledModel::File& file : result.shared_files) {
+      absl::StrAppend(&text, comma, "\n{\"name\":", JsonString(file.name),
+                      ",\"bytes\":", file.text.size(), ",\"is_shared\":true}");
     }
     absl::StrAppend(&text, comma,
                     "\n{\"name\":", JsonString(options_.name + "_weights.o"),
@@ -1234,10 +1484,13 @@ class ModelWriter {
     members("inputs", inputs_);
     members("outputs", outputs_);
     absl::StrAppend(&text, "],\n\"weights\":[");
+    const std::vector<tir::ElfTable::Target>& targets =
+        result.weights.tables[0].targets;
     comma = "";
     for (size_t i = 0; i < model_.constants.size(); ++i) {
       absl::StrAppend(
-          &text, comma, "\n{\"offset\":", weight_offsets_[i],
+          &text, comma, "\n{\"symbol\":", JsonString(targets[i].symbol),
+          ",\"offset\":", targets[i].offset,
           ",\"bytes\":", model_.constants[i].bytes().size(),
           ",\"type\":", JsonString(model_.constants[i].TypeToString()), "}");
       comma = ",";
@@ -1257,14 +1510,11 @@ class ModelWriter {
                             : slot.space == LibrarySpace::kOutput ? "output"
                             : is_weight                           ? "weights"
                                                                   : "arena";
-        const int64_t start =
-            is_weight ? weight_offsets_[static_cast<size_t>(slot.index)] : 0;
         absl::StrAppend(&text, between, "{\"space\":\"", space, "\"");
-        if (slot.space == LibrarySpace::kInput ||
-            slot.space == LibrarySpace::kOutput) {
+        if (slot.space != LibrarySpace::kArena) {
           absl::StrAppend(&text, ",\"index\":", slot.index);
         }
-        absl::StrAppend(&text, ",\"offset\":", start + slot.offset,
+        absl::StrAppend(&text, ",\"offset\":", slot.offset,
                         ",\"bytes\":", slot.bytes,
                         ",\"type\":", JsonString(DescribeSlot(slot)), "}");
         between = ",";
@@ -1322,13 +1572,15 @@ static int Level() {
   ClassName class_;
   std::string model_text_;
   std::vector<int> step_lines_;  // in it
+  uint64_t texts_hash_ = 0;
+  std::vector<StepFunction> step_functions_;
+  // The function of each step that has a source.
+  std::vector<size_t> step_function_of_;
   std::vector<std::vector<int>> function_constants_;
-  std::vector<int64_t> weight_offsets_;
   std::vector<Member> inputs_;
   std::vector<std::string> dims_;  // the members of options_.bounds
   std::vector<Member> outputs_;
   unsigned texts_ = 0;
-  std::string definitions_;
   int64_t weight_bytes_ = 0;
   uint64_t hash_ = 0;
   bool can_fail_ = false;

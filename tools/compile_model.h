@@ -11,7 +11,8 @@
 // main function calls functions of loops, made by the pass LowerToTir and the
 // passes of lowering after it, the library computes these calls instead. The
 // result is the header with the class, a source for each set of instructions,
-// the weights as an object, and a report. Equal modules give equal files.
+// the weights as an object, and a report. Equal modules give equal files. Equal
+// functions and weights of several models are in a program once.
 
 #ifndef BATON_TOOLS_COMPILE_MODEL_H_
 #define BATON_TOOLS_COMPILE_MODEL_H_
@@ -56,6 +57,9 @@ struct CompileModelOptions {
   // Adds NAME.model.txt, a text of the steps and their functions of loops; in
   // the line tables of objects, the code of steps has the lines of that text.
   bool line_table = false;
+  // Functions are in sources of their own, those that call kernels of one kind
+  // in one: shared_files. NAME_ISA.cc has the steps alone.
+  bool split = false;
   // Adds RunChecked, which shows the operands of steps.
   bool check_values = false;
   // The context of the passes that lower functions of loops to flat loops.
@@ -72,8 +76,11 @@ struct CompiledModel {
     std::string text;
   };
   std::vector<File> files;  // the header, the sources, the report
-  std::string benchmark;    // the source of a program that measures runs
-  tir::ElfObject weights;   // refers to `tensors`
+  // With options.split. A name is a hash of the functions in a file: files of
+  // equal names are equal, also those of other models.
+  std::vector<File> shared_files;
+  std::string benchmark;   // the source of a program that measures runs
+  tir::ElfObject weights;  // refers to `tensors`
   std::vector<Tensor> tensors;
   int64_t arena_bytes = 0;
   int64_t arena_lower_bound = 0;

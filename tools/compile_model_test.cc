@@ -214,8 +214,7 @@ TEST(CompileModelTest, OperandsOfStepsAreHashed) {
   const absl::StatusOr<CompiledModel> second =
       CompileModel(Accumulator(/*swapped=*/true), Options());
   ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_NE(first->weights.constants[0].symbol,
-            second->weights.constants[0].symbol);
+  EXPECT_NE(first->weights.tables[0].symbol, second->weights.tables[0].symbol);
 }
 
 TEST(CompileModelTest, NamesAllOperatorsWithoutLoops) {

@@ -1,17 +1,23 @@
 #include "baton/tools/compile.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -113,6 +119,15 @@ std::string OutputOf(const std::string& folder, const std::string& command) {
   text.clear();  // nothing was printed
   if (code != 0) text << "exit " << code;
   return text.str();
+}
+
+std::vector<std::string> FilesOf(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 constexpr char kFlags[] =
@@ -323,7 +338,18 @@ TEST(CompileTest, OtherWeightsAreLinkedToTheSameCode) {
     options.output_dir = folders[again];
     std::ostringstream out;
     ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+    options.shared_dir = folders[again] + "/functions";
+    options.name = "retrained_split";
+    options.test = false;
+    ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+    std::filesystem::remove(folders[again] + "/retrained_split_weights.o");
+    options.shared_dir.clear();
+    options.name.clear();
+    options.test = true;
   }
+  // So are the files of functions.
+  EXPECT_EQ(FilesOf(folders[0] + "/functions"),
+            FilesOf(folders[1] + "/functions"));
   for (const char* file : {"retrained.h", "retrained_avx2.cc",
                            "retrained_sse2.cc", "retrained_weights.o"}) {
     EXPECT_EQ(TextOf(absl::StrCat(folders[0], "/", file)) ==
@@ -339,6 +365,79 @@ TEST(CompileTest, OtherWeightsAreLinkedToTheSameCode) {
                             "../retrained0/*_sse2.cc . && g++",
                             kFlags, "*.cc *.o -lm -o test && ./test")),
       "avx2\n");
+}
+
+int SizeOf(const std::string& folder, absl::string_view file) {
+  return std::atoi(
+      OutputOf(folder, absl::StrCat("size ", file, " | tail -1 | cut -f1"))
+          .c_str());
+}
+
+// A network, and one that differs in its last function: a program with both has
+// one copy of equal functions and weights.
+TEST(CompileTest, ModelsOfAProgramShareFunctionsAndWeights) {
+  const std::string network = kNetwork;
+  const std::string root = absl::StrCat(::testing::TempDir(), "/sharing");
+  std::filesystem::create_directory(root);
+  std::vector<std::string> files[2];
+  for (const bool second : {false, true}) {
+    LibraryOptions options;
+    options.model = ModelFile(
+        second ? "second.relay" : "first.relay",
+        second ? absl::StrReplaceAll(network, {{"erf(", "atan("}}) : network);
+    options.isas = "avx2";
+    options.test = true;
+    options.output_dir = root;
+    options.shared_dir = absl::StrCat(root, "/functions", second);
+    std::ostringstream out;
+    ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+    files[second] = FilesOf(options.shared_dir);
+  }
+  // Another function, and the group of the copies.
+  std::vector<std::string> others;
+  std::set_difference(files[1].begin(), files[1].end(), files[0].begin(),
+                      files[0].end(), std::back_inserter(others));
+  EXPECT_GE(files[0].size(), 8u);
+  EXPECT_EQ(others.size(), 1u) << absl::StrJoin(others, ", ");
+  for (const std::string& file : files[0]) {
+    const std::string other = TextOf(absl::StrCat(root, "/functions1/", file));
+    if (other.empty()) continue;
+    EXPECT_EQ(TextOf(absl::StrCat(root, "/functions0/", file)), other) << file;
+  }
+  if (!Has("g++") || !Has("size")) GTEST_SKIP() << "there is no g++ or no size";
+  std::ofstream(root + "/use.cc")
+      << "int First();\nint Second();\nint main() { return RUN; }\n";
+  const std::string compile = absl::StrCat("g++", kFlags, "-c ");
+  std::ofstream(root + "/build.sh") << absl::StrCat(
+      "set -e\nmkdir -p objects0 objects1\n(cd objects0 && ", compile,
+      "../functions0/*.cc)\nfor f in functions1/*.cc; do\n"
+      "  o=${f##*/}; o=${o%.cc}.o\n"
+      "  cp objects0/$o objects1 2>/dev/null || ",
+      compile, "$f -o objects1/$o\ndone\n", compile,
+      "first_avx2.cc second_avx2.cc\n", compile, "-Dmain=First first_test.cc\n",
+      compile,
+      "-Dmain=Second second_test.cc\n"
+      "g++ use.cc '-DRUN=First()' first_*.o objects0/*.o -lm -o first\n"
+      "g++ use.cc '-DRUN=Second()' second_*.o objects1/*.o -lm -o second\n"
+      // Equal objects may be linked twice.
+      "g++ use.cc '-DRUN=First() + Second()' first_*.o second_*.o objects?/*.o "
+      "-lm -o both\n./both\n");
+  EXPECT_EQ(OutputOf(root, "bash build.sh"), "avx2\navx2\n");
+  for (const auto& [name, count] :
+       std::vector<std::pair<std::string, int>>{{"Tile<6, 1, false>", 1},
+                                                {"nn_softmax_[0-9a-f]*", 1},
+                                                {"elementwise_[0-9a-f]*", 2},
+                                                {"atan_[0-9a-f]*", 1}}) {
+    EXPECT_EQ(OutputOf(root, absl::StrCat("nm -C both | grep -c ' W .*::", name,
+                                          "('")),
+              absl::StrCat(count, "\n"))
+        << name;
+  }
+  // The test has inputs and outputs of both models, which are equal in part.
+  const int first = SizeOf(root, "first");
+  const int second = SizeOf(root, "second");
+  EXPECT_GT(first, 30000);
+  EXPECT_LT(SizeOf(root, "both"), (first + second) * 2 / 3);
 }
 
 // The library gives the evaluator's bytes. Then faults in what runs the steps:

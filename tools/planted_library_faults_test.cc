@@ -1,7 +1,10 @@
 // Faults that are planted in the lowering to loops, in passes, and in what
 // `baton-compile` writes: --check_values names the first wrong step.
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -252,7 +255,7 @@ TEST(PlantedFaultsTest, InWhatIsWritten) {
     } else if (const int is = StepOf(line, "static void Step"); is >= 0) {
       step = is;
     } else if (step >= 0) {
-      for (const char* place : {"(m.arena, ", "(m.weights, "}) {
+      for (const char* place : {"(m.arena, ", "(m.weights["}) {
         const size_t at = text.find(place);
         if (at == std::string::npos) continue;
         const size_t end = text.find(')', at);
@@ -286,7 +289,12 @@ TEST(PlantedFaultsTest, InWhatIsWritten) {
   // Another weight.
   const std::string object = TextOf(folder + "/written_weights.o");
   std::string other = object;
-  other[64 + 100] ^= 1;
+  // The third section has the first of those that models share.
+  uint64_t sections = 0;
+  uint64_t offset = 0;
+  std::memcpy(&sections, &other[40], 8);
+  std::memcpy(&offset, &other[sections + 3 * 64 + 24], 8);
+  other[offset + 100] ^= 1;
   std::ofstream(folder + "/written_weights.o") << other;
   EXPECT_THAT(
       OutputOf(folder, absl::StrCat(kCompile, " && ./run 0")),

@@ -26,6 +26,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/source.h"
+#include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -265,8 +266,9 @@ class FunctionWriter {
         absl::StrAppend(&text, "// ", CppCommentText(line), "\n");
       }
     }
-    absl::StrAppend(&text, "static ", emitted_.declaration, " {\n", body_,
-                    "}\n", options_.line_table ? kCppOwnLines : "");
+    absl::StrAppend(&text, options_.is_shared ? kCppShared : "static ",
+                    emitted_.declaration, " {\n", body_, "}\n",
+                    options_.line_table ? kCppOwnLines : "");
     return text;
   }
 
@@ -1631,6 +1633,19 @@ std::string CppLineDirective(int line, absl::string_view file) {
   return absl::StrCat("#line ", line, " \"", CppQuotedText(file), "\"\n");
 }
 
+uint64_t CppPreludeHash() {
+  StableHash hash(1);
+  for (absl::string_view text :
+       {kPreludeText, kMathBaseText, kMathText, kMathAnyText}) {
+    hash.AddString(text);
+  }
+  for (const CppIsa isa :
+       {CppIsa::kNone, CppIsa::kSse2, CppIsa::kAvx2, CppIsa::kAvx512}) {
+    hash.AddString(Instructions(isa));
+  }
+  return hash.value();
+}
+
 absl::StatusOr<CppSource> WriteCppSource(
     absl::Span<const CppFunction> functions, const CppSourceOptions& options) {
   Diagnostics problems;
@@ -1660,15 +1675,19 @@ absl::StatusOr<CppSource> WriteCppSource(
   absl::StrAppend(&source.text, "#include <cstddef>\n#include <cstdint>\n\n",
                   options.before, options.before.empty() ? "" : "\n",
                   Instructions(options.isa), "\nnamespace ", options.name_space,
-                  " {\n\nnamespace rt {\n", kPreludeText, "\n",
-                  VectorTypes(vectors), "}  // namespace rt\n");
+                  " {\n");
+  if (options.has_prelude) {
+    absl::StrAppend(&source.text, "\nnamespace rt {\n", kPreludeText, "\n",
+                    VectorTypes(vectors), "}  // namespace rt\n");
+  }
   if (uses_math) {
     absl::StrAppend(&source.text, "\nnamespace math {\nnamespace base {\n",
                     kMathBaseText, "}  // namespace base\n", kMathText,
                     kMathAnyText, "}  // namespace math\n");
   }
   absl::StrAppend(&source.text, options.prelude, definitions, options.tail,
-                  "\n}  // namespace ", options.name_space, "\n");
+                  "\n}  // namespace ", options.name_space, "\n",
+                  options.after);
   if (options.isa == CppIsa::kAvx2 || options.isa == CppIsa::kAvx512) {
     absl::StrAppend(&source.text,
                     "#if defined(__clang__)\n"

@@ -55,6 +55,15 @@ struct CppSourceOptions {
   bool prelude_uses_math = false;
   // Text that follows the functions, in their namespace.
   std::string tail;
+  // Text that follows the namespace, compiled with `isa`.
+  std::string after;
+  // Functions are inline ones (kCppShared): a program that several sources with
+  // this namespace are linked to has one copy of equal functions. They are
+  // static otherwise.
+  bool is_shared = false;
+  // Without it there is none of the text that functions need: `functions` must
+  // be empty.
+  bool has_prelude = true;
   // Adds `#line` to each statement that has a place: debuggers, profilers and
   // sanitizers name that place, such as a line of the model's text.
   // `source_name` is the name of the file that the source is written to.
@@ -74,6 +83,13 @@ std::string CppLineDirective(int line, absl::string_view file);
 // A line of text behind which a source has its own lines again, if it has a
 // line table.
 inline constexpr char kCppOwnLines[] = "#line 0\n";
+
+// The specifiers of a function that sources share.
+inline constexpr char kCppShared[] = "inline __attribute__((noinline, used)) ";
+
+// A hash of the text that functions need: equal functions of sources with equal
+// hashes do the same.
+uint64_t CppPreludeHash();
 
 absl::StatusOr<CppSource> WriteCppSource(
     absl::Span<const CppFunction> functions, const CppSourceOptions& options);

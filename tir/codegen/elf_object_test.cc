@@ -1,5 +1,7 @@
 #include "baton/tir/codegen/elf_object.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
@@ -132,6 +135,72 @@ int main() {
   }
 }
 
+// Objects with a table, two of whose constants are mergeable.
+ElfObject WithTable(const std::string& name, absl::string_view own) {
+  ElfObject object;
+  object.constants = {{"same", {"equal"}, /*is_mergeable=*/true},
+                      {name + "_own", {"12345", own}},
+                      {name + "_other", {own}, /*is_mergeable=*/true}};
+  object.tables = {
+      {name, {{"same"}, {name + "_own", 64}, {}, {name + "_other", 1}}}};
+  return object;
+}
+
+TEST(ElfObjectTest, ProgramsHaveOneCopyOfMergeableConstants) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  std::ofstream(Path("c_main.cc")) << R"(
+#include <cstdint>
+#include <cstring>
+extern "C" const char* const one[4];
+extern "C" const char* const two[4];
+int main() {
+  if (one[0] != two[0] || std::memcmp(one[0], "equal", 5) != 0) return 1;
+  if (reinterpret_cast<uintptr_t>(one[0]) % 64 != 0) return 2;
+  if (std::memcmp(one[1], "first", 5) != 0) return 3;
+  if (std::memcmp(two[1], "second", 6) != 0) return 4;
+  if (one[2] != nullptr || two[2] != nullptr) return 5;
+  return std::memcmp(one[3], "irst", 4) == 0 ? 0 : 6;
+}
+)";
+  for (const int64_t large : {int64_t{1} << 30, int64_t{1}}) {
+    ElfObject one = WithTable("one", "first");
+    ElfObject two = WithTable("two", "second");
+    one.large_bytes = two.large_bytes = large;
+    std::ofstream(Path("one.o"), std::ios::binary) << Written(one);
+    std::ofstream(Path("two.o"), std::ios::binary) << Written(two);
+    for (const char* flags : {"", "-no-pie", "-fuse-ld=lld", "-fuse-ld=gold"}) {
+      if (absl::StrContains(flags, "ld=") &&
+          !Has(absl::StrCat("g++ ", flags, " -Wl,--version"))) {
+        continue;
+      }
+      EXPECT_EQ(OutputOf(absl::StrCat("g++ -Wl,--fatal-warnings ", flags,
+                                      " -o ", Path("c"), " ", Path("c_main.cc"),
+                                      " ", Path("one.o"), " ", Path("two.o"),
+                                      " && ", Path("c"))),
+                "")
+          << flags;
+    }
+  }
+}
+
+TEST(ElfObjectTest, TablesAndGroupsAreReadByReadelf) {
+  if (!Has("readelf")) GTEST_SKIP() << "there is no readelf";
+  for (const ElfMachine machine : {ElfMachine::kX86_64, ElfMachine::kAArch64}) {
+    ElfObject object = WithTable("one", "first");
+    object.machine = machine;
+    std::ofstream(Path("d.o"), std::ios::binary) << Written(object);
+    const std::string text = OutputOf("readelf -W -S -s -g -r " + Path("d.o"));
+    EXPECT_THAT(text, HasSubstr("COMDAT group section [    2] `.group' [same] "
+                                "contains 1 sections"));
+    EXPECT_THAT(text, HasSubstr("WEAK   HIDDEN     3 same"));
+    EXPECT_THAT(text,
+                HasSubstr(machine == ElfMachine::kX86_64 ? "R_X86_64_64"
+                                                         : "R_AARCH64_ABS64"));
+    EXPECT_THAT(text, HasSubstr("one_own + 40"));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("arning")));
+  }
+}
+
 TEST(ElfObjectTest, EqualConstantsGiveEqualBytes) {
   EXPECT_EQ(Written(Small()), Written(Small()));
 }
@@ -142,6 +211,15 @@ TEST(ElfObjectTest, RefusesSymbols) {
   EXPECT_THAT(Mistake(object), HasSubstr("empty or has a NUL"));
   object.constants = {{"a", {}}, {"a", {}}};
   EXPECT_EQ(Mistake(object), "symbol a of an object file is given twice");
+  object.constants = {{"a", {}}};
+  object.tables = {{"b", {{"c"}}}};
+  EXPECT_EQ(Mistake(object),
+            "a table of an object file points to c, which it does not have");
+  object = ElfObject();
+  for (size_t i = 0; i < ElfObject::kMaxMergeable + 3000; ++i) {
+    object.constants.push_back({absl::StrCat("a", i), {}, true});
+  }
+  EXPECT_EQ(Mistake(object), "an object file with 33000 mergeable constants");
 }
 
 TEST(ElfObjectTest, ReportsErrorsOfTheWriter) {

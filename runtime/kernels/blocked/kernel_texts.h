@@ -1,6 +1,7 @@
 // The source texts of the blocked kernels, which compiled libraries include as
 // needed. The build makes the texts from the files of the kernels, without
-// their includes and their outer namespaces.
+// their includes and their outer namespaces. Functions are inline ones, of
+// which a program has one copy.
 //
 // A source must define BATON_VECTOR_BYTES and the other macros of vector.inc
 // before the texts.
