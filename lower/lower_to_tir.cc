@@ -448,7 +448,9 @@ Pass LowerToTir() {
       },
       {.name = "LowerToTir",
        .required = {"InferType"},
-       .doc = "Makes functions of loops of primitive functions."});
+       .doc = "Makes functions of loops of primitive functions.",
+       .destroys = {"tir.no_initializations", "tir.opaque_blocks",
+                    "tir.flat_allocations", "tir.has_targets"}});
 }
 BATON_REGISTER_PASS(LowerToTir);
 

@@ -186,6 +186,11 @@ class Importer final : public GraphConverter {
   // An input that is a constant.
   absl::StatusOr<Expr> Known(const ValueInfo& info, const Tensor& value);
   absl::StatusOr<Expr> Parameter(const ValueInfo& info);
+  // The value of an input that is a sequence or an optional; null for an
+  // optional without a value. Adds its parameters.
+  absl::StatusOr<Expr> PartsOf(const ValueInfo& info,
+                               const OnnxImportOptions::Parts& parts,
+                               std::vector<Var>& params, AttrList& names);
   absl::StatusOr<Type> InputType(const ValueInfo& info);
 
   absl::Status AddInitializers(const GraphProto& graph, Scope& scope);
@@ -442,10 +447,13 @@ absl::Status Importer::CheckOperators(absl::string_view graph) {
 
 absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
   if (info.kind != ValueInfo::Kind::kTensor) {
-    return absl::UnimplementedError(
-        absl::StrCat("input '", Printable(info.name),
-                     "' is no tensor; sequences and optionals as inputs are not"
-                     " supported"));
+    return absl::UnimplementedError(absl::StrCat(
+        "input '", Printable(info.name),
+        info.kind == ValueInfo::Kind::kSequence ||
+                info.kind == ValueInfo::Kind::kOptional
+            ? "' is a sequence or an optional, whose tensors must be at hand: "
+              "run the model with its inputs"
+            : "' is no tensor"));
   }
   const absl::StatusOr<DType> dtype = DTypeOf(info.element_type);
   if (!dtype.ok()) {
@@ -517,6 +525,34 @@ absl::StatusOr<Expr> Importer::Known(const ValueInfo& info,
 absl::StatusOr<Expr> Importer::Parameter(const ValueInfo& info) {
   BATON_ASSIGN_OR_RETURN(Type type, InputType(info));
   return Expr(new VarNode(ParameterName(info.name), type, type, {}));
+}
+
+absl::StatusOr<Expr> Importer::PartsOf(const ValueInfo& info,
+                                       const OnnxImportOptions::Parts& parts,
+                                       std::vector<Var>& params,
+                                       AttrList& names) {
+  const auto parameter = [&](const std::string& name, const Tensor& tensor) {
+    const Type type = TensorType::Of(tensor.shape(), tensor.dtype());
+    const Var var(new VarNode(ParameterName(name), type, type, {}));
+    params.push_back(var);
+    names.emplace_back(name);
+    return Expr(var);
+  };
+  const std::string name(info.name);
+  if (info.kind == ValueInfo::Kind::kOptional && !parts.is_sequence) {
+    if (parts.tensors.size() > 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", Printable(name), "' is an optional of ",
+                       "a tensor, but there are ", parts.tensors.size()));
+    }
+    return parts.tensors.empty() ? Expr() : parameter(name, parts.tensors[0]);
+  }
+  std::vector<Expr> fields;
+  for (size_t i = 0; i < parts.tensors.size(); ++i) {
+    fields.push_back(parameter(absl::StrCat(name, "_", i), parts.tensors[i]));
+  }
+  Span span;
+  return InferTypeAt(Tuple(std::move(fields)), span);
 }
 
 absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
@@ -926,6 +962,33 @@ absl::StatusOr<Outputs> Importer::ConvertCall(const FunctionProto& function,
   return result;
 }
 
+// Several outputs of which some are sequences: puts the tensors of these in
+// their places, NAME_0, NAME_1, ...
+void SpreadSequences(Outputs& outputs, AttrList& names) {
+  if (outputs.size() == 1) return;
+  Outputs spread;
+  AttrList spread_names;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TupleTypeNode* type = outputs[i]->tuple_type();
+    if (type == nullptr) {
+      spread.push_back(outputs[i]);
+      spread_names.push_back(names[i]);
+      continue;
+    }
+    const auto* tuple = outputs[i].As<TupleNode>();
+    for (size_t k = 0; k < type->fields().size(); ++k) {
+      spread.push_back(tuple != nullptr
+                           ? tuple->fields()[k]
+                           : Expr(TupleGetItem(outputs[i], static_cast<int>(k),
+                                               type->fields()[k])));
+      spread_names.emplace_back(
+          absl::StrCat(*names[i].As<std::string>(), "_", k));
+    }
+  }
+  outputs = std::move(spread);
+  names = std::move(spread_names);
+}
+
 absl::StatusOr<IRModule> Importer::Import() {
   BATON_RETURN_IF_ERROR(CheckFunctions());
   BATON_RETURN_IF_ERROR(CheckOperators(model_.graph));
@@ -943,6 +1006,14 @@ absl::StatusOr<IRModule> Importer::Import() {
     }
     if (scope.values.contains(info.name)) {  // an initializer
       BATON_RETURN_IF_ERROR(CheckDeclaredType(info, "initializer", scope));
+      continue;
+    }
+    const auto parts = options_.parts_at_hand.find(std::string(info.name));
+    if (parts != options_.parts_at_hand.end() &&
+        (info.kind == ValueInfo::Kind::kSequence ||
+         info.kind == ValueInfo::Kind::kOptional)) {
+      BATON_ASSIGN_OR_RETURN(scope.values[info.name],
+                             PartsOf(info, parts->second, params, input_names));
       continue;
     }
     const auto value = options_.input_values.find(std::string(info.name));
@@ -991,6 +1062,7 @@ absl::StatusOr<IRModule> Importer::Import() {
           "the output '", Printable(names[i]), "' is an empty optional"));
     }
   }
+  SpreadSequences(outputs, output_names);
   Expr body = outputs.size() == 1 ? outputs[0] : Tuple(std::move(outputs));
   DictAttrs attrs =
       DictAttrs()
@@ -1060,7 +1132,8 @@ class ValueBinder {
       const std::string name(info.name);
       if (values_.contains(name)) {
         result.values.push_back(name);
-      } else if (shapes_.contains(name)) {
+      } else if (shapes_.contains(name) ||
+                 options_.parts_at_hand.contains(name)) {
         result.shapes.push_back(name);
       }
     }

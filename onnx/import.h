@@ -46,6 +46,15 @@ struct OnnxImportOptions {
   // otherwise; of other inputs at most the shape is taken. A value that differs
   // from that of `input_values` is an error.
   FlatHashMap<std::string, Tensor> values_at_hand;
+  // The values that inputs which are sequences or optionals are going to have,
+  // by name. Of their tensors, types are taken: a sequence becomes a parameter
+  // for each tensor, NAME_0, NAME_1, ...; an optional that has a value one, or
+  // those of its sequence, and others none.
+  struct Parts {
+    std::vector<Tensor> tensors;
+    bool is_sequence = false;  // an optional of a sequence that has a value
+  };
+  FlatHashMap<std::string, Parts> parts_at_hand;
   // Is set to what was taken, unless null.
   OnnxValuesUsed* used = nullptr;
 };

@@ -69,6 +69,8 @@ struct InputValue {
 struct TensorsAtHand {
   // By the names of the inputs, or in their order.
   NamedTensors tensors;
+  // The files they are from, if these say which tensors are one input.
+  std::vector<TensorPart> parts = {};
 
   // The reader sets these: the inputs whose values it took, and those whose
   // shapes it took.

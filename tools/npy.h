@@ -4,6 +4,7 @@
 #ifndef BATON_TOOLS_NPY_H_
 #define BATON_TOOLS_NPY_H_
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,13 @@
 namespace baton {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// One of the files with which a model is run: a tensor, or a sequence or an
+// optional of several or none.
+struct TensorPart {
+  size_t num_tensors = 1;
+  bool is_sequence = false;  // of several tensors, or that of an optional
+};
 
 // Reads an array of little-endian numbers or bools in C order. Other arrays are
 // Unimplemented; malformed files are InvalidArgument.

@@ -1,5 +1,6 @@
 // Registers ONNX as input and output format of the tools.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -85,6 +86,53 @@ absl::Status AddInputValues(const ModuleReader::Input& input,
   return absl::OkStatus();
 }
 
+using Parts = OnnxImportOptions::Parts;
+
+// The names of the parameters for the tensors of a sequence or an optional.
+std::vector<std::string> PartNames(const onnx::ValueInfo& info,
+                                   const Parts& parts) {
+  const std::string name(info.name);
+  std::vector<std::string> result;
+  for (size_t i = 0; i < parts.tensors.size(); ++i) {
+    result.push_back(parts.is_sequence ||
+                             info.kind == onnx::ValueInfo::Kind::kSequence
+                         ? absl::StrCat(name, "_", i)
+                         : name);
+  }
+  return result;
+}
+
+// The tensors with the names of its parameters.
+Parts PartsByName(const onnx::ValueInfo& info, const NamedTensors& tensors) {
+  Parts result;
+  const auto add = [&](const std::string& name) {
+    for (const auto& [given, tensor] : tensors) {
+      if (given != name) continue;
+      result.tensors.push_back(tensor);
+      return true;
+    }
+    return false;
+  };
+  const std::string name(info.name);
+  if (info.kind == onnx::ValueInfo::Kind::kOptional && add(name)) return result;
+  while (add(absl::StrCat(name, "_", result.tensors.size()))) {
+    result.is_sequence = true;
+  }
+  return result;
+}
+
+// The tensors of a file, from number `first` on.
+Parts PartsFrom(const NamedTensors& tensors, size_t first,
+                const TensorPart& part) {
+  Parts result;
+  result.is_sequence = part.is_sequence;
+  for (size_t i = first; i < first + part.num_tensors && i < tensors.size();
+       ++i) {
+    result.tensors.push_back(tensors[i].second);
+  }
+  return result;
+}
+
 // Names the tensors at hand as the model names its inputs, and gives them to
 // the importer.
 absl::Status AddTensorsAtHand(const ModuleReader::Input& input,
@@ -99,14 +147,31 @@ absl::Status AddTensorsAtHand(const ModuleReader::Input& input,
   }
   std::vector<std::string> names;
   std::vector<std::string> unbound;  // those without --input_values
+  NamedTensors& tensors = input.at_hand->tensors;
+  const std::vector<TensorPart>& parts = input.at_hand->parts;
+  size_t next_part = 0;
+  size_t next_tensor = 0;
   for (const onnx::ValueInfo& info : graph.inputs) {
     if (initialized.contains(info.name)) continue;
-    names.emplace_back(info.name);
-    if (!options.input_values.contains(names.back())) {
-      unbound.push_back(names.back());
+    const TensorPart* const part =
+        next_part < parts.size() ? &parts[next_part++] : nullptr;
+    if (info.kind == onnx::ValueInfo::Kind::kSequence ||
+        info.kind == onnx::ValueInfo::Kind::kOptional) {
+      Parts value = part == nullptr ? PartsByName(info, tensors)
+                                    : PartsFrom(tensors, next_tensor, *part);
+      for (std::string& name : PartNames(info, value)) {
+        unbound.push_back(name);
+        names.push_back(std::move(name));
+      }
+      options.parts_at_hand.emplace(info.name, std::move(value));
+    } else {
+      names.emplace_back(info.name);
+      if (!options.input_values.contains(names.back())) {
+        unbound.push_back(names.back());
+      }
     }
+    if (part != nullptr) next_tensor += part->num_tensors;
   }
-  NamedTensors& tensors = input.at_hand->tensors;
   if (tensors.size() == unbound.size()) names = unbound;
   // Whoever runs the module says what is wrong if they do not fit.
   const absl::StatusOr<std::vector<Tensor>> in_order =

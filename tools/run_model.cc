@@ -994,7 +994,8 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   const auto run = [&](const RunModelOptions& one) -> absl::StatusOr<bool> {
     TensorsAtHand at_hand;
     if (!one.random_inputs && !one.inputs.empty()) {
-      BATON_ASSIGN_OR_RETURN(at_hand.tensors, ReadTensors(one.inputs, "input"));
+      BATON_ASSIGN_OR_RETURN(at_hand.tensors,
+                             ReadTensors(one.inputs, "input", &at_hand.parts));
     }
     TensorsAtHand* const inputs = one.inputs.empty() ? nullptr : &at_hand;
     if (!model.has_value() || model->depends_on_inputs) {

@@ -70,7 +70,8 @@ bool IsNamed(const NamedTensors& tensors, absl::string_view name) {
 }  // namespace
 
 absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
-                                         absl::string_view stem) {
+                                         absl::string_view stem,
+                                         std::vector<TensorPart>* parts) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     NamedTensors result;
@@ -79,7 +80,8 @@ absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
       if (!fs::exists(file, error)) {
         return i > 0 ? result : ReadArrays(path);
       }
-      BATON_ASSIGN_OR_RETURN(NamedTensors one, ReadTensors(file.string(), ""));
+      BATON_ASSIGN_OR_RETURN(NamedTensors one,
+                             ReadTensors(file.string(), "", parts));
       // A sequence has several tensors, or none.
       std::move(one.begin(), one.end(), std::back_inserter(result));
     }
@@ -102,11 +104,16 @@ absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
   onnx::TensorSource source;
   source.owner = content.owner;
   source.is_mapped = content.is_mapped;
-  absl::StatusOr<std::vector<Tensor>> tensors =
-      onnx::ReadTensorsOf(content.bytes, source);
-  if (!tensors.ok()) return located(tensors.status());
+  absl::StatusOr<onnx::TensorFile> value =
+      onnx::ReadTensorFile(content.bytes, source);
+  if (!value.ok()) return located(value.status());
+  if (parts != nullptr) {
+    parts->push_back({value->tensors.size(), value->is_sequence});
+  }
   NamedTensors result;
-  for (Tensor& tensor : *tensors) result.emplace_back("", std::move(tensor));
+  for (Tensor& tensor : value->tensors) {
+    result.emplace_back("", std::move(tensor));
+  }
   return result;
 }
 

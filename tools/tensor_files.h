@@ -17,9 +17,11 @@ namespace baton {
 // The tensors of a file (.npz, .npy, ONNX's .pb), or of a folder: STEM_0.pb,
 // STEM_1.pb, ... as in ONNX's backend tests, otherwise all its .npy files,
 // sorted by name. Tensors of .npz files and of .npy files in a folder have
-// names; the others have the empty name.
-absl::StatusOr<NamedTensors> ReadTensors(const std::string& path,
-                                         absl::string_view stem);
+// names; the others have the empty name. `parts`, unless null, receives the
+// .pb files, whose tensors follow each other in the result.
+absl::StatusOr<NamedTensors> ReadTensors(
+    const std::string& path, absl::string_view stem,
+    std::vector<TensorPart>* parts = nullptr);
 
 // The tensors in the order of `names`: by name if all names exist, by position
 // if none does. The error contains the number of tensors and the number of

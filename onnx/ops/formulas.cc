@@ -32,6 +32,28 @@ Expr GeluByTanh(const Expr& x) {
   return Multiply(Multiply(half, x), Add(ScalarLike(1, x), relay::Tanh(inner)));
 }
 
+// The error of the sum is that of t / ((1 + t) - 1), too.
+Expr LogOnePlus(const Expr& t, const Expr& like) {
+  const Expr one = ScalarLike(1, like);
+  const Expr sum = Add(one, t);
+  return relay::Where(
+      relay::Equal(sum, one), t,
+      Multiply(relay::Log(sum), relay::Divide(t, Subtract(sum, one))));
+}
+
+// exp(x) - 1 = tanh(x / 2) (exp(x) + 1), which has no difference of near
+// numbers.
+Expr ExponentialUnit(const Expr& x, double alpha, double scale,
+                     const Expr& like) {
+  const auto scalar = [&like](double value) { return ScalarLike(value, like); };
+  const Expr scaled = scale == 1 ? x : relay::Divide(x, scalar(scale));
+  const Expr minus_one = Multiply(relay::Tanh(Multiply(scalar(0.5), scaled)),
+                                  Add(relay::Exp(scaled), scalar(1)));
+  return relay::Where(
+      relay::Less(x, scalar(0)),
+      alpha == 1 ? minus_one : Multiply(scalar(alpha), minus_one), x);
+}
+
 namespace {
 
 relay::ReduceAttrs FromAxis(const Expr& x, int axis) {

@@ -11,6 +11,14 @@ namespace baton::onnx {
 Expr GeluOf(const Expr& x);
 Expr GeluByTanh(const Expr& x);
 
+// log(1 + t) of t in [0, 1], accurate also where 1 + t is rounded. `like` has
+// the element type of `t`, which need not be typed.
+Expr LogOnePlus(const Expr& t, const Expr& like);
+// x where x is not negative, alpha (exp(x / scale) - 1) elsewhere, accurate also
+// near 0. `like` as above.
+Expr ExponentialUnit(const Expr& x, double alpha, double scale,
+                     const Expr& like);
+
 // `x` normalized over its axes from `axis` on, with the mean and the inverse
 // deviation; these have extents of 1.
 struct Normalized {

@@ -180,36 +180,6 @@ absl::StatusOr<Outputs> ClipByInputs(NodeContext& node) {
   return One(std::move(result));
 }
 
-// alpha (exp(x) - 1) where x is negative, x elsewhere; times gamma.
-Expr ExponentialUnit(const Expr& x, double alpha, double gamma) {
-  const Expr one = ScalarLike(1, x);
-  Expr result = Add(
-      Multiply(ScalarLike(-alpha, x), Relu(Subtract(one, Exp(x)))), Relu(x));
-  return gamma == 1 ? result : Multiply(ScalarLike(gamma, x), result);
-}
-
-absl::StatusOr<Outputs> Elu(NodeContext& node) {
-  return One(ExponentialUnit(node.Input(0), node.Float("alpha", 1), 1));
-}
-
-absl::StatusOr<Outputs> Selu(NodeContext& node) {
-  const bool is_old = node.opset() < 6;
-  return One(ExponentialUnit(
-      node.Input(0),
-      node.Float("alpha", is_old ? 1.6732 : 1.67326319217681884765625),
-      node.Float("gamma", is_old ? 1.0507 : 1.05070102214813232421875)));
-}
-
-absl::StatusOr<Outputs> Celu(NodeContext& node) {
-  const Expr& x = node.Input(0);
-  const double alpha = node.Float("alpha", 1);
-  const Expr zero = ScalarLike(0, x);
-  const Expr scale = ScalarLike(alpha, x);
-  return One(Add(Maximum(zero, x),
-                 Minimum(zero, Multiply(scale, Subtract(Exp(Divide(x, scale)),
-                                                        ScalarLike(1, x))))));
-}
-
 absl::StatusOr<Outputs> HardSigmoid(NodeContext& node) {
   const Expr& x = node.Input(0);
   return One(Clip(Add(Multiply(x, ScalarLike(node.Float("alpha", 0.2), x)),
@@ -252,20 +222,11 @@ absl::StatusOr<Outputs> PRelu(NodeContext& node) {
   return One(Where(relay::Less(x, ScalarLike(0, x)), Multiply(x, slope), x));
 }
 
-// log(1 + t) of t in [0, 1], accurate also where 1 + t is rounded: the error of
-// the sum is that of t / ((1 + t) - 1), too.
-Expr LogOnePlus(const Expr& t) {
-  const Expr one = ScalarLike(1, t);
-  const Expr sum = Add(one, t);
-  return Where(relay::Equal(sum, one), t,
-               Multiply(Log(sum), Divide(t, Subtract(sum, one))));
-}
-
 // log(1 + exp(x)), in a form that does not overflow.
 absl::StatusOr<Expr> SoftplusOf(NodeContext& node, const Expr& x) {
   BATON_ASSIGN_OR_RETURN(const Expr t,
                          node.Typed(Exp(relay::Negative(relay::Abs(x)))));
-  return Add(Relu(x), LogOnePlus(t));
+  return Add(Relu(x), LogOnePlus(t, t));
 }
 
 // Half floats are computed in float32: a few roundings of theirs are too many.
@@ -281,6 +242,26 @@ absl::StatusOr<Outputs> InFloat32(NodeContext& node) {
                          node.Typed(Cast(x, DType::Float(32))));
   BATON_ASSIGN_OR_RETURN(Expr result, kFunction(node, wide));
   return One(Cast(std::move(result), dtype));
+}
+
+absl::StatusOr<Expr> EluOf(NodeContext& node, const Expr& x) {
+  return ExponentialUnit(x, node.Float("alpha", 1), 1, x);
+}
+
+absl::StatusOr<Expr> SeluOf(NodeContext& node, const Expr& x) {
+  const bool is_old = node.opset() < 6;
+  const Expr unit = ExponentialUnit(
+      x, node.Float("alpha", is_old ? 1.6732 : 1.67326319217681884765625), 1,
+      x);
+  return Multiply(
+      ScalarLike(
+          node.Float("gamma", is_old ? 1.0507 : 1.05070102214813232421875), x),
+      unit);
+}
+
+absl::StatusOr<Expr> CeluOf(NodeContext& node, const Expr& x) {
+  const double alpha = node.Float("alpha", 1);
+  return ExponentialUnit(x, alpha, alpha, x);
 }
 
 // x tanh(log(1 + exp(x))), which is a quotient of sums of positive numbers:
@@ -513,13 +494,13 @@ BATON_ONNX_CONVERTERS({
     {"Cast", CastTo, 6},
     {"CastLike", CastLike, 15},
     {"Ceil", Unary<relay::Ceil>},
-    {"Celu", Celu, 12},
+    {"Celu", InFloat32<CeluOf>, 12},
     {"Clip", ClipByAttributes, 1, 10},
     {"Clip", ClipByInputs, 11},
     {"Cos", Unary<relay::Cos>},
     {"Cosh", Unary<relay::Cosh>},
     {"Div", Binary<Divide>},
-    {"Elu", Elu},
+    {"Elu", InFloat32<EluOf>},
     {"Equal", Binary<relay::Equal>},
     {"Erf", Erf, 9},
     {"Exp", Unary<Exp>},
@@ -552,7 +533,7 @@ BATON_ONNX_CONVERTERS({
     {"Reciprocal", Reciprocal},
     {"Relu", Unary<Relu>},
     {"Round", Unary<relay::Round>, 11},
-    {"Selu", Selu},
+    {"Selu", InFloat32<SeluOf>},
     {"Shrink", Shrink, 9},
     {"Sigmoid", Unary<relay::Sigmoid>},
     {"Sign", Unary<relay::Sign>, 9},

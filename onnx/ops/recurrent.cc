@@ -19,6 +19,7 @@
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/expect_shape.h"
 #include "baton/onnx/ops/extents.h"
+#include "baton/onnx/ops/formulas.h"
 #include "baton/onnx/ops/recursive_function.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
@@ -66,17 +67,14 @@ absl::StatusOr<Expr> Apply(const Activation& f, const Expr& x,
     return relay::Clip(Add(Multiply(scalar(f.alpha), x), scalar(f.beta)), 0, 1);
   }
   if (f.name == "elu") {
-    return Add(Multiply(scalar(-f.alpha),
-                        relay::nn::Relu(Subtract(scalar(1), relay::Exp(x)))),
-               relay::nn::Relu(x));
+    return ExponentialUnit(x, f.alpha, 1, like);
   }
   if (f.name == "softsign") {
     return relay::Divide(x, Add(scalar(1), relay::Abs(x)));
   }
   if (f.name == "softplus") {
-    return Add(
-        relay::nn::Relu(x),
-        relay::Log(Add(scalar(1), relay::Exp(relay::Negative(relay::Abs(x))))));
+    return Add(relay::nn::Relu(x),
+               LogOnePlus(relay::Exp(relay::Negative(relay::Abs(x))), like));
   }
   return absl::UnimplementedError(
       absl::StrCat("the activation '", f.name, "' is not supported"));

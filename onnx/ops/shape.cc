@@ -41,9 +41,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Elements, or parts, that the importer makes at most.
-constexpr int64_t kMaxMade = int64_t{1} << 24;
-
 // Of an axis that is put together from parts.
 constexpr int64_t kMaxExtent = int64_t{1} << 60;
 
@@ -422,16 +419,15 @@ absl::StatusOr<Outputs> EyeLike(NodeContext& node) {
   }
   const int64_t k = node.Int("k", 0);
   const absl::StatusOr<Ints> known = ShapeOf(x);
-  if (!known.ok()) {
+  // A large matrix is compared when the program runs: it would make the program
+  // large.
+  constexpr int64_t kMaxExtent = 256;
+  if (!known.ok() || (*known)[0] > kMaxExtent || (*known)[1] > kMaxExtent) {
     const Expr rows = relay::Add(Positions(x, 0, 1),
                                  relay::Const(Tensor::Scalar<int64_t>(k)));
     return One(relay::Cast(relay::Equal(rows, Positions(x, 1, 0)), dtype));
   }
   const Ints& shape = *known;
-  if (shape[0] > kMaxMade || shape[1] > kMaxMade ||
-      shape[0] * shape[1] > kMaxMade) {
-    return absl::UnimplementedError("the matrix is too large");
-  }
   BATON_ASSIGN_OR_RETURN(MutableTensor eye,
                          MutableTensor::Create(dtype, shape));
   VisitDType(dtype, [&]<typename T>() {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -45,9 +47,9 @@ namespace {
 
 BATON_REGISTER_CONFIG(
     kMaxFoldedBytes, int64_t, "limits.max_folded_bytes", int64_t{4} << 20,
-    "The most bytes that a pass may add to the constants of a module by "
-    "computing more of them. Four times the bytes of a function's own "
-    "constants are always allowed.");
+    "The most bytes that FoldConstant may add to the constants of a module. "
+    "Its functions share them equally, but 64 KiB are allowed to each, and "
+    "always four times the bytes of its own constants.");
 
 BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
 BATON_STATISTIC(kFoldedBytes, "FoldConstant", "bytes",
@@ -73,7 +75,7 @@ int64_t BytesOf(const Expr& folded) {
   if (folded.Is<CallNode>()) return 0;
   int64_t bytes = 0;
   for (const Expr& field : folded.As<TupleNode>()->fields()) {
-    bytes += field.As<ConstantNode>()->value().byte_size();
+    bytes += BytesOf(field);
   }
   return bytes;
 }
@@ -100,10 +102,11 @@ void TellFolded(const CallNode* call, const Expr& folded) {
              .args = {{"bytes", bytes}}});
 }
 
-// The value of a constant or of a tuple of constants; nullopt for anything
-// else. Tuples nested in tuples are not looked into beyond one level of the
-// stack: each is itself the result of a fold.
-std::optional<Value> ConstantValue(const Expr& expr) {
+// The value of a constant or of a tuple of such; nullopt for anything else.
+// `value_of` gives the values of other expressions, or nullopt.
+std::optional<Value> ConstantValue(
+    const Expr& expr,
+    absl::FunctionRef<std::optional<Value>(const Expr&)> value_of) {
   struct Frame {
     const TupleNode* tuple;
     std::vector<Value> fields;
@@ -118,7 +121,8 @@ std::optional<Value> ConstantValue(const Expr& expr) {
     } else if (node->kind() == ExprKind::kTuple) {
       frames.push_back({static_cast<const TupleNode*>(node), {}});
     } else {
-      return std::nullopt;
+      value = value_of(*next);
+      if (!value.has_value()) return std::nullopt;
     }
     while (!frames.empty()) {
       Frame& frame = frames.back();
@@ -228,21 +232,8 @@ std::optional<Fill> FillOf(const Expr& expr) {
   return Fill{value, {value.shape().begin(), value.shape().end()}};
 }
 
-// A constant for a tensor, a tuple of constants for a tuple of tensors; null
-// for anything else.
-Expr ToExpr(const Value& value) {
-  if (value.is_tensor()) return Constant(value.tensor());
-  if (!value.is_tuple()) return {};
-  std::vector<Expr> fields;
-  for (const Value& field : value.fields()) {
-    if (!field.is_tensor()) return {};
-    fields.push_back(Constant(field.tensor()));
-  }
-  return Tuple(std::move(fields));
-}
-
-// Calls `fn` for the constants that make up `expr`, a constant or a tuple of
-// such; others are passed over.
+// Calls `fn` for the constants that make up `expr`, a constant, a fill or a
+// tuple of such; others are passed over.
 template <typename Fn>
 void ForEachConstant(const Expr& expr, Fn&& fn) {
   std::vector<const ExprNode*> pending = {IgnoringOnDevice(expr).get()};
@@ -255,6 +246,8 @@ void ForEachConstant(const Expr& expr, Fn&& fn) {
       for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) {
         pending.push_back(IgnoringOnDevice(field).get());
       }
+    } else if (FillOfCall(Expr(node)).has_value()) {
+      pending.push_back(static_cast<const CallNode*>(node)->arg(0).get());
     }
   }
 }
@@ -380,6 +373,11 @@ class Budget {
       grown_.bytes -= constant->value().byte_size();
       replaced_.insert(constant);
     });
+    Add(folded);
+  }
+
+  // Takes the bytes of `folded`, which replaces no constant.
+  void Add(const Expr& folded) {
     ForEachConstant(folded, [&](const ConstantNode* constant) {
       grown_.elements += constant->value().num_elements();
       grown_.bytes += constant->value().byte_size();
@@ -468,13 +466,14 @@ class ConstantFolder : public ExprMutator {
     if (call->num_args() == 0) return call;
     if (Expr shape = FoldShape(original, *op)) {
       if (!MayRewrite()) return call;
+      budget_.Add(shape);
       TellFolded(original, shape);
       return shape;
     }
     bool has_fills = false;
     for (const Expr& arg : call->args()) {
       if (IsConstantOrTuple(arg)) continue;
-      if (!options_.keep_fills || !FillOfCall(arg).has_value()) return call;
+      if (!IsKeptFill(arg)) return call;
       has_fills = true;
     }
     if (IsStateful(call->op()) || IsDeviceCopy(call->op())) {
@@ -495,17 +494,19 @@ class ConstantFolder : public ExprMutator {
       TellNotFolded(original, "the operator computes nothing");
       return call;
     }
-    absl::InlinedVector<Value, 4> args;
+    absl::InlinedVector<Value, 4> args;  // without those that are fills
     for (const Expr& arg : call->args()) {
-      std::optional<Value> value;
-      if (!has_fills || !FillOfCall(arg).has_value()) {
-        value = ConstantValue(arg);
-        if (!value.has_value()) {
-          TellNotFolded(original, "a field of a tuple is no constant");
-          return call;
-        }
+      std::optional<Value> value =
+          ConstantValue(arg, [&](const Expr& other) -> std::optional<Value> {
+            if (!IsKeptFill(other)) return std::nullopt;
+            has_fills = true;
+            return Value();
+          });
+      if (!value.has_value()) {
+        TellNotFolded(original, "a field of a tuple is no constant");
+        return call;
       }
-      args.push_back(value.has_value() ? *std::move(value) : Value());
+      args.push_back(*std::move(value));
     }
     // Kernels may ask for the type of the call.
     const absl::StatusOr<Expr> typed = InferTypeOf(call);
@@ -525,23 +526,32 @@ class ConstantFolder : public ExprMutator {
       if (Expr fill = FoldFills(*typed)) {
         if (fill.get() == typed->get()) return call;
         if (!MayRewrite()) return call;
+        budget_.Spend(call, fill);
         TellFolded(original, fill);
         return fill;
       }
       // The fills become tensors, if they are not too large.
-      for (size_t i = 0; limit.empty() && i < args.size(); ++i) {
-        const std::optional<Fill> fill = FillOfCall(call->arg(i));
-        if (!fill.has_value()) continue;
-        Size whole;
-        whole.Add(fill->element.dtype(), fill->shape);
-        if (whole.bytes > budget_.BytesLeft()) {
-          limit = budget_.LimitOfBytes();
-          bytes = whole.bytes;
-          break;
+      for (size_t i = 0; has_fills && limit.empty() && i < args.size(); ++i) {
+        std::optional<Value> value = ConstantValue(
+            call->arg(i), [&](const Expr& other) -> std::optional<Value> {
+              const std::optional<Fill> fill = FillOfCall(other);
+              if (!fill.has_value()) return std::nullopt;
+              Size whole;
+              whole.Add(fill->element.dtype(), fill->shape);
+              if (whole.bytes > budget_.BytesLeft()) {
+                limit = budget_.LimitOfBytes();
+                bytes = whole.bytes;
+                return std::nullopt;
+              }
+              absl::StatusOr<Tensor> tensor = Repeated(*fill);
+              if (!tensor.ok()) return std::nullopt;
+              return Value(*std::move(tensor));
+            });
+        if (value.has_value()) {
+          args[i] = *std::move(value);
+        } else if (limit.empty()) {
+          return call;  // without memory
         }
-        absl::StatusOr<Tensor> tensor = Repeated(*fill);
-        if (!tensor.ok()) return call;
-        args[i] = Value(*std::move(tensor));
       }
     }
     if (!limit.empty()) {
@@ -582,13 +592,6 @@ class ConstantFolder : public ExprMutator {
       TellNotFolded(original, "the result is no tensor");
       return call;
     }
-    if (options_.keep_fills && result->is_tensor() &&
-        result->tensor().byte_size() >= kFillBytes &&
-        IsFill(result->tensor())) {
-      const Tensor& value = result->tensor();
-      folded =
-          ToExpr(Fill{value, {value.shape().begin(), value.shape().end()}});
-    }
     if (!MayRewrite()) return call;
     budget_.Spend(call, folded);
     TellFolded(original, folded);
@@ -596,6 +599,11 @@ class ConstantFolder : public ExprMutator {
   }
 
  private:
+  // True for a call of `full` that stays one.
+  bool IsKeptFill(const Expr& expr) const {
+    return options_.keep_fills && FillOfCall(expr).has_value();
+  }
+
   // The bytes of the arguments.
   static int64_t GivenBytes(absl::Span<const Value> args) {
     int64_t bytes = 0;
@@ -635,7 +643,58 @@ class ConstantFolder : public ExprMutator {
              {fill.shape.begin(), fill.shape.end()}, fill.element.dtype()));
     return call.ok() ? *call : Expr();
   }
-  static Expr ToExpr(const Value& value) { return relay::ToExpr(value); }
+
+  // A constant for a tensor, or a fill that is kept; a tuple of them for a
+  // tuple of tensors; null for anything else.
+  Expr ToExpr(const Value& value) const {
+    if (value.is_tensor()) return ToExpr(value.tensor());
+    if (!value.is_tuple()) return {};
+    std::vector<Expr> fields;
+    for (const Value& field : value.fields()) {
+      if (!field.is_tensor()) return {};
+      fields.push_back(ToExpr(field.tensor()));
+    }
+    return Tuple(std::move(fields));
+  }
+  Expr ToExpr(const Tensor& tensor) const {
+    if (options_.keep_fills && tensor.byte_size() >= kFillBytes &&
+        IsFill(tensor)) {
+      if (Expr fill = ToExpr(
+              Fill{tensor, {tensor.shape().begin(), tensor.shape().end()}})) {
+        return fill;
+      }
+    }
+    return Constant(tensor);
+  }
+
+  // The fills that `arg` is: one, or those of a tuple. Empty if anything else
+  // is in it, or a fill without elements.
+  static std::vector<Fill> FillsOf(const Expr& arg) {
+    std::vector<Fill> fills;
+    const auto* tuple = arg.As<TupleNode>();
+    const absl::Span<const Expr> parts =
+        tuple == nullptr ? absl::MakeConstSpan(&arg, 1)
+                         : absl::MakeConstSpan(tuple->fields());
+    for (const Expr& part : parts) {
+      std::optional<Fill> fill = FillOf(part);
+      if (!fill.has_value() || fill->num_elements() == 0) return {};
+      fills.push_back(*std::move(fill));
+    }
+    return fills;
+  }
+
+  // True if the elements of all `fills` have the same bytes.
+  static bool AreAlike(absl::Span<const Fill> fills) {
+    const auto bytes_of = [](const Fill& fill) {
+      const Tensor& element = fill.element;
+      return element.bytes().substr(
+          0, static_cast<size_t>(element.dtype().bytes()));
+    };
+    return std::all_of(fills.begin(), fills.end(), [&](const Fill& fill) {
+      return fill.element.dtype() == fills[0].element.dtype() &&
+             bytes_of(fill) == bytes_of(fills[0]);
+    });
+  }
 
   // The result of the typed `call`, each argument of which is a fill, without
   // computing more than one element; null where that is not possible.
@@ -656,9 +715,14 @@ class ConstantFolder : public ExprMutator {
     }
     std::vector<Fill> fills;
     for (const Expr& arg : call->args()) {
-      std::optional<Fill> fill = FillOf(arg);
-      if (!fill.has_value() || fill->num_elements() == 0) return {};
-      fills.push_back(*std::move(fill));
+      std::vector<Fill> of_arg = FillsOf(arg);
+      const bool is_tuple = arg.Is<TupleNode>();
+      if (of_arg.empty() ||
+          (is_tuple && (call->num_args() > 1 || !AreAlike(of_arg) ||
+                        !IsRearranging(call->op())))) {
+        return {};
+      }
+      std::move(of_arg.begin(), of_arg.end(), std::back_inserter(fills));
     }
     if (IsRearranging(call->op())) {
       return fills[0].element.dtype() == type->dtype()

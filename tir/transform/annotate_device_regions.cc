@@ -50,6 +50,7 @@ Pass AnnotateDeviceRegions() {
       },
       {.name = "tir.AnnotateDeviceRegions",
        .doc = "Marks the statements of a function that run on its device.",
+       .needs = {"tir.has_targets"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS_AS("tir.AnnotateDeviceRegions", AnnotateDeviceRegions);

@@ -86,6 +86,7 @@ Pass BindTarget(BindTargetOptions options) {
       },
       {.name = "tir.BindTarget",
        .doc = "Says which target functions run on.",
+       .establishes = {"tir.has_targets"},
        .idempotent = true,
        .examples = {"target={kind:llvm,keys:[cpu],tag:\"\"}"}},
       options);

@@ -21,6 +21,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -732,19 +733,19 @@ class Eliminator final : public RootVisit {
       for (const int term : terms) {
         const int key = terms_.KeyOf(term);
         const auto known = values_.find(key);
-        if (known != values_.end() && !known->second.empty()) {
+        if (known != values_.end() && !known->second.empty() && MayRewrite()) {
           replaced.try_emplace(key, known->second[0]);
           continue;
         }
         if (counts.find(key)->second >= 2) {
           const Node* undefined = terms_.UndefinedVar(term, scope_);
-          if (undefined == nullptr) {
+          if (undefined == nullptr && MayRewrite()) {
             const Var var = FreshVar(terms_.ExprOf(term).dtype());
             replaced.try_emplace(key, var);
             bound.emplace_back(var, term);
             continue;
           }
-          waits.vars.Insert(undefined);
+          if (undefined != nullptr) waits.vars.Insert(undefined);
         }
         parts.clear();
         terms_.AppendDirectCandidates(term, parts);

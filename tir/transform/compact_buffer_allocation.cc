@@ -531,6 +531,7 @@ Pass CompactBufferAllocation(CompactBufferAllocationOptions options) {
       },
       {.name = "tir.CompactBufferAllocation",
        .doc = "Shrinks buffers to the region that is accessed.",
+       .needs = {"tir.opaque_blocks"},
        .examples = {"is_strict=false"}},
       options);
 }

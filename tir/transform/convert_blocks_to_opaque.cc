@@ -111,6 +111,8 @@ Pass ConvertBlocksToOpaque() {
       },
       {.name = "tir.ConvertBlocksToOpaque",
        .doc = "Replaces the variables of blocks by their values.",
+       .needs = {"tir.no_initializations"},
+       .establishes = {"tir.opaque_blocks"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS_AS("tir.ConvertBlocksToOpaque", ConvertBlocksToOpaque);

@@ -21,6 +21,7 @@ Pass LowerCustomDatatypes() {
       },
       {.name = "tir.LowerCustomDatatypes",
        .doc = "Lowers operations on data types that users registered: none.",
+       .needs = {"tir.has_targets"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS_AS("tir.LowerCustomDatatypes", LowerCustomDatatypes);

@@ -57,6 +57,7 @@ Pass LowerInitBlock() {
       {.name = "tir.LowerInitBlock",
        .doc = "Makes the initialization of a reduction a statement of its "
               "block, which runs in the first iteration.",
+       .establishes = {"tir.no_initializations"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS_AS("tir.LowerInitBlock", LowerInitBlock);

@@ -369,6 +369,7 @@ Pass LowerIntrin() {
       {.name = "tir.LowerIntrin",
        .doc = "Computes flooring divisions by truncating ones, shifts and "
               "masks, and functions by those of the target.",
+       .needs = {"tir.has_targets"},
        .idempotent = true,
        .exact = false,
        .tolerance = 1e-5});

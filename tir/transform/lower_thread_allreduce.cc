@@ -653,6 +653,7 @@ Pass LowerThreadAllreduce() {
       {.name = "tir.LowerThreadAllreduce",
        .doc = "Reduces over threads by shared memory or by shuffles in a "
               "warp.",
+       .needs = {"tir.has_targets"},
        .exact = false,
        .exceptions = {{"runs", "Needs functions with a target."}}});
 }

@@ -431,6 +431,7 @@ Pass LowerWarpMemory() {
       {.name = "tir.LowerWarpMemory",
        .doc = "Keeps memory of the scope `warp` in the registers of the "
               "threads of a warp.",
+       .needs = {"tir.has_targets"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS_AS("tir.LowerWarpMemory", LowerWarpMemory);

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/tir/analysis/side_effect.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
@@ -77,14 +78,17 @@ class Simplifier final : public AnalyzingRewriter {
 
  protected:
   Stmt VisitAttrStmt(const AttrStmtNode* node) override {
-    if (node->key() == "pragma_debug_skip_region") return NoOp();
+    if (node->key() == "pragma_debug_skip_region" && MayRewrite()) {
+      return NoOp();
+    }
     if (node->key() == "async_wait_queue_scope") {
       // A count below 0, as unrolling makes them, waits for nothing.
       const auto* inner = node->body().As<AttrStmtNode>();
       if (inner != nullptr && inner->key() == "async_wait_inflight_count" &&
           Analyzer().CanProve(
               MakeBinary(BinaryOp::kLT, inner->value(),
-                         MakeConst(inner->value().dtype(), 0)))) {
+                         MakeConst(inner->value().dtype(), 0))) &&
+          MayRewrite()) {
         return Rewrite(inner->body());
       }
     }
@@ -95,23 +99,26 @@ class Simplifier final : public AnalyzingRewriter {
     const IntSet extents = EvalSet(node->extent(), loops_);
     if (extents.HasUpperBound() &&
         analyzer_.CanProve(
-            MakeBinary(BinaryOp::kLE, extents.max(), IntImm(kInt32, 0)))) {
+            MakeBinary(BinaryOp::kLE, extents.max(), IntImm(kInt32, 0))) &&
+        MayRewrite()) {
       return NoOp();
     }
     loops_.Set(node->loop_var(),
                IntSet::FromMinExtent(node->min(), node->extent()));
     Stmt result = AnalyzingRewriter::VisitFor(node);
     const auto* loop = result.As<ForNode>();
-    return loop != nullptr && IsZero(loop->extent()) ? NoOp() : result;
+    return loop != nullptr && IsZero(loop->extent()) && MayRewrite() ? NoOp()
+                                                                     : result;
   }
 
   Stmt VisitBufferStore(const BufferStoreNode* node) override {
     const std::vector<PrimExpr> indices(node->indices().begin(),
                                         node->indices().end());
+    bool is_overwritten = false;
     bool is_useless = false;
     if (known_ != nullptr &&
         known_->IsOverwritten(BufferStore(node), ContextOf(node))) {
-      if (!context_.defined()) known_->Remove(BufferStore(node));
+      is_overwritten = true;
       is_useless = true;
     } else if (const auto* load = node->value().As<BufferLoadNode>();
                load != nullptr && IsSamePlace(*load, *node)) {
@@ -119,7 +126,10 @@ class Simplifier final : public AnalyzingRewriter {
     } else {
       is_useless = StoresKnownValue(node, BufferLoad(node->buffer(), indices));
     }
-    if (!is_useless) return BufferStore(node);
+    if (!is_useless || !MayRewrite()) return BufferStore(node);
+    if (is_overwritten && !context_.defined()) {
+      known_->Remove(BufferStore(node));
+    }
     std::vector<PrimExpr> parts = {node->value()};
     parts.insert(parts.end(), indices.begin(), indices.end());
     return EffectsOf(parts);
@@ -181,13 +191,18 @@ class Pruner final : public Rewriter {
   }
 
   Stmt VisitEvaluate(const EvaluateNode* node) override {
-    if (!HasSideEffect(node->value())) return NoOp();
+    if (!HasSideEffect(node->value()) &&
+        (IsNoOp(Evaluate(node)) || MayRewrite())) {
+      return NoOp();
+    }
     return Rewriter::VisitEvaluate(node);
   }
   Stmt VisitLetStmt(const LetStmtNode* node) override {
     Stmt body = Rewrite(node->body());
-    if (IsNoOp(body)) return Effects({node->value()});
-    if (used_.Contains(node->var().get())) {
+    const bool is_used = used_.Contains(node->var().get());
+    const bool may_go = (IsNoOp(body) || !is_used) && MayRewrite();
+    if (may_go && IsNoOp(body)) return Effects({node->value()});
+    if (!may_go) {
       Rewrite(node->value());
       if (body == node->body()) return LetStmt(node);
       return LetStmt(node->var(), node->value(), std::move(body), node->span());
@@ -199,7 +214,7 @@ class Pruner final : public Rewriter {
   }
   Stmt VisitAttrStmt(const AttrStmtNode* node) override {
     Stmt body = Rewrite(node->body());
-    if (IsNoOp(body)) return Effects({node->value()});
+    if (IsNoOp(body) && MayRewrite()) return Effects({node->value()});
     Rewrite(node->value());
     if (body == node->body()) return AttrStmt(node);
     return AttrStmt(node->node(), node->key(), node->value(), std::move(body),
@@ -209,8 +224,10 @@ class Pruner final : public Rewriter {
     Stmt then_case = Rewrite(node->then_case());
     Stmt else_case = Rewrite(node->else_case());
     PrimExpr condition = node->condition();
-    if (else_case.defined() && IsNoOp(else_case)) else_case = Stmt();
-    if (IsNoOp(then_case)) {
+    if (else_case.defined() && IsNoOp(else_case) && MayRewrite()) {
+      else_case = Stmt();
+    }
+    if (IsNoOp(then_case) && MayRewrite()) {
       if (!else_case.defined()) return Effects({condition});
       then_case = std::exchange(else_case, Stmt());
       condition = Negated(condition);
@@ -225,7 +242,9 @@ class Pruner final : public Rewriter {
   }
   Stmt VisitFor(const ForNode* node) override {
     Stmt body = Rewrite(node->body());
-    if (IsNoOp(body)) return Effects({node->min(), node->extent()});
+    if (IsNoOp(body) && MayRewrite()) {
+      return Effects({node->min(), node->extent()});
+    }
     Rewrite(node->min());
     Rewrite(node->extent());
     if (body == node->body()) return For(node);
@@ -236,11 +255,12 @@ class Pruner final : public Rewriter {
   Stmt VisitAllocate(const AllocateNode* node) override {
     Stmt result = Rewriter::VisitAllocate(node);
     const auto* alloc = result.As<AllocateNode>();
-    return IsNoOp(alloc->body()) ? Effects(alloc->extents()) : result;
+    return IsNoOp(alloc->body()) && MayRewrite() ? Effects(alloc->extents())
+                                                 : result;
   }
   Stmt VisitDeclBuffer(const DeclBufferNode* node) override {
     Stmt result = Rewriter::VisitDeclBuffer(node);
-    return used_.Contains(node->buffer().get())
+    return used_.Contains(node->buffer().get()) || !MayRewrite()
                ? result
                : result.As<DeclBufferNode>()->body();
   }

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewriter.h"
@@ -143,11 +144,13 @@ class Simplifier final : public AnalyzingRewriter {
     const At at(*this, node);
     PrimExpr value = Rewrite(node->value());
     const bool pure = IsPure(node->value());
-    const bool inlines = IsConstantNumber(node->value()) ||
-                         node->value().Is<VarNode>() ||
-                         (node->value().dtype().is_int() && pure);
+    const bool inlines =
+        (IsConstantNumber(node->value()) || node->value().Is<VarNode>() ||
+         (node->value().dtype().is_int() && pure)) &&
+        MayRewrite();
     if (inlines) {
       analyzer_.Bind(node->var(), value);
+      inlined_.Set(node->var(), value);
     } else if (pure) {
       // Conditions may need the value.
       values_.Set(node->var(), value);
@@ -163,7 +166,9 @@ class Simplifier final : public AnalyzingRewriter {
     const At at(*this, node);
     const PrimExpr condition = ProveCondition(node->condition());
     const auto* imm = condition.As<IntImmNode>();
-    if (imm == nullptr) return AnalyzingRewriter::VisitIfThenElse(node);
+    if (imm == nullptr || !MayRewrite()) {
+      return AnalyzingRewriter::VisitIfThenElse(node);
+    }
     if (imm->value() != 0) return Rewrite(node->then_case());
     if (node->else_case().defined()) return Rewrite(node->else_case());
     return Evaluate(IntImm(kInt32, 0));
@@ -186,7 +191,7 @@ class Simplifier final : public AnalyzingRewriter {
          ExprDeepEqual(from->elem_offset(), to->elem_offset()) &&
          AllDeepEqual(from->shape(), to->shape()) &&
          AllDeepEqual(from->strides(), to->strides()))) {
-      return Evaluate(IntImm(kInt32, 0));
+      if (MayRewrite()) return Evaluate(IntImm(kInt32, 0));
     }
     return stmt;
   }
@@ -209,18 +214,25 @@ class Simplifier final : public AnalyzingRewriter {
   };
 
   PrimExpr SimplifyExpr(const PrimExpr& e) {
-    return config_.propagate_knowns_to_simplify_expressions
-               ? known_->SimplifyAt(e, Stmt(at_), analyzer_)
-               : analyzer_.Simplify(e);
+    PrimExpr result = config_.propagate_knowns_to_simplify_expressions
+                          ? known_->SimplifyAt(e, Stmt(at_), analyzer_)
+                          : analyzer_.Simplify(e);
+    if (result == e || MayRewrite()) return result;
+    return WithValues(e, inlined_);
+  }
+
+  // `e` with the values of variables.
+  static PrimExpr WithValues(const PrimExpr& e,
+                             const VarMap<PrimExpr>& values) {
+    if (values.empty()) return e;
+    return Substitute(e, [&values](const VarNode* var) {
+      const PrimExpr* value = values.Find(var);
+      return value != nullptr ? *value : PrimExpr();
+    });
   }
 
   PrimExpr ProveCondition(const PrimExpr& condition) {
-    const PrimExpr e = values_.empty()
-                           ? condition
-                           : Substitute(condition, [this](const VarNode* var) {
-                               const PrimExpr* value = values_.Find(var);
-                               return value != nullptr ? *value : PrimExpr();
-                             });
+    const PrimExpr e = WithValues(condition, values_);
     return config_.propagate_knowns_to_prove_conditional
                ? known_->SimplifyAt(e, Stmt(at_), analyzer_)
                : analyzer_.Simplify(e);
@@ -231,6 +243,8 @@ class Simplifier final : public AnalyzingRewriter {
   const StmtNode* at_ = nullptr;
   BufferVars buffer_vars_;
   VarMap<PrimExpr> values_;
+  // Of variables whose bindings go: what stays refers to the values.
+  VarMap<PrimExpr> inlined_;
 };
 
 }  // namespace

@@ -797,7 +797,8 @@ Pass StorageRewrite() {
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& /*context*/) { return RewriteStorage(function); },
       {.name = "tir.StorageRewrite",
-       .doc = "Lets buffers whose lives do not overlap share memory."});
+       .doc = "Lets buffers whose lives do not overlap share memory.",
+       .needs = {"tir.flat_allocations"}});
 }
 BATON_REGISTER_PASS_AS("tir.StorageRewrite", StorageRewrite);
 

@@ -14,6 +14,7 @@
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -118,9 +119,11 @@ class Unroller final : public Rewriter {
     const bool trivial = config_.auto_max_extent == 1 && extent >= 0 &&
                          extent <= config_.auto_max_extent;
     if ((unroll && config_.explicit_unroll) || trivial) {
-      return Unroll(*loop, extent);
+      return MayRewrite() ? Unroll(*loop, extent) : visited;
     }
-    if (!unroll || loop->for_kind() == ForKind::kUnrolled) return visited;
+    if (!unroll || loop->for_kind() == ForKind::kUnrolled || !MayRewrite()) {
+      return visited;
+    }
     ForNode::Parts parts = loop->parts();
     parts.kind = ForKind::kUnrolled;
     return For(std::move(parts), loop->span());

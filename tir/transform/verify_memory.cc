@@ -155,6 +155,7 @@ Pass VerifyMemory() {
       },
       {.name = "tir.VerifyMemory",
        .doc = "Checks that hosts do not access memory of devices.",
+       .needs = {"tir.has_targets"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS_AS("tir.VerifyMemory", VerifyMemory);

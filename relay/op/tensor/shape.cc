@@ -680,14 +680,16 @@ BATON_REGISTER_OP("concatenate")
     .TakesAttrs<ConcatenateAttrs>()
     .TypeRelation(ConcatenateRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
-    .Set(LayoutInferenceRules(), InferConcatenateLayouts);
+    .Set(LayoutInferenceRules(), InferConcatenateLayouts)
+    .Set(RearrangingOps(), true);
 
 BATON_REGISTER_OP("stack")
     .Describe("Joins tensors along a new axis.")
     .Arguments({{"data", "A tuple of tensors."}})
     .TakesAttrs<StackAttrs>()
     .TypeRelation(StackRel)
-    .Set(FusionPatterns(), FusionPattern::kInjective);
+    .Set(FusionPatterns(), FusionPattern::kInjective)
+    .Set(RearrangingOps(), true);
 
 BATON_REGISTER_OP("meshgrid")
     .Describe("Coordinates of a grid, from those along its axes.")
