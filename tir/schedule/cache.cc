@@ -392,6 +392,34 @@ FlatHashSet<const Node*> ConsumersWithChildren(const ScheduleState& state,
 
 }  // namespace
 
+namespace {
+
+// A loop from the first common site of the two to their scope has several
+// iterations.
+bool RunAgain(const Site* a, const Site* b) {
+  for (const Site* p = LowestCommonAncestor({{a, b}}); !p->is_block();
+       p = p->parent) {
+    if (!IsOne(p->loop()->extent())) return true;
+  }
+  return false;
+}
+
+// The writer's condition, which the copy at `place` does not have, holds in all
+// iterations of the loops there.
+absl::Status CheckWritesIn(const Site* writer, const Site* place) {
+  for (const Site* p = place; !p->is_block(); p = p->parent) {
+    const VarNode* var = p->loop()->loop_var().get();
+    if (!UsesVar(writer->realize->predicate(), var)) continue;
+    return SiteError(
+        writer,
+        absl::StrCat(writer->Describe(), " has a condition on ", p->Describe(),
+                     ": the copy would read what nothing writes"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status CheckReadersAfter(const ScheduleState& state, const Site* scope,
                                const Site* writer, const CacheStage& stage) {
   const Site* before = nullptr;
@@ -408,7 +436,7 @@ absl::Status CheckReadersAfter(const ScheduleState& state, const Site* scope,
     } else {
       before = block;
       // A loop around both runs the block after the writer, too.
-      all_before &= LowestCommonAncestor({{writer, block}})->is_block();
+      all_before &= !RunAgain(writer, block);
     }
   }
   if (before == nullptr || all_before) return absl::OkStatus();
@@ -507,6 +535,7 @@ absl::StatusOr<Block> CacheRead(ScheduleState& state, const Site* block,
         UniqueRegion(writer, writer->block()->writes(), buffer));
     BATON_RETURN_IF_ERROR(CheckReadersAfter(state, scope, writer, stage));
     FindPlace(state, writer, scope, true, stage);
+    BATON_RETURN_IF_ERROR(CheckWritesIn(writer, stage.place));
     stage.region = Relaxed(region, writer, stage.place);
   } else {
     stage.place = scope;
@@ -547,7 +576,7 @@ absl::StatusOr<Block> CacheWrite(ScheduleState& state, const Site* block,
   BATON_RETURN_IF_ERROR(OnlyWriter(state, scope, buffer).status());
   BATON_ASSIGN_OR_RETURN(const BufferRegion region,
                          UniqueRegion(block, block->block()->writes(), buffer));
-  BATON_RETURN_IF_ERROR(CheckDoesNotRead(block, buffer));
+  BATON_RETURN_IF_ERROR(CheckDoesNotRead(state, block, buffer));
   FindPlace(state, block, scope, false, stage);
   stage.region = Relaxed(region, block, stage.place);
   BATON_RETURN_IF_ERROR(

@@ -1,6 +1,7 @@
 #include "baton/tir/schedule/conditions.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -409,8 +410,34 @@ absl::Status CheckRunsInLoops(const Site* block, const Site* place) {
   return absl::OkStatus();
 }
 
+namespace {
+
+bool HasConditionInside(const Site* block) {
+  bool found = false;
+  PostOrderVisit(
+      block->block()->body(), [](const PrimExpr&) {},
+      [&found](const Stmt& part) {
+        const auto* realize = part.As<BlockRealizeNode>();
+        found |= part.As<IfThenElseNode>() != nullptr ||
+                 part.As<WhileNode>() != nullptr ||
+                 (realize != nullptr && !IsOne(realize->predicate()));
+      });
+  return found;
+}
+
+absl::Status LeavesOutError(const Site* block, const Buffer& buffer) {
+  return SiteError(
+      block, absl::StrCat(block->Describe(),
+                          " may leave out elements of the "
+                          "region of buffer ",
+                          buffer->name(), " that would be copied after it"));
+}
+
+}  // namespace
+
 absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
-                            const Site* place, absl::Span<const Range> copied) {
+                            const Site* place, absl::Span<const Range> copied,
+                            absl::string_view storage_scope) {
   BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, place));
   Analyzer analyzer;
   for (const Site* p = block->parent; p != nullptr; p = p->parent) {
@@ -418,53 +445,114 @@ absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
       analyzer.Bind(loop->loop_var(), Range{loop->min(), loop->extent()});
     }
   }
-  const VarRanges domains = LoopDomains(block->parent, place);
+  const VarRanges domains = LoopDomains(block->parent, place, storage_scope);
   const PrimExpr& predicate = block->realize->predicate();
   const std::optional<std::vector<IntSet>> written = EstimateRegionLowerBound(
       Substitute(region->region(), BindingsOf(block->realize.get())), domains,
       predicate, analyzer);
   // The copy is outside of a condition on other loops, and of those inside.
-  bool is_conditional = false;
-  PostOrderVisit(
-      block->block()->body(), [](const PrimExpr&) {},
-      [&is_conditional](const Stmt& part) {
-        const auto* realize = part.As<BlockRealizeNode>();
-        is_conditional |= part.As<IfThenElseNode>() != nullptr ||
-                          part.As<WhileNode>() != nullptr ||
-                          (realize != nullptr && !IsOne(realize->predicate()));
-      });
-  bool all = written.has_value() && !is_conditional;
+  bool all = written.has_value() && !HasConditionInside(block);
   for (const Site* p = place; p != nullptr && all; p = p->parent) {
     if (p->is_block()) continue;
     const VarNode* var = p->loop()->loop_var().get();
     all = !UsesVar(predicate, var);
   }
+  const auto proves = [&analyzer](const PrimExpr& e, int64_t bound) {
+    return analyzer.CanProveGreaterEqual(analyzer.Simplify(e), bound);
+  };
   for (size_t i = 0; all && i < copied.size(); ++i) {
     const IntSet& set = (*written)[i];
     const Range& range = copied[i];
     all = set.HasLowerBound() && set.HasUpperBound() &&
-          analyzer.CanProveGreaterEqual(Sub(range.min, set.min()), 0) &&
-          analyzer.CanProveGreaterEqual(
-              Sub(set.max(), Add(range.min, range.extent)), -1);
+          proves(Sub(range.min, set.min()), 0) &&
+          proves(Sub(set.max(), Add(range.min, range.extent)), -1);
   }
-  if (all) return absl::OkStatus();
-  return SiteError(block, absl::StrCat(block->Describe(),
-                                       " may leave out elements of the "
-                                       "region of buffer ",
-                                       region->buffer()->name(),
-                                       " that would be copied after it"));
+  return all ? absl::OkStatus() : LeavesOutError(block, region->buffer());
 }
 
-absl::Status CheckDoesNotRead(const Site* block, const Buffer& buffer) {
+absl::Status CheckWritesAlways(const Site* block, const Buffer& buffer) {
+  return HasConditionInside(block) ? LeavesOutError(block, buffer)
+                                   : absl::OkStatus();
+}
+
+namespace {
+
+// Finds loads of a buffer in a block, except those in the blocks below it.
+class OwnLoadFinder : public Visitor {
+ public:
+  explicit OwnLoadFinder(const Buffer& buffer) : buffer_(buffer) {}
+  bool found = false;
+
+ protected:
+  void VisitVar(const VarNode* var) override {
+    found |= var == buffer_->data().get();
+  }
+  void VisitBufferLoad(const BufferLoadNode* load) override {
+    found |= load->buffer() == buffer_;
+    Visitor::VisitBufferLoad(load);
+  }
+  void VisitBlock(const BlockNode*) override {}
+
+ private:
+  const Buffer& buffer_;
+};
+
+// Each block in `block` that reads the buffer does so after others in it, which
+// write all of these elements.
+bool ReadsWhatItWrote(const ScheduleState& state, const Site* block,
+                      const Buffer& buffer) {
+  OwnLoadFinder loads(buffer);
+  loads.Visit(block->block()->body());
+  if (loads.found) return false;
+  const BlockScope& scope = state.ScopeOf(block);
+  const auto writers = scope.writers.find(buffer.get());
+  if (writers == scope.writers.end()) return false;
+  for (const Site* child : scope.blocks) {
+    if (!RegionOf(child->block()->reads(), buffer).defined()) continue;
+    bool is_after = false;
+    for (const Site* writer : writers->second) {
+      is_after |= writer != child && IsBefore(state, writer, child);
+    }
+    if (!is_after || !state.IsRegionCovered(child)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::Status CheckDoesNotRead(const ScheduleState& state, const Site* block,
+                              const Buffer& buffer) {
   // A reduction reads what it initialized.
   if (!RegionOf(block->block()->reads(), buffer).defined() ||
-      block->block()->init().defined()) {
+      block->block()->init().defined() ||
+      ReadsWhatItWrote(state, block, buffer)) {
     return absl::OkStatus();
   }
   return SiteError(
       block,
       absl::StrCat(block->Describe(), " reads buffer ", buffer->name(),
                    ", too, of which the copy would not have the elements"));
+}
+
+absl::Status CheckReadsInside(const ScheduleState& state, const Site* block,
+                              const Buffer& buffer,
+                              absl::Span<const PrimExpr> indices) {
+  Analyzer bounds;
+  BindShapes(state, bounds);
+  for (const IterVar& iter : block->block()->iter_vars()) {
+    bounds.Bind(iter->var(), Range{iter->min(), iter->extent()});
+  }
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (bounds.CanProveGreaterEqual(bounds.Simplify(indices[i]), 0) &&
+        bounds.CanProveGreaterEqual(
+            bounds.Simplify(Sub(buffer->shape()[i], indices[i])), 1)) {
+      continue;
+    }
+    return SiteError(
+        block, absl::StrCat(block->Describe(), " may read outside of buffer ",
+                            buffer->name()));
+  }
+  return absl::OkStatus();
 }
 
 void BindShapes(const ScheduleState& state, Analyzer& analyzer) {

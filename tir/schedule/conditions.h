@@ -113,11 +113,23 @@ absl::Status CheckStorageScope(absl::string_view scope);
 // block: they have no other statement between them, and none is empty.
 absl::Status CheckRunsInLoops(const Site* block, const Site* place);
 // The block, in all iterations of the loops below `place`, writes all of
-// `copied` of a buffer, if it writes `region` in one iteration.
+// `copied` of a buffer, if it writes `region` in one iteration. Threads that
+// share memory of `storage_scope` write together.
 absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
-                            const Site* place, absl::Span<const Range> copied);
-// The block does not read the buffer, except what its `T.init()` writes.
-absl::Status CheckDoesNotRead(const Site* block, const Buffer& buffer);
+                            const Site* place, absl::Span<const Range> copied,
+                            absl::string_view storage_scope = "global");
+// No condition in the block leaves out elements of what it writes.
+absl::Status CheckWritesAlways(const Site* block, const Buffer& buffer);
+// The block reads of the buffer only what its `T.init()` or, before, a block in
+// it writes.
+absl::Status CheckDoesNotRead(const ScheduleState& state, const Site* block,
+                              const Buffer& buffer);
+
+// The indices that `block` reads are, for all values of its variables, in the
+// buffer: a copy of them does not have its conditions.
+absl::Status CheckReadsInside(const ScheduleState& state, const Site* block,
+                              const Buffer& buffer,
+                              absl::Span<const PrimExpr> indices);
 
 // Records that extents of parameters' buffers are not negative.
 void BindShapes(const ScheduleState& state, Analyzer& analyzer);

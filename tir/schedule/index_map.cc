@@ -34,6 +34,12 @@ class TypedSubstituter : public Rewriter {
     if (value != nullptr) return *value;
     return Var(var);
   }
+  // A conversion to the type that the value now has is none.
+  PrimExpr VisitCast(const CastNode* node) override {
+    PrimExpr value = Rewrite(node->value());
+    if (value == node->value()) return Cast(node);
+    return CastTo(node->dtype(), std::move(value));
+  }
   PrimExpr VisitBinary(const BinaryNode* node) override {
     PrimExpr a = Rewrite(node->a());
     PrimExpr b = Rewrite(node->b());

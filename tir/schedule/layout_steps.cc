@@ -219,7 +219,7 @@ class AccessSimplifier : public AnalyzingRewriter {
 }  // namespace
 
 absl::Status TransformBlockLayout(ScheduleState& state, const Site* block,
-                                  const IndexMap& index_map) {
+                                  const IndexMap& given_map) {
   Analyzer analyzer;
   BindShapes(state, analyzer);
   const std::vector<const Site*> loops = LoopsOf(block);
@@ -251,6 +251,8 @@ absl::Status TransformBlockLayout(ScheduleState& state, const Site* block,
     vars.push_back(iter->var());
     extents.push_back(iter->extent());
   }
+  BATON_ASSIGN_OR_RETURN(const IndexMap index_map,
+                         WithTypesOf(given_map, vars));
   BATON_ASSIGN_OR_RETURN(const std::vector<PrimExpr> mapped,
                          MapIndices(index_map, vars, analyzer));
   BATON_ASSIGN_OR_RETURN(const std::vector<PrimExpr> new_extents,

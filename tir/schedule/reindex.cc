@@ -43,7 +43,8 @@ VarSet VarsOf(absl::Span<const PrimExpr> exprs) {
 
 // Fills in the copy for ReindexCacheRead() and ReindexCacheWrite(), whose
 // indices are a map of the block's variables.
-absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
+absl::Status MakeReindexedStage(const ScheduleState& state, const Site* block,
+                                const Buffer& buffer,
                                 const BufferRegion& region,
                                 const std::string& storage_scope,
                                 const IndexMap& index_map, bool is_read,
@@ -68,18 +69,8 @@ absl::Status MakeReindexedStage(const Site* block, const Buffer& buffer,
                          MapShape(index_map, extents, analyzer));
   std::vector<PrimExpr> old_indices;
   for (const Range& range : region->region()) old_indices.push_back(range.min);
-  Analyzer bounds;
-  for (const IterVar& iter : node->iter_vars()) {
-    bounds.Bind(iter->var(), Range{iter->min(), iter->extent()});
-  }
-  for (size_t i = 0; i < old_indices.size() && is_read; ++i) {
-    if (!bounds.CanProveGreaterEqual(old_indices[i], 0) ||
-        !bounds.CanProveGreaterEqual(Sub(buffer->shape()[i], old_indices[i]),
-                                     1)) {
-      return SiteError(
-          block, absl::StrCat(block->Describe(), " may read outside of buffer ",
-                              buffer->name()));
-    }
+  if (is_read) {
+    BATON_RETURN_IF_ERROR(CheckReadsInside(state, block, buffer, old_indices));
   }
   const VarSet old_vars = VarsOf(old_indices);
   const VarSet new_vars = VarsOf(stage.indices);
@@ -290,8 +281,9 @@ absl::StatusOr<Block> ReindexCacheRead(ScheduleState& state, const Site* block,
     BATON_RETURN_IF_ERROR(CheckReadersAfter(state, scope, writer, stage));
     FindPlace(state, writer, scope, true, stage);
   }
-  BATON_RETURN_IF_ERROR(MakeReindexedStage(
-      block, region->buffer(), region, storage_scope, index_map, true, stage));
+  BATON_RETURN_IF_ERROR(MakeReindexedStage(state, block, region->buffer(),
+                                           region, storage_scope, index_map,
+                                           true, stage));
   BATON_ASSIGN_OR_RETURN(const Block result, RewriteReaders(scope, stage));
   BATON_RETURN_IF_ERROR(state.Replace(scope, result));
   return stage.block;
@@ -309,11 +301,13 @@ absl::StatusOr<Block> ReindexCacheWrite(ScheduleState& state, const Site* block,
   CacheStage stage;
   stage.target = region->buffer();
   BATON_RETURN_IF_ERROR(OnlyWriter(state, scope, region->buffer()).status());
-  BATON_RETURN_IF_ERROR(CheckDoesNotRead(block, stage.target));
+  BATON_RETURN_IF_ERROR(CheckDoesNotRead(state, block, stage.target));
+  BATON_RETURN_IF_ERROR(CheckWritesAlways(block, stage.target));
   FindPlace(state, block, scope, false, stage);
   BATON_RETURN_IF_ERROR(CheckRunsInLoops(block, stage.place));
-  BATON_RETURN_IF_ERROR(MakeReindexedStage(
-      block, region->buffer(), region, storage_scope, index_map, false, stage));
+  BATON_RETURN_IF_ERROR(MakeReindexedStage(state, block, region->buffer(),
+                                           region, storage_scope, index_map,
+                                           false, stage));
   BATON_ASSIGN_OR_RETURN(const Block result,
                          RewriteWriter(scope, block, stage));
   BATON_RETURN_IF_ERROR(state.Replace(scope, result));
@@ -363,6 +357,10 @@ absl::StatusOr<Block> ReIndex(ScheduleState& state, const Site* block,
                      absl::StrCat("an index of buffer ", buffer->name(), " in ",
                                   block->Describe(), " depends on variable ",
                                   var->name(), " inside of the block"));
+  }
+  if (kind == AccessKind::kRead) {
+    BATON_RETURN_IF_ERROR(
+        CheckReadsInside(state, block, buffer, collector.indices));
   }
   // The nest around the block stands alone in the scope.
   const Site* outermost = block->parent;
@@ -494,8 +492,8 @@ class LoopReplacer : public Rewriter {
 // not read the buffer before it writes it.
 absl::Status CheckWritesAllAt(const ScheduleState& state, const Site* loop,
                               const Buffer& buffer, int first_read,
-                              int first_write,
-                              absl::Span<const IntSet> copied) {
+                              int first_write, absl::Span<const IntSet> copied,
+                              absl::string_view storage_scope) {
   if (first_read >= 0 && first_read <= first_write) {
     return SiteError(
         loop, absl::StrCat("in ", loop->Describe(), " buffer ", buffer->name(),
@@ -510,7 +508,7 @@ absl::Status CheckWritesAllAt(const ScheduleState& state, const Site* loop,
   for (const Site* block : ChildBlocks(state, loop)) {
     for (const BufferRegion& region : block->block()->writes()) {
       if (region->buffer() != buffer) continue;
-      status = CheckWritesAll(block, region, loop, ranges);
+      status = CheckWritesAll(block, region, loop, ranges, storage_scope);
       if (status.ok()) return status;
     }
   }
@@ -540,8 +538,19 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
     const int position = std::max(0, statement->seq_index);
     const BlockNode* node = child->block();
     if (RegionOf(node->reads(), buffer).defined()) {
-      if (first_read < 0) first_read = position;
+      // A reduction reads what it initialized.
+      if (first_read < 0 && (is_read || !node->init().defined())) {
+        first_read = position;
+      }
       last_read = position;
+      if (is_read && !IsOne(child->realize->predicate()) &&
+          DefiningSite(loop, buffer).first != nullptr) {
+        return SiteError(
+            child, absl::StrCat(child->Describe(),
+                                " has a condition, without which the copy "
+                                "would read elements of buffer ",
+                                buffer->name(), " that nothing may write"));
+      }
     }
     if (RegionOf(node->writes(), buffer).defined()) {
       if (first_write < 0) first_write = position;
@@ -572,8 +581,8 @@ absl::StatusOr<Block> CopyAtLoop(ScheduleState& state, const Site* loop,
   const std::vector<IntSet> all =
       regions.size() == 1 ? regions[0] : UnionRegion(regions);
   if (!is_read) {
-    BATON_RETURN_IF_ERROR(
-        CheckWritesAllAt(state, loop, buffer, first_read, first_write, all));
+    BATON_RETURN_IF_ERROR(CheckWritesAllAt(state, loop, buffer, first_read,
+                                           first_write, all, storage_scope));
   }
   VarRanges loops;
   Analyzer bounds;

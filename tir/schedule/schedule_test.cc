@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/ir/module.h"
@@ -316,6 +317,44 @@ TEST(StepTextTest, PrintsWhatItReads) {
        R"({"ann_key": "a\"b", "ann_val": [0, 1.5, true], "name": "annotate"})"}) {
     EXPECT_EQ(StepText(ParseStep(text).value()), text);
   }
+}
+
+TEST(StepTextTest, KeepsNumbers) {
+  constexpr absl::string_view kText =
+      R"({"ann_key": "key", "ann_val": [9223372036854775807, -9223372036854775808, 4611686018427387905, 0.1, 1.0, 1e+300], "name": "annotate"})";
+  EXPECT_EQ(StepText(ParseStep(kText).value()), kText);
+}
+
+TEST(StepTextTest, SaysWhereATextIsNoJson) {
+  const std::pair<absl::string_view, absl::string_view> cases[] = {
+      {"", "column 1: expected a value"},
+      {"{", "column 2: expected a key in quotes"},
+      {R"({"name": "split",})", "column 18: expected a key in quotes"},
+      {R"({"name" "split"})", "column 9: expected :"},
+      {R"({"name": "split" "loop": 1})", "column 18: expected , or }"},
+      {R"({"name": "split"} 1)", "column 19: expected nothing"},
+      {R"({"name": "split)", "column 10: the string has no end"},
+      {R"({"name": "a", "name": "b"})", "the key name stands twice"},
+      {R"({"name": "a", "n": [1 2]})", "column 23: expected , or ]"},
+      {R"({"name": "a", "n": 9223372036854775808})",
+       "column 20: 9223372036854775808 is no integer of 64 bits"},
+      {R"({"name": "a", "n": -})", "- is no integer"},
+      {R"({"name": "a", "n": 1e999})", "1e999 is no number"},
+      {R"({"name": "a", "n": 1.2.3})", "1.2.3 is no number"},
+      {R"({"name": "a", "n": +1})", "expected a number"},
+      {R"({"name": "a", "n": nan})", "expected a value"},
+  };
+  for (const auto& [text, message] : cases) {
+    EXPECT_THAT(std::string(ParseStep(text).status().message()),
+                HasSubstr(std::string(message)))
+        << text;
+  }
+  const std::string deep(1000, '[');
+  EXPECT_THAT(
+      std::string(ParseStep(absl::StrCat(R"({"name": "a", "n": )", deep, "}"))
+                      .status()
+                      .message()),
+      HasSubstr("nested too deep"));
 }
 
 }  // namespace

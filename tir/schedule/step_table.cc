@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -50,6 +51,30 @@ std::vector<Var> VariablesOf(const PrimFunc& function) {
     for (const PrimExpr& extent : buffer->shape()) PostOrderVisit(extent, add);
   }
   return vars;
+}
+
+// The value with the type of integers that do not fit 32 bits. The depth of a
+// value is limited by ParseStep().
+AttrValue Typed(const AttrValue& value) {
+  if (const int64_t* number = value.As<int64_t>()) {
+    if (*number >= INT32_MIN && *number <= INT32_MAX) return value;
+    return AttrMap{{"T.int64", value}};
+  }
+  if (const AttrList* list = value.As<AttrList>()) {
+    AttrList result;
+    for (const AttrValue& item : *list) result.push_back(Typed(item));
+    return result;
+  }
+  if (const AttrMap* map = value.As<AttrMap>()) {
+    // An integer with its type.
+    if (map->size() == 1 && absl::StartsWith(map->front().first, "T.")) {
+      return value;
+    }
+    AttrMap result;
+    for (const auto& [key, item] : *map) result.emplace_back(key, Typed(item));
+    return result;
+  }
+  return value;
 }
 
 // Reads the parameters of a step. After the first error, getters return
@@ -177,7 +202,7 @@ class StepReader {
   }
   PrimExpr Value(const char* key) {
     const AttrValue* value = Find(key, true);
-    return value == nullptr ? PrimExpr() : ExprOfAttr(*value);
+    return value == nullptr ? PrimExpr() : ExprOfAttr(Typed(*value));
   }
   // `lambda i, j: (j, i)`
   tir::IndexMap Map(const char* key) {
@@ -188,10 +213,16 @@ class StepReader {
       Fail(key, "expected a map: lambda i, j: (j, i)");
       return {};
     }
-    const bool whole = absl::StartsWith(*text, "T.index_map(");
-    const absl::StatusOr<PrimExpr> map = ParseScriptExpr(
-        whole ? *text : absl::StrCat("T.index_map(", *text, ")"),
-        VariablesOf(state_.function()));
+    // The texts that the reference has for a map.
+    absl::string_view inner = *text;
+    if (!absl::ConsumePrefix(&inner, "T.index_map") &&
+        !absl::ConsumePrefix(&inner, "tvm.tir.IndexMap.from_func")) {
+      inner = {};
+    }
+    const absl::StatusOr<PrimExpr> map =
+        ParseScriptExpr(inner.empty() ? absl::StrCat("T.index_map(", *text, ")")
+                                      : absl::StrCat("T.index_map", inner),
+                        VariablesOf(state_.function()));
     if (!map.ok()) {
       Fail(key, std::string(map.status().message()));
       return {};
@@ -201,9 +232,9 @@ class StepReader {
     return tir::IndexMap(node);
   }
 
-  // A value for the padding of a buffer: a number, which is of the buffer's
-  // type, a constant with its type (`T.int8(0)`), or a map of indices; null if
-  // the parameter is missing.
+  // A value for the padding of a buffer: an integer for a buffer of integers or
+  // a number with a point for one of floats, a constant with its type
+  // (`T.int8(0)`), or a map of indices; null if the parameter is missing.
   tir::IndexMap PadValue(const char* key, DType dtype) {
     const AttrValue* value = Find(key, false);
     if (value == nullptr || value->is_none() || failed()) return {};
@@ -217,7 +248,8 @@ class StepReader {
         return {};
       }
       constant = *std::move(parsed);
-    } else if (const int64_t* number = value->As<int64_t>()) {
+    } else if (const int64_t* number = value->As<int64_t>();
+               number != nullptr && (dtype.is_int() || dtype.is_uint())) {
       constant = CastTo(dtype, IntImm(DType::Int(64), *number));
     } else {
       constant = ExprOfAttr(*value);
