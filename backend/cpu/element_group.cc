@@ -167,6 +167,63 @@ int64_t ClampBound(double bound, int64_t low, int64_t high) {
   return static_cast<int64_t>(bound);
 }
 
+// True if `t` is a constant of int32 elements from `low` to `high`.
+bool IsConstantWithin(const GraphTensor& t, int32_t low, int32_t high) {
+  if (!t.constant.has_value() || t.dtype != DType::Int(32)) return false;
+  const absl::Span<const int32_t> values = t.constant->span<int32_t>();
+  return std::all_of(values.begin(), values.end(),
+                     [&](int32_t v) { return v >= low && v <= high; });
+}
+
+std::optional<ElementCall> FixedPointOf(const GraphNode& node,
+                                        const Graph& graph) {
+  const auto tensor = [&](size_t i) -> const GraphTensor& {
+    return graph.tensors[static_cast<size_t>(node.inputs[i])];
+  };
+  const GraphTensor& x = tensor(0);
+  if (x.dtype != DType::Int(32) || x.num_elements() == 0) return std::nullopt;
+  ElementCall call;
+  call.args.push_back({node.inputs[0], x.shape, x.dtype});
+  constexpr int kFraction = 31;  // bits of a multiplier behind the point
+  if (node.op_name() == "fixed_point_multiply") {
+    const auto* attrs = node.call->attrs_as<relay::FixedPointMultiplyAttrs>();
+    if (attrs == nullptr || attrs->shift >= kFraction ||
+        attrs->shift < -kFraction) {
+      return std::nullopt;
+    }
+    call.function = ElementFunction::kFixedPoint;
+    call.p = attrs->multiplier;
+    call.q = kFraction - attrs->shift;
+    return call;
+  }
+  const auto* attrs =
+      node.call->attrs_as<relay::FixedPointMultiplyPerAxisAttrs>();
+  if (attrs == nullptr || node.inputs.size() != 4 || attrs->axes.size() != 1 ||
+      tensor(1).dtype != DType::Int(32) ||
+      (attrs->is_lshift_required && !IsConstantWithin(tensor(2), 0, 0)) ||
+      (attrs->is_rshift_required &&
+       !IsConstantWithin(tensor(3), 0, kFraction))) {
+    return std::nullopt;
+  }
+  const auto rank = static_cast<int64_t>(x.shape.size());
+  call.function = attrs->is_rshift_required
+                      ? ElementFunction::kFixedPointByShift
+                      : ElementFunction::kFixedPointBy;
+  call.q = kFraction;
+  const auto add = [&](size_t i) {
+    std::optional<TensorShape> shape =
+        AlongAxis({tensor(i).num_elements()}, attrs->axes[0], rank);
+    const bool fits = shape.has_value() &&
+                      (*shape)[0] == x.shape[x.shape.size() - shape->size()];
+    if (fits) {
+      call.args.push_back({node.inputs[i], *std::move(shape), DType::Int(32)});
+    }
+    return fits;
+  };
+  if (!add(1) || (attrs->is_rshift_required && !add(3))) return std::nullopt;
+  return call;
+}
+
 // A call whose arguments or results are integers or bools.
 std::optional<ElementCall> IntCallOf(const GraphNode& node,
                                      const Graph& graph) {
@@ -176,6 +233,9 @@ std::optional<ElementCall> IntCallOf(const GraphNode& node,
   const std::string& op = node.op_name();
   const GraphTensor& y = tensor(node.outputs[0]);
   if (node.inputs.empty() || y.num_elements() == 0) return std::nullopt;
+  if (op == "fixed_point_multiply" || op == "fixed_point_multiply_per_axis") {
+    return FixedPointOf(node, graph);
+  }
   ElementCall call;
   for (const int t : node.inputs) {
     if (!IsInProgram(tensor(t).dtype)) return std::nullopt;

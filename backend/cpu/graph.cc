@@ -28,6 +28,8 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/op_flags.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/value.h"
 
 namespace baton::cpu {
 namespace {
@@ -454,6 +456,11 @@ class GraphBuilder {
       Flatten(value, node.inputs);
       node.args.push_back(std::move(value));
     }
+    if (args.empty() && !relay::IsStateful(call->op())) {
+      // Zeros and the like, which passes do not fold.
+      const std::optional<ExprValue> constant = ComputeNow(node.call);
+      if (constant.has_value()) return *constant;
+    }
     // Passes do not see that large constants are equal, nor what is equal
     // because of that.
     Computed* computed = nullptr;
@@ -480,6 +487,30 @@ class GraphBuilder {
       computed->emplace_back(graph_.nodes.size(), result);
     }
     graph_.nodes.push_back(std::move(node));
+    return result;
+  }
+
+  // The small constant tensor that a call without arguments gives; nullopt if
+  // it gives none.
+  std::optional<ExprValue> ComputeNow(const Call& call) {
+    constexpr int64_t kMostBytes = 1 << 20;
+    const auto* type = call->type().As<TensorTypeNode>();
+    if (type == nullptr) return std::nullopt;
+    const auto shape = ConstDims(type->shape());
+    if (!shape.has_value()) return std::nullopt;
+    const absl::StatusOr<int64_t> elements = NumElements(type->dtype(), *shape);
+    if (!elements.ok() || *elements * type->dtype().bytes() > kMostBytes) {
+      return std::nullopt;
+    }
+    const absl::StatusOr<Value> value = RunKernel(*call, {});
+    if (!value.ok() || !value->is_tensor() ||
+        value->tensor().dtype() != type->dtype() ||
+        value->tensor().shape() != absl::MakeConstSpan(*shape)) {
+      return std::nullopt;
+    }
+    ExprValue result;
+    result.kind = ExprValue::Kind::kTensor;
+    result.tensor = AddConstant(value->tensor());
     return result;
   }
 

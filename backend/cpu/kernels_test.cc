@@ -638,6 +638,32 @@ def @main(%x: Tensor[(3, 5, 437), T], %y: Tensor[(5, 1), T],
   }
 }
 
+// Integers times fixed-point numbers, by channel and not.
+TEST(KernelsTest, FixedPoint) {
+  for (const char* const text :
+       {"fixed_point_multiply(%x, multiplier=1518500250, shift=-9)",
+        "fixed_point_multiply(%x, multiplier=-1073741825, shift=0)",
+        "fixed_point_multiply(add(%x, %x), multiplier=1073741824, shift=30)",
+        "clip(add(fixed_point_multiply_per_axis(%x, %w, %w0, %w1, "
+        "is_rshift_required=True, axes=[1]), 7), a_min=-128f, a_max=127f)",
+        "fixed_point_multiply_per_axis(%x, %w, %w0, %w1, axes=[1])",
+        "fixed_point_multiply_per_axis(%x, %w, %w0, %w1, "
+        "is_lshift_required=True, is_rshift_required=True, axes=[-2])"}) {
+    const std::string program = absl::StrCat(
+        R"(#[version = "0.0.5"]
+def @main(%r: Tensor[(3, 5, 437), float32], %w: Tensor[(5), int32]) {
+  let %x = cast(multiply(%r, 1e+9f), dtype="int32");
+  let %w0 = zeros(shape=[5], dtype="int32");
+  let %w1 = arange(0, 25, 5, start=0, stop=25, step=5, dtype="int32");
+  )",
+        text, "\n}");
+    SCOPED_TRACE(program);
+    const std::vector<std::string> kernels = Check(program);
+    EXPECT_THAT(kernels, Contains(HasSubstr("elementwise")));
+    EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
+  }
+}
+
 // What quantizes and dequantizes a map is one step on its blocks.
 TEST(KernelsTest, QuantizedMapsStayBlocked) {
   const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]

@@ -79,8 +79,8 @@ class OneAnswerTest : public ::testing::TestWithParam<NamedWidth> {};
 // for each.
 TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
   if (!kernels::blocked::IsSupported(GetParam().width)) {
-    GTEST_SKIP() << "the processor has no vectors of " << GetParam().name
-                 << " bits with fused multiplication and addition";
+    GTEST_SKIP() << "the processor lacks what kernels for vectors of "
+                 << GetParam().name << " bits need";
   }
   for (const char* const spec :
        {"mlp", "resnet{num_layers=18,image_shape=[3,32,32],num_classes=10}",
@@ -114,7 +114,9 @@ TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
 INSTANTIATE_TEST_SUITE_P(Widths, OneAnswerTest,
                          ::testing::Values(NamedWidth{"128", Width::k128},
                                            NamedWidth{"256", Width::k256},
-                                           NamedWidth{"512", Width::k512}),
+                                           NamedWidth{"512", Width::k512},
+                                           NamedWidth{"512InHalves",
+                                                      Width::kHalves512}),
                          [](const ::testing::TestParamInfo<NamedWidth>& info) {
                            return absl::StrCat("Bits", info.param.name);
                          });

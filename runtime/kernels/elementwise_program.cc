@@ -240,6 +240,39 @@ void Select(const Run& a, const Run& b, const Run& c, int64_t n, void* out) {
                      : SelectWords<1, 1>(choice, x, y, n, to);
 }
 
+// a b / 2^(base + c), rounded.
+template <int64_t kStepB, int64_t kStepC>
+void FixedPointLoop(const int32_t* a, const int32_t* b, const int32_t* c,
+                    int64_t base, int64_t n, int32_t* to) {
+  internal::RunLoop([=]() BATON_LOOP {
+    BATON_SAME_INDEX
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t shift = base + c[i * kStepC];
+      const int64_t product = int64_t{a[i]} * b[i * kStepB];
+      to[i] = static_cast<int32_t>((product + (int64_t{1} << (shift - 1))) >>
+                                   shift);
+    }
+  });
+}
+
+// `a` has n elements.
+void FixedPoint(const Run& a, const Run& b, const Run& c, double base,
+                int64_t n, void* out) {
+  const auto ints = [](const Run& run) {
+    return static_cast<const int32_t*>(run.data);
+  };
+  int32_t* const to = static_cast<int32_t*>(out);
+  const auto shift = static_cast<int64_t>(base);
+  if (b.step == 0) {
+    return c.step == 0
+               ? FixedPointLoop<0, 0>(ints(a), ints(b), ints(c), shift, n, to)
+               : FixedPointLoop<0, 1>(ints(a), ints(b), ints(c), shift, n, to);
+  }
+  return c.step == 0
+             ? FixedPointLoop<1, 0>(ints(a), ints(b), ints(c), shift, n, to)
+             : FixedPointLoop<1, 1>(ints(a), ints(b), ints(c), shift, n, to);
+}
+
 void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
              float* to, int64_t n) {
   const auto wrapping = [](auto fn) {
@@ -299,6 +332,15 @@ void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
     case ElementFunction::kOr:
       return BinaryInt(a, b, to, n,
                        [](int32_t x, int32_t y) BATON_LOOP { return x | y; });
+    case ElementFunction::kFixedPointBy: {
+      const int32_t none = 0;
+      return FixedPoint(a, b, {&none, 0}, instruction.q, n, to);
+    }
+    case ElementFunction::kFixedPoint: {
+      const int32_t factor = static_cast<int32_t>(instruction.p);
+      const int32_t none = 0;
+      return FixedPoint(a, {&factor, 0}, {&none, 0}, instruction.q, n, to);
+    }
     case ElementFunction::kLess:
       return Compare(a, b, to, n,
                      [](float x, float y) BATON_LOOP { return x < y ? 1 : 0; });
@@ -545,11 +587,15 @@ void RunElementProgram(const ElementProgram& program,
       Run a = value(instruction.a);
       const int num_args = NumArgs(instruction.function);
       const Run b = num_args > 1 ? value(instruction.b) : a;
-      if (num_args == 3) {
+      if (instruction.function == ElementFunction::kSelect) {
         Select(a, b, value(instruction.c), n, to);
         continue;
       }
-      if (num_args == 1 && a.step == 0) {
+      const bool needs_all =
+          num_args == 1 ||
+          instruction.function == ElementFunction::kFixedPointBy ||
+          instruction.function == ElementFunction::kFixedPointByShift;
+      if (needs_all && a.step == 0) {
         // A word of either type.
         std::fill_n(reinterpret_cast<uint32_t*>(spare), n,
                     *static_cast<const uint32_t*>(a.data));
@@ -561,7 +607,11 @@ void RunElementProgram(const ElementProgram& program,
         std::memcpy(spare, a.data, static_cast<size_t>(n) * sizeof(float));
         a.data = spare;
       }
-      Compute(instruction, a, b, to, n);
+      if (instruction.function == ElementFunction::kFixedPointByShift) {
+        FixedPoint(a, b, value(instruction.c), instruction.q, n, to);
+      } else {
+        Compute(instruction, a, b, to, n);
+      }
     }
     if (!is_direct) ConvertResult(program.result, out, n, result, first);
   }

@@ -43,8 +43,11 @@ enum class ElementFunction : uint8_t {
   kNotEqualInt,
   kAnd,  // of 0 and 1
   kOr,
-  // b where a is not 0, else c.
+  kFixedPointBy,  // a times b, as kFixedPoint with the shift q
+  // Functions of three operands: b where a is not 0, else c; and a times b, as
+  // kFixedPoint with the shift q + c.
   kSelect,
+  kFixedPointByShift,
   // Functions of one operand:
   kRelu,
   kClip,       // from p to q
@@ -71,13 +74,18 @@ enum class ElementFunction : uint8_t {
   kToBool,
   kNot,      // of 0 and 1
   kClipInt,  // from p to q, which are integers
+  // Times p / 2^q, to the nearest integer, ties upwards; q is from 1 to 62.
+  kFixedPoint,
 };
 
 constexpr bool IsBinary(ElementFunction function) {
   return function < ElementFunction::kSelect;
 }
 constexpr int NumArgs(ElementFunction function) {
-  if (function == ElementFunction::kSelect) return 3;
+  if (function == ElementFunction::kSelect ||
+      function == ElementFunction::kFixedPointByShift) {
+    return 3;
+  }
   return IsBinary(function) ? 2 : 1;
 }
 // True if all values are floats.

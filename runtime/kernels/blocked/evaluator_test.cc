@@ -37,7 +37,8 @@ namespace {
 // The widths of vectors that this processor runs.
 std::vector<Width> Widths() {
   std::vector<Width> widths;
-  for (const Width width : {Width::k128, Width::k256, Width::k512}) {
+  for (const Width width :
+       {Width::k128, Width::k256, Width::k512, Width::kHalves512}) {
     if (IsSupported(width)) widths.push_back(width);
   }
   if (widths.empty()) widths.push_back(Width::kPlain128);

@@ -249,18 +249,22 @@ constexpr TileFunction kTiles[] = {
     TileOf<1>, TileOf<2>, TileOf<3>, TileOf<4>,  TileOf<5>,  TileOf<6>,
     TileOf<7>, TileOf<8>, TileOf<9>, TileOf<10>, TileOf<11>, TileOf<12>};
 
-// Interleaves n bytes of four channels.
-void Interleave(const uint8_t* from, int64_t plane, int64_t n, uint8_t flip,
-                uint8_t* to) {
+// Interleaves n bytes of up to four channels; others are 0.
+void Interleave(const uint8_t* from, int64_t plane, int64_t channels, int64_t n,
+                uint8_t flip, uint8_t* to) {
   int64_t c = 0;
 #ifdef __x86_64__
   const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
-  for (; c + 16 <= n; c += 16) {
+  while (n >= 16 && c < n) {
+    // The last ones again, if there are fewer.
+    c = std::min(c, n - 16);
     __m128i x[kQuad];
     for (int64_t k = 0; k < kQuad; ++k) {
-      x[k] = _mm_xor_si128(
-          flips, _mm_loadu_si128(
-                     reinterpret_cast<const __m128i*>(from + k * plane + c)));
+      x[k] = k < channels
+                 ? _mm_xor_si128(
+                       flips, _mm_loadu_si128(reinterpret_cast<const __m128i*>(
+                                  from + k * plane + c)))
+                 : _mm_setzero_si128();
     }
     const __m128i low01 = _mm_unpacklo_epi8(x[0], x[1]);
     const __m128i high01 = _mm_unpackhi_epi8(x[0], x[1]);
@@ -273,11 +277,14 @@ void Interleave(const uint8_t* from, int64_t plane, int64_t n, uint8_t flip,
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + c * kQuad + k * 16),
                        words[k]);
     }
+    c += 16;
   }
 #endif
   for (; c < n; ++c) {
     for (int64_t k = 0; k < kQuad; ++k) {
-      to[c * kQuad + k] = static_cast<uint8_t>(from[k * plane + c] ^ flip);
+      to[c * kQuad + k] = k < channels
+                              ? static_cast<uint8_t>(from[k * plane + c] ^ flip)
+                              : uint8_t{0};
     }
   }
 }
@@ -326,17 +333,7 @@ void CopyBand(const Plan& plan, const uint8_t* image, int64_t first_row,
       }
       const uint8_t* const from =
           image + part * kQuad * plane + row * p.w.in + from_column;
-      if (channels == kQuad) {
-        Interleave(from, plane, count, flip, line + begin * kQuad);
-        continue;
-      }
-      for (int64_t c = 0; c < count; ++c) {
-        for (int64_t k = 0; k < kQuad; ++k) {
-          line[(begin + c) * kQuad + k] =
-              k < channels ? static_cast<uint8_t>(from[k * plane + c] ^ flip)
-                           : uint8_t{0};
-        }
-      }
+      Interleave(from, plane, channels, count, flip, line + begin * kQuad);
     }
   }
 }

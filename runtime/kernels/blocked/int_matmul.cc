@@ -206,13 +206,14 @@ constexpr TileFunction kTiles[] = {
 // Converts a row to parts of words; returns whether all elements fit. `parts`
 // has whole words.
 template <typename Part, typename T>
-bool ConvertRow(const T* from, int64_t k, int64_t words, int32_t& least,
-                Part* parts) {
+[[gnu::always_inline]] inline bool ConvertLoop(const T* from, int64_t k,
+                                               int64_t words, int32_t& least,
+                                               Part* parts) {
   const int64_t most = words * static_cast<int64_t>(4 / sizeof(Part));
   std::fill(parts + k, parts + most, Part{0});
   if constexpr (sizeof(Part) == 1) {
     int32_t low = from[0];
-    int32_t high = from[0];
+    int32_t high = low;
     for (int64_t i = 0; i < k; ++i) {
       const int32_t v = from[i];
       low = v < low ? v : low;
@@ -235,22 +236,41 @@ bool ConvertRow(const T* from, int64_t k, int64_t words, int32_t& least,
   }
 }
 
+template <typename Part, typename T>
+bool ConvertPlain(const T* from, int64_t k, int64_t words, int32_t& least,
+                  Part* parts) {
+  return ConvertLoop(from, k, words, least, parts);
+}
+
+#ifdef __x86_64__
+template <typename Part, typename T>
+[[gnu::target("avx2")]] bool ConvertAvx2(const T* from, int64_t k,
+                                         int64_t words, int32_t& least,
+                                         Part* parts) {
+  return ConvertLoop(from, k, words, least, parts);
+}
+#endif  // __x86_64__
+
 template <typename Part>
-bool ConvertRow(const IntMatmulParams& p, const void* x, int64_t row,
-                int64_t words, int32_t& least, Part* parts) {
-  const int64_t at = row * p.k;
+bool ConvertRow(const IntMatmulParams& p, Int8Isa isa, const void* x,
+                int64_t row, int64_t words, int32_t& least, Part* parts) {
+  const auto convert = [&](const auto* rows) {
+#ifdef __x86_64__
+    if (isa != Int8Isa::kPlain) {
+      return ConvertAvx2(rows + row * p.k, p.k, words, least, parts);
+    }
+#endif
+    return ConvertPlain(rows + row * p.k, p.k, words, least, parts);
+  };
   switch (p.type) {
     case IntMatmulParams::Type::kUint8:
-      return ConvertRow(static_cast<const uint8_t*>(x) + at, p.k, words, least,
-                        parts);
+      return convert(static_cast<const uint8_t*>(x));
     case IntMatmulParams::Type::kInt8:
-      return ConvertRow(static_cast<const int8_t*>(x) + at, p.k, words, least,
-                        parts);
+      return convert(static_cast<const int8_t*>(x));
     case IntMatmulParams::Type::kInt32:
       break;
   }
-  return ConvertRow(static_cast<const int32_t*>(x) + at, p.k, words, least,
-                    parts);
+  return convert(static_cast<const int32_t*>(x));
 }
 
 // A row whose elements do not fit.
@@ -342,9 +362,9 @@ void IntMatmul(const IntMatmulParams& params, Int8Isa isa, const void* x,
       fits = true;
       for (int64_t r = 0; r < rows; ++r) {
         fits &= p.has_byte_weights
-                    ? ConvertRow(p, x, row0 + r, words, least[r],
+                    ? ConvertRow(p, isa, x, row0 + r, words, least[r],
                                  reinterpret_cast<uint8_t*>(parts))
-                    : ConvertRow(p, x, row0 + r, words, least[r],
+                    : ConvertRow(p, isa, x, row0 + r, words, least[r],
                                  reinterpret_cast<int16_t*>(parts));
         uint32_t* const to =
             tiles + r / kMostRows * kMostRows * words + r % kMostRows;

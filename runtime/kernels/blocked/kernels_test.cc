@@ -24,7 +24,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 // The widths that give the same bytes, of those that run here.
 std::vector<Width> Widths() {
   std::vector<Width> widths;
-  for (const Width width : {Width::k128, Width::k256, Width::k512}) {
+  for (const Width width :
+       {Width::k128, Width::k256, Width::k512, Width::kHalves512}) {
     if (IsSupported(width)) widths.push_back(width);
   }
   if (widths.empty()) widths.push_back(Width::kPlain128);
