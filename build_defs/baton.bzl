@@ -440,7 +440,7 @@ def _compile_flags(dims, state, isas):
     flags.append("--isas=" + ",".join(isas))
     return flags
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, visibility = None, **kwargs):
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, input_shapes = None, input_values = None, visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
@@ -461,6 +461,8 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         `sse2` has the fused multiplication and addition of libm, which is slow.
       threads: whether there is a Run that takes the caller's threads, too.
       profile: whether there is a Run that measures steps, too.
+      input_shapes: shapes of inputs, as for `baton-compile --input_shapes`.
+      input_values: inputs of an ONNX model that become constants: `sr:16000`.
       visibility: of all targets.
       **kwargs: of cc_library.
     """

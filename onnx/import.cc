@@ -469,7 +469,7 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
   if (!info.shape.has_value()) {
     return absl::UnimplementedError(
         absl::StrCat("the rank of input '", Printable(info.name),
-                     "' is not known; give its shape (input_shapes)"));
+                     "' is not known; give its shape (--input_shapes)"));
   }
   for (const ValueInfo::Dimension& dimension : *info.shape) {
     if (dimension.value.has_value() && *dimension.value >= 0) {
@@ -479,6 +479,9 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
                          "' has a dimension of ", *dimension.value));
       }
       dims.push_back(*dimension.value);
+    } else if (const auto sized = options_.dims.find(dimension.param);
+               sized != options_.dims.end()) {
+      dims.push_back(sized->second);
     } else if (keeps_names_ && !dimension.param.empty() &&
                !dimension.value.has_value()) {
       std::string name(dimension.param);
@@ -973,6 +976,20 @@ absl::StatusOr<IRModule> Importer::Import() {
   for (const auto& [name, value] : options_.input_values) {
     BATON_RETURN_IF_ERROR(check_input("a value", name));
   }
+  for (const auto& [name, size] : options_.dims) {
+    const bool is_dimension = std::any_of(
+        graph.inputs.begin(), graph.inputs.end(), [&](const ValueInfo& info) {
+          return info.shape.has_value() &&
+                 std::any_of(info.shape->begin(), info.shape->end(),
+                             [&](const ValueInfo::Dimension& dimension) {
+                               return dimension.param == name;
+                             });
+        });
+    if (!is_dimension) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no input of the model has a dimension ", Printable(name)));
+    }
+  }
   BATON_RETURN_IF_ERROR(ConvertNodes(graph.nodes, "", scope, opsets, {}));
   std::vector<absl::string_view> names;
   AttrList output_names;
@@ -1054,6 +1071,34 @@ class ValueBinder {
     return any;
   }
 
+  // Takes the shapes of all inputs; an error if one is not the model's.
+  absl::Status TakeAllShapes() {
+    for (const ValueInfo& info : graph_.inputs) {
+      const std::string name(info.name);
+      const auto found = options_.values_at_hand.find(name);
+      if (found == options_.values_at_hand.end()) continue;
+      const absl::Span<const int64_t> shape = found->second.shape();
+      if (info.shape.has_value() && !Fits(shape, *info.shape) &&
+          !options_.input_shapes.contains(name)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "input '", Printable(info.name), "' has the shape (",
+            absl::StrJoin(*info.shape, ", ",
+                          [](std::string* out, const auto& dimension) {
+                            absl::StrAppend(out,
+                                            dimension.value.has_value()
+                                                ? absl::StrCat(*dimension.value)
+                                            : dimension.param.empty()
+                                                ? "?"
+                                                : Printable(dimension.param));
+                          }),
+            "), but the tensor that was given for it has (",
+            absl::StrJoin(shape, ", "), ")"));
+      }
+      TakeShape(name);
+    }
+    return absl::OkStatus();
+  }
+
   OnnxValuesUsed used() const {
     OnnxValuesUsed result;
     for (const ValueInfo& info : graph_.inputs) {
@@ -1073,6 +1118,18 @@ class ValueBinder {
       if (info.name == name) return &info;
     }
     return nullptr;
+  }
+
+  static bool Fits(absl::Span<const int64_t> shape,
+                   absl::Span<const ValueInfo::Dimension> said) {
+    if (shape.size() != said.size()) return false;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (said[i].value.has_value() && *said[i].value >= 0 &&
+          *said[i].value != shape[i]) {
+        return false;
+      }
+    }
+    return true;
   }
 
   bool TakeValue(const std::string& name) {
@@ -1118,6 +1175,27 @@ class ValueBinder {
   FlatHashSet<std::string> shapes_;
 };
 
+// Says which flags decide about what a node lacked.
+std::string DescribeNeeds(const GraphProto& graph, const InputNeeds& needs) {
+  std::vector<std::string> flags;
+  const auto add = [&](absl::string_view flag, absl::string_view value,
+                       const FlatHashSet<std::string>& names) {
+    std::vector<std::string> given;
+    for (const ValueInfo& info : graph.inputs) {
+      if (!names.contains(std::string(info.name))) continue;
+      given.push_back(absl::StrCat(Printable(info.name), ":", value));
+    }
+    if (!given.empty()) {
+      flags.push_back(absl::StrCat("--", flag, "=", absl::StrJoin(given, ",")));
+    }
+  };
+  add("input_values", "VALUE", needs.values);
+  add("input_shapes", "[...]", needs.shapes);
+  return absl::StrCat("it depends on inputs: give ",
+                      absl::StrJoin(flags, " and "),
+                      "; baton-run takes them from --inputs");
+}
+
 // Refuses values that were given in two ways and differ.
 absl::Status CheckValuesAtHand(const OnnxImportOptions& options) {
   for (const auto& [name, given] : options.input_values) {
@@ -1127,7 +1205,7 @@ absl::Status CheckValuesAtHand(const OnnxImportOptions& options) {
     }
     return absl::InvalidArgumentError(absl::StrCat(
         "the value that was given for input '", name,
-        "' (input_values) is not "
+        "' (--input_values) is not "
         "that of the tensor that it is run with; leave one of them out"));
   }
   return absl::OkStatus();
@@ -1141,6 +1219,7 @@ absl::StatusOr<IRModule> ImportWithValues(
   BATON_ASSIGN_OR_RETURN(const GraphProto graph, ReadGraph(model.graph));
   OnnxImportOptions taken = options;
   ValueBinder binder(graph, taken);
+  if (options.takes_all_shapes) BATON_RETURN_IF_ERROR(binder.TakeAllShapes());
   while (true) {
     InputNeeds needs;
     absl::StatusOr<IRModule> module = ImportOnce(model, owner, taken, needs);
@@ -1148,6 +1227,11 @@ absl::StatusOr<IRModule> ImportWithValues(
         !binder.TakeMore(needs)) {
       if (module.ok() && options.used != nullptr) {
         *options.used = binder.used();
+      }
+      if (!module.ok() && !(needs.values.empty() && needs.shapes.empty())) {
+        return absl::Status(module.status().code(),
+                            absl::StrCat(module.status().message(), "\n",
+                                         DescribeNeeds(graph, needs)));
       }
       return module;
     }

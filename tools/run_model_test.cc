@@ -9,9 +9,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/tools/input.h"
+#include "baton/tools/npy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -284,6 +287,88 @@ def @main(%x: Tensor[(meta[tir.Var][0], 3), float32]) {
   options.state = "a:b";
   EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kInvalidArgument,
                                   "--state needs one size"));
+}
+
+TEST(RunModelTest, ThePlanIsForTheShapesOfTheInputs) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/open.relay");
+  std::ofstream(options.model) << "#[version = \"0.0.5\"]\n"
+                                  "def @main(%x: Tensor[(?, 3), float32]) {\n"
+                                  "  exp(%x)\n"
+                                  "}\n";
+  options.inputs = absl::StrCat(::testing::TempDir(), "/open.npz");
+  std::ostringstream notes;
+  options.notes = &notes;
+  options.executor = "cpu";
+  const auto run_with = [&options](const TensorShape& shape) {
+    const absl::StatusOr<Tensor> x = Tensor::Zeros(DType::Float(32), shape);
+    const absl::StatusOr<std::string> npz = WriteNpz({{"x", *x}});
+    std::ofstream(options.inputs, std::ios::binary) << *npz;
+  };
+  run_with({2, 3});
+  EXPECT_EQ(OutputOf(options), "output_0: float32[2, 3] [1, 1, 1, 1, 1, 1]\n");
+  EXPECT_THAT(notes.str(), HasSubstr("open.relay: the executor needs the shape "
+                                     "of 'x', taken from the inputs\n"));
+  options.executor = "";
+  options.bench = 1;
+  EXPECT_THAT(OutputOf(options), StartsWith("ms min "));
+  EXPECT_THAT(notes.str(), Not(HasSubstr("the evaluator runs the model")));
+  options.bench = 0;
+  options.executor = "cpu";
+  run_with({2, 4});
+  std::ostringstream out;
+  EXPECT_FALSE(RunModel(options, out).ok());
+}
+
+// A field of a message of ONNX: bytes, or a number.
+std::string Field(int number, absl::string_view bytes) {
+  return absl::StrCat(std::string{static_cast<char>(number << 3 | 2),
+                                  static_cast<char>(bytes.size())},
+                      bytes);
+}
+std::string Field(int number, int value) {
+  return {static_cast<char>(number << 3), static_cast<char>(value)};
+}
+
+// A value of floats whose dimensions are one with a name, and 3.
+std::string ValueOf(absl::string_view name, absl::string_view dimension) {
+  const std::string shape =
+      Field(1, Field(2, dimension)) + Field(1, Field(1, 3));
+  return Field(1, name) + Field(2, Field(1, Field(1, 1) + Field(2, shape)));
+}
+
+// The model calls one extent by two names.
+TEST(RunModelTest, DimensionsOfAGraphThatIsNotTypedWithThem) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/two_names.onnx");
+  std::ofstream(options.model, std::ios::binary)
+      << Field(1, 8) + Field(8, Field(2, 17)) +
+             Field(7, Field(1, Field(1, "a") + Field(1, "b") + Field(2, "y") +
+                                   Field(4, "Add")) +
+                          Field(2, "g") + Field(11, ValueOf("a", "n")) +
+                          Field(11, ValueOf("b", "m")) +
+                          Field(12, Field(1, "y")));
+  options.inputs = absl::StrCat(::testing::TempDir(), "/two_names.npz");
+  const Tensor ones = *Tensor::Ones(DType::Float(32), {2, 3});
+  std::ofstream(options.inputs, std::ios::binary)
+      << *WriteNpz({{"a", ones}, {"b", ones}});
+  options.executor = "cpu";
+  const std::string want = OutputOf(options);
+  EXPECT_EQ(want, "y: float32[2, 3] [2, 2, 2, 2, 2, 2]\n");
+  options.dims = "n=1..4,m=1..4";
+  EXPECT_EQ(OutputOf(options), want);
+  const auto refusal = [&options] {
+    std::ostringstream out;
+    return RunModel(options, out).status();
+  };
+  options.dims = "n=1,m=1..4";
+  EXPECT_FALSE(refusal().ok());
+  options.dims = "n=1..4,k=1..4";
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                  "no input of the model has a dimension k"));
+  options.dims = "n=1..4";
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kUnimplemented,
+                                  "input %b has dimensions without bounds"));
 }
 
 TEST(RunModelTest, InputShapesOfText) {
