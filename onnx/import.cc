@@ -1045,6 +1045,12 @@ class ValueBinder {
  public:
   ValueBinder(const GraphProto& graph, OnnxImportOptions& options)
       : graph_(graph), options_(options) {}
+  // A binder that has taken what `other` has, for a copy of its options.
+  ValueBinder(const ValueBinder& other, OnnxImportOptions& options)
+      : graph_(other.graph_),
+        options_(options),
+        values_(other.values_),
+        shapes_(other.shapes_) {}
 
   // Takes what `needs` says; else all shapes; else what `needs` says of shapes
   // as values, or small tensors of integers. Whether there was anything.
@@ -1097,6 +1103,22 @@ class ValueBinder {
       TakeShape(name);
     }
     return absl::OkStatus();
+  }
+
+  // Takes the integers that shapes may depend on: axes, sizes, pads.
+  bool TakeShapeValues() {
+    constexpr int64_t kMost = 64;
+    bool any = false;
+    for (const ValueInfo& info : graph_.inputs) {
+      const std::string name(info.name);
+      const auto found = options_.values_at_hand.find(name);
+      if (found != options_.values_at_hand.end() &&
+          found->second.dtype().is_int() && found->second.rank() <= 1 &&
+          found->second.num_elements() <= kMost) {
+        any |= TakeValue(name);
+      }
+    }
+    return any;
   }
 
   OnnxValuesUsed used() const {
@@ -1196,6 +1218,18 @@ std::string DescribeNeeds(const GraphProto& graph, const InputNeeds& needs) {
                       "; baton-run takes them from --inputs");
 }
 
+// True if all tensors of @main have constant shapes.
+bool IsStatic(const IRModule& module) {
+  bool is_static = true;
+  PostOrderVisit(module.Find<Function>("main")->body(),
+                 [&is_static](const ExprNode* node) {
+                   const TensorTypeNode* type = node->tensor_type();
+                   is_static =
+                       is_static && (type == nullptr || type->is_static());
+                 });
+  return is_static;
+}
+
 // Refuses values that were given in two ways and differ.
 absl::Status CheckValuesAtHand(const OnnxImportOptions& options) {
   for (const auto& [name, given] : options.input_values) {
@@ -1225,8 +1259,22 @@ absl::StatusOr<IRModule> ImportWithValues(
     absl::StatusOr<IRModule> module = ImportOnce(model, owner, taken, needs);
     if (module.ok() || options.values_at_hand.empty() ||
         !binder.TakeMore(needs)) {
+      OnnxValuesUsed used = binder.used();
+      if (module.ok() && options.takes_all_shapes && !IsStatic(*module)) {
+        // Values may decide about shapes that are not known yet.
+        OnnxImportOptions more = taken;
+        ValueBinder with_values(binder, more);
+        if (with_values.TakeShapeValues()) {
+          absl::StatusOr<IRModule> again =
+              ImportOnce(model, owner, more, needs);
+          if (again.ok() && IsStatic(*again)) {
+            module = std::move(again);
+            used = with_values.used();
+          }
+        }
+      }
       if (module.ok() && options.used != nullptr) {
-        *options.used = binder.used();
+        *options.used = std::move(used);
       }
       if (!module.ok() && !(needs.values.empty() && needs.shapes.empty())) {
         return absl::Status(module.status().code(),

@@ -51,7 +51,8 @@ struct OnnxImportOptions {
   FlatHashMap<std::string, Tensor> values_at_hand;
   // Takes the shapes of all values at hand whose inputs have unknown dimensions,
   // whether the import needs them or not: for a module that runs with these
-  // shapes only. A value that does not fit the model's shape is an error.
+  // shapes only. Takes small lists of integers, too, if all shapes are constant
+  // then. A value that does not fit the model's shape is an error.
   bool takes_all_shapes = false;
   // Is set to what was taken, unless null.
   OnnxValuesUsed* used = nullptr;

@@ -926,6 +926,29 @@ TEST(ImportOnnxTest, AllShapesAreTakenForAModuleThatRunsWithThemOnly) {
   }
 }
 
+TEST(ImportOnnxTest, ValuesThatDecideAboutShapesAreTakenWithThem) {
+  const std::string graph =
+      "node { op_type: 'ReduceSum' input: 'x' input: 'axes' output: 'y' }"
+      "input { name: 'axes' type { tensor_type { elem_type: 7"
+      "  shape { dim { dim_value: 1 } } } } }" +
+      InOut({"dim_param: 'n'", kThree});
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.values_at_hand.emplace(
+      "axes", *Tensor::FromValues<int64_t>({1}, {int64_t{0}}));
+  options.values_at_hand.emplace("x", *Tensor::Zeros(DType::Float(32), {2, 3}));
+  EXPECT_THAT(Import(graph, options), IsOk());
+  EXPECT_TRUE(used.values.empty());
+  options.takes_all_shapes = true;
+  const auto module = Import(graph, options);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(used.values, std::vector<std::string>{"axes"});
+  EXPECT_EQ(used.shapes, std::vector<std::string>{"x"});
+  EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
+            "Tensor[(1, 3), float32]");
+}
+
 TEST(ImportOnnxTest, FlagsDecideBetweenBranchesOfTwoRanks) {
   // A branch removes an axis of one element.
   const std::string graph =

@@ -870,7 +870,13 @@ bool HasUnknownDimension(const Function& main) {
 
 // The arguments of `model` among `given`. State that is not given is kept.
 absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
-                                          const NamedTensors& given) {
+                                          const NamedTensors& tensors_given) {
+  NamedTensors given = tensors_given;
+  std::erase_if(given, [&model](const auto& tensor) {
+    return std::any_of(
+        model.used_values.begin(), model.used_values.end(),
+        [&](const auto& used) { return used.first == tensor.first; });
+  });
   std::vector<std::string> names = model.input_names;
   std::vector<bool> is_kept(names.size(), false);
   if (given.size() < names.size()) {
