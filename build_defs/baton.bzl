@@ -476,7 +476,7 @@ _model_files = rule(
     },
 )
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, visibility = None, **kwargs):
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, input_shapes = None, input_values = None, visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
@@ -501,6 +501,8 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
       line_table: whether debuggers, profilers and sanitizers name lines of the
         file `<name>.model.txt`, which has the steps and the model's nodes. What
         is compiled with `-g` has such lines.
+      input_shapes: shapes of inputs, as for `baton-compile --input_shapes`.
+      input_values: inputs of an ONNX model that become constants: `sr:16000`.
       visibility: of all targets.
       **kwargs: of cc_library.
     """
@@ -519,6 +521,10 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         flags.append("--threads")
     if profile:
         flags.append("--profile")
+    if input_shapes:
+        flags.append("--input_shapes=" + input_shapes)
+    if input_values:
+        flags.append("--input_values=" + input_values)
     if line_table:
         flags.append("--line_table")
         outs.append(name + ".model.txt")

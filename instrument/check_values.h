@@ -93,7 +93,8 @@ Remark RemarkOf(const AddedError& error);
 //
 // The allowed error depends on the promise of the pass
 // (transform/value_promise.h). A precision-changing pass is allowed the error
-// that moving the arguments by its tolerance causes (nearby_inputs.h), since
+// that moving the arguments by its tolerance causes (nearby_inputs.h), and a
+// reassociating pass that of moving them by a few roundings of float32, since
 // rounding inside of a program may be amplified; `not_compared` receives a line
 // about it. A pass that promises no accuracy (ToMixedPrecision) is measured for
 // the ledger only; from then on the results are not compared with the expected
@@ -171,7 +172,8 @@ class CheckValuesInstrument final : public PassInstrument {
   absl::Status Compare(const State& before, const State& after,
                        const std::string& name, const PassInfo& info);
   // The error of the results of `name`, as TensorError::of_largest, if its
-  // arguments move by the tolerance of `info`.
+  // arguments move by the tolerance of `info`, or by a few roundings if the pass
+  // reassociates.
   double ErrorOfNearbyArguments(const State& before, const std::string& name,
                                 const PassInfo& info);
   // Notes where zeros in the arguments give a zero of another sign.

@@ -122,6 +122,20 @@ TEST(CheckValuesTest, RoundingsThatTheProgramAmplifies) {
           .ok());
 }
 
+// The sine of a large number is off by a thousand roundings, as results are in
+// which little is left of large numbers.
+TEST(CheckValuesTest, ReassociatedSumsThatTheProgramAmplifies) {
+  const PassInfo reassociates = {
+      .name = "Rough", .exact = false, .tolerance = 1e-5};
+  constexpr char kSteep[] =
+      "def @main(%x: Tensor[(9), float32]) { sin(multiply(%x, 1000f)) }";
+  constexpr char kFlat[] = "def @main(%x: Tensor[(9), float32]) { sin(%x) }";
+  EXPECT_THAT(Check(kSteep, Scale(1.00002f, reassociates)), IsOk());
+  EXPECT_FALSE(Check(kFlat, Scale(1.00002f, reassociates)).ok());
+  EXPECT_FALSE(Check(kSteep, Scale(1.01f, reassociates)).ok());
+  EXPECT_FALSE(Check(kSteep, Scale(1.00002f, {.name = "Exact"})).ok());
+}
+
 TEST(CheckValuesTest, SeesWhatFunctionsCompute) {
   constexpr char kProgram[] =
       "def @f(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { tanh(%x) }\n"

@@ -477,7 +477,7 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
   if (!info.shape.has_value()) {
     return absl::UnimplementedError(
         absl::StrCat("the rank of input '", Printable(info.name),
-                     "' is not known; give its shape (input_shapes)"));
+                     "' is not known; give its shape (--input_shapes)"));
   }
   for (const ValueInfo::Dimension& dimension : *info.shape) {
     if (dimension.value.has_value() && *dimension.value >= 0) {
@@ -487,6 +487,9 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
                          "' has a dimension of ", *dimension.value));
       }
       dims.push_back(*dimension.value);
+    } else if (const auto sized = options_.dims.find(dimension.param);
+               sized != options_.dims.end()) {
+      dims.push_back(sized->second);
     } else if (keeps_names_ && !dimension.param.empty() &&
                !dimension.value.has_value()) {
       std::string name(dimension.param);
@@ -1044,6 +1047,20 @@ absl::StatusOr<IRModule> Importer::Import() {
   for (const auto& [name, value] : options_.input_values) {
     BATON_RETURN_IF_ERROR(check_input("a value", name));
   }
+  for (const auto& [name, size] : options_.dims) {
+    const bool is_dimension = std::any_of(
+        graph.inputs.begin(), graph.inputs.end(), [&](const ValueInfo& info) {
+          return info.shape.has_value() &&
+                 std::any_of(info.shape->begin(), info.shape->end(),
+                             [&](const ValueInfo::Dimension& dimension) {
+                               return dimension.param == name;
+                             });
+        });
+    if (!is_dimension) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no input of the model has a dimension ", Printable(name)));
+    }
+  }
   BATON_RETURN_IF_ERROR(ConvertNodes(graph.nodes, "", scope, opsets, {}));
   std::vector<absl::string_view> names;
   AttrList output_names;
@@ -1100,6 +1117,12 @@ class ValueBinder {
  public:
   ValueBinder(const GraphProto& graph, OnnxImportOptions& options)
       : graph_(graph), options_(options) {}
+  // A binder that has taken what `other` has, for a copy of its options.
+  ValueBinder(const ValueBinder& other, OnnxImportOptions& options)
+      : graph_(other.graph_),
+        options_(options),
+        values_(other.values_),
+        shapes_(other.shapes_) {}
 
   // Takes what `needs` says; else all shapes; else what `needs` says of shapes
   // as values, or small tensors of integers. Whether there was anything.
@@ -1126,6 +1149,50 @@ class ValueBinder {
     return any;
   }
 
+  // Takes the shapes of all inputs; an error if one is not the model's.
+  absl::Status TakeAllShapes() {
+    for (const ValueInfo& info : graph_.inputs) {
+      const std::string name(info.name);
+      const auto found = options_.values_at_hand.find(name);
+      if (found == options_.values_at_hand.end()) continue;
+      const absl::Span<const int64_t> shape = found->second.shape();
+      if (info.shape.has_value() && !Fits(shape, *info.shape) &&
+          !options_.input_shapes.contains(name)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "input '", Printable(info.name), "' has the shape (",
+            absl::StrJoin(*info.shape, ", ",
+                          [](std::string* out, const auto& dimension) {
+                            absl::StrAppend(out,
+                                            dimension.value.has_value()
+                                                ? absl::StrCat(*dimension.value)
+                                            : dimension.param.empty()
+                                                ? "?"
+                                                : Printable(dimension.param));
+                          }),
+            "), but the tensor that was given for it has (",
+            absl::StrJoin(shape, ", "), ")"));
+      }
+      TakeShape(name);
+    }
+    return absl::OkStatus();
+  }
+
+  // Takes the integers that shapes may depend on: axes, sizes, pads.
+  bool TakeShapeValues() {
+    constexpr int64_t kMost = 64;
+    bool any = false;
+    for (const ValueInfo& info : graph_.inputs) {
+      const std::string name(info.name);
+      const auto found = options_.values_at_hand.find(name);
+      if (found != options_.values_at_hand.end() &&
+          found->second.dtype().is_int() && found->second.rank() <= 1 &&
+          found->second.num_elements() <= kMost) {
+        any |= TakeValue(name);
+      }
+    }
+    return any;
+  }
+
   OnnxValuesUsed used() const {
     OnnxValuesUsed result;
     for (const ValueInfo& info : graph_.inputs) {
@@ -1146,6 +1213,18 @@ class ValueBinder {
       if (info.name == name) return &info;
     }
     return nullptr;
+  }
+
+  static bool Fits(absl::Span<const int64_t> shape,
+                   absl::Span<const ValueInfo::Dimension> said) {
+    if (shape.size() != said.size()) return false;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (said[i].value.has_value() && *said[i].value >= 0 &&
+          *said[i].value != shape[i]) {
+        return false;
+      }
+    }
+    return true;
   }
 
   bool TakeValue(const std::string& name) {
@@ -1191,6 +1270,39 @@ class ValueBinder {
   FlatHashSet<std::string> shapes_;
 };
 
+// Says which flags decide about what a node lacked.
+std::string DescribeNeeds(const GraphProto& graph, const InputNeeds& needs) {
+  std::vector<std::string> flags;
+  const auto add = [&](absl::string_view flag, absl::string_view value,
+                       const FlatHashSet<std::string>& names) {
+    std::vector<std::string> given;
+    for (const ValueInfo& info : graph.inputs) {
+      if (!names.contains(std::string(info.name))) continue;
+      given.push_back(absl::StrCat(Printable(info.name), ":", value));
+    }
+    if (!given.empty()) {
+      flags.push_back(absl::StrCat("--", flag, "=", absl::StrJoin(given, ",")));
+    }
+  };
+  add("input_values", "VALUE", needs.values);
+  add("input_shapes", "[...]", needs.shapes);
+  return absl::StrCat("it depends on inputs: give ",
+                      absl::StrJoin(flags, " and "),
+                      "; baton-run takes them from --inputs");
+}
+
+// True if all tensors of @main have constant shapes.
+bool IsStatic(const IRModule& module) {
+  bool is_static = true;
+  PostOrderVisit(module.Find<Function>("main")->body(),
+                 [&is_static](const ExprNode* node) {
+                   const TensorTypeNode* type = node->tensor_type();
+                   is_static =
+                       is_static && (type == nullptr || type->is_static());
+                 });
+  return is_static;
+}
+
 // Refuses values that were given in two ways and differ.
 absl::Status CheckValuesAtHand(const OnnxImportOptions& options) {
   for (const auto& [name, given] : options.input_values) {
@@ -1200,7 +1312,7 @@ absl::Status CheckValuesAtHand(const OnnxImportOptions& options) {
     }
     return absl::InvalidArgumentError(absl::StrCat(
         "the value that was given for input '", name,
-        "' (input_values) is not "
+        "' (--input_values) is not "
         "that of the tensor that it is run with; leave one of them out"));
   }
   return absl::OkStatus();
@@ -1214,13 +1326,33 @@ absl::StatusOr<IRModule> ImportWithValues(
   BATON_ASSIGN_OR_RETURN(const GraphProto graph, ReadGraph(model.graph));
   OnnxImportOptions taken = options;
   ValueBinder binder(graph, taken);
+  if (options.takes_all_shapes) BATON_RETURN_IF_ERROR(binder.TakeAllShapes());
   while (true) {
     InputNeeds needs;
     absl::StatusOr<IRModule> module = ImportOnce(model, owner, taken, needs);
     if (module.ok() || options.values_at_hand.empty() ||
         !binder.TakeMore(needs)) {
+      OnnxValuesUsed used = binder.used();
+      if (module.ok() && options.takes_all_shapes && !IsStatic(*module)) {
+        // Values may decide about shapes that are not known yet.
+        OnnxImportOptions more = taken;
+        ValueBinder with_values(binder, more);
+        if (with_values.TakeShapeValues()) {
+          absl::StatusOr<IRModule> again =
+              ImportOnce(model, owner, more, needs);
+          if (again.ok() && IsStatic(*again)) {
+            module = std::move(again);
+            used = with_values.used();
+          }
+        }
+      }
       if (module.ok() && options.used != nullptr) {
-        *options.used = binder.used();
+        *options.used = std::move(used);
+      }
+      if (!module.ok() && !(needs.values.empty() && needs.shapes.empty())) {
+        return absl::Status(module.status().code(),
+                            absl::StrCat(module.status().message(), "\n",
+                                         DescribeNeeds(graph, needs)));
       }
       return module;
     }

@@ -38,6 +38,9 @@ struct OnnxImportOptions {
   // Shapes of inputs, by name, which replace those of the model; a negative
   // number leaves a dimension unknown.
   FlatHashMap<std::string, std::vector<int64_t>> input_shapes;
+  // Sizes of dimensions with names, in all inputs without an entry in
+  // `input_shapes`. A name that no input has is an error.
+  FlatHashMap<std::string, int64_t> dims;
   // Inputs that become constants, by name, for example inputs on which shapes
   // or branches depend. Element type and shape must agree with the model.
   FlatHashMap<std::string, Tensor> input_values;
@@ -55,6 +58,11 @@ struct OnnxImportOptions {
     bool is_sequence = false;  // an optional of a sequence that has a value
   };
   FlatHashMap<std::string, Parts> parts_at_hand;
+  // Takes the shapes of all values at hand whose inputs have unknown dimensions,
+  // whether the import needs them or not: for a module that runs with these
+  // shapes only. Takes small lists of integers, too, if all shapes are constant
+  // then. A value that does not fit the model's shape is an error.
+  bool takes_all_shapes = false;
   // Is set to what was taken, unless null.
   OnnxValuesUsed* used = nullptr;
 };

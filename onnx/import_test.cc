@@ -220,8 +220,7 @@ TEST(ImportOnnxTest, PoolsToTheSameExtentHaveNoFurtherWindow) {
           *Tensor::FromValues<float>({1, 1, 6}, {1, 2, 3, 4, 5, 6});
       const auto y = EvaluateFunction(*module, "main", {x});
       ASSERT_THAT(y, IsOk());
-      EXPECT_EQ(y->tensor().TypeToString(), "float32[1, 1, 2]")
-          << op << extent;
+      EXPECT_EQ(y->tensor().TypeToString(), "float32[1, 1, 2]") << op << extent;
     }
   }
 }
@@ -899,6 +898,91 @@ TEST(ImportOnnxTest, OfInputsOnWhoseShapesMuchDependsTheShapesAreTaken) {
   EXPECT_THAT(Import(graph, options), IsOk());
   EXPECT_TRUE(used.values.empty());
   EXPECT_EQ(used.shapes.size(), 2u);
+}
+
+TEST(ImportOnnxTest, AllShapesAreTakenForAModuleThatRunsWithThemOnly) {
+  const std::string graph = "node { op_type: 'Relu' input: 'x' output: 'y' }" +
+                            InOut({"dim_param: 'n'", kThree});
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.takes_all_shapes = true;
+  const auto import_with = [&](const TensorShape& shape) {
+    options.values_at_hand.clear();
+    options.values_at_hand.emplace("x",
+                                   *Tensor::Zeros(DType::Float(32), shape));
+    return Import(graph, options);
+  };
+  const auto module = import_with({2, 3});
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->params()[0]->type().ToString(),
+            "Tensor[(2, 3), float32]");
+  EXPECT_EQ(used.shapes, std::vector<std::string>{"x"});
+  for (const TensorShape& other : {TensorShape{2, 4}, TensorShape{3}}) {
+    EXPECT_THAT(import_with(other).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "input 'x' has the shape (n, 3), but the tensor that "
+                         "was given for it has ("));
+  }
+}
+
+TEST(ImportOnnxTest, ValuesThatDecideAboutShapesAreTakenWithThem) {
+  const std::string graph =
+      "node { op_type: 'ReduceSum' input: 'x' input: 'axes' output: 'y' }"
+      "input { name: 'axes' type { tensor_type { elem_type: 7"
+      "  shape { dim { dim_value: 1 } } } } }" +
+      InOut({"dim_param: 'n'", kThree});
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.values_at_hand.emplace(
+      "axes", *Tensor::FromValues<int64_t>({1}, {int64_t{0}}));
+  options.values_at_hand.emplace("x", *Tensor::Zeros(DType::Float(32), {2, 3}));
+  EXPECT_THAT(Import(graph, options), IsOk());
+  EXPECT_TRUE(used.values.empty());
+  options.takes_all_shapes = true;
+  const auto module = Import(graph, options);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(used.values, std::vector<std::string>{"axes"});
+  EXPECT_EQ(used.shapes, std::vector<std::string>{"x"});
+  EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
+            "Tensor[(1, 3), float32]");
+}
+
+TEST(ImportOnnxTest, FlagsDecideBetweenBranchesOfTwoRanks) {
+  // A branch removes an axis of one element.
+  const std::string graph =
+      "node { op_type: 'Shape' input: 'x' output: 's' }"
+      "node { op_type: 'Gather' input: 's' input: 'i' output: 'n' }"
+      "node { op_type: 'Equal' input: 'n' input: 'rate' output: 'is_one' }"
+      "node { op_type: 'If' input: 'is_one' output: 'y'"
+      "  attribute { name: 'then_branch' type: GRAPH g { name: 't'"
+      "    node { op_type: 'Squeeze' input: 'x' input: 'i' output: 'a' }"
+      "    output { name: 'a' } } }"
+      "  attribute { name: 'else_branch' type: GRAPH g { name: 'e'"
+      "    node { op_type: 'Identity' input: 'x' output: 'b' }"
+      "    output { name: 'b' } } } }"
+      "initializer { name: 'i' data_type: 7 dims: 1 int64_data: 0 }"
+      "input { name: 'rate' type { tensor_type { elem_type: 7"
+      "  shape { dim { dim_value: 1 } } } } }" +
+      InOut({"dim_param: 'n'", kThree});
+  EXPECT_THAT(
+      Import(graph).status(),
+      StatusIs(absl::StatusCode::kUnimplemented,
+               "it depends on inputs: give --input_values=rate:VALUE and "
+               "--input_shapes=x:[...]; baton-run takes them from --inputs"));
+  OnnxImportOptions options;
+  // A branch that is not taken does not suit these shapes.
+  options.input_shapes.emplace("x", std::vector<int64_t>{2, 3});
+  EXPECT_THAT(
+      Import(graph, options).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "it depends on inputs: give --input_values=rate:VALUE;"));
+  options.input_values.emplace("rate",
+                               *Tensor::FromValues<int64_t>({1}, {int64_t{1}}));
+  EXPECT_THAT(Import(graph, options), IsOk());
+  options.input_shapes["x"] = {1, 3};
+  EXPECT_THAT(Import(graph, options), IsOk());
 }
 
 TEST(ImportOnnxTest, AxesThatAreComputedReduceAtRunTime) {

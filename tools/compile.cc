@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,6 +48,7 @@
 #include "baton/tools/plan_values.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/select_branches.h"
 #include "baton/tools/tensor_files.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -141,49 +143,13 @@ struct Variants {
   std::vector<Variant> variants;  // the last bound varies fastest
 };
 
-absl::StatusOr<Variants> MakeVariants(const IRModule& read,
-                                      const std::string& text) {
-  // Each has steps of its own.
-  constexpr int64_t kMaxVariants = 64;
-  BATON_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds, ParseDims(text));
-  BATON_ASSIGN_OR_RETURN(const IRModule module, InferTypes(read));
-  Variants result;
-  int64_t count = 1;
-  for (const DimBound& bound : bounds) {
-    if (bound.least == bound.most) continue;
-    result.bounds.push_back(bound);
-    const int64_t values = bound.most - bound.least + 1;
-    if (values > kMaxVariants || count * values > kMaxVariants) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--dims=", text, ": bounds have more than ", kMaxVariants,
-          " choices, each of which has steps of its own: give narrower ones"));
-    }
-    count *= values;
-  }
-  BATON_RETURN_IF_ERROR(CheckDims(module, bounds));
-  for (int64_t k = 0; k < count; ++k) {
-    Variant variant;
-    std::vector<int64_t> sizes(bounds.size());
-    int64_t rest = k;
-    for (size_t i = bounds.size(); i-- > 0;) {
-      const int64_t values = bounds[i].most - bounds[i].least + 1;
-      sizes[i] = bounds[i].least + rest % values;
-      rest /= values;
-    }
-    for (size_t i = 0; i < bounds.size(); ++i) {
-      if (bounds[i].least != bounds[i].most) variant.dims.push_back(sizes[i]);
-    }
-    BATON_ASSIGN_OR_RETURN(variant.module,
-                           BindDims(module, "main", bounds, sizes));
-    result.variants.push_back(std::move(variant));
-  }
-  return result;
-}
-
-absl::StatusOr<IRModule> ReadModule(const LibraryOptions& options) {
-  BATON_ASSIGN_OR_RETURN(ModuleSource source,
-                         OpenModule(options.model, std::cin));
+// `dims`: sizes of dimensions, of ONNX files only.
+absl::StatusOr<IRModule> ReadModule(
+    ModuleSource source, const LibraryOptions& options,
+    const std::map<std::string, int64_t>& dims = {}) {
   source.input_shapes = options.input_shapes;
+  source.input_values = options.input_values;
+  source.dims = dims;
   Diagnostics diagnostics;
   BATON_ASSIGN_OR_RETURN(ModulesRead read, ReadModules(source, diagnostics));
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
@@ -197,6 +163,65 @@ absl::StatusOr<IRModule> ReadModule(const LibraryOptions& options) {
         absl::StrCat(options.model, " has no function @main of Relay"));
   }
   return module;
+}
+
+absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
+  const std::string& text = options.dims;
+  BATON_ASSIGN_OR_RETURN(const ModuleSource source,
+                         OpenModule(options.model, std::cin));
+  // Each has steps of its own.
+  constexpr int64_t kMaxVariants = 64;
+  BATON_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds, ParseDims(text));
+  // An ONNX file is imported for each choice: a graph may not be typed with
+  // symbolic dimensions, and is simpler for constant ones.
+  const bool is_onnx =
+      FormatOf(source.content.bytes, source.name) == InputFormat::kOnnx;
+  IRModule module;
+  if (!is_onnx) {
+    BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  }
+  Variants result;
+  int64_t count = 1;
+  for (const DimBound& bound : bounds) {
+    if (bound.least == bound.most) continue;
+    result.bounds.push_back(bound);
+    const int64_t values = bound.most - bound.least + 1;
+    if (values > kMaxVariants || count * values > kMaxVariants) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--dims=", text, ": bounds have more than ", kMaxVariants,
+          " choices, each of which has steps of its own: give narrower ones"));
+    }
+    count *= values;
+  }
+  if (!is_onnx) BATON_RETURN_IF_ERROR(CheckDims(module, bounds));
+  for (int64_t k = 0; k < count; ++k) {
+    Variant variant;
+    std::vector<int64_t> sizes(bounds.size());
+    int64_t rest = k;
+    for (size_t i = bounds.size(); i-- > 0;) {
+      const int64_t values = bounds[i].most - bounds[i].least + 1;
+      sizes[i] = bounds[i].least + rest % values;
+      rest /= values;
+    }
+    for (size_t i = 0; i < bounds.size(); ++i) {
+      if (bounds[i].least != bounds[i].most) variant.dims.push_back(sizes[i]);
+    }
+    if (is_onnx) {
+      std::map<std::string, int64_t> dims;
+      for (size_t i = 0; i < bounds.size(); ++i) {
+        dims.emplace(bounds[i].name, sizes[i]);
+      }
+      BATON_ASSIGN_OR_RETURN(variant.module, ReadModule(source, options, dims));
+      BATON_ASSIGN_OR_RETURN(variant.module, InferTypes(variant.module));
+      BATON_RETURN_IF_ERROR(CheckDims(variant.module, {}));
+    } else {
+      BATON_ASSIGN_OR_RETURN(variant.module,
+                             BindDims(module, "main", bounds, sizes));
+    }
+    result.variants.push_back(std::move(variant));
+  }
+  return result;
 }
 
 absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
@@ -328,6 +353,7 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
                      OptCommand(
                          options.model,
                          {{"input_shapes", options.input_shapes},
+                          {"input_values", options.input_values},
                           {"passes",
                            absl::StrCat(options.passes,
                                         options.passes.empty() ? "" : ",",
@@ -359,9 +385,7 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses("tir.lower", options));
   model.lowering = prepared.context;
-  BATON_ASSIGN_OR_RETURN(const IRModule read, ReadModule(options));
-  BATON_ASSIGN_OR_RETURN(const Variants variants,
-                         MakeVariants(read, options.dims));
+  BATON_ASSIGN_OR_RETURN(const Variants variants, MakeVariants(options));
   // Typed: the names of results depend on their number.
   const Function main = variants.variants[0].module.Find<Function>("main");
   model.input_names = InputNames(main);
@@ -378,8 +402,10 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
     // Loops of the user's own passes are taken as they are.
     const std::string lowering =
         HasLoops(passed) ? "FuseOps,LowerToTir,tir.lower" : "cpu";
+    // A library has no branches.
+    BATON_ASSIGN_OR_RETURN(const IRModule selected, SelectBranches(passed));
     BATON_ASSIGN_OR_RETURN(IRModule plain,
-                           RunPasses(passed, lowering, options, out));
+                           RunPasses(selected, lowering, options, out));
     lowered.push_back(plain);
     // The least, the greatest and middle values of the bounds.
     const size_t last = variants.variants.size() - 1;

@@ -22,6 +22,7 @@ struct LibraryOptions {
   std::string passes = "SimplifyInference,FoldConstant";
   std::string config;
   std::string dims;
+  std::string input_values;
   std::string input_shapes;
   std::string state;
   std::string isas;  // empty: all of the target
@@ -65,6 +66,10 @@ struct LibraryOptions {
     v("input_shapes", &LibraryOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
                .value = "SHAPES"});
+    v("input_values", &LibraryOptions::input_values,
+      FlagSpec{.help = "Inputs of an ONNX file as constants: "
+                       "n:3,sizes:[4,5].",
+               .value = "VALUES"});
     v("state", &LibraryOptions::state,
       FlagSpec{.help = "Outputs that are inputs of the next run.",
                .value = "OUT:IN,..."});

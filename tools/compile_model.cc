@@ -867,6 +867,7 @@ class ModelWriter {
         has(StepSource::kPool) ? blocked::kPoolText : "",
         has(StepSource::kChannels) ? blocked::kChannelsText : "",
         has(StepSource::kMap) ? blocked::kMapText : "",
+        has(StepSource::kFold) ? blocked::kFoldText : "",
         "\n}  // namespace kernels\n"
         "#pragma GCC diagnostic pop\n"
         "#undef BATON_VECTOR_BYTES\n#undef BATON_HAS_FMA\n"

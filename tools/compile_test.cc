@@ -22,6 +22,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/tools/input.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -29,6 +31,7 @@ namespace baton {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string ModelFile(absl::string_view name, absl::string_view text) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
@@ -99,6 +102,34 @@ TEST(CompileTest, NamesOperatorsWithoutLoops) {
   EXPECT_THAT(Mistake(options),
               HasSubstr("sorted.relay:4:8: error: operator argsort has no "
                         "loops: it cannot be compiled"));
+}
+
+TEST(CompileTest, InputsBecomeConstants) {
+  Diagnostics diagnostics;
+  const std::vector<InputModule> modules = ParseModules(
+      "#[version = \"0.0.5\"]\n"
+      "def @main(%x: Tensor[(2, 3), float32], %i: int64) {\n"
+      "  exp(take(%x, %i, axis=0))\n}\n",
+      "rate.relay", /*split=*/false, diagnostics);
+  ASSERT_EQ(modules.size(), 1u);
+  const auto written =
+      ModuleWriters().Find("onnx")->write(modules[0].module, {});
+  ASSERT_TRUE(written.ok()) << written.status();
+  LibraryOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/rate.onnx");
+  {
+    std::ofstream file(options.model, std::ios::binary);
+    for (const absl::string_view piece : written->pieces) file << piece;
+  }
+  options.output_dir = ::testing::TempDir();
+  options.input_values = "i:1";
+  EXPECT_EQ(Mistake(options), "");
+  std::ostringstream header;
+  header << std::ifstream(options.output_dir + "/rate.h").rdbuf();
+  EXPECT_THAT(header.str(), HasSubstr("const float* x;"));
+  EXPECT_THAT(header.str(), Not(HasSubstr(" i;")));
+  options.input_values = "j:1";
+  EXPECT_THAT(Mistake(options), HasSubstr("the model has no such input"));
 }
 
 bool Has(const std::string& tool) {
@@ -223,6 +254,63 @@ def @main(%x: Tensor[(1, 16, 8, 8), uint8]) {
   %4 = arange(0f, 32f, 1f, start=0f, stop=32f, step=1f, dtype="float32");
   %5 = reshape(cast(%4, dtype="int32"), newshape=[1, 32, 1, 1]);
   (add(%3, %5), nn.conv2d(%x, %2, channels=32, kernel_size=[3, 3], out_dtype="int32"))
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_THAT(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                            "*.cc *.o -lm -o test && ./test")),
+              Not(HasSubstr("exit ")));
+}
+
+// Both branches are computed, and one is selected.
+TEST(CompileTest, CompilesBranchesWithoutEffects) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  const std::string folder = Compiled("branches", R"(
+def @main(%x: Tensor[(1, 4), float32]) {
+  %0 = mean(%x);
+  %1 = if (greater(%0, 0.3f)) {
+    (exp(%x), mean(%x, axis=[1]))
+  } else {
+    %2 = (%x, sum(%x, axis=[1]));
+    %2
+  };
+  if (greater(%0, 1f)) { tanh(%1.0) } else { add(%1.0, %1.1) }
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+  // An index of the branch that is not taken may be wrong.
+  options.check_values = false;
+  options.model = ModelFile("index.relay", R"(
+def @main(%x: Tensor[(4), float32], %i: int64) {
+  if (less(%i, 4i64)) { take(%x, %i, mode="fast") } else { mean(%x) }
+}
+)");
+  options.output_dir = ::testing::TempDir();
+  EXPECT_THAT(Mistake(options), HasSubstr("cannot be compiled"));
+}
+
+// Windows of transposed convolutions overlap, with and without an epilogue.
+TEST(CompileTest, CompilesTransposedConvolutions) {
+  LibraryOptions options;
+  options.isas = "avx2,sse2";
+  options.check_values = true;
+  options.threads = true;
+  const std::string folder = Compiled("transposed", R"(
+def @main(%x: Tensor[(2, 20, 5, 7), float32], %z: Tensor[(1, 4, 9), float32]) {
+  %0 = sin(arange(0f, 3240f, 1f, start=0f, stop=3240f, step=1f, dtype="float32"));
+  %1 = reshape(%0, newshape=[20, 18, 3, 3]);
+  %2 = nn.conv2d_transpose(%x, %1, channels=18, kernel_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1], output_padding=[1, 0]);
+  %3 = cos(arange(0f, 18f, 1f, start=0f, stop=18f, step=1f, dtype="float32"));
+  %4 = nn.relu(nn.bias_add(%2, %3));
+  %5 = reshape(sin(arange(0f, 32f, 1f, start=0f, stop=32f, step=1f, dtype="float32")), newshape=[4, 4, 2]);
+  (%4, nn.conv1d_transpose(%z, %5, channels=4, kernel_size=[2], strides=[2]))
 }
 )",
                                       options);

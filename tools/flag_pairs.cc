@@ -19,7 +19,11 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseFlagPairs(
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const absl::string_view part :
        absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    const size_t at = part.rfind(separator);
+    size_t at = part.rfind(separator);
+    while (at != absl::string_view::npos && at > 0 &&
+           part[at - 1] == separator) {
+      at = at > 1 ? part.rfind(separator, at - 2) : absl::string_view::npos;
+    }
     if (at == absl::string_view::npos || at == 0 || at + 1 == part.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--", flag, ": expected ", form, ", found `", part, "`"));

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -189,13 +190,69 @@ absl::string_view ForeignKindOf(absl::string_view content) {
   return "";
 }
 
+namespace {
+
+// Quotes the names in `text`, which is `NAME:VALUE,...`, unless they are
+// identifiers or quoted: names of ONNX have any characters.
+std::string WithQuotedNames(absl::string_view text) {
+  std::string result;
+  size_t begin = 0;
+  size_t colon = absl::string_view::npos;  // the last one before the value
+  int depth = 0;
+  bool is_quoted = false;
+  const auto add = [&](size_t end) {
+    const absl::string_view part = text.substr(begin, end - begin);
+    const absl::string_view name = absl::StripAsciiWhitespace(
+        part.substr(0, colon == absl::string_view::npos ? 0 : colon - begin));
+    const bool is_plain =
+        name.empty() || name[0] == '"' ||
+        (!absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                  c == '_' || c == '.';
+         }));
+    if (is_plain) {
+      absl::StrAppend(&result, part);
+    } else {
+      absl::StrAppend(&result, "\"", absl::CEscape(name), "\"",
+                      text.substr(colon, end - colon));
+    }
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && is_quoted) {
+      ++i;
+    } else if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (is_quoted) {
+      continue;
+    } else if (c == '[' || c == '(' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == ')' || c == '}') {
+      --depth;
+    } else if (c == ':' && depth == 0) {
+      colon = i;
+    } else if (c == ',' && depth == 0) {
+      add(i);
+      result += ',';
+      begin = i + 1;
+      colon = absl::string_view::npos;
+    }
+  }
+  add(text.size());
+  return result;
+}
+
+}  // namespace
+
 absl::StatusOr<std::map<std::string, std::vector<int64_t>>> ParseInputShapes(
     absl::string_view text) {
   std::map<std::string, std::vector<int64_t>> result;
   if (text.empty()) return result;
   BATON_ASSIGN_OR_RETURN(
       const AttrValue value,
-      ParseAttrValue(absl::StrCat("{", text, "}"), "--input_shapes"));
+      ParseAttrValue(absl::StrCat("{", WithQuotedNames(text), "}"),
+                     "--input_shapes"));
   const auto error = [](absl::string_view name) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--input_shapes: the shape of ", name, " is no list of numbers"));
@@ -226,7 +283,8 @@ absl::StatusOr<std::map<std::string, InputValue>> ParseInputValues(
   if (text.empty()) return result;
   BATON_ASSIGN_OR_RETURN(
       const AttrValue value,
-      ParseAttrValue(absl::StrCat("{", text, "}"), "--input_values"));
+      ParseAttrValue(absl::StrCat("{", WithQuotedNames(text), "}"),
+                     "--input_values"));
   const auto error = [](absl::string_view name) {
     return absl::InvalidArgumentError(
         absl::StrCat("--input_values: the value of ", name,

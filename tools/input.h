@@ -71,6 +71,12 @@ struct TensorsAtHand {
   NamedTensors tensors;
   // The files they are from, if these say which tensors are one input.
   std::vector<TensorPart> parts = {};
+  // Inputs that a run keeps itself (--state): where there are fewer tensors than
+  // inputs, these are not among them.
+  std::vector<std::string> kept = {};
+  // The module runs with the shapes of these tensors only: see
+  // OnnxImportOptions::takes_all_shapes.
+  bool takes_all_shapes = false;
 
   // The reader sets these: the inputs whose values it took, and those whose
   // shapes it took.
@@ -87,6 +93,8 @@ struct ModuleReader {
     // Shapes of inputs, by name, from `--input_shapes`; a negative number is an
     // unknown dimension.
     std::map<std::string, std::vector<int64_t>> input_shapes;
+    // Sizes of dimensions with names.
+    std::map<std::string, int64_t> dims;
     // Inputs that become constants, by name: `--input_values`.
     std::map<std::string, InputValue> input_values;
     // Tensors whose values and shapes the import may use, or null. The reader

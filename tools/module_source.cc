@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/backend/cpu/dim_bounds.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
@@ -65,6 +66,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleSource& source) {
                          ParseInputShapes(source.input_shapes));
   BATON_ASSIGN_OR_RETURN(input.input_values,
                          ParseInputValues(source.input_values));
+  input.dims = source.dims;
   input.at_hand = source.at_hand;
   return reader->read(input);
 }
@@ -148,6 +150,7 @@ absl::StatusOr<IRModule> WithInputShapes(
   BATON_ASSIGN_OR_RETURN(const Function main, module.Lookup<Function>("main"));
   FlatHashMap<const VarNode*, Expr> values;
   std::vector<Var> params(main->params().begin(), main->params().end());
+  FlatHashMap<const DimExprNode*, Dim> named;
   std::vector<std::string> names;
   for (Var& param : params) {
     names.push_back(param->name());
@@ -161,6 +164,12 @@ absl::StatusOr<IRModule> WithInputShapes(
     std::vector<Dim> dims;
     for (const int64_t extent : shape->second) {
       dims.push_back(extent < 0 ? Dim() : Dim(extent));
+      // A name has this extent wherever it occurs.
+      const size_t d = dims.size() - 1;
+      if (d < type->shape().size() && !DimName(type->shape()[d]).empty() &&
+          extent >= 0) {
+        named.emplace(type->shape()[d].expr(), dims.back());
+      }
     }
     const Var shaped(param->name(), TensorType(dims, type->dtype()),
                      param->span());
@@ -182,6 +191,7 @@ absl::StatusOr<IRModule> WithInputShapes(
              Function(std::move(params), bound->body(), Type(),
                       {main->type_params().begin(), main->type_params().end()},
                       main->attrs()));
+  BATON_ASSIGN_OR_RETURN(result, SubstituteDims(result, named));
   const absl::Status typed = InferTypes(result).status();
   if (!typed.ok()) {
     return absl::Status(typed.code(),

@@ -26,7 +26,9 @@ struct ModuleSource {
   std::string path;          // empty for standard input
   std::string input_shapes;  // --input_shapes
   std::string input_values;  // --input_values
-  bool split = false;        // --split_input_file
+  // Sizes of dimensions with names; only of ONNX files.
+  std::map<std::string, int64_t> dims;
+  bool split = false;  // --split_input_file
   // See ModuleReader::Input.
   TensorsAtHand* at_hand = nullptr;
 };

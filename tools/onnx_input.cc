@@ -1,5 +1,6 @@
 // Registers ONNX as input and output format of the tools.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -172,6 +173,12 @@ absl::Status AddTensorsAtHand(const ModuleReader::Input& input,
     }
     if (part != nullptr) next_tensor += part->num_tensors;
   }
+  if (tensors.size() < unbound.size()) {
+    std::erase_if(unbound, [&](const std::string& name) {
+      const std::vector<std::string>& kept = input.at_hand->kept;
+      return std::find(kept.begin(), kept.end(), name) != kept.end();
+    });
+  }
   if (tensors.size() == unbound.size()) names = unbound;
   // Whoever runs the module says what is wrong if they do not fit.
   const absl::StatusOr<std::vector<Tensor>> in_order =
@@ -204,6 +211,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   for (const auto& [name, shape] : input.input_shapes) {
     options.input_shapes.emplace(name, shape);
   }
+  options.dims.insert(input.dims.begin(), input.dims.end());
   if (!input.input_values.empty()) {
     BATON_RETURN_IF_ERROR(AddInputValues(input, options));
   }
@@ -211,6 +219,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
     return ImportOnnx(input.content.bytes, input.content.owner, options);
   }
   BATON_RETURN_IF_ERROR(AddTensorsAtHand(input, options));
+  options.takes_all_shapes = input.at_hand->takes_all_shapes;
   OnnxValuesUsed used;
   options.used = &used;
   absl::StatusOr<IRModule> module =

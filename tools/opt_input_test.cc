@@ -390,6 +390,25 @@ TEST(OnnxTest, InputsBecomeConstants) {
               HasSubstr("take.relay is no ONNX file"));
 }
 
+TEST(OnnxTest, NamesOfInputsHaveAnyCharacters) {
+  const std::string relay =
+      File("names.relay",
+           "def @main(%x: Tensor[(2, 3), float32], %i: int64, "
+           "input_tensor_names=[\"onnx::x/0\", \"1:0\"]) {\n"
+           "  take(%x, %i, axis=0)\n"
+           "}\n");
+  const std::string path = absl::StrCat(testing::TempDir(), "/names.onnx");
+  ASSERT_EQ(BatonOpt(relay + " --output=" + path).exit_code, 0);
+  for (const char* flags :
+       {" --input_shapes=onnx::x/0:[4,3] --input_values=1:0:1",
+        " --input_shapes='\"onnx::x/0\":[4,3]' --input_values='\"1:0\":1'"}) {
+    const RunResult r = BatonOpt(path + flags);
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr("Tensor[(4, 3), float32]"));
+    EXPECT_THAT(r.out, HasSubstr("1i64"));
+  }
+}
+
 TEST(OptInputTest, ExternalDataIsAFileBesideTheOutput) {
   const std::string path = absl::StrCat(testing::TempDir(), "/net.onnx");
   RunResult r = BatonOpt(

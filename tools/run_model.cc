@@ -80,8 +80,10 @@ struct Model {
   std::vector<std::string> output_names;
   // What the model calls the tensors that it was read for, in their order.
   std::vector<std::string> tensor_names;
-  // Whether it is the model of the tensors of one data set only.
-  bool depends_on_inputs = false;
+  // The values and the shapes for which alone it was made, by the names of
+  // inputs.
+  NamedTensors used_values;
+  NamedTensors used_shapes;
   // The compiled model and its memory; null if the evaluator runs it.
   Session* session = nullptr;
   std::unique_ptr<Session> owned_session;
@@ -92,6 +94,8 @@ struct Model {
   // --state, and the last result of each.
   std::vector<StateBinding> state;
   std::vector<Tensor> kept;
+  // The session does not have `kept` yet: it is of another session.
+  bool kept_is_new = false;
   // The time from the bytes of the file to a model that can run, and its parts.
   double creation_ms = 0;
   std::vector<Executable::Phase> creation;
@@ -111,19 +115,64 @@ bool WantsExecutor(const RunModelOptions& options) {
          !options.plan.empty() || !options.shadow.empty();
 }
 
+// Gives inputs of unknown extents those of the tensors at hand.
+absl::StatusOr<IRModule> WithShapesAtHand(const IRModule& module,
+                                          TensorsAtHand& at_hand) {
+  const Function main = module.Find<Function>("main");
+  if (!main.defined()) return module;
+  std::vector<std::string> names = InputNames(main);
+  std::vector<Var> params(main->params().begin(), main->params().end());
+  for (size_t i = names.size();
+       i-- > 0 && at_hand.tensors.size() < names.size();) {
+    if (std::find(at_hand.kept.begin(), at_hand.kept.end(), names[i]) ==
+        at_hand.kept.end()) {
+      continue;
+    }
+    names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
+    params.erase(params.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  // A run says what is wrong if they do not fit.
+  const absl::StatusOr<std::vector<Tensor>> tensors =
+      InOrder(at_hand.tensors, names, "inputs");
+  if (!tensors.ok()) return module;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Var& param = params[i];
+    const auto* type = param->annotation().As<TensorTypeNode>();
+    const absl::Span<const int64_t> shape = (*tensors)[i].shape();
+    if (type == nullptr || type->is_static() ||
+        static_cast<size_t>(type->rank()) != shape.size()) {
+      continue;
+    }
+    bool fits = true;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Dim& dim = type->shape()[d];
+      fits = fits && (!dim.is_const() || dim.value() == shape[d]);
+    }
+    if (!fits) continue;
+    shapes.emplace(param->name(),
+                   std::vector<int64_t>(shape.begin(), shape.end()));
+    at_hand.shapes_used.push_back(names[i]);
+  }
+  return WithInputShapes(module, shapes);
+}
+
 // `source`: the file, or null for a workload. `at_hand`: what the model is
 // going to be run with, or null.
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
                                     ModuleSource* source,
                                     const RunModelOptions& options,
                                     TensorsAtHand* at_hand) {
+  const bool takes_shapes = at_hand != nullptr && at_hand->takes_all_shapes;
   if (source == nullptr) {
     BATON_ASSIGN_OR_RETURN(
         const IRModule module,
         MakeWorkload(options.workload, /*bind_params=*/true));
     BATON_ASSIGN_OR_RETURN(const auto shapes,
                            ParseInputShapes(options.input_shapes));
-    return WithInputShapes(module, shapes);
+    BATON_ASSIGN_OR_RETURN(const IRModule shaped,
+                           WithInputShapes(module, shapes));
+    return takes_shapes ? WithShapesAtHand(shaped, *at_hand) : shaped;
   }
   source->input_shapes = options.input_shapes;
   source->input_values = options.input_values;
@@ -133,6 +182,11 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
   BATON_RETURN_IF_ERROR(diagnostics.ToStatus());
   if (read.modules.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat(path, " has no module"));
+  }
+  // The import of ONNX has taken the shapes.
+  if (takes_shapes &&
+      FormatOf(source->content.bytes, path) != InputFormat::kOnnx) {
+    return WithShapesAtHand(read.modules[0].module, *at_hand);
   }
   return std::move(read.modules[0].module);
 }
@@ -144,7 +198,7 @@ void NoteUsed(const std::string& path, const TensorsAtHand& at_hand,
   const auto note = [&](absl::string_view what,
                         const std::vector<std::string>& names) {
     if (names.empty()) return;
-    *options.notes << "baton-run: " << path << ": the import needs the " << what
+    *options.notes << "baton-run: " << path << ": " << what
                    << (names.size() == 1 ? "" : "s") << " of "
                    << absl::StrJoin(names, ", ",
                                     [](std::string* out, absl::string_view n) {
@@ -154,8 +208,10 @@ void NoteUsed(const std::string& path, const TensorsAtHand& at_hand,
                                     })
                    << ", taken from the inputs\n";
   };
-  note("value", at_hand.values_used);
-  note("shape", at_hand.shapes_used);
+  note("the import needs the value", at_hand.values_used);
+  note(at_hand.takes_all_shapes ? "the executor needs the shape"
+                                : "the import needs the shape",
+       at_hand.shapes_used);
 }
 
 // The number that --threads asks for.
@@ -229,6 +285,7 @@ absl::Status AddState(const RunModelOptions& options, Model& model) {
 // Makes the last results of --state arguments.
 void KeepState(const NamedTensors& got, Model& model,
                std::vector<Value>& args) {
+  model.kept_is_new = false;
   for (size_t i = 0; i < model.state.size(); ++i) {
     model.kept[i] = got[static_cast<size_t>(model.state[i].output)].second;
     args[static_cast<size_t>(model.state[i].input)] = model.kept[i];
@@ -256,18 +313,23 @@ IRModule SignatureOf(const Executable& executable) {
   return result;
 }
 
-// Compiles the model for all sizes that --dims permits.
+// Compiles the model for all sizes that --dims permits. `make`, unless null,
+// makes the module for sizes where the symbolic one does not serve.
 absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
-                            Model& model) {
+                            BoundedExecutable::MakeModule make, Model& model) {
   absl::StatusOr<std::vector<DimBound>> bounds = ParseDimBounds(options.dims);
   if (!bounds.ok()) {
     return absl::Status(bounds.status().code(),
                         absl::StrCat("--dims: ", bounds.status().message()));
   }
   const int threads = ThreadsOf(options);
-  absl::StatusOr<BoundedExecutable> executable = BoundedExecutable::Compile(
-      std::move(model.module), *std::move(bounds),
-      {.pipeline = has_pipeline ? "" : "cpu", .max_threads = threads});
+  const CompileOptions compile = {.pipeline = has_pipeline ? "" : "cpu",
+                                  .max_threads = threads};
+  absl::StatusOr<BoundedExecutable> executable =
+      BoundedExecutable::Compile(std::move(model.module), *bounds, compile);
+  if (!executable.ok() && make != nullptr) {
+    executable = BoundedExecutable::Compile(std::move(make), *bounds, compile);
+  }
   if (!executable.ok()) {
     return absl::Status(
         executable.status().code(),
@@ -372,6 +434,54 @@ absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
   return result;
 }
 
+// Runs the passes of --passes. Says which do not run, if `is_first`.
+absl::StatusOr<IRModule> RunPasses(const std::string& passes,
+                                   const RunModelOptions& options,
+                                   bool is_first, IRModule module) {
+  BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
+                         Prepare({.passes = passes,
+                                  .opt_level = options.opt_level,
+                                  .config = options.config,
+                                  .threads = options.threads}));
+  const PassContext context(prepared.context);
+  const std::string skipped = DescribeSkippedPasses(prepared.pipeline, context);
+  if (!skipped.empty() && is_first) {
+    std::fprintf(stderr, "%s\n", skipped.c_str());
+  }
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline,
+                         CompletePipeline(prepared, module));
+  // Passes release the weights that they replace.
+  BATON_ASSIGN_OR_RETURN(
+      module, context.Run([&] { return pipeline(std::move(module)); }));
+  return InferTypes(module);
+}
+
+// Imports an ONNX file for each combination of sizes of --dims, and runs the
+// passes: a graph may not be typed, or have a plan, with symbolic dimensions.
+BoundedExecutable::MakeModule ImporterOf(const std::string& path,
+                                         const std::string& passes,
+                                         const ModuleSource& source,
+                                         const RunModelOptions& options,
+                                         const TensorsAtHand* at_hand) {
+  const auto tensors = std::make_shared<TensorsAtHand>(
+      at_hand == nullptr ? TensorsAtHand() : *at_hand);
+  return [=](const std::vector<int64_t>& sizes) -> absl::StatusOr<IRModule> {
+    ModuleSource sized = source;
+    BATON_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds,
+                           ParseDimBounds(options.dims));
+    for (size_t i = 0; i < bounds.size(); ++i) {
+      sized.dims.emplace(bounds[i].name, sizes[i]);
+    }
+    TensorsAtHand values = *tensors;
+    BATON_ASSIGN_OR_RETURN(IRModule module,
+                           ReadModule(path, &sized, options,
+                                      at_hand == nullptr ? nullptr : &values));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    if (passes.empty()) return module;
+    return RunPasses(passes, options, /*is_first=*/false, std::move(module));
+  };
+}
+
 // `is_oracle`: the evaluator runs it in any case.
 absl::StatusOr<Model> ReadModel(const std::string& path,
                                 const std::string& passes,
@@ -392,15 +502,29 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     }
   }
   Model result;
+  if (at_hand != nullptr) {
+    at_hand->values_used.clear();
+    at_hand->shapes_used.clear();
+    // The plan is for shapes that are numbers.
+    at_hand->takes_all_shapes =
+        !is_oracle && WantsExecutor(options) && options.dims.empty();
+  }
   BATON_ASSIGN_OR_RETURN(
       result.module, ReadModule(path, source.has_value() ? &*source : nullptr,
                                 options, at_hand));
   if (at_hand != nullptr) {
+    const auto is_in = [](const std::vector<std::string>& names,
+                          const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
     for (const auto& [name, tensor] : at_hand->tensors) {
       result.tensor_names.push_back(name);
+      if (is_in(at_hand->values_used, name)) {
+        result.used_values.emplace_back(name, tensor);
+      } else if (is_in(at_hand->shapes_used, name)) {
+        result.used_shapes.emplace_back(name, tensor);
+      }
     }
-    result.depends_on_inputs =
-        !at_hand->values_used.empty() || !at_hand->shapes_used.empty();
     NoteUsed(path, *at_hand, options);
   }
   BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
@@ -416,28 +540,21 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   }
   if (!passes.empty()) {
     const Clock::time_point passes_begin = Clock::now();
-    BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
-                           Prepare({.passes = passes,
-                                    .opt_level = options.opt_level,
-                                    .config = options.config,
-                                    .threads = options.threads}));
-    const PassContext context(prepared.context);
-    const std::string skipped =
-        DescribeSkippedPasses(prepared.pipeline, context);
-    if (!skipped.empty()) std::fprintf(stderr, "%s\n", skipped.c_str());
-    BATON_ASSIGN_OR_RETURN(const Pass pipeline,
-                           CompletePipeline(prepared, result.module));
-    // Passes release the weights that they replace.
-    BATON_ASSIGN_OR_RETURN(result.module, context.Run([&] {
-      return pipeline(std::move(result.module));
-    }));
-    BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
+    BATON_ASSIGN_OR_RETURN(result.module,
+                           RunPasses(passes, options, /*is_first=*/true,
+                                     std::move(result.module)));
     result.creation.push_back({"passes", Milliseconds(passes_begin)});
   }
   if (!is_oracle && WantsExecutor(options)) {
     const bool has_pipeline = passes == "cpu" || absl::EndsWith(passes, ",cpu");
     if (!options.dims.empty()) {
-      BATON_RETURN_IF_ERROR(CompileBounded(options, has_pipeline, result));
+      BoundedExecutable::MakeModule make;
+      if (source.has_value() &&
+          FormatOf(source->content.bytes, path) == InputFormat::kOnnx) {
+        make = ImporterOf(path, passes, *source, options, at_hand);
+      }
+      BATON_RETURN_IF_ERROR(
+          CompileBounded(options, has_pipeline, std::move(make), result));
       result.creation_ms = Milliseconds(begin);
       return result;
     }
@@ -460,7 +577,9 @@ std::vector<TensorView> ViewsOf(const Model& model,
   std::vector<TensorView> views(inputs.begin(), inputs.end());
   for (size_t i = 0; i < model.state.size(); ++i) {
     TensorView& view = views[static_cast<size_t>(model.state[i].input)];
-    if (view.data == model.kept[i].data()) view.data = nullptr;
+    if (!model.kept_is_new && view.data == model.kept[i].data()) {
+      view.data = nullptr;
+    }
   }
   return views;
 }
@@ -751,7 +870,13 @@ bool HasUnknownDimension(const Function& main) {
 
 // The arguments of `model` among `given`. State that is not given is kept.
 absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
-                                          const NamedTensors& given) {
+                                          const NamedTensors& tensors_given) {
+  NamedTensors given = tensors_given;
+  std::erase_if(given, [&model](const auto& tensor) {
+    return std::any_of(
+        model.used_values.begin(), model.used_values.end(),
+        [&](const auto& used) { return used.first == tensor.first; });
+  });
   std::vector<std::string> names = model.input_names;
   std::vector<bool> is_kept(names.size(), false);
   if (given.size() < names.size()) {
@@ -782,6 +907,35 @@ absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
     if (is_kept[input]) args[input] = model.kept[i];
   }
   return args;
+}
+
+// True if `tensors` have the values and shapes for which the model was made.
+bool Suits(const Model& model, const NamedTensors& tensors) {
+  if (model.used_values.empty() && model.used_shapes.empty()) return true;
+  if (tensors.size() != model.tensor_names.size()) return false;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [given, tensor] = tensors[i];
+    const std::string& name = given.empty() ? model.tensor_names[i] : given;
+    for (const auto& [used, value] : model.used_values) {
+      if (used == name && !(value == tensor)) return false;
+    }
+    for (const auto& [used, value] : model.used_shapes) {
+      if (used == name && value.shape() != tensor.shape()) return false;
+    }
+  }
+  return true;
+}
+
+// Gives `next` the state that `last` has, as far as it has the same type.
+void MoveState(const Model& last, Model& next) {
+  for (size_t i = 0; i < std::min(last.kept.size(), next.kept.size()); ++i) {
+    if (last.kept[i].dtype() != next.kept[i].dtype() ||
+        last.kept[i].shape() != next.kept[i].shape()) {
+      continue;
+    }
+    next.kept[i] = last.kept[i];
+    next.kept_is_new = true;
+  }
 }
 
 // One set of arguments, and what is expected of it. `given`: the tensors of
@@ -988,19 +1142,28 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   const std::string path =
       is_folder ? (fs::path(options.model) / "model.onnx").string()
                 : options.model;
+  std::vector<std::string> kept;
+  if (!options.state.empty()) {
+    BATON_ASSIGN_OR_RETURN(const auto pairs,
+                           ParseFlagPairs("state", "OUT:IN", options.state));
+    for (const auto& [output, input] : pairs) kept.push_back(input);
+  }
   // The models of the last data set.
   std::optional<Model> model;
   std::optional<Model> other;
   const auto run = [&](const RunModelOptions& one) -> absl::StatusOr<bool> {
     TensorsAtHand at_hand;
+    at_hand.kept = kept;
     if (!one.random_inputs && !one.inputs.empty()) {
       BATON_ASSIGN_OR_RETURN(at_hand.tensors,
                              ReadTensors(one.inputs, "input", &at_hand.parts));
     }
     TensorsAtHand* const inputs = one.inputs.empty() ? nullptr : &at_hand;
-    if (!model.has_value() || model->depends_on_inputs) {
-      BATON_ASSIGN_OR_RETURN(model,
+    if (!model.has_value() || !Suits(*model, at_hand.tensors)) {
+      BATON_ASSIGN_OR_RETURN(Model next,
                              ReadModel(path, one.passes, one, inputs, false));
+      if (model.has_value()) MoveState(*model, next);
+      model = std::move(next);
     } else if (model->tensor_names.size() == at_hand.tensors.size()) {
       for (size_t i = 0; i < at_hand.tensors.size(); ++i) {
         std::string& name = at_hand.tensors[i].first;
@@ -1008,9 +1171,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
       }
     }
     if (!one.against.empty() &&
-        (!other.has_value() || other->depends_on_inputs)) {
-      BATON_ASSIGN_OR_RETURN(other,
+        (!other.has_value() || !Suits(*other, at_hand.tensors))) {
+      BATON_ASSIGN_OR_RETURN(Model next,
                              ReadModel(one.against, "", one, inputs, true));
+      if (other.has_value()) MoveState(*other, next);
+      other = std::move(next);
     }
     BATON_ASSIGN_OR_RETURN(const bool holds,
                            RunOnce(*model, other, at_hand.tensors, one, out));

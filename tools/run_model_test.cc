@@ -1,5 +1,6 @@
 #include "baton/tools/run_model.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -9,9 +10,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/tools/input.h"
+#include "baton/tools/npy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -284,6 +288,157 @@ def @main(%x: Tensor[(meta[tir.Var][0], 3), float32]) {
   options.state = "a:b";
   EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kInvalidArgument,
                                   "--state needs one size"));
+}
+
+TEST(RunModelTest, ThePlanIsForTheShapesOfTheInputs) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/open.relay");
+  std::ofstream(options.model) << "#[version = \"0.0.5\"]\n"
+                                  "def @main(%x: Tensor[(?, 3), float32]) {\n"
+                                  "  exp(%x)\n"
+                                  "}\n";
+  options.inputs = absl::StrCat(::testing::TempDir(), "/open.npz");
+  std::ostringstream notes;
+  options.notes = &notes;
+  options.executor = "cpu";
+  const auto run_with = [&options](const TensorShape& shape) {
+    const absl::StatusOr<Tensor> x = Tensor::Zeros(DType::Float(32), shape);
+    const absl::StatusOr<std::string> npz = WriteNpz({{"x", *x}});
+    std::ofstream(options.inputs, std::ios::binary) << *npz;
+  };
+  run_with({2, 3});
+  EXPECT_EQ(OutputOf(options), "output_0: float32[2, 3] [1, 1, 1, 1, 1, 1]\n");
+  EXPECT_THAT(notes.str(), HasSubstr("open.relay: the executor needs the shape "
+                                     "of 'x', taken from the inputs\n"));
+  options.executor = "";
+  options.bench = 1;
+  EXPECT_THAT(OutputOf(options), StartsWith("ms min "));
+  EXPECT_THAT(notes.str(), Not(HasSubstr("the evaluator runs the model")));
+  options.bench = 0;
+  options.executor = "cpu";
+  run_with({2, 4});
+  std::ostringstream out;
+  EXPECT_FALSE(RunModel(options, out).ok());
+}
+
+// A field of a message of ONNX: bytes, or a number.
+std::string Varint(size_t value) {
+  std::string text;
+  for (; value >= 128; value >>= 7) {
+    text += static_cast<char>((value & 127) | 128);
+  }
+  return text + static_cast<char>(value);
+}
+std::string Field(size_t number, absl::string_view bytes) {
+  return absl::StrCat(Varint((number << 3) | 2), Varint(bytes.size()), bytes);
+}
+std::string Field(size_t number, int value) {
+  return Varint(number << 3) + Varint(static_cast<size_t>(value));
+}
+
+// A value of floats whose dimensions are one with a name, and 3.
+std::string ValueOf(absl::string_view name, absl::string_view dimension) {
+  const std::string shape =
+      Field(1, Field(2, dimension)) + Field(1, Field(1, 3));
+  return Field(1, name) + Field(2, Field(1, Field(1, 1) + Field(2, shape)));
+}
+
+// A state that is kept beside a value that decides a branch, from data set to
+// data set, also where the plan is made anew for another size.
+TEST(RunModelTest, StateIsKeptBesideValuesThatTheImportTakes) {
+  const auto value = [](absl::string_view name, int type,
+                        absl::string_view dimensions) {
+    return Field(1, name) +
+           Field(2, Field(1, Field(1, type) + Field(2, dimensions)));
+  };
+  const std::string two = Field(1, Field(1, 2));
+  // y = x summed over the axes `a`; t = s + y.
+  const std::string folder = absl::StrCat(::testing::TempDir(), "/kept");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/model.onnx", std::ios::binary)
+      << Field(1, 8) + Field(8, Field(2, 17)) +
+             Field(7,
+                   Field(1, Field(1, "x") + Field(1, "a") + Field(2, "y") +
+                                Field(4, "ReduceSum") +
+                                // keepdims: 0
+                                Field(5, Field(1, "keepdims") + Field(3, 0) +
+                                             Field(20, 2))) +
+                       Field(1, Field(1, "s") + Field(1, "y") + Field(2, "t") +
+                                    Field(4, "Add")) +
+                       Field(2, "g") +
+                       Field(11, value("x", 1, Field(1, Field(2, "n")) + two)) +
+                       Field(11, value("s", 1, two)) +
+                       Field(11, value("a", 7, Field(1, Field(1, 1)))) +
+                       Field(12, Field(1, "t")));
+  // n is 2, 2 and 3.
+  const auto tensor = [](int type, const std::vector<int>& dims,
+                         const std::string& bytes) {
+    std::string text;
+    for (const int dim : dims) text += Field(1, dim);
+    return text + Field(2, type) + Field(9, bytes);
+  };
+  const std::string one("\0\0\x80\x3f", 4);
+  for (const int set : {0, 1, 2}) {
+    const int n = set < 2 ? 2 : 3;
+    const std::string to = absl::StrCat(folder, "/test_data_set_", set);
+    std::filesystem::create_directories(to);
+    std::string ones;
+    for (int i = 0; i < 2 * n; ++i) ones += one;
+    std::ofstream(to + "/input_0.pb", std::ios::binary)
+        << tensor(1, {n, 2}, ones);
+    std::ofstream(to + "/input_1.pb", std::ios::binary)
+        << tensor(7, {1}, std::string(8, '\0'));
+    // The sum of all n.
+    const std::string sum(set == 0   ? "\0\0\0\x40"
+                          : set == 1 ? "\0\0\x80\x40"
+                                     : "\0\0\xe0\x40",
+                          4);
+    std::ofstream(to + "/output_0.pb", std::ios::binary)
+        << tensor(1, {2}, sum + sum);
+  }
+  RunModelOptions options;
+  options.model = folder;
+  options.state = "t:s";
+  for (const char* executor : {"evaluator", "cpu"}) {
+    options.executor = executor;
+    const std::string out = OutputOf(options);
+    EXPECT_THAT(out, Not(HasSubstr("differ"))) << executor;
+  }
+}
+
+// The model calls one extent by two names.
+TEST(RunModelTest, DimensionsOfAGraphThatIsNotTypedWithThem) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/two_names.onnx");
+  std::ofstream(options.model, std::ios::binary)
+      << Field(1, 8) + Field(8, Field(2, 17)) +
+             Field(7, Field(1, Field(1, "a") + Field(1, "b") + Field(2, "y") +
+                                   Field(4, "Add")) +
+                          Field(2, "g") + Field(11, ValueOf("a", "n")) +
+                          Field(11, ValueOf("b", "m")) +
+                          Field(12, Field(1, "y")));
+  options.inputs = absl::StrCat(::testing::TempDir(), "/two_names.npz");
+  const Tensor ones = *Tensor::Ones(DType::Float(32), {2, 3});
+  std::ofstream(options.inputs, std::ios::binary)
+      << *WriteNpz({{"a", ones}, {"b", ones}});
+  options.executor = "cpu";
+  const std::string want = OutputOf(options);
+  EXPECT_EQ(want, "y: float32[2, 3] [2, 2, 2, 2, 2, 2]\n");
+  options.dims = "n=1..4,m=1..4";
+  EXPECT_EQ(OutputOf(options), want);
+  const auto refusal = [&options] {
+    std::ostringstream out;
+    return RunModel(options, out).status();
+  };
+  options.dims = "n=1,m=1..4";
+  EXPECT_FALSE(refusal().ok());
+  options.dims = "n=1..4,k=1..4";
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                  "no input of the model has a dimension k"));
+  options.dims = "n=1..4";
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kUnimplemented,
+                                  "input %b has dimensions without bounds"));
 }
 
 TEST(RunModelTest, InputShapesOfText) {

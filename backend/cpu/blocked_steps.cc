@@ -1153,6 +1153,23 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
                      ",\n      ", y, ", begin, end);\n");
     return source;
   }
+  if (step.function == RunFold) {
+    const auto& p = ParamsOf<FoldStepParams>(step);
+    source.texts = StepSource::kFold;
+    source.definitions =
+        Definition("FoldParams", Braced(p.params.batch, p.params.channels,
+                                        Text(p.params.h), Text(p.params.w)));
+    source.statements =
+        absl::StrCat("  kernels::Fold(kPlan@N@, @0@, ", y, ", begin, end);\n");
+    if (p.has_epilogue) {
+      absl::StrAppend(
+          &source.definitions,
+          "static constexpr kernels::MapParams kMap@N@ = ", Text(p.map), ";\n");
+      absl::StrAppend(&source.statements, "  kernels::Apply(kMap@N@, ", y, ", ",
+                      Text(p.epilogue, 1), ",\n      ", y, ", begin, end);\n");
+    }
+    return source;
+  }
   if (step.function == RunLrn) {
     const auto& p = ParamsOf<LrnStepParams>(step);
     source.texts = StepSource::kChannels;

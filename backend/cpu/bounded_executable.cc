@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ namespace baton {
 
 struct BoundedExecutable::State {
   IRModule module;  // after the pipeline; dimensions are symbolic
+  MakeModule make;  // in place of `module`, unless null
   std::vector<DimBound> bounds;
   CompileOptions options;
   struct Param {
@@ -49,8 +51,10 @@ struct BoundedExecutable::State {
         found != executables.end()) {
       return found->second;
     }
-    BATON_ASSIGN_OR_RETURN(IRModule bound,
-                           BindDims(module, options.function, bounds, sizes));
+    BATON_ASSIGN_OR_RETURN(
+        IRModule bound,
+        make != nullptr ? make(sizes)
+                        : BindDims(module, options.function, bounds, sizes));
     CompileOptions one = options;
     one.shared_weights = &weights;
     BATON_ASSIGN_OR_RETURN(Executable executable,
@@ -127,6 +131,69 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
   return BoundedExecutable(std::move(state));
 }
 
+absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
+    MakeModule make, std::vector<DimBound> bounds,
+    const CompileOptions& options) {
+  auto state = std::make_shared<State>();
+  state->options = options;
+  state->options.uncompiled = nullptr;
+  std::vector<int64_t> most;
+  for (const DimBound& bound : bounds) most.push_back(bound.most);
+  const auto params_for = [&](const std::vector<int64_t>& sizes)
+      -> absl::StatusOr<std::vector<State::Param>> {
+    BATON_ASSIGN_OR_RETURN(const IRModule module, make(sizes));
+    BATON_ASSIGN_OR_RETURN(const Function main,
+                           module.Lookup<Function>(options.function));
+    std::vector<State::Param> params;
+    for (const Var& param : main->params()) {
+      const TensorTypeNode* type = param->tensor_type();
+      const auto shape =
+          type == nullptr ? std::nullopt : ConstDims(type->shape());
+      if (!shape.has_value()) {
+        return absl::UnimplementedError(absl::StrCat(
+            "input %", param->name(), " has dimensions without bounds: it is ",
+            param->type().defined() ? param->type().ToString() : "untyped",
+            "; give bounds of each, or the extents of the input"));
+      }
+      params.push_back({.name = std::string(param->name()),
+                        .extents = {shape->begin(), shape->end()}});
+    }
+    return params;
+  };
+  // A dimension is that of the bound with which it changes.
+  BATON_ASSIGN_OR_RETURN(state->params, params_for(most));
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (bounds[i].least == bounds[i].most) continue;
+    std::vector<int64_t> sizes = most;
+    sizes[i] = bounds[i].least;
+    BATON_ASSIGN_OR_RETURN(const std::vector<State::Param> others,
+                           params_for(sizes));
+    bool is_used = false;
+    for (size_t k = 0; k < state->params.size() && k < others.size(); ++k) {
+      std::vector<int64_t>& extents = state->params[k].extents;
+      const std::vector<int64_t>& other = others[k].extents;
+      for (size_t d = 0; d < extents.size() && d < other.size(); ++d) {
+        if (extents[d] != bounds[i].most || other[d] != bounds[i].least) {
+          continue;
+        }
+        extents[d] = -1 - static_cast<int64_t>(i);
+        is_used = true;
+      }
+    }
+    if (!is_used) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no input of the model has a dimension ", bounds[i].name));
+    }
+  }
+  state->make = std::move(make);
+  state->bounds = std::move(bounds);
+  BATON_RETURN_IF_ERROR(state->Make(most).status());
+  // At() must not use what the caller lent for this call.
+  state->options.packed = nullptr;
+  state->options.mapped_file = {};
+  return BoundedExecutable(std::move(state));
+}
+
 const std::vector<DimBound>& BoundedExecutable::bounds() const {
   return state_->bounds;
 }
@@ -178,6 +245,10 @@ absl::StatusOr<std::vector<int64_t>> BoundedExecutable::SizesOf(
       }
       sizes[number] = extent;
     }
+  }
+  // Those without a choice are no inputs' where a module is made for them.
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0) sizes[i] = state_->bounds[i].most;
   }
   return sizes;
 }

@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,6 +44,16 @@ class BoundedExecutable {
   // bounds, `bounds` has a name that no dimension of an input has.
   static absl::StatusOr<BoundedExecutable> Compile(
       IRModule module, std::vector<DimBound> bounds,
+      const CompileOptions& options);
+
+  // Makes the module for sizes of the bounds, in their order.
+  using MakeModule =
+      std::function<absl::StatusOr<IRModule>(const std::vector<int64_t>&)>;
+  // As above, of a model that is not typed with symbolic dimensions, or is
+  // another program for other sizes: `make` makes its module, whose inputs have
+  // constant shapes, for each combination of sizes. Threads call it in turns.
+  static absl::StatusOr<BoundedExecutable> Compile(
+      MakeModule make, std::vector<DimBound> bounds,
       const CompileOptions& options);
 
   const std::vector<DimBound>& bounds() const;

@@ -267,5 +267,51 @@ TEST(BoundedExecutableTest, BoundsAndDimensionsBelongTogether) {
                        "dimension n has two bounds"));
 }
 
+constexpr char kLoop[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(meta[tir.Var][0], 4), float32],
+          %w: Tensor[(4, 4), float32]) {
+  let %loop: fn (int32, Tensor[(meta[tir.Var][0], 4), float32])
+      -> Tensor[(meta[tir.Var][0], 4), float32] =
+    fn (%i: int32, %a: Tensor[(meta[tir.Var][0], 4), float32])
+        -> Tensor[(meta[tir.Var][0], 4), float32] {
+      if (less(%i, 3)) {
+        %loop(add(%i, 1), add(nn.dense(%a, %w, units=4), %x))
+      } else {
+        %a
+      }
+    };
+  %loop(0, %x)
+}
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
+  {"type_key": "Array", "data": [3]},
+  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
+   "span": "0", "type_annotation": "0"}},
+  {"type_key": "runtime.String", "repr_str": "n"}],
+ "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})";
+
+TEST(BoundedExecutableTest, LoopsNameDimensions) {
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, cpu::WithWeights(kLoop));
+  BATON_ASSERT_OK_AND_ASSIGN(std::vector<DimBound> bounds,
+                             ParseDimBounds("n=1..5"));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const BoundedExecutable model,
+      BoundedExecutable::Compile(module, std::move(bounds), {}));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BoundedSession> sessions,
+                             BoundedSession::Create(model));
+  for (const int64_t n : {int64_t{5}, int64_t{2}}) {
+    const std::vector<Tensor> inputs = {Random({n, 4}, 3)};
+    BATON_ASSERT_OK_AND_ASSIGN(Session* const session,
+                               sessions->For(ViewsOf(inputs)));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                               session->Run(inputs));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const Value value,
+        EvaluateFunction(module, "main", {Value(inputs[0])}));
+    EXPECT_TRUE(HaveSameElements(got[0], value.tensor()));
+  }
+}
+
 }  // namespace
 }  // namespace baton

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 
@@ -27,8 +28,15 @@ absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text);
 // The name of a dimension; empty if it has none.
 std::string DimName(const Dim& dim);
 
+// Replaces the symbolic dimensions that are keys of `values` in all types and
+// attributes of the module, and computes the dimensions that depend on them.
+// What changes has no type afterwards.
+absl::StatusOr<IRModule> SubstituteDims(
+    const IRModule& module, const FlatHashMap<const DimExprNode*, Dim>& values);
+
 // A typed module, typed anew, in which the dimensions of the inputs of `function`
-// that `bounds` names are `sizes`.
+// that `bounds` names are `sizes`. Dimensions are replaced wherever they occur:
+// loops and functions in the module name them, too.
 absl::StatusOr<IRModule> BindDims(const IRModule& module,
                                   const std::string& function,
                                   const std::vector<DimBound>& bounds,

@@ -254,10 +254,7 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerConv(number, *std::move(params)));
       return true;
     }
-    if (const auto conv = options_.only_sources
-                              ? std::nullopt
-                              : TransposedConvOf(node, graph_);
-        conv.has_value()) {
+    if (const auto conv = TransposedConvOf(node, graph_); conv.has_value()) {
       BATON_RETURN_IF_ERROR(LowerTransposedConv(number, *conv));
       return true;
     }

@@ -28,6 +28,7 @@ struct StepSource {
     kChannels = 16 | kConv,
     kMap = 32 | kVector,
     kElements = 64,  // kElementsText
+    kFold = 256 | kMap,
     kMath = 128,     // runtime/kernels/internal/math.h
   };
   unsigned texts = 0;

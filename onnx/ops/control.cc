@@ -66,7 +66,8 @@ absl::Status CheckRanks(absl::Span<const Expr> then_values,
       return absl::UnimplementedError(absl::StrCat(
           "the branches give tensors of rank ", a->rank(), " and ", b->rank(),
           ": the condition must be known; the shapes of the model's inputs, or "
-          "their values, may decide about it (input_shapes, input_values)"));
+          "their values, may decide about it (--input_shapes, "
+          "--input_values)"));
     }
   }
   return absl::OkStatus();
@@ -86,10 +87,15 @@ absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
     return node.graphs().ConvertGraph(is_true ? then_graph : else_graph, {},
                                       is_true ? "then" : "else");
   }
-  BATON_ASSIGN_OR_RETURN(Outputs then_values,
-                         node.graphs().ConvertGraph(then_graph, {}, "then"));
-  BATON_ASSIGN_OR_RETURN(Outputs else_values,
-                         node.graphs().ConvertGraph(else_graph, {}, "else"));
+  // A branch that is not taken may not suit the shapes of the inputs.
+  const auto convert = [&](absl::string_view graph, absl::string_view what) {
+    absl::StatusOr<Outputs> outputs =
+        node.graphs().ConvertGraph(graph, {}, what);
+    if (!outputs.ok()) node.graphs().NoteNeeded(cond);
+    return outputs;
+  };
+  BATON_ASSIGN_OR_RETURN(Outputs then_values, convert(then_graph, "then"));
+  BATON_ASSIGN_OR_RETURN(Outputs else_values, convert(else_graph, "else"));
   if (then_values.size() != else_values.size() || then_values.empty()) {
     return absl::InvalidArgumentError("the branches differ in outputs");
   }

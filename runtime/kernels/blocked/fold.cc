@@ -1,7 +1,6 @@
 #include "baton/runtime/kernels/blocked/fold.h"
 
-#include <cstring>
-
+// A text of compiled libraries, too (kernel_texts.h): no other includes.
 namespace baton::kernels::blocked {
 namespace {
 
@@ -44,7 +43,7 @@ void Fold(const FoldParams& p, const float* windows, float* y, int64_t begin,
     float* const to = y + item * p.h.in * row;
     for (int64_t h = 0; h < p.h.in; ++h) {
       float* const out = to + h * row;
-      std::memset(out, 0, static_cast<size_t>(row) * sizeof(float));
+      __builtin_memset(out, 0, static_cast<unsigned long>(row) * sizeof(float));
       for (int64_t kh = 0; kh < p.h.kernel; ++kh) {
         const int64_t at = h + p.h.pad_before - kh * p.h.dilation;
         if (at < 0 || at % p.h.stride != 0 || at / p.h.stride >= p.h.out) {

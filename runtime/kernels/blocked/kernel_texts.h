@@ -17,6 +17,7 @@ extern const char kMatmulText[];    // matmul.inc
 extern const char kPoolText[];      // pool.inc
 extern const char kChannelsText[];  // channels.inc
 extern const char kMapText[];       // map.inc
+extern const char kFoldText[];      // fold.cc
 
 }  // namespace baton::kernels::blocked
 

@@ -393,6 +393,24 @@ TEST(ConvTest, Grouped) {
   TestConvs(10, 60, true, choose);
 }
 
+// Short-time Fourier transforms: a kernel of hundreds of taps over one channel,
+// whose chunks have few terms.
+TEST(ConvTest, LongKernels) {
+  const auto choose = [](Numbers& numbers, ConvParams& p) {
+    p.planar_input = true;
+    p.in_channels = numbers.Of(1, 3);
+    p.out_channels = NearBlocks(numbers, 64);
+    p.groups = numbers.OneIn(5) ? 2 : 1;
+    p.h = numbers.OneIn(3) ? p.h : Axis();
+    p.w.kernel = numbers.Of(100, 400);
+    p.w.stride = numbers.Of(1, 200);
+    p.w.in = numbers.Of(400, 2000);
+    if (numbers.OneIn(2)) p.w.pad_before = 0;
+  };
+  TestConvs(16, 20, false, choose);
+  TestConvs(17, 10, true, choose);
+}
+
 // More than 36 chunks.
 TEST(ConvTest, SumsInDouble) {
   const auto choose = [](Numbers& numbers, ConvParams& p) {

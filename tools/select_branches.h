@@ -1,0 +1,20 @@
+// Replaces branches that values decide by selections of computed results.
+//
+//   if (%c) { exp(%x) } else { %x }   becomes   where(%c, exp(%x), %x)
+
+#ifndef BATON_TOOLS_SELECT_BRANCHES_H_
+#define BATON_TOOLS_SELECT_BRANCHES_H_
+
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+
+namespace baton {
+
+// Replaces each `if` of @main whose branches give tensors, or tuples of them,
+// and call nothing but operators without state on floats and booleans, none of
+// which can fail. Both branches are computed. Leaves other branches. The module must have types, and so does the result.
+absl::StatusOr<IRModule> SelectBranches(const IRModule& module);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_SELECT_BRANCHES_H_
