@@ -37,6 +37,7 @@
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
+#include "baton/tir/codegen/llvm_source.h"
 #include "baton/tools/compile_model.h"
 #include "baton/tools/crash_report.h"
 #include "baton/tools/files.h"
@@ -382,6 +383,15 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
   model.line_table = options.line_table;
   model.check_values = options.check_values;
   model.split = !options.shared_dir.empty();
+  if (!options.llvm_target.empty()) {
+    BATON_ASSIGN_OR_RETURN(model.llvm,
+                           tir::ParseLlvmTarget(options.llvm_target));
+    if (!absl::StartsWith(model.llvm->triple, options.target)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--llvm_target: the triple ", model.llvm->triple,
+                       " is not of --target=", options.target));
+    }
+  }
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses("tir.lower", options));
   model.lowering = prepared.context;

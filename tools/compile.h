@@ -27,6 +27,7 @@ struct LibraryOptions {
   std::string state;
   std::string isas;  // empty: all of the target
   std::string target = "x86_64";
+  std::string llvm_target;
   bool threads = false;
   bool profile = false;
   bool line_table = false;
@@ -81,6 +82,11 @@ struct LibraryOptions {
       FlagSpec{.help = "The processor.",
                .value = "x86_64|aarch64",
                .choices = {"x86_64", "aarch64"}});
+    v("llvm_target", &LibraryOptions::llvm_target,
+      FlagSpec{.help = "Writes functions of loops as text of LLVM for that "
+                       "target, NAME_loops.ll, in place of C++: "
+                       "'llvm -mcpu=haswell -mattr=+fma'.",
+               .value = "TARGET"});
     v("threads", &LibraryOptions::threads,
       FlagSpec{.help = "Adds a Run that takes the caller's threads."});
     v("profile", &LibraryOptions::profile,

@@ -40,6 +40,7 @@
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
+#include "baton/tir/codegen/llvm_source.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tools/library_model.h"
 
@@ -101,6 +102,10 @@ class ModelWriter {
     if (options_.line_table) MakeModelText();
     texts_hash_ = TextsHash();
     BATON_RETURN_IF_ERROR(ShareFunctions());
+    CompiledModel result;
+    if (options_.llvm.has_value()) {
+      BATON_RETURN_IF_ERROR(WriteLoopsAsLlvm(result.files));
+    }
     can_fail_ = !options_.bounds.empty();
     for (const tir::CppEmitted& emitted : model_.emitted) {
       can_fail_ |= emitted.can_fail;
@@ -116,8 +121,7 @@ class ModelWriter {
     }
     MakeHash();
     MakeMembers();
-    CompiledModel result;
-    result.files.push_back({options_.name + ".h", Header()});
+    result.files.insert(result.files.begin(), {options_.name + ".h", Header()});
     for (const CppIsa isa : options_.isas) {
       tir::CppSourceOptions options = SharedOptions(isa, texts_);
       options.head = Head(isa);
@@ -125,8 +129,12 @@ class ModelWriter {
       options.source_name =
           absl::StrCat(options_.name, "_", tir::CppIsaName(isa), ".cc");
       options.after = RunFunction(isa);
-      if (isa == options_.isas.back()) options.before = Implementation();
       absl::Span<const tir::CppFunction> functions = model_.functions;
+      if (options_.llvm.has_value()) {
+        functions = {};
+        options.before = ExternalFunctions();
+      }
+      if (isa == options_.isas.back()) options.before += Implementation();
       if (options_.split) {
         // The functions have sources of their own.
         BATON_RETURN_IF_ERROR(WriteSharedFiles(isa, result.shared_files));
@@ -286,14 +294,8 @@ class ModelWriter {
   // A hash of the texts that functions need, which are those of this version of
   // Baton.
   static uint64_t TextsHash() {
-    namespace blocked = kernels::blocked;
     StableHash hash(tir::CppPreludeHash());
-    for (const char* text :
-         {blocked::kVectorText, blocked::kConvText, blocked::kMatmulText,
-          blocked::kPoolText, blocked::kChannelsText, blocked::kMapText,
-          cpu::kElementsText, cpu::kElementsMathText}) {
-      hash.AddString(text);
-    }
+    hash.AddString(Kernels(CppIsa::kNone, ~0u));
     return hash.value();
   }
 
@@ -352,6 +354,43 @@ class ModelWriter {
     return absl::OkStatus();
   }
 
+  // Writes functions of loops as text of LLVM, with names of C that no other
+  // model has.
+  absl::Status WriteLoopsAsLlvm(std::vector<CompiledModel::File>& files) {
+    tir::LlvmSourceOptions options;
+    options.target = *options_.llvm;
+    options.line_table = options_.line_table;
+    options.head = {absl::StrCat("The loops of the model ", options_.model,
+                                 ": see ", options_.name, ".h."),
+                    "Written by baton-compile. Do not edit."};
+    std::vector<tir::CppFunction> functions = model_.functions;
+    for (tir::CppFunction& function : functions) {
+      function.symbol =
+          absl::StrCat(CppIdentifier(options_.name), "_", function.symbol);
+    }
+    BATON_ASSIGN_OR_RETURN(tir::LlvmSource source,
+                           WriteLlvmSource(functions, options));
+    for (size_t i = 0; i < functions.size(); ++i) {
+      if (source.functions[i].workspace_bytes >
+          model_.emitted[i].workspace_bytes) {
+        return absl::InternalError(absl::StrCat(
+            functions[i].symbol, " needs a larger workspace as text of LLVM"));
+      }
+    }
+    model_.emitted = std::move(source.functions);
+    files.push_back({options_.name + "_loops.ll", std::move(source.text)});
+    return absl::OkStatus();
+  }
+
+  // The declarations of functions that are text of LLVM.
+  std::string ExternalFunctions() const {
+    std::string text = "extern \"C\" {\n";
+    for (const tir::CppEmitted& emitted : model_.emitted) {
+      absl::StrAppend(&text, emitted.declaration, ";\n");
+    }
+    return absl::StrCat(text, "}\n\n");
+  }
+
   // Makes functions of the steps that have a source, equal ones once.
   void MakeStepFunctions() {
     FlatHashMap<std::string, size_t> known;
@@ -406,6 +445,7 @@ class ModelWriter {
   std::string Declarations() const {
     std::string text = "\n";
     for (const tir::CppEmitted& emitted : model_.emitted) {
+      if (options_.llvm.has_value()) break;
       absl::StrAppend(&text, emitted.declaration, ";\n");
     }
     for (const StepFunction& function : step_functions_) {
@@ -454,6 +494,7 @@ class ModelWriter {
       return absl::OkStatus();
     };
     for (const tir::CppFunction& function : model_.functions) {
+      if (options_.llvm.has_value()) break;
       // Other models have other origins.
       const tir::CppFunction shared = {function.symbol, function.function, ""};
       BATON_RETURN_IF_ERROR(add(function.symbol, SharedOptions(isa, 0),
@@ -927,8 +968,9 @@ class ModelWriter {
       }
     }
     return absl::StrCat(
-        emitted.can_fail ? "  return shared::" : "  shared::", emitted.name,
-        "(", absl::StrJoin(args, ",\n      "), ");\n");
+        emitted.can_fail ? "  return " : "  ",
+        options_.llvm.has_value() ? "::" : "shared::", emitted.name, "(",
+        absl::StrJoin(args, ",\n      "), ");\n");
   }
 
   // The parts into which threads divide a step.
@@ -1614,6 +1656,11 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
                                            const CompileModelOptions& options) {
   if (options.isas.empty()) {
     return absl::InvalidArgumentError("--isas names no set of instructions");
+  }
+  if (options.llvm.has_value() && options.isas.size() != 1) {
+    return absl::InvalidArgumentError(
+        "--llvm_target: functions of loops are compiled once, for one set of "
+        "instructions: give one, as in --isas=avx2");
   }
   LibraryModelOptions library;
   library.max_parts = MaxParts(options);

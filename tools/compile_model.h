@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@
 #include "baton/ir/module.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
+#include "baton/tir/codegen/llvm_source.h"
 #include "baton/tools/loops_check.h"
 #include "baton/tools/plan_values.h"
 #include "baton/transform/pass_context.h"
@@ -60,6 +62,9 @@ struct CompileModelOptions {
   // Functions are in sources of their own, those that call kernels of one kind
   // in one: shared_files. NAME_ISA.cc has the steps alone.
   bool split = false;
+  // Functions of loops are text of LLVM, NAME_loops.ll, not C++. There is one
+  // set of instructions then, for what calls them.
+  std::optional<tir::LlvmTarget> llvm = {};
   // Adds RunChecked, which shows the operands of steps.
   bool check_values = false;
   // The context of the passes that lower functions of loops to flat loops.

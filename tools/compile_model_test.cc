@@ -178,6 +178,9 @@ TEST(CompileModelTest, StateIsKeptBetweenRuns) {
                 absl::StrContains(line, "memset"))
         << line;
   }
+  // Functions that models share: weak, in groups, and no shared library's.
+  EXPECT_THAT(OutputOf("readelf -s -W accumulator_sse2.o | grep scale_"),
+              HasSubstr("WEAK   HIDDEN"));
   EXPECT_THAT(OutputOf("readelf -S -W accumulator_sse2.o"),
               Not(HasSubstr(".init_array")));
 }

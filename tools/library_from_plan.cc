@@ -226,10 +226,16 @@ class PlanReader {
         // At each call, so that all places are named.
         for (size_t step = 0; step < plan_->steps.size(); ++step) {
           if (function_of_[step] != static_cast<int>(i)) continue;
-          problems.Error(NodeOf(step)->call->span(),
-                         absl::StrCat("operator ", nodes[i]->op_name(),
-                                      " has no loops: it cannot be compiled (",
-                                      lowered.status().message(), ")"));
+          problems.Error(
+              NodeOf(step)->call->span(),
+              absl::StrCat("operator ", nodes[i]->op_name(),
+                           " has no loops: it cannot be compiled (",
+                           lowered.status().message(), ")",
+                           absl::StartsWith(nodes[i]->op_name(), "qnn.")
+                               ? "; --passes=qnn.Legalize,"
+                                 "qnn.CanonicalizeOps makes other "
+                                 "operators of it"
+                               : ""));
         }
         continue;
       }
@@ -284,7 +290,17 @@ class PlanReader {
 
   void AddWorkspaces() {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
-      if (function_of_[i] < 0) continue;
+      if (function_of_[i] < 0) {
+        // The kernel of the executor needs one that its source does without.
+        executor::Step& step = plan_->steps[i];
+        if (step.workspace >= 0 &&
+            !absl::StrContains(sources_[i]->statements, "workspace")) {
+          plan_->values[static_cast<size_t>(step.workspace)].bytes = 0;
+          step.workspace = -1;
+          step.workspace_bytes = 0;
+        }
+        continue;
+      }
       const int64_t bytes =
           model_.emitted[static_cast<size_t>(function_of_[i])].workspace_bytes;
       if (bytes == 0) continue;

@@ -1,6 +1,7 @@
 // Faults that are planted in the lowering to loops, in passes, and in what
 // `baton-compile` writes: --check_values names the first wrong step.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,12 +9,14 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -149,9 +152,12 @@ TEST(PlantedFaultsTest, InPassesOverLoops) {
       "def @main(%x: Tensor[(7, 40), float32]) {\n  nn.softmax(%x)\n}\n");
   options.output_dir = absl::StrCat(::testing::TempDir(), "/passes");
   options.check_values = true;
-  for (int phase = 0; phase < 4; phase += 3) {
+  for (const int phase : {0, 3, 7}) {
+    // The last time, for text of LLVM.
+    options.llvm_target = phase == 7 ? "llvm" : "";
+    options.isas = phase == 7 ? "avx2" : "";
     options.config =
-        absl::StrCat("tir.add_lower_pass=[[", phase, ",PlantedFault]]");
+        absl::StrCat("tir.add_lower_pass=[[", phase % 4, ",PlantedFault]]");
     int found = 0;
     for (const Fault& fault : faults) {
       planted = fault.from.empty() ? nullptr : &fault;
@@ -340,6 +346,119 @@ TEST(PlantedFaultsTest, InWhatIsWritten) {
       {{places[1], absl::StrCat("m.arena, 512 + ", places[0].substr(9))}});
   EXPECT_THAT(OutputOf(folder, absl::StrCat(kCompile, " && ./run 0")),
               HasSubstr(absl::StrCat("first wrong step: step ", number, ", ")));
+}
+
+// --- Text of LLVM --------------------------------------------------------------
+
+// Each function has loops alone; three are of the executor's kernels.
+constexpr char kLoops[] =
+    R"(def @main(%x: Tensor[(4, 19), float32], %n: Tensor[(4, 19), int32]) {
+  %0 = nn.softmax(%x);
+  %1 = tan(%x);
+  %2 = multiply(%0, %1);
+  %3 = sum(%2, axis=[1], keepdims=True);
+  %4 = sin(%x);
+  %5 = multiply(%n, %n);
+  %6 = greater(%x, %4);
+  %7 = where(%6, %x, %4);
+  %8 = cast(%5, dtype="float32");
+  %9 = argmax(%7, axis=[1]);
+  %10 = add(%8, %3);
+  %11 = atan(%10);
+  %12 = max(%11, axis=[0]);
+  (%12, %9, %7, %5)
+}
+)";
+
+// `line` with its last two operands in the other order.
+std::string Swapped(const std::string& line) {
+  std::vector<std::string> parts = absl::StrSplit(line, ", ");
+  std::swap(parts[1], parts[2]);
+  return absl::StrJoin(parts, ", ");
+}
+
+// `line` with another instruction; empty where `from` is none of it.
+std::string OtherInstruction(const std::string& line, const Fault& fault) {
+  if (!absl::StrContains(line, fault.from)) return "";
+  return fault.to.empty() ? Swapped(line)
+                          : absl::StrReplaceAll(line, {{fault.from, fault.to}});
+}
+
+TEST(PlantedFaultsTest, InTextOfLlvm) {
+  std::string version;
+  for (const char* one : {"16", "19"}) {
+    if (std::system(
+            absl::StrCat("llc-", one, " --version >/dev/null 2>&1").c_str()) ==
+        0) {
+      version = one;
+      break;
+    }
+  }
+  if (version.empty() || std::system("g++ --version >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "there is neither LLVM 16 nor 19, or no g++";
+  }
+  LibraryOptions options;
+  options.model = ModelFile("llvm.relay", kLoops);
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/llvm");
+  options.isas = "avx2";
+  options.llvm_target = "llvm -mcpu=haswell -mattr=+avx2,+fma";
+  options.test = true;
+  options.check_values = true;
+  std::ostringstream out;
+  ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+  const std::string& folder = options.output_dir;
+  const std::string run = absl::StrCat(
+      "llc-", version,
+      " -O0 -filetype=obj -relocation-model=pic "
+      "llvm_loops.ll -o loops.obj && g++ llvm_avx2.o llvm_test.o "
+      "llvm_weights.o llvm_test_data.o loops.obj -lm -o run && ./run");
+  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++ -std=c++17 -O1 -Wall -Wextra "
+                                          "-Werror -c *.cc && ",
+                                          run)),
+            "avx2\n");
+  const Fault faults[] = {
+      {" fadd ", " fsub "},       {" fsub ", " fadd "},
+      {" fmul ", " fadd "},       {" fdiv ", " fmul "},
+      {" mul nsw ", " add nsw "}, {" fcmp olt ", " fcmp ogt "},
+      {" select i1 ", ""},        {" br i1 ", ""},
+  };
+  const size_t most = std::getenv("BATON_LONG_TESTS") != nullptr ? 100 : 2;
+  const std::vector<std::string> lines =
+      absl::StrSplit(TextOf(folder + "/llvm_loops.ll"), '\n');
+  size_t planted_faults = 0;
+  for (const Fault& fault : faults) {
+    // The first such instruction of a function.
+    std::string function;
+    std::string done;
+    size_t count = 0;
+    for (size_t i = 0; i < lines.size() && count < most; ++i) {
+      if (absl::StartsWith(lines[i], "define")) {
+        function =
+            std::string(absl::StripPrefix(lines[i], "define void @llvm_"));
+        function.resize(std::min(function.size(), function.find('(')));
+        // The hash.
+        function.resize(function.size() -
+                        std::min<size_t>(17, function.size()));
+      }
+      // Functions of the vector mathematics are of all steps.
+      if (absl::StartsWith(lines[i], "define internal")) break;
+      const std::string other = OtherInstruction(lines[i], fault);
+      if (function == done || other.empty()) continue;
+      done = function;
+      ++count;
+      std::vector<std::string> faulty = lines;
+      faulty[i] = other;
+      std::ofstream(folder + "/llvm_loops.ll") << absl::StrJoin(faulty, "\n");
+      EXPECT_THAT(OutputOf(folder, run),
+                  ::testing::ContainsRegex(absl::StrCat(
+                      "first wrong step: step [0-9]+, ", function,
+                      " of .*llvm.relay:[0-9]+: it computes another operand")))
+          << lines[i] << "\n"
+          << other;
+    }
+    planted_faults += count;
+  }
+  EXPECT_GE(planted_faults, most == 2 ? 10u : 30u);
 }
 
 }  // namespace

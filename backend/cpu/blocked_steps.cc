@@ -37,6 +37,7 @@
 #include "baton/runtime/kernels/blocked/internal/conv_plan.h"
 #include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
 #include "baton/runtime/kernels/blocked/map.h"
+#include "baton/runtime/kernels/blocked/sums.h"
 
 namespace baton::cpu {
 namespace {
@@ -1057,8 +1058,19 @@ StepSource ProductSource(const ProductStepParams& p) {
   const blocked::MatmulParams& params = product.params;
   StepSource source;
   source.texts = StepSource::kMatmul;
-  source.definitions = Definition("internal::MatmulPlan", Text(plan));
   source.items = product.batch;
+  // Rows that are few do not repay the packing.
+  constexpr int64_t kFewDots = 3;
+  if (product.transposed && params.m <= kFewDots &&
+      !blocked::Sums{.channels = params.k}.in_double()) {
+    source.statements = absl::StrCat(
+        "  for (int64_t i = begin; i < end; ++i) {\n    kernels::Dots(",
+        params.m, ", ", params.n, ", ", params.k, ", @0@ + i * ",
+        product.a_step, ", @1@ + i * ", product.b_step, ", @2@ + i * ",
+        params.m * params.n, ");\n  }\n");
+    return source;
+  }
+  source.definitions = Definition("internal::MatmulPlan", Text(plan));
   source.statements = absl::StrCat(
       "  float* const packed = reinterpret_cast<float*>(workspace);\n"
       "  const float* packed_of = nullptr;\n"

@@ -1567,6 +1567,9 @@ std::string Instructions(CppIsa isa) {
   return text;
 }
 
+// Shared libraries have copies of their own, which they call directly.
+constexpr char kHidden[] = " __attribute__((visibility(\"hidden\")))";
+
 // Types of memory that may be that of any other type.
 constexpr const char* kStoredTypes[] = {
     "int8_t",   "int16_t",  "int32_t",  "int64_t", "uint8_t",
@@ -1675,7 +1678,7 @@ absl::StatusOr<CppSource> WriteCppSource(
   absl::StrAppend(&source.text, "#include <cstddef>\n#include <cstdint>\n\n",
                   options.before, options.before.empty() ? "" : "\n",
                   Instructions(options.isa), "\nnamespace ", options.name_space,
-                  " {\n");
+                  options.is_shared ? kHidden : "", " {\n");
   if (options.has_prelude) {
     absl::StrAppend(&source.text, "\nnamespace rt {\n", kPreludeText, "\n",
                     VectorTypes(vectors), "}  // namespace rt\n");

@@ -57,9 +57,9 @@ struct CppSourceOptions {
   std::string tail;
   // Text that follows the namespace, compiled with `isa`.
   std::string after;
-  // Functions are inline ones (kCppShared): a program that several sources with
-  // this namespace are linked to has one copy of equal functions. They are
-  // static otherwise.
+  // Functions are inline ones (kCppShared): a program, or a shared library, that
+  // several sources with this namespace are linked to has one copy of equal
+  // functions. They are static otherwise.
   bool is_shared = false;
   // Without it there is none of the text that functions need: `functions` must
   // be empty.
