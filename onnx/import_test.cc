@@ -985,6 +985,39 @@ TEST(ImportOnnxTest, FlagsDecideBetweenBranchesOfTwoRanks) {
   EXPECT_THAT(Import(graph, options), IsOk());
 }
 
+// A sequence of two tensors and an optional of none.
+TEST(ImportOnnxTest, SequencesBecomeParametersForTheirTensors) {
+  const std::string graph =
+      "node { op_type: 'SequenceInsert' input: 's' input: 'x' output: 't' }"
+      "node { op_type: 'ConcatFromSequence' input: 't' output: 'y' "
+      "attribute { name: 'axis' type: INT i: 0 } }"
+      "node { op_type: 'OptionalHasElement' input: 'o' output: 'h' }"
+      "input { name: 's' type { sequence_type { elem_type { tensor_type {"
+      "  elem_type: 1 } } } } }"
+      "input { name: 'o' type { optional_type { elem_type { tensor_type {"
+      "  elem_type: 1 } } } } }"
+      "output { name: 'h' type { tensor_type { elem_type: 9 } } }" +
+      InOut({kTwo});
+  const ::onnx::ModelProto model = ModelOf(graph, 18);
+  EXPECT_THAT(Import(model).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "at hand"));
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.parts_at_hand["o"] = {};
+  options.parts_at_hand["s"].tensors = {
+      *Tensor::FromValues<float>({1}, {1.0f}),
+      *Tensor::FromValues<float>({3}, {2.0f, 3.0f, 4.0f})};
+  const auto module = Import(model, options);
+  ASSERT_THAT(module, IsOk());
+  const Function main = module->Find<Function>("main");
+  ASSERT_EQ(main->params().size(), 3u);
+  EXPECT_EQ(main->params()[0]->name(), "s_0");
+  EXPECT_EQ(main->params()[1]->type().ToString(), "Tensor[(3), float32]");
+  EXPECT_EQ(main->body()->type().ToString(), "(bool, Tensor[(6), float32])");
+  EXPECT_EQ(used.shapes, (std::vector<std::string>{"s", "o"}));
+}
+
 TEST(ImportOnnxTest, AxesThatAreComputedReduceAtRunTime) {
   const std::string graph =
       "node { op_type: 'ReduceSum' input: 'x' input: 'axes' output: 'y' }"

@@ -8,6 +8,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"
 
@@ -41,17 +42,17 @@ Expr LogOnePlus(const Expr& t, const Expr& like) {
       Multiply(relay::Log(sum), relay::Divide(t, Subtract(sum, one))));
 }
 
-// exp(x) - 1 = tanh(x / 2) (exp(x) + 1), which has no difference of near
-// numbers.
+// With m the lesser of x and 0, exp(m) - 1 = tanh(m / 2) (exp(m) + 1), which has
+// no difference of near numbers. Sums and minima keep the sign of a zero.
 Expr ExponentialUnit(const Expr& x, double alpha, double scale,
                      const Expr& like) {
   const auto scalar = [&like](double value) { return ScalarLike(value, like); };
-  const Expr scaled = scale == 1 ? x : relay::Divide(x, scalar(scale));
-  const Expr minus_one = Multiply(relay::Tanh(Multiply(scalar(0.5), scaled)),
-                                  Add(relay::Exp(scaled), scalar(1)));
-  return relay::Where(
-      relay::Less(x, scalar(0)),
-      alpha == 1 ? minus_one : Multiply(scalar(alpha), minus_one), x);
+  Expr m = relay::Minimum(scalar(0), x);
+  if (scale != 1) m = relay::Divide(std::move(m), scalar(scale));
+  Expr minus_one = Multiply(relay::Tanh(Multiply(scalar(0.5), m)),
+                            Add(relay::Exp(m), scalar(1)));
+  if (alpha != 1) minus_one = Multiply(scalar(alpha), std::move(minus_one));
+  return Add(relay::nn::Relu(x), std::move(minus_one));
 }
 
 namespace {

@@ -318,12 +318,11 @@ class Budget {
   // `root` is the function, one of `num_functions`, which share
   // limits.max_folded_bytes.
   Budget(const FoldConstantOptions& options, const Expr& root,
-         int num_functions)
+         int num_functions, int64_t max_folded_bytes)
       : options_(options),
         root_(root),
         num_functions_(num_functions),
-        max_folded_bytes_(std::min(
-            kUnlimited, PassContext::Current().Get(kMaxFoldedBytes))) {}
+        max_folded_bytes_(std::min(kUnlimited, max_folded_bytes)) {}
 
   // Empty if `call`, of constants, may become constants of that size; otherwise
   // the limit that forbids it.
@@ -425,8 +424,9 @@ class Budget {
 class ConstantFolder : public ExprMutator {
  public:
   ConstantFolder(const FoldConstantOptions& options, const Expr& root,
-                 int num_functions)
-      : options_(options), budget_(options_, root, num_functions) {}
+                 int num_functions, int64_t max_folded_bytes)
+      : options_(options),
+        budget_(options_, root, num_functions, max_folded_bytes) {}
 
  protected:
   Expr Before(const ExprNode* node) override {
@@ -839,7 +839,7 @@ class ConstantFolder : public ExprMutator {
 };
 
 absl::StatusOr<Expr> Fold(const Expr& expr, const FoldConstantOptions& options,
-                          int num_functions) {
+                          int num_functions, int64_t max_folded_bytes) {
   // Looking is cheaper than rewriting.
   bool found = false;
   PostOrderVisit(
@@ -847,23 +847,25 @@ absl::StatusOr<Expr> Fold(const Expr& expr, const FoldConstantOptions& options,
       [&found](const ExprNode* node) { return !found && !IsPrimitive(node); },
       [&](const ExprNode* node) { found = found || MayFold(node, options); });
   if (!found) return expr;
-  return ConstantFolder(options, expr, num_functions).Mutate(expr);
+  return ConstantFolder(options, expr, num_functions, max_folded_bytes)
+      .Mutate(expr);
 }
 
 }  // namespace
 
 absl::StatusOr<Expr> FoldConstantInExpr(const Expr& expr,
                                         const FoldConstantOptions& options) {
-  return Fold(expr, options, 1);
+  return Fold(expr, options, 1, PassContext::Current().Get(kMaxFoldedBytes));
 }
 
 Pass FoldConstant(FoldConstantOptions options) {
   return CreateFunctionPass(
       [options](Function function, const IRModule& module,
-                const PassContext& /*context*/) -> absl::StatusOr<Function> {
+                const PassContext& context) -> absl::StatusOr<Function> {
         BATON_ASSIGN_OR_RETURN(
             const Expr result,
-            Fold(function, options, std::max(module.size(), 1)));
+            Fold(function, options, std::max(module.size(), 1),
+                 context.Get(kMaxFoldedBytes)));
         return Function(result.As<FunctionNode>());
       },
       {.name = "FoldConstant",
