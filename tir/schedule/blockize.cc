@@ -234,6 +234,33 @@ class SimplifyingSubstituter : public Rewriter {
   Analyzer& analyzer_;
 };
 
+// The buffers that blocks in `block` allocate keep their shapes: these must not
+// depend on variables that get other values.
+absl::Status CheckAllocations(const Site* site, const Block& block,
+                              const VarMap<PrimExpr>& values) {
+  absl::Status status;
+  PostOrderVisit(
+      Stmt(block), [](const PrimExpr&) {},
+      [&](const Stmt& stmt) {
+        const auto* inner = stmt.As<BlockNode>();
+        if (inner == nullptr) return;
+        for (const Buffer& buffer : inner->alloc_buffers()) {
+          for (const PrimExpr& extent : buffer->shape()) {
+            if (!UsesVar(extent, [&values](const VarNode* var) {
+                  return values.Find(var) != nullptr;
+                })) {
+              continue;
+            }
+            status = SiteError(
+                site, absl::StrCat("the shape of buffer ", buffer->name(),
+                                   ", which is allocated in ", site->Describe(),
+                                   ", depends on a variable of it"));
+          }
+        }
+      });
+  return status;
+}
+
 std::vector<BufferRegion> Relaxed(absl::Span<const BufferRegion> regions,
                                   const Domains& domains) {
   std::vector<BufferRegion> result;
@@ -343,6 +370,8 @@ absl::StatusOr<BlockRealize> MakeBlockized(const ScheduleState& state,
     domains.Set(iter->var(), IntSet::FromRange(range));
     analyzer.Bind(iter->var(), range);
   }
+  BATON_RETURN_IF_ERROR(
+      CheckAllocations(block, Block(block->block()), vars.values));
   SimplifyingSubstituter substituter(vars.values, analyzer);
   const Block substituted = substituter.RewriteBlock(Block(block->block()));
   const bool has_init = substituted->init().defined();
@@ -548,6 +577,8 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
       domains.Set(iter->var(), IntSet::FromRange(range));
       analyzer.Bind(iter->var(), range);
     }
+    BATON_RETURN_IF_ERROR(
+        CheckAllocations(block, Block(block->block()), vars.values));
     SimplifyingSubstituter substituter(vars.values, analyzer);
     const Block substituted = substituter.RewriteBlock(Block(block->block()));
     for (BufferRegion& region : Relaxed(substituted->reads(), domains)) {
