@@ -179,6 +179,14 @@ absl::StatusOr<NewVars> MakeVars(const Site* block, const Division& division,
     const PrimExpr& outer_extent = division.outer_extents[i];
     const PrimExpr& inner_extent = division.inner_extents[i];
     BATON_RETURN_IF_ERROR(CheckStartsWithZero(block, iter));
+    if (IsOne(division.outer_predicate) && IsOne(division.inner_predicate) &&
+        analyzer.CanProveGreaterEqual(
+            Sub(Mul(outer_extent, inner_extent), iter->extent()), 1)) {
+      return SiteError(
+          block,
+          absl::StrCat("the value of variable ", iter->var()->name(), " of ",
+                       block->Describe(), " cannot be divided at a loop"));
+    }
     if (outer == nullptr) {
       result.outer.push_back(IterVar(RangeFromZero(outer_extent),
                                      CopyVar(iter->var(), "_o"),
