@@ -97,9 +97,26 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
     if (!site_is_outer && p == site) inner = false;
   }
   const BlockRealizeNode* realize = block->realize.get();
-  const std::vector<DividedIter> divided = SubspaceDivide(
-      realize->iter_values(), domains, inner_vars, realize->predicate(),
-      IterMapLevel::kSurjective, analyzer, !preserve_unit_iters);
+  // A loop of one iteration that is in the condition only is its value there.
+  VarMap<PrimExpr> only_values;
+  for (const Site* p = block->parent; p != nullptr && !p->is_block();
+       p = p->parent) {
+    const ForNode* loop = p->loop();
+    const VarNode* var = loop->loop_var().get();
+    const auto values = realize->iter_values();
+    if (IsOne(loop->extent()) && std::none_of(values.begin(), values.end(),
+                                              [var](const PrimExpr& value) {
+                                                return UsesVar(value, var);
+                                              })) {
+      only_values.Set(loop->loop_var(), loop->min());
+    }
+  }
+  const PrimExpr predicate =
+      only_values.empty() ? realize->predicate()
+                          : Substitute(realize->predicate(), only_values);
+  const std::vector<DividedIter> divided =
+      SubspaceDivide(realize->iter_values(), domains, inner_vars, predicate,
+                     IterMapLevel::kSurjective, analyzer, !preserve_unit_iters);
   if (!divided.empty()) {
     const auto source = [](const IterMark& mark) {
       return mark.sum() != nullptr ? NormalizeIterMapToExpr(*mark.sum())
@@ -113,12 +130,24 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
     }
     result.outer_predicate = divided.back().outer.extent();
     result.inner_predicate = divided.back().inner.extent();
-    return result;
+  } else if (!DivideTrivially(realize, outer_vars, inner_vars, result)) {
+    return SiteError(
+        block,
+        absl::StrCat("the values of the variables of ", block->Describe(),
+                     " cannot be divided at ", site->Describe()));
   }
-  if (DivideTrivially(realize, outer_vars, inner_vars, result)) return result;
-  return SiteError(
-      block, absl::StrCat("the values of the variables of ", block->Describe(),
-                          " cannot be divided at ", site->Describe()));
+  // A condition that the division does not have must always be true.
+  if (!IsOne(predicate) && IsOne(result.outer_predicate) &&
+      IsOne(result.inner_predicate)) {
+    Analyzer loops;
+    for (const auto& [var, range] : domains) loops.Bind(var, range);
+    if (!loops.CanProve(predicate)) {
+      return SiteError(block,
+                       absl::StrCat("the condition of ", block->Describe(),
+                                    " cannot be divided at a loop"));
+    }
+  }
+  return result;
 }
 
 // Variables of the two blocks, and the old ones as expressions of them.
@@ -150,14 +179,13 @@ absl::StatusOr<NewVars> MakeVars(const Site* block, const Division& division,
     const PrimExpr& outer_extent = division.outer_extents[i];
     const PrimExpr& inner_extent = division.inner_extents[i];
     BATON_RETURN_IF_ERROR(CheckStartsWithZero(block, iter));
-    // Without a condition, the division has no more values than the variable.
     if (IsOne(division.outer_predicate) && IsOne(division.inner_predicate) &&
-        !IsOne(block->realize->predicate()) &&
-        !analyzer.CanProveGreaterEqual(
-            Sub(iter->extent(), Mul(outer_extent, inner_extent)), 0)) {
-      return SiteError(block,
-                       absl::StrCat("the condition of ", block->Describe(),
-                                    " cannot be divided at a loop"));
+        analyzer.CanProveGreaterEqual(
+            Sub(Mul(outer_extent, inner_extent), iter->extent()), 1)) {
+      return SiteError(
+          block,
+          absl::StrCat("the value of variable ", iter->var()->name(), " of ",
+                       block->Describe(), " cannot be divided at a loop"));
     }
     if (outer == nullptr) {
       result.outer.push_back(IterVar(RangeFromZero(outer_extent),
@@ -233,6 +261,33 @@ class SimplifyingSubstituter : public Rewriter {
   const VarMap<PrimExpr>& values_;
   Analyzer& analyzer_;
 };
+
+// The buffers that blocks in `block` allocate keep their shapes: these must not
+// depend on variables that get other values.
+absl::Status CheckAllocations(const Site* site, const Block& block,
+                              const VarMap<PrimExpr>& values) {
+  absl::Status status;
+  PostOrderVisit(
+      Stmt(block), [](const PrimExpr&) {},
+      [&](const Stmt& stmt) {
+        const auto* inner = stmt.As<BlockNode>();
+        if (inner == nullptr) return;
+        for (const Buffer& buffer : inner->alloc_buffers()) {
+          for (const PrimExpr& extent : buffer->shape()) {
+            if (!UsesVar(extent, [&values](const VarNode* var) {
+                  return values.Find(var) != nullptr;
+                })) {
+              continue;
+            }
+            status = SiteError(
+                site, absl::StrCat("the shape of buffer ", buffer->name(),
+                                   ", which is allocated in ", site->Describe(),
+                                   ", depends on a variable of it"));
+          }
+        }
+      });
+  return status;
+}
 
 std::vector<BufferRegion> Relaxed(absl::Span<const BufferRegion> regions,
                                   const Domains& domains) {
@@ -343,6 +398,8 @@ absl::StatusOr<BlockRealize> MakeBlockized(const ScheduleState& state,
     domains.Set(iter->var(), IntSet::FromRange(range));
     analyzer.Bind(iter->var(), range);
   }
+  BATON_RETURN_IF_ERROR(
+      CheckAllocations(block, Block(block->block()), vars.values));
   SimplifyingSubstituter substituter(vars.values, analyzer);
   const Block substituted = substituter.RewriteBlock(Block(block->block()));
   const bool has_init = substituted->init().defined();
@@ -548,6 +605,8 @@ absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
       domains.Set(iter->var(), IntSet::FromRange(range));
       analyzer.Bind(iter->var(), range);
     }
+    BATON_RETURN_IF_ERROR(
+        CheckAllocations(block, Block(block->block()), vars.values));
     SimplifyingSubstituter substituter(vars.values, analyzer);
     const Block substituted = substituter.RewriteBlock(Block(block->block()));
     for (BufferRegion& region : Relaxed(substituted->reads(), domains)) {

@@ -404,6 +404,23 @@ bool RunAgain(const Site* a, const Site* b) {
   return false;
 }
 
+// The region is not known to have elements outside of the buffer, which a
+// condition in the writer leaves out and the copy does not.
+absl::Status CheckNotOutside(const Site* writer, const BufferRegion& region) {
+  const Buffer& buffer = region->buffer();
+  Analyzer analyzer;
+  for (size_t i = 0; i < region->region().size(); ++i) {
+    const Range& range = region->region()[i];
+    const PrimExpr after =
+        Sub(Add(range.min, range.extent), buffer->shape()[i]);
+    if (!analyzer.CanProveGreaterEqual(analyzer.Simplify(after), 1)) continue;
+    return SiteError(writer,
+                     absl::StrCat("the region that ", writer->Describe(),
+                                  " writes is not in buffer ", buffer->name()));
+  }
+  return absl::OkStatus();
+}
+
 // The writer's condition, which the copy at `place` does not have, holds in all
 // iterations of the loops there.
 absl::Status CheckWritesIn(const Site* writer, const Site* place) {
@@ -537,6 +554,7 @@ absl::StatusOr<Block> CacheRead(ScheduleState& state, const Site* block,
     FindPlace(state, writer, scope, true, stage);
     BATON_RETURN_IF_ERROR(CheckWritesIn(writer, stage.place));
     stage.region = Relaxed(region, writer, stage.place);
+    BATON_RETURN_IF_ERROR(CheckNotOutside(writer, stage.region));
   } else {
     stage.place = scope;
     stage.position = 0;

@@ -121,10 +121,34 @@ TEST(HostileStepsTest, FactorsThatOverflowAreErrors) {
        {"100000, 100000", "null, 65536, 65536", "4294967297, 8",
         "null, 4503599627370496", "4503599627370496, 2",
         "4294967296, 4294967296", "null, 2147483647",
-        "65536, 65536, 65536, 65536, 65536"}) {
+        "65536, 65536, 65536, 65536, 65536", "null, 4611686018427387904",
+        "9223372036854775807, 2", "9223372036854775807, null"}) {
     EXPECT_THAT(split(factors), HasSubstr(":13:5: error")) << factors;
     EXPECT_THAT(split(factors), HasSubstr("overflow")) << factors;
   }
+}
+
+TEST(HostileStepsTest, PaddingThatOverflowsIsAnError) {
+  const PrimFunc function = Read(R"(@T.prim_func
+def main(A: T.Buffer((2147483646,), "float32"), B: T.Buffer((2147483646,), "float32")):
+    for i in range(2147483646):
+        with T.block("B"):
+            vi = T.axis.spatial(2147483646, i)
+            B[vi] = A[vi]
+)");
+  const auto pad = [&](absl::string_view padding) {
+    return ErrorOf(
+        function,
+        absl::StrCat(R"({"name": "pad_einsum", "block": "B", "padding": [)",
+                     padding, "]}"));
+  };
+  EXPECT_THAT(pad("1073741824"), HasSubstr("overflows int32"));
+  EXPECT_THAT(pad("4611686018427387905"), HasSubstr("too large"));
+  EXPECT_THAT(
+      ErrorOf(
+          function,
+          R"({"name": "set_axis_separator", "block": "B", "buffer": "B", "axis_separators": [4611686018427387905]})"),
+      HasSubstr("too large"));
 }
 
 TEST(HostileStepsTest, ExtentsThatOverflowAreErrors) {

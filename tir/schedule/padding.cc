@@ -1,6 +1,7 @@
 // Steps that take padding apart, or add it.
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "baton/base/align.h"
 #include "baton/base/deep_stack.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
@@ -442,6 +444,36 @@ bool DividesByVariables(const BlockNode* block) {
   return found;
 }
 
+// Finds accesses of buffers with other indices than those of their regions.
+class OtherIndexFinder : public Visitor {
+ public:
+  explicit OtherIndexFinder(absl::Span<const BufferRegion> regions)
+      : regions_(regions) {}
+  Buffer found;
+
+ protected:
+  void VisitBufferLoad(const BufferLoadNode* load) override {
+    Check(load->buffer(), load->indices());
+    Visitor::VisitBufferLoad(load);
+  }
+  void VisitBufferStore(const BufferStoreNode* store) override {
+    Check(store->buffer(), store->indices());
+    Visitor::VisitBufferStore(store);
+  }
+
+ private:
+  void Check(const Buffer& buffer, absl::Span<const PrimExpr> indices) {
+    for (const BufferRegion& region : regions_) {
+      if (region->buffer() != buffer) continue;
+      for (size_t i = 0; i < indices.size(); ++i) {
+        if (!ExprDeepEqual(indices[i], region->region()[i].min)) found = buffer;
+      }
+    }
+  }
+
+  absl::Span<const BufferRegion> regions_;
+};
+
 // Widened loops run the block only, and each of its variables may be widened.
 absl::Status CheckCanWiden(const ScheduleState& state, const Site* block,
                            const Site* scope, const EinsumPadder& padder) {
@@ -556,6 +588,14 @@ absl::Status PadEinsum(ScheduleState& state, const Site* block,
                                            "indexed by variables"));
     }
   }
+  OtherIndexFinder others(regions);
+  others.Visit(node->body());
+  if (others.found.defined()) {
+    return SiteError(block,
+                     absl::StrCat(block->Describe(), " accesses buffer ",
+                                  others.found->name(),
+                                  " at other indices than its region has"));
+  }
   Analyzer analyzer;
   EinsumPadder padder;
   for (size_t i = 0; i < padding.size(); ++i) {
@@ -566,6 +606,15 @@ absl::Status PadEinsum(ScheduleState& state, const Site* block,
         MakeBinary(BinaryOp::kFloorDiv,
                    Sub(Add(extent, factor), IntImm(kInt32, 1)), factor);
     const PrimExpr padded = analyzer.Simplify(Mul(count, factor));
+    if (const auto* number = extent.As<IntImmNode>();
+        number != nullptr && extent.dtype() == kInt32 &&
+        AlignUp(number->value(), padding[i]) > INT32_MAX) {
+      return SiteError(block, absl::StrCat("variable ", iter->var()->name(),
+                                           " of ", block->Describe(),
+                                           " overflows int32 if it is "
+                                           "padded to a multiple of ",
+                                           padding[i]));
+    }
     if (analyzer.CanProveEqual(padded, extent)) continue;
     padder.extents.Set(iter->var(), padded);
     if (const auto* var = block->realize->iter_values()[i].As<VarNode>()) {

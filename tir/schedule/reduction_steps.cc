@@ -74,8 +74,11 @@ class Decomposer : public Rewriter {
 };
 
 // The conditions `a < b` of a conjunction where `a` uses none of `discarded`;
-// null if a condition is of another form.
-PrimExpr KeptConditions(PrimExpr predicate, const VarSet& discarded) {
+// null if a condition is of another form. In a condition on other variables,
+// too, variables have the `values` of loops with one iteration.
+PrimExpr KeptConditions(PrimExpr predicate, const VarSet& discarded,
+                        const VarMap<PrimExpr>& values) {
+  Analyzer analyzer;
   PrimExpr result = IntImm::Bool(true);
   if (IsOne(predicate)) return result;
   while (true) {
@@ -83,10 +86,20 @@ PrimExpr KeptConditions(PrimExpr predicate, const VarSet& discarded) {
     const PrimExpr last = both == nullptr ? predicate : both->b();
     const BinaryNode* less = AsBinary(last, BinaryOp::kLT);
     if (less == nullptr) return {};
-    if (!UsesVar(less->a(),
-                 [&](const VarNode* var) { return discarded.contains(var); })) {
+    PrimExpr a(less->a());
+    const auto is_discarded = [&](const VarNode* var) {
+      return discarded.contains(var);
+    };
+    const auto is_kept = [&](const VarNode* var) {
+      return !discarded.contains(var);
+    };
+    if (UsesVar(a, is_discarded) && UsesVar(a, is_kept)) {
+      PrimExpr known = Substitute(a, values);
+      if (known != a) a = analyzer.Simplify(known);
+    }
+    if (!UsesVar(a, is_discarded)) {
       result = MakeBinary(BinaryOp::kAnd, result,
-                          MakeBinary(BinaryOp::kLT, less->a(), less->b()));
+                          MakeBinary(BinaryOp::kLT, a, less->b()));
     }
     if (both == nullptr) return result;
     predicate = PrimExpr(both->a());
@@ -141,6 +154,7 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
         BufferRegion(write->buffer(), Substitute(write->region(), new_vars)));
   }
   VarSet discarded;
+  VarMap<PrimExpr> only_values;     // of discarded loops with one iteration
   std::vector<const Site*> chosen;  // innermost first
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
     const VarNode* var = (*it)->loop()->loop_var().get();
@@ -151,10 +165,14 @@ absl::StatusOr<Block> DecomposeReduction(ScheduleState& state,
       chosen.push_back(*it);
     } else {
       discarded.insert(var);
+      if (IsOne((*it)->loop()->extent())) {
+        only_values.Set(Var(var), (*it)->loop()->min());
+      }
     }
     if (*it == loop) break;
   }
-  PrimExpr predicate = KeptConditions(realize->predicate(), discarded);
+  PrimExpr predicate =
+      KeptConditions(realize->predicate(), discarded, only_values);
   if (!predicate.defined()) {
     return SiteError(block, absl::StrCat("the predicate of ", block->Describe(),
                                          " is no conjunction of `a < b`"));

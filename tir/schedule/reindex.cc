@@ -69,6 +69,13 @@ absl::Status MakeReindexedStage(const ScheduleState& state, const Site* block,
                          MapShape(index_map, extents, analyzer));
   std::vector<PrimExpr> old_indices;
   for (const Range& range : region->region()) old_indices.push_back(range.min);
+  for (const PrimExpr& index : old_indices) {
+    if (HasLoad(index)) {
+      return SiteError(
+          block, absl::StrCat("an index of buffer ", buffer->name(), " in ",
+                              block->Describe(), " is loaded"));
+    }
+  }
   if (is_read) {
     BATON_RETURN_IF_ERROR(CheckReadsInside(state, block, buffer, old_indices));
   }

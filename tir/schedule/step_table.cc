@@ -164,6 +164,12 @@ class StepReader {
     }
     return result;
   }
+  // Integers of 32 bits.
+  std::vector<int64_t> SmallInts(const char* key) {
+    std::vector<int64_t> result = Ints(key);
+    for (const int64_t number : result) Narrow(key, number);
+    return result;
+  }
   std::vector<double> Numbers(const char* key) {
     std::vector<double> result;
     for (const AttrValue& value : ListOf(key, true)) {
@@ -636,7 +642,7 @@ constexpr Entry kSteps[] = {
     {"pad_einsum",
      [](ScheduleState& state, StepReader& args, StepResult&) {
        const Site* block = args.Block("block");
-       const std::vector<int64_t> padding = args.Ints("padding");
+       const std::vector<int64_t> padding = args.SmallInts("padding");
        BATON_RETURN_IF_ERROR(args.Finish());
        return PadEinsum(state, block, padding);
      }},
@@ -728,7 +734,8 @@ constexpr Entry kSteps[] = {
      [](ScheduleState& state, StepReader& args, StepResult&) {
        const Site* block = args.Block("block");
        const auto buffer = args.BufferOf("buffer", block);
-       const std::vector<int64_t> separators = args.Ints("axis_separators");
+       const std::vector<int64_t> separators =
+           args.SmallInts("axis_separators");
        BATON_RETURN_IF_ERROR(args.Finish());
        return SetAxisSeparator(state, block, buffer.index, buffer.kind,
                                separators);
