@@ -63,6 +63,7 @@
 #include "baton/tools/run_options.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
+#include "baton/tools/unused_flags.h"
 #include "baton/tools/version.h"
 #include "baton/transform/limits_config.h"
 #include "baton/transform/pass.h"
@@ -156,6 +157,14 @@ void NoteUsed(const std::string& path, const TensorsAtHand& at_hand,
   };
   note("value", at_hand.values_used);
   note("shape", at_hand.shapes_used);
+}
+
+// Says which settings of --config no pass has read.
+void NoteUnread(const RunModelOptions& options, const PassContext& context) {
+  if (options.notes == nullptr) return;
+  for (const std::string& line : UnreadSettings(options.config, context)) {
+    *options.notes << line << "\n";
+  }
 }
 
 // The number that --threads asks for.
@@ -431,6 +440,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     BATON_ASSIGN_OR_RETURN(result.module, context.Run([&] {
       return pipeline(std::move(result.module));
     }));
+    NoteUnread(options, context);
     BATON_ASSIGN_OR_RETURN(result.module, InferTypes(result.module));
     result.creation.push_back({"passes", Milliseconds(passes_begin)});
   }
@@ -983,6 +993,9 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                          Prepare({.config = options.config}));
   const Limits limits = LimitsOf(settings.context.config);
   const ScopedLimits scoped_limits(limits);
+  if (options.passes.empty()) {
+    NoteUnread(options, PassContext(settings.context));
+  }
   std::error_code error;
   const bool is_folder = fs::is_directory(options.model, error);
   const std::string path =
