@@ -492,6 +492,9 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
       outcome->unused.push_back(std::move(line));
     }
   }
+  for (std::string& line : UnreadSettings(prepared.run.config, pass_context)) {
+    unused(std::move(line));
+  }
   return absl::OkStatus();
 }
 

@@ -421,6 +421,8 @@ TEST(SilenceTest, UnusedNamesAreLines) {
        "--disabled_pass=FuseOps: this run has no such pass\n"},
       {"--required_pass=FuseOps",
        "--required_pass=FuseOps: this run has no such pass\n"},
+      {"--config=relay.FuseOps.max_depth=8",
+       "--config=relay.FuseOps.max_depth: no pass of this run reads it\n"},
       {"--disabled_pass=FoldConstant#2",
        "--disabled_pass=FoldConstant#2: this run has 1 execution of "
        "FoldConstant\n"},

@@ -63,6 +63,7 @@
 #include "baton/tools/run_options.h"
 #include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
+#include "baton/tools/unused_flags.h"
 #include "baton/tools/version.h"
 #include "baton/transform/limits_config.h"
 #include "baton/transform/pass.h"
@@ -212,6 +213,14 @@ void NoteUsed(const std::string& path, const TensorsAtHand& at_hand,
   note(at_hand.takes_all_shapes ? "the executor needs the shape"
                                 : "the import needs the shape",
        at_hand.shapes_used);
+}
+
+// Says which settings of --config no pass has read.
+void NoteUnread(const RunModelOptions& options, const PassContext& context) {
+  if (options.notes == nullptr) return;
+  for (const std::string& line : UnreadSettings(options.config, context)) {
+    *options.notes << line << "\n";
+  }
 }
 
 // The number that --threads asks for.
@@ -453,6 +462,7 @@ absl::StatusOr<IRModule> RunPasses(const std::string& passes,
   // Passes release the weights that they replace.
   BATON_ASSIGN_OR_RETURN(
       module, context.Run([&] { return pipeline(std::move(module)); }));
+  if (is_first) NoteUnread(options, context);
   return InferTypes(module);
 }
 
@@ -1137,6 +1147,9 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                          Prepare({.config = options.config}));
   const Limits limits = LimitsOf(settings.context.config);
   const ScopedLimits scoped_limits(limits);
+  if (options.passes.empty()) {
+    NoteUnread(options, PassContext(settings.context));
+  }
   std::error_code error;
   const bool is_folder = fs::is_directory(options.model, error);
   const std::string path =

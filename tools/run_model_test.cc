@@ -449,6 +449,22 @@ TEST(RunModelTest, InputShapesOfText) {
   EXPECT_THAT(OutputOf(options), HasSubstr("float32[4] ["));
 }
 
+TEST(RunModelTest, SettingsThatNoPassReadsAreNoted) {
+  std::ostringstream notes;
+  RunModelOptions options;
+  options.model = ModelFile("unread.relay", "1f");
+  options.random_inputs = true;
+  options.config = "relay.FuseOps.max_depth=8,limits.max_rank=20";
+  options.notes = &notes;
+  OutputOf(options);
+  EXPECT_EQ(notes.str(),
+            "--config=relay.FuseOps.max_depth: no pass of this run reads it\n");
+  notes.str("");
+  options.passes = "FuseOps";
+  OutputOf(options);
+  EXPECT_EQ(notes.str(), "");
+}
+
 TEST(RunModelTest, LimitsAreSettings) {
   RunModelOptions options;
   options.model = ModelFile("limited.relay", "1f");

@@ -8,15 +8,19 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/value_text.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/pattern/rule_registry.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
+#include "baton/transform/parallel.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
+#include "baton/transform/unread_config.h"
 #include "re2/re2.h"
 
 namespace baton {
@@ -85,6 +89,24 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
         executed.begin(), executed.end(),
         [&](const auto& name) { return re2::RE2::FullMatch(name, re); });
     if (!matches) note(flag, pattern, false);
+  }
+  return lines;
+}
+
+std::vector<std::string> UnreadSettings(const std::string& config,
+                                        const PassContext& context) {
+  std::vector<std::string> lines;
+  if (config.empty()) return lines;
+  const absl::StatusOr<AttrMap> given = ParseKeyValues(config, "--config");
+  if (!given.ok()) return lines;  // no context is made of it
+  for (const std::string& name : UnreadConfig(context)) {
+    const bool is_given =
+        std::any_of(given->begin(), given->end(),
+                    [&](const auto& setting) { return setting.first == name; });
+    if (is_given && name != ThreadsConfig().name()) {
+      lines.push_back(
+          absl::StrCat("--config=", name, ": no pass of this run reads it"));
+    }
   }
   return lines;
 }

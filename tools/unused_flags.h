@@ -12,6 +12,7 @@
 #include "baton/ir/module.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
@@ -47,6 +48,13 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
                                      const PassPatterns& patterns,
                                      const Pass& pipeline,
                                      const std::set<std::string>& executed);
+
+// A line for each setting of `config`, the text of --config, that no pass has
+// read in `context`:
+//   --config=relay.FuseOps.max_depth: no pass of this run reads it
+// Settings of the run itself (limits.*, threads) have none.
+std::vector<std::string> UnreadSettings(const std::string& config,
+                                        const PassContext& context);
 
 // A line if `pipeline` has LowerToTir and `result` no function of loops: it
 // lowers primitive functions only.

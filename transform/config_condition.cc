@@ -14,6 +14,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/transform/config.h"
+#include "baton/transform/internal/thread_state.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -41,8 +42,9 @@ class WhenConfigPass final : public PassImpl {
   absl::StatusOr<IRModule> RunImpl(IRModule module,
                                    const PassContext& context) const override {
     bool value = by_default_;
-    for (const auto& [name, given] : context.config()) {
-      if (name == condition_.key) value = *given.As<bool>();
+    if (const AttrValue* given =
+            internal::ThreadState::FindConfig(context, condition_.key)) {
+      value = *given->As<bool>();
     }
     if (value != condition_.is) return module;
     return internal::RunInSequence(passes_, std::move(module), context);

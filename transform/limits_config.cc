@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/limits.h"
 #include "baton/transform/config.h"
@@ -29,8 +30,8 @@ struct Settings {
       "not count."};
   ConfigKey<int64_t> max_copied_nodes{
       "limits.max_copied_nodes", Limits().max_copied_nodes,
-      "The most nodes that a pass may add by copying functions into those that "
-      "call them."};
+      "The most nodes that a pass may add to a module by copying parts of it: "
+      "functions into those that call them, bodies of loops."};
   ConfigKey<int64_t> max_calls{
       "limits.max_calls", Limits().max_calls,
       "The most calls of functions when a program is evaluated."};
@@ -47,12 +48,25 @@ const Settings& LimitSettings() {
 // Registered before any context is made.
 [[maybe_unused]] const Settings& registered_settings = LimitSettings();
 
+// Calls `fn` for each setting and the limit that it sets.
+template <typename Fn>
+void ForEachLimit(Limits& limits, Fn&& fn) {
+  const Settings& settings = LimitSettings();
+  fn(settings.max_rank, limits.max_rank);
+  fn(settings.max_fields, limits.max_fields);
+  fn(settings.max_tensor_bytes, limits.max_tensor_bytes);
+  fn(settings.max_type_parts, limits.max_type_parts);
+  fn(settings.max_copied_nodes, limits.max_copied_nodes);
+  fn(settings.max_calls, limits.max_calls);
+  fn(settings.max_stream_bytes, limits.max_stream_bytes);
+}
+
 void Read(const AttrMap& config, const ConfigKey<int64_t>& key,
-          int64_t* value) {
+          int64_t& value) {
   // The last one counts, as on a command line.
   for (const auto& [name, given] : config) {
     if (name == key.name()) {
-      AttrTraits<int64_t>::FromValue(given, value).IgnoreError();
+      AttrTraits<int64_t>::FromValue(given, &value).IgnoreError();
     }
   }
 }
@@ -61,15 +75,19 @@ void Read(const AttrMap& config, const ConfigKey<int64_t>& key,
 
 Limits LimitsOf(const AttrMap& config) {
   Limits limits;
-  const Settings& settings = LimitSettings();
-  Read(config, settings.max_rank, &limits.max_rank);
-  Read(config, settings.max_fields, &limits.max_fields);
-  Read(config, settings.max_tensor_bytes, &limits.max_tensor_bytes);
-  Read(config, settings.max_type_parts, &limits.max_type_parts);
-  Read(config, settings.max_copied_nodes, &limits.max_copied_nodes);
-  Read(config, settings.max_calls, &limits.max_calls);
-  Read(config, settings.max_stream_bytes, &limits.max_stream_bytes);
+  ForEachLimit(limits, [&](const ConfigKey<int64_t>& key, int64_t& limit) {
+    Read(config, key, limit);
+  });
   return limits;
+}
+
+bool IsLimit(absl::string_view name) {
+  Limits limits;
+  bool found = false;
+  ForEachLimit(limits, [&](const ConfigKey<int64_t>& key, int64_t& /*limit*/) {
+    found = found || key.name() == name;
+  });
+  return found;
 }
 
 }  // namespace baton

@@ -4,6 +4,7 @@
 #ifndef BATON_TRANSFORM_LIMITS_CONFIG_H_
 #define BATON_TRANSFORM_LIMITS_CONFIG_H_
 
+#include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/limits.h"
 
@@ -11,6 +12,9 @@ namespace baton {
 
 // The limits in `config`; defaults for those that are not set.
 Limits LimitsOf(const AttrMap& config);
+
+// True if LimitsOf() reads the setting `name`.
+bool IsLimit(absl::string_view name);
 
 }  // namespace baton
 

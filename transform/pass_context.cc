@@ -26,12 +26,15 @@
 #include "baton/transform/internal/thread_state.h"
 #include "baton/transform/limits_config.h"
 #include "baton/transform/pass_error.h"
+#include "baton/transform/unread_config.h"
 
 namespace baton {
 
 struct PassContext::State {
   explicit State(PassContextOptions given)
-      : options(std::move(given)), limits(LimitsOf(options.config)) {
+      : options(std::move(given)),
+        limits(LimitsOf(options.config)),
+        is_read(options.config.size()) {
     for (const auto& [name, value] : options.config) {
       status = CheckConfig(name, value);
       if (!status.ok()) return;
@@ -46,6 +49,8 @@ struct PassContext::State {
 
   PassContextOptions options;
   const Limits limits;
+  // For each setting, whether a pass has read it. Passes read on all threads.
+  std::vector<std::atomic<bool>> is_read;
   absl::Status status;
 
   // Where a context with instruments is entered, and how often.
@@ -147,10 +152,44 @@ const Target& PassContext::target() const { return state_->options.target; }
 const AttrValue* PassContext::FindConfig(absl::string_view name) const {
   // The last one counts, as on a command line.
   const AttrMap& config = state_->options.config;
-  for (auto it = config.rbegin(); it != config.rend(); ++it) {
-    if (it->first == name) return &it->second;
+  for (size_t i = config.size(); i-- > 0;) {
+    if (config[i].first != name) continue;
+    // Threads that read a setting again write nothing.
+    std::atomic<bool>& is_read = state_->is_read[i];
+    if (!is_read.load(std::memory_order_relaxed)) {
+      is_read.store(true, std::memory_order_relaxed);
+    }
+    return &config[i].second;
   }
   return nullptr;
+}
+
+std::vector<std::string> internal::ThreadState::UnreadConfig(
+    const PassContext& context) {
+  std::vector<std::string> names;
+  const AttrMap& config = context.config();
+  for (const auto& [name, value] : config) {
+    // Of settings with one name, the last one is read.
+    bool is_read = false;
+    for (size_t i = 0; i < config.size(); ++i) {
+      is_read = is_read ||
+                (config[i].first == name &&
+                 context.state_->is_read[i].load(std::memory_order_relaxed));
+    }
+    if (!is_read && !IsLimit(name) && !Contains(names, name)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+const AttrValue* internal::ThreadState::FindConfig(const PassContext& context,
+                                                   absl::string_view name) {
+  return context.FindConfig(name);
+}
+
+std::vector<std::string> UnreadConfig(const PassContext& context) {
+  return internal::ThreadState::UnreadConfig(context);
 }
 
 bool PassContext::PassEnabled(const PassInfo& info) const {

@@ -21,6 +21,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_error.h"
 #include "baton/transform/pass_instrument.h"
+#include "baton/transform/unread_config.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -197,6 +198,20 @@ TEST(PassContextTest, Defaults) {
   EXPECT_THAT(context.config(), IsEmpty());
   EXPECT_THAT(context.instruments(), IsEmpty());
   EXPECT_TRUE(context == PassContext::Current());
+}
+
+TEST(UnreadConfigTest, NamesWhatNoPassHasRead) {
+  const PassContext context({.config = {{"toy.depth", 8},
+                                        {"toy.mode", "slow"},
+                                        {"limits.max_rank", 9},
+                                        {"toy.depth", 9}}});
+  EXPECT_THAT(UnreadConfig(context), ElementsAre("toy.depth", "toy.mode"));
+  EXPECT_EQ(context.Get(kDepth), 9);
+  EXPECT_THAT(UnreadConfig(context), ElementsAre("toy.mode"));
+  // Another thread reads it.
+  std::thread([&context] { context.Get(kMode); }).join();
+  EXPECT_THAT(UnreadConfig(context), IsEmpty());
+  EXPECT_THAT(UnreadConfig(PassContext()), IsEmpty());
 }
 
 TEST(PassContextTest, PassEnabled) {

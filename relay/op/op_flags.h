@@ -21,7 +21,7 @@ OpAttrMap<bool>& StatefulOps();
 OpAttrMap<bool>& ReshapeOps();
 
 // Operators that only move or repeat elements: the result has each element of
-// the first argument at least once, and no others.
+// the first argument, or of its tensors, at least once, and no others.
 OpAttrMap<bool>& RearrangingOps();
 
 // Operators whose fusion pattern is elementwise or broadcast, but for which an

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/limits.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass_context.h"
@@ -71,6 +73,12 @@ class ThreadState {
   // Returns false if there is no such scope. Sets `*was_innermost` to true if
   // it was the innermost scope.
   bool PopScope(uint64_t id, bool* was_innermost);
+
+  // The value given for the setting `name` in `context`; null for none.
+  static const AttrValue* FindConfig(const PassContext& context,
+                                     absl::string_view name);
+  // See transform/unread_config.h.
+  static std::vector<std::string> UnreadConfig(const PassContext& context);
 
   // The innermost execution that is running; may be null.
   const PassExecution* running() const { return running_; }
