@@ -39,7 +39,7 @@ constexpr int kMaxVisits = 5;
 
 // Limits of the time that a function takes: operations that are simplified,
 // and loops, lets and conditions around blocks. Beyond them nothing is known.
-constexpr int64_t kMaxSimplifiedOperations = 20'000'000;
+constexpr int64_t kMaxSimplifiedOperations = 1'000'000;
 constexpr int64_t kMaxSurroundings = 1'000'000;
 
 PrimExpr True() { return IntImm::Bool(true); }
