@@ -14,12 +14,18 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
 #include "baton/ir/node.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/builders.h"
+#include "baton/testing/deep_loops.h"
 #include "baton/testing/workloads/resnet.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/functor.h"
+#include "baton/tir/ir/stmt.h"
 
 namespace baton::benchmarks {
 namespace {
@@ -199,6 +205,85 @@ absl::StatusOr<IRModule> Functions(int64_t n) {
   return module;
 }
 
+// A function of loops with a body of `n` statements: `nest`, which has
+// `statements` of them, again and again.
+absl::StatusOr<IRModule> LoopsOf(absl::string_view nest, int64_t statements,
+                                 int64_t n) {
+  std::string text =
+      "@T.prim_func\n"
+      "def main(p0: T.Buffer((100352,), \"float32\"), "
+      "p1: T.Buffer((32768,), \"float32\"), "
+      "conv: T.Buffer((50176,), \"float32\")):\n";
+  for (int64_t i = 0; i < n; i += statements) absl::StrAppend(&text, nest);
+  return ParseModule(text, "shape");
+}
+
+// A convolution of ResNet-18 as it is when its buffers are flat.
+absl::StatusOr<IRModule> FlatLoops(int64_t n) {
+  return LoopsOf(R"(
+    for f in T.parallel(224):
+        m = T.allocate([224], "float32", "global")
+        g = T.Buffer((224,), data=m)
+        for a in T.serial(2):
+            for b in T.serial(14):
+                for c in T.vectorized(8):
+                    g[a * 112 + b * 8 + c] = T.float32(0)
+        for d, e in T.grid(16, 8):
+            for a in T.serial(2):
+                for b in T.serial(14):
+                    for c in T.vectorized(8):
+                        g[a * 112 + b * 8 + c] = g[a * 112 + b * 8 + c] + p0[d * 6272 + f % 7 * 896 + a * 448 + b * 16 + e] * p1[f // 7 * 1024 + d * 64 + e * 8 + c]
+        for a, b in T.grid(2, 14):
+            for c in T.vectorized(8):
+                conv[f * 224 + a * 112 + b * 8 + c] = g[a * 112 + b * 8 + c]
+)",
+                 17, n);
+}
+
+// A sum of products with a computation of its result.
+absl::StatusOr<IRModule> LoopsOfBlocks(int64_t n) {
+  return LoopsOf(R"(
+    for i, j, k in T.grid(224, 224, 128):
+        with T.block("sum"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            T.reads(p0[vi * 128 + vk], p1[vk * 224 + vj])
+            T.writes(conv[vi * 224 + vj])
+            with T.init():
+                conv[vi * 224 + vj] = T.float32(0)
+            conv[vi * 224 + vj] = conv[vi * 224 + vj] + p0[vi * 128 + vk] * p1[vk * 224 + vj]
+    for i in range(50176):
+        with T.block("max"):
+            vi = T.axis.spatial(50176, i)
+            T.where(i < 50000)
+            T.reads(conv[vi])
+            T.writes(conv[vi])
+            conv[vi] = T.max(conv[vi], T.float32(0))
+)",
+                 11, n);
+}
+
+absl::StatusOr<IRModule> Deep(absl::string_view kind, int64_t n) {
+  IRModule module;
+  module.Set("main", testing::DeepLoops(kind, static_cast<int>(n)));
+  return module;
+}
+#define BATON_DEEP(Name, name) \
+  absl::StatusOr<IRModule> Name(int64_t n) { return Deep(name, n); }
+BATON_DEEP(DeepLoopNest, "loops")
+BATON_DEEP(DeepLets, "lets")
+BATON_DEEP(DeepBranches, "branches")
+BATON_DEEP(DeepAttributes, "attributes")
+BATON_DEEP(DeepWhiles, "whiles")
+BATON_DEEP(DeepAllocations, "allocations")
+BATON_DEEP(DeepBlocks, "blocks")
+BATON_DEEP(DeepSums, "sums")
+BATON_DEEP(DeepValues, "values")
+BATON_DEEP(DeepElses, "elses")
+BATON_DEEP(DeepAssertions, "assertions")
+BATON_DEEP(DeepGuards, "guards")
+BATON_DEEP(DeepTriangles, "triangles")
+#undef BATON_DEEP
+
 absl::StatusOr<IRModule> ResNet(int64_t layers) {
   BATON_ASSIGN_OR_RETURN(const Function network,
                          testing::BuildResNet({.num_layers = layers}));
@@ -232,6 +317,25 @@ constexpr Family kFamilies[] = {
     {"wide", "n branches into one tuple, all different", Wide},
     {"wide_equal", "n branches into one tuple, all equal", WideEqual},
     {"functions", "n small functions", Functions},
+    {"tir_flat", "n statements of loops over flat buffers", FlatLoops},
+    {"tir_blocks", "n statements of loops of blocks", LoopsOfBlocks},
+    {"tir_deep_loops", "n loops, each in the next", DeepLoopNest},
+    {"tir_deep_lets", "n lets of loops, each in the next", DeepLets},
+    {"tir_deep_branches", "n ifs of loops, each in the next", DeepBranches},
+    {"tir_deep_attributes", "n attributes, each in the next", DeepAttributes},
+    {"tir_deep_whiles", "n while loops, each in the next", DeepWhiles},
+    {"tir_deep_allocations", "n allocations, each in the next",
+     DeepAllocations},
+    {"tir_deep_blocks", "n blocks, each in the next", DeepBlocks},
+    {"tir_deep_sums", "n nested sums and maxima", DeepSums},
+    {"tir_deep_values", "n nested selections and lets in one expression",
+     DeepValues},
+    {"tir_deep_elses", "n ifs of loops, each in an `else` of the next",
+     DeepElses},
+    {"tir_deep_assertions", "n assertions, each in the next", DeepAssertions},
+    {"tir_deep_guards", "n loops with an if, each in the next", DeepGuards},
+    {"tir_deep_triangles", "n loops, each as long as the one around it says",
+     DeepTriangles},
 };
 
 }  // namespace
@@ -271,6 +375,11 @@ int64_t CountNodes(const IRModule& module) {
     PostOrderVisit(d.function, [&](const ExprNode* node) {
       count += node->kind() == ExprKind::kOp ? 0 : 1;
     });
+  }
+  for (const auto& d : module.functions<tir::PrimFunc>()) {
+    tir::PostOrderVisit(
+        d.function->body(), [&](const tir::PrimExpr& /*e*/) { ++count; },
+        [&](const tir::Stmt& /*stmt*/) { ++count; });
   }
   return count;
 }

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,15 +19,13 @@
 #include "baton/ir/module_text.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/verify.h"
+#include "baton/testing/deep_loops.h"
 #include "baton/testing/loops_values.h"
 #include "baton/testing/random_loops.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/small_stack.h"
-#include "baton/tir/ir/expr.h"
-#include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
-#include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/verify_memory.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
@@ -196,101 +193,27 @@ absl::Status CheckLoopsLawsOnRandomFunctions(const Pass& pass,
   return absl::OkStatus();
 }
 
-std::vector<std::pair<std::string, tir::PrimFunc>> DeepLoops(int depth) {
-  using tir::IntImm;
-  using tir::kInt32;
-  using tir::PrimExpr;
-  using tir::Stmt;
-  const auto function = [](const tir::Buffer& buffer, Stmt body) {
-    tir::PrimFuncNode::Parts parts;
-    parts.params = {tir::Var("p", tir::kHandle)};
-    parts.buffers = {{0, buffer}};
-    parts.body = std::move(body);
-    return tir::PrimFunc(std::move(parts));
-  };
-  tir::BufferNode::Parts parts;
-  parts.name = "A";
-  parts.dtype = kInt32;
-  parts.shape = {IntImm(kInt32, 16)};
-  parts.data = tir::Var::Pointer("A", kInt32, "global");
-  const tir::Buffer a(std::move(parts));
-  const PrimExpr zero = IntImm(kInt32, 0);
-  const PrimExpr load = tir::BufferLoad(a, {zero});
-  const Stmt store =
-      tir::BufferStore(a, tir::Add(load, IntImm(kInt32, 1)), {zero});
-  const auto loop = [&](Stmt body) {
-    tir::ForNode::Parts of;
-    of.loop_var = tir::Var("i", kInt32);
-    of.min = zero;
-    of.extent = IntImm(kInt32, 2);
-    of.body = std::move(body);
-    return tir::For(std::move(of));
-  };
-  std::vector<std::pair<std::string, tir::PrimFunc>> result;
-  const auto add = [&](std::string name, auto around) {
-    Stmt body = store;
-    for (int i = 0; i < depth; ++i) body = around(i, std::move(body));
-    result.emplace_back(std::move(name), function(a, std::move(body)));
-  };
-  add("lets", [&](int, Stmt body) -> Stmt {
-    return tir::LetStmt(tir::Var("x", kInt32), load, std::move(body));
-  });
-  add("branches", [&](int i, Stmt body) -> Stmt {
-    return tir::IfThenElse(
-        tir::Binary(tir::BinaryOp::kLT, load, IntImm(kInt32, i)),
-        std::move(body));
-  });
-  add("attributes", [&](int, Stmt body) -> Stmt {
-    return tir::AttrStmt(zero, "pragma_key", zero, std::move(body));
-  });
-  add("whiles", [&](int i, Stmt body) -> Stmt {
-    return tir::While(tir::Binary(tir::BinaryOp::kLT, load, IntImm(kInt32, i)),
-                      std::move(body));
-  });
-  add("allocations", [&](int, Stmt body) -> Stmt {
-    return tir::Allocate(tir::Var::Pointer("m", kInt32, "global"), kInt32,
-                         {IntImm(kInt32, 4)}, IntImm::Bool(true), {},
-                         std::move(body));
-  });
-  add("blocks", [&](int, Stmt body) -> Stmt {
-    tir::BlockNode::Parts block;
-    block.name = "b";
-    block.body = std::move(body);
-    return tir::BlockRealize({}, IntImm::Bool(true),
-                             tir::Block(std::move(block)));
-  });
-  add("loops", [&](int, Stmt body) -> Stmt { return loop(std::move(body)); });
-  // One statement of a deep expression.
-  PrimExpr sum = load;
-  for (int i = 0; i < depth; ++i) {
-    sum = tir::Binary(i % 2 == 0 ? tir::BinaryOp::kAdd : tir::BinaryOp::kMax,
-                      std::move(sum), load);
-  }
-  result.emplace_back("sums", function(a, tir::BufferStore(a, sum, {zero})));
-  return result;
-}
-
 absl::Status CheckLoopsStack(const Pass& pass, int depth,
                              const LoopsLawOptions& options) {
   if (!Keeps(pass, options, "stack")) return absl::OkStatus();
   const SilentStderr silence;
   absl::Status status;
   RunWithStack(SmallStackBytesOfThisBuild(), [&] {
-    for (const auto& [name, function] : DeepLoops(depth)) {
+    for (const absl::string_view kind : KindsOfDeepLoops()) {
       const absl::StatusOr<IRModule> given =
-          Prepared(ModuleOfLoops(function), options);
+          Prepared(ModuleOfLoops(DeepLoops(kind, depth)), options);
       if (!given.ok()) continue;
       const absl::StatusOr<IRModule> result = pass(*given);
       if (result.ok()) {
         status = CheckWellFormed(*result);
         if (!status.ok()) {
           status =
-              Broken("verifies", absl::StrCat(name, ": ", status.message()));
+              Broken("verifies", absl::StrCat(kind, ": ", status.message()));
           return;
         }
       } else if (Keeps(pass, options, "runs")) {
         status =
-            Broken("runs", absl::StrCat(name, ": ", result.status().message()));
+            Broken("runs", absl::StrCat(kind, ": ", result.status().message()));
         return;
       }
     }

@@ -24,14 +24,12 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/testing/pass_laws.h"
-#include "baton/tir/ir/function.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 #include "gtest/gtest.h"
@@ -60,11 +58,8 @@ absl::Status CheckLoopsLawsOnRandomFunctions(
     const Pass& pass, uint32_t first_seed, int num_functions,
     const LoopsLawOptions& options = {});
 
-// Functions of `depth` nested statements, by name.
-std::vector<std::pair<std::string, tir::PrimFunc>> DeepLoops(int depth);
-
-// Runs the pass on DeepLoops() in a small stack. Too deep recursion ends the
-// process.
+// Runs the pass on functions of deep_loops.h in a small stack. Too deep
+// recursion ends the process.
 absl::Status CheckLoopsStack(const Pass& pass, int depth,
                              const LoopsLawOptions& options = {});
 

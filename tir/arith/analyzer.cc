@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -54,6 +55,9 @@ void Analyzer::Bind(const VarRanges& ranges) {
 
 void Analyzer::UpdateBound(const Var& var, ConstIntBound bound) {
   ++parts_->version;
+  // Not both ends are on one infinite side.
+  if (bound.min == ConstIntBound::kPosInf) --bound.min;
+  if (bound.max == ConstIntBound::kNegInf) ++bound.max;
   parts_->bounds.Update(var, bound);
 }
 void Analyzer::UpdateModularSet(const Var& var, ModularSet set) {
@@ -249,6 +253,15 @@ bool Analyzer::exceeded_rewrite_steps() const {
 void Analyzer::ResetRewriteSteps() {
   ++parts_->version;
   parts_->rewrite.reset_steps();
+}
+void Analyzer::SetMaxVisits(int64_t visits) {
+  ++parts_->version;
+  parts_->max_visits =
+      visits == 0 ? std::numeric_limits<int64_t>::max() : visits;
+}
+int64_t Analyzer::visits() const { return parts_->visits; }
+bool Analyzer::exceeded_visits() const {
+  return parts_->visits > parts_->max_visits;
 }
 
 }  // namespace baton::tir

@@ -157,6 +157,11 @@ class Analyzer {
   bool exceeded_rewrite_steps() const;
   void ResetRewriteSteps();
 
+  // Operations are not simplified any more after so many; 0: never.
+  void SetMaxVisits(int64_t visits);
+  int64_t visits() const;
+  bool exceeded_visits() const;
+
   // For the parts of this package.
   struct Parts;
   Parts& parts() { return *parts_; }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "baton/tir/arith/analyzer.h"
@@ -42,6 +43,10 @@ struct Analyzer::Parts {
   std::vector<Mark> marks;
   // Changes where something becomes known or is known no more.
   uint64_t version = 0;
+  // The operations that were simplified, without those whose result was
+  // remembered, and how many may be.
+  int64_t visits = 0;
+  int64_t max_visits = std::numeric_limits<int64_t>::max();
 };
 
 }  // namespace baton::tir

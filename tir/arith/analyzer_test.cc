@@ -54,6 +54,20 @@ class AnalyzerTest : public ::testing::Test {
   Analyzer analyzer_;
 };
 
+// As kernels and the interpreter compute: what is not 0 is true.
+TEST_F(AnalyzerTest, TruthValuesDoNotWrap) {
+  EXPECT_EQ(Text(E("T.bool(True) + T.bool(True)")), "T.bool(True)");
+  EXPECT_EQ(Text(E("T.bool(False) - T.bool(True)")), "T.bool(True)");
+  EXPECT_EQ(Text(E("T.bool(True) * T.bool(False)")), "T.bool(False)");
+}
+
+// A bound is not on one infinite side alone.
+TEST_F(AnalyzerTest, BoundsAtInfinity) {
+  analyzer_.UpdateBound(i_, {ConstIntBound::kNegInf, ConstIntBound::kNegInf});
+  analyzer_.UpdateBound(j_, {});
+  EXPECT_EQ(analyzer_.BoundOf(Add(i_, j_)), ConstIntBound());
+}
+
 TEST_F(AnalyzerTest, SimplifiesByRanges) {
   analyzer_.Bind(i_, R(0, 8));
   EXPECT_EQ(Text(analyzer_.Simplify(E("(i + 8) // 8 + (i + 16) % 8"))),

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/expr_key.h"
 #include "baton/tir/arith/integer.h"
@@ -107,8 +108,7 @@ Comparisons::Key Comparisons::KeyOf(const PrimExpr& e) {
       .first->second;
 }
 
-void Comparisons::Append(const PrimExpr& comparison,
-                         std::vector<Comparison>& list) {
+void Comparisons::Append(const PrimExpr& comparison, List& list) {
   const auto* node = comparison.As<BinaryNode>();
   if (node == nullptr || !IsComparison(node->op())) return;
   if (node->a().Is<IntImmNode>() && node->b().Is<IntImmNode>()) return;
@@ -136,25 +136,39 @@ void Comparisons::Append(const PrimExpr& comparison,
   const Sides sides = SplitOffsets(node->a(), node->b());
   const Key left = KeyOf(sides.a);
   const Key right = KeyOf(sides.b);
-  list.push_back(Comparison::Of(left, right, sides.offset, op));
+  list.Append(Comparison::Of(left, right, sides.offset, op));
 }
 
-void Comparisons::Add(const PrimExpr& condition,
-                      std::vector<Comparison>& list) {
+void Comparisons::Add(const PrimExpr& condition, List& list) {
   if (!IsPure(condition)) return;
   for (const PrimExpr& part : ExtractConstraints(condition, false)) {
     Append(part, list);
   }
 }
 
-void Comparisons::AddKnown(const PrimExpr& condition) {
-  size_t i = known_.size();
-  Add(condition, known_);
-  known_of_key_.resize(keys_.size());
-  for (; i < known_.size(); ++i) {
-    known_of_key_[known_[i].left].push_back(static_cast<int>(i));
-    if (known_[i].right != known_[i].left) {
-      known_of_key_[known_[i].right].push_back(static_cast<int>(i));
+void Comparisons::List::Append(const Comparison& comparison) {
+  const int i = static_cast<int>(list.size());
+  list.push_back(comparison);
+  of_key.resize(std::max<size_t>(
+      of_key.size(), std::max(comparison.left, comparison.right) + 1));
+  of_key[comparison.left].push_back(i);
+  if (comparison.right != comparison.left) {
+    of_key[comparison.right].push_back(i);
+  }
+}
+
+absl::Span<const int> Comparisons::List::Of(Key key) const {
+  return static_cast<size_t>(key) < of_key.size()
+             ? absl::Span<const int>(of_key[key])
+             : absl::Span<const int>();
+}
+
+void Comparisons::Leave(size_t size) {
+  for (; scoped_.list.size() > size; scoped_.list.pop_back()) {
+    const Comparison& comparison = scoped_.list.back();
+    scoped_.of_key[comparison.left].pop_back();
+    if (comparison.right != comparison.left) {
+      scoped_.of_key[comparison.right].pop_back();
     }
   }
 }
@@ -166,45 +180,40 @@ void Comparisons::Bind(const Var& var, const Range& range) {
       return;
     }
     if (const std::optional<Key> key = FindKey(var)) {
-      if (static_cast<size_t>(*key) < known_of_key_.size()) {
-        for (const int i : known_of_key_[*key]) {
-          if (known_[i].left == *key) known_[i].op = CompareResult::kUnknown;
-        }
+      for (const int i : known_.Of(*key)) {
+        Comparison& known = known_.list[i];
+        if (known.left == *key) known.op = CompareResult::kUnknown;
       }
     }
   }
   ranges_.Set(var, range);
   if (IsOne(range.extent)) {
-    AddKnown(MakeBinary(BinaryOp::kEQ, var, range.min));
+    Add(MakeBinary(BinaryOp::kEQ, var, range.min), known_);
     return;
   }
-  AddKnown(MakeBinary(BinaryOp::kGE, var, range.min));
-  AddKnown(MakeBinary(BinaryOp::kLT, var, tir::Add(range.min, range.extent)));
-}
-
-size_t Comparisons::NumKnown(Key key) const {
-  return static_cast<size_t>(key) < known_of_key_.size()
-             ? known_of_key_[key].size()
-             : 0;
+  Add(MakeBinary(BinaryOp::kGE, var, range.min), known_);
+  Add(MakeBinary(BinaryOp::kLT, var, tir::Add(range.min, range.extent)),
+      known_);
 }
 
 template <typename Fn>
 void Comparisons::ForEachWithLeft(Key key, Fn fn) const {
-  if (NumKnown(key) > 0) {
-    for (const int i : known_of_key_[key]) {
-      if (known_[i].op == CompareResult::kUnknown) continue;  // replaced
-      if (const auto turned = known_[i].WithLeft(key)) fn(*turned);
-    }
+  for (const int i : known_.Of(key)) {
+    const Comparison& known = known_.list[i];
+    if (known.op == CompareResult::kUnknown) continue;  // replaced
+    if (const auto turned = known.WithLeft(key)) fn(*turned);
   }
-  for (const Comparison& comparison : scoped_) {
-    if (const auto turned = comparison.WithLeft(key)) fn(*turned);
+  const absl::Span<const int> scoped = scoped_.Of(key);
+  for (const int i : scoped.last(std::min(scoped.size(), kMaxScoped))) {
+    if (const auto turned = scoped_.list[i].WithLeft(key)) fn(*turned);
   }
 }
 
 // Looks from the side that has fewer comparisons.
 template <typename Fn>
 void Comparisons::ForEachBetween(Key left, Key right, Fn fn) const {
-  const bool from_left = NumKnown(left) <= NumKnown(right);
+  const bool from_left = known_.Of(left).size() + scoped_.Of(left).size() <=
+                         known_.Of(right).size() + scoped_.Of(right).size();
   ForEachWithLeft(from_left ? left : right, [&](const Comparison& known) {
     if (known.right != (from_left ? right : left)) return;
     fn(from_left ? known : *known.WithLeft(left));
@@ -233,13 +242,15 @@ std::vector<Comparisons::Comparison> Comparisons::Follow(Key left,
     list.push_back(comparison);
   };
   ForEachWithLeft(left, declare);
-  while (!pending.empty()) {
+  size_t followed = 0;
+  while (!pending.empty() && followed < kMaxFollowed) {
     const Key middle = *pending.begin();
     pending.erase(pending.begin());
     const std::vector<Comparison> to_middle = of_left[middle];
     std::vector<Comparison> found;
     ForEachWithLeft(middle, [&](const Comparison& next) {
       if (next.right == left) return;
+      ++followed;
       for (const Comparison& first : to_middle) {
         CompareResult op = CompareResult::kUnknown;
         if (first.op == CompareResult::kEQ) {
@@ -272,7 +283,9 @@ CompareResult Comparisons::TryCompare(const PrimExpr& a, const PrimExpr& b,
     if (x->value() == y->value()) return CompareResult::kEQ;
     return x->value() < y->value() ? CompareResult::kLT : CompareResult::kGT;
   }
-  if (known_.empty() && scoped_.empty()) return CompareResult::kUnknown;
+  if (known_.list.empty() && scoped_.list.empty()) {
+    return CompareResult::kUnknown;
+  }
   const Sides sides = SplitOffsets(a, b);
   const std::optional<Key> left = FindKey(sides.a);
   if (!left.has_value()) return CompareResult::kUnknown;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/expr_key.h"
@@ -25,8 +26,8 @@ class Comparisons {
 
   // Adds the comparisons of a condition; ends with Leave(size() before).
   void Enter(const PrimExpr& condition) { Add(condition, scoped_); }
-  size_t size() const { return scoped_.size(); }
-  void Leave(size_t size) { scoped_.resize(size); }
+  size_t size() const { return scoped_.list.size(); }
+  void Leave(size_t size);
 
  private:
   using Key = int;
@@ -50,24 +51,34 @@ class Comparisons {
   };
   static Sides SplitOffsets(const PrimExpr& a, const PrimExpr& b);
 
+  // Comparisons, with the indices of those of each key.
+  struct List {
+    std::vector<Comparison> list;
+    std::vector<std::vector<int>> of_key;
+
+    void Append(const Comparison& comparison);
+    absl::Span<const int> Of(Key key) const;
+  };
+
   Key KeyOf(const PrimExpr& e);
   std::optional<Key> FindKey(const PrimExpr& e) const;
-  void Add(const PrimExpr& condition, std::vector<Comparison>& list);
-  void Append(const PrimExpr& comparison, std::vector<Comparison>& list);
-  void AddKnown(const PrimExpr& condition);
+  void Add(const PrimExpr& condition, List& list);
+  void Append(const PrimExpr& comparison, List& list);
   template <typename Fn>
   void ForEachWithLeft(Key key, Fn fn) const;
   template <typename Fn>
   void ForEachBetween(Key left, Key right, Fn fn) const;
-  size_t NumKnown(Key key) const;
   std::vector<Comparison> Follow(Key left, Key right) const;
+
+  // No others follow from more comparisons.
+  static constexpr size_t kMaxFollowed = 4096;
+  // So many of the conditions on a key count, those that began last.
+  static constexpr size_t kMaxScoped = 256;
 
   FlatHashMap<ExprKey, Key> keys_;
   VarRanges ranges_;
-  std::vector<Comparison> known_;
-  // The comparisons of each key, as indices of known_.
-  std::vector<std::vector<int>> known_of_key_;
-  std::vector<Comparison> scoped_;
+  List known_;
+  List scoped_;
 };
 
 }  // namespace baton::tir

@@ -136,7 +136,6 @@ void ConstIntBounds::Bind(const Var& var, const Range& range) {
 
 ConstIntBound ConstIntBounds::Of(const PrimExpr& e, Analyzer::BoundMemo* memo) {
   memo_ = memo;
-  if (known_.size() > kMaxKnown) known_.Clear();
   const ConstIntBound bound = Visit(e);
   memo_ = nullptr;
   return bound;
@@ -144,15 +143,15 @@ ConstIntBound ConstIntBounds::Of(const PrimExpr& e, Analyzer::BoundMemo* memo) {
 
 ConstIntBound ConstIntBounds::Visit(const PrimExpr& e) {
   const bool remembers = memo_ == nullptr && e.Is<BinaryNode>();
-  if (remembers && !known_.empty()) {
-    if (const Known* known = known_.Find(e.get())) return known->bound;
+  if (remembers) {
+    if (const ConstIntBound* known = known_.Find(e)) return *known;
   }
   ConstIntBound bound = OnDeepStack([&] { return VisitNode(e); });
-  for (const auto& [expr, known] : conditions_) {
-    if (ExprDeepEqual(e, expr)) bound = Intersect(bound, known);
+  if (const ConstIntBound* known = conditions_.Find(e)) {
+    bound = Intersect(bound, *known);
   }
   if (memo_ != nullptr) (*memo_)[e.get()] = bound;
-  if (remembers) known_[e.get()] = {e, bound};
+  if (remembers) known_.Set(e, bound);
   return bound;
 }
 
@@ -285,7 +284,10 @@ ConstIntBound ConstIntBounds::VisitCast(const CastNode* node) {
 void ConstIntBounds::Enter(const PrimExpr& condition) {
   const auto add = [this](const PrimExpr& e, int64_t min, int64_t max) {
     known_.Clear();
-    if (!e.Is<IntImmNode>()) conditions_.emplace_back(e, MakeBound(min, max));
+    if (e.Is<IntImmNode>()) return;
+    const ConstIntBound* outer = conditions_.Find(e);
+    const ConstIntBound bound = MakeBound(min, max);
+    conditions_.Push(e, outer == nullptr ? bound : Intersect(bound, *outer));
   };
   for (const PrimExpr& part : ExtractConstraints(condition)) {
     const auto* compare = part.As<BinaryNode>();

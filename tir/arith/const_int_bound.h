@@ -4,12 +4,11 @@
 #define BATON_TIR_ARITH_CONST_INT_BOUND_H_
 
 #include <cstddef>
-#include <utility>
-#include <vector>
 
 #include "baton/base/dtype.h"
-#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/recent_nodes.h"
+#include "baton/tir/arith/scoped_exprs.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 
@@ -30,7 +29,7 @@ class ConstIntBounds {
   void Leave(size_t size) {
     if (size == conditions_.size()) return;
     known_.Clear();
-    conditions_.resize(size);
+    conditions_.Leave(size);
   }
 
   // The values of a data type.
@@ -44,15 +43,11 @@ class ConstIntBounds {
   ConstIntBound VisitCast(const CastNode* node);
 
   VarMap<ConstIntBound> vars_;
-  std::vector<std::pair<PrimExpr, ConstIntBound>> conditions_;
+  // The bounds that all conditions together give.
+  ScopedExprs<ConstIntBound> conditions_;
   Analyzer::BoundMemo* memo_ = nullptr;
   // The bounds of operations, while nothing becomes known.
-  struct Known {
-    PrimExpr node;  // kept alive
-    ConstIntBound bound;
-  };
-  static constexpr size_t kMaxKnown = 4096;
-  NodeMap<Known> known_;
+  RecentNodes<ConstIntBound> known_;
 };
 
 }  // namespace baton::tir

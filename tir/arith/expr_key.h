@@ -11,8 +11,9 @@
 
 namespace baton::tir {
 
-// A hash that is equal for expressions that ExprDeepEqual() holds for.
-size_t ExprDeepHash(const PrimExpr& e);
+// A hash that is equal for expressions that ExprDeepEqual() holds for, of the
+// outermost nodes: it takes constant time.
+size_t ExprShallowHash(const PrimExpr& e);
 
 struct ExprKey {
   PrimExpr e;
@@ -21,7 +22,7 @@ struct ExprKey {
   }
   template <typename H>
   friend H AbslHashValue(H h, const ExprKey& key) {
-    return H::combine(std::move(h), ExprDeepHash(key.e));
+    return H::combine(std::move(h), ExprShallowHash(key.e));
   }
 };
 

@@ -245,6 +245,8 @@ IntSet IntSetEvaluator::Eval(const IntSet& set) {
   // Bounds of bounds are found to the number of variables, so that bounds that
   // depend on each other end.
   if (set.IsNothing() || depth_ >= domains_.size()) return set;
+  if (depth_ == 0) bounds_of_bounds_ = 0;
+  if (++bounds_of_bounds_ > kMaxBoundsOfBounds) return IntSet::Everything();
   ++depth_;
   const IntSet min =
       set.min().defined() ? Eval(set.min()) : IntSet::Everything();
@@ -259,9 +261,8 @@ IntSet IntSetEvaluator::VisitVar(const PrimExpr& e) {
   const auto* var = e.As<VarNode>();
   std::vector<IntSet> sets;
   if (scoped_ != nullptr) {
-    for (const auto& [scoped_var, set] : *scoped_) {
-      if (scoped_var.get() == var) sets.push_back(set);
-    }
+    const absl::Span<const IntSet> scoped = scoped_->Find(var);
+    sets.assign(scoped.begin(), scoped.end());
   }
   if (const IntSet* set = domains_.Find(var)) sets.push_back(*set);
   if (sets.empty()) return IntSet::SinglePoint(e);
@@ -501,19 +502,19 @@ void IntSets::Enter(const PrimExpr& condition) {
       const Var var(node);
       switch (op) {
         case BinaryOp::kLE:
-          scoped_.emplace_back(var, MakeSet({}, limit));
+          scoped_.Push(var, MakeSet({}, limit));
           return;
         case BinaryOp::kLT:
-          scoped_.emplace_back(var, MakeSet({}, PlusConstant(limit, -1)));
+          scoped_.Push(var, MakeSet({}, PlusConstant(limit, -1)));
           return;
         case BinaryOp::kGE:
-          scoped_.emplace_back(var, MakeSet(limit, {}));
+          scoped_.Push(var, MakeSet(limit, {}));
           return;
         case BinaryOp::kGT:
-          scoped_.emplace_back(var, MakeSet(PlusConstant(limit, 1), {}));
+          scoped_.Push(var, MakeSet(PlusConstant(limit, 1), {}));
           return;
         case BinaryOp::kEQ:
-          scoped_.emplace_back(var, IntSet::SinglePoint(limit));
+          scoped_.Push(var, IntSet::SinglePoint(limit));
           return;
         default:
           return;

@@ -3,24 +3,56 @@
 #ifndef BATON_TIR_ARITH_INT_SET_ANALYZER_H_
 #define BATON_TIR_ARITH_INT_SET_ANALYZER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/ir/expr.h"
 
 namespace baton::tir {
 
+// Sets of variables, which end in the reverse order of their beginning.
+class ScopedIntSets {
+ public:
+  size_t size() const { return log_.size(); }
+  // The sets of `var`; of very many, those that began last.
+  absl::Span<const IntSet> Find(const VarNode* var) const {
+    const auto it = sets_.find(var);
+    if (it == sets_.end()) return {};
+    const absl::Span<const IntSet> sets = it->second;
+    return sets.last(std::min(sets.size(), kMaxSets));
+  }
+  void Push(const Var& var, IntSet set) {
+    sets_[var.get()].push_back(std::move(set));
+    log_.push_back(var);
+  }
+  // Ends all sets but the first `size`.
+  void Leave(size_t size) {
+    for (; log_.size() > size; log_.pop_back()) {
+      const auto it = sets_.find(log_.back().get());
+      it->second.pop_back();
+      if (it->second.empty()) sets_.erase(it);
+    }
+  }
+
+ private:
+  static constexpr size_t kMaxSets = 64;
+  FlatHashMap<const VarNode*, std::vector<IntSet>> sets_;
+  std::vector<Var> log_;
+};
+
 // Computes the sets of expressions.
 class IntSetEvaluator {
  public:
-  using Scoped = std::vector<std::pair<Var, IntSet>>;
   // `scoped` has further sets of variables, which must hold as well; null if
   // there are none.
   IntSetEvaluator(Analyzer& analyzer, const Domains& domains,
-                  const Scoped* scoped = nullptr)
+                  const ScopedIntSets* scoped = nullptr)
       : analyzer_(analyzer), domains_(domains), scoped_(scoped) {}
 
   IntSet Eval(const PrimExpr& e);
@@ -40,9 +72,13 @@ class IntSetEvaluator {
 
   Analyzer& analyzer_;
   const Domains& domains_;
-  const Scoped* scoped_;
+  const ScopedIntSets* scoped_;
   std::vector<std::pair<PrimExpr, IntSet>>* record_ = nullptr;
   size_t depth_ = 0;
+  // Bounds that depend on two variables each, and so on, would double the work
+  // at each.
+  static constexpr int kMaxBoundsOfBounds = 10'000;
+  int bounds_of_bounds_ = 0;
 };
 
 class IntSets {
@@ -55,12 +91,12 @@ class IntSets {
   // Adds the sets that a condition gives; ends with Leave(size() before).
   void Enter(const PrimExpr& condition);
   size_t size() const { return scoped_.size(); }
-  void Leave(size_t size) { scoped_.resize(size); }
+  void Leave(size_t size) { scoped_.Leave(size); }
 
  private:
   Analyzer& analyzer_;
   Domains domains_;
-  IntSetEvaluator::Scoped scoped_;
+  ScopedIntSets scoped_;
 };
 
 }  // namespace baton::tir

@@ -67,14 +67,14 @@ ModularSet ModularSets::Visit(const PrimExpr& e) {
   if (!e.Is<BinaryNode>()) return VisitNode(e);
   // Divisions ask for bounds, which depend on all that is known.
   const uint64_t version = analyzer_.parts().version;
-  if (version_ != version || known_.size() > kMaxKnown) {
+  if (version_ != version) {
     known_.Clear();
     version_ = version;
-  } else if (const Known* known = known_.Find(e.get())) {
-    return known->set;
+  } else if (const ModularSet* known = known_.Find(e)) {
+    return *known;
   }
   const ModularSet set = VisitNode(e);
-  if (version_ == analyzer_.parts().version) known_[e.get()] = {e, set};
+  if (version_ == analyzer_.parts().version) known_.Set(e, set);
   return set;
 }
 

@@ -3,11 +3,10 @@
 #ifndef BATON_TIR_ARITH_MODULAR_SET_H_
 #define BATON_TIR_ARITH_MODULAR_SET_H_
 
-#include <cstddef>
 #include <cstdint>
 
-#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/recent_nodes.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 
@@ -38,12 +37,7 @@ class ModularSets {
   Analyzer& analyzer_;
   VarMap<ModularSet> vars_;
   // The sets of operations, while nothing becomes known.
-  struct Known {
-    PrimExpr node;  // kept alive
-    ModularSet set;
-  };
-  static constexpr size_t kMaxKnown = 4096;
-  NodeMap<Known> known_;
+  RecentNodes<ModularSet> known_;
   uint64_t version_ = 0;
 };
 

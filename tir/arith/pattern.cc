@@ -150,16 +150,19 @@ bool ExprDeepEqual(const PrimExpr& a, const PrimExpr& b) {
   return OnDeepStack([&] { return SameNode(a, b); });
 }
 
-size_t ExprDeepHash(const PrimExpr& e) {
-  if (!e.defined()) return 0;
-  const auto combine = [](size_t a, size_t b) {
-    return a * 0x9E3779B97F4A7C15u + b;
-  };
-  const auto kind = static_cast<size_t>(e->kind().To<TirKind>());
-  return OnDeepStack([&]() -> size_t {
+namespace {
+
+// A hash of the nodes down to some depth, and of at most so many.
+class ShallowHasher {
+ public:
+  size_t Hash(const PrimExpr& e, int depth = 4) {
+    if (!e.defined() || depth == 0 || nodes_ == 0) return 0;
+    --nodes_;
+    const auto kind = static_cast<size_t>(e->kind().To<TirKind>());
     const auto all = [&](size_t hash, absl::Span<const PrimExpr> list) {
       for (const PrimExpr& part : list) {
-        hash = combine(hash, ExprDeepHash(part));
+        if (nodes_ == 0) break;
+        hash = Combine(hash, Hash(part, depth - 1));
       }
       return hash;
     };
@@ -167,37 +170,48 @@ size_t ExprDeepHash(const PrimExpr& e) {
       case TirKind::kVar:
         return absl::HashOf(e.get());
       case TirKind::kIntImm:
-        return combine(kind, absl::HashOf(e.As<IntImmNode>()->value()));
+        return Combine(kind, absl::HashOf(e.As<IntImmNode>()->value()));
       case TirKind::kBinary: {
         const auto* node = e.As<BinaryNode>();
-        return combine(combine(combine(kind, static_cast<size_t>(node->op())),
-                               ExprDeepHash(node->a())),
-                       ExprDeepHash(node->b()));
+        return all(Combine(kind, static_cast<size_t>(node->op())),
+                   {node->a(), node->b()});
       }
       case TirKind::kNot:
-        return combine(kind, ExprDeepHash(e.As<NotNode>()->a()));
+        return all(kind, {e.As<NotNode>()->a()});
       case TirKind::kCast:
-        return combine(kind, ExprDeepHash(e.As<CastNode>()->value()));
+        return all(kind, {e.As<CastNode>()->value()});
       case TirKind::kSelect: {
         const auto* node = e.As<SelectNode>();
-        return combine(combine(combine(kind, ExprDeepHash(node->condition())),
-                               ExprDeepHash(node->true_value())),
-                       ExprDeepHash(node->false_value()));
+        return all(
+            kind, {node->condition(), node->true_value(), node->false_value()});
       }
       case TirKind::kRamp:
-        return combine(combine(kind, ExprDeepHash(e.As<RampNode>()->base())),
-                       ExprDeepHash(e.As<RampNode>()->stride()));
+        return all(kind,
+                   {e.As<RampNode>()->base(), e.As<RampNode>()->stride()});
       case TirKind::kBroadcast:
-        return combine(kind, ExprDeepHash(e.As<BroadcastNode>()->value()));
-      case TirKind::kBufferLoad:
-        return all(kind, e.As<BufferLoadNode>()->indices());
+        return all(kind, {e.As<BroadcastNode>()->value()});
+      case TirKind::kBufferLoad: {
+        const auto* node = e.As<BufferLoadNode>();
+        return all(Combine(kind, absl::HashOf(node->buffer()->data().get())),
+                   node->indices());
+      }
       case TirKind::kCall:
         return all(kind, e.As<CallNode>()->args());
       default:
         return kind;
     }
-  });
-}
+  }
+
+ private:
+  static size_t Combine(size_t a, size_t b) {
+    return a * 0x9E3779B97F4A7C15u + b;
+  }
+  int nodes_ = 24;
+};
+
+}  // namespace
+
+size_t ExprShallowHash(const PrimExpr& e) { return ShallowHasher().Hash(e); }
 
 bool IsPure(const PrimExpr& e) {
   if (IsLeaf(e)) return true;

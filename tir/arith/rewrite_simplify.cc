@@ -170,23 +170,25 @@ void RewriteSimplifier::Enter(const PrimExpr& condition) {
   const Outermost scope(*this);
   for (const PrimExpr& part : ExtractConstraints(Rewrite(condition), false)) {
     if (!IsPure(part)) continue;
-    literals_.push_back(part);
-    literals_.push_back(
+    EnterLiteral(part);
+    EnterLiteral(
         Not(part.dtype().is_bool()
                 ? NegateCondition(part)
                 : MakeBinary(BinaryOp::kEQ, part, MakeConst(part.dtype(), 0))));
   }
 }
 
+void RewriteSimplifier::EnterLiteral(const PrimExpr& e) {
+  const auto enter = [this](const PrimExpr& literal, bool truth) {
+    if (literals_.Find(literal) == nullptr) literals_.Push(literal, truth);
+  };
+  enter(e, true);
+  if (const auto* negation = e.As<NotNode>()) enter(negation->a(), false);
+}
+
 PrimExpr RewriteSimplifier::MatchLiteral(const PrimExpr& e) {
-  for (const PrimExpr& literal : literals_) {
-    if (ExprDeepEqual(literal, e)) return Truth(e.dtype(), true);
-    const auto* negation = literal.As<NotNode>();
-    if (negation != nullptr && ExprDeepEqual(negation->a(), e)) {
-      return Truth(e.dtype(), false);
-    }
-  }
-  return {};
+  const bool* truth = literals_.Find(e);
+  return truth != nullptr ? Truth(e.dtype(), *truth) : PrimExpr();
 }
 
 // --- Rules -------------------------------------------------------------------
@@ -223,7 +225,7 @@ PrimExpr RewriteSimplifier::Remembered(const BinaryNode* node) {
 
 void RewriteSimplifier::Remember(const BinaryNode* node,
                                  const PrimExpr& result) {
-  if (exceeded()) return;
+  if (exceeded() || analyzer_.exceeded_visits()) return;
   if (memo_version_ != analyzer_.parts().version) {
     memo_.Clear();
     memo_version_ = analyzer_.parts().version;
@@ -234,6 +236,8 @@ void RewriteSimplifier::Remember(const BinaryNode* node,
 PrimExpr RewriteSimplifier::VisitBinary(const BinaryNode* node) {
   PrimExpr result = Remembered(node);
   if (result.defined()) return result;
+  Analyzer::Parts& parts = analyzer_.parts();
+  if (++parts.visits > parts.max_visits) return PrimExpr(node);
   result = SimplifyBinary(node);
   Remember(node, result);
   return result;

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "baton/base/dtype.h"
 #include "baton/ir/node_map.h"
@@ -13,6 +12,7 @@
 #include "baton/tir/arith/rewrite_rules.h"
 #include "baton/tir/arith/rewriter.h"
 #include "baton/tir/arith/rule.h"
+#include "baton/tir/arith/scoped_exprs.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 
@@ -31,7 +31,7 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   // before).
   void Enter(const PrimExpr& condition);
   size_t size() const { return literals_.size(); }
-  void Leave(size_t size) { literals_.resize(size); }
+  void Leave(size_t size) { literals_.Leave(size); }
 
   void set_extensions(unsigned extensions) { extensions_ = extensions; }
   unsigned extensions() const { return extensions_; }
@@ -104,6 +104,7 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   PrimExpr SimplifyFloorDiv(const BinaryNode* node);
   PrimExpr SimplifyModByConstant(const BinaryNode* node);
   PrimExpr MergeConstants(const BinaryNode* node);
+  void EnterLiteral(const PrimExpr& e);
   // The known truth of `e`, as a constant; null if it is not known.
   PrimExpr MatchLiteral(const PrimExpr& e);
 
@@ -119,7 +120,8 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   NodeMap<Result> memo_;
   uint64_t memo_version_ = 0;
   VarMap<PrimExpr> vars_;
-  std::vector<PrimExpr> literals_;
+  // The truth of conditions, that of the outermost one where several are equal.
+  ScopedExprs<bool> literals_;
   unsigned extensions_ = Analyzer::kNoExtension;
   int depth_ = 0;
   int64_t max_steps_ = 0;

@@ -7,7 +7,6 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/iter_map.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -53,12 +52,7 @@ void AnalyzingRewriter::MarkBufferShapes(const PrimFunc& function) {
 
 std::vector<PrimExpr> AnalyzingRewriter::SimplifyIndices(
     absl::Span<const PrimExpr> indices, bool non_trivial_only) {
-  PrimExpr predicate = IntImm::Bool(true);
-  for (const PrimExpr& condition : iter_predicates_) {
-    predicate = MakeBinary(BinaryOp::kAnd, predicate, condition);
-  }
-  std::vector<PrimExpr> simplified = IterMapSimplify(
-      indices, iter_vars_, predicate, IterMapLevel::kSurjective, analyzer_);
+  std::vector<PrimExpr> simplified = iters_.Simplify(indices, analyzer_);
   if (non_trivial_only) {
     for (size_t i = 0; i < simplified.size(); ++i) {
       if (simplified[i].Is<IntImmNode>() && indices[i].Is<VarNode>()) {
@@ -71,15 +65,15 @@ std::vector<PrimExpr> AnalyzingRewriter::SimplifyIndices(
 
 void AnalyzingRewriter::WithPredicate(const PrimExpr& condition,
                                       absl::FunctionRef<void()> fn) {
-  iter_predicates_.push_back(condition);
+  iters_.Push(condition);
   fn();
-  iter_predicates_.pop_back();
+  iters_.Pop();
 }
 
 Stmt AnalyzingRewriter::VisitFor(const ForNode* node) {
   const Range range = {node->min(), node->extent()};
   analyzer_.Bind(node->loop_var(), range);
-  iter_vars_.Set(node->loop_var(), range);
+  iters_.Bind(node->loop_var(), range);
   return Rewriter::VisitFor(node);
 }
 
@@ -87,7 +81,7 @@ Stmt AnalyzingRewriter::VisitBlock(const BlockNode* node) {
   for (const IterVar& iter : node->iter_vars()) {
     const Range range = {iter->min(), iter->extent()};
     analyzer_.Bind(iter->var(), range);
-    iter_vars_.Set(iter->var(), range);
+    iters_.Bind(iter->var(), range);
   }
   return Rewriter::VisitBlock(node);
 }
@@ -129,7 +123,7 @@ Stmt AnalyzingRewriter::VisitAttrStmt(const AttrStmtNode* node) {
     const auto* iter = node->node().As<IterVarNode>();
     const Range range = {MakeConst(node->value().dtype(), 0), node->value()};
     analyzer_.Bind(iter->var(), range);
-    iter_vars_.Set(iter->var(), range);
+    iters_.Bind(iter->var(), range);
   }
   return Rewriter::VisitAttrStmt(node);
 }

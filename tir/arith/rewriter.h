@@ -19,7 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/var_map.h"
+#include "baton/tir/arith/iter_scope.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -49,13 +49,13 @@ class AnalyzingRewriter : public Rewriter {
   // `non_trivial_only`, variables that would become constants stay.
   std::vector<PrimExpr> SimplifyIndices(absl::Span<const PrimExpr> indices,
                                         bool non_trivial_only = false);
-  // Calls `fn` with `condition` in iter_predicates_.
+  // Calls `fn` where `condition` is true of the iterators.
   void WithPredicate(const PrimExpr& condition, absl::FunctionRef<void()> fn);
 
   Analyzer& analyzer_;
-  // The iterators in scope, and conditions on them.
-  VarRanges iter_vars_;
-  std::vector<PrimExpr> iter_predicates_;
+
+ private:
+  IterScope iters_;
 };
 
 class AnalyzingVisitor : public Visitor {

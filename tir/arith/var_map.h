@@ -59,13 +59,17 @@ class VarMap {
       index_[var.get()] = i;
     }
   }
+  // Takes constant time for the variable that was inserted last.
   void Erase(const VarNode* var) {
     const size_t i = IndexOf(var);
     if (i >= entries_.size()) return;
     entries_.erase(entries_.begin() + i);
-    index_.clear();
-    if (entries_.size() <= kLinear) return;
-    for (size_t k = 0; k < entries_.size(); ++k) {
+    if (entries_.size() <= kLinear) {
+      index_.clear();
+      return;
+    }
+    index_.erase(var);
+    for (size_t k = i; k < entries_.size(); ++k) {
       index_[entries_[k].first.get()] = k;
     }
   }

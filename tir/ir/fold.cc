@@ -102,6 +102,8 @@ PrimExpr FoldArithmetic(BinaryOp op, const PrimExpr& a, const PrimExpr& b,
         result = FloorDivOf(x, y);
         break;
     }
+    // Truth values are added as kernels add them: what is not 0 is true.
+    if (dtype.is_bool()) return IntImm::Bool(result != 0);
     return IntImm(dtype, WrapToDType(result, dtype));
   }
   const auto fold = [&](bool has_a, auto value_a, bool has_b,

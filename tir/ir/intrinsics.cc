@@ -124,7 +124,7 @@ constexpr Intrinsic kIntrinsics[] = {
     {"ptx_cp_async_bulk", E::kOpaque, T::kGiven, DType(), -1, false, nullptr},
     {"mma_store", E::kOpaque, T::kGiven, DType(), -1, false, nullptr},
     {"mma_fill", E::kOpaque, T::kGiven, DType(), -1, false, nullptr},
-    {"ptx_ldg32", E::kPure, T::kFixed, DType(), 4, false, nullptr},
+    {"ptx_ldg32", E::kOpaque, T::kFixed, DType(), 4, false, nullptr},
     {"ptx_commit_group", E::kOpaque, T::kFixed, DType(), -1, false, nullptr},
     {"ptx_wait_group", E::kOpaque, T::kFixed, DType(), -1, false, nullptr},
     {"ptx_cp_async_barrier", E::kOpaque, T::kFixed, DType(), -1, false, nullptr},

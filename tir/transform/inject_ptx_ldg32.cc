@@ -66,8 +66,11 @@ class LoadInjector final : public Rewriter {
       other = call->args()[1];
       predicate = Not(std::move(predicate));
     }
-    // The instruction loads after the other value is stored.
-    if (load == nullptr || load->buffer()->data() == node->buffer()->data() ||
+    // The instruction loads from global memory to a register, after the other
+    // value is stored.
+    if (load == nullptr || load->buffer()->scope() != "global" ||
+        node->buffer()->scope() != "local" ||
+        load->buffer()->data() == node->buffer()->data() ||
         !IsWord(load->dtype()) || !IsPlace(load->indices()) ||
         !IsPlace(node->indices()) || predicate.dtype() != DType::Bool()) {
       return BufferStore(node);

@@ -37,6 +37,11 @@ namespace {
 // A block is visited at most so often; then nothing is known there.
 constexpr int kMaxVisits = 5;
 
+// Limits of the time that a function takes: operations that are simplified,
+// and loops, lets and conditions around blocks. Beyond them nothing is known.
+constexpr int64_t kMaxSimplifiedOperations = 1'000'000;
+constexpr int64_t kMaxSurroundings = 1'000'000;
+
 PrimExpr True() { return IntImm::Bool(true); }
 PrimExpr False() { return IntImm::Bool(false); }
 PrimExpr And(const PrimExpr& a, const PrimExpr& b) {
@@ -398,6 +403,8 @@ struct KnownValues::Graph {
   VarRanges parameters;
   std::vector<PrimExpr> assumptions;  // that are about no buffer
   int64_t max_steps = 0;
+  int64_t operations_left = kMaxSimplifiedOperations;
+  int64_t surroundings_left = kMaxSurroundings;
   absl::Status status;
   std::vector<Expr> kept;
 
@@ -427,6 +434,11 @@ struct KnownValues::Graph {
                   absl::Span<const Var> axis_vars,
                   absl::Span<const PrimExpr> indices, Access access,
                   const PrimExpr& value, VarRanges& free) const;
+  bool exceeded() const {
+    return operations_left <= 0 || surroundings_left <= 0;
+  }
+  // Forgets all values.
+  void GiveUp();
   void Propagate(bool forward, std::optional<size_t> from);
   State Merged(const std::vector<Edge>& edges, bool forward,
                const std::vector<int>& visits, Analyzer& analyzer) const;
@@ -728,6 +740,7 @@ class Builder final : public AnalyzingVisitor {
 
   void AddAccess(const Buffer& buffer, absl::Span<const PrimExpr> indices,
                  Access access, const PrimExpr& value) {
+    if (!TakeSurroundings(loops_.size() * indices.size())) return;
     FlowBlock& block = graph_.blocks.back();
     VarRanges free;
     const std::vector<Var> axes = graph_.AxesOf(buffer, indices);
@@ -736,8 +749,16 @@ class Builder final : public AnalyzingVisitor {
     for (const auto& [var, range] : free) graph_.parameters.Set(var, range);
   }
 
-  PrimExpr ScopeCondition() const {
+  // False where nothing is recorded any more.
+  bool TakeSurroundings(size_t n) {
+    if (graph_.surroundings_left > 0) {
+      graph_.surroundings_left -= static_cast<int64_t>(n);
+    }
+    return graph_.surroundings_left > 0;
+  }
+  PrimExpr ScopeCondition() {
     PrimExpr result = True();
+    if (!TakeSurroundings(conditions_.size())) return result;
     for (const PrimExpr& condition : conditions_) {
       result = And(result, condition);
     }
@@ -745,9 +766,11 @@ class Builder final : public AnalyzingVisitor {
   }
   size_t Append() {
     FlowBlock block;
-    block.loops = loops_;
-    block.lets = lets_;
     block.condition = ScopeCondition();
+    if (TakeSurroundings(loops_.size() + lets_.size())) {
+      block.loops = loops_;
+      block.lets = lets_;
+    }
     graph_.blocks.push_back(std::move(block));
     return graph_.blocks.size() - 1;
   }
@@ -849,7 +872,19 @@ State KnownValues::Graph::Merged(const std::vector<Edge>& edges, bool forward,
   return Common(states[0], states[1], analyzer);
 }
 
+void KnownValues::Graph::GiveUp() {
+  operations_left = 0;
+  assumptions.clear();
+  for (FlowBlock& block : blocks) {
+    block.known_at_start.clear();
+    block.known_at_end.clear();
+    block.unused_at_start.clear();
+    block.unused_at_end.clear();
+  }
+}
+
 void KnownValues::Graph::Propagate(bool forward, std::optional<size_t> from) {
+  if (exceeded()) return;
   std::set<size_t> pending;
   if (from.has_value()) {
     pending.insert(*from);
@@ -865,6 +900,8 @@ void KnownValues::Graph::Propagate(bool forward, std::optional<size_t> from) {
   std::vector<int> visits(blocks.size(), 0);
   Analyzer analyzer;
   Prepare(analyzer);
+  const int64_t before = analyzer.visits();
+  analyzer.SetMaxVisits(before + operations_left);
   while (!pending.empty()) {
     const size_t i = forward ? *pending.begin() : *pending.rbegin();
     pending.erase(i);
@@ -886,18 +923,21 @@ void KnownValues::Graph::Propagate(bool forward, std::optional<size_t> from) {
       }
       RemoveParameters(result, parameters, analyzer);
     }
+    if (analyzer.exceeded_visits()) return GiveUp();
     if (previous > 0 && IsEquivalent(result, exit, analyzer)) continue;
     exit = std::move(result);
     for (const Edge& edge : forward ? block.after : block.before) {
       pending.insert(edge.index);
     }
   }
+  operations_left -= analyzer.visits() - before;
 }
 
 KnownValues::KnownValues(const Stmt& body, int64_t max_simplification_steps)
     : graph_(std::make_unique<Graph>()) {
   graph_->max_steps = max_simplification_steps;
   Builder<Graph>(*graph_).Visit(body);
+  if (graph_->exceeded()) graph_->GiveUp();
   graph_->Propagate(/*forward=*/true, std::nullopt);
   graph_->Propagate(/*forward=*/false, std::nullopt);
 }
@@ -922,6 +962,7 @@ bool KnownValues::IsOverwritten(const BufferStore& store,
   const size_t* index = graph_->block_of.Find(context.get());
   if (axes == nullptr || index == nullptr) return false;
   const FlowBlock& block = graph_->blocks[*index];
+  if (block.unused_at_end.empty()) return false;
   const std::vector<PrimExpr> indices(store->indices().begin(),
                                       store->indices().end());
   VarRanges free;
@@ -931,6 +972,7 @@ bool KnownValues::IsOverwritten(const BufferStore& store,
   Analyzer analyzer;
   graph_->Prepare(analyzer);
   analyzer.SetMaxRewriteSteps(0);
+  analyzer.SetMaxVisits(kMaxSimplifiedOperations);
   analyzer.Bind(free);
   const PrimExpr predicate = SimplifyAsAndOfOrs(
       And(touch.predicate, touch.AtIteration(std::nullopt)), analyzer);

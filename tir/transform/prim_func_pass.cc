@@ -2,9 +2,14 @@
 
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/structural_equal.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tir/transform/convert_ssa.h"
 #include "baton/transform/function_pass.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 
 namespace baton::tir {
@@ -16,8 +21,24 @@ const FunctionKind<PrimFunc>& PrimFunctions() {
 
 Pass CreatePrimFuncPass(FunctionPassBody<PrimFunc> body, PassInfo info,
                         PassOptions options) {
-  return CreateFunctionPass(PrimFunctions(), std::move(body), std::move(info),
-                            std::move(options));
+  return CreateFunctionPass(
+      PrimFunctions(),
+      [body = std::move(body)](
+          PrimFunc function, const IRModule& module,
+          const PassContext& context) -> absl::StatusOr<PrimFunc> {
+        absl::StatusOr<PrimFunc> result = body(function, module, context);
+        // Equality does not see that variables were renamed.
+        const auto defines_once = [](const PrimFunc& f) {
+          return ConvertSSA(f->body()) == f->body();
+        };
+        if (result.ok() && *result != function &&
+            StructuralEqual(*result, function) &&
+            (defines_once(function) || !defines_once(*result))) {
+          return function;
+        }
+        return result;
+      },
+      std::move(info), std::move(options));
 }
 
 }  // namespace baton::tir

@@ -15,7 +15,8 @@ const FunctionKind<PrimFunc>& PrimFunctions();
 
 // CreateFunctionPass (transform/function_pass.h) over PrimFunctions(). Names of
 // passes of this level begin with `tir.`; their level is 0, and they require no
-// pass.
+// pass. Where `body` makes an equal function, its argument is the result, if
+// each variable has one definition there.
 //
 //   Pass LowerInitBlock() {
 //     return CreatePrimFuncPass(

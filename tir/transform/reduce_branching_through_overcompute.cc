@@ -1,5 +1,8 @@
 #include "baton/tir/transform/reduce_branching_through_overcompute.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/copy_budget.h"
 #include "baton/tir/transform/known_values.h"
 #include "baton/tir/transform/pass_config.h"
 #include "baton/tir/transform/prim_func_pass.h"
@@ -84,8 +88,11 @@ class ElseStripper final : public Rewriter {
 
 class BranchReducer final : public AnalyzingRewriter {
  public:
-  BranchReducer(Analyzer& analyzer, KnownValues* known)
-      : AnalyzingRewriter(analyzer), known_(known) {}
+  // `nodes`: the size of the function.
+  BranchReducer(Analyzer& analyzer, KnownValues* known, int64_t nodes)
+      : AnalyzingRewriter(analyzer),
+        known_(known),
+        nodes_left_(8 * nodes + 10'000) {}
 
  protected:
   Stmt VisitIfThenElse(const IfThenElseNode* node) override {
@@ -112,6 +119,9 @@ class BranchReducer final : public AnalyzingRewriter {
   // True if `general` does what `special` does where `condition` holds.
   bool IsSpecialCase(const PrimExpr& condition, const Stmt& general,
                      const Stmt& special) {
+    const int64_t nodes = CountNodes(general, nodes_left_ + 1);
+    nodes_left_ = std::max<int64_t>(nodes_left_ - nodes, 0);
+    if (nodes_left_ == 0) return false;
     const auto scope =
         analyzer_.WithConstraint(analyzer_.RewriteSimplify(condition));
     return StructuralEqual(RemoveNoOps(general, analyzer_, known_, special),
@@ -119,6 +129,9 @@ class BranchReducer final : public AnalyzingRewriter {
   }
 
   KnownValues* known_;
+  // The nodes that may be compared. Branches in branches are compared again for
+  // each that is around them.
+  int64_t nodes_left_;
 };
 
 }  // namespace
@@ -137,7 +150,9 @@ Pass ReduceBranchingThroughOvercompute() {
           if (!known->status().ok()) return known->status();
         }
         Analyzer analyzer;
-        body = BranchReducer(analyzer, known.get()).Rewrite(body);
+        const int64_t nodes =
+            CountNodes(body, std::numeric_limits<int32_t>::max());
+        body = BranchReducer(analyzer, known.get(), nodes).Rewrite(body);
         if (follows) body = ElseStripper(filler).Rewrite(body);
         if (StructuralEqual(body, function->body())) return function;
         PrimFuncNode::Parts parts = function->parts();

@@ -420,7 +420,9 @@ class Planner {
     storage_of_[var] = storage;
   }
 
+  // Scopes in scopes have the memory of the outermost one.
   void EnterOrLeave(const Node* scope) {
+    if (scope_ != nullptr && scope_ != scope) return;
     if (scope_ == nullptr) {
       scope_ = scope;
       return;
