@@ -29,7 +29,7 @@ struct StepSource {
     kMap = 32 | kVector,
     kElements = 64,  // kElementsText
     kFold = 256 | kMap,
-    kMath = 128,     // runtime/kernels/internal/math.h
+    kMath = 128,  // runtime/kernels/internal/math.h
   };
   unsigned texts = 0;
   // Definitions that the statements use. The writer of a library replaces `@N@`
