@@ -1015,6 +1015,18 @@ absl::StatusOr<IRModule> Importer::Import() {
     if (parts != options_.parts_at_hand.end() &&
         (info.kind == ValueInfo::Kind::kSequence ||
          info.kind == ValueInfo::Kind::kOptional)) {
+      for (size_t i = 0; i < parts->second.tensors.size(); ++i) {
+        const std::string made = absl::StrCat(info.name, "_", i);
+        if (std::any_of(graph.inputs.begin(), graph.inputs.end(),
+                        [&made](const ValueInfo& other) {
+                          return other.name == made;
+                        })) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("a tensor of input '", Printable(info.name),
+                           "' would have the name '", Printable(made),
+                           "', which another input has"));
+        }
+      }
       BATON_ASSIGN_OR_RETURN(scope.values[info.name],
                              PartsOf(info, parts->second, params, input_names));
       continue;
@@ -1248,11 +1260,13 @@ class ValueBinder {
     }
     const bool is_known =
         info->shape.has_value() &&
-        std::all_of(info->shape->begin(), info->shape->end(),
-                    [](const ValueInfo::Dimension& dimension) {
-                      return dimension.value.has_value() &&
-                             *dimension.value >= 0;
-                    });
+        std::all_of(
+            info->shape->begin(), info->shape->end(),
+            [this](const ValueInfo::Dimension& dimension) {
+              return dimension.value.has_value()
+                         ? *dimension.value >= 0
+                         : options_.dims.contains(std::string(dimension.param));
+            });
     const absl::Span<const int64_t> shape = found->second.shape();
     if (is_known ||
         !options_.input_shapes

@@ -1016,6 +1016,15 @@ TEST(ImportOnnxTest, SequencesBecomeParametersForTheirTensors) {
   EXPECT_EQ(main->params()[1]->type().ToString(), "Tensor[(3), float32]");
   EXPECT_EQ(main->body()->type().ToString(), "(bool, Tensor[(6), float32])");
   EXPECT_EQ(used.shapes, (std::vector<std::string>{"s", "o"}));
+  EXPECT_THAT(
+      Import(ModelOf("input { name: 's_1' type { tensor_type { elem_type: 1"
+                     "  shape { dim { dim_value: 2 } } } } }" +
+                         graph,
+                     18),
+             options)
+          .status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "would have the name 's_1', which another input has"));
 }
 
 TEST(ImportOnnxTest, AxesThatAreComputedReduceAtRunTime) {

@@ -96,9 +96,9 @@ TEST(DeepLoopsTest, Interpret) {
                                           .max_steps = 5'000'000});
         const bool repeats = kind == "loops" || kind == "guards" ||
                              kind == "triangles" || kind == "whiles";
-        if (!repeats && kind != "assertions") {
-          EXPECT_THAT(result.status(), IsOk());
-        }
+        if (kind == "assertions") return;  // They need not hold.
+        if (repeats && absl::IsResourceExhausted(result.status())) return;
+        EXPECT_THAT(result.status(), IsOk());
       });
 }
 

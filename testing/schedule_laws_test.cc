@@ -371,8 +371,9 @@ struct Count {
 
 // The threads that share the memory of the copy fill it together. Run one after
 // the other, as loops, each copies also what those after it will write.
-bool ThreadsCopyTogether(const tir::Step& step) {
+bool ThreadsCopyTogether(const tir::Step& step, const PrimFunc& after) {
   return step.name == "write_at" &&
+         absl::StrContains(AsText(ModuleOfLoops(after)), "T.thread_binding") &&
          std::any_of(step.params.begin(), step.params.end(),
                      [](const auto& param) {
                        return param.first == "storage_scope" &&
@@ -412,7 +413,7 @@ std::string BreachOf(PrimFunc function, const std::vector<tir::Step>& steps,
   for (const tir::Step& step : steps) {
     const absl::StatusOr<PrimFunc> after = Take(function, step);
     if (!after.ok() || !breach.empty()) return {};
-    check_initialized &= !ThreadsCopyTogether(step);
+    check_initialized &= !ThreadsCopyTogether(step, *after);
     breach = BreachOf(*after, want, check_initialized);
     if (&step == &steps.back() && !breach.empty()) {
       absl::StrAppend(&breach, "\nafter ", tir::StepText(step), " of\n",
@@ -477,7 +478,7 @@ void TakeSteps(uint32_t seed, int num_steps,
       continue;
     }
     taken.push_back(*step);
-    check_initialized &= !ThreadsCopyTogether(*step);
+    check_initialized &= !ThreadsCopyTogether(*step, *after);
     if (!BreachOf(*after, *want, check_initialized).empty()) {
       if (++count.breaches <= 3) {
         absl::StrAppend(&count.breach, "seed ", seed, ": ",

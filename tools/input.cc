@@ -12,9 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/registry.h"
@@ -214,8 +214,10 @@ std::string WithQuotedNames(absl::string_view text) {
     if (is_plain) {
       absl::StrAppend(&result, part);
     } else {
-      absl::StrAppend(&result, "\"", absl::CEscape(name), "\"",
-                      text.substr(colon, end - colon));
+      absl::StrAppend(
+          &result, "\"",
+          absl::StrReplaceAll(name, {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"",
+          text.substr(colon, end - colon));
     }
   };
   for (size_t i = 0; i < text.size(); ++i) {

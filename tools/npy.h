@@ -23,6 +23,8 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 struct TensorPart {
   size_t num_tensors = 1;
   bool is_sequence = false;  // of several tensors, or that of an optional
+
+  bool operator==(const TensorPart&) const = default;
 };
 
 // Reads an array of little-endian numbers or bools in C order. Other arrays are

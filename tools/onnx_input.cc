@@ -150,12 +150,25 @@ absl::Status AddTensorsAtHand(const ModuleReader::Input& input,
   std::vector<std::string> unbound;  // those without --input_values
   NamedTensors& tensors = input.at_hand->tensors;
   const std::vector<TensorPart>& parts = input.at_hand->parts;
+  size_t num_inputs = 0;
+  for (const onnx::ValueInfo& info : graph.inputs) {
+    if (!initialized.contains(info.name)) ++num_inputs;
+  }
+  // An input without a file has a value already, or a run keeps it.
+  const auto has_file = [&](const std::string& name) {
+    const std::vector<std::string>& kept = input.at_hand->kept;
+    return parts.size() >= num_inputs ||
+           (!options.input_values.contains(name) &&
+            std::find(kept.begin(), kept.end(), name) == kept.end());
+  };
   size_t next_part = 0;
   size_t next_tensor = 0;
   for (const onnx::ValueInfo& info : graph.inputs) {
     if (initialized.contains(info.name)) continue;
     const TensorPart* const part =
-        next_part < parts.size() ? &parts[next_part++] : nullptr;
+        next_part < parts.size() && has_file(std::string(info.name))
+            ? &parts[next_part++]
+            : nullptr;
     if (info.kind == onnx::ValueInfo::Kind::kSequence ||
         info.kind == onnx::ValueInfo::Kind::kOptional) {
       Parts value = part == nullptr ? PartsByName(info, tensors)

@@ -409,6 +409,21 @@ TEST(OnnxTest, NamesOfInputsHaveAnyCharacters) {
   }
 }
 
+TEST(OnnxTest, NamesOfInputsAreUtf8AndHaveQuotes) {
+  const std::string relay =
+      File("utf8.relay",
+           "def @main(%x: Tensor[(2, 3), float32], "
+           "input_tensor_names=[\"gr\xc3\xb6\xc3\x9f'e\"]) {\n"
+           "  tanh(%x)\n"
+           "}\n");
+  const std::string path = absl::StrCat(testing::TempDir(), "/utf8.onnx");
+  ASSERT_EQ(BatonOpt(relay + " --output=" + path).exit_code, 0);
+  const RunResult r =
+      BatonOpt(path + " --input_shapes=\"gr\xc3\xb6\xc3\x9f'e:[4,3]\"");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("Tensor[(4, 3), float32]"));
+}
+
 TEST(OptInputTest, ExternalDataIsAFileBesideTheOutput) {
   const std::string path = absl::StrCat(testing::TempDir(), "/net.onnx");
   RunResult r = BatonOpt(

@@ -85,6 +85,8 @@ struct Model {
   // inputs.
   NamedTensors used_values;
   NamedTensors used_shapes;
+  // The parts of its inputs, if some are sequences or optionals.
+  std::vector<TensorPart> parts;
   // The compiled model and its memory; null if the evaluator runs it.
   Session* session = nullptr;
   std::unique_ptr<Session> owned_session;
@@ -492,6 +494,15 @@ BoundedExecutable::MakeModule ImporterOf(const std::string& path,
   };
 }
 
+// The parts of the inputs, if some are sequences or optionals; otherwise none.
+std::vector<TensorPart> PartsOf(const TensorsAtHand& at_hand) {
+  const bool any = std::any_of(
+      at_hand.parts.begin(), at_hand.parts.end(), [](const TensorPart& part) {
+        return part.is_sequence || part.num_tensors != 1;
+      });
+  return any ? at_hand.parts : std::vector<TensorPart>();
+}
+
 // `is_oracle`: the evaluator runs it in any case.
 absl::StatusOr<Model> ReadModel(const std::string& path,
                                 const std::string& passes,
@@ -527,11 +538,12 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
                           const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
+    result.parts = PartsOf(*at_hand);
     for (const auto& [name, tensor] : at_hand->tensors) {
       result.tensor_names.push_back(name);
       if (is_in(at_hand->values_used, name)) {
         result.used_values.emplace_back(name, tensor);
-      } else if (is_in(at_hand->shapes_used, name)) {
+      } else if (is_in(at_hand->shapes_used, name) || !result.parts.empty()) {
         result.used_shapes.emplace_back(name, tensor);
       }
     }
@@ -919,8 +931,10 @@ absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
   return args;
 }
 
-// True if `tensors` have the values and shapes for which the model was made.
-bool Suits(const Model& model, const NamedTensors& tensors) {
+// True if the tensors have the values and shapes for which the model was made.
+bool Suits(const Model& model, const TensorsAtHand& at_hand) {
+  const NamedTensors& tensors = at_hand.tensors;
+  if (PartsOf(at_hand) != model.parts) return false;
   if (model.used_values.empty() && model.used_shapes.empty()) return true;
   if (tensors.size() != model.tensor_names.size()) return false;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -936,11 +950,19 @@ bool Suits(const Model& model, const NamedTensors& tensors) {
   return true;
 }
 
-// Gives `next` the state that `last` has, as far as it has the same type.
-void MoveState(const Model& last, Model& next) {
+// Gives `next` the state that `last` has, as far as it has the same type, and
+// says what starts anew.
+void MoveState(const Model& last, Model& next, const RunModelOptions& options) {
   for (size_t i = 0; i < std::min(last.kept.size(), next.kept.size()); ++i) {
     if (last.kept[i].dtype() != next.kept[i].dtype() ||
         last.kept[i].shape() != next.kept[i].shape()) {
+      if (options.notes != nullptr) {
+        const size_t input = static_cast<size_t>(next.state[i].input);
+        *options.notes
+            << "--state: input " << next.input_names[input]
+            << " has another type than in the run before, and starts "
+               "with zeros\n";
+      }
       continue;
     }
     next.kept[i] = last.kept[i];
@@ -1172,10 +1194,10 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                              ReadTensors(one.inputs, "input", &at_hand.parts));
     }
     TensorsAtHand* const inputs = one.inputs.empty() ? nullptr : &at_hand;
-    if (!model.has_value() || !Suits(*model, at_hand.tensors)) {
+    if (!model.has_value() || !Suits(*model, at_hand)) {
       BATON_ASSIGN_OR_RETURN(Model next,
                              ReadModel(path, one.passes, one, inputs, false));
-      if (model.has_value()) MoveState(*model, next);
+      if (model.has_value()) MoveState(*model, next, one);
       model = std::move(next);
     } else if (model->tensor_names.size() == at_hand.tensors.size()) {
       for (size_t i = 0; i < at_hand.tensors.size(); ++i) {
@@ -1184,10 +1206,10 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
       }
     }
     if (!one.against.empty() &&
-        (!other.has_value() || !Suits(*other, at_hand.tensors))) {
+        (!other.has_value() || !Suits(*other, at_hand))) {
       BATON_ASSIGN_OR_RETURN(Model next,
                              ReadModel(one.against, "", one, inputs, true));
-      if (other.has_value()) MoveState(*other, next);
+      if (other.has_value()) MoveState(*other, next, one);
       other = std::move(next);
     }
     BATON_ASSIGN_OR_RETURN(const bool holds,

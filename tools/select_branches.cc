@@ -73,14 +73,19 @@ class BranchSelector final : public ExprMutator {
     const auto select = [&node](const Expr& a, const Expr& b) {
       return Call(BATON_OP("where"), {node->cond(), a, b});
     };
-    if (type.As<TensorTypeNode>() != nullptr) {
+    // `where` would broadcast branches of different shapes.
+    const auto is_static = [](const Type& t) {
+      const auto* tensor = t.As<TensorTypeNode>();
+      return tensor != nullptr && tensor->is_static();
+    };
+    if (is_static(type)) {
       return select(node->true_branch(), node->false_branch());
     }
     const auto* tuple = type.As<TupleTypeNode>();
     if (tuple == nullptr) return node;
     std::vector<Expr> fields;
     for (const Type& field : tuple->fields()) {
-      if (field.As<TensorTypeNode>() == nullptr) return node;
+      if (!is_static(field)) return node;
       const size_t i = fields.size();
       fields.push_back(select(FieldOf(node->true_branch(), i),
                               FieldOf(node->false_branch(), i)));

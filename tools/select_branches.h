@@ -12,7 +12,8 @@ namespace baton {
 
 // Replaces each `if` of @main whose branches give tensors, or tuples of them,
 // and call nothing but operators without state on floats and booleans, none of
-// which can fail. Both branches are computed. Leaves other branches. The module must have types, and so does the result.
+// which can fail, and whose shapes are constant. Both branches are computed.
+// Leaves other branches. The module must have types, and so does the result.
 absl::StatusOr<IRModule> SelectBranches(const IRModule& module);
 
 }  // namespace baton

@@ -996,7 +996,8 @@ class Lowering {
         scales.low = static_cast<float>(call->p);
         scales.high = static_cast<float>(call->q);
         constexpr float kBound = 0x1p31f;
-        if (!(scales.low >= -kBound) || !(scales.high < kBound)) {
+        if (!(scales.low >= -kBound) || !(scales.high < kBound) ||
+            !(scales.low <= scales.high)) {
           return std::nullopt;
         }
       } else if (call->function == ElementFunction::kCopy && stage == kBytes &&

@@ -119,6 +119,7 @@ class Divider {
                         IterMapConverter(analyzer_).Convert(part), mark_extent);
     };
     if (inner.empty()) {
+      if (!IsZero(sum.base)) return Fail();
       outer_predicate_ =
           MakeBinary(BinaryOp::kAnd, outer_predicate_, bounded(outer_sum));
       return Division::Outer(std::move(outer_sum), mark_extent);
@@ -135,6 +136,12 @@ class Divider {
   Division Fail() {
     failed_ = true;
     return {{{}, Int(0)}, Int(0), {{}, Int(0)}, Int(0)};
+  }
+
+  // `b` is a multiple of `a`.
+  bool Divides(const PrimExpr& a, const PrimExpr& b) {
+    return analyzer_.CanProveEqual(MakeBinary(BinaryOp::kFloorMod, b, a),
+                                   MakeConst(b.dtype(), 0));
   }
 
   // Sums the splits, which are ordered from the inside, with scales that leave
@@ -171,46 +178,35 @@ class Divider {
                         : Division::Outer(SumOf(part), part.extent));
       }
     } else {
-      // The splits can be divided where a boundary between them is that of the
-      // parts of their source.
       const Division division = DivideSum(*source, split.source.extent());
-      if (failed_ || splits.size() == 1) return division;
+      if (failed_) return division;
+      const bool is_whole =
+          splits.size() == 1 && IsOne(split.lower_factor) &&
+          analyzer_.CanProveEqual(split.extent, split.source.extent());
+      if (is_whole) return division;
+      // A split of outer * E + inner is one of `inner` if it ends at or below
+      // the boundary E, and one of `outer` if it begins at or above it.
       const IterMark outer_mark(division.outer, division.outer_extent);
       const IterMark inner_mark(division.inner, division.inner_extent);
-      bool at_outer = division.kind == Division::Kind::kOuter;
-      std::vector<bool> used(splits.size(), false);
-      std::vector<IterSplit> inner_splits;
-      std::vector<IterSplit> outer_splits;
-      PrimExpr factor = MakeConst(split.extent.dtype(), 1);
-      for (size_t i = 0; i < splits.size(); ++i) {
-        size_t j = 0;
-        while (j < splits.size() &&
-               (used[j] ||
-                !analyzer_.CanProveEqual(splits[j].lower_factor, factor))) {
-          ++j;
-        }
-        if (j == splits.size()) return Fail();
-        used[j] = true;
-        (at_outer ? outer_splits : inner_splits).push_back(splits[j]);
-        factor = Mul(factor, splits[j].extent);
-        if (analyzer_.CanProveEqual(factor, division.inner_extent)) {
-          at_outer = true;
-        }
-      }
-      if (!at_outer) return Fail();
-      for (const IterSplit& part : inner_splits) {
+      const PrimExpr& boundary = division.inner_extent;
+      for (const IterSplit& part : splits) {
         IterSplit moved = part;
-        moved.source = inner_mark;
-        divisions_.emplace_back(part,
-                                Division::Inner(SumOf(moved), part.extent));
-      }
-      for (const IterSplit& part : outer_splits) {
-        IterSplit moved = part;
-        moved.source = outer_mark;
-        moved.lower_factor = MakeBinary(BinaryOp::kFloorDiv, part.lower_factor,
-                                        outer_splits[0].lower_factor);
-        divisions_.emplace_back(part,
-                                Division::Outer(SumOf(moved), part.extent));
+        if (division.kind == Division::Kind::kInner ||
+            (division.kind != Division::Kind::kOuter &&
+             Divides(Mul(part.lower_factor, part.extent), boundary))) {
+          moved.source = inner_mark;
+          divisions_.emplace_back(part,
+                                  Division::Inner(SumOf(moved), part.extent));
+        } else if (IsZero(division.inner.base) &&
+                   Divides(boundary, part.lower_factor)) {
+          moved.source = outer_mark;
+          moved.lower_factor =
+              MakeBinary(BinaryOp::kFloorDiv, part.lower_factor, boundary);
+          divisions_.emplace_back(part,
+                                  Division::Outer(SumOf(moved), part.extent));
+        } else {
+          return Fail();
+        }
       }
     }
     for (const auto& [known, division] : divisions_) {

@@ -44,6 +44,7 @@ struct Division {
   std::vector<PrimExpr> outer_extents;
   std::vector<PrimExpr> inner_values;
   std::vector<PrimExpr> inner_extents;
+  std::vector<PrimExpr> offsets;  // value = outer * extent + inner + offset
   PrimExpr outer_predicate;
   PrimExpr inner_predicate;
 };
@@ -65,6 +66,7 @@ bool DivideTrivially(const BlockRealizeNode* realize,
     result.outer_extents.push_back(outer ? extent : one);
     result.inner_values.push_back(inner ? value : zero);
     result.inner_extents.push_back(inner ? extent : one);
+    result.offsets.push_back(zero);
   }
   result.outer_predicate = IntImm::Bool(true);
   result.inner_predicate = IntImm::Bool(true);
@@ -125,7 +127,10 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
     for (size_t i = 0; i + 1 < divided.size(); ++i) {
       result.outer_values.push_back(source(divided[i].outer));
       result.outer_extents.push_back(divided[i].outer.extent());
-      result.inner_values.push_back(source(divided[i].inner));
+      IterSum inner_value = *divided[i].inner.sum();
+      result.offsets.push_back(inner_value.base);
+      inner_value.base = MakeConst(inner_value.base.dtype(), 0);
+      result.inner_values.push_back(NormalizeIterMapToExpr(inner_value));
       result.inner_extents.push_back(divided[i].inner.extent());
     }
     result.outer_predicate = divided.back().outer.extent();
@@ -136,11 +141,12 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
         absl::StrCat("the values of the variables of ", block->Describe(),
                      " cannot be divided at ", site->Describe()));
   }
-  // A condition that the division does not have must always be true.
-  if (!IsOne(predicate) && IsOne(result.outer_predicate) &&
-      IsOne(result.inner_predicate)) {
+  // What the division does not have of the condition must always be true.
+  if (!IsOne(predicate)) {
     Analyzer loops;
     for (const auto& [var, range] : domains) loops.Bind(var, range);
+    const auto outer_holds = loops.WithConstraint(result.outer_predicate);
+    const auto inner_holds = loops.WithConstraint(result.inner_predicate);
     if (!loops.CanProve(predicate)) {
       return SiteError(block,
                        absl::StrCat("the condition of ", block->Describe(),
@@ -179,8 +185,7 @@ absl::StatusOr<NewVars> MakeVars(const Site* block, const Division& division,
     const PrimExpr& outer_extent = division.outer_extents[i];
     const PrimExpr& inner_extent = division.inner_extents[i];
     BATON_RETURN_IF_ERROR(CheckStartsWithZero(block, iter));
-    if (IsOne(division.outer_predicate) && IsOne(division.inner_predicate) &&
-        analyzer.CanProveGreaterEqual(
+    if (analyzer.CanProveGreaterEqual(
             Sub(Mul(outer_extent, inner_extent), iter->extent()), 1)) {
       return SiteError(
           block,
@@ -216,6 +221,7 @@ absl::StatusOr<NewVars> MakeVars(const Site* block, const Division& division,
                   ? PrimExpr(inner->var())
                   : Add(Mul(outer_var, inner_extent), inner->var());
     }
+    if (!IsZero(division.offsets[i])) value = Add(value, division.offsets[i]);
     result.values.Set(iter->var(), std::move(value));
   }
   return result;

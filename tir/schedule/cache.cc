@@ -437,8 +437,9 @@ absl::Status CheckWritesIn(const Site* writer, const Site* place) {
 
 }  // namespace
 
-absl::Status CheckReadersAfter(const ScheduleState& state, const Site* scope,
-                               const Site* writer, const CacheStage& stage) {
+absl::StatusOr<bool> ReadersAreBefore(const ScheduleState& state,
+                                      const Site* scope, const Site* writer,
+                                      const CacheStage& stage) {
   const Site* before = nullptr;
   bool all_before = !stage.consumers.empty();
   for (const Site* block : ChildBlocks(state, scope)) {
@@ -456,7 +457,8 @@ absl::Status CheckReadersAfter(const ScheduleState& state, const Site* scope,
       all_before &= !RunAgain(writer, block);
     }
   }
-  if (before == nullptr || all_before) return absl::OkStatus();
+  if (before == nullptr) return false;
+  if (all_before) return true;
   return SiteError(before, absl::StrCat(before->Describe(), " reads buffer ",
                                         stage.source->name(), " before ",
                                         writer->Describe(), " writes it"));
@@ -547,10 +549,14 @@ absl::StatusOr<Block> CacheRead(ScheduleState& state, const Site* block,
   stage.consumers = ConsumersWithChildren(state, consumers);
   BATON_ASSIGN_OR_RETURN(const Site* writer, OnlyWriter(state, scope, buffer));
   if (writer != nullptr) {
+    BATON_ASSIGN_OR_RETURN(const bool are_before,
+                           ReadersAreBefore(state, scope, writer, stage));
+    if (are_before) writer = nullptr;
+  }
+  if (writer != nullptr) {
     BATON_ASSIGN_OR_RETURN(
         const BufferRegion region,
         UniqueRegion(writer, writer->block()->writes(), buffer));
-    BATON_RETURN_IF_ERROR(CheckReadersAfter(state, scope, writer, stage));
     FindPlace(state, writer, scope, true, stage);
     BATON_RETURN_IF_ERROR(CheckWritesIn(writer, stage.place));
     stage.region = Relaxed(region, writer, stage.place);

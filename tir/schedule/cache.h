@@ -48,10 +48,11 @@ absl::StatusOr<Stmt> InsertAt(const Stmt& body, int position, const Stmt& stmt);
 void FindPlace(const ScheduleState& state, const Site* block, const Site* scope,
                bool is_read, CacheStage& stage);
 
-// Blocks that read the copy come after the block that writes the buffer; or all
-// of them, if they are given, before it.
-absl::Status CheckReadersAfter(const ScheduleState& state, const Site* scope,
-                               const Site* writer, const CacheStage& stage);
+// False if the blocks that read the copy come after the block that writes the
+// buffer; true if they are given and all come before it. Otherwise an error.
+absl::StatusOr<bool> ReadersAreBefore(const ScheduleState& state,
+                                      const Site* scope, const Site* writer,
+                                      const CacheStage& stage);
 
 // The scope with the copy, and with accesses to the copied buffer replaced: by
 // blocks that read it; by the block `writer` and those in it.

@@ -301,8 +301,17 @@ absl::Status TransformBlockLayout(ScheduleState& state, const Site* block,
   for (size_t i = 0; i < new_vars.size(); ++i) {
     loop_vars.push_back(Var(absl::StrCat("ax", i), new_vars[i].dtype()));
   }
-  Stmt nest = BlockRealize(loop_vars, block->realize->predicate(), new_block,
-                           block->realize->span());
+  // The condition is one on the old loops, which have the values of the old
+  // variables.
+  BATON_ASSIGN_OR_RETURN(const std::vector<PrimExpr> old_loop_values,
+                         MapIndices(inverse, loop_vars, analyzer));
+  VarMap<PrimExpr> values_of_loops;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    values_of_loops.Set(loops[i]->loop()->loop_var(), old_loop_values[i]);
+  }
+  Stmt nest = BlockRealize(
+      loop_vars, Substitute(block->realize->predicate(), values_of_loops),
+      new_block, block->realize->span());
   for (size_t i = loop_vars.size(); i-- > 0;) {
     nest = SerialLoop(Var(loop_vars[i].As<VarNode>()), IntImm(kInt32, 0),
                       new_extents[i], std::move(nest));

@@ -285,7 +285,8 @@ absl::StatusOr<Block> ReindexCacheRead(ScheduleState& state, const Site* block,
                          OnlyWriter(state, scope, region->buffer()));
   stage.place = scope;
   if (writer != nullptr) {
-    BATON_RETURN_IF_ERROR(CheckReadersAfter(state, scope, writer, stage));
+    BATON_RETURN_IF_ERROR(
+        ReadersAreBefore(state, scope, writer, stage).status());
     FindPlace(state, writer, scope, true, stage);
   }
   BATON_RETURN_IF_ERROR(MakeReindexedStage(state, block, region->buffer(),

@@ -884,7 +884,7 @@ void KnownValues::Graph::GiveUp() {
 }
 
 void KnownValues::Graph::Propagate(bool forward, std::optional<size_t> from) {
-  if (exceeded()) return;
+  if (exceeded()) return GiveUp();
   std::set<size_t> pending;
   if (from.has_value()) {
     pending.insert(*from);
@@ -924,7 +924,9 @@ void KnownValues::Graph::Propagate(bool forward, std::optional<size_t> from) {
       RemoveParameters(result, parameters, analyzer);
     }
     if (analyzer.exceeded_visits()) return GiveUp();
-    if (previous > 0 && IsEquivalent(result, exit, analyzer)) continue;
+    const bool is_old = previous > 0 && IsEquivalent(result, exit, analyzer);
+    if (analyzer.exceeded_visits()) return GiveUp();
+    if (is_old) continue;
     exit = std::move(result);
     for (const Edge& edge : forward ? block.after : block.before) {
       pending.insert(edge.index);

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/rewrite_gate.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/rewriter.h"
@@ -102,14 +103,16 @@ class BranchReducer final : public AnalyzingRewriter {
     const Stmt else_case = branch->else_case().defined()
                                ? branch->else_case()
                                : Evaluate(IntImm(kInt32, 0));
-    if (IsSpecialCase(branch->condition(), else_case, branch->then_case())) {
+    if (IsSpecialCase(branch->condition(), else_case, branch->then_case()) &&
+        MayRewrite()) {
       return else_case;
     }
     const auto* imm = branch->condition().As<IntImmNode>();
     const PrimExpr negation = imm != nullptr
                                   ? PrimExpr(IntImm::Bool(imm->value() == 0))
                                   : PrimExpr(Not(branch->condition()));
-    if (IsSpecialCase(negation, branch->then_case(), else_case)) {
+    if (IsSpecialCase(negation, branch->then_case(), else_case) &&
+        MayRewrite()) {
       return branch->then_case();
     }
     return result;
@@ -124,8 +127,11 @@ class BranchReducer final : public AnalyzingRewriter {
     if (nodes_left_ == 0) return false;
     const auto scope =
         analyzer_.WithConstraint(analyzer_.RewriteSimplify(condition));
-    return StructuralEqual(RemoveNoOps(general, analyzer_, known_, special),
-                           special);
+    // An attempt is not a rewrite: the gate decides about the result alone.
+    RewriteGate* const gate = std::exchange(internal::rewrite_gate, nullptr);
+    const Stmt result = RemoveNoOps(general, analyzer_, known_, special);
+    internal::rewrite_gate = gate;
+    return StructuralEqual(result, special);
   }
 
   KnownValues* known_;
