@@ -27,12 +27,12 @@ struct StepSource {
     kPool = 8 | kConv,
     kChannels = 16 | kConv,
     kMap = 32 | kVector,
-    kElements = 64,  // kElementsText
-    kFold = 256 | kMap,
-    kMath = 128,  // runtime/kernels/internal/math.h
     kIntegers = 512 | kVector,
     kInt8Conv = 1024 | kIntegers,
     kIntMatmul = 2048 | kIntegers,
+    kElements = 64,  // kElementsText
+    kFold = 256 | kMap,
+    kMath = 128,  // runtime/kernels/internal/math.h
   };
   unsigned texts = 0;
   // Definitions that the statements use. The writer of a library replaces `@N@`
