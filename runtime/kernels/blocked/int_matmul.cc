@@ -11,13 +11,13 @@ namespace baton::kernels::blocked {
 
 using integers::RoundUp;
 using integers::matmul::BandsOf;
+using integers::matmul::kSlab;
 using integers::matmul::LeastBytes;
 using integers::matmul::SlabSize;
 using integers::matmul::SlabsOf;
 using integers::matmul::TileBytes;
 using integers::matmul::WidthOf;
 using integers::matmul::WordsOf;
-using integers::matmul::kSlab;
 
 int64_t PackedIntMatmulSize(const IntMatmulParams& params) {
   return SlabsOf(params) * (SlabSize(params) + kSlab) * 4;
