@@ -470,6 +470,10 @@ class ModelWriter {
         return "channels";
       case cpu::StepSource::kMap:
         return "maps";
+      case cpu::StepSource::kInt8Conv:
+        return "byte_convolutions";
+      case cpu::StepSource::kIntMatmul:
+        return "integer_products";
       default:
         return "";
     }
@@ -642,7 +646,9 @@ class ModelWriter {
       const LibraryStep& step = model_.steps[i];
       const unsigned texts = step.source.has_value() ? step.source->texts : 0;
       if (texts == cpu::StepSource::kConv ||
-          texts == cpu::StepSource::kMatmul) {
+          texts == cpu::StepSource::kMatmul ||
+          texts == cpu::StepSource::kInt8Conv ||
+          texts == cpu::StepSource::kIntMatmul) {
         flops += step.flops;
       }
     }
@@ -902,6 +908,9 @@ class ModelWriter {
         isa == CppIsa::kSse2 || isa == CppIsa::kNone
             ? "#define BATON_FMA_BY_LANES\n"
             : "",
+        isa == CppIsa::kAvx512 || isa == CppIsa::kAvx2 ? "#define BATON_AVX2\n"
+                                                       : "",
+        isa == CppIsa::kAvx512 ? "#define BATON_AVX512\n" : "",
         "namespace kernels {\n\n", blocked::kVectorText,
         has(StepSource::kConv) ? blocked::kConvText : "",
         has(StepSource::kMatmul) ? blocked::kMatmulText : "",
@@ -909,10 +918,14 @@ class ModelWriter {
         has(StepSource::kChannels) ? blocked::kChannelsText : "",
         has(StepSource::kMap) ? blocked::kMapText : "",
         has(StepSource::kFold) ? blocked::kFoldText : "",
+        has(StepSource::kIntegers) ? blocked::kIntegersText : "",
+        has(StepSource::kInt8Conv) ? blocked::kInt8ConvText : "",
+        has(StepSource::kIntMatmul) ? blocked::kIntMatmulText : "",
         "\n}  // namespace kernels\n"
         "#pragma GCC diagnostic pop\n"
         "#undef BATON_VECTOR_BYTES\n#undef BATON_HAS_FMA\n"
-        "#undef BATON_FMA_BY_LANES\n#undef BATON_INLINE\n");
+        "#undef BATON_FMA_BY_LANES\n#undef BATON_INLINE\n"
+        "#undef BATON_AVX2\n#undef BATON_AVX512\n");
     return text;
   }
 

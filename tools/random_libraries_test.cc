@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -46,50 +47,21 @@ bool IsRefusal(absl::string_view message) {
          absl::StrContains(message, "cannot be planned");
 }
 
-TEST(RandomLibrariesTest, HaveTheBytesOfTheExecutorAndTheEvaluator) {
-  if (std::system("g++ --version >/dev/null 2>&1") != 0) {
-    GTEST_SKIP() << "there is no g++";
+// Compiles libraries, and runs their tests in programs of some.
+class Libraries {
+ public:
+  explicit Libraries(absl::string_view folder)
+      : root_(absl::StrCat(::testing::TempDir(), "/", folder)) {
+    EXPECT_EQ(std::system(absl::StrCat("mkdir -p ", root_).c_str()), 0);
   }
-  const bool is_long = std::getenv("BATON_LONG_TESTS") != nullptr;
-  const uint32_t count = is_long ? 120 : 10;
-  constexpr size_t kInOneRun = 10;  // of the compiler
-  const std::string root = absl::StrCat(::testing::TempDir(), "/random");
-  ASSERT_EQ(std::system(absl::StrCat("mkdir -p ", root).c_str()), 0);
-  size_t compiled = 0;
-  std::vector<std::string> names;
-  const auto run = [&] {
-    std::string driver = "#include <cstdio>\n";
-    std::string body;
-    std::string files;
-    for (const std::string& name : names) {
-      absl::StrAppend(&driver, "int Main_", name, "();\n");
-      absl::StrAppend(&body, "  if (Main_", name,
-                      "() != 0) {\n    std::puts(\"", name,
-                      "\");\n    failed = 1;\n  }\n");
-      absl::StrAppend(&files, " ", name, "_avx2.cc ", name, "_test.cc ", name,
-                      "_weights.o ", name, "_test_data.o");
-    }
-    std::ofstream(root + "/driver.cc")
-        << driver << "int main() {\n  int failed = 0;\n"
-        << body << "  return failed;\n}\n";
-    const int code =
-        std::system(absl::StrCat("cd ", root, " && { g++ -std=c++17 driver.cc",
-                                 files, " -lm -o run && ./run; } >output 2>&1")
-                        .c_str());
-    EXPECT_EQ(code, 0) << TextOf(root + "/output");
-    names.clear();
-  };
-  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(absl::StrCat("seed ", seed));
+
+  // False if no library is made of the program.
+  bool Add(uint32_t seed, absl::string_view text) {
     const std::string name = absl::StrCat("random_", seed);
-    BATON_ASSERT_OK_AND_ASSIGN(
-        const IRModule module,
-        testing::RandomProgram(seed, {.size = 10 + static_cast<int>(seed % 30),
-                                      .networks = true}));
     LibraryOptions options;
-    options.model = absl::StrCat(root, "/", name, ".relay");
-    std::ofstream(options.model) << AsText(module);
-    options.output_dir = root;
+    options.model = absl::StrCat(root_, "/", name, ".relay");
+    std::ofstream(options.model) << text;
+    options.output_dir = root_;
     options.isas = "avx2";
     options.test = true;
     options.check_values = true;
@@ -97,19 +69,151 @@ TEST(RandomLibrariesTest, HaveTheBytesOfTheExecutorAndTheEvaluator) {
     std::ostringstream out;
     const absl::Status status = CompileLibrary(options, out);
     if (!status.ok()) {
-      EXPECT_TRUE(IsRefusal(status.message())) << status << AsText(module);
-      continue;
+      EXPECT_TRUE(IsRefusal(status.message())) << status << text;
+      return false;
     }
-    ++compiled;
     // The compiler takes the most time, in sources that ask for all of its work.
-    Replace(absl::StrCat(root, "/", name, "_avx2.cc"), ", \"O3\")", ")");
-    Replace(absl::StrCat(root, "/", name, "_test.cc"), "int main()",
+    Replace(absl::StrCat(root_, "/", name, "_avx2.cc"), ", \"O3\")", ")");
+    Replace(absl::StrCat(root_, "/", name, "_test.cc"), "int main()",
             absl::StrCat("int Main_", name, "()"));
-    names.push_back(name);
-    if (names.size() == kInOneRun) run();
+    names_.push_back(name);
+    constexpr size_t kInOneRun = 10;  // of the compiler
+    if (names_.size() == kInOneRun) Run();
+    return true;
   }
-  if (!names.empty()) run();
+
+  // The source of the library of a program.
+  std::string SourceOf(uint32_t seed) const {
+    return TextOf(absl::StrCat(root_, "/random_", seed, "_avx2.cc"));
+  }
+
+  // Runs the tests that did not run yet.
+  void Run() {
+    if (names_.empty()) return;
+    std::string driver = "#include <cstdio>\n";
+    std::string body;
+    std::string files;
+    for (const std::string& name : names_) {
+      absl::StrAppend(&driver, "int Main_", name, "();\n");
+      absl::StrAppend(&body, "  if (Main_", name,
+                      "() != 0) {\n    std::puts(\"", name,
+                      "\");\n    failed = 1;\n  }\n");
+      absl::StrAppend(&files, " ", name, "_avx2.cc ", name, "_test.cc ", name,
+                      "_weights.o ", name, "_test_data.o");
+    }
+    std::ofstream(root_ + "/driver.cc")
+        << driver << "int main() {\n  int failed = 0;\n"
+        << body << "  return failed;\n}\n";
+    const int code =
+        std::system(absl::StrCat("cd ", root_, " && { g++ -std=c++17 driver.cc",
+                                 files, " -lm -o run && ./run; } >output 2>&1")
+                        .c_str());
+    EXPECT_EQ(code, 0) << TextOf(root_ + "/output");
+    names_.clear();
+  }
+
+ private:
+  std::string root_;
+  std::vector<std::string> names_;
+};
+
+TEST(RandomLibrariesTest, HaveTheBytesOfTheExecutorAndTheEvaluator) {
+  if (std::system("g++ --version >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "there is no g++";
+  }
+  const bool is_long = std::getenv("BATON_LONG_TESTS") != nullptr;
+  const uint32_t count = is_long ? 120 : 10;
+  Libraries libraries("random");
+  size_t compiled = 0;
+  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const IRModule module,
+        testing::RandomProgram(seed, {.size = 10 + static_cast<int>(seed % 30),
+                                      .networks = true}));
+    if (libraries.Add(seed, AsText(module))) ++compiled;
+  }
+  libraries.Run();
   EXPECT_GE(compiled, count / 3);
+}
+
+// A network of bytes: a convolution, its sums as bytes, another convolution, and
+// a product of integers, of random sizes.
+std::string NetworkOfBytes(uint32_t seed) {
+  std::mt19937 random(seed);
+  // In [low, high].
+  const auto draw = [&](int low, int high) {
+    return low +
+           static_cast<int>(random() % static_cast<uint32_t>(high - low + 1));
+  };
+  const bool is_signed = draw(0, 1) == 1;
+  const char* const type = is_signed ? "int8" : "uint8";
+  const int groups = draw(0, 3) == 0 ? 2 : 1;
+  const int in = groups == 2 ? 4 * draw(1, 3) : draw(1, 21);
+  const int middle = groups == 2 ? 32 : draw(1, 70);
+  const int out = draw(1, 40);
+  const int kernel = draw(1, 3);
+  const int height = draw(5, 13);
+  const int width = draw(5, 30);
+  const int rows = draw(1, 29);
+  const int depth = draw(1, 90);
+  const int columns = draw(1, 70);
+  // A constant of whole numbers from -127 to 127.
+  const auto bytes = [&](int64_t count, absl::string_view shape) {
+    return absl::StrCat("reshape(cast(multiply(sin(multiply(arange(0f, ", count,
+                        "f, 1f, start=0f, stop=", count,
+                        "f, step=1f, dtype=\"float32\"), ", draw(1, 99),
+                        "f)), 127f), dtype=\"int8\"), newshape=[", shape, "])");
+  };
+  const std::string scale = absl::StrCat("0.00", draw(1, 9), "f");
+  const std::string scales = absl::StrCat(
+      "reshape(multiply(cast(", bytes(middle, absl::StrCat(middle)),
+      ", dtype=\"float32\"), ", scale, "), newshape=[1, ", middle, ", 1, 1])");
+  const char* const zero = is_signed ? "-3" : "131";
+  return absl::StrCat(
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(", draw(1, 2), ", ",
+      in * groups, ", ", height, ", ", width, "), ", type, "], %m: Tensor[(",
+      rows, ", ", depth, "), ", type, "]) {\n  %0 = nn.conv2d(%x, ",
+      bytes(
+          int64_t{middle} * groups * in * kernel * kernel,
+          absl::StrCat(middle * groups, ", ", in, ", ", kernel, ", ", kernel)),
+      ", strides=[", draw(1, 2), ", ", draw(1, 2), "], padding=[", draw(0, 2),
+      ", ", draw(0, 2), ", ", draw(0, 2), ", ", draw(0, 2),
+      "], groups=", groups, ", channels=", middle * groups, ", kernel_size=[",
+      kernel, ", ", kernel,
+      "], out_dtype=\"int32\");\n  %1 = cast(%0, "
+      "dtype=\"float32\");\n  %2 = round(multiply(%1, ",
+      groups == 1 && draw(0, 1) == 1 ? scales : scale,
+      "));\n  %3 = cast(clip(add(%2, ", zero,
+      "f), a_min=", is_signed ? "-128f, a_max=127f" : "0f, a_max=255f",
+      "), dtype=\"", type, "\");\n  %4 = nn.conv2d(%3, ",
+      bytes(int64_t{out} * middle * groups,
+            absl::StrCat(out, ", ", middle * groups, ", 1, 1")),
+      ", channels=", out,
+      ", kernel_size=[1, 1], out_dtype=\"int32\");\n"
+      "  %5 = cast(%m, dtype=\"int32\");\n  %6 = subtract(%5, ",
+      zero, ");\n  %7 = nn.dense(multiply(%6, ",
+      draw(0, 1) == 1 ? "1" : "70001", "), cast(",
+      bytes(int64_t{columns} * depth, absl::StrCat(columns, ", ", depth)),
+      ", dtype=\"int32\"), units=", columns,
+      ", out_dtype=\"int32\");\n  (%4, %7)\n}\n");
+}
+
+TEST(RandomLibrariesTest, OfBytesHaveTheBytesOfTheExecutor) {
+  if (std::system("g++ --version >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "there is no g++";
+  }
+  const bool is_long = std::getenv("BATON_LONG_TESTS") != nullptr;
+  const uint32_t count = is_long ? 60 : 5;
+  Libraries libraries("random_bytes");
+  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    EXPECT_TRUE(libraries.Add(seed, NetworkOfBytes(seed)));
+    const std::string source = libraries.SourceOf(seed);
+    EXPECT_TRUE(absl::StrContains(source, "kernels::Int8Conv"));
+    EXPECT_TRUE(absl::StrContains(source, "kernels::IntMatmul("));
+  }
+  libraries.Run();
 }
 
 }  // namespace

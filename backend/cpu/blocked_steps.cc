@@ -949,20 +949,26 @@ KernelChoice ToPlanarStep(const blocked::Kernels& kernels,
 
 // --- Steps as C++ --------------------------------------------------------
 
-namespace {
-
-// Each names all fields, in order: the compiler refuses others.
-
-std::string Text(const blocked::Axis& axis) {
+std::string AxisText(const blocked::Axis& axis) {
   const auto& [in, kernel, stride, dilation, pad_before, out] = axis;
   return Braced(in, kernel, stride, dilation, pad_before, out);
 }
 
+std::string PlanDefinition(absl::string_view type, const std::string& value) {
+  return absl::StrCat("static constexpr kernels::", type, " kPlan@N@ = ", value,
+                      ";\n");
+}
+
+namespace {
+
+// Each names all fields, in order: the compiler refuses others.
+
 std::string Text(const blocked::ConvParams& params) {
   const auto& [batch, groups, in_channels, out_channels, h, w, planar_input,
                finite_weights, x_batch, y_batch, residual_batch] = params;
-  return Braced(batch, groups, in_channels, out_channels, Text(h), Text(w),
-                planar_input, finite_weights, x_batch, y_batch, residual_batch);
+  return Braced(batch, groups, in_channels, out_channels, AxisText(h),
+                AxisText(w), planar_input, finite_weights, x_batch, y_batch,
+                residual_batch);
 }
 
 std::string Text(const blocked::internal::ConvPlan& plan) {
@@ -996,8 +1002,8 @@ std::string Text(const blocked::internal::MatmulPlan& plan) {
 std::string Text(const blocked::PoolParams& params) {
   const auto& [batch, channels, h, w, count_include_pad, x_batch, y_batch] =
       params;
-  return Braced(batch, channels, Text(h), Text(w), count_include_pad, x_batch,
-                y_batch);
+  return Braced(batch, channels, AxisText(h), AxisText(w), count_include_pad,
+                x_batch, y_batch);
 }
 
 std::string Text(const blocked::MapParams& params) {
@@ -1021,11 +1027,6 @@ std::string Text(const EpilogueForm& form, int64_t first) {
   const std::string shift = next(form.has_shift);
   const std::string residual = next(form.has_residual);
   return Braced(bias, scale, shift, residual, form.low, form.high);
-}
-
-std::string Definition(absl::string_view type, const std::string& value) {
-  return absl::StrCat("static constexpr kernels::", type, " kPlan@N@ = ", value,
-                      ";\n");
 }
 
 template <typename Params>
@@ -1070,7 +1071,7 @@ StepSource ProductSource(const ProductStepParams& p) {
         params.m * params.n, ");\n  }\n");
     return source;
   }
-  source.definitions = Definition("internal::MatmulPlan", Text(plan));
+  source.definitions = PlanDefinition("internal::MatmulPlan", Text(plan));
   source.statements = absl::StrCat(
       "  float* const packed = reinterpret_cast<float*>(workspace);\n"
       "  const float* packed_of = nullptr;\n"
@@ -1100,9 +1101,9 @@ StepSource GatherSource(const GatherStepParams& p, const executor::Step& step) {
       absl::StrJoin(sources, ", "),
       "};\nstatic constexpr int64_t kStrides@N@[] = {",
       absl::StrJoin(p.strides, ", "), "};\n",
-      Definition("GatherParams",
-                 Braced(p.params.batch, p.params.channels, p.params.positions,
-                        "kSources@N@", "kStrides@N@")));
+      PlanDefinition("GatherParams",
+                     Braced(p.params.batch, p.params.channels,
+                            p.params.positions, "kSources@N@", "kStrides@N@")));
   source.statements =
       absl::StrCat("  const float* const xs[] = {", absl::StrJoin(xs, ", "),
                    "};\n  kernels::Gather(kPlan@N@, xs, ",
@@ -1120,7 +1121,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     const auto& p = ParamsOf<ConvStepParams>(step);
     const auto plan = blocked::internal::MakeConvPlan(p.params);
     source.texts = StepSource::kConv;
-    source.definitions = Definition("internal::ConvPlan", Text(plan));
+    source.definitions = PlanDefinition("internal::ConvPlan", Text(plan));
     source.statements = absl::StrCat(
         plan.depthwise ? "  kernels::Depthwise" : "  kernels::ConvByTiles",
         "(kPlan@N@, @0@, @1@,\n      ", Text(p.epilogue, 2), ",\n      ", y,
@@ -1131,7 +1132,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     const auto& p = ParamsOf<MatmulStepParams>(step);
     const auto plan = blocked::internal::MakeMatmulPlan(p.params);
     source.texts = StepSource::kMatmul;
-    source.definitions = Definition("internal::MatmulPlan", Text(plan));
+    source.definitions = PlanDefinition("internal::MatmulPlan", Text(plan));
     source.statements = absl::StrCat(
         "  ", MatmulText(plan.few_rows), "(kPlan@N@, @0@, @1@,\n      ",
         Text(p.epilogue, 2), ",\n      ", y, ", workspace, begin, end);\n");
@@ -1143,7 +1144,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
   if (step.function == RunPool) {
     const auto& p = ParamsOf<PoolStepParams>(step);
     source.texts = StepSource::kPool;
-    source.definitions = Definition("PoolParams", Text(p.params));
+    source.definitions = PlanDefinition("PoolParams", Text(p.params));
     source.statements = absl::StrCat("  kernels::", FunctionOf(p.kind),
                                      "(kPlan@N@, @0@, ", y, ", begin, end);\n");
     return source;
@@ -1151,7 +1152,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
   if (step.function == RunMap) {
     const auto& p = ParamsOf<MapStepParams>(step);
     source.texts = StepSource::kMap;
-    source.definitions = Definition("MapParams", Text(p.params));
+    source.definitions = PlanDefinition("MapParams", Text(p.params));
     source.statements = absl::StrCat("  kernels::", p.name, "(kPlan@N@, @0@, ",
                                      y, ", begin, end);\n");
     return source;
@@ -1159,7 +1160,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
   if (step.function == RunApply) {
     const auto& p = ParamsOf<ApplyStepParams>(step);
     source.texts = StepSource::kMap;
-    source.definitions = Definition("MapParams", Text(p.params));
+    source.definitions = PlanDefinition("MapParams", Text(p.params));
     source.statements =
         absl::StrCat("  kernels::Apply(kPlan@N@, @0@, ", Text(p.epilogue, 1),
                      ",\n      ", y, ", begin, end);\n");
@@ -1168,9 +1169,9 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
   if (step.function == RunFold) {
     const auto& p = ParamsOf<FoldStepParams>(step);
     source.texts = StepSource::kFold;
-    source.definitions =
-        Definition("FoldParams", Braced(p.params.batch, p.params.channels,
-                                        Text(p.params.h), Text(p.params.w)));
+    source.definitions = PlanDefinition(
+        "FoldParams", Braced(p.params.batch, p.params.channels,
+                             AxisText(p.params.h), AxisText(p.params.w)));
     source.statements =
         absl::StrCat("  kernels::Fold(kPlan@N@, @0@, ", y, ", begin, end);\n");
     if (p.has_epilogue) {
@@ -1185,7 +1186,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
   if (step.function == RunLrn) {
     const auto& p = ParamsOf<LrnStepParams>(step);
     source.texts = StepSource::kChannels;
-    source.definitions = Definition("BlockedLrnParams", Text(p.params));
+    source.definitions = PlanDefinition("BlockedLrnParams", Text(p.params));
     source.statements =
         absl::StrCat("  kernels::Lrn(kPlan@N@, @0@, ", y, ", begin, end);\n");
     return source;

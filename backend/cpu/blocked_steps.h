@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/step_source.h"
@@ -152,6 +154,9 @@ KernelChoice ToPlanarStep(const kernels::blocked::Kernels& kernels,
 // The C++ source of a step that one of the functions above made; nullopt for
 // other steps.
 std::optional<StepSource> BlockedStepSource(const executor::Step& step);
+// An axis as C++, and the definition of `kPlan@N@`, of a type of the kernels.
+std::string AxisText(const kernels::blocked::Axis& axis);
+std::string PlanDefinition(absl::string_view type, const std::string& value);
 
 // The blocked form of a planar map.
 TensorShape BlockedShape(const TensorShape& planar);

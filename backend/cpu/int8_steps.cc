@@ -5,19 +5,25 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 
@@ -239,6 +245,86 @@ KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
   choice.flops = 2 * products;
   choice.cost_ns = products / (kProductsPerNs / 2);
   return choice;
+}
+
+namespace {
+
+std::string Text(const blocked::Int8ConvParams& params) {
+  const auto& [batch, groups, in_channels, out_channels, h, w, signed_data,
+               slabs_input, slabs_output, padding] = params;
+  return Braced(batch, groups, in_channels, out_channels, AxisText(h),
+                AxisText(w), signed_data, slabs_input, slabs_output,
+                int64_t{padding});
+}
+
+std::string Text(const blocked::IntMatmulParams& params) {
+  using Type = blocked::IntMatmulParams::Type;
+  const auto& [m, n, k, type, has_byte_weights] = params;
+  const char* const name = type == Type::kInt32   ? "kInt32"
+                           : type == Type::kUint8 ? "kUint8"
+                                                  : "kInt8";
+  return Braced(m, n, k, absl::StrCat("kernels::IntMatmulParams::Type::", name),
+                has_byte_weights);
+}
+
+// The text of a constant of the library, with its definition before it.
+std::string ScalesText(const char* name, const std::vector<float>& values,
+                       std::string& definitions) {
+  if (values.empty()) return "nullptr";
+  absl::StrAppend(
+      &definitions, "static constexpr float ", name, "@N@[] = {\n    ",
+      absl::StrJoin(
+          values, ",\n    ",
+          [](std::string* out, float value) { out->append(CppText(value)); }),
+      "};\n");
+  return absl::StrCat(name, "@N@");
+}
+
+}  // namespace
+
+std::optional<StepSource> Int8StepSource(const executor::Step& step) {
+  StepSource source;
+  source.items = step.items;
+  const std::string y = OperandText(step.num_inputs);
+  if (step.function == RunMatmul) {
+    const auto& p = *static_cast<const MatmulStepParams*>(step.params);
+    source.texts = StepSource::kIntMatmul;
+    source.definitions = PlanDefinition("IntMatmulParams", Text(p.params));
+    source.statements = absl::StrCat(
+        "  kernels::IntMatmul(kPlan@N@, kernels::integers::LibraryIsa(), @0@, "
+        "@1@,\n      reinterpret_cast<int32_t*>(",
+        y, "), workspace, begin, end);\n");
+    return source;
+  }
+  if (step.function != Run && step.function != RunToBytes) return std::nullopt;
+  const auto& p = *static_cast<const Params*>(step.params);
+  source.texts = StepSource::kInt8Conv;
+  source.definitions = PlanDefinition("Int8ConvParams", Text(p.params));
+  const std::string args = absl::StrCat(
+      "(kPlan@N@, kernels::integers::LibraryIsa(), @0@, @1@,\n      ",
+      p.has_bias ? "reinterpret_cast<const int32_t*>(@2@)" : "nullptr", ", ");
+  if (step.function == Run) {
+    source.statements =
+        absl::StrCat("  kernels::Int8Conv", args, "reinterpret_cast<int32_t*>(",
+                     y, "),\n      workspace, begin, end);\n");
+    return source;
+  }
+  const std::string factor =
+      ScalesText("kFactor", p.scales.factor, source.definitions);
+  const std::string divisor =
+      ScalesText("kDivisor", p.scales.divisor, source.definitions);
+  const std::string shift =
+      ScalesText("kShift", p.scales.shift, source.definitions);
+  absl::StrAppend(
+      &source.definitions,
+      "static constexpr kernels::Int8Requantization kRequantization@N@ = ",
+      Braced(factor, divisor, shift, p.scales.round, p.scales.low,
+             p.scales.high),
+      ";\n");
+  source.statements =
+      absl::StrCat("  kernels::Int8ConvToBytes", args, "kRequantization@N@, ",
+                   y, ",\n      workspace, begin, end);\n");
+  return source;
 }
 
 }  // namespace baton::cpu

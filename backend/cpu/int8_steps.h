@@ -10,7 +10,9 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 
@@ -55,6 +57,9 @@ absl::StatusOr<Tensor> PackIntWeight(
 
 KernelChoice IntMatmulStep(const kernels::blocked::IntMatmulParams& params,
                            int x, int packed, int y);
+
+// The source of such steps; nullopt for others.
+std::optional<StepSource> Int8StepSource(const executor::Step& step);
 
 }  // namespace baton::cpu
 

@@ -191,8 +191,7 @@ class Lowering {
 
   absl::Status ChooseKernels() {
     if (options_.use_kernels) FindGroups();
-    // Libraries have loops for convolutions of bytes.
-    if (options_.use_kernels && !options_.only_sources) FindPaddings();
+    if (options_.use_kernels) FindPaddings();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (is_view_[i] || is_claimed_[i]) continue;
       BATON_RETURN_IF_ERROR(Lower(static_cast<int>(i)));
@@ -262,9 +261,7 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerInt8Conv(number));
       return true;
     }
-    if (const auto params = options_.only_sources
-                                ? std::nullopt
-                                : IntMatmulParamsOf(node, graph_);
+    if (const auto params = IntMatmulParamsOf(node, graph_);
         params.has_value()) {
       BATON_RETURN_IF_ERROR(LowerIntMatmul(number, *params));
       return true;
@@ -832,7 +829,7 @@ class Lowering {
   // --- Convolutions of bytes -----------------------------------------------
 
   bool IsInt8Conv(int number) const {
-    return !options_.only_sources && number != kOutput &&
+    return number != kOutput &&
            Int8ConvParamsOf(graph_.nodes[static_cast<size_t>(number)], graph_)
                .has_value();
   }
@@ -1846,6 +1843,7 @@ std::optional<StepSource> SourceOf(const executor::Step& step) {
     return source;
   }
   std::optional<StepSource> source = BlockedStepSource(step);
+  if (!source.has_value()) source = Int8StepSource(step);
   if (!source.has_value()) source = RearrangeStepSource(step);
   return source.has_value() ? source : ElementStepSource(step);
 }

@@ -27,6 +27,9 @@ struct StepSource {
     kPool = 8 | kConv,
     kChannels = 16 | kConv,
     kMap = 32 | kVector,
+    kIntegers = 512 | kVector,
+    kInt8Conv = 1024 | kIntegers,
+    kIntMatmul = 2048 | kIntegers,
     kElements = 64,  // kElementsText
     kFold = 256 | kMap,
     kMath = 128,  // runtime/kernels/internal/math.h

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 
 namespace baton::kernels::blocked {
 
@@ -47,9 +48,6 @@ struct Int8Requantization {
   float high = 0;
 };
 
-// The instructions that compute: products of bytes (AVX-512 VNNI), AVX2, or
-// those that every processor has.
-enum class Int8Isa { kPlain, kAvx2, kVnni };
 bool IsSupported(Int8Isa isa);
 Int8Isa BestInt8Isa();
 

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 
 namespace baton::kernels::blocked {
 

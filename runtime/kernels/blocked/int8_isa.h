@@ -1,0 +1,14 @@
+// The instructions that kernels of bytes use.
+
+#ifndef BATON_RUNTIME_KERNELS_BLOCKED_INT8_ISA_H_
+#define BATON_RUNTIME_KERNELS_BLOCKED_INT8_ISA_H_
+
+namespace baton::kernels::blocked {
+
+// Products of bytes (AVX-512 VNNI), AVX2, or the instructions that every
+// processor has.
+enum class Int8Isa { kPlain, kAvx2, kVnni };
+
+}  // namespace baton::kernels::blocked
+
+#endif  // BATON_RUNTIME_KERNELS_BLOCKED_INT8_ISA_H_
