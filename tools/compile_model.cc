@@ -925,6 +925,7 @@ class ModelWriter {
         "#pragma GCC diagnostic pop\n"
         "#undef BATON_VECTOR_BYTES\n#undef BATON_HAS_FMA\n"
         "#undef BATON_FMA_BY_LANES\n#undef BATON_INLINE\n"
+        "#undef BATON_NOINLINE\n"
         "#undef BATON_AVX2\n#undef BATON_AVX512\n");
     return text;
   }
