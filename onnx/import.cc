@@ -1059,7 +1059,8 @@ absl::StatusOr<IRModule> Importer::Import() {
   for (const auto& [name, value] : options_.input_values) {
     BATON_RETURN_IF_ERROR(check_input("a value", name));
   }
-  for (const auto& [name, size] : options_.dims) {
+  for (const auto& entry : options_.dims) {
+    const std::string& name = entry.first;
     const bool is_dimension = std::any_of(
         graph.inputs.begin(), graph.inputs.end(), [&](const ValueInfo& info) {
           return info.shape.has_value() &&
