@@ -169,7 +169,7 @@ std::vector<std::string> internal::ThreadState::UnreadConfig(
   std::vector<std::string> names;
   const AttrMap& config = context.config();
   for (const auto& [name, value] : config) {
-    // Of settings with one name, the last one is read.
+    // A pass reads the last of the settings that have the same name.
     bool is_read = false;
     for (size_t i = 0; i < config.size(); ++i) {
       is_read = is_read ||

@@ -246,7 +246,8 @@ absl::StatusOr<std::vector<int64_t>> BoundedExecutable::SizesOf(
       sizes[number] = extent;
     }
   }
-  // Those without a choice are no inputs' where a module is made for them.
+  // No input has a dimension whose bounds are equal, if `make` made the module
+  // with that size: its size is the bound.
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0) sizes[i] = state_->bounds[i].most;
   }

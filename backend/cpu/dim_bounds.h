@@ -30,7 +30,7 @@ std::string DimName(const Dim& dim);
 
 // Replaces the symbolic dimensions that are keys of `values` in all types and
 // attributes of the module, and computes the dimensions that depend on them.
-// What changes has no type afterwards.
+// The expressions that change have no types afterwards.
 absl::StatusOr<IRModule> SubstituteDims(
     const IRModule& module, const FlatHashMap<const DimExprNode*, Dim>& values);
 

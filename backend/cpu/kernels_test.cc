@@ -664,7 +664,7 @@ def @main(%r: Tensor[(3, 5, 437), float32], %w: Tensor[(5), int32]) {
   }
 }
 
-// What quantizes and dequantizes a map is one step on its blocks.
+// One step quantizes and dequantizes a map, on the map's blocks.
 TEST(KernelsTest, QuantizedMapsStayBlocked) {
   const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32],

@@ -25,7 +25,7 @@ struct Run {
   int64_t step;
 };
 
-// Of operands stored as T, with results stored as R.
+// Applies `fn` to `n` pairs of operands stored as T, and stores results as R.
 template <typename T, typename R, typename Fn>
 void Compute(const Run& a, const Run& b, void* out, int64_t n, const Fn& fn) {
   internal::ComputeRuns<T, R, kMemoryBound>({.a = a.data,

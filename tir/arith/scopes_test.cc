@@ -1,4 +1,4 @@
-// What is known in nested scopes.
+// Tests that conditions and bounds hold in their scopes, and no longer.
 
 #include <cstddef>
 #include <cstdint>

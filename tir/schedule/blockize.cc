@@ -141,7 +141,7 @@ absl::StatusOr<Division> Divide(const Site* block, const Site* site,
         absl::StrCat("the values of the variables of ", block->Describe(),
                      " cannot be divided at ", site->Describe()));
   }
-  // What the division does not have of the condition must always be true.
+  // The division may lack a part of the condition: that must always be true.
   if (!IsOne(predicate)) {
     Analyzer loops;
     for (const auto& [var, range] : domains) loops.Bind(var, range);

@@ -243,7 +243,8 @@ class Simplifier final : public AnalyzingRewriter {
   const StmtNode* at_ = nullptr;
   BufferVars buffer_vars_;
   VarMap<PrimExpr> values_;
-  // Of variables whose bindings go: what stays refers to the values.
+  // The values of variables whose bindings are removed; they replace the
+  // variables in the rest of the function.
   VarMap<PrimExpr> inlined_;
 };
 
