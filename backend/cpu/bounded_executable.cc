@@ -62,7 +62,25 @@ struct BoundedExecutable::State {
     executables.emplace(sizes, executable);
     return executable;
   }
+
+  // Makes the executable of the largest sizes, with what the caller lent for
+  // it; At() must not use that.
+  absl::Status MakeLargest(const std::vector<int64_t>& most) {
+    BATON_RETURN_IF_ERROR(Make(most).status());
+    options.packed = nullptr;
+    options.mapped_file = {};
+    return absl::OkStatus();
+  }
 };
+
+namespace {
+
+absl::Status NoSuchDimension(const DimBound& bound) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("no input of the model has a dimension ", bound.name));
+}
+
+}  // namespace
 
 absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
     IRModule module, std::vector<DimBound> bounds,
@@ -117,17 +135,13 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
   std::vector<int64_t> most;
   for (size_t i = 0; i < bounds.size(); ++i) {
     if (!is_used[i]) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "no input of the model has a dimension ", bounds[i].name));
+      return NoSuchDimension(bounds[i]);
     }
     most.push_back(bounds[i].most);
   }
   state->module = std::move(module);
   state->bounds = std::move(bounds);
-  BATON_RETURN_IF_ERROR(state->Make(most).status());
-  // At() must not use what the caller lent for this call.
-  state->options.packed = nullptr;
-  state->options.mapped_file = {};
+  BATON_RETURN_IF_ERROR(state->MakeLargest(most));
   return BoundedExecutable(std::move(state));
 }
 
@@ -181,16 +195,12 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
       }
     }
     if (!is_used) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "no input of the model has a dimension ", bounds[i].name));
+      return NoSuchDimension(bounds[i]);
     }
   }
   state->make = std::move(make);
   state->bounds = std::move(bounds);
-  BATON_RETURN_IF_ERROR(state->Make(most).status());
-  // At() must not use what the caller lent for this call.
-  state->options.packed = nullptr;
-  state->options.mapped_file = {};
+  BATON_RETURN_IF_ERROR(state->MakeLargest(most));
   return BoundedExecutable(std::move(state));
 }
 
