@@ -1,7 +1,9 @@
 #include "baton/instrument/instrument_registry.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -10,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
+#include "baton/base/plural.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/transform/pass_instrument.h"
@@ -33,15 +36,39 @@ absl::StatusOr<std::vector<std::shared_ptr<PassInstrument>>> MakeInstruments(
   return instruments;
 }
 
-InstrumentPhase PhaseOfFlag(absl::string_view name) {
+namespace {
+
+// Null, and null, if no instrument has the flag.
+std::pair<const InstrumentFactory*, const Flag*> FindFlag(
+    absl::string_view name) {
   for (const std::string& instrument : Instruments().Names()) {
     const InstrumentFactory* factory = Instruments().Find(instrument);
     if (factory == nullptr) continue;
     for (const Flag& flag : factory->flags()) {
-      if (flag.name == name) return factory->phase();
+      if (flag.name == name) return {factory, &flag};
     }
   }
-  return InstrumentPhase::kRegistered;
+  return {nullptr, nullptr};
+}
+
+}  // namespace
+
+const Flag* FindInstrumentFlag(absl::string_view name) {
+  return FindFlag(name).second;
+}
+
+InstrumentPhase PhaseOfFlag(absl::string_view name) {
+  const InstrumentFactory* factory = FindFlag(name).first;
+  return factory == nullptr ? InstrumentPhase::kRegistered : factory->phase();
+}
+
+std::string CheckedLine(absl::string_view flag, absl::string_view verb,
+                        int64_t count, absl::string_view noun,
+                        absl::string_view why_none) {
+  return count > 0 ? absl::StrCat("--", flag, ": ", verb, " ",
+                                  Plural(count, noun), "\n")
+                   : absl::StrCat("--", flag, ": ", verb,
+                                  " nothing: ", why_none, "\n");
 }
 
 std::string InstrumentHeading(absl::string_view name,

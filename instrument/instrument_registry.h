@@ -1,4 +1,5 @@
-// Registers instruments, with flags of their own, in baton-opt.
+// Registers instruments, with flags of their own, in baton-opt and the tools
+// that run passes as it does.
 //
 //   absl::StatusOr<std::shared_ptr<PassInstrument>> MakeGrowth(
 //       const GrowthOptions& options, const InstrumentRun& run) {
@@ -31,6 +32,7 @@
 #ifndef BATON_INSTRUMENT_INSTRUMENT_REGISTRY_H_
 #define BATON_INSTRUMENT_INSTRUMENT_REGISTRY_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -50,8 +52,13 @@
 
 namespace baton {
 
-// The heading, in the help of baton-opt, of flags that print reports.
+// Headings, in the help of baton-opt, of flags of built-in instruments.
+inline constexpr char kPassFlags[] = "Passes";
 inline constexpr char kReportFlags[] = "Reports, on standard error";
+inline constexpr char kFaultFlags[] = "Finding what is wrong";
+
+// A function that returns lines that end in line feeds, or an empty text.
+using InstrumentText = std::function<std::string()>;
 
 // The run of a pipeline over one module, for which instruments are made.
 struct InstrumentRun {
@@ -61,17 +68,30 @@ struct InstrumentRun {
   // Writes to standard error, in order with the output of baton-opt. Valid
   // during the lifetime of the instrument.
   std::function<void(absl::string_view text)> report;
-  // Adds a function that is called after a run without an error; its result,
-  // lines that end in line feeds, is reported unless it is empty: flags that
-  // had no effect, for example. Null if nothing is reported.
-  std::function<void(std::function<std::string()> lines)> at_end = nullptr;
+  // The following functions add texts that the tool reports, each at its time;
+  // a tool without reports ignores them. `at_end`: after a run without an
+  // error: flags that had no effect, for example.
+  std::function<void(InstrumentText lines)> at_end = [](InstrumentText) {};
+  // `in_report`: when the passes have ended, also with an error; the context
+  // has not exited yet.
+  std::function<void(InstrumentText lines)> in_report = [](InstrumentText) {};
+  // `checked`: after a run without an error: how much was checked.
+  std::function<void(InstrumentText lines)> checked = [](InstrumentText) {};
+  // Adds a value to the report in JSON. Null if there is no such report.
+  std::function<void(std::string key, InstrumentText json)> in_json = nullptr;
+  // The text of an output file, to append to. The tool writes it after the last
+  // module, also after an error. Null before the run.
+  std::function<std::shared_ptr<std::string>(const std::string& file)> output =
+      nullptr;
 };
 
 // The place of an instrument among others.
 enum class InstrumentPhase {
   kSkip,        // 1 above
+  kMeasure,     // 2; not in reproducers
   kPrint,       // 3; not in reproducers
   kRegistered,  // 4
+  kCheck,       // 5
 };
 
 // Makes an instrument from the values of its flags.
@@ -81,8 +101,8 @@ class InstrumentFactory {
 
   // `doc` is one line. `make` returns null if the options do not enable the
   // instrument; it is called once before the run, for its errors, and once for
-  // each module. The flags of phases kSkip and kPrint have headings of
-  // their own.
+  // each module. Only flags of the phase kRegistered have the instrument as
+  // their heading; those of the other phases name one.
   template <typename O>
   InstrumentFactory(std::string doc,
                     Made (*make)(const O& options, const InstrumentRun& run),
@@ -122,9 +142,18 @@ Registry<InstrumentFactory>& Instruments();
 absl::StatusOr<std::vector<std::shared_ptr<PassInstrument>>> MakeInstruments(
     InstrumentPhase phase, const AttrMap& values, const InstrumentRun& run);
 
+// The flag `name` of an instrument; null if none has such a flag.
+const Flag* FindInstrumentFlag(absl::string_view name);
+
 // The phase of the instrument that has the flag `name`; kRegistered if none
 // has.
 InstrumentPhase PhaseOfFlag(absl::string_view name);
+
+// `--FLAG: checked 3 functions`, with `verb` and `noun`; if `count` is 0,
+// `--FLAG: checked nothing: WHY_NONE`. For InstrumentRun::checked.
+std::string CheckedLine(absl::string_view flag, absl::string_view verb,
+                        int64_t count, absl::string_view noun,
+                        absl::string_view why_none);
 
 // The heading of the flags of the instrument `name` in the help; empty if each
 // flag has a heading.

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/json.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -124,5 +127,41 @@ std::string OpDiffer::ToJson() const {
   }
   return text + "]";
 }
+
+namespace {
+
+struct OpDiffFlags {
+  bool op_diff = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("op_diff", &OpDiffFlags::op_diff,
+      FlagSpec{.help = "How each pass changed the calls of each operator.",
+               .group = kReportFlags});
+  }
+};
+
+InstrumentFactory::Made MakeOpDiffer(const OpDiffFlags& flags,
+                                     const InstrumentRun& run) {
+  if (!flags.op_diff && run.in_json == nullptr) return nullptr;
+  auto differ = std::make_shared<OpDiffer>();
+  differ->set_name("--op_diff");
+  if (run.in_json != nullptr) {
+    run.in_json("op_diff", [differ] { return differ->ToJson(); });
+  }
+  if (flags.op_diff) {
+    run.in_report([differ] { return differ->ToString(); });
+    run.at_end([differ]() -> std::string {
+      if (!differ->diffs().empty()) return "";
+      return "--op_diff: no pass changed the number of calls of an operator\n";
+    });
+  }
+  return differ;
+}
+
+BATON_REGISTER_INSTRUMENT("op_diff", "Counts the calls of each operator.",
+                          MakeOpDiffer, InstrumentPhase::kMeasure);
+
+}  // namespace
 
 }  // namespace baton

@@ -9,15 +9,19 @@
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/json.h"
+#include "baton/instrument/name_patterns.h"
 #include "baton/instrument/node_text.h"
 #include "baton/instrument/regular_expression.h"
 #include "baton/ir/expr.h"
@@ -161,6 +165,7 @@ absl::StatusOr<std::shared_ptr<RemarkInstrument>> RemarkInstrument::Create(
           "; kinds: passed, missed, analysis, all"));
     }
     if (item.size() > parts.first.size()) {
+      filter.pattern = std::string(parts.second);
       BATON_ASSIGN_OR_RETURN(filter.pass, internal::CompileRegularExpression(
                                               std::string(parts.second)));
     }
@@ -169,14 +174,25 @@ absl::StatusOr<std::shared_ptr<RemarkInstrument>> RemarkInstrument::Create(
   return std::shared_ptr<RemarkInstrument>(std::move(result));
 }
 
-uint8_t RemarkInstrument::WantedOf(const std::string& pass) const {
+uint8_t RemarkInstrument::WantedOf(const std::string& pass) {
   uint8_t wanted = statistics_ ? internal::LogListener::kCounts : uint8_t{0};
-  for (const Filter& filter : filters_) {
+  for (Filter& filter : filters_) {
     if (filter.pass == nullptr || re2::RE2::FullMatch(pass, *filter.pass)) {
       wanted |= filter.kinds;
+      filter.has_matched = true;
     }
   }
   return wanted;
+}
+
+std::vector<std::string> RemarkInstrument::UnmatchedPatterns() const {
+  std::vector<std::string> patterns;
+  for (const Filter& filter : filters_) {
+    if (filter.pass != nullptr && !filter.has_matched) {
+      patterns.push_back(filter.pattern);
+    }
+  }
+  return patterns;
 }
 
 std::string RemarkInstrument::StatisticsText() const {
@@ -216,5 +232,90 @@ void RemarkInstrument::End(const PassExecution& pass) {
     on_remark_(remark);
   }
 }
+
+namespace {
+
+struct RemarkFlags {
+  std::string remarks;
+  std::string remarks_file;
+  bool statistics = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("remarks", &RemarkFlags::remarks,
+      FlagSpec{.help = "What passes say: passed, missed, analysis or all, by "
+                       "name of pass.",
+               .value = "KIND[:RE],...",
+               .group = kReportFlags});
+    v("remarks_file", &RemarkFlags::remarks_file,
+      FlagSpec{.help = "Remarks as JSON lines, here instead.",
+               .value = "FILE",
+               .group = kReportFlags});
+    v("statistics", &RemarkFlags::statistics,
+      FlagSpec{.help = "What passes count.", .group = kReportFlags});
+  }
+};
+
+// The flags of `flags` that had no effect on the run of `instrument`.
+std::string UnusedRemarkFlags(const RemarkFlags& flags, bool any_remark,
+                              const RemarkInstrument& instrument) {
+  std::string lines;
+  for (const std::string& pattern : instrument.UnmatchedPatterns()) {
+    absl::StrAppend(&lines, "--remarks=", pattern,
+                    ": this run has no pass that matches\n");
+  }
+  if (!flags.remarks.empty() && flags.remarks_file.empty() && !any_remark &&
+      !absl::StrContains(flags.remarks, ':')) {
+    absl::StrAppend(&lines, "--remarks=", flags.remarks, ": no pass said so\n");
+  }
+  if (flags.statistics && instrument.StatisticsText().empty()) {
+    absl::StrAppend(&lines, "--statistics: no pass counted\n");
+  }
+  return lines;
+}
+
+InstrumentFactory::Made MakeRemarks(const RemarkFlags& flags,
+                                    const InstrumentRun& run) {
+  const bool to_file = !flags.remarks_file.empty();
+  if (flags.remarks.empty() && !to_file && !flags.statistics) return nullptr;
+  for (const absl::string_view item : absl::StrSplit(flags.remarks, ',')) {
+    const std::vector<std::string> parts =
+        absl::StrSplit(item, absl::MaxSplits(':', 1));
+    if (parts.size() < 2) continue;
+    BATON_RETURN_IF_ERROR(CheckPassPattern("remarks", parts[1], run.pipeline));
+  }
+  std::shared_ptr<std::string> json;
+  if (to_file && run.output != nullptr) json = run.output(flags.remarks_file);
+  const auto any_remark = std::make_shared<bool>(false);
+  absl::StatusOr<std::shared_ptr<RemarkInstrument>> instrument =
+      RemarkInstrument::Create(
+          {.remarks = flags.remarks.empty() && to_file ? "all" : flags.remarks,
+           .statistics = flags.statistics,
+           .on_remark = [json, any_remark,
+                         report = run.report](const RenderedRemark& remark) {
+             *any_remark = true;
+             if (json != nullptr) {
+               absl::StrAppend(json.get(), RemarkJson(remark), "\n");
+             } else {
+               report(absl::StrCat(RemarkText(remark), "\n"));
+             }
+           }});
+  if (!instrument.ok()) {
+    return absl::Status(
+        instrument.status().code(),
+        absl::StrCat("--remarks: ", instrument.status().message()));
+  }
+  (*instrument)->set_name("--remarks");
+  run.in_report([made = *instrument] { return made->StatisticsText(); });
+  run.at_end([flags, any_remark, made = *instrument] {
+    return UnusedRemarkFlags(flags, *any_remark, *made);
+  });
+  return *std::move(instrument);
+}
+
+BATON_REGISTER_INSTRUMENT("remarks", "Reports what passes say and count.",
+                          MakeRemarks, InstrumentPhase::kMeasure);
+
+}  // namespace
 
 }  // namespace baton

@@ -66,6 +66,9 @@ class RemarkInstrument final : public PassInstrument {
   //   `     12 FuseOps.groups  Functions made of several operators.`
   std::string StatisticsText() const;
 
+  // The expressions for names of passes that no pass so far had.
+  std::vector<std::string> UnmatchedPatterns() const;
+
   bool needs_untyped_modules() const override { return false; }
   absl::Status RunBeforePass(const IRModule& module,
                              const PassExecution& pass) override;
@@ -77,10 +80,12 @@ class RemarkInstrument final : public PassInstrument {
  private:
   struct Filter {
     uint8_t kinds;
-    std::unique_ptr<const re2::RE2> pass;  // null matches all
+    std::string pattern;
+    std::unique_ptr<const re2::RE2> pass;  // of `pattern`; null matches all
+    bool has_matched = false;
   };
   RemarkInstrument();
-  uint8_t WantedOf(const std::string& pass) const;
+  uint8_t WantedOf(const std::string& pass);
   void End(const PassExecution& pass);
 
   std::vector<Filter> filters_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,8 +10,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/global_references.h"
 #include "baton/ir/module.h"
@@ -129,5 +132,36 @@ absl::Status VerifyInstrument::RunAfterPass(const IRModule& module,
                       absl::StrCat("pass ", pass.name(), " broke the module:\n",
                                    status.message()));
 }
+
+namespace {
+
+struct VerifyFlags {
+  bool verify_each = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("verify_each", &VerifyFlags::verify_each,
+      FlagSpec{
+          .help = "Checks the module after each pass; names the guilty one.",
+          .group = kFaultFlags});
+  }
+};
+
+InstrumentFactory::Made MakeVerify(const VerifyFlags& flags,
+                                   const InstrumentRun& run) {
+  if (!flags.verify_each) return nullptr;
+  auto instrument = std::make_shared<VerifyInstrument>();
+  instrument->set_name("--verify_each");
+  run.checked([instrument] {
+    return CheckedLine("verify_each", "checked", instrument->num_checked(),
+                       "function", "the module has no function");
+  });
+  return instrument;
+}
+
+BATON_REGISTER_INSTRUMENT("verify", "Checks the module after each pass.",
+                          MakeVerify, InstrumentPhase::kCheck);
+
+}  // namespace
 
 }  // namespace baton

@@ -1,5 +1,6 @@
 #include "baton/instrument/verify_contracts.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/transform/contracts.h"
 #include "baton/transform/form.h"
@@ -75,5 +78,36 @@ absl::Status VerifyContractsInstrument::ExitPassContext() {
   forms_.clear();
   return absl::OkStatus();
 }
+
+namespace {
+
+struct VerifyContractsFlags {
+  bool verify_contracts = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("verify_contracts", &VerifyContractsFlags::verify_contracts,
+      FlagSpec{.help = "Holds passes to the forms of programs that they need "
+                       "and keep.",
+               .group = kFaultFlags});
+  }
+};
+
+InstrumentFactory::Made MakeVerifyContracts(const VerifyContractsFlags& flags,
+                                            const InstrumentRun& run) {
+  if (!flags.verify_contracts) return nullptr;
+  auto instrument = std::make_shared<VerifyContractsInstrument>();
+  instrument->set_name("--verify_contracts");
+  run.checked([instrument] {
+    return CheckedLine("verify_contracts", "checked", instrument->num_checked(),
+                       "pass", "no pass ran");
+  });
+  return instrument;
+}
+
+BATON_REGISTER_INSTRUMENT("verify_contracts", "Checks the contracts of passes.",
+                          MakeVerifyContracts, InstrumentPhase::kCheck);
+
+}  // namespace
 
 }  // namespace baton

@@ -1,5 +1,6 @@
 #include "baton/instrument/verify_roundtrip.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -7,6 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/module.h"
@@ -59,5 +62,37 @@ absl::Status VerifyRoundtripInstrument::RunAfterPass(
   if (!text.ok()) return text;
   return check(ThroughBinary(module), "as a binary file");
 }
+
+namespace {
+
+struct VerifyRoundtripFlags {
+  bool verify_roundtrip = false;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("verify_roundtrip", &VerifyRoundtripFlags::verify_roundtrip,
+      FlagSpec{.help = "Writes the module after each pass, as text and binary; "
+                       "reads it back.",
+               .group = kFaultFlags});
+  }
+};
+
+InstrumentFactory::Made MakeVerifyRoundtrip(const VerifyRoundtripFlags& flags,
+                                            const InstrumentRun& run) {
+  if (!flags.verify_roundtrip) return nullptr;
+  auto instrument = std::make_shared<VerifyRoundtripInstrument>();
+  instrument->set_name("--verify_roundtrip");
+  run.checked([instrument] {
+    return CheckedLine("verify_roundtrip", "checked", instrument->num_checked(),
+                       "module", "no pass changed the module");
+  });
+  return instrument;
+}
+
+BATON_REGISTER_INSTRUMENT("verify_roundtrip",
+                          "Writes and reads the module after each pass.",
+                          MakeVerifyRoundtrip, InstrumentPhase::kCheck);
+
+}  // namespace
 
 }  // namespace baton

@@ -213,17 +213,16 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
   BATON_ASSIGN_OR_RETURN(OptOutput output,
                          OptOutput::Create(options, num_modules, job.name));
   std::string json_report;
-  const auto remarks = std::make_shared<std::string>();
+  OutputTexts files;
   std::vector<std::string> errors;
   std::string note;          // on the reproducer
   std::string record_error;  // of the last history that cannot be written
   CommonLines unused;
   for (size_t i = 0; i < num_modules; ++i) {
     InputModule& input = job.modules[i];
-    BATON_ASSIGN_OR_RETURN(
-        RunInstruments instruments,
-        RunInstruments::Create(options, job.prepared, i + 1, num_modules,
-                               console, remarks));
+    BATON_ASSIGN_OR_RETURN(RunInstruments instruments,
+                           RunInstruments::Create(options, job.prepared, i + 1,
+                                                  num_modules, console, files));
     if (i > 0 && instruments.has_report()) console.Report(separator);
     if (observed != nullptr) {
       instruments.AddFirst(observed->progress->MakeInstrument());
@@ -248,7 +247,6 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
         !recorded.ok()) {
       record_error = std::string(recorded.message());
     }
-    console.Report(instruments.Statistics());
     console.Report(outcome.report);
     json_report += outcome.json_report;
     if (error.ok() && options.verify_result &&
@@ -288,7 +286,7 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
     const absl::Status written = WriteFileAtomically(file, content);
     if (!written.ok()) errors.push_back(std::string(written.message()));
   };
-  write(options.remarks_file, *remarks);
+  for (const auto& [file, text] : files) write(file, *text);
   if (!record_error.empty()) errors.push_back(record_error);
   write(options.report, json_report);
   if (errors.empty()) return output.Write(streams.out);

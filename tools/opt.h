@@ -75,20 +75,13 @@ struct OptOptions {
   std::vector<std::string> measure;
   // Passes with a smaller part of the time share one line of `timing=sums`.
   double timing_threshold = 0;
-  // If true, reports the calls of each operator and their changes by each pass.
-  bool op_diff = false;
-  // A file for timing and op_diff as JSON, a line for each module:
+  // A file for the times and what instruments add (InstrumentRun::in_json) as
+  // JSON, a line for each module:
   //   {"version":1,"passes":[...],"op_diff":[{"pass":...,"number":...,
   //   "depth":...,"changes":{"add":-1}}]}
   // with passes as in --timing=json. With `timing=trace` the file is the trace,
   // which ui.perfetto.dev opens.
   std::string report;
-  // The remarks to report: see instrument/remarks.h.
-  std::string remarks;
-  // A file for the remarks as JSON, a line each, in place of the report; for
-  // all remarks if `remarks` is empty.
-  std::string remarks_file;
-  bool statistics = false;
   // A file for the history of the run, for `baton-history`. It is also written
   // if the passes fail or crash. If there are several modules, the N-th has the
   // file RECORD.N.
@@ -99,8 +92,8 @@ struct OptOptions {
   // If true, the history contains the origins of nodes, for `blame`. Recording
   // origins is most of the cost of a history.
   bool record_origins = true;
-  // The given flags of instruments that print and write files, by name: see
-  // InstrumentPhase::kPrint.
+  // The given flags of instruments that measure, print and write files, by name:
+  // see InstrumentPhase.
   AttrMap report_flags = {};
   // If true, checks the result of the passes before it is written.
   bool verify_result = true;
@@ -210,24 +203,10 @@ struct OptOptions {
                .group = kReportFlags,
                .least = 0,
                .most = 100});
-    v("op_diff", &OptOptions::op_diff,
-      FlagSpec{.help = "How each pass changed the calls of each operator.",
-               .group = kReportFlags});
     v("report", &OptOptions::report,
       FlagSpec{.help = "Times and changes of calls as JSON, or the trace.",
                .value = "FILE",
                .group = kReportFlags});
-    v("remarks", &OptOptions::remarks,
-      FlagSpec{.help = "What passes say: passed, missed, analysis or all, by "
-                       "name of pass.",
-               .value = "KIND[:RE],...",
-               .group = kReportFlags});
-    v("remarks_file", &OptOptions::remarks_file,
-      FlagSpec{.help = "Remarks as JSON lines, here instead.",
-               .value = "FILE",
-               .group = kReportFlags});
-    v("statistics", &OptOptions::statistics,
-      FlagSpec{.help = "What passes count.", .group = kReportFlags});
     v("record", &OptOptions::record,
       FlagSpec{.help = "The history of the run, for baton-history.",
                .value = "FILE",

@@ -8,8 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
+#include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/tools/files.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/opt_output.h"
@@ -90,8 +93,7 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
     const char* flag =
         FirstGiven(options, {"workload", "resume", "input_shapes",
                              "input_values", "output", "artifacts", "timing",
-                             "op_diff", "report", "remarks", "remarks_file",
-                             "statistics", "record", "reproducer", "triage"});
+                             "report", "record", "reproducer", "triage"});
     if (flag == nullptr && !options.report_flags.empty()) {
       flag = options.report_flags[0].first.c_str();
     }
@@ -117,10 +119,15 @@ absl::Status CheckRunFlags(const OptOptions& options, const RunOptions& run) {
 
 absl::Status CheckFiles(const OptOptions& options) {
   std::vector<std::pair<std::string, std::string>> files = {
-      {"--output", options.output},
-      {"--report", options.report},
-      {"--remarks_file", options.remarks_file},
-      {"--record", options.record}};
+      {"--output", options.output}, {"--report", options.report}};
+  for (const auto& [name, value] : options.report_flags) {
+    const Flag* flag = FindInstrumentFlag(name);
+    const auto* file = value.As<std::string>();
+    if (flag != nullptr && flag->spec.value == "FILE" && file != nullptr) {
+      files.push_back({absl::StrCat("--", name), *file});
+    }
+  }
+  files.push_back({"--record", options.record});
   if (options.onnx_external_data && !options.output.empty()) {
     files.push_back(
         {"the data of --output", absl::StrCat(options.output, ".data")});

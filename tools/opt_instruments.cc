@@ -18,13 +18,10 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
-#include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/instrument_registry.h"
-#include "baton/instrument/name_patterns.h"
-#include "baton/instrument/op_differ.h"
 #include "baton/instrument/progress.h"
 #include "baton/instrument/remarks.h"
 #include "baton/instrument/skip.h"
@@ -44,32 +41,6 @@
 
 namespace baton {
 namespace {
-
-// Null without --remarks, --remarks_file and --statistics. Remarks for the file
-// are appended to `json`.
-absl::StatusOr<std::shared_ptr<RemarkInstrument>> CreateRemarks(
-    const OptOptions& options, Console* console,
-    std::shared_ptr<std::string> json, std::shared_ptr<bool> any) {
-  const bool to_file = !options.remarks_file.empty();
-  if (options.remarks.empty() && !to_file && !options.statistics) {
-    return nullptr;
-  }
-  auto result = RemarkInstrument::Create(
-      {.remarks = options.remarks.empty() && to_file ? "all" : options.remarks,
-       .statistics = options.statistics,
-       .on_remark = [console, to_file, json = std::move(json),
-                     any = std::move(any)](const RenderedRemark& remark) {
-         *any = true;
-         if (to_file) {
-           absl::StrAppend(json.get(), RemarkJson(remark), "\n");
-         } else {
-           console->Report(absl::StrCat(RemarkText(remark), "\n"));
-         }
-       }});
-  if (result.ok()) return result;
-  return absl::Status(result.status().code(),
-                      absl::StrCat("--remarks: ", result.status().message()));
-}
 
 absl::StatusOr<PassTimingInstrument::Options> TimingOptions(
     const OptOptions& options, bool several) {
@@ -108,53 +79,22 @@ absl::StatusOr<PassTimingInstrument::Options> TimingOptions(
   return result;
 }
 
-// The regular expressions for names of passes.
-PassPatterns PatternsOf(const OptOptions& options) {
-  PassPatterns patterns;
-  const auto add = [&patterns](const char* flag, absl::string_view pattern) {
-    if (!pattern.empty()) patterns.emplace_back(flag, std::string(pattern));
-  };
-  for (const absl::string_view item : absl::StrSplit(options.remarks, ',')) {
-    const size_t colon = item.find(':');
-    if (colon != absl::string_view::npos) {
-      add("remarks", item.substr(colon + 1));
-    }
-  }
-  return patterns;
-}
-
-// The instruments that skip executions. Those that are null are not there.
-struct Skipping {
-  std::shared_ptr<SkipInstrument> skip;
-  std::shared_ptr<BisectInstrument> bisect;
-};
-
-template <typename T>
-std::shared_ptr<T> Named(std::shared_ptr<T> instrument, const char* flag) {
-  instrument->set_name(flag);
-  return instrument;
-}
-
 void Append(const PassInstruments& more, PassInstruments& instruments) {
   instruments.insert(instruments.end(), more.begin(), more.end());
 }
 
-absl::StatusOr<Skipping> AddSkipping(const PreparedRun& prepared,
-                                     const InstrumentRun& about,
-                                     PassInstruments& instruments) {
-  Skipping result = {.skip = SkippingInstrument(prepared)};
-  if (result.skip != nullptr) instruments.push_back(result.skip);
-  if (prepared.run.bisect_limit >= 0) {
-    result.bisect =
-        Named(std::make_shared<BisectInstrument>(prepared.run.bisect_limit),
-              "--bisect_limit");
-    instruments.push_back(result.bisect);
-  }
+// Adds the instruments that skip executions. Returns that of
+// SkippingInstrument(), which may be null.
+absl::StatusOr<std::shared_ptr<SkipInstrument>> AddSkipping(
+    const PreparedRun& prepared, const InstrumentRun& about,
+    PassInstruments& instruments) {
+  std::shared_ptr<SkipInstrument> skip = SkippingInstrument(prepared);
+  if (skip != nullptr) instruments.push_back(skip);
   BATON_ASSIGN_OR_RETURN(const PassInstruments more,
                          MakeInstruments(InstrumentPhase::kSkip,
                                          prepared.run.instrument_flags, about));
   Append(more, instruments);
-  return result;
+  return skip;
 }
 
 // The instruments of a run that only checks; `recorder` may be null.
@@ -185,20 +125,15 @@ absl::StatusOr<CheckingInstruments> OnlyChecks(
 
 absl::Status CheckInstrumentFlags(const OptOptions& options,
                                   const PreparedRun& prepared) {
-  for (const auto& [flag, pattern] : PatternsOf(options)) {
-    BATON_RETURN_IF_ERROR(CheckPassPattern(flag, pattern, prepared.pipeline));
+  const InstrumentRun about = {.pipeline = prepared.pipeline};
+  for (const InstrumentPhase phase :
+       {InstrumentPhase::kMeasure, InstrumentPhase::kPrint}) {
+    BATON_RETURN_IF_ERROR(
+        MakeInstruments(phase, options.report_flags, about).status());
   }
-  // Their errors.
-  BATON_RETURN_IF_ERROR(MakeInstruments(InstrumentPhase::kPrint,
-                                        options.report_flags,
-                                        {.pipeline = prepared.pipeline})
-                            .status());
   BATON_RETURN_IF_ERROR(MakeInstruments(InstrumentPhase::kSkip,
-                                        prepared.run.instrument_flags,
-                                        {.pipeline = prepared.pipeline})
+                                        prepared.run.instrument_flags, about)
                             .status());
-  BATON_RETURN_IF_ERROR(
-      CreateRemarks(options, nullptr, nullptr, nullptr).status());
   BATON_RETURN_IF_ERROR(TimingOptions(options, /*several=*/false).status());
   return absl::OkStatus();
 }
@@ -206,7 +141,7 @@ absl::Status CheckInstrumentFlags(const OptOptions& options,
 absl::StatusOr<RunInstruments> RunInstruments::Create(
     const OptOptions& options, const PreparedRun& prepared,
     size_t module_number, size_t num_modules, Console& console,
-    std::shared_ptr<std::string> remarks) {
+    OutputTexts& files) {
   const RunOptions& run = prepared.run;
   const Pass& pipeline = prepared.pipeline;
   const bool several = num_modules > 1;
@@ -219,21 +154,34 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
   const auto report = [&console](absl::string_view text) {
     console.Report(text);
   };
-  const InstrumentRun about = {
+  const bool reports = !options.report.empty();
+  InstrumentRun about = {
       .pipeline = pipeline,
       .module_number = several ? static_cast<int>(module_number) : 0,
       .report = report,
-      .at_end = [lines =
-                     instruments.at_end_](std::function<std::string()> line) {
-        lines->push_back(std::move(line));
-      }};
+      .at_end =
+          [texts = instruments.texts_](InstrumentText lines) {
+            texts->at_end.push_back(std::move(lines));
+          },
+      .in_report =
+          [texts = instruments.texts_](InstrumentText lines) {
+            texts->report.insert(texts->report.begin(), std::move(lines));
+          },
+      .output =
+          [&files](const std::string& file) {
+            std::shared_ptr<std::string>& text = files[file];
+            if (text == nullptr) text = std::make_shared<std::string>();
+            return text;
+          }};
+  if (reports) {
+    about.in_json = [texts = instruments.texts_](std::string key,
+                                                 InstrumentText json) {
+      texts->json.emplace_back(std::move(key), std::move(json));
+    };
+  }
   BATON_ASSIGN_OR_RETURN(
-      const Skipping skipping,
+      instruments.skip_,
       AddSkipping(prepared, about, instruments.instruments_));
-  instruments.skip_ = skipping.skip;
-  instruments.bisect_ = skipping.bisect;
-  instruments.patterns_ = PatternsOf(options);
-  const bool reports = !options.report.empty();
   instruments.reports_ = reports;
   instruments.prints_ = std::any_of(
       options.report_flags.begin(), options.report_flags.end(),
@@ -250,18 +198,10 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
     instruments.timing_ =
         add(std::make_shared<PassTimingInstrument>(timing), "--timing");
   }
-  instruments.shows_diff_ = options.op_diff;
-  if (instruments.shows_diff_ || reports) {
-    instruments.differ_ = add(std::make_shared<OpDiffer>(), "--op_diff");
-  }
-  BATON_ASSIGN_OR_RETURN(instruments.remarks_,
-                         CreateRemarks(options, &console, std::move(remarks),
-                                       instruments.any_remark_));
-  instruments.wants_remarks_ =
-      !options.remarks.empty() && options.remarks_file.empty();
-  instruments.remarks_flag_ = options.remarks;
-  if (instruments.remarks_ != nullptr) add(instruments.remarks_, "--remarks");
-  instruments.shows_statistics_ = options.statistics;
+  BATON_ASSIGN_OR_RETURN(
+      PassInstruments more,
+      MakeInstruments(InstrumentPhase::kMeasure, options.report_flags, about));
+  for (auto& instrument : more) add(std::move(instrument), nullptr);
   if (!options.record.empty()) {
     instruments.record_ = several
                               ? absl::StrCat(options.record, ".", module_number)
@@ -276,9 +216,8 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
                                    }}),
             "--record");
   }
-  BATON_ASSIGN_OR_RETURN(
-      PassInstruments more,
-      MakeInstruments(InstrumentPhase::kPrint, options.report_flags, about));
+  BATON_ASSIGN_OR_RETURN(more, MakeInstruments(InstrumentPhase::kPrint,
+                                               options.report_flags, about));
   for (auto& instrument : more) add(std::move(instrument), nullptr);
   BATON_ASSIGN_OR_RETURN(more, MakeInstruments(InstrumentPhase::kRegistered,
                                                run.instrument_flags, about));
@@ -326,7 +265,7 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
     instruments.instruments_ = MeasureInstruments(
         std::move(instruments.instruments_), instruments.timing_);
   }
-  if (MayHaveUnusedFlags(prepared, instruments.patterns_)) {
+  if (MayHaveUnusedFlags(prepared)) {
     instruments.executed_ = add(std::make_shared<ExecutedPasses>(), nullptr);
   }
   return instruments;
@@ -398,8 +337,7 @@ absl::Status RunInstruments::WriteRecord(int signal) const {
 
 absl::StatusOr<std::string> RunInstruments::Report() const {
   std::string report;
-  if (shows_diff_) report = differ_->ToString();
-  if (bisect_ != nullptr) absl::StrAppend(&report, bisect_->ToString());
+  for (const InstrumentText& text : texts_->report) report += text();
   if (shows_timing_ && !trace_to_file_) {
     BATON_ASSIGN_OR_RETURN(const std::string profile,
                            timing_format_ == "json"    ? timing_->RenderJson()
@@ -416,7 +354,10 @@ absl::StatusOr<std::string> RunInstruments::JsonReport() const {
   if (timing_format_ == "trace") return timing_->RenderTrace();
   BATON_ASSIGN_OR_RETURN(std::string report, timing_->RenderJson());
   report.resize(report.rfind('}'));
-  return absl::StrCat(report, ",\"op_diff\":", differ_->ToJson(), "}\n");
+  for (const auto& [key, json] : texts_->json) {
+    absl::StrAppend(&report, ",\"", key, "\":", json());
+  }
+  return absl::StrCat(report, "}\n");
 }
 
 absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
@@ -452,7 +393,7 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
     return status;
   }));
   outcome->checked = checks_.summary();
-  for (const std::function<std::string()>& lines : *at_end_) {
+  for (const InstrumentText& lines : texts_->at_end) {
     for (const absl::string_view line :
          absl::StrSplit(lines(), '\n', absl::SkipEmpty())) {
       outcome->unused.emplace_back(line);
@@ -477,18 +418,9 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
                ? "--insert_required: no pass is missing"
                : absl::StrCat("--insert_required: ", *text));
   }
-  if (shows_diff_ && differ_->ToString().empty()) {
-    unused("--op_diff: no pass changed the number of calls of an operator");
-  }
-  if (wants_remarks_ && !*any_remark_ && patterns_.empty()) {
-    unused(absl::StrCat("--remarks=", remarks_flag_, ": no pass said so"));
-  }
-  if (shows_statistics_ && Statistics().empty()) {
-    unused("--statistics: no pass counted");
-  }
   if (executed_ != nullptr) {
     for (std::string& line :
-         UnusedFlags(prepared, patterns_, complete, executed_->names())) {
+         UnusedFlags(prepared, complete, executed_->names())) {
       outcome->unused.push_back(std::move(line));
     }
   }

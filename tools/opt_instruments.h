@@ -5,16 +5,16 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "baton/instrument/bisect.h"
 #include "baton/instrument/history_recorder.h"
-#include "baton/instrument/op_differ.h"
-#include "baton/instrument/remarks.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/skip.h"
 #include "baton/instrument/timing.h"
 #include "baton/ir/module.h"
@@ -33,14 +33,19 @@ namespace baton {
 absl::Status CheckInstrumentFlags(const OptOptions& options,
                                   const PreparedRun& prepared);
 
+// The texts of files that instruments write (InstrumentRun::output), by name.
+using OutputTexts = std::map<std::string, std::shared_ptr<std::string>>;
+
 class RunInstruments {
  public:
-  // `module_number`: among `num_modules`, from 1. Remarks for a file go to
-  // `remarks`.
-  static absl::StatusOr<RunInstruments> Create(
-      const OptOptions& options, const PreparedRun& prepared,
-      size_t module_number, size_t num_modules, Console& console,
-      std::shared_ptr<std::string> remarks);
+  // `module_number`: among `num_modules`, from 1. Instruments append to the
+  // texts of `files`, by name.
+  static absl::StatusOr<RunInstruments> Create(const OptOptions& options,
+                                               const PreparedRun& prepared,
+                                               size_t module_number,
+                                               size_t num_modules,
+                                               Console& console,
+                                               OutputTexts& files);
 
   // Adds an instrument that precedes all others.
   void AddFirst(const std::shared_ptr<PassInstrument>& instrument) {
@@ -50,8 +55,8 @@ class RunInstruments {
 
   // True if there will be a report.
   bool has_report() const {
-    return bisect_ != nullptr || shows_timing_ || shows_diff_ || prints_ ||
-           remarks_ != nullptr || has_registered_;
+    return !texts_->report.empty() || shows_timing_ || prints_ ||
+           has_registered_;
   }
 
   // The result of the passes on a module, and the reports about it.
@@ -70,10 +75,6 @@ class RunInstruments {
 
   // Writes the history, if one is recorded.
   absl::Status WriteRecord(int signal = 0) const;
-  // The statistics of the passes, also if a pass failed.
-  std::string Statistics() const {
-    return remarks_ == nullptr ? "" : remarks_->StatisticsText();
-  }
 
  private:
   // Runs the passes once more, to check values.
@@ -95,28 +96,22 @@ class RunInstruments {
   std::shared_ptr<PassInstrument> first_;     // null if there is none
   std::shared_ptr<PassInstrument> progress_;  // null if there is none
   std::shared_ptr<SkipInstrument> skip_;      // null if there is none
-  std::shared_ptr<BisectInstrument> bisect_;
   std::shared_ptr<PassTimingInstrument> timing_;
-  std::shared_ptr<OpDiffer> differ_;
-  std::shared_ptr<RemarkInstrument> remarks_;
-  // True after the first remark.
-  std::shared_ptr<bool> any_remark_ = std::make_shared<bool>(false);
-  bool wants_remarks_ = false;  // --remarks writes to standard error
-  std::string remarks_flag_;
-  bool shows_statistics_ = false;
   std::shared_ptr<HistoryRecorder> recorder_;
   std::shared_ptr<ExecutedPasses> executed_;
-  PassPatterns patterns_;
-  // The functions that instruments gave to InstrumentRun::at_end.
-  std::shared_ptr<std::vector<std::function<std::string()>>> at_end_ =
-      std::make_shared<std::vector<std::function<std::string()>>>();
+  // The functions that instruments gave to the InstrumentRun.
+  struct Texts {
+    std::vector<InstrumentText> report;  // the last one first
+    std::vector<InstrumentText> at_end;
+    std::vector<std::pair<std::string, InstrumentText>> json;
+  };
+  std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();
   // The checks of the last run: of the second one, if values are checked apart.
   mutable CheckingInstruments checks_;
   std::string record_;
   bool record_tensors_ = false;
   bool measures_memory_ = false;
   bool shows_timing_ = false;
-  bool shows_diff_ = false;
   std::string timing_format_;
   double timing_threshold_ = 0;
   bool trace_to_file_ = false;

@@ -77,7 +77,8 @@ absl::StatusOr<FlagSet> OwnFlags() {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-opt"));
   }
   for (const InstrumentPhase phase :
-       {InstrumentPhase::kSkip, InstrumentPhase::kPrint}) {
+       {InstrumentPhase::kSkip, InstrumentPhase::kMeasure,
+        InstrumentPhase::kPrint, InstrumentPhase::kCheck}) {
     BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags, phase));
   }
   return flags;
@@ -127,9 +128,10 @@ absl::StatusOr<OptOptions> OptionsOf(const AttrMap& values) {
         FieldsOf<RunOptions>().Find(name) == nullptr &&
         FieldsOf<ListOptions>().Find(name) == nullptr &&
         FieldsOf<SimplifyOptions>().Find(name) == nullptr) {
-      (PhaseOfFlag(name) == InstrumentPhase::kPrint
-           ? options.report_flags
-           : options.run.instrument_flags)
+      const InstrumentPhase phase = PhaseOfFlag(name);
+      const bool reports = phase == InstrumentPhase::kMeasure ||
+                           phase == InstrumentPhase::kPrint;
+      (reports ? options.report_flags : options.run.instrument_flags)
           .emplace_back(name, value);
     }
   }

@@ -58,11 +58,11 @@ RunOptions RunOf(const FuzzedPipeline& fuzzed, bool check_values) {
   return {.passes = fuzzed.passes,
           .opt_level = kHighestLevel,
           .insert_required = true,
-          .verify_each = true,
-          .verify_contracts = true,
-          .verify_roundtrip = true,
           .check_values = check_values,
-          .special_values = check_values};
+          .special_values = check_values,
+          .instrument_flags = {{"verify_each", true},
+                               {"verify_contracts", true},
+                               {"verify_roundtrip", true}}};
 }
 
 absl::Status Evaluate(const IRModule& module) {

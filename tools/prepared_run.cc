@@ -28,14 +28,10 @@
 #include "baton/base/tensor.h"
 #include "baton/base/text_file.h"
 #include "baton/base/value_text.h"
-#include "baton/instrument/bisect.h"
 #include "baton/instrument/check_values.h"
 #include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/recorder.h"
 #include "baton/instrument/skip.h"
-#include "baton/instrument/verify.h"
-#include "baton/instrument/verify_contracts.h"
-#include "baton/instrument/verify_roundtrip.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 #include "baton/relay/bind.h"
@@ -278,52 +274,20 @@ std::shared_ptr<SkipInstrument> SkippingInstrument(
   return std::make_shared<SkipInstrument>(skip);
 }
 
-namespace {
-
-// `--FLAG: checked 3 functions`, or that nothing was checked and why.
-std::string CheckedLine(absl::string_view flag, absl::string_view verb,
-                        int64_t count, absl::string_view noun,
-                        absl::string_view why_none) {
-  return count > 0 ? absl::StrCat("--", flag, ": ", verb, " ",
-                                  Plural(count, noun), "\n")
-                   : absl::StrCat("--", flag, ": ", verb,
-                                  " nothing: ", why_none, "\n");
-}
-
-}  // namespace
-
 absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
     const PreparedRun& prepared, std::function<void(absl::string_view)> report,
     std::function<void(const AddedError&)> added) {
   const RunOptions& run = prepared.run;
   CheckingInstruments result;
-  std::vector<std::function<std::string()>> lines;
-  const auto add = [&result](auto instrument, std::string flag) {
-    instrument->set_name(std::move(flag));
-    result.instruments.push_back(instrument);
-    return instrument;
-  };
-  if (run.verify_each) {
-    lines.push_back(
-        [verify = add(std::make_shared<VerifyInstrument>(), "--verify_each")] {
-          return CheckedLine("verify_each", "checked", verify->num_checked(),
-                             "function", "the module has no function");
-        });
-  }
-  if (run.verify_contracts) {
-    lines.push_back([verify = add(std::make_shared<VerifyContractsInstrument>(),
-                                  "--verify_contracts")] {
-      return CheckedLine("verify_contracts", "checked", verify->num_checked(),
-                         "pass", "no pass ran");
-    });
-  }
-  if (run.verify_roundtrip) {
-    lines.push_back([verify = add(std::make_shared<VerifyRoundtripInstrument>(),
-                                  "--verify_roundtrip")] {
-      return CheckedLine("verify_roundtrip", "checked", verify->num_checked(),
-                         "module", "no pass changed the module");
-    });
-  }
+  std::vector<InstrumentText> lines;
+  BATON_ASSIGN_OR_RETURN(
+      result.instruments,
+      MakeInstruments(InstrumentPhase::kCheck, run.instrument_flags,
+                      {.pipeline = prepared.pipeline,
+                       .report = report,
+                       .checked = [&lines](InstrumentText line) {
+                         lines.push_back(std::move(line));
+                       }}));
   if (run.check_values) {
     CheckValuesOptions check = ValuesOf(prepared);
     if (run.max_error >= 0) check.ledger = report;
@@ -331,9 +295,9 @@ absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
     check.not_compared = [report = std::move(report)](absl::string_view line) {
       report(absl::StrCat("--check_values: ", line, "\n"));
     };
-    result.values =
-        add(std::make_shared<CheckValuesInstrument>(std::move(check)),
-            "--check_values");
+    result.values = std::make_shared<CheckValuesInstrument>(std::move(check));
+    result.values->set_name("--check_values");
+    result.instruments.push_back(result.values);
     result.has_expected = prepared.expected != nullptr;
     lines.push_back([values = result.values.get()] {
       return CheckedLine("check_values", "compared", values->num_compared(),
@@ -410,10 +374,6 @@ PipelineSettings FaultSettings(const PreparedRun& prepared,
       instruments.push_back(std::move(skip));
     }
     const RunOptions& run = prepared.run;
-    if (run.bisect_limit >= 0) {
-      instruments.push_back(
-          std::make_shared<BisectInstrument>(run.bisect_limit));
-    }
     const auto silent = [](absl::string_view /*text*/) {};
     BATON_ASSIGN_OR_RETURN(
         PassInstruments more,

@@ -59,8 +59,8 @@ absl::StatusOr<Pass> CompletePipeline(const PreparedRun& prepared,
 // without these flags.
 std::shared_ptr<SkipInstrument> SkippingInstrument(const PreparedRun& prepared);
 
-// The instruments that check results: --verify_each, --verify_contracts,
-// --verify_roundtrip, --check_values.
+// The instruments that check results: the registered ones of phase kCheck, then
+// --check_values.
 struct CheckingInstruments {
   PassInstruments instruments;
   // Null without --check_values.
@@ -89,9 +89,8 @@ std::function<absl::StatusOr<IRModule>(const IRModule&)> InputBinding(
 // Returns `prepared` for a program whose inputs are bound.
 PreparedRun WithoutInputs(PreparedRun prepared);
 
-// The context of `prepared`, with the instruments that skip executions and
-// --bisect_limit. If `finds_fault`, also with the instruments that check
-// results. `pipeline` is the complete one.
+// The context of `prepared`, with the instruments that skip executions. If
+// `finds_fault`, also with the registered ones and those that check results. `pipeline` is the complete one.
 PipelineSettings FaultSettings(const PreparedRun& prepared,
                                const Pass& pipeline, bool finds_fault);
 

@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/tools/files.h"
@@ -239,8 +240,11 @@ class BestTest {
 std::optional<ReducedCase> WholeCase(const IRModule& module, const OptJob& job,
                                      const PipelineSettings& settings) {
   const RunOptions& run = job.prepared.run;
-  if (run.bisect_limit >= 0 || run.stop_after >= 0 ||
-      !run.skip_execution.empty()) {
+  if (run.stop_after >= 0 || !run.skip_execution.empty() ||
+      std::any_of(run.instrument_flags.begin(), run.instrument_flags.end(),
+                  [](const auto& flag) {
+                    return PhaseOfFlag(flag.first) == InstrumentPhase::kSkip;
+                  })) {
     return std::nullopt;
   }
   absl::StatusOr<IRModule> prepared = module;

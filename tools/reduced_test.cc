@@ -107,8 +107,8 @@ absl::StatusOr<std::string> CommandLine(absl::string_view file,
   const FieldList& fields = FieldsOf<RunOptions>();
   for (const Flag& flag : FlagsOf<RunOptions>()) {
     // Which executions ran is not the same any more.
-    if (flag.name == "passes" || flag.name == "bisect_limit" ||
-        flag.name == "skip_execution" || flag.name == "stop_after") {
+    if (flag.name == "passes" || flag.name == "skip_execution" ||
+        flag.name == "stop_after") {
       continue;
     }
     if (fields.IsDefault(*flag.field, &options.run)) continue;

@@ -46,18 +46,6 @@ bool IsText(const Field& field) {
   return field.type_name() == AttrTraits<std::string>::Name();
 }
 
-// Null if no instrument has such a flag.
-const Field* FindInstrumentFlag(absl::string_view name) {
-  for (const std::string& instrument : Instruments().Names()) {
-    const InstrumentFactory* factory = Instruments().Find(instrument);
-    if (factory == nullptr) continue;
-    for (const Flag& flag : factory->flags()) {
-      if (flag.name == name) return flag.field;
-    }
-  }
-  return nullptr;
-}
-
 bool HasTypes(const IRModule& module) {
   Diagnostics diagnostics;
   const IRModule typed = InferTypes(module, diagnostics);
@@ -78,8 +66,11 @@ absl::Status AddSetting(absl::string_view line, absl::string_view where,
   const Field* field = FieldsOf<RunOptions>().Find(key);
   AttrMap* target = &settings;
   if (field == nullptr) {
-    field = FindInstrumentFlag(key);
-    if (field != nullptr) target = &instrument_flags;
+    const Flag* flag = FindInstrumentFlag(key);
+    if (flag != nullptr) {
+      field = flag->field;
+      target = &instrument_flags;
+    }
   }
   AttrValue value = text;
   if (field != nullptr && !IsText(*field)) {

@@ -18,9 +18,7 @@ namespace baton {
 
 // The headings of baton-opt's flags, in the order of its help.
 inline constexpr char kInputFlags[] = "Input";
-inline constexpr char kPassFlags[] = "Passes";
 inline constexpr char kOutputFlags[] = "Output";
-inline constexpr char kFaultFlags[] = "Finding what is wrong";
 inline constexpr char kListFlags[] = "What is inside";
 
 // The options of baton-opt that a reproducer contains: equal modules and
@@ -35,17 +33,13 @@ struct RunOptions {
   int opt_level = -1;
   std::vector<std::string> disabled_pass;
   std::vector<std::string> required_pass;
-  std::string config;         // `KEY=VALUE,...`; see transform/config.h
-  std::string target;         // see base/target.h
-  int threads = 1;            // 0: the number of processors
-  int64_t bisect_limit = -1;  // negative for no limit
+  std::string config;  // `KEY=VALUE,...`; see transform/config.h
+  std::string target;  // see base/target.h
+  int threads = 1;     // 0: the number of processors
   // See instrument/skip.h. `NAME#k` in disabled_pass skips one execution.
   std::string skip_execution;  // numbers, separated by commas
   int64_t stop_after = -1;
   bool insert_required = false;
-  bool verify_each = false;
-  bool verify_contracts = false;
-  bool verify_roundtrip = false;
   bool check_values = false;
   bool special_values = false;  // see CheckValuesOptions
   int64_t seed = 0;
@@ -107,13 +101,6 @@ struct RunOptions {
                .value = "N",
                .group = kPassFlags,
                .least = 0});
-    v("bisect_limit", &RunOptions::bisect_limit,
-      FlagSpec{
-          .help = "Executions after which passes change nothing; -1: no limit.",
-          .value = "N",
-          .group = kPassFlags,
-          .least = 0,
-          .none = -1});
     v("skip_execution", &RunOptions::skip_execution,
       FlagSpec{.help = "Executions, by number, that are left out.",
                .value = "N,N",
@@ -125,18 +112,6 @@ struct RunOptions {
           .group = kPassFlags,
           .least = 0,
           .none = -1});
-    v("verify_each", &RunOptions::verify_each,
-      FlagSpec{
-          .help = "Checks the module after each pass; names the guilty one.",
-          .group = kFaultFlags});
-    v("verify_contracts", &RunOptions::verify_contracts,
-      FlagSpec{.help = "Holds passes to the forms of programs that they need "
-                       "and keep.",
-               .group = kFaultFlags});
-    v("verify_roundtrip", &RunOptions::verify_roundtrip,
-      FlagSpec{.help = "Writes the module after each pass, as text and binary; "
-                       "reads it back.",
-               .group = kFaultFlags});
     v("check_values", &RunOptions::check_values,
       FlagSpec{.help = "Evaluates the module before and after each pass; names "
                        "the guilty one.",

@@ -21,7 +21,6 @@
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/sequential.h"
 #include "baton/transform/unread_config.h"
-#include "re2/re2.h"
 
 namespace baton {
 namespace {
@@ -47,32 +46,29 @@ bool IsName(const std::string& text) {
 
 }  // namespace
 
-bool MayHaveUnusedFlags(const PreparedRun& prepared,
-                        const PassPatterns& patterns) {
-  return !patterns.empty() || !prepared.run.disabled_pass.empty() ||
+bool MayHaveUnusedFlags(const PreparedRun& prepared) {
+  return !prepared.run.disabled_pass.empty() ||
          !prepared.run.required_pass.empty() || !prepared.run.rules.empty();
 }
 
 std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
-                                     const PassPatterns& patterns,
                                      const Pass& pipeline,
                                      const std::set<std::string>& executed) {
   std::set<std::string> known = executed;
   AddNames(pipeline, RegistryOf(PassContext(prepared.context)), known);
   std::vector<std::string> lines;
-  const auto note = [&lines](absl::string_view flag, const std::string& value,
-                             bool is_name) {
-    lines.push_back(absl::StrCat("--", flag, "=", value, ": this run has no ",
-                                 is_name ? "such pass" : "pass that matches"));
+  const auto note = [&lines](absl::string_view flag, const std::string& value) {
+    lines.push_back(
+        absl::StrCat("--", flag, "=", value, ": this run has no such pass"));
   };
   for (const std::string& name : prepared.run.disabled_pass) {
     // SkipInstrument::Unmet() has those of one execution.
     if (IsName(name) && known.count(name) == 0) {
-      note("disabled_pass", name, true);
+      note("disabled_pass", name);
     }
   }
   for (const std::string& name : prepared.run.required_pass) {
-    if (known.count(name) == 0) note("required_pass", name, true);
+    if (known.count(name) == 0) note("required_pass", name);
   }
   // A pass that applies its own rules applies those of the files as well.
   const std::vector<std::string> passes =
@@ -82,13 +78,6 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
         return executed.count(pass) != 0;
       })) {
     lines.push_back("--rules: this run has no Rewrite, which applies them");
-  }
-  for (const auto& [flag, pattern] : patterns) {
-    const re2::RE2 re(pattern, re2::RE2::CannedOptions::Quiet);
-    const bool matches = std::any_of(
-        executed.begin(), executed.end(),
-        [&](const auto& name) { return re2::RE2::FullMatch(name, re); });
-    if (!matches) note(flag, pattern, false);
   }
   return lines;
 }

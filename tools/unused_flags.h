@@ -5,7 +5,6 @@
 
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,18 +33,13 @@ class ExecutedPasses final : public PassInstrument {
   std::set<std::string> names_;
 };
 
-// Flags with regular expressions for names of passes: `print_after`, `Fuse.*`.
-using PassPatterns = std::vector<std::pair<std::string, std::string>>;
-
 // True if UnusedFlags() may have a line.
-bool MayHaveUnusedFlags(const PreparedRun& prepared,
-                        const PassPatterns& patterns);
+bool MayHaveUnusedFlags(const PreparedRun& prepared);
 
-// A line for each name and pattern that no pass of the run has: the passes of
-// `pipeline`, and the `executed` ones:
+// A line for each name that no pass of the run has: the passes of `pipeline`,
+// and the `executed` ones:
 //   --disabled_pass=FuseOps: this run has no such pass
 std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
-                                     const PassPatterns& patterns,
                                      const Pass& pipeline,
                                      const std::set<std::string>& executed);
 
