@@ -59,6 +59,9 @@ absl::StatusOr<std::vector<TensorType>> TensorsOf(const Type& type) {
     }
     int64_t elements = 1;
     for (const Dim& dim : tensor->shape()) {
+      if (dim.value() == 0) {
+        return NoLoops(absl::StrCat(field.ToString(), " has no elements"));
+      }
       if (dim.value() < 1 ||
           __builtin_mul_overflow(elements, dim.value(), &elements) ||
           elements > std::numeric_limits<int32_t>::max()) {

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
+#include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
@@ -51,6 +53,7 @@
 #include "baton/tools/run_options.h"
 #include "baton/tools/select_branches.h"
 #include "baton/tools/tensor_files.h"
+#include "baton/tools/unused_flags.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 
@@ -166,6 +169,28 @@ absl::StatusOr<IRModule> ReadModule(
   return module;
 }
 
+// An error if an input of a typed module is no tensor, or a result is a tuple in
+// a tuple: members of Inputs and Outputs are tensors.
+absl::Status CheckPorts(const IRModule& module) {
+  const Function main = module.Find<Function>("main");
+  for (const Var& param : main->params()) {
+    if (param->tensor_type() != nullptr) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the parameter %", param->name(), " of @main is no tensor but ",
+        param->annotation().ToString(), ": it cannot be a member"));
+  }
+  const Type& type = main->body()->type();
+  const auto* tuple = type.As<TupleTypeNode>();
+  if (tuple == nullptr) return absl::OkStatus();
+  for (const Type& field : tuple->fields()) {
+    if (field.Is<TensorTypeNode>()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a result of @main is no tensor but ", field.ToString(),
+                     ": it cannot be a member"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
   const std::string& text = options.dims;
   BATON_ASSIGN_OR_RETURN(const ModuleSource source,
@@ -181,6 +206,7 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
   if (!is_onnx) {
     BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options));
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_RETURN_IF_ERROR(CheckPorts(module));
   }
   Variants result;
   int64_t count = 1;
@@ -215,6 +241,7 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
       }
       BATON_ASSIGN_OR_RETURN(variant.module, ReadModule(source, options, dims));
       BATON_ASSIGN_OR_RETURN(variant.module, InferTypes(variant.module));
+      BATON_RETURN_IF_ERROR(CheckPorts(variant.module));
       BATON_RETURN_IF_ERROR(CheckDims(variant.module, {}));
     } else {
       BATON_ASSIGN_OR_RETURN(variant.module,
@@ -235,10 +262,43 @@ absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
   return Prepare(std::move(run));
 }
 
+constexpr char kLoopPasses[] = "FuseOps,LowerToTir,tir.lower";
+
+// Settings of --config that no pass has read, as lines for people.
+class UnreadLines {
+ public:
+  explicit UnreadLines(std::string config) : config_(std::move(config)) {}
+
+  // Adds a context in which passes have run. A setting is read if the passes of
+  // one context read it.
+  void Add(const PassContext& context) {
+    std::vector<std::string> lines = UnreadSettings(config_, context);
+    if (!lines_.has_value()) {
+      lines_ = std::move(lines);
+      return;
+    }
+    lines_->erase(std::remove_if(lines_->begin(), lines_->end(),
+                                 [&lines](const std::string& line) {
+                                   return std::find(lines.begin(), lines.end(),
+                                                    line) == lines.end();
+                                 }),
+                  lines_->end());
+  }
+
+  void Write(std::ostream& out) const {
+    if (!lines_.has_value()) return;
+    for (const std::string& line : *lines_) out << line << "\n";
+  }
+
+ private:
+  const std::string config_;
+  std::optional<std::vector<std::string>> lines_;
+};
+
 absl::StatusOr<IRModule> RunPasses(const IRModule& module,
                                    const std::string& passes,
                                    const LibraryOptions& options,
-                                   std::ostream& out) {
+                                   UnreadLines& unread, std::ostream& out) {
   if (passes.empty()) return module;
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses(passes, options));
@@ -255,7 +315,31 @@ absl::StatusOr<IRModule> RunPasses(const IRModule& module,
                          CompletePipeline(prepared, module));
   BATON_ASSIGN_OR_RETURN(const IRModule result,
                          context.Run([&] { return pipeline(module); }));
+  unread.Add(context);
   return InferTypes(result);
+}
+
+// `x:[1,3],y:[4]`: the shapes of the inputs of `module`.
+std::string ShapesOfInputs(const IRModule& module) {
+  std::vector<std::string> shapes;
+  for (const Var& param : module.Find<Function>("main")->params()) {
+    const TensorTypeNode* const type = param->tensor_type();
+    if (type == nullptr || !type->is_static()) continue;
+    shapes.push_back(
+        absl::StrCat(param->name(), ":[",
+                     absl::StrJoin(type->shape(), ",",
+                                   [](std::string* text, const Dim& dim) {
+                                     absl::StrAppend(text, dim.value());
+                                   }),
+                     "]"));
+  }
+  return absl::StrJoin(shapes, ",");
+}
+
+// The passes of `options` and those after them, as text of a pipeline.
+std::string Behind(const LibraryOptions& options, absl::string_view passes) {
+  return absl::StrCat(options.passes, options.passes.empty() ? "" : ",",
+                      passes);
 }
 
 std::string BaseName(const std::string& path) {
@@ -347,20 +431,20 @@ absl::Status WriteFiles(const std::vector<CompiledModel::File>& files,
 
 }  // namespace
 
-absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
-  const CrashGuard guard([&options](int signal) {
-    std::cerr << CrashReport(
-                     "baton-compile",
-                     OptCommand(
-                         options.model,
-                         {{"input_shapes", options.input_shapes},
-                          {"input_values", options.input_values},
-                          {"passes",
-                           absl::StrCat(options.passes,
-                                        options.passes.empty() ? "" : ",",
-                                        "cpu")},
-                          {"config", options.config}}),
-                     signal)
+absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
+                            std::ostream* notes) {
+  BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<LibraryOptions>(), &options));
+  // The pipeline of baton-opt that has the passes which run.
+  std::string running = options.passes;
+  std::string shapes = options.input_shapes;
+  const CrashGuard guard([&options, &running, &shapes](int signal) {
+    std::cerr << CrashReport("baton-compile",
+                             OptCommand(options.model,
+                                        {{"input_shapes", shapes},
+                                         {"input_values", options.input_values},
+                                         {"passes", running},
+                                         {"config", options.config}}),
+                             signal)
               << std::flush;
   });
   CompileModelOptions model;
@@ -395,6 +479,10 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses("tir.lower", options));
   model.lowering = prepared.context;
+  UnreadLines unread(options.config);
+  model.lowered = [&unread](const PassContext& context) {
+    unread.Add(context);
+  };
   BATON_ASSIGN_OR_RETURN(const Variants variants, MakeVariants(options));
   // Typed: the names of results depend on their number.
   const Function main = variants.variants[0].module.Find<Function>("main");
@@ -406,16 +494,18 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
   std::vector<size_t> case_variants;
   for (size_t k = 0; k < variants.variants.size(); ++k) {
     const Variant& variant = variants.variants[k];
+    running = options.passes;
+    if (!options.dims.empty()) shapes = ShapesOfInputs(variant.module);
     BATON_ASSIGN_OR_RETURN(
         const IRModule passed,
-        RunPasses(variant.module, options.passes, options, out));
+        RunPasses(variant.module, options.passes, options, unread, out));
     // Loops of the user's own passes are taken as they are.
-    const std::string lowering =
-        HasLoops(passed) ? "FuseOps,LowerToTir,tir.lower" : "cpu";
+    const std::string lowering = HasLoops(passed) ? kLoopPasses : "cpu";
+    running = Behind(options, lowering);
     // A library has no branches.
     BATON_ASSIGN_OR_RETURN(const IRModule selected, SelectBranches(passed));
     BATON_ASSIGN_OR_RETURN(IRModule plain,
-                           RunPasses(selected, lowering, options, out));
+                           RunPasses(selected, lowering, options, unread, out));
     lowered.push_back(plain);
     // The least, the greatest and middle values of the bounds.
     const size_t last = variants.variants.size() - 1;
@@ -433,7 +523,10 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out) {
     model.check =
         std::make_shared<LoopsCheck>(static_cast<uint32_t>(options.seed));
   }
+  // Steps without a source become loops.
+  running = Behind(options, kLoopPasses);
   BATON_ASSIGN_OR_RETURN(CompiledModel compiled, CompileModel(lowered, model));
+  if (notes != nullptr) unread.Write(*notes);
   if (model.check != nullptr) {
     for (const std::string& note : model.check->notes()) {
       out << "--check_values: " << note << "\n";

@@ -111,8 +111,10 @@ struct LibraryOptions {
   }
 };
 
-// Writes the files, and says on `out` which.
-absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out);
+// Writes the files, and says on `out` which. `notes`, if not null, receives a
+// line for each setting of --config that no pass has read.
+absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
+                            std::ostream* notes = nullptr);
 
 }  // namespace baton
 

@@ -43,7 +43,7 @@ absl::Status Main(const std::vector<absl::string_view>& args) {
   LibraryOptions options;
   options.model = line.arguments[0];
   BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
-  return CompileLibrary(options, std::cout);
+  return CompileLibrary(options, std::cout, &std::cerr);
 }
 
 }  // namespace

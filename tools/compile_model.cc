@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -62,6 +61,36 @@ struct ClassName {
   std::string name;
 };
 
+// True for a class without a namespace that has the name of a function or of a
+// type of the headers <cmath>, <cstdint>, <cstdio>, <cstdlib>, <cstring>,
+// <ctime>, or of the function main.
+bool IsOfC(const ClassName& cpp_class) {
+  if (!cpp_class.namespaces.empty()) return false;
+  constexpr absl::string_view kNames =
+      " FILE abort abs acos acosh asin asinh atan atan2 atanh atexit atof atoi "
+      "atol atoll bsearch calloc cbrt ceil clearerr clock clock_t copysign cos "
+      "cosh ctime difftime div div_t double_t erf erfc exit exp exp2 expm1 "
+      "fabs fclose fdim feof ferror fflush fgetc fgetpos fgets float_t floor "
+      "fma fmax fmin fmod fopen fpos_t fprintf fputc fputs fread free freopen "
+      "frexp fscanf fseek fsetpos ftell fwrite gamma getc getchar getenv gets "
+      "gmtime hypot ilogb index j0 j1 jn labs ldexp ldiv ldiv_t lgamma llabs "
+      "lldiv lldiv_t llrint llround localtime log log10 log1p log2 logb lrint "
+      "lround main malloc max_align_t memccpy memchr memcmp memcpy memmove "
+      "memset mktime modf nan nearbyint nextafter nexttoward perror pow printf "
+      "ptrdiff_t putc putchar puts qsort rand random realloc remainder remove "
+      "remquo rename rewind rindex rint round scalbln scalbn scanf setbuf "
+      "setvbuf signgam sin sinh size_t snprintf sprintf sqrt srand sscanf "
+      "strcat strchr strcmp strcoll strcpy strcspn strdup strerror strftime "
+      "strlen strncat strncmp strncpy strpbrk strrchr strsep strspn strstr "
+      "strtod strtof strtok strtol strtold strtoll strtoul strtoull strxfrm "
+      "system tan tanh tgamma time time_t timegm timer_t tm tmpfile tmpnam "
+      "trunc ungetc vfprintf vprintf vsnprintf vsprintf y0 y1 yn ";
+  return absl::StrContains(kNames, absl::StrCat(" ", cpp_class.name, " ")) ||
+         (absl::EndsWith(cpp_class.name, "_t") &&
+          (absl::StartsWith(cpp_class.name, "int") ||
+           absl::StartsWith(cpp_class.name, "uint")));
+}
+
 absl::StatusOr<ClassName> ParseClass(const std::string& text) {
   ClassName result;
   for (absl::string_view part : absl::StrSplit(text, "::")) {
@@ -74,6 +103,28 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
   }
   result.name = result.namespaces.back();
   result.namespaces.pop_back();
+  // Names that the header itself declares or uses.
+  constexpr absl::string_view kMembers[] = {
+      "Check",       "Error",    "Inputs",     "Instructions", "IsSupported",
+      "Outputs",     "Parallel", "Reset",      "Run",          "RunChecked",
+      "RunProfiled", "StepName", "arena_",     "kArenaAlign",  "kArenaBytes",
+      "kCalls",      "kFlops",   "kModelHash", "kSteps",       "kWeightBytes",
+      "weights_"};
+  const bool is_member = std::find(std::begin(kMembers), std::end(kMembers),
+                                   result.name) != std::end(kMembers);
+  if (is_member || result.name == "std" || IsOfC(result)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--cpp_class=", text, ": ",
+                     is_member              ? "the class has a member '"
+                     : result.name == "std" ? "C++ has a namespace '"
+                                            : "the library of C has '",
+                     result.name, "': give another name, as in acme::Mlp"));
+  }
+  for (const std::string& name : result.namespaces) {
+    if (name != "std") continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--cpp_class=", text, ": the namespace std is that of C++"));
+  }
   return result;
 }
 
@@ -676,6 +727,10 @@ class ModelWriter {
     for (const std::string& name : class_.namespaces) {
       absl::StrAppend(&text, "namespace ", name, " {\n");
     }
+    // Classes of one name, of several models in a program, are different ones.
+    const std::string own =
+        absl::StrCat(CppIdentifier(options_.name), "_", Hex(hash_), "_class");
+    absl::StrAppend(&text, "inline namespace ", own, " {\n");
     absl::StrAppend(
         &text, "\nclass ", class_.name, " {\n public:\n",
         "  static constexpr std::size_t kArenaBytes = ",
@@ -718,7 +773,8 @@ class ModelWriter {
         FurtherRuns(),
         "\n private:\n  unsigned char* arena_;\n"
         "  const unsigned char* const* weights_;\n"
-        "};\n\n");
+        "};\n\n}  // namespace ",
+        own, "\n");
     for (auto name = class_.namespaces.rbegin();
          name != class_.namespaces.rend(); ++name) {
       absl::StrAppend(&text, "}  // namespace ", *name, "\n");
@@ -911,7 +967,7 @@ class ModelWriter {
         isa == CppIsa::kAvx512 || isa == CppIsa::kAvx2 ? "#define BATON_AVX2\n"
                                                        : "",
         isa == CppIsa::kAvx512 ? "#define BATON_AVX512\n" : "",
-        "namespace kernels {\n\n", blocked::kVectorText,
+        "namespace kernels {\n\n", kShuffleText, blocked::kVectorText,
         has(StepSource::kConv) ? blocked::kConvText : "",
         has(StepSource::kMatmul) ? blocked::kMatmulText : "",
         has(StepSource::kPool) ? blocked::kPoolText : "",
@@ -926,9 +982,38 @@ class ModelWriter {
         "#undef BATON_VECTOR_BYTES\n#undef BATON_HAS_FMA\n"
         "#undef BATON_FMA_BY_LANES\n#undef BATON_INLINE\n"
         "#undef BATON_NOINLINE\n"
-        "#undef BATON_AVX2\n#undef BATON_AVX512\n");
+        "#undef BATON_AVX2\n#undef BATON_AVX512\n"
+        "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12\n"
+        "#undef __builtin_shufflevector\n#endif\n");
     return text;
   }
+
+  // Elements of two vectors, in any order, for GCC before version 12.
+  static constexpr char kShuffleText[] =
+      R"(#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
+template <class T>
+struct ElementOf {
+  typedef T type;
+};
+template <class T>
+struct ElementOf<T&> : ElementOf<T> {};
+template <class T>
+struct ElementOf<const T> : ElementOf<T> {};
+template <class T, int kLanes>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(sizeof(T) * kLanes)));
+};
+template <int... kFrom, class V>
+__attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
+  typedef typename ElementOf<decltype(a[0])>::type T;
+  constexpr int kLanes = static_cast<int>(sizeof(V) / sizeof(T));
+  return typename VectorOf<T, sizeof...(kFrom)>::type{
+      (kFrom < kLanes ? a[kFrom % kLanes] : b[kFrom % kLanes])...};
+}
+#define __builtin_shufflevector(a, b, ...) Shuffled<__VA_ARGS__>(a, b)
+#endif
+
+)";
 
   bool CanFail(const LibraryStep& step) const {
     return step.function >= 0 &&
@@ -1276,12 +1361,9 @@ class ModelWriter {
                  "clock, times", kNone);
       std::vector<std::string> names;
       for (const LibraryStep& step : model_.steps) {
-        names.push_back(
-            absl::StrCat("\"",
-                         absl::CEscape(absl::StrCat(
-                             step.kernel, step.origin.empty() ? "" : ": ",
-                             absl::StrReplaceAll(step.origin, {{"\n", "; "}}))),
-                         "\""));
+        names.push_back(tir::CppStringLiteral(
+            absl::StrCat(step.kernel, step.origin.empty() ? "" : ": ",
+                         absl::StrReplaceAll(step.origin, {{"\n", "; "}}))));
       }
       absl::StrAppend(&text, "\nconst char* ", name,
                       "::StepName(std::size_t step) noexcept {\n"
@@ -1348,9 +1430,11 @@ class ModelWriter {
         "_benchmark [RUNS]\n\n#include <algorithm>\n#include <chrono>\n"
         "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n"
         "#include <vector>\n\n#include \"",
-        options_.name, ".h\"\n\nalignas(64) static unsigned char arena[", name,
-        "::kArenaBytes];\n", buffers,
-        "\nint main(int argc, char** argv) {\n  if (!", name,
+        options_.name,
+        ".h\"\n\nnamespace baton_benchmark {\n\n"
+        "alignas(64) static unsigned char arena[",
+        name, "::kArenaBytes];\n", buffers,
+        "\nstatic int Main(int argc, char** argv) {\n  if (!", name,
         "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks "
         "the "
         "instructions\\n\");\n    return 0;\n  }\n"
@@ -1372,7 +1456,10 @@ class ModelWriter {
         "  std::printf(\"ms min %.6f median %.6f threads 1 arena %zu\\n\",\n"
         "              times.front(), times[times.size() / 2],\n"
         "              static_cast<std::size_t>(",
-        name, "::kArenaBytes));\n  return 0;\n}\n");
+        name,
+        "::kArenaBytes));\n  return 0;\n}\n\n"
+        "}  // namespace baton_benchmark\n\nint main(int argc, char** argv) {\n"
+        "  return baton_benchmark::Main(argc, argv);\n}\n");
   }
 
   // Bytes of the weights that each step is the first to use.
@@ -1679,6 +1766,7 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
   LibraryModelOptions library;
   library.max_parts = MaxParts(options);
   library.lowering = options.lowering;
+  library.lowered = options.lowered;
   library.check = options.check;
   for (const auto& [output, input] : options.state) {
     const auto find = [](const std::vector<std::string>& names,
@@ -1799,8 +1887,8 @@ std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
     absl::StrAppend(
         &text, "    {", number, ", ", operand, ", ",
         value.is_result ? "true" : "false", ", 0x", Hex(value.hash),
-        "u,\n     \"",
-        absl::CEscape(absl::StrCat(
+        "u,\n     ",
+        tir::CppStringLiteral(absl::StrCat(
             step.name, ": ",
             value.is_result ? absl::StrCat("it computes another operand ",
                                            operand, " than the executor")
@@ -1809,7 +1897,7 @@ std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
                                " is not the model's weights")
                 : absl::StrCat("before it, its operand ", operand, ", ", origin,
                                ", is not there, or not any more"))),
-        "\"},\n");
+        "},\n");
   }
   return absl::StrCat(text, "    {0, 0, false, 0, nullptr}};\n");
 }
@@ -1905,7 +1993,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       "// Written by baton-compile. Do not edit.\n\n"
       "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
       "#include <type_traits>\n\n#include \"",
-      options.name, ".h\"\n\n", data,
+      options.name, ".h\"\n\nnamespace baton_test {\n\n", data,
       "\nalignas(64) static unsigned char arena[", name, "::kArenaBytes];\n",
       buffers,
       options.threads
@@ -1920,7 +2008,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       "  if constexpr (std::is_void_v<decltype(run())>) {\n"
       "    run();\n    return false;\n  } else {\n"
       "    return static_cast<int>(run()) != 0;\n  }\n}\n"
-      "\nint main() {\n  if (!",
+      "\nstatic int Main() {\n  if (!",
       name,
       "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks the "
       "instructions\\n\");\n    return 0;\n  }\n  std::printf(\"%s\\n\", ",
@@ -1928,7 +2016,9 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       " model(arena);\n",
       options.check_values ? "  Found found = {nullptr, nullptr, false};\n"
                            : "",
-      runs, "  return failed;\n}\n");
+      runs,
+      "  return failed;\n}\n\n}  // namespace baton_test\n\n"
+      "int main() {\n  return baton_test::Main();\n}\n");
   return test;
 }
 

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +70,8 @@ struct CompileModelOptions {
   bool check_values = false;
   // The context of the passes that lower functions of loops to flat loops.
   PassContextOptions lowering = {};
+  // If not null, receives that context after the passes.
+  std::function<void(const PassContext&)> lowered = nullptr;
   // If not null, checks these functions at each step.
   std::shared_ptr<LoopsCheck> check = nullptr;
   // Dimensions that each run chooses, as members of the class's Inputs.

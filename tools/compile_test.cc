@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -23,7 +24,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/module.h"
 #include "baton/tools/input.h"
+#include "baton/transform/module_pass.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
+#include "baton/transform/pass_registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -90,6 +96,109 @@ TEST(CompileTest, RefusesFlags) {
   options.dims = "";
   options.name = "a-b";
   EXPECT_THAT(Mistake(options), HasSubstr("--name=a-b is no C++ identifier"));
+  options.name = "";
+  options.target = "mips";
+  EXPECT_EQ(Mistake(options),
+            "--target=mips: unknown value (expected one of x86_64, aarch64)");
+  options.target = "x86_64";
+  options.output_dir = options.model;
+  EXPECT_THAT(Mistake(options), HasSubstr("cannot write"));
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/none/there");
+  EXPECT_THAT(Mistake(options), HasSubstr("cannot create the folder"));
+}
+
+// Names that the header itself, C++ or the C library has.
+TEST(CompileTest, RefusesClasses) {
+  LibraryOptions options;
+  options.model = ModelFile("refused.relay", kPerceptron);
+  options.output_dir = ::testing::TempDir();
+  for (const auto& [name, message] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"acme::Run", "the class has a member 'Run'"},
+           {"Inputs", "the class has a member 'Inputs'"},
+           {"std::Mlp", "the namespace std is that of C++"},
+           {"std", "C++ has a namespace 'std'"},
+           {"time", "the library of C has 'time'"},
+           {"int16_t", "the library of C has 'int16_t'"},
+           {"main", "the library of C has 'main'"},
+           {"class", "'class' is no C++ identifier"},
+           {"a::b c", "'b c' is no C++ identifier"}}) {
+    options.cpp_class = name;
+    EXPECT_THAT(Mistake(options),
+                HasSubstr(absl::StrCat("--cpp_class=", name, ": ", message)));
+  }
+  options.cpp_class = "acme::time";
+  EXPECT_EQ(Mistake(options), "");
+}
+
+// Members are tensors.
+TEST(CompileTest, RefusesTuplesOfTuples) {
+  LibraryOptions options;
+  options.output_dir = ::testing::TempDir();
+  options.model = ModelFile(
+      "taken.relay",
+      "def @main(%x: (Tensor[(4), float32], Tensor[(4), float32])) {\n"
+      "  exp(%x.0)\n}\n");
+  EXPECT_EQ(Mistake(options),
+            "the parameter %x of @main is no tensor but (Tensor[(4), float32], "
+            "Tensor[(4), float32]): it cannot be a member");
+  options.model = ModelFile("given.relay",
+                            "def @main(%x: Tensor[(4), float32]) {\n"
+                            "  (exp(%x), (tanh(%x), %x))\n}\n");
+  EXPECT_EQ(Mistake(options),
+            "a result of @main is no tensor but (Tensor[(4), float32], "
+            "Tensor[(4), float32]): it cannot be a member");
+}
+
+TEST(CompileTest, NamesTensorsWithoutElements) {
+  LibraryOptions options;
+  options.model = ModelFile("empty.relay",
+                            "def @main(%x: Tensor[(0, 4), float32]) {\n"
+                            "  sum(tanh(%x))\n}\n");
+  options.output_dir = ::testing::TempDir();
+  const std::string mistake = Mistake(options);
+  EXPECT_THAT(mistake, HasSubstr("empty.relay:3:7: error: operator tanh has no "
+                                 "loops: it cannot be compiled (Tensor[(0, 4), "
+                                 "float32] has no elements)"));
+  EXPECT_THAT(mistake, HasSubstr("empty.relay:3:3: error: operator sum"));
+}
+
+// A setting that no pass reads is named; a misspelt one is an error.
+TEST(CompileTest, NamesSettingsThatNoPassReads) {
+  LibraryOptions options;
+  options.model = ModelFile("settings.relay", kPerceptron);
+  options.output_dir = ::testing::TempDir();
+  options.config = "relay.FuseOps.max_depth=3,limits.max_rank=9";
+  std::ostringstream out;
+  std::ostringstream notes;
+  ASSERT_EQ(CompileLibrary(options, out, &notes), absl::OkStatus());
+  EXPECT_EQ(notes.str(),
+            "--config=relay.FuseOps.max_depth: no pass of this run reads it\n");
+  options.passes = "SimplifyInference,FuseOps,LowerToTir";
+  notes.str("");
+  ASSERT_EQ(CompileLibrary(options, out, &notes), absl::OkStatus());
+  EXPECT_EQ(notes.str(), "");
+}
+
+Pass Crash() {
+  return CreateModulePass(
+      [](const IRModule& /*module*/, const PassContext& /*context*/)
+          -> absl::StatusOr<IRModule> { std::abort(); },
+      {.name = "Crash"});
+}
+BATON_REGISTER_PASS(Crash);
+
+// A crash names the pass, and the pipeline in which it ran.
+TEST(CompileTest, ACrashNamesThePass) {
+  LibraryOptions options;
+  options.model = ModelFile("crash.relay", kPerceptron);
+  options.output_dir = ::testing::TempDir();
+  options.passes = "FoldConstant,Crash";
+  std::ostringstream out;
+  EXPECT_DEATH(static_cast<void>(CompileLibrary(options, out)),
+               "baton-compile: crashed \\(Aborted\\) in pass #1 sequential > "
+               "#[0-9]+ Crash(.|\n)* --passes=FoldConstant,Crash "
+               "--reproducer");
 }
 
 TEST(CompileTest, NamesOpenDimensions) {
@@ -181,11 +290,14 @@ std::vector<std::string> FilesOf(const std::string& folder) {
 constexpr char kFlags[] =
     " -std=c++17 -O1 -Wall -Wextra -Werror -fno-exceptions -fno-rtti ";
 
-// Compiles a model with its test, and returns the folder.
+// Compiles a model with its test, and returns the folder, whose name is that of
+// the model unless another one is given.
 std::string Compiled(absl::string_view name, absl::string_view text,
-                     LibraryOptions options = {}) {
+                     LibraryOptions options = {},
+                     absl::string_view folder = "") {
   options.model = ModelFile(absl::StrCat(name, ".relay"), text);
-  options.output_dir = absl::StrCat(::testing::TempDir(), "/", name);
+  options.output_dir =
+      absl::StrCat(::testing::TempDir(), "/", folder.empty() ? name : folder);
   options.test = true;
   std::ostringstream out;
   const absl::Status status = CompileLibrary(options, out);
@@ -361,6 +473,13 @@ def @main(%x: Tensor[(1, 16, 9, 9), uint8], %m: Tensor[(17, 64), int8]) {
                          absl::StrCat("clang++", kFlags, "-fsyntax-only *.cc")),
                 "");
     }
+    // Which has no __builtin_shufflevector.
+    if (Has("g++-11")) {
+      EXPECT_EQ(
+          OutputOf(folder, absl::StrCat("g++-11", kFlags, "-fsyntax-only ",
+                                        name, "_", isa, ".cc")),
+          "");
+    }
     if (!Has("g++")) continue;
     // The compiler takes the most time, in sources that ask for all of its work.
     std::ofstream(path) << absl::StrReplaceAll(text, {{", \"O3\")", ")"}});
@@ -403,7 +522,7 @@ def @main(%x: Tensor[(1, 4), float32]) {
             "sse2\n");
   // An index of the branch that is not taken may be wrong.
   options.check_values = false;
-  options.model = ModelFile("index.relay", R"(
+  options.model = ModelFile("indexed.relay", R"(
 def @main(%x: Tensor[(4), float32], %i: int64) {
   if (less(%i, 4i64)) { take(%x, %i, mode="fast") } else { mean(%x) }
 }
@@ -804,6 +923,106 @@ TEST(CompileTest, ARunMakesNoSystemCall) {
   EXPECT_EQ(output, "0\n");
 }
 
+// Names that are keywords, macros, types and members, and a file's name that
+// ends comments, strings and lines.
+TEST(CompileTest, TakesHostileNames) {
+  LibraryOptions options;
+  options.name = "hostile";
+  options.cpp_class = "arena";
+  options.isas = "avx2,sse2";
+  options.profile = options.line_table = options.check_values = true;
+  options.benchmark = true;
+  std::string params;
+  std::string sum = "%int64_t";
+  for (const char* name :
+       {"int64_t", "class", "stdin", "INT8_MAX", "__LINE__", "std", "Inputs",
+        "Run", "size_t", "arena", "inputs", "from", "this", "m", "uint8_t"}) {
+    absl::StrAppend(&params, params.empty() ? "" : ", ", "%", name,
+                    ": Tensor[(2, 3), float32]");
+    sum = absl::StrCat("add(", sum, ", %", name, ")");
+  }
+  const std::string folder = Compiled(
+      "hostile ?"
+      "?> \\ \" %s\n#error \xc3\xa9",
+      absl::StrCat("def @main(", params, ") {\n  %0 = ", sum,
+                   ";\n  (%0, nn.log_softmax(%0), atan(%0))\n}\n"),
+      options, "hostile");
+  EXPECT_THAT(TextOf(folder + "/hostile.h"),
+              HasSubstr("const float* INT8_MAX_;"));
+  for (const char* compiler : {"g++", "clang++"}) {
+    if (!Has(compiler)) continue;
+    EXPECT_EQ(OutputOf(folder,
+                       absl::StrCat(compiler, kFlags,
+                                    "-c hostile_benchmark.cc -o benchmark && ",
+                                    compiler, kFlags,
+                                    "hostile_avx2.cc hostile_sse2.cc "
+                                    "hostile_test.cc *.o -lm -o run && ./run")),
+              "avx2\n");
+    EXPECT_EQ(OutputOf(folder, absl::StrCat(
+                                   "echo '#include \"hostile.h\"' | ", compiler,
+                                   " -std=c++11 -Wall -Wextra -Werror "
+                                   "-pedantic -fsyntax-only -x c++ -")),
+              "");
+  }
+}
+
+// Two models with classes of one name, in archives of one program: each part of
+// the program has its own.
+TEST(CompileTest, ClassesOfOneNameAreDifferent) {
+  if (!Has("g++") || !Has("ar")) GTEST_SKIP() << "there is no g++ or no ar";
+  LibraryOptions options;
+  options.cpp_class = "acme::Model";
+  options.isas = "sse2";
+  const std::string root = absl::StrCat(::testing::TempDir(), "/one_name");
+  std::filesystem::create_directories(root);
+  for (const char* name : {"least", "most"}) {
+    const std::string function = name[0] == 'l' ? "min" : "max";
+    const std::string folder =
+        Compiled(name,
+                 absl::StrCat("def @main(%x: Tensor[(2, 3), float32]) {\n  ",
+                              function, "(%x)\n}\n"),
+                 options, absl::StrCat("one_name/", name));
+    std::ofstream(absl::StrCat(folder, "/use.cc"))
+        << "#include \"" << name << ".h\"\nfloat Use_" << name
+        << "() {\n  alignas(64) static unsigned char "
+           "arena[acme::Model::kArenaBytes];\n  acme::Model model(arena);\n"
+           "  const float x[6] = {5, 3, 8, 2, 4, 6};\n  float y = 0;\n"
+           "  model.Run({x}, {&y});\n  return y;\n}\n";
+    ASSERT_EQ(
+        OutputOf(folder, absl::StrCat("g++", kFlags, "-c use.cc ", name,
+                                      "_sse2.cc && ar rcs ../lib", name, ".a ",
+                                      name, "_sse2.o ", name, "_weights.o")),
+        "");
+  }
+  std::ofstream(root + "/main.cc")
+      << "#include <cstdio>\nfloat Use_least();\nfloat Use_most();\nint main() "
+         "{ std::printf(\"%g %g\\n\", Use_least(), Use_most()); }\n";
+  EXPECT_EQ(OutputOf(root, absl::StrCat("g++", kFlags,
+                                        "main.cc least/use.o most/use.o -L. "
+                                        "-lleast -lmost -lm -o run && ./run")),
+            "2 8\n");
+}
+
+// The time and the texts of libraries grow with the number of nodes.
+TEST(CompileTest, CompilesManyNodes) {
+  std::string body = "  %0 = tanh(%x);\n";
+  constexpr const char* kCalls[] = {"exp(", "nn.softmax(", "tanh(", "atan(",
+                                    "transpose("};
+  for (int i = 1; i < 5000; ++i) {
+    absl::StrAppend(&body, "  %", i, " = ", kCalls[i % 5], "%", i - 1,
+                    i % 5 == 4 ? ", axes=[1, 0]" : "", ");\n");
+  }
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.model = ModelFile(
+      "many.relay", absl::StrCat("def @main(%x: Tensor[(4, 4), float32]) {\n",
+                                 body, "  %4999\n}\n"));
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/many");
+  std::ostringstream out;
+  ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+  EXPECT_LT(TextOf(options.output_dir + "/many_sse2.cc").size(), 4u << 20);
+}
+
 // The number of the line of `text` that has `part`.
 int LineWith(absl::string_view text, absl::string_view part) {
   int line = 1;
@@ -952,7 +1171,8 @@ TEST(CompileTest, CrossCompiles) {
   }
   EXPECT_EQ(
       OutputOf(options.output_dir, absl::StrCat("aarch64-linux-gnu-g++", kFlags,
-                                                "-c perceptron_neon.cc")),
+                                                "-fsyntax-only "
+                                                "perceptron_neon.cc")),
       "");
   if (!Has("qemu-aarch64")) GTEST_SKIP() << "there is no qemu-aarch64";
   EXPECT_EQ(OutputOf(options.output_dir,

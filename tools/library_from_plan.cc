@@ -263,17 +263,36 @@ class PlanReader {
     if (options_.check != nullptr) {
       context.instruments.push_back(options_.check);
     }
-    BATON_ASSIGN_OR_RETURN(
-        loops, PassContext(context).Run([&] { return pipeline(loops); }));
+    const PassContext lowering(context);
+    BATON_ASSIGN_OR_RETURN(loops,
+                           lowering.Run([&] { return pipeline(loops); }));
+    if (options_.lowered != nullptr) options_.lowered(lowering);
     for (const std::string& name : names) {
       model_.functions.push_back({name, loops.Find<tir::PrimFunc>(name), ""});
     }
     tir::CppSourceOptions probe;
     probe.name_space = "probe";
-    BATON_ASSIGN_OR_RETURN(tir::CppSource source,
-                           WriteCppSource(model_.functions, probe));
-    model_.emitted = std::move(source.functions);
-    return absl::OkStatus();
+    absl::StatusOr<tir::CppSource> source =
+        WriteCppSource(model_.functions, probe);
+    if (source.ok()) {
+      model_.emitted = std::move(source->functions);
+      return absl::OkStatus();
+    }
+    // At each call, as above.
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const absl::Status status =
+          WriteCppSource({model_.functions[i]}, probe).status();
+      if (status.ok()) continue;
+      for (size_t step = 0; step < plan_->steps.size(); ++step) {
+        if (function_of_[step] != static_cast<int>(i)) continue;
+        problems.Error(
+            NodeOf(step)->call->span(),
+            absl::StrCat("operator ", nodes[i]->op_name(),
+                         " cannot be compiled (", status.message(), ")"));
+      }
+    }
+    BATON_RETURN_IF_ERROR(problems.ToStatus());
+    return source.status();
   }
 
   // A line for each node of a step: the operator and its place.

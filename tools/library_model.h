@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -102,6 +103,8 @@ struct LibraryModelOptions {
   int max_parts = 1;
   // The context of the passes that lower functions of loops to flat loops.
   PassContextOptions lowering = {};
+  // If not null, receives that context after the passes.
+  std::function<void(const PassContext&)> lowered = nullptr;
   // If not null, checks these functions at each step.
   std::shared_ptr<LoopsCheck> check = nullptr;
 };

@@ -563,6 +563,16 @@ std::vector<Case> FloatCases() {
     body.pop_back();
     cases.push_back(MadeCase(dtype, signature, body));
   }
+  // Functions of the C library.
+  cases.push_back(MadeCase(
+      "library",
+      "A: T.Buffer((16,), \"float64\"), B: T.Buffer((16,), \"float64\"), C: "
+      "T.Buffer((16, 3), \"float64\")",
+      "for i in range(16):\n"
+      "    C[i, 0] = T.call_pure_extern(\"float64\", \"exp\", A[i])\n"
+      "    C[i, 1] = T.call_pure_extern(\"float64\", \"log\", T.fabs(A[i]))\n"
+      "    C[i, 2] = T.call_pure_extern(\"float64\", \"pow\", T.fabs(A[i]), "
+      "B[i] + T.float64(0.5))"));
   return cases;
 }
 

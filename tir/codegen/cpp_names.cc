@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
@@ -12,10 +14,24 @@
 namespace baton::tir {
 namespace {
 
-// Keywords up to C++20, alternative tokens, and macros of the two headers that
-// generated sources include. In order.
+// Keywords up to C++20, alternative tokens, and macros of compilers and of
+// headers that a program includes before that of a model. In order.
 constexpr absl::string_view kKeywords[] = {
+    "BIG_ENDIAN",
+    "BUFSIZ",
+    "BYTE_ORDER",
+    "EOF",
+    "EXIT_FAILURE",
+    "EXIT_SUCCESS",
+    "HUGE_VAL",
+    "INFINITY",
+    "LITTLE_ENDIAN",
+    "NAN",
     "NULL",
+    "P_tmpdir",
+    "SEEK_CUR",
+    "SEEK_END",
+    "SEEK_SET",
     "alignas",
     "alignof",
     "and",
@@ -52,6 +68,7 @@ constexpr absl::string_view kKeywords[] = {
     "dynamic_cast",
     "else",
     "enum",
+    "errno",
     "explicit",
     "export",
     "extern",
@@ -89,6 +106,9 @@ constexpr absl::string_view kKeywords[] = {
     "static",
     "static_assert",
     "static_cast",
+    "stderr",
+    "stdin",
+    "stdout",
     "struct",
     "switch",
     "template",
@@ -114,6 +134,27 @@ constexpr absl::string_view kKeywords[] = {
     "xor_eq",
 };
 
+// True if `name` looks like a macro of a compiler, of a C library, or of
+// <cstdint>: `__LINE__`, `_LP64`, `INT8_MAX`.
+bool IsLikeMacro(absl::string_view name) {
+  const bool has_lower =
+      std::any_of(name.begin(), name.end(),
+                  [](unsigned char c) { return absl::ascii_islower(c); });
+  if (name.size() > 2 && name[0] == '_') {
+    const auto second = static_cast<unsigned char>(name[1]);
+    const auto third = static_cast<unsigned char>(name[2]);
+    if (second == '_' ? absl::ascii_isalpha(third)
+                      : absl::ascii_isupper(second) && !has_lower) {
+      return true;
+    }
+  }
+  if (has_lower) return false;
+  for (const absl::string_view end : {"_MAX", "_MIN", "_WIDTH", "_C"}) {
+    if (absl::EndsWith(name, end)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string CppIdentifier(absl::string_view name) {
@@ -126,7 +167,8 @@ std::string CppIdentifier(absl::string_view name) {
     result.insert(0, "_");
   }
   if (std::binary_search(std::begin(kKeywords), std::end(kKeywords),
-                         absl::string_view(result))) {
+                         absl::string_view(result)) ||
+      IsLikeMacro(result)) {
     result.push_back('_');
   }
   return result;
@@ -168,6 +210,11 @@ std::string CppCommentText(absl::string_view text) {
 
 std::string CppQuotedText(absl::string_view text) {
   return absl::StrReplaceAll(CppCommentText(text), {{"\"", "_"}});
+}
+
+std::string CppStringLiteral(absl::string_view text) {
+  return absl::StrCat(
+      "\"", absl::StrReplaceAll(absl::CEscape(text), {{"?", "\\?"}}), "\"");
 }
 
 }  // namespace baton::tir

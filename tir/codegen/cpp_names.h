@@ -16,7 +16,9 @@
 namespace baton::tir {
 
 // `name` with each character outside of [A-Za-z0-9_] made `_`; a leading digit
-// gets a `_` before it, a keyword one behind it. The empty name is `_`.
+// gets a `_` before it; a keyword, and a name that may be a macro of a compiler
+// or of a standard header (`stdin`, `INT8_MAX`, `__LINE__`), one behind it. The
+// empty name is `_`.
 std::string CppIdentifier(absl::string_view name);
 
 // Identifiers of one scope, each given once.
@@ -37,6 +39,9 @@ std::string CppCommentText(absl::string_view text);
 
 // As CppCommentText, for a name between double quotes: those in it are `_`.
 std::string CppQuotedText(absl::string_view text);
+
+// `text` as a string literal, with its quotes: no trigraph is in it.
+std::string CppStringLiteral(absl::string_view text);
 
 }  // namespace baton::tir
 

@@ -1003,7 +1003,33 @@ class FunctionWriter {
               Binding::kMultiply,
               {}};
     }
+    if (name == "call_pure_extern") return EmitExtern(node);
     return EmitFunction(node, name);
+  }
+
+  // A call of a function of the C library, of doubles, that the interpreter
+  // has, too.
+  Text EmitExtern(const CallNode* node) {
+    const absl::Span<const PrimExpr> args = node->args();
+    const auto* called = args.empty() ? nullptr : args[0].As<StringImmNode>();
+    const absl::string_view name = called == nullptr ? "" : called->value();
+    const bool is_known =
+        args.size() == ((name == "exp" || name == "log") ? 2u
+                        : name == "pow"                  ? 3u
+                                                         : 0u) &&
+        node->dtype() == DType::Float(64) &&
+        std::all_of(args.begin() + 1, args.end(), [](const PrimExpr& arg) {
+          return arg.dtype() == DType::Float(64);
+        });
+    if (!is_known) {
+      return Refuse(node, absl::StrCat("T.call_pure_extern of '", name, "'"));
+    }
+    std::vector<std::string> texts;
+    for (const PrimExpr& arg : args.subspan(1)) {
+      texts.push_back(Bare(Emit(arg)));
+    }
+    return Primary(
+        absl::StrCat("__builtin_", name, "(", absl::StrJoin(texts, ", "), ")"));
   }
 
   Text EmitReinterpret(const CallNode* node) {
@@ -1675,7 +1701,11 @@ absl::StatusOr<CppSource> WriteCppSource(
   for (const std::string& line : options.head) {
     absl::StrAppend(&source.text, "// ", CppCommentText(line), "\n");
   }
+  // Before it, GCC has no conversions of vectors.
   absl::StrAppend(&source.text, "#include <cstddef>\n#include <cstdint>\n\n",
+                  "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < "
+                  "9\n#error \"this source needs GCC 9 or later, or Clang\"\n"
+                  "#endif\n\n",
                   options.before, options.before.empty() ? "" : "\n",
                   Instructions(options.isa), "\nnamespace ", options.name_space,
                   options.is_shared ? kHidden : "", " {\n");

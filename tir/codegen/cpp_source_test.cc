@@ -271,6 +271,17 @@ TEST(CppNamesTest, MakesIdentifiers) {
   EXPECT_EQ(CppIdentifier("class"), "class_");
   EXPECT_EQ(CppIdentifier("\xc3\xa9"), "__");
   EXPECT_EQ(CppIdentifier(""), "_");
+  // Macros of compilers and of standard headers.
+  for (const char* name : {"stdin", "INT8_MAX", "UINT64_C", "__LINE__",
+                           "__x86_64", "_LP64", "EOF", "errno"}) {
+    EXPECT_EQ(CppIdentifier(name), absl::StrCat(name, "_"));
+  }
+  for (const char* name : {"X", "_Relu", "MAX", "_1", "x_C", "_x", "X1_OUT"}) {
+    EXPECT_EQ(CppIdentifier(name), name);
+  }
+  EXPECT_EQ(CppStringLiteral("a\n\"?"
+                             "?/\xc3\xa9"),
+            "\"a\\n\\\"\\?\\?/\\303\\251\"");
   CppNames names;
   EXPECT_EQ(names.Unique("a.b"), "a_b");
   EXPECT_EQ(names.Unique("a:b"), "a_b_2");
