@@ -30,8 +30,9 @@ struct Settings {
       "not count."};
   ConfigKey<int64_t> max_copied_nodes{
       "limits.max_copied_nodes", Limits().max_copied_nodes,
-      "The most nodes that a pass may add to a module by copying parts of it: "
-      "functions into those that call them, bodies of loops."};
+      "The most nodes that a pass may add by copying parts of a program: to a "
+      "module of Relay, functions into those that call them; to a function of "
+      "loops, their bodies."};
   ConfigKey<int64_t> max_calls{
       "limits.max_calls", Limits().max_calls,
       "The most calls of functions when a program is evaluated."};

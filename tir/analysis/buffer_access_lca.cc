@@ -75,7 +75,7 @@ class LcaFinder final : public Visitor {
       DefinePointer(buffer.get());
     }
     const Scope* const outer = Enter(block);
-    AddAccessesOfOpaqueVars(realize);
+    AddAccessesOfCarryingVars(realize);
     for (const MatchRegion& match : block->match_buffers()) {
       AddAccess(match->source()->buffer().get(), scope_);
       matched_.Insert(match->buffer().get());
@@ -134,28 +134,28 @@ class LcaFinder final : public Visitor {
 
   // A buffer that is indexed by a variable of `realize` that is neither spatial
   // nor a reduction is accessed from outside of all loops that the value of the
-  // variable depends on: one iteration may read what another one wrote.
-  void AddAccessesOfOpaqueVars(const BlockRealizeNode* realize) {
+  // variable depends on: one iteration may read what another one wrote. So is a
+  // buffer that a reduction writes; each thread reduces by itself.
+  void AddAccessesOfCarryingVars(const BlockRealizeNode* realize) {
     const BlockNode* block = realize->block().get();
     NodeMap<const Scope*> outermost;
+    const Scope* reduced = scope_;
     for (size_t i = 0; i < block->iter_vars().size(); ++i) {
       const IterVar& var = block->iter_vars()[i];
-      if (var->iter_type() == IterVarType::kDataPar ||
-          var->iter_type() == IterVarType::kCommReduce) {
-        continue;
-      }
+      if (var->iter_type() == IterVarType::kDataPar) continue;
+      const bool reduces = var->iter_type() == IterVarType::kCommReduce;
       PostOrderVisit(realize->iter_values()[i], [&](const PrimExpr& e) {
         const Scope* const* loop = loops_.Find(e.get());
         if (loop == nullptr || *loop == nullptr) return;
-        const Scope*& scope = outermost[var->var().get()];
+        if (reduces && IsThread((*loop)->stmt)) return;
+        const Scope*& scope = reduces ? reduced : outermost[var->var().get()];
         if (scope == nullptr || (*loop)->parent->depth < scope->depth) {
           scope = (*loop)->parent;
         }
       });
     }
-    if (outermost.empty()) return;
-    const auto add = [&](const BufferRegion& region) {
-      const Scope* scope = scope_;
+    if (outermost.empty() && reduced == scope_) return;
+    const auto add = [&](const BufferRegion& region, const Scope* scope) {
       const auto raise = [&](const PrimExpr& e) {
         const Scope* const* found = outermost.Find(e.get());
         if (found != nullptr && (*found)->depth < scope->depth) scope = *found;
@@ -166,8 +166,14 @@ class LcaFinder final : public Visitor {
       }
       AddAccess(region->buffer().get(), scope);
     };
-    for (const BufferRegion& region : block->reads()) add(region);
-    for (const BufferRegion& region : block->writes()) add(region);
+    if (!outermost.empty()) {
+      for (const BufferRegion& region : block->reads()) add(region, scope_);
+    }
+    for (const BufferRegion& region : block->writes()) add(region, reduced);
+  }
+
+  static bool IsThread(const StmtNode* loop) {
+    return Stmt(loop).As<ForNode>()->for_kind() == ForKind::kThreadBinding;
   }
 
   std::deque<Scope> scopes_;

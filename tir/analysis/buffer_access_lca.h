@@ -24,7 +24,8 @@ struct BufferAccessLca {
   // null if there is none, so that only the function has them. Global memory is
   // accessed from outside of all loops that are bound to `blockIdx`; an access
   // by a block's opaque or ordered variable lies outside of the loops of that
-  // variable.
+  // variable, and what a block reduces outside of the loops that it reduces
+  // over.
   FlatHashMap<const BufferNode*, const StmtNode*> ancestors;
 };
 

@@ -53,6 +53,20 @@ void AppendParts(const Node* node, std::vector<const Node*>& parts) {
   }
 }
 
+// The pointer that a statement defines; null if there is none.
+const Node* DefinedPointer(const Node* node) {
+  if (node->kind() == TirKind::kAllocate) {
+    return static_cast<const AllocateNode*>(node)->var().get();
+  }
+  if (node->kind() == TirKind::kAllocateConst) {
+    return static_cast<const AllocateConstNode*>(node)->var().get();
+  }
+  if (node->kind() == TirKind::kLetStmt) {
+    return static_cast<const LetStmtNode*>(node)->var().get();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 ScriptPaths::ScriptPaths(const Node* root) {
@@ -76,17 +90,37 @@ ScriptPaths::ScriptPaths(const Node* root) {
         node->kind() == TirKind::kVar || node->kind() == TirKind::kBuffer;
     if (is_variable) Meet(node, current);
     // A node with one holder is met but once.
-    if ((is_variable || !node->unique()) && !seen.Insert(node)) continue;
-    if (IsPlace(node)) {
-      places_.push_back({node, current, 0, true});
+    if ((is_variable || !node->unique()) && !seen.Insert(node)) {
+      if (const int* place = place_of_node_.Find(node)) {
+        int& shared = places_[*place].shared;
+        shared = std::min(shared, OpenAround(*place));
+      }
+      continue;
+    }
+    if (IsPlace(node) || (!is_variable && !node->unique())) {
+      places_.push_back({node, current, 0, true, 0});
+      places_.back().shared = static_cast<int>(places_.size()) - 1;
       current = static_cast<int>(places_.size()) - 1;
       *place_of_node_.TryEmplace(node).first = current;
+      const Node* const pointer = DefinedPointer(node);
+      if (pointer != nullptr) pointers_[pointer] = current;
       stack.push_back({nullptr});
     }
     parts.clear();
     AppendParts(node, parts);
     for (size_t i = parts.size(); i-- > 0;) stack.push_back({parts[i]});
   }
+  // A place inside of a shared one occurs wherever that one does.
+  for (Place& place : places_) {
+    if (place.parent < 0) continue;
+    const int around = places_[place.parent].shared;
+    if (around < place.parent) place.shared = std::min(place.shared, around);
+  }
+}
+
+int ScriptPaths::OpenAround(int place) const {
+  while (place >= 0 && !places_[place].open) place = places_[place].parent;
+  return place;
 }
 
 void ScriptPaths::Meet(const Node* variable, int place) {
@@ -96,19 +130,26 @@ void ScriptPaths::Meet(const Node* variable, int place) {
     use->place = place;
     return;
   }
-  while (use->place >= 0 && !places_[use->place].open) {
-    use->place = places_[use->place].parent;
-  }
+  use->place = OpenAround(use->place);
 }
 
 int ScriptPaths::PlaceOf(const Node* variable) const {
   const Use* use = uses_.Find(variable);
-  return use == nullptr ? -1 : use->place;
+  if (use == nullptr || use->place < 0) return -1;
+  const int place = places_[use->place].shared;
+  if (place == use->place || variable->kind() != TirKind::kBuffer) return place;
+  // Not outside of where its memory is defined.
+  const int* const pointer =
+      pointers_.Find(static_cast<const BufferNode*>(variable)->data().get());
+  const bool is_inside = pointer != nullptr && *pointer <= use->place &&
+                         use->place < places_[*pointer].end;
+  return is_inside ? std::max(place, *pointer) : place;
 }
 
 bool ScriptPaths::IsAround(const Node* node, const Node* variable) const {
   const int* outer = place_of_node_.Find(node);
-  const int inner = PlaceOf(variable);
+  const Use* use = uses_.Find(variable);
+  const int inner = use == nullptr ? -1 : use->place;
   return outer != nullptr && inner >= *outer && inner < places_[*outer].end;
 }
 

@@ -13,8 +13,8 @@
 namespace baton::tir {
 
 // The innermost statement (or function, or lambda) around all uses of each
-// variable and buffer. What several places share counts where it is first met;
-// variables and buffers count everywhere.
+// variable and buffer. A node that occurs several times counts at each place,
+// though it is visited once. Such a node is a place, too.
 class ScriptPaths {
  public:
   ScriptPaths() = default;
@@ -28,7 +28,7 @@ class ScriptPaths {
   // The node of a place, and the place around it, -1 at the root.
   const Node* NodeAt(int place) const { return places_[place].node; }
   int ParentOf(int place) const { return places_[place].parent; }
-  // True if all uses of `variable` are inside of `node`.
+  // True if all uses of `variable` are inside of `node`, wherever it occurs.
   bool IsAround(const Node* node, const Node* variable) const;
   // How often `variable` is met.
   int64_t CountOf(const Node* variable) const;
@@ -39,15 +39,19 @@ class ScriptPaths {
     int parent;
     int end;  // the places inside have numbers up to this one
     bool open;
+    int shared;  // the innermost place around all occurrences of the node
   };
   struct Use {
     int place = 0;
     int64_t count = 0;
   };
   void Meet(const Node* variable, int place);
+  // The place, or the innermost one around it that is still open.
+  int OpenAround(int place) const;
 
   std::vector<Place> places_;
   NodeMap<Use> uses_;
+  NodeMap<int> pointers_;  // the places that define them
   NodeMap<int> place_of_node_;
 };
 

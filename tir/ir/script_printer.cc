@@ -192,6 +192,7 @@ class ScriptPrinter {
   // A scope: what it defines is forgotten at its end.
   struct Frame {
     const Node* node;
+    size_t index;
     int indent;
     Lines lines;
     std::vector<const Node*> defined;
@@ -203,6 +204,8 @@ class ScriptPrinter {
     int index = 0;                       // of kStride
     const BufferNode* buffer = nullptr;  // of all but kName
     std::string name;                    // of kName
+    // Of a pointer: the outermost frame that is within its definition.
+    size_t memory_frame = 0;
   };
   // A step of the walk over statements.
   struct Step {
@@ -245,6 +248,7 @@ class ScriptPrinter {
     frames_.push_back(std::make_unique<Frame>());
     Frame& frame = *frames_.back();
     frame.node = node;
+    frame.index = frames_.size() - 1;
     frame.indent = indent;
     if (node == nullptr) return frame;
     const auto [index, is_new] = frame_of_.TryEmplace(node);
@@ -320,6 +324,22 @@ class ScriptPrinter {
       if (index != nullptr && *index >= 0) return *frames_[*index];
     }
     return *frames_.front();
+  }
+  // The top frame is the body of the definition of `pointer`.
+  void BeginMemory(const VarNode* pointer) {
+    definitions_.Find(pointer)->memory_frame = frames_.size() - 1;
+  }
+  // LowestFrame() of a buffer. The reference puts a buffer before the
+  // allocation of its memory where that is the only statement of a branch.
+  Frame& FrameOfBuffer(const BufferNode* buffer) {
+    Frame& lowest = LowestFrame(buffer);
+    const Definition* const memory = definitions_.Find(buffer->data().get());
+    if (memory == nullptr || memory->memory_frame == 0 ||
+        memory->memory_frame >= frames_.size() ||
+        memory->memory_frame <= lowest.index) {
+      return lowest;
+    }
+    return *frames_[memory->memory_frame];
   }
   std::string VarText(const VarNode* var);
   std::string BufferText(const BufferNode* buffer);
@@ -478,7 +498,7 @@ std::string ScriptPrinter::VarText(const VarNode* var) {
 
 std::string ScriptPrinter::BufferText(const BufferNode* buffer) {
   if (!IsDefined(buffer)) {
-    Frame& frame = LowestFrame(buffer);
+    Frame& frame = FrameOfBuffer(buffer);
     const std::string name = DefineBuffer(buffer, frame);
     std::string value =
         BufferDecl(buffer, "T.Buffer", {}, frame, BufferVars::kPointer);
@@ -1113,6 +1133,7 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
       } else {
         Frame& frame = OpenBody(node, concise);
         const std::string name = DefineVar(var, frame);
+        BeginMemory(var);
         if (concise) {
           PushEnd(true, absl::StrCat(name, type.empty() ? "" : ": ", type,
                                      " = ", value));
@@ -1204,6 +1225,7 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
       text.push_back(')');
       const std::string name = DefineVar(allocate->var().get(), Top());
       OpenBody(node, concise);
+      BeginMemory(allocate->var().get());
       PushEnd(concise, Header(concise, name, text));
       PushBody(allocate->body());
       return;
@@ -1225,6 +1247,7 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
       text.push_back(')');
       Frame& frame = OpenBody(node, concise);
       const std::string name = DefineVar(allocate->var().get(), frame);
+      BeginMemory(allocate->var().get());
       PushEnd(concise, Header(concise, name, text));
       PushBody(allocate->body());
       return;

@@ -236,6 +236,25 @@ TEST(ScriptTest, ComparisonsOfComparisonsHaveParentheses) {
   }
 }
 
+// The reference writes the buffer before the branch's only statement, where its
+// memory is not defined.
+TEST(ScriptTest, BuffersStandWithinTheirMemory) {
+  for (const char* const memory :
+       {"T.allocate([4], \"int32\", \"global\")",
+        "T.allocate_const([3, 1, 2, 0], \"int32\", [4])"}) {
+    const std::string text = absl::StrCat(
+        "@I.ir_module\nclass Module:\n    @T.prim_func\n"
+        "    def main(A: T.Buffer((4,), \"int32\")):\n"
+        "        if A[0] < 3:\n"
+        "            B = ",
+        memory,
+        "\n"
+        "            B_1 = T.Buffer((4,), \"int32\", data=B)\n"
+        "            A[1] = B_1[0]\n");
+    EXPECT_EQ(AsText(Parsed(text)), text);
+  }
+}
+
 TEST(ScriptTest, SugarIsRead) {
   const IRModule module = Parsed(R"(# from tvm.script import tir as T
 from tvm.script import ir as I

@@ -129,6 +129,17 @@ class SsaConverter final : public Rewriter {
                     std::move(condition), node->annotations(), std::move(body),
                     node->span());
   }
+  Stmt VisitAllocateConst(const AllocateConstNode* node) override {
+    if (!IsDefined(node->var())) return Rewriter::VisitAllocateConst(node);
+    std::vector<PrimExpr> extents(node->extents().begin(),
+                                  node->extents().end());
+    RewriteAll(extents);
+    const Var var = Push(node->var());
+    Stmt body = Rewrite(node->body());
+    Pop(node->var());
+    return AllocateConst(var, node->dtype(), std::move(extents), node->data(),
+                         node->annotations(), std::move(body), node->span());
+  }
   Stmt VisitAttrStmt(const AttrStmtNode* node) override {
     Stmt result = Rewriter::VisitAttrStmt(node);
     const auto* subject = node->node().As<VarNode>();

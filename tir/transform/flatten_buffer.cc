@@ -209,8 +209,7 @@ Pass FlattenBuffer() {
       {.name = "tir.FlattenBuffer",
        .doc = "Accesses buffers by one index, or by one for each group of "
               "axes.",
-       .establishes = {"tir.flat_allocations"},
-       .idempotent = true});
+       .establishes = {"tir.flat_allocations"}});
 }
 BATON_REGISTER_PASS_AS("tir.FlattenBuffer", FlattenBuffer);
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/ir/expr.h"
@@ -106,6 +107,18 @@ int CallingConvOf(const PrimFunc& function) {
   const AttrValue* value = function->attrs().Find(kCallingConvAttr);
   const int64_t* number = value == nullptr ? nullptr : value->As<int64_t>();
   return number == nullptr ? kDefaultConv : static_cast<int>(*number);
+}
+
+absl::StatusOr<std::optional<TargetAndHost>> TargetsOfLinked(
+    const PrimFunc& function) {
+  if (CallingConvOf(function) != kDefaultConv ||
+      !GlobalSymbolOf(function).has_value()) {
+    return std::nullopt;
+  }
+  BATON_ASSIGN_OR_RETURN(Target target, RequiredTargetOf(function));
+  Target host = HostOf(target);
+  if (!host.defined()) return std::nullopt;
+  return TargetAndHost{.target = std::move(target), .host = std::move(host)};
 }
 
 PrimFunc WithAttr(const PrimFunc& function, absl::string_view name,

@@ -65,6 +65,17 @@ std::optional<std::string> GlobalSymbolOf(const PrimFunc& function);
 // The value of `calling_conv`.
 int CallingConvOf(const PrimFunc& function);
 
+struct TargetAndHost {
+  Target target;
+  Target host;
+};
+// The targets of a function that others call by its linked name. nullopt for a
+// function that stays as it is: a private one, one with a calling convention,
+// one whose target has no host. An error with the function's place if it has no
+// target.
+absl::StatusOr<std::optional<TargetAndHost>> TargetsOfLinked(
+    const PrimFunc& function);
+
 PrimFunc WithAttr(const PrimFunc& function, absl::string_view name,
                   AttrValue value);
 PrimFunc WithTarget(const PrimFunc& function, const Target& target);

@@ -407,6 +407,7 @@ struct KnownValues::Graph {
   int64_t surroundings_left = kMaxSurroundings;
   absl::Status status;
   std::vector<Expr> kept;
+  std::unique_ptr<Analyzer> of_queries;
 
   const std::vector<Var>& AxesOf(const Buffer& buffer,
                                  absl::Span<const PrimExpr> indices) {
@@ -428,6 +429,17 @@ struct KnownValues::Graph {
                            Analyzer::kApplyConstraintsToBooleanBranches);
     analyzer.Bind(iterators);
     analyzer.Bind(parameters);
+  }
+
+  // An analyzer for all questions about the finished graph: to bind the
+  // iterators for each would take quadratic time.
+  Analyzer& OfQueries() {
+    if (of_queries == nullptr) {
+      of_queries = std::make_unique<Analyzer>();
+      Prepare(*of_queries);
+      of_queries->SetMaxRewriteSteps(0);
+    }
+    return *of_queries;
   }
 
   Touch MakeTouch(const FlowBlock& block, const Buffer& buffer,
@@ -971,9 +983,7 @@ bool KnownValues::IsOverwritten(const BufferStore& store,
   const Touch touch =
       graph_->MakeTouch(block, store->buffer(), *axes, indices, Access::kWrite,
                         BufferLoad(store->buffer(), indices), free);
-  Analyzer analyzer;
-  graph_->Prepare(analyzer);
-  analyzer.SetMaxRewriteSteps(0);
+  Analyzer& analyzer = graph_->OfQueries();
   analyzer.SetMaxVisits(kMaxSimplifiedOperations);
   analyzer.Bind(free);
   const PrimExpr predicate = SimplifyAsAndOfOrs(

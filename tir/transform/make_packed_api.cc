@@ -304,20 +304,12 @@ class Packer {
   const Target target_;
 };
 
-absl::StatusOr<PrimFunc> Packed(const GlobalVar& var,
-                                const PrimFunc& function) {
-  const std::optional<std::string> symbol = SymbolOf(function);
-  if (!symbol.has_value()) return function;
-  const Target target = TargetOf(function);
-  if (!target.defined()) {
-    return ErrorAt(function->span(),
-                   absl::StrCat("function ", var->name(),
-                                " has no attribute `target`: run "
-                                "tir.BindTarget first"));
-  }
-  const Target host = HostOf(target);
-  if (!host.defined()) return function;
-  return Packer(function, *symbol, target).Run(host);
+absl::StatusOr<PrimFunc> Packed(const PrimFunc& function) {
+  BATON_ASSIGN_OR_RETURN(const std::optional<TargetAndHost> targets,
+                         TargetsOfLinked(function));
+  if (!targets.has_value()) return function;
+  return Packer(function, *GlobalSymbolOf(function), targets->target)
+      .Run(targets->host);
 }
 
 }  // namespace
@@ -327,10 +319,10 @@ Pass MakePackedAPI() {
       [](IRModule module,
          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         std::vector<PrimFunc> functions;
-        for (const auto& [var, function] : module.functions<PrimFunc>()) {
+        for (const auto& definition : module.functions<PrimFunc>()) {
           BATON_ASSIGN_OR_RETURN(
               PrimFunc packed,
-              Packed(var, CallRewriter(module).RewriteBody(function)));
+              Packed(CallRewriter(module).RewriteBody(definition.function)));
           functions.push_back(std::move(packed));
         }
         return module.WithFunctions(functions);

@@ -1,15 +1,13 @@
 #include "baton/tir/transform/make_unpacked_api.h"
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/error_at.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -60,21 +58,10 @@ class CallRewriter final : public Rewriter {
   const IRModule& module_;
 };
 
-absl::StatusOr<PrimFunc> Unpacked(const GlobalVar& var,
-                                  const PrimFunc& function) {
-  if (CallingConvOf(function) != kDefaultConv ||
-      !GlobalSymbolOf(function).has_value()) {
-    return function;
-  }
-  const Target target = TargetOf(function);
-  if (!target.defined()) {
-    return ErrorAt(function->span(),
-                   absl::StrCat("function ", var->name(),
-                                " has no attribute `target`: run "
-                                "tir.BindTarget first"));
-  }
-  const Target host = HostOf(target);
-  if (!host.defined()) return function;
+absl::StatusOr<PrimFunc> Unpacked(const PrimFunc& function) {
+  BATON_ASSIGN_OR_RETURN(const std::optional<TargetAndHost> targets,
+                         TargetsOfLinked(function));
+  if (!targets.has_value()) return function;
   PrimFuncNode::Parts parts = function->parts();
   for (size_t i = 0; i < parts.params.size(); ++i) {
     const Buffer buffer = function->BufferOf(static_cast<int>(i));
@@ -88,13 +75,15 @@ absl::StatusOr<PrimFunc> Unpacked(const GlobalVar& var,
   parts.body = MakeSeq(std::move(seq));
   if (!parts.buffers.empty()) {
     const StringImm device("default");
-    parts.body = AttrStmt(device, "device_type",
-                          IntImm(kInt32, DeviceTypeOf(target)), parts.body);
+    parts.body =
+        AttrStmt(device, "device_type",
+                 IntImm(kInt32, DeviceTypeOf(targets->target)), parts.body);
     parts.body = AttrStmt(device, "device_id", IntImm(kInt32, 0), parts.body);
   }
   parts.buffers.clear();
   parts.ret_type = kInt32;
-  return WithTarget(PrimFunc(std::move(parts), function->span()), host);
+  return WithTarget(PrimFunc(std::move(parts), function->span()),
+                    targets->host);
 }
 
 }  // namespace
@@ -104,10 +93,10 @@ Pass MakeUnpackedAPI() {
       [](IRModule module,
          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         std::vector<PrimFunc> functions;
-        for (const auto& [var, function] : module.functions<PrimFunc>()) {
+        for (const auto& definition : module.functions<PrimFunc>()) {
           BATON_ASSIGN_OR_RETURN(
               PrimFunc unpacked,
-              Unpacked(var, CallRewriter(module).RewriteBody(function)));
+              Unpacked(CallRewriter(module).RewriteBody(definition.function)));
           functions.push_back(std::move(unpacked));
         }
         return module.WithFunctions(functions);

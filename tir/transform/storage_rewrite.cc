@@ -384,7 +384,7 @@ class Planner {
         if (BeginsMemoryScope(*attr)) EnterOrLeave(attr);
       } else if (const auto* loop = point.stmt.As<ForNode>()) {
         if (loop->for_kind() == ForKind::kParallel &&
-            (scope_ == nullptr || scope_ == loop)) {
+            (scopes_.empty() || scope() == loop)) {
           EnterOrLeave(loop);
         }
       }
@@ -405,7 +405,7 @@ class Planner {
       for (const VarNode* source : events.ends) {
         Storage* const* entry = storage_of_.Find(source);
         if (entry == nullptr || in_place.Contains(source)) continue;
-        if ((*entry)->scope == memory && (*entry)->attach_scope == scope_ &&
+        if ((*entry)->scope == memory && (*entry)->attach_scope == scope() &&
             (*entry)->element == WithLanes(alloc->dtype(), 1) &&
             (*entry)->constant_bits == ConstantBits(*alloc) &&
             InPlaceVerifier::Check(stmt, var, source)) {
@@ -420,11 +420,14 @@ class Planner {
     storage_of_[var] = storage;
   }
 
-  // Scopes in scopes have the memory of the outermost one.
+  // The innermost scope with memory of its own; null: the function.
+  const Node* scope() const {
+    return scopes_.empty() ? nullptr : scopes_.back();
+  }
+
   void EnterOrLeave(const Node* scope) {
-    if (scope_ != nullptr && scope_ != scope) return;
-    if (scope_ == nullptr) {
-      scope_ = scope;
+    if (this->scope() != scope) {
+      scopes_.push_back(scope);
       return;
     }
     // Memory that is attached to a scope ends with it.
@@ -434,7 +437,7 @@ class Planner {
     std::erase_if(symbolic_free_, [&](const Storage* storage) {
       return storage->attach_scope == scope;
     });
-    scope_ = nullptr;
+    scopes_.pop_back();
   }
 
   // Free memory that fits, or new one.
@@ -444,11 +447,11 @@ class Planner {
     const uint64_t bits = ConstantBits(alloc);
     const DType element = WithLanes(alloc.dtype(), 1);
     const auto fits = [&](const Storage& storage) {
-      return storage.attach_scope == scope_ && storage.scope == memory;
+      return storage.attach_scope == scope() && storage.scope == memory;
     };
     const auto fresh = [&] {
       storages_.push_back(
-          std::make_unique<Storage>(scope_, memory, element, bits));
+          std::make_unique<Storage>(scope(), memory, element, bits));
       return storages_.back().get();
     };
     if (StaysAlone(memory, alloc.dtype(), bits) ||
@@ -610,8 +613,8 @@ class Planner {
   }
 
   const AccessFinder& finder_;
-  std::vector<Events> events_;  // by point; of scopes, by their ends
-  const Node* scope_ = nullptr;
+  std::vector<Events> events_;       // by point; of scopes, by their ends
+  std::vector<const Node*> scopes_;  // that have memory of their own
   std::vector<std::unique_ptr<Storage>> storages_;
   NodeMap<Storage*> storage_of_;
   std::multimap<uint64_t, Storage*> constant_free_;
