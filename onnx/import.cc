@@ -651,6 +651,12 @@ bool IsSmall(const Expr& expr) {
   return elements.ok() && *elements <= kMaxFoldedElements;
 }
 
+// True if the values of operands decide how large the tensor is.
+bool HasOpenShape(const Expr& expr) {
+  const TensorTypeNode* type = expr->tensor_type();
+  return type != nullptr && !ConstDims(type->shape()).has_value();
+}
+
 // A constant of the type of `expr`, if all its elements are known.
 std::optional<Expr> WithElements(const Expr& expr, const Dims* elements) {
   if (elements == nullptr ||
@@ -723,11 +729,13 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
       is_located_ = is_located_ || !typed.ok();
       BATON_ASSIGN_OR_RETURN(output, std::move(typed));
     }
-    if (all_constant && IsSmall(output) &&
+    if (all_constant && (IsSmall(output) || HasOpenShape(output)) &&
         relay::ConstantTensor(output) == nullptr) {
       const absl::StatusOr<Expr> folded =
           relay::FoldConstantInExpr(output, {.fold_qnn = true});
-      if (folded.ok() && relay::ConstantTensor(*folded) != nullptr) {
+      if (folded.ok() && relay::ConstantTensor(*folded) != nullptr &&
+          (IsSmall(output) || relay::ConstantTensor(*folded)->num_elements() <=
+                                  kMaxFoldedElements)) {
         BATON_ASSIGN_OR_RETURN(output, InferTypeAt(*folded, span));
       }
     }

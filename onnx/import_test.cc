@@ -49,6 +49,7 @@ using ::baton::testing::SmallStackBytesOfThisBuild;
 using ::baton::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
@@ -405,6 +406,44 @@ TEST(ImportOnnxTest, OneKnownDimensionOfAShapeFolds) {
   const auto* type = module->Find<Function>("main")->body()->tensor_type();
   ASSERT_NE(type, nullptr);
   EXPECT_TRUE(type->dim(0).is_const(3));
+}
+
+// torch.arange(n) of opsets without Range.
+TEST(ImportOnnxTest, NonZeroOfAFillIsARange) {
+  const auto graph = [](const char* dim, const char* value) {
+    return absl::StrCat(
+        "node { op_type: 'Shape' input: 'x' output: 's' }"
+        "node { op_type: 'Slice' input: 's' output: 'n'"
+        "  attribute { name: 'axes' type: INTS ints: 0 }"
+        "  attribute { name: 'starts' type: INTS ints: 0 }"
+        "  attribute { name: 'ends' type: INTS ints: 1 } }"
+        "node { op_type: 'ConstantOfShape' input: 'n' output: 'f' attribute {"
+        "  name: 'value' type: TENSOR t { data_type: 1 dims: 1 float_data: ",
+        value,
+        " } } }"
+        "node { op_type: 'NonZero' input: 'f' output: 'y' }",
+        InOut({dim, kThree}));
+  };
+  const auto import = [](const std::string& text) {
+    return Import(ModelOf(text, 9));
+  };
+  const auto symbolic = import(graph("dim_param: 'batch'", "1"));
+  ASSERT_THAT(symbolic, IsOk());
+  EXPECT_THAT(AsText(symbolic->Find("main")),
+              AllOf(HasSubstr("arange("), Not(HasSubstr("argwhere"))));
+  // The number of elements that are not zero is known where they are.
+  for (const auto& [value, count] : {std::pair{"1", 2}, std::pair{"0", 0}}) {
+    const auto known = import(graph(kTwo, value));
+    ASSERT_THAT(known, IsOk());
+    const Tensor* tensor =
+        relay::ConstantTensor(known->Find<Function>("main")->body());
+    ASSERT_NE(tensor, nullptr);
+    EXPECT_THAT(tensor->shape(), ElementsAre(1, count));
+    for (int64_t i = 0; i < count; ++i) EXPECT_EQ(tensor->AtAsInt64(i), i);
+  }
+  const auto zeros = import(graph("dim_param: 'batch'", "0"));
+  ASSERT_THAT(zeros, IsOk());
+  EXPECT_THAT(AsText(zeros->Find("main")), HasSubstr("argwhere"));
 }
 
 std::string RawFloats(const std::vector<float>& values) {

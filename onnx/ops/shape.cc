@@ -1342,7 +1342,27 @@ absl::StatusOr<Outputs> ScatterNd(NodeContext& node) {
                   Attrs::Make(relay::ScatterNDAttrs{.mode = reduction})));
 }
 
+// The element that all elements of `x` are, if `x` is made by filling.
+std::optional<double> FillOf(const Expr& x) {
+  const auto* call = x.As<CallNode>();
+  if (call == nullptr || call->args().empty()) return std::nullopt;
+  for (const Op& op :
+       {BATON_OP("full"), BATON_OP("dyn.full"), BATON_OP("broadcast_to"),
+        BATON_OP("dyn.broadcast_to")}) {
+    if (call->op().get() == op.get()) {
+      return relay::ConstantSplat(call->arg(0));
+    }
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<Outputs> NonZero(NodeContext& node) {
+  const Expr& x = node.Input(0);
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (rank == 1 && FillOf(x).value_or(0) != 0) {
+    // Exporters write `arange` so, for opsets without Range.
+    return One(relay::ExpandDims(Positions(x, 0, 0), 0, 1));
+  }
   return One(
       relay::Cast(relay::Transpose(Call(BATON_OP("argwhere"), {node.Input(0)})),
                   DType::Int(64)));
