@@ -37,8 +37,10 @@ const FunctionEvaluator* FindFunctionEvaluator(NodeKind kind) {
 
 absl::StatusOr<std::vector<Tensor>> CallByType(
     const IRModule& module, const BaseFunc& function,
-    absl::Span<const Tensor> arguments) {
-  const FunctionEvaluator* evaluator = FindFunctionEvaluator(function->kind());
+    absl::Span<const Tensor> arguments, const FunctionEvaluator* evaluator) {
+  if (evaluator == nullptr) {
+    evaluator = FindFunctionEvaluator(function->kind());
+  }
   const FuncTypeNode* type = function->func_type();
   if (evaluator == nullptr || type == nullptr) {
     return absl::UnimplementedError(absl::StrCat(

@@ -24,7 +24,7 @@
 
 namespace baton {
 
-// Evaluates one kind of functions. Stateless.
+// Evaluates one kind of functions. Safe to call from several threads.
 class FunctionEvaluator {
  public:
   virtual ~FunctionEvaluator() = default;
@@ -55,10 +55,11 @@ const FunctionEvaluator* FindFunctionEvaluator(NodeKind kind);
 
 // The value of a call by a function of another level: the function, whose type
 // is a FuncType, gets `arguments` and memory for its results behind them, and
-// fills these. Returns the results.
+// fills these. Returns the results. `evaluator` null: the registered one.
 absl::StatusOr<std::vector<Tensor>> CallByType(
     const IRModule& module, const BaseFunc& function,
-    absl::Span<const Tensor> arguments);
+    absl::Span<const Tensor> arguments,
+    const FunctionEvaluator* evaluator = nullptr);
 
 // Registers E for the functions whose node class is N. Use it in the library
 // that defines E; the library needs `alwayslink = True`.

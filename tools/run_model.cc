@@ -51,6 +51,8 @@
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/executor/runtime_instrument.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/jit/jit_evaluator.h"
 #include "baton/tools/compare.h"
 #include "baton/tools/crash_report.h"
 #include "baton/tools/files.h"
@@ -92,6 +94,8 @@ struct Model {
   std::unique_ptr<Session> owned_session;
   // For --dims: has the sessions of all sizes.
   std::unique_ptr<BoundedSession> bounded;
+  // Of --executor=jit: compiles the functions of loops that the evaluator calls.
+  std::shared_ptr<const tir::JitEvaluator> jit;
   std::unique_ptr<WorkerPool> pool;
   std::unique_ptr<Shadow> shadow;  // of --shadow
   // --state, and the last result of each.
@@ -109,6 +113,11 @@ using Clock = std::chrono::steady_clock;
 double Milliseconds(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin)
       .count();
+}
+
+// True if an executor that runs no plan was asked for.
+bool WantsEvaluator(const RunModelOptions& options) {
+  return options.executor == "evaluator" || options.executor == "jit";
 }
 
 // The executor cpu is the default where time or memory is measured.
@@ -434,7 +443,7 @@ absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
                          result.module.Lookup<Function>("main"));
   result.input_names = InputNames(main);
   result.output_names = std::move(read.output_names);
-  if (!is_oracle && options.executor != "evaluator") {
+  if (!is_oracle && !WantsEvaluator(options)) {
     BATON_ASSIGN_OR_RETURN(result.owned_session,
                            Session::Create(std::move(read.executable)));
     result.session = result.owned_session.get();
@@ -501,6 +510,17 @@ std::vector<TensorPart> PartsOf(const TensorsAtHand& at_hand) {
         return part.is_sequence || part.num_tensors != 1;
       });
   return any ? at_hand.parts : std::vector<TensorPart>();
+}
+
+// The compiler of --executor=jit. An error if the module has nothing to compile.
+absl::StatusOr<std::shared_ptr<const tir::JitEvaluator>> JitOf(
+    const IRModule& module) {
+  for (const auto& [var, function] : module.functions()) {
+    if (function.Is<tir::PrimFuncNode>()) return tir::JitEvaluator::Create();
+  }
+  return absl::InvalidArgumentError(
+      "--executor=jit: the module has no functions of loops; "
+      "--passes=FuseOps,LowerToTir,tir.lower makes them");
 }
 
 // `is_oracle`: the evaluator runs it in any case.
@@ -586,6 +606,9 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
                          ? absl::string_view(source->content.bytes)
                          : absl::string_view(),
                      result));
+  }
+  if (!is_oracle && options.executor == "jit") {
+    BATON_ASSIGN_OR_RETURN(result.jit, JitOf(result.module));
   }
   result.creation_ms = Milliseconds(begin);
   BATON_RETURN_IF_ERROR(AddShadow(options, result));
@@ -686,6 +709,7 @@ absl::StatusOr<NamedTensors> Run(const Model& model,
   }
   Progress progress(options.progress);
   EvaluateOptions evaluate;
+  evaluate.other_level = model.jit.get();
   if (options.progress) {
     evaluate.observe = [&progress](const ExprNode& node, const Value&) {
       progress.Computed(node);
@@ -821,8 +845,9 @@ absl::Status Bench(const Model& model, absl::Span<const Value> args,
       BATON_RETURN_IF_ERROR(model.session->Run(views, outputs, model.pool.get(),
                                                model.shadow.get()));
     } else {
-      BATON_RETURN_IF_ERROR(
-          EvaluateFunction(model.module, "main", args).status());
+      BATON_RETURN_IF_ERROR(EvaluateFunction(model.module, "main", args,
+                                             {.other_level = model.jit.get()})
+                                .status());
     }
     if (i < 0) continue;
     times.push_back(Milliseconds(begin));
@@ -856,11 +881,13 @@ absl::StatusOr<std::string> EvaluatorProfile(const Model& model,
                                              absl::Span<const Value> args,
                                              const RunModelOptions& options) {
   for (int i = 0; i < std::max(0, options.warmup); ++i) {
-    BATON_RETURN_IF_ERROR(
-        EvaluateFunction(model.module, "main", args).status());
+    BATON_RETURN_IF_ERROR(EvaluateFunction(model.module, "main", args,
+                                           {.other_level = model.jit.get()})
+                              .status());
   }
   RunProfile profile;
   EvaluateOptions evaluate;
+  evaluate.other_level = model.jit.get();
   evaluate.observe = [&profile](const ExprNode& node, const Value&) {
     profile.Computed(node);
   };
@@ -1127,7 +1154,7 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                                              {"--outputs", options.outputs},
                                              {"--report", options.report},
                                              {"--plan", options.plan}}));
-  if (!options.plan.empty() && options.executor == "evaluator") {
+  if (!options.plan.empty() && WantsEvaluator(options)) {
     return absl::InvalidArgumentError(
         "--plan: needs --executor=cpu: the evaluator has no plan");
   }
@@ -1149,7 +1176,7 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
   }
   if (!options.shadow.empty()) {
     BATON_RETURN_IF_ERROR(ShadowPeriod(options.shadow).status());
-    if (options.executor == "evaluator") {
+    if (WantsEvaluator(options)) {
       return absl::InvalidArgumentError(
           "--shadow: needs --executor=cpu: it compares with the evaluator");
     }

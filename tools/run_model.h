@@ -108,11 +108,12 @@ struct RunModelOptions {
                .value = "KEY=VALUE,..."});
     v("executor", &RunModelOptions::executor,
       FlagSpec{.help = "What runs MODEL: the plan of the pipeline cpu, or the "
-                       "evaluator, which is slow and the oracle. cpu with "
-                       "--bench, --profile, --plan and --shadow; evaluator "
-                       "otherwise.",
-               .value = "cpu|evaluator",
-               .choices = {"", "cpu", "evaluator"}});
+                       "evaluator, which is slow and the oracle; jit: the "
+                       "evaluator, with functions of loops compiled by LLVM. "
+                       "cpu with --bench, --profile, --plan and --shadow; "
+                       "evaluator otherwise.",
+               .value = "cpu|evaluator|jit",
+               .choices = {"", "cpu", "evaluator", "jit"}});
     v("threads", &RunModelOptions::threads,
       FlagSpec{.help =
                    "For these passes and for the executor cpu; 0 for as many "

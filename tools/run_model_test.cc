@@ -103,6 +103,40 @@ TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
                        "--report: needs --profile"));
 }
 
+// Functions of loops, compiled by LLVM, give the bytes of the evaluator's kernels.
+TEST(RunModelTest, LoopsAreCompiled) {
+  RunModelOptions options;
+  options.model = ModelFile("compiled.relay", "1f");
+  options.random_inputs = true;
+  options.outputs = absl::StrCat(::testing::TempDir(), "/kernels.npz");
+  OutputOf(options);
+  options.expect = options.outputs;
+  options.outputs.clear();
+  options.rtol = 0;
+  options.atol = 0;
+  options.executor = "jit";
+  std::ostringstream out;
+  EXPECT_THAT(RunModel(options, out),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the module has no functions of loops"));
+  options.passes = "FuseOps,LowerToTir,tir.lower";
+  const absl::StatusOr<bool> result = RunModel(options, out);
+  if (absl::IsUnavailable(result.status())) {
+    GTEST_SKIP() << result.status().message();
+  }
+  EXPECT_THAT(result, IsOk());
+  EXPECT_TRUE(result.ok() && *result) << out.str();
+  // Blocks are not lowered.
+  options.passes = "FuseOps,LowerToTir";
+  EXPECT_THAT(RunModel(options, out),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "cannot be written as LLVM's text"));
+  options.shadow = "1/2";
+  EXPECT_THAT(RunModel(options, out),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--shadow: needs --executor=cpu"));
+}
+
 TEST(RunModelTest, ModelsThatDifferAreComparedNodeByNode) {
   RunModelOptions options;
   options.model = ModelFile("model.relay", "1f");

@@ -793,8 +793,9 @@ absl::StatusOr<Value> Evaluator::CallOtherLevel(const BaseFunc& function,
     }
     tensors.push_back(arg.tensor());
   }
-  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> results,
-                         CallByType(*module_, function, tensors));
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<Tensor> results,
+      CallByType(*module_, function, tensors, options_.other_level));
   if (results.size() == 1) return Value(results[0]);
   return Value::MakeTuple({results.begin(), results.end()});
 }

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/ir/function_evaluator.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/kernel_cache.h"
@@ -42,6 +43,9 @@ struct EvaluateOptions {
   // called, and the values that depend on the result are unknown (IsUnknown).
   std::function<void(const CallNode& call, absl::Span<const Value> args)>
       without_kernel = {};
+  // If not null, evaluates the functions of other levels that the program
+  // calls, in place of the registered evaluators (ir/function_evaluator.h).
+  const FunctionEvaluator* other_level = nullptr;
   // If not null, called with each computed node and its value. Not called for
   // variables, constants, lets, ifs and matches, whose values are those of
   // other nodes.

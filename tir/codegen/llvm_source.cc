@@ -579,6 +579,40 @@ class FunctionWriter {
     return text;
   }
 
+  // The definition of LlvmSourceOptions::entries.
+  std::string Entry() const {
+    std::string text = absl::StrCat(
+        "define i32 @", emitted_.name, ".entry(ptr nocapture readonly %all) #",
+        module_.AttributesOf(target_), " {\nentry:\n");
+    std::vector<std::string> arguments;
+    for (size_t i = 0; i < emitted_.params.size(); ++i) {
+      const CppParam& param = emitted_.params[i];
+      absl::StrAppend(
+          &text, "  %place.", i, " = getelementptr ptr, ptr %all, i64 ", i,
+          "\n  %pointer.", i, " = load ptr, ptr %place.", i, ", align 8\n");
+      std::string value = absl::StrCat("%pointer.", i);
+      if (param.kind == CppParam::Kind::kNumber ||
+          param.kind == CppParam::Kind::kExtent) {
+        const bool is_bool = param.dtype.is_bool();
+        absl::StrAppend(&text, "  %number.", i, " = load ",
+                        is_bool ? "i8" : ValueType(param.dtype), ", ptr ",
+                        value, ", align 1\n");
+        value = absl::StrCat("%number.", i);
+        if (is_bool) {
+          absl::StrAppend(&text, "  %bit.", i, " = trunc i8 ", value,
+                          " to i1\n");
+          value = absl::StrCat("%bit.", i);
+        }
+      }
+      arguments.push_back(absl::StrCat(ParamType(param), " ", value));
+    }
+    absl::StrAppend(
+        &text, emitted_.can_fail ? "  %result = call i32 @" : "  call void @",
+        emitted_.name, "(", absl::StrJoin(arguments, ", "), ")\n", "  ret i32 ",
+        emitted_.can_fail ? "%result" : "0", "\n}\n");
+    return text;
+  }
+
   CppEmitted emitted() && { return std::move(emitted_); }
 
  private:
@@ -2024,6 +2058,7 @@ absl::StatusOr<LlvmSource> WriteLlvmSource(
     }
     FunctionWriter writer(functions[i], target, symbols, module, problems);
     absl::StrAppend(&definitions, "\n", writer.Write());
+    if (options.entries) absl::StrAppend(&definitions, "\n", writer.Entry());
     source.functions.push_back(std::move(writer).emitted());
     if (static_cast<int64_t>(definitions.size()) > options.max_text_bytes) {
       return absl::ResourceExhaustedError(absl::StrCat(

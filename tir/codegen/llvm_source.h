@@ -53,6 +53,11 @@ struct LlvmSourceOptions {
   int64_t max_stack_bytes = 4096;
   // Adds a line table: each instruction has the place of its statement.
   bool line_table = false;
+  // Adds a function `NAME.entry` for each function, for callers that know no
+  // prototypes: `i32 (ptr)`. Its argument is an array with a pointer for each
+  // parameter: the parameter itself, or the place of a number of the
+  // parameter's C++ type. It returns 0, or what the function returns.
+  bool entries = false;
   // Longer text is refused.
   int64_t max_text_bytes = int64_t{64} << 20;
 };

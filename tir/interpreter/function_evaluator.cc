@@ -76,22 +76,8 @@ class PrimFuncEvaluator final : public FunctionEvaluator {
       const IRModule& /*module*/, const BaseFunc& function,
       absl::Span<const Tensor> arguments, int64_t max_steps) const override {
     const PrimFunc prim_func(function.As<PrimFuncNode>());
-    if (arguments.size() != prim_func->params().size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the function has ", prim_func->params().size(),
-                       " parameters, not ", arguments.size()));
-    }
-    std::vector<Argument> values;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const Tensor& argument = arguments[i];
-      if (prim_func->params()[i].dtype() == kHandle) {
-        values.emplace_back(argument);
-      } else if (argument.dtype().is_float()) {
-        values.emplace_back(argument.AtAsDouble(0));
-      } else {
-        values.emplace_back(argument.AtAsInt64(0));
-      }
-    }
+    BATON_ASSIGN_OR_RETURN(const std::vector<Argument> values,
+                           ToArguments(prim_func, arguments));
     // A program may read what nothing wrote, if nothing depends on it; and what
     // blocks name is another question than what they compute.
     return Interpret(prim_func, values,

@@ -101,6 +101,19 @@ class Machine {
     return results;
   }
 
+  absl::StatusOr<std::vector<int64_t>> BindOnly(
+      const PrimFunc& function, absl::Span<const Argument> arguments) {
+    copies_memory_ = false;
+    BATON_RETURN_IF_ERROR(Bind(function, arguments));
+    std::vector<int64_t> extents;
+    for (const Var& var : function->defined()) {
+      const Value* value = values_.Find(var.get());
+      const bool is_number = value != nullptr && !value->lanes.empty();
+      extents.push_back(is_number ? value->lanes[0].i : 0);
+    }
+    return extents;
+  }
+
  private:
   bool ok() const { return status_.ok() && !returned_; }
 
@@ -202,6 +215,7 @@ class Machine {
   }
 
   void SetMemory(const Var& pointer, const Tensor& tensor) {
+    if (!copies_memory_) return;
     auto memory = std::make_shared<Memory>();
     memory->name = pointer->name();
     const absl::string_view bytes = tensor.bytes();
@@ -979,6 +993,7 @@ class Machine {
   absl::Status status_;
   int64_t steps_ = 0;
   bool returned_ = false;
+  bool copies_memory_ = true;  // of arguments
 };
 
 }  // namespace
@@ -987,6 +1002,33 @@ absl::StatusOr<std::vector<Tensor>> Interpret(
     const PrimFunc& function, absl::Span<const Argument> arguments,
     const InterpretOptions& options) {
   return Machine(options).Run(function, arguments);
+}
+
+absl::StatusOr<std::vector<Argument>> ToArguments(
+    const PrimFunc& function, absl::Span<const Tensor> tensors) {
+  const absl::Span<const Var> params = function->params();
+  if (tensors.size() != params.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the function has ", params.size(), " parameters, not ",
+                     tensors.size()));
+  }
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
+    if (params[i].dtype() == kHandle) {
+      arguments.emplace_back(tensor);
+    } else if (tensor.dtype().is_float()) {
+      arguments.emplace_back(tensor.AtAsDouble(0));
+    } else {
+      arguments.emplace_back(tensor.AtAsInt64(0));
+    }
+  }
+  return arguments;
+}
+
+absl::StatusOr<std::vector<int64_t>> BindExtents(
+    const PrimFunc& function, absl::Span<const Argument> arguments) {
+  return Machine({}).BindOnly(function, arguments);
 }
 
 }  // namespace baton::tir

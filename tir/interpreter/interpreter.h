@@ -61,6 +61,18 @@ absl::StatusOr<std::vector<Tensor>> Interpret(
     const PrimFunc& function, absl::Span<const Argument> arguments,
     const InterpretOptions& options = {});
 
+// The arguments of a call with `tensors`, one for each parameter. That of a
+// parameter that is a number is the first element. An error for another number
+// of tensors.
+absl::StatusOr<std::vector<Argument>> ToArguments(
+    const PrimFunc& function, absl::Span<const Tensor> tensors);
+
+// Returns the values that `arguments` give to the variables of
+// PrimFuncNode::defined(), in their order; 0 for pointers. Errors are those of
+// Interpret().
+absl::StatusOr<std::vector<int64_t>> BindExtents(
+    const PrimFunc& function, absl::Span<const Argument> arguments);
+
 }  // namespace baton::tir
 
 #endif  // BATON_TIR_INTERPRETER_INTERPRETER_H_
