@@ -946,8 +946,10 @@ class ModelWriter {
     const auto has = [texts](unsigned text) { return (texts & text) == text; };
     std::string text;
     if (has(StepSource::kElements)) {
-      absl::StrAppend(&text, cpu::kElementsText,
-                      has(StepSource::kMath) ? cpu::kElementsMathText : "");
+      absl::StrAppend(
+          &text, cpu::kElementsText,
+          has(StepSource::kElementsIntegers) ? cpu::kElementsIntegersText : "",
+          has(StepSource::kMath) ? cpu::kElementsMathText : "");
     }
     if (!has(StepSource::kVector)) return text;
     const int bytes = isa == CppIsa::kAvx512 ? 64

@@ -498,6 +498,66 @@ def @main(%x: Tensor[(1, 16, 9, 9), uint8], %m: Tensor[(17, 64), int8]) {
   }
 }
 
+// Groups of integers, bools and casts are loops over vectors, as those of floats
+// are: for all ways to read operands and to write results, and for floats that
+// no integer has.
+TEST(CompileTest, CompilesGroupsOfIntegers) {
+  LibraryOptions options;
+  options.check_values = true;
+  options.threads = true;
+  for (const char* isa : {"avx512", "avx2", "sse2"}) {
+    options.isas = isa;
+    const std::string name = absl::StrCat("integers_", isa);
+    const std::string folder = Compiled(name, R"(
+def @main(%f: Tensor[(3, 5, 421), float32], %a: Tensor[(3, 5, 421), int32], %b: Tensor[(5, 1), int32],
+    %u: Tensor[(3, 5, 421), uint8], %v: Tensor[(421), uint8], %i: Tensor[(3, 1, 421), int8], %c: Tensor[(3, 5, 421), bool],
+    %d: Tensor[(421), bool], %n: int32, %m: uint8) {
+  %0 = multiply(cast(multiply(%f, 3e+9f), dtype="int32"), %a);
+  %1 = subtract(add(%0, %b), %n);
+  %2 = cast(clip(maximum(minimum(%1, %a), %b), a_min=-300f, a_max=1e+6f), dtype="uint8");
+  %3 = multiply(add(%u, %v), subtract(%u, %m));
+  %4 = cast(maximum(%u, %v), dtype="float32");
+  %5 = add(cast(%u, dtype="float32"), %f);
+  %6 = cast(exp(multiply(%f, 60f)), dtype="int32");
+  %7 = negative(exp(multiply(%f, 60f)));
+  %8 = cast(%7, dtype="int8");
+  %9 = cast(divide(%f, subtract(%f, %f)), dtype="uint8");
+  %10 = cast(divide(subtract(%f, %f), subtract(%f, %f)), dtype="int32");
+  %11 = where(logical_or(less(%a, %b), logical_and(%c, %d)), %f, %5);
+  %12 = where(logical_not(greater_equal(%f, 0f)), %a, %n);
+  %13 = cast(logical_or(equal(%u, %v), not_equal(%f, %5)), dtype="int32");
+  %14 = cast(less_equal(%a, %b), dtype="uint8");
+  %15 = fixed_point_multiply(%0, multiplier=1518500250, shift=-9);
+  %16 = cast(fixed_point_multiply(%0, multiplier=-1073741825, shift=3), dtype="int8");
+  %17 = zeros(shape=[5], dtype="int32");
+  %18 = cast(multiply(arange(0f, 5f, 1f, start=0f, stop=5f, step=1f, dtype="float32"), 2e+8f), dtype="int32");
+  %19 = cast(arange(1f, 6f, 1f, start=1f, stop=6f, step=1f, dtype="float32"), dtype="int32");
+  %20 = fixed_point_multiply_per_axis(%0, %18, %17, %19, is_rshift_required=True, axes=[1]);
+  %21 = fixed_point_multiply_per_axis(%0, %18, %17, %17, axes=[1]);
+  %22 = greater(cast(%i, dtype="int32"), %b);
+  %23 = cast(%a, dtype="bool");
+  %24 = cast(multiply(cast(%i, dtype="float32"), 1.7f), dtype="int8");
+  %25 = cast(cast(%f, dtype="int32"), dtype="float32");
+  (%1, %2, %3, %4, %5, %6, %8, %9, %10, %11, %12, %13, %14, %15, %16, %20, %21, %22, %23, %24, %25)
+}
+)",
+                                        options);
+    const std::string text =
+        TextOf(absl::StrCat(folder, "/", name, "_", isa, ".cc"));
+    EXPECT_THAT(text, Not(HasSubstr("    for (int32_t ")));
+    if (Has("clang++")) {
+      EXPECT_EQ(OutputOf(folder,
+                         absl::StrCat("clang++", kFlags, "-fsyntax-only *.cc")),
+                "");
+    }
+    if (!Has("g++")) continue;
+    EXPECT_THAT(
+        OutputOf(folder,
+                 absl::StrCat("g++", kFlags, "*.cc *.o -lm -o t && ./t")),
+        ::testing::AnyOf(absl::StrCat(isa, "\n"), HasSubstr("skipped")));
+  }
+}
+
 // Both branches are computed, and one is selected.
 TEST(CompileTest, CompilesBranchesWithoutEffects) {
   LibraryOptions options;

@@ -81,6 +81,7 @@ struct StepParams {
   std::vector<int16_t> registers;
   std::vector<int64_t> dims;
   std::vector<int64_t> strides;
+  std::vector<bool> is_int;  // operands that are int32 within the program
 };
 
 int Run(const executor::StepCall& call) {
@@ -367,9 +368,8 @@ std::optional<ElementCall> FloatCallOf(const GraphNode& node,
 
 }  // namespace
 
-bool ElementCall::IsForProgramsOnly() const {
-  return function == ElementFunction::kPower ||
-         function == ElementFunction::kCopy || !kernels::IsOfFloats(function);
+bool ElementCall::HasSource() const {
+  return function != ElementFunction::kPower;
 }
 
 std::vector<ElementFunction> CastFunctions(DType from, DType to) {
@@ -451,6 +451,8 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
     int64_t size = 1;
     for (const int64_t extent : operands[i].shape) size *= extent;
     params->registers.push_back(0);
+    params->is_int.push_back(operands[i].type != DType::Float(32) &&
+                             !operands[i].is_converted);
     using kernels::ElementOperand;
     if (operands[i].is_converted) {
       if (size != elements) return std::nullopt;
@@ -591,6 +593,99 @@ struct AbsFn {
 };
 )";
 
+const char kElementsIntegersText[] = R"(
+// Integers of 32 bits, which are those of 8 bits in memory, too.
+typedef int32_t Ints __attribute__((vector_size(64)));
+typedef uint32_t Words __attribute__((vector_size(64)));
+typedef int64_t Longs __attribute__((vector_size(128)));
+
+template <int kCount>
+__attribute__((always_inline)) inline Ints LoadSome(const int32_t* from) {
+  Ints v{};
+  __builtin_memcpy(&v, from, kCount * sizeof(int32_t));
+  return v;
+}
+template <int kCount, class T>
+__attribute__((always_inline)) inline Ints LoadNarrow(const T* from) {
+  typedef T Narrow __attribute__((vector_size(16)));
+  Narrow v{};
+  __builtin_memcpy(&v, from, kCount);
+  return __builtin_convertvector(v, Ints);
+}
+template <int kCount, class T>
+__attribute__((always_inline)) inline Ints LoadIntsApart(const T* from,
+                                                         int64_t step) {
+  int32_t lanes[16] = {};
+  for (int i = 0; i < kCount; ++i) lanes[i] = from[i * step];
+  return rt::Load<Ints>(lanes);
+}
+template <int kCount>
+__attribute__((always_inline)) inline void StoreSome(int32_t* to,
+                                                     const Ints& v) {
+  __builtin_memcpy(to, &v, kCount * sizeof(int32_t));
+}
+// The low bytes.
+template <int kCount>
+__attribute__((always_inline)) inline void StoreSome(uint8_t* to,
+                                                     const Ints& v) {
+  typedef uint8_t Narrow __attribute__((vector_size(16)));
+  const Narrow bytes = __builtin_convertvector(v, Narrow);
+  __builtin_memcpy(to, &bytes, kCount);
+}
+// 1 for each lane that is not 0.
+__attribute__((always_inline)) inline Ints AreTrue(const Ints& a) {
+  return -(a != 0);
+}
+__attribute__((always_inline)) inline Ints AddInts(const Ints& a,
+                                                   const Ints& b) {
+  return reinterpret_cast<Ints>(reinterpret_cast<Words>(a) +
+                                reinterpret_cast<Words>(b));
+}
+__attribute__((always_inline)) inline Ints SubtractInts(const Ints& a,
+                                                        const Ints& b) {
+  return reinterpret_cast<Ints>(reinterpret_cast<Words>(a) -
+                                reinterpret_cast<Words>(b));
+}
+__attribute__((always_inline)) inline Ints MultiplyInts(const Ints& a,
+                                                        const Ints& b) {
+  return reinterpret_cast<Ints>(reinterpret_cast<Words>(a) *
+                                reinterpret_cast<Words>(b));
+}
+__attribute__((always_inline)) inline Ints SignedBytes(const Ints& a) {
+  return reinterpret_cast<Ints>(reinterpret_cast<Words>(a) << 24) >> 24;
+}
+__attribute__((always_inline)) inline Floats ToFloats(const Ints& a) {
+  return __builtin_convertvector(a, Floats);
+}
+// Towards zero, as int64_t with its limits, of which the low words remain; 0
+// for a NaN.
+__attribute__((always_inline)) inline Ints ToInts(const Floats& x) {
+  const Ints is_small = (x >= -0x1p31f) & (x < 0x1p31f);
+  const Ints small = __builtin_convertvector(is_small ? x : Floats{}, Ints);
+  const Ints bits = reinterpret_cast<Ints>(x);
+  // By how much the digits are shifted to the left: 8 or more.
+  const Ints by = ((bits >> 23) & 255) - 150;
+  const Ints digits = (bits & 0x7fffff) | 0x800000;
+  const Ints large =
+      by < 32 ? reinterpret_cast<Ints>(reinterpret_cast<Words>(digits)
+                                       << reinterpret_cast<Words>(by & 31))
+              : Ints{};
+  const Ints is_negative = bits >> 31;
+  const Ints with_sign = SubtractInts(large ^ is_negative, is_negative);
+  const Ints beyond = x >= 0x1p63f;
+  return is_small ? small : (beyond | ((x == x) & with_sign));
+}
+// round(a b / 2^by), ties upwards.
+__attribute__((always_inline)) inline Ints FixedPoint(const Ints& a,
+                                                      const Ints& b,
+                                                      const Longs& by) {
+  const Longs one = Longs{} + 1;
+  const Longs product =
+      __builtin_convertvector(a, Longs) * __builtin_convertvector(b, Longs);
+  return __builtin_convertvector((product + (one << (by - 1))) >> by, Ints);
+}
+)";
+
 const char kElementsMathText[] = R"(
 struct ExpFn {
   __attribute__((always_inline)) static float Of(float x) {
@@ -636,81 +731,178 @@ struct RoundFn {
 
 namespace {
 
-// A function of vectors. $a and $b: operands; $p and $q: numbers.
+// The types of the values of a function.
+enum class Values { kFloats, kInts, kFloatsToInts, kIntsToFloats, kAny };
+
+// A function of vectors. $a, $b and $c: operands; $p and $q: numbers, of the
+// type of the operands.
 struct FunctionText {
   ElementFunction function;
+  Values values;
   const char* text;
   const char* math = nullptr;  // a function of runtime/kernels/internal/math.h
 };
 constexpr FunctionText kFunctionTexts[] = {
-    {ElementFunction::kAdd, "$a + $b"},
-    {ElementFunction::kSubtract, "$a - $b"},
-    {ElementFunction::kMultiply, "$a * $b"},
-    {ElementFunction::kDivide, "$a / $b"},
-    {ElementFunction::kMaximum, "(($a > $b) | ($a != $a)) ? $a : $b"},
-    {ElementFunction::kMinimum, "(($a < $b) | ($a != $a)) ? $a : $b"},
-    {ElementFunction::kPrelu, "$a > Floats{} ? $a : $a * $b"},
-    {ElementFunction::kRelu, "$a < Floats{} ? Floats{} : $a"},
-    {ElementFunction::kLeakyRelu, "$a > Floats{} ? $a : $p * $a"},
-    {ElementFunction::kNegative, "-$a"},
-    {ElementFunction::kAbs, "Each<AbsFn>($a)"},
-    {ElementFunction::kSqrt, "Each<SqrtFn>($a)"},
-    {ElementFunction::kRsqrt, "rt::Splat<Floats>(1.0f) / Each<SqrtFn>($a)"},
-    {ElementFunction::kExp, nullptr, "Exp"},
-    {ElementFunction::kLog, nullptr, "Log"},
-    {ElementFunction::kTanh, nullptr, "Tanh"},
-    {ElementFunction::kSigmoid, nullptr, "Sigmoid"},
-    {ElementFunction::kErf, nullptr, "Erf"},
-    {ElementFunction::kFloor, nullptr, "Floor"},
-    {ElementFunction::kCeil, nullptr, "Ceil"},
-    {ElementFunction::kRound, nullptr, "Round"},
-    {ElementFunction::kCopy, "$a"},
+    {ElementFunction::kAdd, Values::kFloats, "$a + $b"},
+    {ElementFunction::kSubtract, Values::kFloats, "$a - $b"},
+    {ElementFunction::kMultiply, Values::kFloats, "$a * $b"},
+    {ElementFunction::kDivide, Values::kFloats, "$a / $b"},
+    {ElementFunction::kMaximum, Values::kFloats,
+     "(($a > $b) | ($a != $a)) ? $a : $b"},
+    {ElementFunction::kMinimum, Values::kFloats,
+     "(($a < $b) | ($a != $a)) ? $a : $b"},
+    {ElementFunction::kPrelu, Values::kFloats, "$a > Floats{} ? $a : $a * $b"},
+    {ElementFunction::kRelu, Values::kFloats, "$a < Floats{} ? Floats{} : $a"},
+    {ElementFunction::kLeakyRelu, Values::kFloats,
+     "$a > Floats{} ? $a : $p * $a"},
+    {ElementFunction::kNegative, Values::kFloats, "-$a"},
+    {ElementFunction::kAbs, Values::kFloats, "Each<AbsFn>($a)"},
+    {ElementFunction::kSqrt, Values::kFloats, "Each<SqrtFn>($a)"},
+    {ElementFunction::kRsqrt, Values::kFloats,
+     "rt::Splat<Floats>(1.0f) / Each<SqrtFn>($a)"},
+    {ElementFunction::kExp, Values::kFloats, nullptr, "Exp"},
+    {ElementFunction::kLog, Values::kFloats, nullptr, "Log"},
+    {ElementFunction::kTanh, Values::kFloats, nullptr, "Tanh"},
+    {ElementFunction::kSigmoid, Values::kFloats, nullptr, "Sigmoid"},
+    {ElementFunction::kErf, Values::kFloats, nullptr, "Erf"},
+    {ElementFunction::kFloor, Values::kFloats, nullptr, "Floor"},
+    {ElementFunction::kCeil, Values::kFloats, nullptr, "Ceil"},
+    {ElementFunction::kRound, Values::kFloats, nullptr, "Round"},
+    {ElementFunction::kLess, Values::kFloatsToInts, "-($a < $b)"},
+    {ElementFunction::kLessEqual, Values::kFloatsToInts, "-($a <= $b)"},
+    {ElementFunction::kGreater, Values::kFloatsToInts, "-($a > $b)"},
+    {ElementFunction::kGreaterEqual, Values::kFloatsToInts, "-($a >= $b)"},
+    {ElementFunction::kEqual, Values::kFloatsToInts, "-($a == $b)"},
+    {ElementFunction::kNotEqual, Values::kFloatsToInts, "-($a != $b)"},
+    {ElementFunction::kAddInt, Values::kInts, "AddInts($a, $b)"},
+    {ElementFunction::kSubtractInt, Values::kInts, "SubtractInts($a, $b)"},
+    {ElementFunction::kMultiplyInt, Values::kInts, "MultiplyInts($a, $b)"},
+    {ElementFunction::kMaximumInt, Values::kInts, "$a > $b ? $a : $b"},
+    {ElementFunction::kMinimumInt, Values::kInts, "$a < $b ? $a : $b"},
+    {ElementFunction::kLessInt, Values::kInts, "-($a < $b)"},
+    {ElementFunction::kLessEqualInt, Values::kInts, "-($a <= $b)"},
+    {ElementFunction::kGreaterInt, Values::kInts, "-($a > $b)"},
+    {ElementFunction::kGreaterEqualInt, Values::kInts, "-($a >= $b)"},
+    {ElementFunction::kEqualInt, Values::kInts, "-($a == $b)"},
+    {ElementFunction::kNotEqualInt, Values::kInts, "-($a != $b)"},
+    {ElementFunction::kAnd, Values::kInts, "$a & $b"},
+    {ElementFunction::kOr, Values::kInts, "$a | $b"},
+    {ElementFunction::kNot, Values::kInts, "$a ^ 1"},
+    {ElementFunction::kToBool, Values::kInts, "AreTrue($a)"},
+    {ElementFunction::kWrapUint8, Values::kInts, "$a & 255"},
+    {ElementFunction::kWrapInt8, Values::kInts, "SignedBytes($a)"},
+    {ElementFunction::kFixedPoint, Values::kInts,
+     "FixedPoint($a, $p, Longs{} + $q)"},
+    {ElementFunction::kFixedPointBy, Values::kInts,
+     "FixedPoint($a, $b, Longs{} + $q)"},
+    {ElementFunction::kFixedPointByShift, Values::kInts,
+     "FixedPoint($a, $b, __builtin_convertvector($c, Longs) + $q)"},
+    {ElementFunction::kToInt, Values::kFloatsToInts, "ToInts($a)"},
+    {ElementFunction::kToFloat, Values::kIntsToFloats, "ToFloats($a)"},
+    {ElementFunction::kSelect, Values::kAny, "($a != 0) ? $b : $c"},
+    {ElementFunction::kCopy, Values::kAny, "$a"},
 };
 
 std::string Splat(double value) {
   return absl::StrCat("rt::Splat<Floats>(", CppText(static_cast<float>(value)),
                       ")");
 }
+std::string SplatInt(double value) {
+  // The least number is no literal.
+  return absl::StrCat("rt::Splat<Ints>(static_cast<int32_t>(",
+                      static_cast<int64_t>(value), "))");
+}
+
+const char* TypeText(bool is_int) { return is_int ? "Ints" : "Floats"; }
 
 // Appends the lines that compute the group from v0, v1, ...; returns the name of
-// the result.
+// the result. `is_int`: of operands; then of all values, too.
 std::string AppendCalls(const kernels::ElementProgram& program,
-                        StepSource& source) {
+                        std::vector<bool>& is_int, StepSource& source) {
   std::string name = "v0";
   for (int32_t i = 0; i < program.num_instructions; ++i) {
     const kernels::ElementInstruction& call = program.instructions[i];
     const std::string a = absl::StrCat("v", call.a);
-    const std::string b = absl::StrCat("v", call.b);
     name = absl::StrCat("v", program.num_operands + i);
-    if (call.function == ElementFunction::kClip) {
+    if (call.function == ElementFunction::kClip ||
+        call.function == ElementFunction::kClipInt) {
       // A NaN stays.
-      absl::StrAppend(&source.definitions, "  const Floats low_", name, " = ",
-                      Splat(call.p), ", high_", name, " = ", Splat(call.q),
-                      ";\n  const Floats raised_", name, " = ", a, " < low_",
-                      name, " ? low_", name, " : ", a, ";\n  const Floats ",
-                      name, " =\n      raised_", name, " > high_", name,
-                      " ? high_", name, " : raised_", name, ";\n");
+      const bool of_ints = call.function == ElementFunction::kClipInt;
+      const std::string type = absl::StrCat("const ", TypeText(of_ints), " ");
+      const auto splat = of_ints ? SplatInt : Splat;
+      absl::StrAppend(&source.definitions, "  ", type, "low_", name, " = ",
+                      splat(call.p), ", high_", name, " = ", splat(call.q),
+                      ";\n  ", type, "raised_", name, " = ", a, " < low_", name,
+                      " ? low_", name, " : ", a, ";\n  ", type, name,
+                      " =\n      raised_", name, " > high_", name, " ? high_",
+                      name, " : raised_", name, ";\n");
+      is_int.push_back(of_ints);
       continue;
     }
     std::string value = a;
+    bool gives_ints = is_int[static_cast<size_t>(call.a)];
     for (const FunctionText& known : kFunctionTexts) {
       if (known.function != call.function) continue;
+      gives_ints =
+          known.values == Values::kInts ||
+          known.values == Values::kFloatsToInts ||
+          (known.values == Values::kAny &&
+           is_int[static_cast<size_t>(
+               known.function == ElementFunction::kSelect ? call.b : call.a)]);
       if (known.math != nullptr) {
         source.texts |= StepSource::kMath;
         value = absl::StrCat("Each<", known.math, "Fn>(", a, ")");
       } else {
+        // A shift is a number of its own.
+        const bool of_ints = known.values == Values::kInts;
         value = absl::StrReplaceAll(
-            known.text, {{"$a", a}, {"$b", b}, {"$p", Splat(call.p)}});
+            known.text, {{"$a", a},
+                         {"$b", absl::StrCat("v", call.b)},
+                         {"$c", absl::StrCat("v", call.c)},
+                         {"$p", of_ints ? SplatInt(call.p) : Splat(call.p)},
+                         {"$q", absl::StrCat(static_cast<int64_t>(call.q))}});
       }
     }
-    absl::StrAppend(&source.definitions, "  const Floats ", name, " = ", value,
-                    ";\n");
+    absl::StrAppend(&source.definitions, "  const ", TypeText(gives_ints), " ",
+                    name, " = ", value, ";\n");
+    is_int.push_back(gives_ints);
   }
   return name;
 }
 
-// `kCount` elements of each operand along the last dimension, from `i` on.
-std::string Loads(const kernels::ElementProgram& program, int count) {
+// How an operand is read.
+struct OperandType {
+  const char* element;    // in memory
+  bool is_narrow;         // of 8 bits
+  const char* converter;  // a function of what is read; empty for none
+};
+
+OperandType TypeOf(kernels::ElementOperand operand, bool is_int) {
+  using kernels::ElementOperand;
+  switch (operand) {
+    case ElementOperand::kInt32:
+      return {"int32_t", false, "ToFloats"};
+    case ElementOperand::kUint8:
+      return {"uint8_t", true, "ToFloats"};
+    case ElementOperand::kInt8:
+      return {"int8_t", true, "ToFloats"};
+    case ElementOperand::kBytes:
+      return {"uint8_t", true, ""};
+    case ElementOperand::kSignedBytes:
+      return {"int8_t", true, ""};
+    case ElementOperand::kBools:
+      return {"uint8_t", true, "AreTrue"};
+    case ElementOperand::kFull:
+    case ElementOperand::kScalar:
+    case ElementOperand::kBroadcast:
+      break;
+  }
+  return {is_int ? "int32_t" : "float", false, ""};
+}
+
+// `count` elements of each operand along the last dimension, from `i` on.
+std::string Loads(const kernels::ElementProgram& program,
+                  const std::vector<OperandType>& types, int count) {
   std::vector<std::string> loads;
   for (int32_t k = 0; k < program.num_operands; ++k) {
     const int64_t stride =
@@ -718,17 +910,26 @@ std::string Loads(const kernels::ElementProgram& program, int count) {
             ? 0
             : program
                   .strides[k * kernels::kMaxElementDims + program.num_dims - 1];
+    const OperandType& type = types[static_cast<size_t>(k)];
+    const bool is_float = absl::string_view(type.element) == "float";
     const std::string from = absl::StrCat("x", k);
+    std::string load;
     if (stride == 0) {
-      loads.push_back(absl::StrCat("rt::Splat<Floats>(*", from, ")"));
+      load = is_float ? absl::StrCat("rt::Splat<Floats>(*", from, ")")
+                      : absl::StrCat("rt::Splat<Ints>(int32_t{*", from, "})");
     } else if (stride != 1) {
-      loads.push_back(absl::StrCat("LoadApart<", count, ">(", from, " + i * ",
-                                   stride, ", ", stride, ")"));
-    } else if (count == 16) {
-      loads.push_back(absl::StrCat("rt::Load<Floats>(", from, " + i)"));
+      load = absl::StrCat(is_float ? "LoadApart<" : "LoadIntsApart<", count,
+                          ">(", from, " + i * ", stride, ", ", stride, ")");
+    } else if (is_float && count == 16) {
+      load = absl::StrCat("rt::Load<Floats>(", from, " + i)");
     } else {
-      loads.push_back(absl::StrCat("LoadSome<", count, ">(", from, " + i)"));
+      load = absl::StrCat(type.is_narrow ? "LoadNarrow<" : "LoadSome<", count,
+                          ">(", from, " + i)");
     }
+    if (type.converter[0] != '\0') {
+      load = absl::StrCat(type.converter, "(", load, ")");
+    }
+    loads.push_back(std::move(load));
   }
   return absl::StrJoin(loads, ", ");
 }
@@ -737,27 +938,46 @@ std::string Loads(const kernels::ElementProgram& program, int count) {
 
 std::optional<StepSource> ElementStepSource(const executor::Step& step) {
   if (step.function != Run) return std::nullopt;
-  const kernels::ElementProgram& program =
-      static_cast<const StepParams*>(step.params)->program;
+  const auto& params = *static_cast<const StepParams*>(step.params);
+  const kernels::ElementProgram& program = params.program;
   StepSource source;
   source.texts = StepSource::kElements;
   std::string& text = source.definitions;
   std::vector<std::string> values;
   std::vector<std::string> pointers;
   std::vector<std::string> args;
+  std::vector<bool> is_int = params.is_int;
+  std::vector<OperandType> types;
+  bool has_ints = program.result != kernels::ElementResult::kWords;
   for (int32_t k = 0; k < program.num_operands; ++k) {
-    values.push_back(absl::StrCat("const Floats& v", k));
+    const bool of_ints = is_int[static_cast<size_t>(k)];
+    types.push_back(TypeOf(program.operands[k], of_ints));
+    has_ints |= absl::string_view(types.back().element) != "float";
+    values.push_back(absl::StrCat("const ", TypeText(of_ints), "& v", k));
     pointers.push_back(absl::StrCat("const float* p", k));
     args.push_back(OperandText(k));
   }
   pointers.push_back("float* p");
   args.push_back(OperandText(program.num_operands));
-  absl::StrAppend(
-      &text,
-      "__attribute__((always_inline)) static inline Floats Group@N@(\n    ",
-      absl::StrJoin(values, ", "), ") {\n");
-  const std::string result = AppendCalls(program, source);
-  absl::StrAppend(&text, "  return ", result, ";\n}\nstatic void Elements@N@(",
+  const std::string result = AppendCalls(program, is_int, source);
+  const bool of_ints = is_int.back();
+  has_ints |= std::find(is_int.begin(), is_int.end(), true) != is_int.end();
+  if (has_ints) source.texts |= StepSource::kElementsIntegers;
+  // A float is converted where it is stored.
+  const bool is_converted = program.result != kernels::ElementResult::kWords &&
+                            program.result != kernels::ElementResult::kLowByte;
+  const char* const element =
+      program.result == kernels::ElementResult::kInt32 ||
+              (program.result == kernels::ElementResult::kWords && of_ints)
+          ? "int32_t"
+      : program.result == kernels::ElementResult::kWords ? "float"
+                                                         : "uint8_t";
+  text = absl::StrCat(
+      "__attribute__((always_inline)) static inline ",
+      TypeText(of_ints || is_converted), " Group@N@(\n    ",
+      absl::StrJoin(values, ", "), ") {\n", text, "  return ",
+      is_converted ? absl::StrCat("ToInts(", result, ")") : result, ";\n}\n");
+  absl::StrAppend(&text, "static void Elements@N@(",
                   absl::StrJoin(pointers, ", "),
                   ",\n    [[maybe_unused]] int64_t begin, [[maybe_unused]] "
                   "int64_t end) {\n");
@@ -778,7 +998,10 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
                  : absl::StrCat("(", row, ") * ", program.dims[d], " + i", d);
   }
   for (int32_t k = 0; k < program.num_operands; ++k) {
-    std::string at = absl::StrCat("p", k);
+    const absl::string_view type = types[static_cast<size_t>(k)].element;
+    std::string at = type == "float" ? absl::StrCat("p", k)
+                                     : absl::StrCat("reinterpret_cast<const ",
+                                                    type, "*>(p", k, ")");
     const int64_t* strides = program.strides + k * kernels::kMaxElementDims;
     for (int32_t d = 0; d + 1 < rank; ++d) {
       if (program.operands[k] == kernels::ElementOperand::kScalar ||
@@ -787,13 +1010,18 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
       }
       absl::StrAppend(&at, " + i", d, " * ", strides[d]);
     }
-    absl::StrAppend(&text, indent, "const float* const x", k, " = ", at, ";\n");
+    absl::StrAppend(&text, indent, "const ", type, "* const x", k, " = ", at,
+                    ";\n");
   }
-  absl::StrAppend(&text, indent, "float* const y = p",
+  absl::StrAppend(&text, indent, element, "* const y = ",
+                  absl::string_view(element) == "float"
+                      ? "p"
+                      : absl::StrCat("reinterpret_cast<", element, "*>(p)"),
                   rank == 1 ? "" : absl::StrCat(" + (", row, ") * ", length),
                   ";\n");
   const auto count = [&](int64_t n) {
-    return absl::StrCat("Group@N@(", Loads(program, static_cast<int>(n)), ")");
+    return absl::StrCat("Group@N@(", Loads(program, types, static_cast<int>(n)),
+                        ")");
   };
   std::string first = "0";
   std::string last = absl::StrCat(length - rest);

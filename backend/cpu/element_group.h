@@ -37,8 +37,8 @@ struct ElementCall {
   // denies it; kCopy for none.
   kernels::ElementFunction then = kernels::ElementFunction::kCopy;
 
-  // True if libraries have no loops for it.
-  bool IsForProgramsOnly() const;
+  // True if ElementStepSource() has a source for a step with it.
+  bool HasSource() const;
 };
 
 // The functions that a cast is within a program; empty for none.
@@ -74,9 +74,10 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
 std::optional<StepSource> ElementStepSource(const executor::Step& step);
 
 // Definitions that sources with StepSource::kElements use, and further ones for
-// those with StepSource::kMath, too. A library has them in its namespace,
-// behind the namespaces `rt` and `math` of tir/codegen.
+// those with StepSource::kElementsIntegers or kMath, too. A library has them in
+// its namespace, behind the namespaces `rt` and `math` of tir/codegen.
 extern const char kElementsText[];
+extern const char kElementsIntegersText[];
 extern const char kElementsMathText[];
 
 }  // namespace baton::cpu

@@ -1198,8 +1198,8 @@ class Lowering {
       const GraphNode& node = graph_.nodes[i];
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
       if (is_view_[i] || !call.has_value()) continue;
-      // Libraries have loops for them.
-      if (options_.only_sources && call->IsForProgramsOnly()) continue;
+      // Libraries have loops for the others.
+      if (options_.only_sources && !call->HasSource()) continue;
       const int t = node.outputs[0];
       int group = kNone;
       for (const int user : consumers_[static_cast<size_t>(t)]) {

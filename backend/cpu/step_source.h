@@ -31,6 +31,7 @@ struct StepSource {
     kInt8Conv = 1024 | kIntegers,
     kIntMatmul = 2048 | kIntegers,
     kElements = 64,  // kElementsText
+    kElementsIntegers = 4096 | kElements,
     kFold = 256 | kMap,
     kMath = 128,  // runtime/kernels/internal/math.h
   };
