@@ -116,6 +116,12 @@ ScriptPaths::ScriptPaths(const Node* root) {
     const int around = places_[place.parent].shared;
     if (around < place.parent) place.shared = std::min(place.shared, around);
   }
+  for (const Met& met : met_) {
+    if (met.place < 0) continue;
+    Use& use = *uses_.Find(met.variable);
+    use.shared = std::min(use.shared, places_[met.place].shared);
+  }
+  met_ = {};
 }
 
 int ScriptPaths::OpenAround(int place) const {
@@ -124,10 +130,12 @@ int ScriptPaths::OpenAround(int place) const {
 }
 
 void ScriptPaths::Meet(const Node* variable, int place) {
+  met_.push_back({variable, place});
   const auto [use, is_new] = uses_.TryEmplace(variable);
   ++use->count;
   if (is_new) {
     use->place = place;
+    use->shared = place;
     return;
   }
   use->place = OpenAround(use->place);
@@ -136,7 +144,7 @@ void ScriptPaths::Meet(const Node* variable, int place) {
 int ScriptPaths::PlaceOf(const Node* variable) const {
   const Use* use = uses_.Find(variable);
   if (use == nullptr || use->place < 0) return -1;
-  const int place = places_[use->place].shared;
+  const int place = std::min(use->place, use->shared);
   if (place == use->place || variable->kind() != TirKind::kBuffer) return place;
   // Not outside of where its memory is defined.
   const int* const pointer =

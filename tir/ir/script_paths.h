@@ -42,14 +42,20 @@ class ScriptPaths {
     int shared;  // the innermost place around all occurrences of the node
   };
   struct Use {
-    int place = 0;
+    int place = 0;   // around the uses, each where it is first met
+    int shared = 0;  // around the occurrences of each
     int64_t count = 0;
+  };
+  struct Met {
+    const Node* variable;
+    int place;
   };
   void Meet(const Node* variable, int place);
   // The place, or the innermost one around it that is still open.
   int OpenAround(int place) const;
 
   std::vector<Place> places_;
+  std::vector<Met> met_;
   NodeMap<Use> uses_;
   NodeMap<int> pointers_;  // the places that define them
   NodeMap<int> place_of_node_;
