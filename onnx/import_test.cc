@@ -169,6 +169,85 @@ TEST(ImportOnnxTest, ShapesThatAreComputedKeepTheirSymbols) {
   EXPECT_THAT(text, Not(HasSubstr("shape_of")));
 }
 
+// Extents that a shape says stay known beside those that only data decide, so
+// that operators which need them can be imported.
+TEST(ImportOnnxTest, ExtentsBesideUnknownOnesStayKnown) {
+  const auto type_after = [](absl::string_view nodes) {
+    const auto module = Import(
+        absl::StrCat("node { op_type: 'NonZero' input: 'x' output: 'n' }"
+                     "node { op_type: 'Shape' input: 'n' output: 's' }"
+                     "node { op_type: 'Gather' input: 's' input: 'last'"
+                     "  output: 'k' }",
+                     nodes,
+                     "initializer { name: 'one' data_type: 1 float_data: 1 }"
+                     "initializer { name: 'zero' dims: 1 data_type: 7"
+                     "  int64_data: 0 }"
+                     "initializer { name: 'last' dims: 1 data_type: 7"
+                     "  int64_data: 1 }"
+                     "initializer { name: 'two' dims: 2 data_type: 7"
+                     "  int64_data: [2, 2] }",
+                     InOut({kTwo, kThree})));
+    EXPECT_THAT(module, IsOk());
+    if (!module.ok()) return std::string();
+    const std::string text = AsText(module->Find("main"));
+    const size_t begin = text.find("-> ") + 3;
+    return text.substr(begin, text.find(" {", begin) - begin);
+  };
+  const std::string kFilled =
+      "node { op_type: 'ConstantOfShape' input: 's' output: 'f' }";
+  EXPECT_EQ(type_after(kFilled + "node { op_type: 'Relu' input: 'f'"
+                                 "  output: 'y' }"),
+            "Tensor[(2, ?), float32]");
+  EXPECT_EQ(type_after("node { op_type: 'Expand' input: 'one' input: 's'"
+                       "  output: 'y' }"),
+            "Tensor[(2, ?), float32]");
+  // The rows of the data, since 1 is the other's number.
+  EXPECT_EQ(type_after(kFilled +
+                       "node { op_type: 'Concat' input: 'last' input: 'k'"
+                       "  output: 'to' attribute { name: 'axis' type: INT } }"
+                       "node { op_type: 'Expand' input: 'f' input: 'to'"
+                       "  output: 'y' }"),
+            "Tensor[(2, ?), float32]");
+  EXPECT_EQ(type_after(kFilled +
+                       "node { op_type: 'Concat' input: 'last' input: 'k'"
+                       "  output: 'reps' attribute { name: 'axis' type: INT } }"
+                       "node { op_type: 'Tile' input: 'f' input: 'reps'"
+                       "  output: 'y' }"),
+            "Tensor[(2, ?), float32]");
+  EXPECT_EQ(type_after(kFilled + "node { op_type: 'Slice' input: 'f'"
+                                 "  input: 'zero' input: 'k' input: 'last'"
+                                 "  output: 'y' }"),
+            "Tensor[(2, ?), float32]");
+  EXPECT_EQ(
+      type_after(kFilled + "node { op_type: 'Concat' input: 'k' input: 'k'"
+                           "  input: 'two' output: 'to'"
+                           "  attribute { name: 'axis' type: INT } }"
+                           "node { op_type: 'Reshape' input: 'f' input: 'to'"
+                           "  output: 'y' }"),
+      "Tensor[(?, ?, 2, 2), float32]");
+}
+
+TEST(ImportOnnxTest, RowsOfSuppressedBoxesHaveThreeIndices) {
+  const auto module = Import(
+      "node { op_type: 'NonMaxSuppression' input: 'b' input: 's' input: 'k'"
+      "  input: 'iou' output: 'chosen' }"
+      "node { op_type: 'GatherND' input: 's' input: 'chosen' output: 'y' }"
+      "initializer { name: 'k' dims: 1 data_type: 7 int64_data: 2 }"
+      "initializer { name: 'iou' dims: 1 data_type: 1 float_data: 0.5 }" +
+      Value("input", "b", {kOne, kThree, "dim_value: 4"}) +
+      Value("input", "s", {kOne, kOne, kThree}) + "output { name: 'y' } ");
+  ASSERT_THAT(module, IsOk());
+  // The second box is inside of the first.
+  const auto result = EvaluateFunction(
+      *module, "main",
+      {*Tensor::FromValues<float>(
+           {1, 3, 4}, {0.0f, 0.0f, 1.0f, 1.0f, 0.0f, 0.0f, 1.0f, 0.9f, 2.0f,
+                       2.0f, 3.0f, 3.0f}),
+       *Tensor::FromValues<float>({1, 1, 3}, {0.5f, 0.75f, 0.25f})});
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->tensor(), *Tensor::FromValues<float>({2}, {0.75f, 0.25f}));
+}
+
 // Twice as large by the nearest element: each is repeated, so that the extents
 // of the result are known to be even.
 TEST(ImportOnnxTest, UnknownExtentsAreResizedByRepetition) {

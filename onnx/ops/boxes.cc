@@ -61,12 +61,10 @@ absl::StatusOr<Outputs> NonMaxSuppression(NodeContext& node) {
                 Limit<float>(node, 4, -std::numeric_limits<float>::infinity())},
                Attrs::Make(relay::AllClassNonMaximumSuppressionAttrs{}))));
   // As many rows as were found.
-  const Expr end = relay::Concatenate(
-      {TupleGetItem(result, 1), VectorConstant(std::vector<int64_t>{3})}, 0);
   return One(
       Call(BATON_OP("dyn.strided_slice"),
-           {TupleGetItem(result, 0), VectorConstant(std::vector<int64_t>{0, 0}),
-            end, VectorConstant(std::vector<int64_t>{1, 1})},
+           {TupleGetItem(result, 0), VectorConstant(std::vector<int64_t>{0}),
+            TupleGetItem(result, 1), VectorConstant(std::vector<int64_t>{1})},
            Attrs::Make(relay::StridedSliceAttrs{})));
 }
 

@@ -170,6 +170,34 @@ bool FitsInto(absl::Span<const Dim> shape, absl::Span<const Dim> wanted) {
   return true;
 }
 
+Expr WithExtentsOf(Expr x, const Expr& like, int rank,
+                   absl::FunctionRef<bool(int)> is_kept) {
+  for (int begin = 0; begin < rank; ++begin) {
+    int end = begin;
+    while (end < rank && is_kept(end)) ++end;
+    if (end == begin) continue;
+    x = relay::ReshapeLike(std::move(x), like,
+                           {.lhs_begin = begin,
+                            .lhs_end = end,
+                            .rhs_begin = begin,
+                            .rhs_end = end});
+    begin = end;
+  }
+  return x;
+}
+
+Expr WithExtents(Expr x, absl::Span<const Dim> extents) {
+  // 0 keeps an extent.
+  Ints numbers(extents.size(), 0);
+  bool is_known = false;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (!extents[i].is_const() || extents[i].value() <= 0) continue;
+    numbers[i] = extents[i].value();
+    is_known = true;
+  }
+  return is_known ? relay::Reshape(std::move(x), std::move(numbers)) : x;
+}
+
 Expr BroadcastTo(Expr x, Expr wanted) {
   return Call(BATON_OP("dyn.broadcast_to"), {std::move(x), std::move(wanted)},
               Attrs::Make(relay::InitOpAttrs{}));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
@@ -44,6 +45,15 @@ Expr SplitFirstAxis(Expr x, Expr like, int count);
 // True if a tensor of the shape `shape` provably broadcasts to the shape
 // `wanted`: each extent, from the last on, is 1 or equal.
 bool FitsInto(absl::Span<const Dim> shape, absl::Span<const Dim> wanted);
+
+// Reshapes `x`, whose extents are those of `like` along the axes for which
+// `is_kept` is true, so that its type says so.
+Expr WithExtentsOf(Expr x, const Expr& like, int rank,
+                   absl::FunctionRef<bool(int)> is_kept);
+
+// Reshapes `x`, whose extents are `extents`, so that its type has the numbers
+// among them. Dim::Any() is any extent.
+Expr WithExtents(Expr x, absl::Span<const Dim> extents);
 
 // Broadcasts `x` to the shape `wanted`, an int64 vector.
 Expr BroadcastTo(Expr x, Expr wanted);

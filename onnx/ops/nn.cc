@@ -1,5 +1,7 @@
 // Converters of convolution, pooling, normalization, matrix products.
 
+#include "baton/onnx/ops/nn.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -407,9 +409,8 @@ absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
   return Outputs{result, std::move(indices)};
 }
 
-absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
-                                   const Window& window,
-                                   bool count_include_pad) {
+absl::StatusOr<Expr> MeansOf(NodeContext& node, const Expr& x,
+                             const Window& window, bool count_include_pad) {
   const bool ceil_mode = HasCeilMode(node);
   Expr result;
   switch (window.kernel.size()) {
@@ -432,22 +433,23 @@ absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& x,
   return result;
 }
 
-absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
+}  // namespace
+
+absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& data) {
   BATON_ASSIGN_OR_RETURN(const PaddedWindow read,
-                         ReadPaddedWindow(node, node.Input(0), {}, 0));
+                         ReadPaddedWindow(node, data, {}, 0));
   const Expr& x = read.data;
   const Window& window = read.window;
   bool count_include_pad = node.Int("count_include_pad", 0) != 0;
   if (read.is_padded && !count_include_pad) {
     // Padding does not count: divides two averages.
-    BATON_ASSIGN_OR_RETURN(const Expr ones,
-                           node.Typed(relay::OnesLike(node.Input(0))));
+    BATON_ASSIGN_OR_RETURN(const Expr ones, node.Typed(relay::OnesLike(data)));
     BATON_ASSIGN_OR_RETURN(const PaddedWindow counted,
                            ReadPaddedWindow(node, ones, {}, 0));
-    BATON_ASSIGN_OR_RETURN(Expr sum, AveragePoolOf(node, x, window, true));
+    BATON_ASSIGN_OR_RETURN(Expr sum, MeansOf(node, x, window, true));
     BATON_ASSIGN_OR_RETURN(Expr count,
-                           AveragePoolOf(node, counted.data, window, true));
-    return One(Divide(std::move(sum), std::move(count)));
+                           MeansOf(node, counted.data, window, true));
+    return Divide(std::move(sum), std::move(count));
   }
   Expr padded = x;
   Window inner = window;
@@ -469,9 +471,16 @@ absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
     }
   }
   BATON_ASSIGN_OR_RETURN(Expr result,
-                         AveragePoolOf(node, padded, inner, count_include_pad));
+                         MeansOf(node, padded, inner, count_include_pad));
   BATON_ASSIGN_OR_RETURN(
       result, WithoutEmptyWindows(node, std::move(result), x, window));
+  return result;
+}
+
+namespace {
+
+absl::StatusOr<Outputs> AveragePool(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr result, AveragePoolOf(node, node.Input(0)));
   return One(std::move(result));
 }
 
@@ -484,7 +493,7 @@ absl::StatusOr<Outputs> LpPool(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(
       Expr powers, node.Typed(relay::Power(relay::Abs(x), ScalarLike(p, x))));
-  BATON_ASSIGN_OR_RETURN(Expr mean, AveragePoolOf(node, powers, window, true));
+  BATON_ASSIGN_OR_RETURN(Expr mean, MeansOf(node, powers, window, true));
   BATON_ASSIGN_OR_RETURN(
       mean, WithoutEmptyWindows(node, std::move(mean), powers, window));
   return One(relay::Power(Multiply(std::move(mean), ScalarLike(count, x)),

@@ -20,6 +20,7 @@
 #include "baton/onnx/narrow_float.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/narrow_casts.h"
+#include "baton/onnx/ops/nn.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
@@ -532,6 +533,45 @@ absl::StatusOr<Outputs> QLinearGlobalAveragePool(NodeContext& node) {
       0);
 }
 
+absl::StatusOr<Outputs> QLinearAveragePool(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x, Dequantized(node, 0));
+  if (node.Int("channels_last", 0) == 0) {
+    BATON_ASSIGN_OR_RETURN(Expr result, AveragePoolOf(node, x));
+    return Quantized(node, std::move(result), 3, 0);
+  }
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (rank < 3) return absl::InvalidArgumentError("there are no spatial axes");
+  // To channels first, and back.
+  std::vector<int64_t> first = {0, rank - 1};
+  std::vector<int64_t> last = {0};
+  for (int i = 1; i < rank - 1; ++i) {
+    first.push_back(i);
+    last.push_back(i + 1);
+  }
+  last.push_back(1);
+  BATON_ASSIGN_OR_RETURN(
+      x, node.Typed(relay::Transpose(std::move(x), std::move(first))));
+  BATON_ASSIGN_OR_RETURN(Expr result, AveragePoolOf(node, x));
+  return Quantized(node, relay::Transpose(std::move(result), std::move(last)),
+                   3, 0);
+}
+
+absl::StatusOr<Outputs> QLinearReduceMean(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x, Dequantized(node, 0));
+  return Quantized(
+      node,
+      relay::Mean(std::move(x), {.axis = node.Ints("axes"),
+                                 .keepdims = node.Int("keepdims", 1) != 0}),
+      3, 0);
+}
+
+absl::StatusOr<Outputs> QLinearWhere(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(Expr x, Dequantized(node, 1));
+  BATON_ASSIGN_OR_RETURN(Expr y, Dequantized(node, 4));
+  return Quantized(
+      node, relay::Where(node.Input(0), std::move(x), std::move(y)), 7, 1);
+}
+
 absl::StatusOr<Outputs> QLinearConcat(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(2)));
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(node.Int("axis", 0), rank));
@@ -619,6 +659,9 @@ BATON_ONNX_CONVERTERS({
     {.op = "QLinearAdd",
      .convert = QLinearBinary<relay::Add>,
      .domain = kMicrosoftDomain},
+    {.op = "QLinearAveragePool",
+     .convert = QLinearAveragePool,
+     .domain = kMicrosoftDomain},
     {.op = "QLinearConcat",
      .convert = QLinearConcat,
      .domain = kMicrosoftDomain},
@@ -631,12 +674,16 @@ BATON_ONNX_CONVERTERS({
     {.op = "QLinearMul",
      .convert = QLinearBinary<relay::Multiply>,
      .domain = kMicrosoftDomain},
+    {.op = "QLinearReduceMean",
+     .convert = QLinearReduceMean,
+     .domain = kMicrosoftDomain},
     {.op = "QLinearSigmoid",
      .convert = QLinearSigmoid,
      .domain = kMicrosoftDomain},
     {.op = "QLinearSoftmax",
      .convert = QLinearSoftmax,
      .domain = kMicrosoftDomain},
+    {.op = "QLinearWhere", .convert = QLinearWhere, .domain = kMicrosoftDomain},
     {.op = "QuantizeLinear",
      .convert = QuantizeLinear,
      .domain = kMicrosoftDomain},

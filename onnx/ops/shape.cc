@@ -72,9 +72,20 @@ absl::StatusOr<Outputs> Reshape(NodeContext& node) {
       if (numbers.has_value()) {
         return One(relay::Reshape(x, *std::move(numbers)));
       }
-      return One(
+      Expr result =
           Call(BATON_OP("dyn.reshape"), {x, node.Input(1)},
-               Attrs::Make(relay::ReshapeAttrs{.allowzero = allowzero})));
+               Attrs::Make(relay::ReshapeAttrs{.allowzero = allowzero}));
+      if (wanted.has_value()) {
+        // 0 is that of `x`.
+        Dims extents = *wanted;
+        for (size_t i = 0; i < extents.size() && !allowzero; ++i) {
+          if (extents[i].is_const(0) && i < type->shape().size()) {
+            extents[i] = type->dim(static_cast<int>(i));
+          }
+        }
+        result = WithExtents(std::move(result), extents);
+      }
+      return One(std::move(result));
     }
   }
   for (int64_t dim : shape) {
@@ -256,6 +267,26 @@ absl::StatusOr<Outputs> Size(NodeContext& node) {
   return One(relay::Const(Tensor::Scalar<int64_t>(size)));
 }
 
+// The shape that `shape` and `wanted` broadcast to.
+Dims Broadcasted(absl::Span<const Dim> shape, absl::Span<const Dim> wanted) {
+  if (shape.size() > wanted.size()) std::swap(shape, wanted);
+  Dims result(wanted.begin(), wanted.end());
+  const size_t missing = wanted.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    Dim& extent = result[i + missing];
+    const auto decides = [](const Dim& dim) {
+      return dim.is_const() && dim.value() != 1;
+    };
+    if (decides(extent)) continue;
+    if (decides(shape[i]) || extent.is_const(1)) {
+      extent = shape[i];
+    } else if (!shape[i].is_const(1)) {
+      extent = Dim::Any();
+    }
+  }
+  return result;
+}
+
 // Where a shape is not known.
 absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
   const Expr& x = node.Input(0);
@@ -279,9 +310,11 @@ absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
     return One(relay::ReshapeLike(BroadcastTo(x, ShapeVector(like)), like));
   }
   BATON_ASSIGN_OR_RETURN(const Expr wanted, node.Typed(AsInt64(node.Input(1))));
-  return One(elements.has_value() && FitsInto(type->shape(), *elements)
-                 ? BroadcastTo(x, wanted)
-                 : BroadcastWith(x, wanted));
+  if (!elements.has_value()) return One(BroadcastWith(x, wanted));
+  return One(WithExtents(FitsInto(type->shape(), *elements)
+                             ? BroadcastTo(x, wanted)
+                             : BroadcastWith(x, wanted),
+                         Broadcasted(type->shape(), *elements)));
 }
 
 absl::StatusOr<Outputs> Expand(NodeContext& node) {
@@ -334,8 +367,13 @@ absl::StatusOr<Outputs> Tile(NodeContext& node) {
         ", the data has ", type->rank(), " axes"));
   }
   if (!reps.ok()) {
-    return One(Call(BATON_OP("dyn.tile"), {x, node.Input(1)},
-                    Attrs::Make(relay::TileAttrs{})));
+    Expr result = Call(BATON_OP("dyn.tile"), {x, node.Input(1)},
+                       Attrs::Make(relay::TileAttrs{}));
+    Dims numbers = node.Elements(1).value_or(Dims());
+    numbers.resize(type->rank(), Dim::Any());
+    return One(WithExtentsOf(std::move(result), x, type->rank(), [&](int axis) {
+      return numbers[axis].is_const(1);
+    }));
   }
   return One(relay::Tile(x, *std::move(reps)));
 }
@@ -385,8 +423,10 @@ absl::StatusOr<Outputs> ConstantOfShape(NodeContext& node) {
   const DType dtype = value.dtype();
   absl::StatusOr<Ints> shape = node.ConstantInts(0);
   if (!shape.ok()) {
-    return One(Call(BATON_OP("dyn.full"), {relay::Const(value), node.Input(0)},
-                    Attrs::Make(relay::InitOpAttrs{.dtype = dtype})));
+    return One(WithExtents(
+        Call(BATON_OP("dyn.full"), {relay::Const(value), node.Input(0)},
+             Attrs::Make(relay::InitOpAttrs{.dtype = dtype})),
+        node.Elements(0).value_or(Dims())));
   }
   return One(relay::Full(relay::Const(value), *std::move(shape), dtype));
 }
@@ -758,12 +798,14 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
         "starts, ends, axes and steps differ in length");
   }
   size_t cut = 0;
+  std::vector<bool> is_kept;
   for (int axis = 0; axis < type->rank(); ++axis) {
     const auto found = std::find(axes.begin(), axes.end(), axis);
     const int64_t k = found - axes.begin();
     const bool is_whole = found == axes.end() ||
                           (given[2][k].is_const(1) && given[0][k].is_const(0) &&
                            relay::ProvablyEqual(given[1][k], type->dim(axis)));
+    is_kept.push_back(is_whole);
     for (int i = 0; i < 3; ++i) {
       parts[i].push_back(is_whole || !vectors[i].defined()
                              ? VectorConstant({kWhole[i]})
@@ -782,9 +824,12 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
     vectors[i] =
         cut == 1 ? parts[i][0] : relay::Concatenate(std::move(parts[i]), 0);
   }
-  return One(Call(BATON_OP("dyn.strided_slice"),
-                  {x, vectors[0], vectors[1], vectors[2]},
-                  Attrs::Make(relay::StridedSliceAttrs{})));
+  Expr result = Call(BATON_OP("dyn.strided_slice"),
+                     {x, vectors[0], vectors[1], vectors[2]},
+                     Attrs::Make(relay::StridedSliceAttrs{}));
+  // Those behind `cut` are those of `x` anyway.
+  return One(WithExtentsOf(std::move(result), x, static_cast<int>(cut),
+                           [&](int axis) { return is_kept[axis]; }));
 }
 
 // Starts, ends, axes and steps are vectors of one length.
@@ -1088,17 +1133,7 @@ absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
     }
     return true;
   };
-  for (int begin = 0; begin < rank; ++begin) {
-    int end = begin;
-    while (end < rank && is_kept(end)) ++end;
-    if (end == begin) continue;
-    result = relay::ReshapeLike(std::move(result), x,
-                                {.lhs_begin = begin,
-                                 .lhs_end = end,
-                                 .rhs_begin = begin,
-                                 .rhs_end = end});
-    begin = end;
-  }
+  result = WithExtentsOf(std::move(result), x, rank, is_kept);
   return One(std::move(result));
 }
 

@@ -1,0 +1,1 @@
+ByJJNqPu ŽenRW¤h–xŒ§Y
