@@ -632,6 +632,39 @@ TEST(ExportOnnxTest, ConvolutionsTakeZeroPointsThatAreComputed) {
            "out_dtype=\"int32\") }"));
 }
 
+TEST(ExportOnnxTest, ProductsTakeZeroPointsThatAreComputed) {
+  const IRModule module = Main(R"((%x: Tensor[(2, 3), uint8], %z: uint8,
+    %w: Tensor[(4, 3), int8]) {
+  %0 = subtract(cast(%x, dtype="int32"), cast(%z, dtype="int32"));
+  nn.dense(%0, cast(%w, dtype="int32"), units=None, out_dtype="int32")
+})");
+  const ::onnx::ModelProto model = Exported(module);
+  EXPECT_THAT(Ops(model.graph()), ElementsAre("Transpose", "MatMulInteger"));
+  EXPECT_EQ(model.graph().node(1).input(2), "z");
+  // What casts of clipped numbers to bytes and on to int32 become.
+  const IRModule clipped = Main(R"((%x: Tensor[(2, 3), float32], %z: uint8,
+    %w: Tensor[(4, 3), int8]) {
+  %0 = cast(clip(round(%x), a_min=0f, a_max=255f), dtype="int32");
+  %1 = subtract(%0, cast(%z, dtype="int32"));
+  nn.dense(%1, cast(%w, dtype="int32"), units=None, out_dtype="int32")
+})");
+  EXPECT_THAT(
+      Ops(Exported(clipped).graph()),
+      ElementsAre("Round", "Clip", "Cast", "Transpose", "MatMulInteger"));
+}
+
+TEST(ExportOnnxTest, TakesOfBatchesAreGathersOfThem) {
+  for (const char* axis : {"1", "2", "3"}) {
+    ExpectSameResults(Main(absl::StrCat(
+        "(%x: Tensor[(2, 3, 4, 5), float32], %i: Tensor[(2, 6, 2), int64]) {"
+        " take(%x, %i, batch_dims=1, axis=",
+        axis, ") }")));
+  }
+  ExpectSameResults(
+      Main("(%x: Tensor[(2, 3, 4), float32], %i: Tensor[(2, 3), int64]) {"
+           " take(%x, %i, batch_dims=2, axis=2) }"));
+}
+
 TEST(ExportOnnxTest, ScaleAndZeroPointHaveOneShape) {
   const ::onnx::ModelProto model = Exported(
       Main("(%x: Tensor[(1, 3, 2), float32], %z: Tensor[(3), int32]) {"

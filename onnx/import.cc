@@ -200,6 +200,7 @@ class Importer final : public GraphConverter {
                             absl::Span<const AttributeProto> attributes);
   absl::StatusOr<Outputs> ConvertNode(const NodeProto& node, const Span& span,
                                       const Scope& scope, const Opsets& opsets);
+  absl::Status TypeOutputs(NodeContext& context, Outputs& outputs);
   void NoteNarrow(const Expr& value, ElementType type);
   void NoteNarrow(const NodeContext& context, const Outputs& outputs);
   absl::StatusOr<Outputs> ConvertCall(const FunctionProto& function,
@@ -686,6 +687,26 @@ bool IsGivenBy(absl::Span<const absl::string_view> nodes,
       });
 }
 
+// Together, so that what several of them share stays shared.
+absl::Status Importer::TypeOutputs(NodeContext& context, Outputs& outputs) {
+  std::vector<Expr> fields;
+  for (const Expr& output : outputs) {
+    if (output.defined() && !output->type().defined()) fields.push_back(output);
+  }
+  if (fields.empty()) return absl::OkStatus();
+  const bool is_one = fields.size() == 1;
+  absl::StatusOr<Expr> typed =
+      context.Typed(is_one ? fields[0] : Expr(Tuple(std::move(fields))));
+  is_located_ = is_located_ || !typed.ok();
+  BATON_RETURN_IF_ERROR(typed.status());
+  size_t next = 0;
+  for (Expr& output : outputs) {
+    if (!output.defined() || output->type().defined()) continue;
+    output = is_one ? *typed : typed->As<TupleNode>()->fields()[next++];
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
                                               const Span& span,
                                               const Scope& scope,
@@ -722,13 +743,9 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
   BATON_RETURN_IF_ERROR(context.status());
   is_located_ = is_located_ || context.IsLocated(outputs.status());
   BATON_RETURN_IF_ERROR(outputs.status());
+  BATON_RETURN_IF_ERROR(TypeOutputs(context, *outputs));
   for (Expr& output : *outputs) {
     if (!output.defined()) continue;
-    if (!output->type().defined()) {
-      absl::StatusOr<Expr> typed = context.Typed(std::move(output));
-      is_located_ = is_located_ || !typed.ok();
-      BATON_ASSIGN_OR_RETURN(output, std::move(typed));
-    }
     if (all_constant && (IsSmall(output) || HasOpenShape(output)) &&
         relay::ConstantTensor(output) == nullptr) {
       const absl::StatusOr<Expr> folded =
@@ -1250,12 +1267,31 @@ class ValueBinder {
 
   bool TakeValue(const std::string& name) {
     const auto found = options_.values_at_hand.find(name);
-    if (found == options_.values_at_hand.end() || InfoOf(name) == nullptr ||
+    const ValueInfo* info = InfoOf(name);
+    if (found == options_.values_at_hand.end() || info == nullptr ||
+        IsOfOtherSizes(*info, found->second.shape()) ||
         !options_.input_values.emplace(name, found->second).second) {
       return false;
     }
     values_.insert(name);
     return true;
+  }
+
+  // True if the import is for other sizes of dimensions with names than
+  // those of `shape`, which a value for the input has.
+  bool IsOfOtherSizes(const ValueInfo& info,
+                      absl::Span<const int64_t> shape) const {
+    if (!info.shape.has_value() || info.shape->size() != shape.size()) {
+      return false;
+    }
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const auto sized =
+          options_.dims.find(std::string((*info.shape)[i].param));
+      if (sized != options_.dims.end() && sized->second != shape[i]) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Only of inputs whose shape the model does not say.

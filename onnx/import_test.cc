@@ -487,6 +487,76 @@ TEST(ImportOnnxTest, OneKnownDimensionOfAShapeFolds) {
   EXPECT_TRUE(type->dim(0).is_const(3));
 }
 
+// An import for other sizes than those of the inputs at hand, as for --dims.
+TEST(ImportOnnxTest, ValuesOfOtherSizesAreNotTaken) {
+  const std::string graph =
+      "node { op_type: 'Add' input: 'x' input: 'z' output: 's' }"
+      "node { op_type: 'Identity' input: 'ids' output: 'y' }" +
+      Value("input", "ids", {"dim_param: 'n'"}, 7) +
+      Value("input", "x", {"dim_param: 'n'"}) +
+      Value("input", "z", {"dim_param: 'm'"}) +
+      "output { name: 'y' } output { name: 's' }";
+  OnnxImportOptions options;
+  options.takes_all_shapes = true;
+  const std::vector<int64_t> ids = {1, 2};
+  options.values_at_hand.emplace(
+      "ids", *Tensor::FromValues<int64_t>({2}, absl::MakeConstSpan(ids)));
+  options.dims = {{"n", 3}, {"m", 3}};
+  EXPECT_THAT(Import(graph, options), IsOk());
+  // The error is that of the sizes.
+  options.dims["m"] = 2;
+  EXPECT_THAT(Import(graph, options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "add"));
+}
+
+// How often `what` occurs in the text of `main`.
+int CountIn(const IRModule& module, const std::string& what) {
+  const std::string text = AsText(module.Find("main"));
+  int count = 0;
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(ImportOnnxTest, OutputsOfANodeShareWhatTheyAreComputedFrom) {
+  std::string graph;
+  std::string x = "x";
+  for (const char* k : {"0", "1", "2"}) {
+    absl::StrAppend(&graph, "node { op_type: 'DynamicQuantizeLinear' input: '",
+                    x, "' output: 'q", k, "' output: 's", k, "' output: 'z", k,
+                    "' } node { op_type: 'MatMulInteger' input: 'q", k,
+                    "' input: 'w' input: 'z", k, "' output: 'i", k,
+                    "' } node { op_type: 'Cast' input: 'i", k, "' output: 'f",
+                    k,
+                    "'  attribute { name: 'to' type: INT i: 1 } }"
+                    "node { op_type: 'Mul' input: 'f",
+                    k, "' input: 's", k, "' output: 'y", k, "' }");
+    x = absl::StrCat("y", k);
+  }
+  absl::StrAppend(&graph,
+                  "initializer { name: 'w' dims: 3 dims: 3 data_type: 3"
+                  "  int32_data: [1, 2, 3, 4, 5, 6, 7, 8, 9] }",
+                  Value("input", "x", {"dim_param: 'n'", kThree}),
+                  "output { name: 'y2' }");
+  const auto module = Import(graph);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(CountIn(*module, "= nn.dense("), 3);
+  EXPECT_EQ(CountIn(*module, "= max("), 3);
+  EXPECT_EQ(CountIn(*module, "= min("), 3);
+
+  // Two outputs of one node.
+  const auto norm = Import(
+      "node { op_type: 'LayerNormalization' input: 'x' input: 'g'"
+      "  output: 'a' output: 'b' output: 'c' }"
+      "initializer { name: 'g' dims: 3 data_type: 1 float_data: [1, 2, 3] }" +
+      Value("input", "x", {kTwo, kThree}) +
+      "output { name: 'a' } output { name: 'b' } output { name: 'c' }");
+  ASSERT_THAT(norm, IsOk());
+  EXPECT_EQ(CountIn(*norm, "= mean(%x"), 1);
+}
+
 // torch.arange(n) of opsets without Range.
 TEST(ImportOnnxTest, NonZeroOfAFillIsARange) {
   const auto graph = [](const char* dim, const char* value) {

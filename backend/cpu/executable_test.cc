@@ -212,6 +212,28 @@ def @main(%x: Tensor[(4, 3), float32]) {
                        "operands decide how large it is"));
 }
 
+// A loop that makes its state longer in each round.
+TEST(ControlFlowTest, LoopsWhoseResultsGrowAreRefusedAsSuch) {
+  const absl::Status status =
+      Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @grow(%n: int32, %x: Tensor[(?), float32]) -> Tensor[(?), float32] {
+  if (greater(%n, 0)) {
+    @grow(subtract(%n, 1), concatenate((%x, %x), axis=0))
+  } else {
+    %x
+  }
+}
+def @main(%n: int32, %x: Tensor[(3), float32]) -> Tensor[(?), float32] {
+  @grow(%n, %x)
+})"),
+              {})
+          .status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnimplemented,
+                               "a plan has no memory for the result of a "
+                               "branch or a loop, Tensor[(?), float32]: the "
+                               "values of the operands decide how large"));
+}
+
 // A model of one input and one output, each float32[2, 3].
 absl::StatusOr<Executable> SmallModel(int max_threads = 1) {
   return Compile(testing::ParseTyped(R"(#[version = "0.0.5"]

@@ -159,11 +159,13 @@ class GraphBuilder {
       const auto shape = ConstDims(tensor->shape());
       if (!shape.has_value()) {
         // All operands have shapes of numbers.
-        if (const OpNode* const op = OperatorOf(node)) {
+        if (ExprKindOf(node) != ExprKind::kVar) {
+          const OpNode* const op = OperatorOf(node);
           return Refuse(
               node,
               absl::StrCat("a plan has no memory for the result of ",
-                           op->name(), ", ", type.ToString(),
+                           op == nullptr ? "a branch or a loop" : op->name(),
+                           ", ", type.ToString(),
                            ": the values of the operands decide how large it "
                            "is; run the evaluator (--executor=evaluator)"));
         }
@@ -743,7 +745,7 @@ class GraphBuilder {
           return Refuse(call, "a parameter of a loop has no type");
         }
         BATON_ASSIGN_OR_RETURN(ExprValue value,
-                               inner.NewResult(param.get(), param->type()));
+                               inner.NewResult(call, param->type()));
         BATON_ASSIGN_OR_RETURN(const GraphValue tensors,
                                ToGraphValue(param.get(), value));
         std::vector<int> flat;

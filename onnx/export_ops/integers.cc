@@ -18,6 +18,7 @@
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/tensor/elementwise.h"
 
 namespace baton::onnx {
 namespace {
@@ -133,6 +134,55 @@ absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
   return std::vector<ByteFactor>{{call.Of(bytes), dtype, zero}};
 }
 
+namespace {
+
+// The float32 numbers from 0 to 255 that `expr` is a cast of; null of others.
+Expr ClippedToByteIn(CallExport& call, const Expr& expr) {
+  const Expr& definition = call.Definition(expr);
+  if (!IsCallTo(definition, BATON_OP("cast"))) return Expr();
+  const Expr& from = definition.As<CallNode>()->arg(0);
+  const Expr& clip = call.Definition(from);
+  if (!IsCallTo(clip, BATON_OP("clip"))) return Expr();
+  const auto* attrs = clip.As<CallNode>()->attrs_as<relay::ClipAttrs>();
+  const TensorTypeNode* type = from->tensor_type();
+  const bool fits = attrs != nullptr && attrs->a_min >= 0 &&
+                    attrs->a_max <= 255 && type != nullptr &&
+                    type->dtype() == DType::Float(32);
+  return fits ? from : Expr();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ByteFactor>> ByteFactorsWithZeroOf(CallExport& call,
+                                                              int i) {
+  const Expr& difference = call.Definition(i);
+  if (IsCallTo(difference, BATON_OP("subtract"))) {
+    const auto* node = difference.As<CallNode>();
+    const Expr bytes = BytesIn(call, node->arg(0));
+    const Expr zero = BytesIn(call, node->arg(1));
+    const Expr clipped =
+        bytes.defined() ? Expr() : ClippedToByteIn(call, node->arg(0));
+    if (clipped.defined() && zero.defined() &&
+        zero->tensor_type()->rank() == 0 &&
+        zero->tensor_type()->dtype() == kUInt8) {
+      ByteFactor factor;
+      factor.value = call.Cast(call.Of(clipped), DType::Float(32), kUInt8);
+      factor.dtype = kUInt8;
+      factor.computed_zero = call.Of(zero);
+      return std::vector<ByteFactor>{factor};
+    }
+    if (bytes.defined() && zero.defined() && zero->tensor_type()->rank() == 0 &&
+        zero->tensor_type()->dtype() == bytes->tensor_type()->dtype()) {
+      ByteFactor factor;
+      factor.value = call.Of(bytes);
+      factor.dtype = bytes->tensor_type()->dtype();
+      factor.computed_zero = call.Of(zero);
+      return std::vector<ByteFactor>{factor};
+    }
+  }
+  return ByteFactorsOf(call, i);
+}
+
 std::optional<int64_t> BoundOfBytes(CallExport& call, int i) {
   // The least and the largest number that an operand can have.
   using Range = std::pair<int64_t, int64_t>;
@@ -202,6 +252,7 @@ ByteFactor AsUnsigned(CallExport& call, const ByteFactor& factor) {
 }
 
 ValueId ZeroOf(CallExport& call, const ByteFactor& factor) {
+  if (factor.computed_zero != kNoValue) return factor.computed_zero;
   return call.Scalar(static_cast<double>(factor.zero), factor.dtype);
 }
 

@@ -21,6 +21,8 @@ struct ByteFactor {
   ValueId value = kNoValue;
   DType dtype;
   int64_t zero = 0;
+  // A scalar of `dtype` that is computed, in place of `zero`; or none.
+  ValueId computed_zero = kNoValue;
 };
 
 // Factors whose sum is argument `i`: bytes; a cast of bytes, less a constant or
@@ -29,6 +31,11 @@ struct ByteFactor {
 absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
                                                       int64_t zero = 0);
 
+// Argument `i` if it is a cast of bytes less a cast of one byte of their type,
+// which may be computed; otherwise as ByteFactorsOf.
+absl::StatusOr<std::vector<ByteFactor>> ByteFactorsWithZeroOf(CallExport& call,
+                                                              int i);
+
 // Converts the numbers to uint8, the only type that ONNX Runtime convolves.
 ByteFactor AsUnsigned(CallExport& call, const ByteFactor& factor);
 
@@ -36,7 +43,7 @@ ByteFactor AsUnsigned(CallExport& call, const ByteFactor& factor);
 // bytes, or bytes less bytes that may be computed; nullopt of others.
 std::optional<int64_t> BoundOfBytes(CallExport& call, int i);
 
-// The zero point as a scalar of the type of the bytes.
+// The zero point as a scalar of the type of the bytes, computed or known.
 ValueId ZeroOf(CallExport& call, const ByteFactor& factor);
 
 // The sum of `product` of all pairs of factors, which is of int32.

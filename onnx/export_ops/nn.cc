@@ -624,8 +624,10 @@ absl::StatusOr<Values> IntegerProduct(CallExport& call, bool transpose_a,
     return transposed ? call.Transpose(value, WithLastTwoSwapped(call.Rank(i)))
                       : value;
   };
-  const absl::StatusOr<std::vector<ByteFactor>> a = ByteFactorsOf(call, 0);
-  const absl::StatusOr<std::vector<ByteFactor>> b = ByteFactorsOf(call, 1);
+  const absl::StatusOr<std::vector<ByteFactor>> a =
+      ByteFactorsWithZeroOf(call, 0);
+  const absl::StatusOr<std::vector<ByteFactor>> b =
+      ByteFactorsWithZeroOf(call, 1);
   if (a.ok() && b.ok()) {
     const ValueId result = SumOfProducts(
         call, *a, *b, [&](const ByteFactor& x, const ByteFactor& y) {

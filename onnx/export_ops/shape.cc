@@ -750,10 +750,42 @@ ValueId NearestIndices(CallExport& call, int i, ValueId x, int64_t axis,
   return call.Node("Clip", {indices, zero, last});
 }
 
+// A take whose first `batch` axes are those of the indices, too.
+ValueId TakeOfBatches(CallExport& call, int64_t batch, int64_t axis) {
+  const int64_t rank = call.Rank(0);
+  const int64_t indices_rank = call.Rank(1);
+  // The axis that is looked up becomes the first one of each batch.
+  Ints order = Iota(batch);
+  order.push_back(axis);
+  for (int64_t k = batch; k < rank; ++k) {
+    if (k != axis) order.push_back(k);
+  }
+  const ValueId indices = NearestIndices(
+      call, 1, call.Arg(0), axis, call.ArgType(0)->dim(static_cast<int>(axis)));
+  const ValueId found = call.Node("GatherND",
+                                  {call.Transpose(call.Arg(0), order),
+                                   call.Unsqueeze(indices, {indices_rank})},
+                                  NodeAttributes().Int("batch_dims", batch));
+  // From (batch, places, axes before, axes behind).
+  const int64_t places = indices_rank - batch;
+  const int64_t before = axis - batch;
+  Ints back = Iota(batch);
+  for (int64_t k = 0; k < before; ++k) back.push_back(batch + places + k);
+  for (int64_t k = 0; k < places; ++k) back.push_back(batch + k);
+  for (int64_t k = axis + 1; k < rank; ++k) back.push_back(places + k - 1);
+  return call.Transpose(found, back);
+}
+
 absl::StatusOr<Values> Take(CallExport& call) {
   const auto& attrs = call.attrs<relay::TakeAttrs>();
-  if (attrs.batch_dims != 0 || attrs.mode == "wrap") {
-    return absl::UnimplementedError("with batch_dims or wrapping");
+  if (attrs.mode == "wrap") return absl::UnimplementedError("with wrapping");
+  if (attrs.batch_dims != 0) {
+    const int64_t batch = FromFront(attrs.batch_dims, call.Rank(1));
+    const int64_t axis = FromFront(attrs.axis.value_or(0), call.Rank(0));
+    if (!attrs.axis.has_value() || axis < batch) {
+      return absl::UnimplementedError("with batch_dims");
+    }
+    return Values{TakeOfBatches(call, batch, axis)};
   }
   ValueId x = call.Arg(0);
   int64_t axis = 0;

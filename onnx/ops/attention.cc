@@ -327,7 +327,6 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
   if (rotated < 2 || rotated > size || rotated % 2 != 0) {
     return absl::InvalidArgumentError("the rotary_embedding_dim");
   }
-  const int64_t half = rotated / 2;
   // (batch, 1, length, half)
   const auto cache = [&node](int i) {
     Expr values = node.Input(i);
@@ -336,25 +335,8 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
     }
     return relay::ExpandDims(std::move(values), 1);
   };
-  const Expr cosine = cache(1);
-  const Expr sine = cache(2);
-  const auto part = [&x](int64_t begin, int64_t end, int64_t step) {
-    return relay::StridedSlice(x, {begin}, {end},
-                               {.strides = {step}, .axes = Ints{3}});
-  };
-  const bool interleaved = node.Int("interleaved", 0) != 0;
-  const Expr first = interleaved ? part(0, rotated, 2) : part(0, half, 1);
-  const Expr second =
-      interleaved ? part(1, rotated, 2) : part(half, rotated, 1);
-  Expr real = Subtract(Multiply(cosine, first), Multiply(sine, second));
-  Expr imaginary = Add(Multiply(sine, first), Multiply(cosine, second));
-  Expr result = interleaved ? relay::Reshape(relay::Stack({real, imaginary}, 4),
-                                             {0, 0, 0, rotated})
-                            : relay::Concatenate(
-                                  {std::move(real), std::move(imaginary)}, 3);
-  if (rotated < size) {
-    result = relay::Concatenate({std::move(result), part(rotated, size, 1)}, 3);
-  }
+  Expr result = Rotate(x, size, rotated, node.Int("interleaved", 0) != 0,
+                       cache(1), cache(2));
   if (rank == 3) {
     result = JoinHeads(std::move(result));
   }

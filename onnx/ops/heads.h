@@ -18,6 +18,14 @@ absl::StatusOr<Expr> SplitHeads(NodeContext& node, const Expr& x,
 // The inverse of SplitHeads.
 Expr JoinHeads(Expr x);
 
+// Rotates pairs of elements of the last axis of `x`, which has four axes and
+// `size` elements in the last one: of the first `rotated` elements, neighbours
+// if `interleaved`, otherwise elements of the first and the second half.
+// `cosine` and `sine` have `rotated` / 2 elements in their last axis, and
+// broadcast to `x` in the others.
+Expr Rotate(const Expr& x, int64_t size, int64_t rotated, bool interleaved,
+            const Expr& cosine, const Expr& sine);
+
 }  // namespace baton::onnx
 
 #endif  // BATON_ONNX_OPS_HEADS_H_

@@ -28,6 +28,7 @@
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
@@ -36,6 +37,7 @@ namespace {
 using relay::Add;
 using relay::Multiply;
 using relay::Subtract;
+using relay::operator*;
 using Ints = std::vector<int64_t>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -183,9 +185,6 @@ absl::StatusOr<Outputs> SimplifiedLayerNormalization(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> EmbedLayerNormalization(NodeContext& node) {
-  if (node.HasOutput(1) && node.HasInput(7)) {
-    return absl::UnimplementedError("a mask");
-  }
   const auto rows = [&node](int table, int ids) {
     return relay::Take(node.Input(table), node.Input(ids), {.axis = 0});
   };
@@ -203,7 +202,13 @@ absl::StatusOr<Outputs> EmbedLayerNormalization(NodeContext& node) {
   Normalized result = LayerNormOf(sum, node.Input(5), node.Input(6), 2,
                                   node.Float("epsilon", 1e-12));
   Expr mask;
-  if (node.HasOutput(1)) {
+  if (node.HasOutput(1) && node.HasInput(7)) {
+    // How many elements of the mask are 1.
+    const Expr& given = node.Input(7);
+    mask = relay::Sum(
+        relay::Cast(relay::Equal(given, ScalarLike(1, given)), DType::Int(32)),
+        {.axis = Ints{1}});
+  } else if (node.HasOutput(1)) {
     // The lengths of no mask.
     mask = relay::Cast(
         Multiply(
@@ -280,6 +285,18 @@ absl::Status Attention::AddMask(int input) {
     // How many keys there are.
     AddBias(Masked(relay::Less(Positions(key_, 2, 0),
                                relay::ExpandDims(AsInt64(mask), 1, 3)),
+                   masked));
+  } else if (type->rank() == 1 &&
+             relay::ProvablyEqual(type->dim(0),
+                                  query_->tensor_type()->dim(0) * 2)) {
+    // The ends of the keys that there are, and their beginnings.
+    const Expr limits = relay::Reshape(AsInt64(mask), {2, -1});
+    const auto limit = [&limits](int64_t i) {
+      return relay::ExpandDims(ElementOf(limits, i), 1, 3);
+    };
+    const Expr places = Positions(key_, 2, 0);
+    AddBias(Masked(relay::LogicalAnd(relay::Less(places, limit(0)),
+                                     relay::GreaterEqual(places, limit(1))),
                    masked));
   } else {
     return absl::UnimplementedError("a mask of this form");

@@ -25,6 +25,7 @@
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/dense.h"
@@ -44,8 +45,21 @@ using relay::Subtract;
 
 constexpr DType kInt32 = DType::Int(32);
 
+// True if `expr` is computed from a parameter.
+bool UsesParam(const Expr& expr) {
+  bool found = false;
+  PostOrderVisit(
+      expr, [&found](const ExprNode* /*node*/) { return !found; },
+      [&found](const ExprNode* node) {
+        found = found || node->kind() == ExprKind::kVar;
+      });
+  return found;
+}
+
 // `value` of an input that may be a constant; computed at once if it is.
 absl::StatusOr<Expr> Folded(NodeContext& node, Expr value) {
+  // What is not folded stays the expression that other values share.
+  if (UsesParam(value)) return node.Typed(std::move(value));
   BATON_ASSIGN_OR_RETURN(Expr folded,
                          relay::FoldConstantInExpr(value, {.fold_qnn = true}));
   return node.Typed(std::move(folded));
@@ -305,9 +319,14 @@ absl::StatusOr<Outputs> DynamicQuantizeLinear(NodeContext& node) {
   const Expr high = ScalarLike(255, x);
   const Expr max = relay::Maximum(zero, relay::Max(x));
   const Expr min = relay::Minimum(zero, relay::Min(x));
-  const Expr scale = relay::Divide(Subtract(max, min), high);
-  const Expr zero_point = relay::Round(
-      relay::Clip(relay::Divide(Subtract(zero, min), scale), 0, 255));
+  // Several outputs share these: typed, they are one expression.
+  BATON_ASSIGN_OR_RETURN(const Expr low, node.Typed(min));
+  BATON_ASSIGN_OR_RETURN(const Expr scale,
+                         node.Typed(relay::Divide(Subtract(max, low), high)));
+  BATON_ASSIGN_OR_RETURN(
+      const Expr zero_point,
+      node.Typed(relay::Round(
+          relay::Clip(relay::Divide(Subtract(zero, low), scale), 0, 255))));
   const Expr quantized = relay::Clip(
       relay::Add(relay::Round(relay::Divide(x, scale)), zero_point), 0, 255);
   const DType dtype = DType::UInt(8);

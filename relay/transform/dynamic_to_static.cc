@@ -107,6 +107,19 @@ Expr StaticFull(const CallNode& call, Values values) {
   return Full(call.arg(0), *std::move(shape), attrs->dtype);
 }
 
+// The operator is the same: its type says how many numbers there are if its
+// operands are constants.
+Expr StaticArange(const CallNode& call, Values values) {
+  const auto* attrs = call.attrs_as<ArangeAttrs>();
+  const TensorTypeNode* type = call.tensor_type();
+  if (attrs == nullptr || (type != nullptr && type->is_static())) return {};
+  for (const Tensor& value : values) {
+    if (value.num_elements() != 1) return {};
+  }
+  return Arange(Const(values[0]), Const(values[1]), Const(values[2]),
+                attrs->dtype);
+}
+
 Expr StaticOneHot(const CallNode& call, Values values) {
   auto attrs = CopyAttrs<OneHotAttrs>(call);
   const std::optional<int64_t> depth = FirstInt(values[0]);
@@ -208,6 +221,8 @@ BATON_EXTEND_OP("dyn.zeros")
 BATON_EXTEND_OP("dyn.ones")
     .Set(StaticForms(), StaticForm{{0}, StaticInit<Ones>});
 BATON_EXTEND_OP("dyn.full").Set(StaticForms(), StaticForm{{1}, StaticFull});
+BATON_EXTEND_OP("arange").Set(StaticForms(),
+                              StaticForm{{0, 1, 2}, StaticArange});
 BATON_EXTEND_OP("dyn.one_hot")
     .Set(StaticForms(), StaticForm{{3}, StaticOneHot});
 BATON_EXTEND_OP("dyn.image.resize2d")
