@@ -336,6 +336,7 @@ IRModule SignatureOf(const Executable& executable) {
 // Compiles the model for all sizes that --dims permits. `make`, unless null,
 // makes the module for sizes where the symbolic one does not serve.
 absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
+                            absl::string_view mapped_file,
                             BoundedExecutable::MakeModule make, Model& model) {
   absl::StatusOr<std::vector<DimBound>> bounds = ParseDimBounds(options.dims);
   if (!bounds.ok()) {
@@ -344,7 +345,8 @@ absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
   }
   const int threads = ThreadsOf(options);
   const CompileOptions compile = {.pipeline = has_pipeline ? "" : "cpu",
-                                  .max_threads = threads};
+                                  .max_threads = threads,
+                                  .mapped_file = mapped_file};
   absl::StatusOr<BoundedExecutable> executable =
       BoundedExecutable::Compile(std::move(model.module), *bounds, compile);
   if (!executable.ok() && make != nullptr) {
@@ -589,23 +591,23 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
   }
   if (!is_oracle && WantsExecutor(options)) {
     const bool has_pipeline = passes == "cpu" || absl::EndsWith(passes, ",cpu");
+    const absl::string_view mapped_file =
+        source.has_value() && source->content.is_mapped
+            ? absl::string_view(source->content.bytes)
+            : absl::string_view();
     if (!options.dims.empty()) {
       BoundedExecutable::MakeModule make;
       if (source.has_value() &&
           FormatOf(source->content.bytes, path) == InputFormat::kOnnx) {
         make = ImporterOf(path, passes, *source, options, at_hand);
       }
-      BATON_RETURN_IF_ERROR(
-          CompileBounded(options, has_pipeline, std::move(make), result));
+      BATON_RETURN_IF_ERROR(CompileBounded(options, has_pipeline, mapped_file,
+                                           std::move(make), result));
       result.creation_ms = Milliseconds(begin);
       return result;
     }
     BATON_RETURN_IF_ERROR(
-        CompileModel(options, has_pipeline,
-                     source.has_value() && source->content.is_mapped
-                         ? absl::string_view(source->content.bytes)
-                         : absl::string_view(),
-                     result));
+        CompileModel(options, has_pipeline, mapped_file, result));
   }
   if (!is_oracle && options.executor == "jit") {
     BATON_ASSIGN_OR_RETURN(result.jit, JitOf(result.module));

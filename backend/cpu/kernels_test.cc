@@ -737,6 +737,106 @@ def @main(%x: Tensor[(5, 7, 9), float32]) {
 }
 
 // An image is resized, and interpolated by rows and columns, as it is.
+// Operators that search, sort, scan and index have steps of their own.
+TEST(KernelsTest, SearchesAndScans) {
+  for (const char* const type :
+       {"float32", "float64", "int64", "int32", "int8", "uint8"}) {
+    const bool is_rare = absl::string_view(type) == "uint8";
+    for (const char* const call :
+         {"argmax(%x, axis=[-1])", "argmin(%x, axis=[1], keepdims=True)",
+          "argmax(%x, axis=[0, 1], select_last_index=True)", "argmin(%x)",
+          "topk(%x, k=1, dtype=\"int32\")",
+          "topk(%x, k=7, axis=1, dtype=\"int64\")",
+          "topk(%x, k=0, axis=0, is_ascend=True, dtype=\"int32\")",
+          "topk(%x, k=150, ret_type=\"values\", dtype=\"int32\")",
+          "topk(%x, k=40, axis=-1, ret_type=\"indices\", dtype=\"int32\")",
+          "cumsum(%x, axis=1)", "cumsum(%x, axis=-1, exclusive=True)",
+          "cumsum(%x)", "cumprod(%x, axis=0)"}) {
+      const bool is_search = absl::StartsWith(call, "arg");
+      const std::string text = absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(37, 9, 211), )",
+                                            type, "]) {\n  ", call, "\n}");
+      SCOPED_TRACE(text);
+      const std::vector<std::string> kernels = Check(text);
+      if (is_search && is_rare) continue;
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
+    }
+  }
+  // Many equal elements, whose order is that of their places.
+  for (const char* const call :
+       {"topk(%0, k=100, axis=1, dtype=\"int32\")",
+        "topk(%0, k=2, axis=0, is_ascend=True, dtype=\"int32\")",
+        "topk(%0, k=400, axis=1, dtype=\"int32\")", "argmax(%0, axis=[1])",
+        "argmin(%0, axis=[1], select_last_index=True)"}) {
+    const std::string text = absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 500, 3), float32]) {
+  %0 = round(%x);
+  )",
+                                          call, "\n}");
+    SCOPED_TRACE(text);
+    EXPECT_THAT(Check(text), Not(Contains(HasSubstr("evaluator"))));
+  }
+}
+
+// Indices of ints from -4 to 3: in the range, and out of it, where both fail.
+TEST(KernelsTest, IndexedElements) {
+  for (const char* const type : {"int32", "int64"}) {
+    for (const char* const call :
+         {"gather_nd(%x, %i)", "gather_nd(%m, %i)",
+          "take(%x, %i, axis=1, mode=\"fast\")",
+          "take(%x, %k, axis=1, mode=\"fast\")",
+          "gather_nd(%x, %j, batch_dims=1)", "gather_nd(%r, %i)",
+          "one_hot(%j, %on, %off, depth=5, axis=-1, dtype=\"float32\")",
+          "one_hot(%i, %on, %off, depth=3, axis=1, dtype=\"float32\")"}) {
+      const std::string text =
+          absl::StrReplaceAll(absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 6, 5), float32], %m: Tensor[(4, 4), int8],
+          %r: Tensor[(2, 3), float32], %a: Tensor[(2, 301), float32],
+          %b: Tensor[(1, 4, 7), float32], %on: Tensor[(), float32],
+          %off: Tensor[(), float32]) {
+  let %i = cast(clip(multiply(%a, 2f), a_min=-4f, a_max=3f), dtype="T");
+  let %j = cast(clip(multiply(%b, 2f), a_min=-4f, a_max=3f), dtype="T");
+  let %k = cast(clip(multiply(%b, 2f), a_min=0f, a_max=5f), dtype="T");
+  )",
+                                           call, "\n}"),
+                              {{"\"T\"", absl::StrCat("\"", type, "\"")}});
+      SCOPED_TRACE(text);
+      const std::vector<std::string> kernels = Check(text);
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.gather_nd"))));
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.one_hot"))));
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.take"))));
+    }
+  }
+}
+
+// Dtypes that programs of elements do not have.
+TEST(KernelsTest, WideElements) {
+  for (const char* const type : {"int64", "float64", "uint32", "int16"}) {
+    for (const char* const call :
+         {"multiply(subtract(%x, %y), add(%x, %z))",
+          "maximum(minimum(%x, %y), %z)", "where(%c, %x, %z)",
+          "where(less(%x, %y), add(%y, %z), %x)", "abs(negative(%x))",
+          "sign(%x)", "cast(%x, dtype=\"float32\")", "cast(%f, dtype=\"T\")",
+          "cast(%x, dtype=\"bool\")", "cast(%c, dtype=\"T\")",
+          "cast(%x, dtype=\"int8\")",
+          "(equal(%x, %y), not_equal(%z, %x), less_equal(%x, %z), "
+          "greater(%x, %y), greater_equal(%y, %x))",
+          "logical_xor(less(%x, %y), %c)"}) {
+      const std::string text =
+          absl::StrReplaceAll(absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 437), T], %y: Tensor[(5, 1), T],
+          %z: Tensor[(), T], %f: Tensor[(3, 5, 437), float32],
+          %c: Tensor[(3, 1, 437), bool]) {
+  )",
+                                           call, "\n}"),
+                              {{", T]", absl::StrCat(", ", type, "]")},
+                               {"\"T\"", absl::StrCat("\"", type, "\"")}});
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), Not(Contains(HasSubstr("evaluator"))));
+    }
+  }
+}
+
 TEST(KernelsTest, ResizesStayBlocked) {
   const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(2, 3, 9, 7), float32], %w0: Tensor[(24, 3, 3, 3), float32],

@@ -1,4 +1,5 @@
-// Steps of sums, means and extrema of float32.
+// Steps of sums, means, extrema and variances of float32, and of argmax and
+// argmin.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,14 +45,15 @@ int Run(const executor::StepCall& call) {
 
 // The dimensions of `x` that a reduction takes, which are adjacent.
 struct Reduced {
-  Params params;
   int64_t outer = 1;
+  int64_t extent = 1;
+  int64_t inner = 1;
   std::vector<bool> is_reduced;
 };
 
 template <typename A>
 std::optional<Reduced> ReducedOf(const A& attrs, const GraphTensor& x) {
-  if (x.dtype != DType::Float(32) || x.num_elements() == 0) return std::nullopt;
+  if (x.num_elements() == 0) return std::nullopt;
   const auto rank = static_cast<int64_t>(x.shape.size());
   const bool takes_all = !attrs.axis.has_value() || attrs.axis->empty();
   Reduced result;
@@ -71,12 +73,12 @@ std::optional<Reduced> ReducedOf(const A& attrs, const GraphTensor& x) {
     if (is_reduced[d]) {
       if (part == kBehind) return std::nullopt;
       part = kWithin;
-      result.params.extent *= x.shape[d];
+      result.extent *= x.shape[d];
     } else if (part == kBefore) {
       result.outer *= x.shape[d];
     } else {
       part = kBehind;
-      result.params.inner *= x.shape[d];
+      result.inner *= x.shape[d];
     }
   }
   return result;
@@ -89,9 +91,9 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
   const std::optional<Reduced> reduced =
       ReducedOf(AttrsOrDefaults<relay::ReduceAttrs>(node.call->attrs()), x);
-  if (!reduced.has_value()) return std::nullopt;
-  auto params = std::make_shared<Params>(reduced->params);
-  params->reduction = kReduction;
+  if (!reduced.has_value() || x.dtype != DType::Float(32)) return std::nullopt;
+  auto params = std::make_shared<Params>(
+      Params{kReduction, reduced->extent, reduced->inner});
   KernelChoice choice;
   choice.function = Run;
   choice.kernel = "reduce." + node.op_name();
@@ -122,8 +124,9 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseVariance(
   const GraphTensor& mean = graph.tensors[static_cast<size_t>(node.inputs[1])];
   const auto& attrs = AttrsOrDefaults<relay::VarianceAttrs>(node.call->attrs());
   const std::optional<Reduced> reduced = ReducedOf(attrs, x);
-  if (!reduced.has_value() || attrs.unbiased || reduced->params.inner != 1 ||
-      mean.dtype != x.dtype || mean.shape.size() != x.shape.size()) {
+  if (!reduced.has_value() || x.dtype != DType::Float(32) || attrs.unbiased ||
+      reduced->inner != 1 || mean.dtype != x.dtype ||
+      mean.shape.size() != x.shape.size()) {
     return std::nullopt;
   }
   for (size_t d = 0; d < x.shape.size(); ++d) {
@@ -137,10 +140,61 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseVariance(
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = reduced->outer;
-  choice.workspace_bytes = reduced->params.extent * 4;
+  choice.workspace_bytes = reduced->extent * 4;
   choice.flops = 3 * static_cast<double>(x.num_elements());
   choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
-  choice.params = std::make_shared<Params>(reduced->params);
+  choice.params = std::make_shared<Params>(
+      Params{FloatReduction::kMean, reduced->extent, reduced->inner});
+  return choice;
+}
+
+struct ArgParams {
+  kernels::ArgReduction search;
+  DType dtype;
+  int64_t extent = 1;
+  int64_t inner = 1;
+  bool is_wide = false;
+};
+
+// An item is what has one place in the dimensions before those reduced.
+int RunArgReduce(const executor::StepCall& call) {
+  const ArgParams& p = *static_cast<const ArgParams*>(call.params);
+  kernels::ArgReduceInto(p.search, p.dtype,
+                         static_cast<const char*>(call.inputs[0]) +
+                             call.begin * p.extent * p.inner * p.dtype.bytes(),
+                         call.end - call.begin, p.extent, p.inner, p.is_wide,
+                         static_cast<char*>(call.outputs[0]) +
+                             call.begin * p.inner * (p.is_wide ? 8 : 4));
+  return 0;
+}
+
+template <bool kIsMax>
+absl::StatusOr<std::optional<KernelChoice>> ChooseArgReduce(
+    const GraphNode& node, const Graph& graph) {
+  if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+  const GraphTensor& y = graph.tensors[static_cast<size_t>(node.outputs[0])];
+  const auto& attrs =
+      AttrsOrDefaults<relay::ArgReduceAttrs>(node.call->attrs());
+  const std::optional<Reduced> reduced = ReducedOf(attrs, x);
+  if (!reduced.has_value() || !kernels::HasArgReduceInto(x.dtype) ||
+      (y.dtype != DType::Int(32) && y.dtype != DType::Int(64))) {
+    return std::nullopt;
+  }
+  auto params = std::make_shared<ArgParams>();
+  params->search = {.is_max = kIsMax, .is_last = attrs.select_last_index};
+  params->dtype = x.dtype;
+  params->extent = reduced->extent;
+  params->inner = reduced->inner;
+  params->is_wide = y.dtype == DType::Int(64);
+  KernelChoice choice;
+  choice.function = RunArgReduce;
+  choice.kernel = "reduce." + node.op_name();
+  choice.inputs = node.inputs;
+  choice.outputs = node.outputs;
+  choice.items = reduced->outer;
+  choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
+  choice.params = std::move(params);
   return choice;
 }
 
@@ -149,6 +203,8 @@ BATON_EXTEND_OP("mean").Set(CpuKernels(), Choose<FloatReduction::kMean>);
 BATON_EXTEND_OP("max").Set(CpuKernels(), Choose<FloatReduction::kMax>);
 BATON_EXTEND_OP("min").Set(CpuKernels(), Choose<FloatReduction::kMin>);
 BATON_EXTEND_OP("variance").Set(CpuKernels(), ChooseVariance);
+BATON_EXTEND_OP("argmax").Set(CpuKernels(), ChooseArgReduce<true>);
+BATON_EXTEND_OP("argmin").Set(CpuKernels(), ChooseArgReduce<false>);
 
 }  // namespace
 }  // namespace baton::cpu

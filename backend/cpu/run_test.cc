@@ -158,13 +158,40 @@ def @main(%x: Tensor[(1, 3, 19, 19), float32],
   nn.softmax(%20)
 })";
 
-absl::StatusOr<Case> MakeNetwork() {
-  BATON_ASSIGN_OR_RETURN(IRModule module, cpu::WithWeights(kNetwork));
+// Operators that sort, search, scan and index.
+constexpr char kSearches[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 6, 300), float32]) {
+  %0 = topk(%x, k=200, axis=-1, dtype="int32");
+  %1 = topk(%0.0, k=3, axis=1, is_ascend=True, dtype="int32");
+  %2 = topk(%x, k=5, axis=-1, ret_type="indices", dtype="int32");
+  %3 = argmax(%x, axis=[-1]);
+  %4 = argmin(%x, axis=[1], select_last_index=True);
+  %5 = cumsum(%1.0, axis=-1);
+  %6 = one_hot(%4, 1f, 0f, depth=6, axis=1, dtype="float32");
+  %7 = reshape(clip(%2, a_min=0f, a_max=5f), newshape=[1, 30]);
+  %8 = gather_nd(reshape(%6, newshape=[6, 300]), %7);
+  %9 = cast(where(less(cast(%3, dtype="int64"), cast(7, dtype="int64")),
+                  add(cast(%3, dtype="int64"), cast(%3, dtype="int64")),
+                  multiply(cast(%3, dtype="int64"), cast(%3, dtype="int64"))),
+            dtype="float32");
+  add(add(%8, max(%5)), max(%9))
+})";
+
+absl::StatusOr<Case> MakeNetwork(const char* text) {
+  BATON_ASSIGN_OR_RETURN(IRModule module, cpu::WithWeights(text));
   return MakeCase(std::move(module));
 }
 
-TEST(RunTest, NoStepOfTheNetworkIsTheEvaluators) {
-  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork());
+class RunTest : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Networks, RunTest,
+                         ::testing::Values(kNetwork, kSearches),
+                         [](const ::testing::TestParamInfo<const char*>& info) {
+                           return info.index == 0 ? "Maps" : "Searches";
+                         });
+
+TEST_P(RunTest, NoStepOfTheNetworkIsTheEvaluators) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork(GetParam()));
   BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
                              Compile(one.module, {}));
   for (const executor::StepNote& note : executable.plan().notes) {
@@ -198,8 +225,8 @@ absl::StatusOr<std::unique_ptr<Prepared>> Prepare(const Case& one,
   return prepared;
 }
 
-TEST(RunTest, AllocatesNothingAndTakesNoLock) {
-  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork());
+TEST_P(RunTest, AllocatesNothingAndTakesNoLock) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork(GetParam()));
   for (const int threads : {1, 2}) {
     BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Prepared> run,
                                Prepare(one, threads));
@@ -222,11 +249,11 @@ TEST(RunTest, AllocatesNothingAndTakesNoLock) {
   }
 }
 
-TEST(RunTest, MakesNoSystemCall) {
+TEST_P(RunTest, MakesNoSystemCall) {
   if (!testing::CanConfine()) {
     GTEST_SKIP() << "seccomp's strict mode cannot be entered here";
   }
-  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork());
+  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork(GetParam()));
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Prepared> run,
                              Prepare(one, 1));
   // The pages of the arena are there after the first run.

@@ -81,6 +81,18 @@ void TakeRows(const Params& p, const char* x, int64_t begin, int64_t end,
   }
 }
 
+// True if the indices of rows [begin, end) are in the range.
+template <typename Index>
+bool AreInRange(const TakeChoice& take, const Index* indices, int64_t begin,
+                int64_t end) {
+  int wrong = 0;
+  for (int64_t i = begin; i < std::min(end, begin + take.count); ++i) {
+    const int64_t index = indices[i % take.count];
+    wrong |= (index < 0 ? 1 : 0) | (index >= take.extent ? 1 : 0);
+  }
+  return wrong == 0;
+}
+
 int Run(const executor::StepCall& call) {
   const Params& p = *static_cast<const Params*>(call.params);
   const int64_t begin = call.begin * p.rows_of_item;
@@ -89,23 +101,24 @@ int Run(const executor::StepCall& call) {
   const char* const x = static_cast<const char*>(call.inputs[0]);
   char* const y = static_cast<char*>(call.outputs[0]);
   const auto take_at = [&](const auto* indices) {
+    if (p.take.is_checked && !AreInRange(p.take, indices, begin, end)) return 1;
     TakeRows(
         p, x, begin, end,
         [&](int64_t i) {
           return InRange(indices[i], p.take.extent, p.take.wraps);
         },
         y);
+    return 0;
   };
   if (p.take.places.has_value()) {
     const int64_t* const places = p.take.places->data();
     TakeRows(
         p, x, begin, end, [places](int64_t i) { return places[i]; }, y);
-  } else if (p.take.has_wide_indices) {
-    take_at(static_cast<const int64_t*>(call.inputs[1]));
-  } else {
-    take_at(static_cast<const int32_t*>(call.inputs[1]));
+    return 0;
   }
-  return 0;
+  return p.take.has_wide_indices
+             ? take_at(static_cast<const int64_t*>(call.inputs[1]))
+             : take_at(static_cast<const int32_t*>(call.inputs[1]));
 }
 
 }  // namespace
@@ -146,7 +159,7 @@ std::optional<TakeChoice> TakeOf(const GraphNode& node, const Graph& graph) {
   }
   const bool is_checked = attrs.mode == "fast";
   if (!indices.constant.has_value()) {
-    if (is_checked) return std::nullopt;
+    take.is_checked = is_checked;
     return take;
   }
   take.places.emplace();

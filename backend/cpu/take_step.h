@@ -25,10 +25,12 @@ struct TakeChoice {
   // Otherwise: the indices' type, and how they are brought into that range.
   bool has_wide_indices = false;
   bool wraps = false;
+  // An index out of range makes the step fail.
+  bool is_checked = false;
 };
 
 // The parameters of take without batch dimensions; nullopt for other nodes, for
-// constant indices out of range, and for computed ones that are checked.
+// constant indices out of range that are checked.
 std::optional<TakeChoice> TakeOf(const GraphNode& node, const Graph& graph);
 
 // `indices` is not read if the places are constant.

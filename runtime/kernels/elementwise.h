@@ -94,17 +94,17 @@ absl::StatusOr<Tensor> Maximum(Operand a, Operand b);
 absl::StatusOr<Tensor> Minimum(Operand a, Operand b);
 
 // Comparisons of any dtype; the result is bool.
-absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> LessEqual(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> Greater(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> GreaterEqual(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> Equal(Operand a, Operand b);
+absl::StatusOr<Tensor> NotEqual(Operand a, Operand b);
+absl::StatusOr<Tensor> Less(Operand a, Operand b);
+absl::StatusOr<Tensor> LessEqual(Operand a, Operand b);
+absl::StatusOr<Tensor> Greater(Operand a, Operand b);
+absl::StatusOr<Tensor> GreaterEqual(Operand a, Operand b);
 
 // Bool.
-absl::StatusOr<Tensor> LogicalAnd(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> LogicalOr(const Tensor& a, const Tensor& b);
-absl::StatusOr<Tensor> LogicalXor(const Tensor& a, const Tensor& b);
+absl::StatusOr<Tensor> LogicalAnd(Operand a, Operand b);
+absl::StatusOr<Tensor> LogicalOr(Operand a, Operand b);
+absl::StatusOr<Tensor> LogicalXor(Operand a, Operand b);
 
 // Integers and bool.
 absl::StatusOr<Tensor> BitwiseAnd(const Tensor& a, const Tensor& b);

@@ -14,6 +14,7 @@
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
+#include "baton/runtime/kernels/operand.h"
 
 namespace baton::kernels {
 namespace {
@@ -35,8 +36,8 @@ struct Comparison {
 // question answers has no loop: equality is that of unsigned ones, and order is
 // kLess.
 template <typename T>
-absl::StatusOr<Tensor> CompareAs(absl::string_view name, const Tensor& a,
-                                 const Tensor& b, const Comparison& c) {
+absl::StatusOr<Tensor> CompareAs(absl::string_view name, Operand a, Operand b,
+                                 const Comparison& c) {
   const auto map = [&](const auto& fn) {
     return internal::MapRuns(
         name, a, b, DType::Bool(),
@@ -67,8 +68,7 @@ absl::StatusOr<Tensor> CompareAs(absl::string_view name, const Tensor& a,
 }
 
 // Bytes that stand for bool: c[0] ^ c[1] x ^ c[2] y ^ c[3] x y, each 0 or 1.
-absl::StatusOr<Tensor> OfBools(absl::string_view name, const Tensor& a,
-                               const Tensor& b,
+absl::StatusOr<Tensor> OfBools(absl::string_view name, Operand a, Operand b,
                                const std::array<uint8_t, 4>& c) {
   return MapBinary<uint8_t, uint8_t, kMemoryBound>(
       name, a, b, DType::Bool(),
@@ -80,10 +80,10 @@ absl::StatusOr<Tensor> OfBools(absl::string_view name, const Tensor& a,
       });
 }
 
-absl::StatusOr<Tensor> Compare(absl::string_view name, const Tensor& a,
-                               const Tensor& b, Comparison c) {
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, a, b));
-  const DType dtype = a.dtype();
+absl::StatusOr<Tensor> Compare(absl::string_view name, Operand a, Operand b,
+                               Comparison c) {
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(name, *a, *b));
+  const DType dtype = a->dtype();
   if (dtype.is_bool()) {
     // x == y is 1 ^ x ^ y, x < y is y ^ x y, x <= y is 1 ^ x ^ x y.
     std::array<uint8_t, 4> terms = {1, 1, 1, 0};
@@ -93,12 +93,14 @@ absl::StatusOr<Tensor> Compare(absl::string_view name, const Tensor& a,
     if (c.negated) terms[0] ^= 1;
     return OfBools(name, a, b, terms);
   }
+  if (internal::IsHalf(dtype)) {
+    BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, *a));
+    BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, *b));
+    return CompareAs<float>(name, x, y, c);
+  }
   if (!dtype.is_integral()) {
-    BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, a));
-    BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, b));
-    return internal::VisitFloat(name, x.dtype(), [&]<typename T>() {
-      return CompareAs<T>(name, x, y, c);
-    });
+    return internal::VisitFloat(
+        name, dtype, [&]<typename T>() { return CompareAs<T>(name, a, b, c); });
   }
   // Of integers, x <= y unless y < x.
   if (c.question == Question::kLessOrEqual) {
@@ -112,10 +114,9 @@ absl::StatusOr<Tensor> Compare(absl::string_view name, const Tensor& a,
   });
 }
 
-absl::StatusOr<Tensor> Logical(absl::string_view name, const Tensor& a,
-                               const Tensor& b,
+absl::StatusOr<Tensor> Logical(absl::string_view name, Operand a, Operand b,
                                const std::array<uint8_t, 4>& c) {
-  for (const Tensor* x : {&a, &b}) {
+  for (const Tensor* x : {&*a, &*b}) {
     if (!x->dtype().is_bool()) {
       return internal::UnsupportedDType(name, x->dtype());
     }
@@ -125,41 +126,41 @@ absl::StatusOr<Tensor> Logical(absl::string_view name, const Tensor& a,
 
 }  // namespace
 
-absl::StatusOr<Tensor> Equal(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> Equal(Operand a, Operand b) {
   return Compare("equal", a, b, {Question::kEqual});
 }
 
-absl::StatusOr<Tensor> NotEqual(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> NotEqual(Operand a, Operand b) {
   return Compare("not_equal", a, b,
                  {Question::kEqual, /*exchanged=*/false, /*negated=*/true});
 }
 
-absl::StatusOr<Tensor> Less(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> Less(Operand a, Operand b) {
   return Compare("less", a, b, {Question::kLess});
 }
 
-absl::StatusOr<Tensor> LessEqual(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> LessEqual(Operand a, Operand b) {
   return Compare("less_equal", a, b, {Question::kLessOrEqual});
 }
 
-absl::StatusOr<Tensor> Greater(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> Greater(Operand a, Operand b) {
   return Compare("greater", a, b, {Question::kLess, /*exchanged=*/true});
 }
 
-absl::StatusOr<Tensor> GreaterEqual(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> GreaterEqual(Operand a, Operand b) {
   return Compare("greater_equal", a, b,
                  {Question::kLessOrEqual, /*exchanged=*/true});
 }
 
-absl::StatusOr<Tensor> LogicalAnd(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> LogicalAnd(Operand a, Operand b) {
   return Logical("logical_and", a, b, {0, 0, 0, 1});
 }
 
-absl::StatusOr<Tensor> LogicalOr(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> LogicalOr(Operand a, Operand b) {
   return Logical("logical_or", a, b, {0, 1, 1, 1});
 }
 
-absl::StatusOr<Tensor> LogicalXor(const Tensor& a, const Tensor& b) {
+absl::StatusOr<Tensor> LogicalXor(Operand a, Operand b) {
   return Logical("logical_xor", a, b, {0, 1, 1, 0});
 }
 

@@ -21,8 +21,21 @@ class Operand {
   Operand(const Tensor& tensor) : tensor_(&tensor) {}              // NOLINT
   Operand(Tensor&& tensor) : tensor_(&tensor), spare_(&tensor) {}  // NOLINT
 
+  // A tensor that a kernel reads, of which the result goes to `destination`. The
+  // tensor that the kernel returns refers to that memory, and nothing is
+  // allocated for up to 6 dimensions. Of kernels that use internal/binary.h or
+  // internal/unary.h, and of dtypes other than half floats.
+  static Operand Into(const Tensor& tensor, void* destination) {
+    Operand operand(tensor);
+    operand.destination_ = destination;
+    return operand;
+  }
+
   const Tensor& operator*() const { return *tensor_; }
   const Tensor* operator->() const { return tensor_; }
+
+  // Null if a kernel makes the memory of its result.
+  void* destination() const { return destination_; }
 
   // The tensor for writing, if that is allowed and it has this dtype and shape;
   // otherwise nullopt.
@@ -38,6 +51,7 @@ class Operand {
  private:
   const Tensor* tensor_;
   Tensor* spare_ = nullptr;
+  void* destination_ = nullptr;
 };
 
 }  // namespace baton::kernels

@@ -100,8 +100,8 @@ constexpr int64_t kFewLanes = 8;
 // The types that loops reduce: floats, the integers that are reduced most, and
 // uint64_t, which no other integer holds.
 template <typename Fn>
-absl::StatusOr<Tensor> VisitReduced(absl::string_view name, DType dtype,
-                                    const Fn& fn) {
+internal::VisitResult<const Fn> VisitReduced(absl::string_view name,
+                                             DType dtype, const Fn& fn) {
   if (dtype == DType::Int(8)) return fn.template operator()<int8_t>();
   if (dtype == DType::Int(32)) return fn.template operator()<int32_t>();
   if (dtype == DType::Int(64)) return fn.template operator()<int64_t>();
@@ -558,16 +558,33 @@ void PlacesOf(const T* data, int64_t outer, int64_t n, const T* extrema,
   });
 }
 
+// Where positions are stored, as int64 or int32.
+struct PositionsOut {
+  void* to;
+  bool is_wide;
+};
+
+// Stores n positions from element `first` on.
+BATON_LOOP inline void StorePositions(const int64_t* from, int64_t n,
+                                      const PositionsOut& out, int64_t first) {
+  if (out.is_wide) {
+    int64_t* to = static_cast<int64_t*>(out.to) + first;
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  } else {
+    int32_t* to = static_cast<int32_t*>(out.to) + first;
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<int32_t>(from[i]);
+  }
+}
+
 template <bool kMax, typename T>
-void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
-  const int64_t outer = p.outer;
-  const int64_t extent = p.extent;
-  const int64_t inner = p.inner;
+void Positions(const T* data, int64_t outer, int64_t extent, int64_t inner,
+               bool last, const PositionsOut& out) {
   if (inner == 1) {
     // Some runs at a time, which are still in the cache when they are searched.
     constexpr int64_t kMaxRuns = 256;
     constexpr int64_t kMaxElements = 4096;
     T extrema[kMaxRuns];
+    int64_t places[kMaxRuns];
     const int64_t runs =
         std::clamp<int64_t>(kMaxElements / extent, 1, kMaxRuns);
     for (int64_t o = 0; o < outer; o += runs) {
@@ -576,18 +593,19 @@ void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
       ReduceRuns<kWidestReduction<T>>(
           from, n, extent, extrema,
           std::conditional_t<kMax, MaxOp<T>, MinOp<T>>(), FinishAs<T, Cast>());
-      PlacesOf(from, n, extent, extrema, last, to + o);
+      PlacesOf(from, n, extent, extrema, last, places);
+      StorePositions(places, n, out, o);
     }
     return;
   }
   internal::RunLoop<NotBeyondMemory(kWidestReduction<T>)>([=]() BATON_LOOP {
     const int is_last = last ? 1 : 0;
     T best[kPiece];
+    int64_t at[kPiece];
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t first = 0; first < inner; first += kPiece) {
         const int64_t n = std::min(kPiece, inner - first);
         const T* from = data + o * extent * inner + first;
-        int64_t* at = to + o * inner + first;
         for (int64_t j = 0; j < n; ++j) best[j] = from[j];
         for (int64_t j = 0; j < n; ++j) at[j] = 0;
         for (int64_t k = 1; k < extent; ++k) {
@@ -601,14 +619,33 @@ void Positions(const Plan& p, const T* data, bool last, int64_t* to) {
             at[j] = take ? k : at[j];
           }
         }
+        StorePositions(at, n, out, o * inner + first);
       }
     }
   });
 }
 
+absl::Status FindPositions(absl::string_view name, const ArgReduction& search,
+                           DType dtype, const void* x, int64_t outer,
+                           int64_t extent, int64_t inner,
+                           const PositionsOut& out) {
+  return VisitReduced(name, dtype, [&]<typename T>() -> absl::Status {
+    // Without elements, the extents may be huge.
+    if (outer == 0 || inner == 0) return absl::OkStatus();
+    const T* from = static_cast<const T*>(x);
+    if (search.is_max) {
+      Positions<true>(from, outer, extent, inner, search.is_last, out);
+    } else {
+      Positions<false>(from, outer, extent, inner, search.is_last, out);
+    }
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
-                                   const ReduceParams& params, bool want_max,
-                                   bool select_last, DType index_dtype) {
+                                   const ReduceParams& params,
+                                   const ArgReduction& search,
+                                   DType index_dtype) {
   if (index_dtype != DType::Int(32) && index_dtype != DType::Int(64)) {
     return internal::UnsupportedDType(name, index_dtype);
   }
@@ -616,23 +653,12 @@ absl::StatusOr<Tensor> ArgExtremum(absl::string_view name, const Tensor& x,
   BATON_RETURN_IF_ERROR(CheckNotEmpty(name, x, plan));
   BATON_ASSIGN_OR_RETURN(plan.x, WidenRare(name, plan.x));
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(DType::Int(64), plan.shape));
-  int64_t* to = static_cast<int64_t*>(result.data());
-  const int64_t n = result.num_elements();
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor indices,
-      VisitReduced(name, plan.x.dtype(),
-                   [&]<typename T>() -> absl::StatusOr<Tensor> {
-                     const T* from = internal::Data<T>(plan.x);
-                     if (n == 0) return std::move(result).Freeze();
-                     if (want_max) {
-                       Positions<true>(plan, from, select_last, to);
-                     } else {
-                       Positions<false>(plan, from, select_last, to);
-                     }
-                     return std::move(result).Freeze();
-                   }));
-  return internal::Convert(name, indices, index_dtype);
+                         MutableTensor::Uninitialized(index_dtype, plan.shape));
+  const bool is_empty = result.num_elements() == 0;
+  BATON_RETURN_IF_ERROR(FindPositions(
+      name, search, plan.x.dtype(), plan.x.data(), is_empty ? 0 : plan.outer,
+      plan.extent, plan.inner, {result.data(), index_dtype == DType::Int(64)}));
+  return std::move(result).Freeze();
 }
 
 }  // namespace
@@ -743,14 +769,29 @@ absl::StatusOr<Tensor> Any(const Tensor& x, const ReduceParams& params) {
 
 absl::StatusOr<Tensor> ArgMax(const Tensor& x, const ReduceParams& params,
                               bool select_last_index, DType index_dtype) {
-  return ArgExtremum("argmax", x, params, /*want_max=*/true, select_last_index,
+  return ArgExtremum("argmax", x, params,
+                     {.is_max = true, .is_last = select_last_index},
                      index_dtype);
 }
 
 absl::StatusOr<Tensor> ArgMin(const Tensor& x, const ReduceParams& params,
                               bool select_last_index, DType index_dtype) {
-  return ArgExtremum("argmin", x, params, /*want_max=*/false, select_last_index,
+  return ArgExtremum("argmin", x, params,
+                     {.is_max = false, .is_last = select_last_index},
                      index_dtype);
+}
+
+bool HasArgReduceInto(DType dtype) {
+  return dtype == DType::Float(32) || dtype == DType::Float(64) ||
+         dtype == DType::Int(8) || dtype == DType::Int(32) ||
+         dtype == DType::Int(64) || dtype == DType::UInt(64);
+}
+
+void ArgReduceInto(const ArgReduction& search, DType dtype, const void* x,
+                   int64_t outer, int64_t extent, int64_t inner, bool is_wide,
+                   void* y) {
+  FindPositions("argmax", search, dtype, x, outer, extent, inner, {y, is_wide})
+      .IgnoreError();
 }
 
 }  // namespace baton::kernels

@@ -72,6 +72,22 @@ absl::StatusOr<Tensor> ArgMin(const Tensor& x, const ReduceParams& params,
                               bool select_last_index = false,
                               DType index_dtype = DType::Int(32));
 
+// The search of ArgMax and ArgMin.
+struct ArgReduction {
+  bool is_max = true;
+  // True for the last of equal elements, false for the first.
+  bool is_last = false;
+};
+// True for the dtypes of ArgReduceInto().
+bool HasArgReduceInto(DType dtype);
+// Searches [outer, extent, inner] elements of `dtype` along the second
+// dimension, as ArgMax and ArgMin do. Positions are int64 if `is_wide`, else
+// int32. `extent` is not 0. Allocates nothing. Results are the same if `outer`
+// is divided among several calls.
+void ArgReduceInto(const ArgReduction& search, DType dtype, const void* x,
+                   int64_t outer, int64_t extent, int64_t inner, bool is_wide,
+                   void* y);
+
 }  // namespace baton::kernels
 
 #endif  // BATON_RUNTIME_KERNELS_REDUCE_H_

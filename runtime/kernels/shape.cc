@@ -68,9 +68,8 @@ absl::StatusOr<Tensor> ToIndices(absl::string_view name, const Tensor& x) {
     return internal::Convert(name, x, DType::Int(64));
   }
   // Numbers beyond int64 are beyond the end, not below zero.
-  BATON_ASSIGN_OR_RETURN(
-      MutableTensor result,
-      MutableTensor::Uninitialized(DType::Int(64), x.shape()));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
+                                                   DType::Int(64), x.shape()));
   constexpr auto kLargest =
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   const absl::Span<const uint64_t> from = x.span<uint64_t>();
@@ -793,40 +792,62 @@ absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(x.dtype(), shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
-  const TensorShape strides = RowMajorStrides(x.shape().subspan(b, m));
-  const int64_t points = internal::Product(at.shape().subspan(1));
-  const int64_t batch = internal::Product(x.shape().subspan(0, b));
-  const int64_t run =
-      internal::Product(x.shape().subspan(b + m)) * x.dtype().bytes();
-  const int64_t item =
-      internal::Product(x.shape().subspan(b)) * x.dtype().bytes();
-  const int64_t* index = at.span<int64_t>().data();
-  int64_t places[kBlock];
-  const int64_t per_batch = points / batch;
-  for (int64_t p = 0; p < points;) {
-    const int64_t count =
-        std::min(kBlock, per_batch - p % per_batch);  // Of one batch.
-    std::fill_n(places, count, 0);
-    bool fits = true;
+  GatherNdParams params;
+  params.extents = internal::ToShape(x.shape().subspan(b, m));
+  params.points = internal::Product(at.shape().subspan(1));
+  params.per_batch = params.points / internal::Product(x.shape().subspan(0, b));
+  params.run = internal::Product(x.shape().subspan(b + m)) * x.dtype().bytes();
+  params.has_wide_indices = true;
+  if (GatherNdInto(params, x.data(), at.data(), 0, params.points,
+                   result.data())) {
+    return std::move(result).Freeze();
+  }
+  const absl::Span<const int64_t> given = at.span<int64_t>();
+  for (int64_t i = 0; i < params.points; ++i) {
     for (size_t j = 0; j < m; ++j) {
-      fits &= internal::AddPlaces(index + static_cast<int64_t>(j) * points + p,
-                                  count, x.shape()[b + j], strides[j], places);
-    }
-    for (int64_t i = p; !fits && i < p + count; ++i) {
-      for (size_t j = 0; j < m; ++j) {
-        const int64_t extent = x.shape()[b + j];
-        const int64_t given = index[static_cast<int64_t>(j) * points + i];
-        if (given < -extent || given >= extent) {
-          return OutOfRange(kName, given, extent);
-        }
+      const int64_t extent = params.extents[j];
+      const int64_t index = given[j * static_cast<size_t>(params.points) +
+                                  static_cast<size_t>(i)];
+      if (index < -extent || index >= extent) {
+        return OutOfRange(kName, index, extent);
       }
     }
-    CopyItems(Bytes(x) + p / per_batch * item, run,
+  }
+  return Error(kName, "an index is out of range");
+}
+
+bool GatherNdInto(const GatherNdParams& params, const void* x,
+                  const void* indices, int64_t begin, int64_t end, void* y) {
+  const TensorShape strides = RowMajorStrides(params.extents);
+  const int64_t item = internal::Product(params.extents) * params.run;
+  int64_t places[kBlock];
+  int64_t widened[kBlock];
+  for (int64_t p = begin; p < end;) {
+    // Of one batch.
+    const int64_t count =
+        std::min({kBlock, params.per_batch - p % params.per_batch, end - p});
+    std::fill_n(places, count, 0);
+    for (size_t j = 0; j < params.extents.size(); ++j) {
+      const int64_t first = static_cast<int64_t>(j) * params.points + p;
+      const int64_t* index = widened;
+      if (params.has_wide_indices) {
+        index = static_cast<const int64_t*>(indices) + first;
+      } else {
+        std::copy_n(static_cast<const int32_t*>(indices) + first, count,
+                    widened);
+      }
+      if (!internal::AddPlaces(index, count, params.extents[j], strides[j],
+                               places)) {
+        return false;
+      }
+    }
+    CopyItems(static_cast<const char*>(x) + p / params.per_batch * item,
+              params.run,
               absl::MakeConstSpan(places, static_cast<size_t>(count)),
-              Bytes(result) + p * run);
+              static_cast<char*>(y) + p * params.run);
     p += count;
   }
-  return std::move(result).Freeze();
+  return true;
 }
 
 absl::StatusOr<Tensor> Tile(const Tensor& x, absl::Span<const int64_t> reps) {
@@ -939,17 +960,12 @@ absl::StatusOr<Tensor> CollapseSumTo(const Tensor& x,
   return sum.Reshaped(shape);
 }
 
-absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
-                             const Tensor& y) {
-  constexpr char kName[] = "where";
-  BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, x, y));
-  BATON_ASSIGN_OR_RETURN(const Tensor choice,
-                         internal::Convert(kName, condition, DType::Bool()));
-  BATON_ASSIGN_OR_RETURN(const auto plan,
-                         (internal::PlanBroadcast<3>(
-                             kName, {choice.shape(), x.shape(), y.shape()})));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Uninitialized(x.dtype(), plan.shape));
+namespace {
+
+// `choice` is of bools; x and y have one dtype.
+void SelectElements(const internal::BroadcastPlan<3>& plan,
+                    const Tensor& choice, const Tensor& x, const Tensor& y,
+                    void* result) {
   const uint8_t* c = internal::Data<bool>(choice);
   const int64_t n = plan.dims.back();
   const auto run = [&]<typename T>() {
@@ -958,7 +974,7 @@ absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
           const uint8_t* pick = c + at[0];
           const T* first = static_cast<const T*>(x.data()) + at[1];
           const T* second = static_cast<const T*>(y.data()) + at[2];
-          T* out = static_cast<T*>(result.data()) + to;
+          T* out = static_cast<T*>(result) + to;
           const std::array<int64_t, 3> step = {plan.strides[0].back(),
                                                plan.strides[1].back(),
                                                plan.strides[2].back()};
@@ -997,7 +1013,33 @@ absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
       run.operator()<uint64_t>();
       break;
   }
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
+                             const Tensor& y) {
+  constexpr char kName[] = "where";
+  BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, x, y));
+  BATON_ASSIGN_OR_RETURN(const Tensor choice,
+                         internal::Convert(kName, condition, DType::Bool()));
+  BATON_ASSIGN_OR_RETURN(const auto plan,
+                         (internal::PlanBroadcast<3>(
+                             kName, {choice.shape(), x.shape(), y.shape()})));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(x.dtype(), plan.shape));
+  SelectElements(plan, choice, x, y, result.data());
   return std::move(result).Freeze();
+}
+
+absl::Status WhereInto(const Tensor& condition, const Tensor& x,
+                       const Tensor& y, void* result) {
+  BATON_ASSIGN_OR_RETURN(
+      const auto plan,
+      (internal::PlanBroadcast<3>("where",
+                                  {condition.shape(), x.shape(), y.shape()})));
+  SelectElements(plan, condition, x, y, result);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Tensor> Full(const Tensor& value,
@@ -1066,23 +1108,61 @@ absl::StatusOr<Tensor> OneHot(const Tensor& indices, const Tensor& on,
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(place), depth);
   BATON_ASSIGN_OR_RETURN(const Tensor rest,
                          internal::Convert(kName, off, dtype));
-  BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(rest, shape));
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(dtype, shape));
   if (result.num_elements() == 0) return std::move(result).Freeze();
   const AxisView v = internal::ViewAround(shape, static_cast<int>(place));
-  const int64_t* index = at.span<int64_t>().data();
-  const int64_t size = dtype.bytes();
-  for (int64_t o = 0; o < v.outer; ++o) {
-    for (int64_t i = 0; i < v.inner; ++i, ++index) {
-      if (*index < 0 || *index >= depth) continue;
-      std::memcpy(Bytes(result) + ((o * depth + *index) * v.inner + i) * size,
-                  mark.data(), static_cast<size_t>(size));
-    }
-  }
+  OneHotInto({.depth = depth,
+              .inner = v.inner,
+              .bytes = dtype.bytes(),
+              .has_wide_indices = true},
+             at.data(), mark.data(), rest.data(), v.outer, result.data());
   return std::move(result).Freeze();
+}
+
+void OneHotInto(const OneHotParams& params, const void* indices, const void* on,
+                const void* off, int64_t outer, void* y) {
+  const int64_t slab = params.depth * params.inner;
+  const auto mark = [&]<typename T, typename Index>() {
+    T hot;
+    T cold;
+    std::memcpy(&hot, on, sizeof(T));
+    std::memcpy(&cold, off, sizeof(T));
+    T* to = static_cast<T*>(y);
+    const Index* index = static_cast<const Index*>(indices);
+    for (int64_t o = 0; o < outer; ++o, to += slab) {
+      std::fill_n(to, slab, cold);
+      for (int64_t i = 0; i < params.inner; ++i, ++index) {
+        if (*index < 0 || *index >= params.depth) continue;
+        to[int64_t{*index} * params.inner + i] = hot;
+      }
+    }
+  };
+  const auto visit = [&]<typename Index>() {
+    switch (params.bytes) {
+      case 1:
+        return mark.template operator()<uint8_t, Index>();
+      case 2:
+        return mark.template operator()<uint16_t, Index>();
+      case 4:
+        return mark.template operator()<uint32_t, Index>();
+      default:
+        return mark.template operator()<uint64_t, Index>();
+    }
+  };
+  if (params.has_wide_indices) {
+    visit.template operator()<int64_t>();
+  } else {
+    visit.template operator()<int32_t>();
+  }
 }
 
 absl::StatusOr<Tensor> Cast(const Tensor& x, DType dtype) {
   return internal::Convert("cast", x, dtype);
+}
+
+void CastInto(DType from, const void* x, int64_t n, DType to, void* y) {
+  internal::ConvertElements(from, x, n, to, y);
 }
 
 }  // namespace baton::kernels

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
@@ -91,6 +92,20 @@ absl::StatusOr<Tensor> Gather(const Tensor& x, int64_t axis,
 absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
                                 int64_t batch_dims = 0);
 
+// The kernel of GatherNd. The indices are [m, points], where `extents` are the m
+// dimensions of `x` that they select from.
+struct GatherNdParams {
+  TensorShape extents;
+  int64_t points = 1;
+  int64_t per_batch = 1;          // points of a batch
+  int64_t run = 1;                // bytes that a point selects
+  bool has_wide_indices = false;  // int64, else int32
+};
+// Writes points [begin, end) of `y`. Returns false if an index is out of range.
+// Allocates nothing if there are at most 6 extents.
+bool GatherNdInto(const GatherNdParams& params, const void* x,
+                  const void* indices, int64_t begin, int64_t end, void* y);
+
 // `x` repeated reps[i] times along axis i; the shorter of shape and `reps` is
 // padded with ones at the front.
 absl::StatusOr<Tensor> Tile(const Tensor& x, absl::Span<const int64_t> reps);
@@ -111,6 +126,10 @@ absl::StatusOr<Tensor> CollapseSumTo(const Tensor& x,
 // broadcast; x and y have one dtype.
 absl::StatusOr<Tensor> Where(const Tensor& condition, const Tensor& x,
                              const Tensor& y);
+// The kernel of Where: `condition` is of bools, and `result` has room for all
+// elements. Allocates nothing for up to 6 dimensions.
+absl::Status WhereInto(const Tensor& condition, const Tensor& x,
+                       const Tensor& y, void* result);
 
 // A tensor filled with `value` (one element, converted to `dtype`; void: its
 // own dtype).
@@ -127,10 +146,24 @@ absl::StatusOr<Tensor> OneHot(const Tensor& indices, const Tensor& on,
                               const Tensor& off, int64_t depth, int64_t axis,
                               DType dtype);
 
+// The kernel of OneHot, which writes [outer, depth, inner] elements of `bytes`
+// bytes. Allocates nothing.
+struct OneHotParams {
+  int64_t depth = 1;
+  int64_t inner = 1;
+  int64_t bytes = 4;
+  bool has_wide_indices = false;  // int64, else int32
+};
+void OneHotInto(const OneHotParams& params, const void* indices, const void* on,
+                const void* off, int64_t outer, void* y);
+
 // Converts elements to `dtype`. Integers wrap. A float becomes an integer by
 // truncation to 64 bits, saturating (NaN is 0), and then wraps. A bool is true
 // for nonzero elements.
 absl::StatusOr<Tensor> Cast(const Tensor& x, DType dtype);
+// The kernel of Cast on n elements, for storable dtypes that differ and are no
+// half floats. Allocates nothing.
+void CastInto(DType from, const void* x, int64_t n, DType to, void* y);
 
 }  // namespace baton::kernels
 

@@ -8,15 +8,16 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/align.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
@@ -102,11 +103,37 @@ Key<E> FlipOf(DType dtype, bool ascending) {
   return flip;
 }
 
-// What the sorting of one line of elements leaves for the next.
+// Memory that a caller lends. Take() returns the next n elements of it, aligned
+// to 64 bytes.
+class Memory {
+ public:
+  explicit Memory(void* begin) : next_(static_cast<char*>(begin)) {}
+
+  template <typename T>
+  static int64_t BytesOf(int64_t n) {
+    return AlignUp(n * static_cast<int64_t>(sizeof(T)), int64_t{64});
+  }
+  template <typename T>
+  T* Take(int64_t n) {
+    T* const taken = reinterpret_cast<T*>(next_);
+    next_ += BytesOf<T>(n);
+    return taken;
+  }
+
+ private:
+  char* next_;
+};
+
+// Memory of a sort, each array of the elements of a line. Sorting exchanges the
+// arrays.
 template <typename Item>
 struct Scratch {
-  std::vector<Item> items;
-  std::vector<Item> other;
+  Item* items;
+  Item* other;
+
+  static int64_t BytesFor(int64_t n) { return 2 * Memory::BytesOf<Item>(n); }
+  Scratch(Memory& memory, int64_t n)
+      : items(memory.Take<Item>(n)), other(memory.Take<Item>(n)) {}
 };
 
 // The bytes in which keys of E differ: those of half floats are floats'.
@@ -115,40 +142,35 @@ constexpr int kKeyBytes = std::is_integral_v<E>
                               ? static_cast<int>(sizeof(E))
                               : static_cast<int>(sizeof(KeyOf(E{})));
 
-// Sorts by the bits from kShift on, equals in the order that they have.
-template <int kShift, typename Item>
-ABSL_ATTRIBUTE_NOINLINE void SortByComparing(std::vector<Item>& items) {
-  std::stable_sort(items.begin(), items.end(), [](Item a, Item b) {
-    return (a >> kShift) < (b >> kShift);
-  });
-}
-
-// As SortByComparing, of bits of which kBytes bytes differ: by one byte after
-// the other, from the lowest.
+// Sorts n items of scratch.items by the bits from kShift on, of which kBytes
+// bytes differ: by one byte after the other, from the lowest. The bits below are
+// positions, which ascend, or none, so that the order is that of whole items.
 template <int kShift, int kBytes, typename Item>
-void RadixSort(Scratch<Item>& scratch) {
-  std::vector<Item>& items = scratch.items;
-  const size_t n = items.size();
+void RadixSort(Scratch<Item>& scratch, int64_t n) {
+  Item* const end = scratch.items + n;
   // Where there are few, or more than are counted here, comparisons serve.
   if (n < 128 || n > std::numeric_limits<uint32_t>::max()) {
-    return SortByComparing<kShift>(items);
+    std::sort(scratch.items, end);
+    return;
   }
   const auto byte = [](Item item, int i) {
     return static_cast<size_t>(item >> (kShift + 8 * i)) & 0xff;
   };
   std::array<std::array<uint32_t, 256>, kBytes> starts = {};
-  for (const Item item : items) {
-    for (int i = 0; i < kBytes; ++i) ++starts[i][byte(item, i)];
+  for (const Item* item = scratch.items; item != end; ++item) {
+    for (int i = 0; i < kBytes; ++i) ++starts[i][byte(*item, i)];
   }
-  scratch.other.resize(n);
   for (int i = 0; i < kBytes; ++i) {
     std::array<uint32_t, 256>& start = starts[i];
     // All have the same.
-    if (start[byte(items[0], i)] == n) continue;
+    if (start[byte(scratch.items[0], i)] == n) continue;
     uint32_t sum = 0;
     for (uint32_t& s : start) sum += std::exchange(s, sum);
-    for (const Item item : items) scratch.other[start[byte(item, i)]++] = item;
-    items.swap(scratch.other);
+    for (int64_t k = 0; k < n; ++k) {
+      const Item item = scratch.items[k];
+      scratch.other[start[byte(item, i)]++] = item;
+    }
+    std::swap(scratch.items, scratch.other);
   }
 }
 
@@ -240,25 +262,23 @@ void FirstPositions(const E* in, int64_t n, int64_t k, Key<E> flip,
     const auto key = static_cast<Key<E>>(KeyOf(in[i]) ^ flip);
     return static_cast<Item>(key) << kBits | static_cast<Item>(i);
   };
-  std::vector<Item>& best = scratch.items;
+  Item* const best = scratch.items;
   // Few are kept in order, by insertion: most elements come after all of them.
   constexpr int64_t kFew = 128;
   if (k <= kFew) {
-    best.resize(static_cast<size_t>(k));
-    size_t kept = 0;
+    int64_t kept = 0;
     Key<E> worst = 0;  // Of those kept, once there are k.
     for (int64_t i = 0; i < n;) {
       bool changed = false;
       for (const int64_t end = std::min(n, i + kGroup); i < end; ++i) {
         const Item next = item(i);
         // An equal one was earlier.
-        if (kept == best.size() &&
-            static_cast<Key<E>>(next >> kBits) >= worst) {
+        if (kept == k && static_cast<Key<E>>(next >> kBits) >= worst) {
           continue;
         }
         changed = true;
-        if (kept < best.size()) ++kept;
-        size_t at = kept - 1;
+        if (kept < k) ++kept;
+        int64_t at = kept - 1;
         for (; at > 0 && next < best[at - 1]; --at) best[at] = best[at - 1];
         best[at] = next;
         worst = static_cast<Key<E>>(best[kept - 1] >> kBits);
@@ -266,85 +286,136 @@ void FirstPositions(const E* in, int64_t n, int64_t k, Key<E> flip,
       if (!changed) i = NextBelow(in, i, n, flip, worst);
     }
   } else {
-    best.resize(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) best[static_cast<size_t>(i)] = item(i);
+    for (int64_t i = 0; i < n; ++i) best[i] = item(i);
     if (k < n / 4) {
-      const auto middle = best.begin() + static_cast<std::ptrdiff_t>(k);
-      std::nth_element(best.begin(), middle, best.end());
-      std::sort(best.begin(), middle);
+      std::nth_element(best, best + k, best + n);
+      std::sort(best, best + k);
     } else {
-      RadixSort<kBits, kKeyBytes<E>>(scratch);
+      RadixSort<kBits, kKeyBytes<E>>(scratch, n);
     }
   }
   for (int64_t i = 0; i < k; ++i) {
-    out[i] = static_cast<int64_t>(best[static_cast<size_t>(i)] &
-                                  ((Item{1} << kBits) - 1));
+    out[i] = static_cast<int64_t>(scratch.items[i] & ((Item{1} << kBits) - 1));
   }
 }
 
-// Calls fn(base, lines, step) for all lines along the axis, at most `width` at
-// a time: the first begins at `base`, the others `step` elements apart.
+// Some lines along the axis: the first begins at `from` of the elements and at
+// `to` of the results, of which each line has k; the others `from_step` and
+// `to_step` elements apart.
+struct Lines {
+  int64_t from;
+  int64_t to;
+  int64_t count;
+  int64_t from_step;
+  int64_t to_step;
+};
+
+// Calls fn(lines) for all lines along the axis, at most `width` at a time.
 template <typename Fn>
-void ForEachBlock(const AxisView& view, int64_t width, const Fn& fn) {
+void ForEachBlock(const AxisView& view, int64_t k, int64_t width,
+                  const Fn& fn) {
   if (view.inner == 1) {
     for (int64_t first = 0; first < view.outer; first += width) {
-      fn(first * view.extent, std::min(width, view.outer - first), view.extent);
+      fn(Lines{first * view.extent, first * k,
+               std::min(width, view.outer - first), view.extent, k});
     }
     return;
   }
   for (int64_t outer = 0; outer < view.outer; ++outer) {
     for (int64_t first = 0; first < view.inner; first += width) {
-      fn(outer * view.extent * view.inner + first,
-         std::min(width, view.inner - first), 1);
+      fn(Lines{outer * view.extent * view.inner + first,
+               outer * k * view.inner + first,
+               std::min(width, view.inner - first), 1, 1});
     }
   }
 }
 
+// Memory for lines of elements that are not adjacent, and for their results.
+template <typename E, typename To>
+struct LineBuffers {
+  // As many lines as whole cache lines of elements have, unless that is too
+  // much.
+  int64_t width;
+  E* lines = nullptr;
+  To* results = nullptr;
+
+  static int64_t WidthOf(const AxisView& view) {
+    constexpr int64_t kMaxElements = 1 << 17;
+    return std::clamp<int64_t>(kMaxElements / std::max<int64_t>(view.extent, 1),
+                               1, kLanes<E>);
+  }
+  static int64_t BytesFor(const AxisView& view, int64_t k) {
+    if (view.inner == 1) return 0;
+    const int64_t width = WidthOf(view);
+    return Memory::BytesOf<E>(width * view.extent) +
+           Memory::BytesOf<To>(width * k);
+  }
+  LineBuffers(Memory& memory, const AxisView& view, int64_t k)
+      : width(WidthOf(view)) {
+    if (view.inner == 1) return;
+    lines = memory.Take<E>(width * view.extent);
+    results = memory.Take<To>(width * k);
+  }
+};
+
 // Calls fn(line, result), where `line` holds the elements of a line of `in` and
-// the first `k` of its `result` go to the place of the line in `out`, for each
-// until one returns false. Whether none did.
+// its k results go to the place of the line in `out`, for each until one returns
+// false. Returns true if none did.
 template <typename E, typename To, typename Fn>
 bool ForEachLine(const E* in, const AxisView& view, int64_t k, To* out,
-                 const Fn& fn) {
+                 const LineBuffers<E, To>& buffers, const Fn& fn) {
   const int64_t extent = view.extent;
   bool done = true;
   if (view.inner == 1) {
     for (int64_t o = 0; done && o < view.outer; ++o) {
-      done = fn(in + o * extent, out + o * extent);
+      done = fn(in + o * extent, out + o * k);
     }
     return done;
   }
-  // Whole cache lines of `in`, unless that is too much.
-  constexpr int64_t kMaxElements = 1 << 17;
-  const int64_t width = std::clamp<int64_t>(
-      kMaxElements / std::max<int64_t>(extent, 1), 1, kLanes<E>);
-  std::vector<E> lines(static_cast<size_t>(width * extent));
-  std::vector<To> results(static_cast<size_t>(width * extent));
-  ForEachBlock(view, width, [&](int64_t base, int64_t count, int64_t step) {
-    internal::StridedCopy(sizeof(E), {count, extent}, in + base,
-                          {step, view.inner}, lines.data(), {extent, 1});
-    for (int64_t j = 0; done && j < count; ++j) {
-      done = fn(lines.data() + j * extent, results.data() + j * extent);
+  ForEachBlock(view, k, buffers.width, [&](const Lines& lines) {
+    internal::StridedCopy(sizeof(E), {lines.count, extent}, in + lines.from,
+                          {lines.from_step, view.inner}, buffers.lines,
+                          {extent, 1});
+    for (int64_t j = 0; done && j < lines.count; ++j) {
+      done = fn(buffers.lines + j * extent, buffers.results + j * k);
     }
     if (!done) return;
-    internal::StridedCopy(sizeof(To), {count, k}, results.data(), {extent, 1},
-                          out + base, {step, view.inner});
+    internal::StridedCopy(sizeof(To), {lines.count, k}, buffers.results, {k, 1},
+                          out + lines.to, {lines.to_step, view.inner});
   });
   return done;
 }
 
+// Memory for lines that are sorted side by side.
+template <typename E, typename Item>
+struct ColumnBuffers {
+  E* elements;
+  Item* items;
+
+  static int64_t BytesFor(int64_t extent) {
+    return Memory::BytesOf<E>(extent * kLanes<Item>) +
+           Memory::BytesOf<Item>(extent * kLanes<Item>);
+  }
+  ColumnBuffers(Memory& memory, int64_t extent)
+      : elements(memory.Take<E>(extent * kLanes<Item>)),
+        items(memory.Take<Item>(extent * kLanes<Item>)) {}
+};
+
 // As FirstPositions, for all lines of `in`, of keys of four bytes.
 template <typename E>
 void PositionsByColumns(const E* in, const AxisView& view, int64_t k,
-                        uint32_t flip, int64_t* out) {
+                        uint32_t flip,
+                        const ColumnBuffers<E, uint64_t>& buffers,
+                        int64_t* out) {
   using Item = uint64_t;
   constexpr int64_t kN = kLanes<Item>;
-  std::vector<E> elements(static_cast<size_t>(view.extent * kN));
-  std::vector<Item> items(elements.size());
-  ForEachBlock(view, kN, [&](int64_t base, int64_t lines, int64_t step) {
-    internal::StridedCopy(sizeof(E), {view.extent, lines}, in + base,
-                          {view.inner, step}, elements.data(), {kN, 1});
-    internal::RunLoop([in = elements.data(), out = items.data(), flip,
+  // Lanes that no line fills.
+  std::fill_n(buffers.elements, view.extent * kN, E{});
+  ForEachBlock(view, k, kN, [&](const Lines& lines) {
+    internal::StridedCopy(sizeof(E), {view.extent, lines.count},
+                          in + lines.from, {view.inner, lines.from_step},
+                          buffers.elements, {kN, 1});
+    internal::RunLoop([in = buffers.elements, out = buffers.items, flip,
                        rows = view.extent]() BATON_LOOP {
       const E* from = in;
       Item* to = out;
@@ -355,18 +426,77 @@ void PositionsByColumns(const E* in, const AxisView& view, int64_t k,
         }
       }
     });
-    SortColumns(items.data(), view.extent);
-    for (int64_t i = 0; i < k * kN; ++i) items[i] &= 0xffffffff;
-    internal::StridedCopy(sizeof(Item), {k, lines}, items.data(), {kN, 1},
-                          out + base, {view.inner, step});
+    SortColumns(buffers.items, view.extent);
+    for (int64_t i = 0; i < k * kN; ++i) buffers.items[i] &= 0xffffffff;
+    internal::StridedCopy(sizeof(Item), {k, lines.count}, buffers.items,
+                          {kN, 1}, out + lines.to, {view.inner, lines.to_step});
   });
 }
 
+// The Items of FirstPositions: of lines longer than 32 bits count, the long
+// ones.
+template <typename E>
+constexpr bool kHasShortItems = sizeof(Key<E>) == 4;
+bool HasLongLines(const AxisView& view) {
+  return view.extent > std::numeric_limits<uint32_t>::max();
+}
+
+template <typename E>
+int64_t PositionsBytes(const AxisView& view, int64_t k) {
+  const int64_t lines = LineBuffers<E, int64_t>::BytesFor(view, k);
+  if constexpr (kHasShortItems<E>) {
+    if (!HasLongLines(view)) {
+      return std::max(ColumnBuffers<E, uint64_t>::BytesFor(view.extent),
+                      lines + Scratch<uint64_t>::BytesFor(view.extent));
+    }
+  }
+  return lines + Scratch<unsigned __int128>::BytesFor(view.extent);
+}
+
 // The first `k` of the positions 0 ... extent - 1 sorted by the elements along
-// an axis, for each line of elements along it: in the shape of `x`, of which
-// only so many are set.
+// an axis, for each line of elements along it. The result is [outer, k, inner].
+// `memory` has PositionsBytes().
+template <typename E>
+void FindPositions(const E* in, const AxisView& view, int64_t k, Key<E> flip,
+                   Memory memory, int64_t* out) {
+  const auto find = [&]<typename Item>() {
+    const LineBuffers<E, int64_t> buffers(memory, view, k);
+    Scratch<Item> scratch(memory, view.extent);
+    ForEachLine(in, view, k, out, buffers, [&](const E* line, int64_t* first) {
+      FirstPositions<Item>(line, view.extent, k, flip, first, scratch);
+      return true;
+    });
+  };
+  if constexpr (kHasShortItems<E>) {
+    if (!HasLongLines(view)) {
+      // Keys of fewer bytes take fewer steps of RadixSort, and few positions are
+      // found faster one line after the other.
+      if constexpr (kKeyBytes<E> == 4) {
+        if (SortsColumns<uint64_t>(view) && k >= view.extent / 64) {
+          return PositionsByColumns(
+              in, view, k, flip,
+              ColumnBuffers<E, uint64_t>(memory, view.extent), out);
+        }
+      }
+      return find.template operator()<uint64_t>();
+    }
+  }
+  find.template operator()<unsigned __int128>();
+}
+
+// Memory of the evaluator, without zeros.
+std::unique_ptr<char[]> Allocated(int64_t bytes) {
+  return std::unique_ptr<char[]>(
+      static_cast<char*>(::operator new[](static_cast<size_t>(bytes) + 64)));
+}
+Memory MemoryOf(const std::unique_ptr<char[]>& block) {
+  return Memory(reinterpret_cast<void*>(
+      AlignUp(reinterpret_cast<uintptr_t>(block.get()), uintptr_t{64})));
+}
+
+// As FindPositions, of a tensor, in its shape.
 absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
-                                       const Tensor& x, int axis, int64_t k,
+                                       const Tensor& x, int axis,
                                        bool ascending) {
   const AxisView view = ElementsAround(x, axis);
   BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
@@ -375,33 +505,11 @@ absl::StatusOr<Tensor> SortedPositions(absl::string_view kernel,
   if (!x.dtype().IsStorable()) {
     return internal::UnsupportedDType(kernel, x.dtype());
   }
-  if (view.extent > std::numeric_limits<uint32_t>::max() &&
-      x.dtype() != DType::Float(64) && x.dtype() != DType::UInt(64) &&
-      x.dtype() != DType::Int(64)) {
-    // So long a line of keys of four bytes is sorted by keys of eight.
-    BATON_ASSIGN_OR_RETURN(
-        const Tensor wide,
-        Convert(kernel, x,
-                x.dtype().is_float() ? DType::Float(64) : DType::Int(64)));
-    return SortedPositions(kernel, wide, axis, k, ascending);
-  }
   VisitUnsigned(x.dtype(), [&]<typename E>() {
-    const E* in = static_cast<const E*>(x.data());
-    const Key<E> flip = FlipOf<E>(x.dtype(), ascending);
-    // Keys of fewer bytes take fewer steps of RadixSort, and few positions are
-    // found faster one line after the other.
-    if constexpr (kKeyBytes<E> == 4) {
-      if (SortsColumns<uint64_t>(view) && k >= view.extent / 64) {
-        return PositionsByColumns(in, view, k, flip, out.data());
-      }
-    }
-    using Item =
-        std::conditional_t<sizeof(Key<E>) == 4, uint64_t, unsigned __int128>;
-    Scratch<Item> scratch;
-    ForEachLine(in, view, k, out.data(), [&](const E* line, int64_t* first) {
-      FirstPositions<Item>(line, view.extent, k, flip, first, scratch);
-      return true;
-    });
+    const std::unique_ptr<char[]> block =
+        Allocated(PositionsBytes<E>(view, view.extent));
+    FindPositions(static_cast<const E*>(x.data()), view, view.extent,
+                  FlipOf<E>(x.dtype(), ascending), MemoryOf(block), out.data());
   });
   return std::move(result).Freeze();
 }
@@ -433,33 +541,33 @@ BATON_LOOP inline int SharesKey(E x) {
 template <typename E>
 bool SortLine(const E* in, int64_t count, Key<E> flip, E* out,
               Scratch<Key<E>>& scratch) {
-  std::vector<Key<E>>& keys = scratch.items;
-  keys.resize(static_cast<size_t>(count));
   int special = 0;
   for (int64_t i = 0; i < count; ++i) {
     special |= SharesKey(in[i]);
-    keys[static_cast<size_t>(i)] = KeyOf(in[i]) ^ flip;
+    scratch.items[i] = KeyOf(in[i]) ^ flip;
   }
   if (special != 0) return false;
-  RadixSort<0, kKeyBytes<E>>(scratch);
+  RadixSort<0, kKeyBytes<E>>(scratch, count);
   for (int64_t i = 0; i < count; ++i) {
-    out[i] = ElementOf<E>(keys[static_cast<size_t>(i)] ^ flip);
+    out[i] = ElementOf<E>(scratch.items[i] ^ flip);
   }
   return true;
 }
 
 // As SortLine, for all lines of `in`.
 template <typename E>
-bool SortByColumns(const E* in, const AxisView& view, Key<E> flip, E* out) {
+bool SortByColumns(const E* in, const AxisView& view, Key<E> flip,
+                   const ColumnBuffers<E, Key<E>>& buffers, E* out) {
   constexpr int64_t kN = kLanes<Key<E>>;
-  std::vector<E> elements(static_cast<size_t>(view.extent * kN));
-  std::vector<Key<E>> keys(elements.size());
+  // Lanes that no line fills.
+  std::fill_n(buffers.elements, view.extent * kN, E{});
   int special = 0;
-  ForEachBlock(view, kN, [&](int64_t base, int64_t lines, int64_t step) {
+  ForEachBlock(view, view.extent, kN, [&](const Lines& lines) {
     if (special != 0) return;
-    internal::StridedCopy(sizeof(E), {view.extent, lines}, in + base,
-                          {view.inner, step}, elements.data(), {kN, 1});
-    internal::RunLoop([from = elements.data(), to = keys.data(),
+    internal::StridedCopy(sizeof(E), {view.extent, lines.count},
+                          in + lines.from, {view.inner, lines.from_step},
+                          buffers.elements, {kN, 1});
+    internal::RunLoop([from = buffers.elements, to = buffers.items,
                        n = view.extent * kN, flip, &special]() BATON_LOOP {
       int found = 0;
       for (int64_t i = 0; i < n; ++i) {
@@ -468,15 +576,16 @@ bool SortByColumns(const E* in, const AxisView& view, Key<E> flip, E* out) {
       }
       special = found;
     });
-    SortColumns(keys.data(), view.extent);
-    internal::RunLoop([from = keys.data(), to = elements.data(),
+    SortColumns(buffers.items, view.extent);
+    internal::RunLoop([from = buffers.items, to = buffers.elements,
                        n = view.extent * kN, flip]() BATON_LOOP {
       for (int64_t i = 0; i < n; ++i) {
         to[i] = ElementOf<E>(from[i] ^ flip);
       }
     });
-    internal::StridedCopy(sizeof(E), {view.extent, lines}, elements.data(),
-                          {kN, 1}, out + base, {view.inner, step});
+    internal::StridedCopy(sizeof(E), {view.extent, lines.count},
+                          buffers.elements, {kN, 1}, out + lines.to,
+                          {view.inner, lines.to_step});
   });
   return special == 0;
 }
@@ -494,51 +603,89 @@ bool SortByKeys(const Tensor& x, int axis, bool ascending, void* result) {
       const E* in = static_cast<const E*>(x.data());
       E* out = static_cast<E*>(result);
       const Key<E> flip = FlipOf<E>(x.dtype(), ascending);
+      const int64_t extent = view.extent;
       if (SortsColumns<Key<E>>(view)) {
-        is_sorted = SortByColumns(in, view, flip, out);
+        const std::unique_ptr<char[]> block =
+            Allocated(ColumnBuffers<E, Key<E>>::BytesFor(extent));
+        Memory memory = MemoryOf(block);
+        is_sorted = SortByColumns(
+            in, view, flip, ColumnBuffers<E, Key<E>>(memory, extent), out);
         return;
       }
-      Scratch<Key<E>> scratch;
+      const std::unique_ptr<char[]> block =
+          Allocated(LineBuffers<E, E>::BytesFor(view, extent) +
+                    Scratch<Key<E>>::BytesFor(extent));
+      Memory memory = MemoryOf(block);
+      const LineBuffers<E, E> buffers(memory, view, extent);
+      Scratch<Key<E>> scratch(memory, extent);
       is_sorted = ForEachLine(
-          in, view, view.extent, out, [&](const E* line, E* sorted) {
-            return SortLine(line, view.extent, flip, sorted, scratch);
+          in, view, extent, out, buffers, [&](const E* line, E* sorted) {
+            return SortLine(line, extent, flip, sorted, scratch);
           });
     }
   });
   return is_sorted;
 }
 
-// The first `k` of `positions` along the axis, and the elements there.
-absl::StatusOr<TopKResult> First(const Tensor& x, const Tensor& positions,
-                                 int axis, int64_t k, DType index_dtype) {
+// Lines of which the positions are kept at a time, where lines are adjacent.
+constexpr int64_t kLinesAtATime = 16;
+
+AxisView ViewOf(const TopKParams& p, int64_t outer) {
+  return {outer, p.extent, p.inner};
+}
+
+template <typename E>
+void FindFirst(const TopKParams& p, const E* x, int64_t outer, Memory memory,
+               E* values, void* indices) {
+  const int64_t most = p.inner == 1 ? kLinesAtATime : 1;
+  int64_t* const positions = memory.Take<int64_t>(most * p.k * p.inner);
+  const Key<E> flip = FlipOf<E>(p.dtype, p.ascending);
+  int64_t next = 0;
+  for (int64_t first = 0; first < outer; first += most) {
+    const int64_t count = std::min(most, outer - first);
+    const E* from = x + first * p.extent * p.inner;
+    FindPositions(from, ViewOf(p, count), p.k, flip, memory, positions);
+    const int64_t* position = positions;
+    for (int64_t line = 0; line < count; ++line) {
+      for (int64_t i = 0; i < p.k; ++i) {
+        for (int64_t inner = 0; inner < p.inner; ++inner, ++next) {
+          const int64_t at = *position++;
+          if (values != nullptr) values[next] = from[at * p.inner + inner];
+          if (indices == nullptr) continue;
+          if (p.has_wide_indices) {
+            static_cast<int64_t*>(indices)[next] = at;
+          } else {
+            static_cast<int32_t*>(indices)[next] = static_cast<int32_t>(at);
+          }
+        }
+      }
+      from += p.extent * p.inner;
+    }
+  }
+}
+
+// The elements of `x` at `positions`, which has its shape.
+absl::StatusOr<Tensor> ElementsAt(const Tensor& x, const Tensor& positions,
+                                  int axis) {
   const AxisView view = ElementsAround(x, axis);
-  TensorShape shape = internal::ToShape(x.shape());
-  shape[axis] = k;
   BATON_ASSIGN_OR_RETURN(MutableTensor values,
-                         MutableTensor::Create(x.dtype(), shape));
-  BATON_ASSIGN_OR_RETURN(MutableTensor indices,
-                         MutableTensor::Create(DType::Int(64), shape));
+                         MutableTensor::Uninitialized(x.dtype(), x.shape()));
   const absl::Span<const int64_t> from = positions.span<int64_t>();
-  const absl::Span<int64_t> to = indices.span<int64_t>();
   const int64_t bytes = x.dtype().bytes();
   const char* in = static_cast<const char*>(x.data());
   char* out = static_cast<char*>(values.data());
-  int64_t next = 0;
+  size_t next = 0;
   for (int64_t outer = 0; outer < view.outer; ++outer) {
-    const int64_t base = outer * view.extent * view.inner;
-    for (int64_t i = 0; i < k; ++i) {
+    for (int64_t i = 0; i < view.extent; ++i) {
       for (int64_t inner = 0; inner < view.inner; ++inner, ++next) {
-        const int64_t position = from[base + i * view.inner + inner];
-        to[next] = position;
-        std::memcpy(out + next * bytes,
-                    in + (base + position * view.inner + inner) * bytes, bytes);
+        std::memcpy(out, in + (from[next] * view.inner + inner) * bytes,
+                    static_cast<size_t>(bytes));
+        out += bytes;
       }
     }
+    in += view.extent * view.inner * bytes;
   }
-  BATON_ASSIGN_OR_RETURN(
-      Tensor converted,
-      Convert("topk", std::move(indices).Freeze(), index_dtype));
-  return TopKResult{std::move(values).Freeze(), std::move(converted)};
+  return std::move(values).Freeze();
 }
 
 // Scans all lines of `in`; integers are unsigned, whose sums and products wrap.
@@ -597,15 +744,15 @@ absl::StatusOr<Tensor> Scan(absl::string_view kernel, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(data.dtype(), data.shape()));
   const AxisView view = ElementsAround(data, along);
-  if (!data.dtype().IsStorable() || data.dtype().is_bool()) {
+  if (!HasScanInto(data.dtype())) {
     return internal::UnsupportedDType(kernel, data.dtype());
   }
-  VisitUnsigned(data.dtype(), [&]<typename E>() {
-    if constexpr (std::is_arithmetic_v<E>) {
-      ScanLines<kMultiply>(static_cast<const E*>(data.data()), view, exclusive,
-                           static_cast<E*>(result.data()));
-    }
-  });
+  ScanInto({.dtype = data.dtype(),
+            .multiply = kMultiply,
+            .exclusive = exclusive,
+            .extent = view.extent,
+            .inner = view.inner},
+           data.data(), view.outer, result.data());
   return Convert(kernel, std::move(result).Freeze(), result_dtype);
 }
 
@@ -619,13 +766,9 @@ absl::StatusOr<Tensor> Sort(const Tensor& x, int64_t axis, bool ascending) {
   if (SortByKeys(x, along, ascending, result.data())) {
     return std::move(result).Freeze();
   }
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor positions,
-      SortedPositions("sort", x, along, x.shape()[along], ascending));
-  BATON_ASSIGN_OR_RETURN(
-      TopKResult sorted,
-      First(x, positions, along, x.shape()[along], DType::Int(64)));
-  return std::move(sorted.values);
+  BATON_ASSIGN_OR_RETURN(const Tensor positions,
+                         SortedPositions("sort", x, along, ascending));
+  return ElementsAt(x, positions, along);
 }
 
 absl::StatusOr<Tensor> Argsort(const Tensor& x, int64_t axis, bool ascending,
@@ -635,9 +778,8 @@ absl::StatusOr<Tensor> Argsort(const Tensor& x, int64_t axis, bool ascending,
                             : CheckIndexDType("argsort", index_dtype));
   BATON_ASSIGN_OR_RETURN(const int along,
                          internal::NormalizeAxis("argsort", axis, x.rank()));
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor positions,
-      SortedPositions("argsort", x, along, x.shape()[along], ascending));
+  BATON_ASSIGN_OR_RETURN(const Tensor positions,
+                         SortedPositions("argsort", x, along, ascending));
   return Convert("argsort", positions, index_dtype);
 }
 
@@ -651,9 +793,51 @@ absl::StatusOr<TopKResult> TopK(const Tensor& x, int64_t k, int64_t axis,
     return Error("topk", k, " of ", extent, " elements are wanted");
   }
   if (k < 1) k = extent;
-  BATON_ASSIGN_OR_RETURN(const Tensor positions,
-                         SortedPositions("topk", x, along, k, ascending));
-  return First(x, positions, along, k, index_dtype);
+  TensorShape shape = internal::ToShape(x.shape());
+  shape[along] = k;
+  BATON_ASSIGN_OR_RETURN(MutableTensor values,
+                         MutableTensor::Uninitialized(x.dtype(), shape));
+  const bool is_wide = index_dtype != DType::Int(32);
+  BATON_ASSIGN_OR_RETURN(MutableTensor indices,
+                         MutableTensor::Uninitialized(
+                             is_wide ? DType::Int(64) : index_dtype, shape));
+  if (x.num_elements() > 0) {
+    const AxisView view = ElementsAround(x, along);
+    const TopKParams params = {.dtype = x.dtype(),
+                               .extent = view.extent,
+                               .inner = view.inner,
+                               .k = k,
+                               .ascending = ascending,
+                               .has_wide_indices = is_wide};
+    const std::unique_ptr<char[]> block = Allocated(TopKWorkspaceSize(params));
+    VisitUnsigned(x.dtype(), [&]<typename E>() {
+      FindFirst(params, static_cast<const E*>(x.data()), view.outer,
+                MemoryOf(block), static_cast<E*>(values.data()),
+                indices.data());
+    });
+  }
+  BATON_ASSIGN_OR_RETURN(
+      Tensor converted,
+      Convert("topk", std::move(indices).Freeze(), index_dtype));
+  return TopKResult{std::move(values).Freeze(), std::move(converted)};
+}
+
+int64_t TopKWorkspaceSize(const TopKParams& params) {
+  const AxisView view = ViewOf(params, kLinesAtATime);
+  const int64_t lines = params.inner == 1 ? kLinesAtATime : 1;
+  int64_t bytes = Memory::BytesOf<int64_t>(lines * params.k * params.inner);
+  VisitUnsigned(params.dtype, [&]<typename E>() {
+    bytes += PositionsBytes<E>(view, params.k);
+  });
+  return bytes;
+}
+
+void TopKInto(const TopKParams& params, const void* x, int64_t outer,
+              void* workspace, void* values, void* indices) {
+  VisitUnsigned(params.dtype, [&]<typename E>() {
+    FindFirst(params, static_cast<const E*>(x), outer, Memory(workspace),
+              static_cast<E*>(values), indices);
+  });
 }
 
 absl::StatusOr<Tensor> SearchSorted(const Tensor& sorted, const Tensor& values,
@@ -701,12 +885,30 @@ absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
   return Scan</*kMultiply=*/true>("cumprod", x, axis, dtype, exclusive);
 }
 
+bool HasScanInto(DType dtype) {
+  return dtype.IsStorable() && !dtype.is_bool() && !internal::IsHalf(dtype);
+}
+
+void ScanInto(const ScanParams& params, const void* x, int64_t outer, void* y) {
+  VisitUnsigned(params.dtype, [&]<typename E>() {
+    if constexpr (std::is_arithmetic_v<E>) {
+      const AxisView view = {outer, params.extent, params.inner};
+      const E* const in = static_cast<const E*>(x);
+      E* const out = static_cast<E*>(y);
+      if (params.multiply) {
+        ScanLines</*kMultiply=*/true>(in, view, params.exclusive, out);
+      } else {
+        ScanLines</*kMultiply=*/false>(in, view, params.exclusive, out);
+      }
+    }
+  });
+}
+
 absl::StatusOr<UniqueResult> Unique(const Tensor& x, bool sorted) {
   constexpr absl::string_view kKernel = "unique";
   BATON_RETURN_IF_ERROR(internal::CheckRank(kKernel, "data", x, 1));
   BATON_ASSIGN_OR_RETURN(const Tensor order_tensor,
-                         SortedPositions(kKernel, x, 0, x.num_elements(),
-                                         /*ascending=*/true));
+                         SortedPositions(kKernel, x, 0, /*ascending=*/true));
   const absl::Span<const int64_t> order = order_tensor.span<int64_t>();
   const size_t size = order.size();
   const auto bytes = static_cast<size_t>(x.dtype().bytes());

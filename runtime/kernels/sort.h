@@ -29,6 +29,23 @@ struct TopKResult {
 absl::StatusOr<TopKResult> TopK(const Tensor& x, int64_t k, int64_t axis,
                                 bool ascending, DType index_dtype);
 
+// The kernel of TopK on [outer, extent, inner] elements along the second
+// dimension. `k` is from 1 to the extent.
+struct TopKParams {
+  DType dtype;
+  int64_t extent = 1;
+  int64_t inner = 1;
+  int64_t k = 1;
+  bool ascending = false;
+  bool has_wide_indices = false;  // int64, else int32
+};
+// Bytes, which are aligned to 64.
+int64_t TopKWorkspaceSize(const TopKParams& params);
+// `values` or `indices`, [outer, k, inner], may be null. Allocates nothing.
+// Results are the same if `outer` is divided among several calls.
+void TopKInto(const TopKParams& params, const void* x, int64_t outer,
+              void* workspace, void* values, void* indices);
+
 // For each value, the first (or, if `right`, last) position in the ascending
 // `sorted` where it can be inserted. `sorted` is one vector, or has a vector
 // for each row of `values`.
@@ -42,6 +59,19 @@ absl::StatusOr<Tensor> CumSum(const Tensor& x, absl::optional<int64_t> axis,
                               DType dtype, bool exclusive);
 absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
                                DType dtype, bool exclusive);
+
+// The kernel of CumSum and CumProd on [outer, extent, inner] elements of a dtype
+// that HasScanInto. Allocates nothing. Results are the same if `outer` is
+// divided among several calls.
+struct ScanParams {
+  DType dtype;
+  bool multiply = false;
+  bool exclusive = false;
+  int64_t extent = 1;
+  int64_t inner = 1;
+};
+bool HasScanInto(DType dtype);
+void ScanInto(const ScanParams& params, const void* x, int64_t outer, void* y);
 
 struct UniqueResult {
   Tensor values;

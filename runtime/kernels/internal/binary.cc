@@ -15,6 +15,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/broadcast.h"
+#include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 #include "baton/runtime/kernels/operand.h"
 
@@ -88,18 +89,19 @@ struct Served {
   bool repeated;
 };
 
-// Computes all of `result`.
+// Computes all of a result of `elements` elements.
 void MapInto(BroadcastPlan<2> plan, const Tensor& a, const Tensor& b,
-             MutableTensor& result, const Served& served, BinaryLoop loop) {
-  if (result.num_elements() == 0) return;
+             DType dtype, int64_t elements, void* result, const Served& served,
+             BinaryLoop loop) {
+  if (elements == 0) return;
   const std::array<const Tensor*, 2> operands = {&a, &b};
   const std::array<const char*, 2> data = {static_cast<const char*>(a.data()),
                                            static_cast<const char*>(b.data())};
   const std::array<int64_t, 2> steps = {plan.strides[0].back(),
                                         plan.strides[1].back()};
-  char* const out = static_cast<char*>(result.data());
+  char* const out = static_cast<char*>(result);
   const int64_t in_size = a.dtype().bytes();
-  const int64_t out_size = result.dtype().bytes();
+  const int64_t out_size = dtype.bytes();
   const int64_t n = plan.dims.back();
   if (n >= served.min_elements &&
       (served.repeated || steps[0] * steps[1] != 0)) {
@@ -136,7 +138,7 @@ void MapInto(BroadcastPlan<2> plan, const Tensor& a, const Tensor& b,
   };
   std::array<Staged, 2> staged;  // The bytes are not initialized.
   for (size_t k = 0; k < 2; ++k) {
-    staged[k].in_place = operands[k]->num_elements() == result.num_elements();
+    staged[k].in_place = operands[k]->num_elements() == elements;
     staged[k].complete = false;
   }
   int64_t begin = 0;
@@ -185,14 +187,24 @@ absl::StatusOr<Tensor> MapRuns(absl::string_view kernel, Operand a, Operand b,
                                DType dtype, BinaryLoop loop) {
   BATON_ASSIGN_OR_RETURN(const auto plan,
                          PlanBroadcast<2>(kernel, {a->shape(), b->shape()}));
+  const auto map = [&](int64_t elements, void* result) {
+    // Small results are not worth the copies.
+    const int64_t block = BlockElements(dtype.bytes());
+    MapInto(plan, *a, *b, dtype, elements, result,
+            {.min_elements = elements < block ? 1 : block, .repeated = true},
+            loop);
+  };
+  if (void* const destination = a.destination(); destination != nullptr) {
+    const int64_t elements = Product(plan.shape);
+    map(elements, destination);
+    return Tensor::FromBuffer(dtype, plan.shape,
+                              {static_cast<const char*>(destination),
+                               static_cast<size_t>(elements * dtype.bytes())},
+                              nullptr);
+  }
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          ResultOf(a, b, dtype, plan.shape));
-  // Small results are not worth the copies.
-  const int64_t block = BlockElements(dtype.bytes());
-  MapInto(plan, *a, *b, result,
-          {.min_elements = result.num_elements() < block ? 1 : block,
-           .repeated = true},
-          loop);
+  map(result.num_elements(), result.data());
   return std::move(result).Freeze();
 }
 
@@ -205,7 +217,8 @@ absl::StatusOr<Tensor> MapWholeRuns(absl::string_view kernel, const Tensor& a,
                          MutableTensor::Uninitialized(dtype, plan.shape));
   const int64_t in_size = a.dtype().bytes();
   const int64_t out_size = dtype.bytes();
-  MapInto(plan, a, b, result, {.min_elements = kStaged, .repeated = false},
+  MapInto(plan, a, b, dtype, result.num_elements(), result.data(),
+          {.min_elements = kStaged, .repeated = false},
           [&](const BinaryRuns& r) {
             const char* x = static_cast<const char*>(r.a);
             const char* y = static_cast<const char*>(r.b);

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
@@ -162,8 +163,7 @@ void ConvertBool(const void* from, int64_t n, void* to) {
 
 // Calls fn<T>() for the types that elements are stored as, half floats aside.
 template <typename Fn>
-absl::StatusOr<Tensor> VisitStored(absl::string_view kernel, DType dtype,
-                                   Fn&& fn) {
+absl::Status VisitStored(absl::string_view kernel, DType dtype, Fn&& fn) {
   if (dtype.is_bool()) return fn.template operator()<uint8_t>();
   return VisitNumeric(kernel, dtype, std::forward<Fn>(fn));
 }
@@ -196,26 +196,29 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                    static_cast<uint16_t*>(result.data()));
     return std::move(result).Freeze();
   }
-  return VisitStored(
-      kernel, x.dtype(), [&]<typename From>() -> absl::StatusOr<Tensor> {
-        const void* from = x.data();
-        void* to = result.data();
-        if (dtype.is_bool()) {
-          ConvertToBool<From>(from, n, to);
-          return std::move(result).Freeze();
+  ConvertElements(x.dtype(), x.data(), n, dtype, result.data());
+  return std::move(result).Freeze();
+}
+
+void ConvertElements(DType from_type, const void* from, int64_t n,
+                     DType to_type, void* to) {
+  // All storable dtypes are visited.
+  VisitStored("convert", from_type, [&]<typename From>() -> absl::Status {
+    if (to_type.is_bool()) {
+      ConvertToBool<From>(from, n, to);
+      return absl::OkStatus();
+    }
+    return VisitNumeric("convert", to_type, [&]<typename To>() -> absl::Status {
+      if constexpr (std::is_same_v<From, uint8_t>) {
+        if (from_type.is_bool()) {
+          ConvertBool<To>(from, n, to);
+          return absl::OkStatus();
         }
-        return VisitNumeric(kernel, dtype,
-                            [&]<typename To>() -> absl::StatusOr<Tensor> {
-                              if constexpr (std::is_same_v<From, uint8_t>) {
-                                if (x.dtype().is_bool()) {
-                                  ConvertBool<To>(from, n, to);
-                                  return std::move(result).Freeze();
-                                }
-                              }
-                              ConvertElements<From, To>(from, n, to);
-                              return std::move(result).Freeze();
-                            });
-      });
+      }
+      ConvertElements<From, To>(from, n, to);
+      return absl::OkStatus();
+    });
+  }).IgnoreError();
 }
 
 void ConvertRun(const int32_t* from, int64_t n, float* to) {

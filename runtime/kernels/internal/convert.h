@@ -19,6 +19,11 @@ namespace baton::kernels::internal {
 absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                                DType dtype);
 
+// Converts `n` elements as Convert does, between storable dtypes that differ and
+// are no half floats.
+void ConvertElements(DType from_type, const void* from, int64_t n,
+                     DType to_type, void* to);
+
 // Converts `n` elements as Convert does.
 void ConvertRun(const int32_t* from, int64_t n, float* to);
 void ConvertRun(const uint8_t* from, int64_t n, float* to);

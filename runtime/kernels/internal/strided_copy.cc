@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -22,6 +23,16 @@ struct Dim {
   int64_t dst;
 };
 using Dims = absl::InlinedVector<Dim, 8>;
+
+// Sorts by insertion: that keeps the order of equals and allocates nothing.
+template <typename Before>
+void SortDims(Dims& dims, const Before& is_before) {
+  for (size_t i = 1; i < dims.size(); ++i) {
+    for (size_t j = i; j > 0 && is_before(dims[j], dims[j - 1]); --j) {
+      std::swap(dims[j], dims[j - 1]);
+    }
+  }
+}
 
 struct Wide {
   uint64_t low;
@@ -235,10 +246,9 @@ void SwapFastest(absl::Span<const Dim> outer, const Dim& rows, const Dim& inner,
   // In the order of dst; in that of src if it is src's runs that do not fill a
   // line.
   const bool by_src = rows.size < kTile<T>;
-  std::stable_sort(
-      loops.begin(), loops.end(), [by_src](const Dim& a, const Dim& b) {
-        return by_src ? std::abs(a.src) > std::abs(b.src) : a.dst > b.dst;
-      });
+  SortDims(loops, [by_src](const Dim& a, const Dim& b) {
+    return by_src ? std::abs(a.src) > std::abs(b.src) : a.dst > b.dst;
+  });
   size_t tile_loop = 0;
   while (loops[tile_loop].size != 0 || loops[tile_loop].dst != tile_step) {
     ++tile_loop;
@@ -361,8 +371,7 @@ void StridedCopy(int element_size, absl::Span<const int64_t> shape,
     dims.push_back({shape[i], src_strides[i] * element_size,
                     dst_strides[i] * element_size});
   }
-  std::stable_sort(dims.begin(), dims.end(),
-                   [](const Dim& a, const Dim& b) { return a.dst > b.dst; });
+  SortDims(dims, [](const Dim& a, const Dim& b) { return a.dst > b.dst; });
   Dims merged;
   for (const Dim& d : dims) {
     if (!merged.empty() && merged.back().src == d.src * d.size &&

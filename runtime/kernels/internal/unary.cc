@@ -1,6 +1,7 @@
 #include "baton/runtime/kernels/internal/unary.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -19,6 +20,13 @@ namespace baton::kernels::internal {
 absl::StatusOr<Tensor> MapInPlace(Operand x, DType dtype, Run run) {
   const void* const from = x->data();
   const int64_t n = x->num_elements();
+  if (void* const destination = x.destination(); destination != nullptr) {
+    run(from, n, destination);
+    return Tensor::FromBuffer(dtype, x->shape(),
+                              {static_cast<const char*>(destination),
+                               static_cast<size_t>(n * dtype.bytes())},
+                              nullptr);
+  }
   std::optional<MutableTensor> result = x.Reuse(dtype, x->shape());
   if (!result.has_value()) {
     BATON_ASSIGN_OR_RETURN(result,
