@@ -31,6 +31,7 @@
 #include "baton/backend/cpu/bounded_executable.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/backend/cpu/executable_file.h"
+#include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/shadow.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
@@ -92,6 +93,9 @@ struct Model {
   // The compiled model and its memory; null if the evaluator runs it.
   Session* session = nullptr;
   std::unique_ptr<Session> owned_session;
+  // What the evaluator computes of the session's results and the arguments,
+  // where values decide about sizes.
+  std::optional<IRModule> rest;
   // For --dims: has the sessions of all sizes.
   std::unique_ptr<BoundedSession> bounded;
   // Of --executor=jit: compiles the functions of loops that the evaluator calls.
@@ -377,8 +381,17 @@ absl::Status ChooseSession(absl::Span<const Value> args, Model& model) {
   return absl::OkStatus();
 }
 
-// Compiles the model for the executor cpu. A model that has no plan is left to
-// the evaluator, unless --executor=cpu was given.
+// The parts of a model of which not all has a plan.
+absl::StatusOr<cpu::SplitModule> Split(IRModule module, bool has_pipeline) {
+  if (!has_pipeline) {
+    BATON_ASSIGN_OR_RETURN(module, RunNamedPipeline("cpu", std::move(module)));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  }
+  return cpu::SplitByKnownSizes(module);
+}
+
+// Compiles the model for the executor cpu. The evaluator is left what has no
+// plan: all of a model, unless --executor=cpu was given.
 absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
                           absl::string_view mapped_file, Model& model) {
   const int threads = ThreadsOf(options);
@@ -395,6 +408,25 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
                                   .keep_graph = !options.shadow.empty(),
                                   .mapped_file = mapped_file,
                                   .uncompiled = &uncompiled});
+  // A part of it may have a plan.
+  if (absl::IsUnimplemented(executable.status()) && options.shadow.empty() &&
+      options.state.empty() &&
+      (options.profile.empty() || options.profile == "text")) {
+    absl::StatusOr<cpu::SplitModule> split = Split(uncompiled, has_pipeline);
+    if (split.ok()) {
+      absl::StatusOr<Executable> planned = Compile(
+          std::move(split->planned), {.pipeline = "", .max_threads = threads});
+      if (planned.ok()) {
+        if (options.notes != nullptr) {
+          *options.notes << "baton-run: the evaluator computes what has no "
+                            "plan: "
+                         << executable.status().message() << "\n";
+        }
+        executable = std::move(planned);
+        model.rest = std::move(split->rest);
+      }
+    }
+  }
   if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
       options.plan.empty() && options.shadow.empty()) {
     if (options.notes != nullptr) {
@@ -631,9 +663,38 @@ std::vector<TensorView> ViewsOf(const Model& model,
   return views;
 }
 
-// The results of a run of the executor, which are named as those of the
-// evaluator.
-absl::StatusOr<NamedTensors> RunExecutor(
+// The tensors of a result.
+absl::StatusOr<std::vector<Tensor>> TensorsOf(const Value& value) {
+  std::vector<Value> values;
+  if (value.is_tuple()) {
+    values.assign(value.fields().begin(), value.fields().end());
+  } else {
+    values.push_back(value);
+  }
+  std::vector<Tensor> result;
+  for (const Value& field : values) {
+    if (!field.is_tensor()) {
+      return absl::UnimplementedError("a result is no tensor");
+    }
+    result.push_back(field.tensor());
+  }
+  return result;
+}
+
+// The results of the model, of which `planned` are those of the session.
+absl::StatusOr<std::vector<Tensor>> RunRest(const Model& model,
+                                            std::vector<Tensor> planned,
+                                            absl::Span<const Value> args) {
+  if (!model.rest.has_value()) return planned;
+  std::vector<Value> all(planned.begin(), planned.end());
+  all.insert(all.end(), args.begin(), args.end());
+  BATON_ASSIGN_OR_RETURN(const Value value,
+                         EvaluateFunction(*model.rest, "main", all));
+  return TensorsOf(value);
+}
+
+// The results of a run of the session.
+absl::StatusOr<std::vector<Tensor>> RunPlan(
     const Model& model, absl::Span<const Value> args,
     executor::RuntimeInstrument* instrument = nullptr) {
   std::vector<Tensor> inputs;
@@ -658,6 +719,16 @@ absl::StatusOr<NamedTensors> RunExecutor(
   for (MutableTensor& one : results) {
     outputs.push_back(std::move(one).Freeze());
   }
+  return outputs;
+}
+
+// The results of a run of the executor, which are named as those of the
+// evaluator.
+absl::StatusOr<NamedTensors> RunExecutor(const Model& model,
+                                         absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(std::vector<Tensor> planned, RunPlan(model, args));
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
+                         RunRest(model, std::move(planned), args));
   NamedTensors result;
   for (size_t i = 0; i < outputs.size(); ++i) {
     result.emplace_back(i < model.output_names.size()
@@ -735,22 +806,14 @@ absl::StatusOr<NamedTensors> Run(const Model& model,
   BATON_ASSIGN_OR_RETURN(
       const Value value,
       EvaluateFunction(model.module, "main", args, evaluate));
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors, TensorsOf(value));
   NamedTensors result;
-  std::vector<Value> values;
-  if (value.is_tuple()) {
-    values.assign(value.fields().begin(), value.fields().end());
-  } else {
-    values.push_back(value);
-  }
-  for (const Value& field : values) {
-    if (!field.is_tensor()) {
-      return absl::UnimplementedError("a result is no tensor");
-    }
+  for (const Tensor& tensor : tensors) {
     const size_t i = result.size();
     result.emplace_back(i < model.output_names.size()
                             ? model.output_names[i]
                             : absl::StrCat("output_", i),
-                        field.tensor());
+                        tensor);
   }
   return result;
 }
@@ -843,7 +906,9 @@ absl::Status Bench(const Model& model, absl::Span<const Value> args,
   std::vector<double> times;  // ms
   for (int i = -std::max(0, options.warmup); i < options.bench; ++i) {
     const Clock::time_point begin = Clock::now();
-    if (model.session != nullptr) {
+    if (model.rest.has_value()) {
+      BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
+    } else if (model.session != nullptr) {
       BATON_RETURN_IF_ERROR(model.session->Run(views, outputs, model.pool.get(),
                                                model.shadow.get()));
     } else {
@@ -867,25 +932,15 @@ absl::Status Bench(const Model& model, absl::Span<const Value> args,
   return absl::OkStatus();
 }
 
-// The profile of a run of the executor.
-absl::StatusOr<std::string> ExecutorProfile(const Model& model,
-                                            absl::Span<const Value> args,
-                                            const RunModelOptions& options) {
-  for (int i = 0; i < std::max(0, options.warmup); ++i) {
-    BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
-  }
-  PlanProfile profile(model.session->executable(), model.creation);
-  BATON_RETURN_IF_ERROR(RunExecutor(model, args, &profile).status());
-  return profile.Report(options.profile);
-}
-
+// The profile of a run of `module`, the model or its rest, by the evaluator.
 absl::StatusOr<std::string> EvaluatorProfile(const Model& model,
+                                             const IRModule& module,
                                              absl::Span<const Value> args,
                                              const RunModelOptions& options) {
   for (int i = 0; i < std::max(0, options.warmup); ++i) {
-    BATON_RETURN_IF_ERROR(EvaluateFunction(model.module, "main", args,
-                                           {.other_level = model.jit.get()})
-                              .status());
+    BATON_RETURN_IF_ERROR(
+        EvaluateFunction(module, "main", args, {.other_level = model.jit.get()})
+            .status());
   }
   RunProfile profile;
   EvaluateOptions evaluate;
@@ -894,16 +949,36 @@ absl::StatusOr<std::string> EvaluatorProfile(const Model& model,
     profile.Computed(node);
   };
   BATON_RETURN_IF_ERROR(
-      EvaluateFunction(model.module, "main", args, evaluate).status());
+      EvaluateFunction(module, "main", args, evaluate).status());
   return profile.Report(options.profile);
+}
+
+// The profile of a run of the executor, and of the evaluator behind it.
+absl::StatusOr<std::string> ExecutorProfile(const Model& model,
+                                            absl::Span<const Value> args,
+                                            const RunModelOptions& options) {
+  for (int i = 0; i < std::max(0, options.warmup); ++i) {
+    BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
+  }
+  PlanProfile profile(model.session->executable(), model.creation);
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> planned,
+                         RunPlan(model, args, &profile));
+  BATON_ASSIGN_OR_RETURN(std::string report, profile.Report(options.profile));
+  if (!model.rest.has_value()) return report;
+  std::vector<Value> all(planned.begin(), planned.end());
+  all.insert(all.end(), args.begin(), args.end());
+  BATON_ASSIGN_OR_RETURN(const std::string rest,
+                         EvaluatorProfile(model, *model.rest, all, options));
+  return absl::StrCat(report, "the evaluator:\n", rest);
 }
 
 absl::Status Profile(const Model& model, absl::Span<const Value> args,
                      const RunModelOptions& options, std::ostream& out) {
-  BATON_ASSIGN_OR_RETURN(const std::string report,
-                         model.session != nullptr
-                             ? ExecutorProfile(model, args, options)
-                             : EvaluatorProfile(model, args, options));
+  BATON_ASSIGN_OR_RETURN(
+      const std::string report,
+      model.session != nullptr
+          ? ExecutorProfile(model, args, options)
+          : EvaluatorProfile(model, model.module, args, options));
   if (!options.report.empty()) {
     return WriteFileAtomically(options.report, report);
   }

@@ -355,6 +355,50 @@ TEST(RunModelTest, ThePlanIsForTheShapesOfTheInputs) {
   EXPECT_FALSE(RunModel(options, out).ok());
 }
 
+// The plan has what has known sizes; the evaluator computes the rest.
+TEST(RunModelTest, TheRestOfAModelWithoutAPlanIsEvaluated) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/chosen.relay");
+  std::ofstream(options.model)
+      << "#[version = \"0.0.5\"]\n"
+         "def @main(%x: Tensor[(4), float32]) {\n"
+         "  %0 = exp(%x);\n"
+         "  %1 = argwhere(greater(%x, 0f));\n"
+         "  (take(%x, squeeze(%1, axis=[1])),\n"
+         "   reshape(multiply(%0, 0f), newshape=[2, 2]))\n"
+         "}\n";
+  options.inputs = absl::StrCat(::testing::TempDir(), "/chosen.npz");
+  const absl::StatusOr<Tensor> x =
+      Tensor::FromValues<float>({4}, {3.0f, -1.0f, 0.0f, 5.0f});
+  const absl::StatusOr<std::string> npz = WriteNpz({{"x", *x}});
+  std::ofstream(options.inputs, std::ios::binary) << *npz;
+  std::ostringstream notes;
+  options.notes = &notes;
+  options.executor = "cpu";
+  for (const int threads : {1, 2}) {
+    options.threads = threads;
+    EXPECT_EQ(OutputOf(options),
+              "output_0: float32[2] [3, 5]\n"
+              "output_1: float32[2, 2] [0, 0, 0, 0]\n");
+  }
+  EXPECT_THAT(notes.str(),
+              AllOf(HasSubstr("the evaluator computes what has no plan: "),
+                    HasSubstr("argwhere")));
+  options.bench = 1;
+  EXPECT_THAT(OutputOf(options), StartsWith("ms min "));
+  options.bench = 0;
+  options.profile = "text";
+  EXPECT_THAT(OutputOf(options),
+              AllOf(HasSubstr("elementwise"), HasSubstr("the evaluator:"),
+                    HasSubstr("argwhere")));
+  // Others show plans alone.
+  options.profile = "json";
+  std::ostringstream out;
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "a plan has no memory for the result of argwhere"));
+}
+
 // A field of a message of ONNX: bytes, or a number.
 std::string Varint(size_t value) {
   std::string text;

@@ -15,6 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/byte_groups.h"
+#include "baton/backend/cpu/clipped_bytes.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
@@ -92,6 +94,8 @@ class GraphBuilder {
     BATON_ASSIGN_OR_RETURN(graph_.result, ToGraphValue(node, result));
     Flatten(graph_.result, graph_.outputs);
     DropUnused();
+    CastClippedToBytes(graph_);
+    ConvolveGroupsInFloats(graph_);
     return std::move(graph_);
   }
 

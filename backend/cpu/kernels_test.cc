@@ -488,6 +488,83 @@ def @main(%x: Tensor[(1, 3, 13, 11), uint8], %w0: Tensor[(40, 3, 3, 3), int8],
                                               "conv.int8.slabs32"));
 }
 
+// A residual map of bytes is stored in bytes, whatever casts passes left out.
+TEST(KernelsTest, ResidualMapsOfBytes) {
+  const auto text = [](const char* residual, const char* low, const char* high,
+                       const char* type) {
+    return absl::StrCat(
+        R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 32, 7, 5), )",
+        type, R"(], %w0: Tensor[(32, 32, 1, 1), int8],
+          %w1: Tensor[(32, 32, 1, 1), int8]) {
+  %0 = nn.conv2d(%x, %w0, channels=32, kernel_size=[1, 1], out_dtype="int32");
+  %1 = clip(round(multiply(cast(%0, dtype="float32"), 0.003f)), a_min=)",
+        low, ", a_max=", high, R"();
+  %2 = cast(%1, dtype=")",
+        residual, R"(");
+  %3 = multiply(cast(subtract(%2, cast(3, dtype=")",
+        residual, R"(")), dtype="float32"), 0.7f);
+  %4 = clip(round(%3), a_min=)",
+        low, ", a_max=", high, R"();
+  %5 = nn.conv2d(cast(%4, dtype=")",
+        type, R"("), %w1, channels=32, kernel_size=[1, 1], out_dtype="int32");
+  %6 = clip(round(multiply(cast(%5, dtype="float32"), 0.003f)), a_min=)",
+        low, ", a_max=", high, R"();
+  add(cast(%6, dtype="int32"), cast(%4, dtype="int32"))
+})");
+  };
+  for (const char* const residual : {"int32", "int64", "int16"}) {
+    for (const bool is_signed : {false, true}) {
+      const std::string program = is_signed
+                                      ? text(residual, "-128f", "127f", "int8")
+                                      : text(residual, "0f", "255f", "uint8");
+      SCOPED_TRACE(program);
+      EXPECT_THAT(Check(program), Contains("conv.int8+requantize").Times(2));
+    }
+  }
+  // A range that no byte has.
+  Check(text("int32", "-1f", "255f", "uint8"));
+}
+
+// Convolutions of bytes whose groups have few channels are computed in floats,
+// which hold their sums.
+TEST(KernelsTest, ConvolutionsOfBytesInGroups) {
+  for (const char* const type : {"uint8", "int8"}) {
+    for (const char* const weight : {"uint8", "int8"}) {
+      for (const char* const zero : {"0", "3"}) {
+        for (const char* const padding :
+             {"[1, 1]", "[2]", "[0, 1, 2, 0]", "[0, 0]"}) {
+          const std::string text = absl::StrCat(
+              R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 48, 9, 11), )",
+              type, R"(], %w0: Tensor[(48, 1, 3, 3), )", weight,
+              R"(], %w1: Tensor[(32, 3, 2, 2), )", weight, R"(],
+          %wb: Tensor[(1, 48, 1, 1), int32]) {
+  %0 = nn.pad(%x, )",
+              zero, R"(, pad_width=[[0, 0], [0, 0], [1, 0], [1, 2]]);
+  %1 = nn.conv2d(%0, %w0, strides=[2, 1], padding=)",
+              padding,
+              R"(, groups=48, channels=48, kernel_size=[3, 3], out_dtype="int32");
+  %2 = round(multiply(cast(add(%1, %wb), dtype="float32"), 0.01f));
+  %3 = cast(clip(%2, a_min=0f, a_max=127f), dtype=")",
+              type, R"(");
+  (%3, nn.conv2d(%3, %w1, groups=16, channels=32, kernel_size=[2, 2], out_dtype="int32"))
+})");
+          SCOPED_TRACE(text);
+          const std::vector<std::string> kernels = Check(text);
+          EXPECT_THAT(kernels, ::testing::Each(::testing::Not(
+                                   ::testing::HasSubstr("nn.conv2d"))));
+          if (zero[0] == '0') {
+            EXPECT_THAT(
+                kernels,
+                ::testing::Each(::testing::Not(::testing::HasSubstr("pad"))));
+          }
+        }
+      }
+    }
+  }
+}
+
 // Windows that overlap, that leave gaps, and that padding cuts off.
 TEST(KernelsTest, TransposedConvolutions) {
   for (const char* const attrs :
