@@ -280,8 +280,6 @@ Expr Unpacked(const Expr& packed, int rank, int64_t bits) {
     parts.push_back(relay::BitwiseAnd(relay::RightShift(packed, byte(shift)),
                                       byte((1 << bits) - 1)));
   }
-  Ints shape(rank, 0);
-  shape.back() = -1;
   return MergeAxes(relay::Stack(std::move(parts), rank), rank + 1, rank - 1, 2);
 }
 
