@@ -56,9 +56,12 @@ const GraphTensor& TensorOf(const Graph& graph, int t) {
   return graph.tensors[static_cast<size_t>(t)];
 }
 
-bool IsFloatMap(const GraphTensor& tensor) {
-  return tensor.dtype == DType::Float(32) && tensor.shape.size() == 4 &&
+bool IsMapOf(DType type, const GraphTensor& tensor) {
+  return tensor.dtype == type && tensor.shape.size() == 4 &&
          tensor.num_elements() > 0;
+}
+bool IsFloatMap(const GraphTensor& tensor) {
+  return IsMapOf(DType::Float(32), tensor);
 }
 
 std::optional<std::array<int64_t, 2>> Two(absl::Span<const Dim> dims) {
@@ -587,12 +590,13 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
   return std::move(packed).Freeze();
 }
 
-std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph) {
+std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph,
+                                 DType type) {
   const std::string& op = node.op_name();
   if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
   const GraphTensor& x = TensorOf(graph, node.inputs[0]);
   const GraphTensor& y = TensorOf(graph, node.outputs[0]);
-  if (!IsFloatMap(x) || !IsFloatMap(y)) return std::nullopt;
+  if (!IsMapOf(type, x) || !IsMapOf(type, y)) return std::nullopt;
   PoolChoice choice;
   choice.params.batch = x.shape[0];
   choice.params.channels = x.shape[1];

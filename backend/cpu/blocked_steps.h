@@ -103,14 +103,15 @@ std::optional<ProductChoice> ProductOf(const GraphNode& node,
                                        const Graph& graph,
                                        int64_t least_rows = kFewRows);
 
-// The kind and parameters of a pool of float32 maps in NCHW; nullopt for
+// The kind and parameters of a pool of maps of `type` in NCHW; nullopt for
 // others.
 enum class PoolKind { kMax, kAverage, kGlobalMax, kGlobalAverage };
 struct PoolChoice {
   PoolKind kind;
   kernels::blocked::PoolParams params;
 };
-std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph);
+std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph,
+                                 DType type = DType::Float(32));
 
 // The parameters of nn.lrn along the channels of a float32 map; nullopt for
 // others, and for exponents other than 0.75.

@@ -74,6 +74,19 @@ std::optional<TensorShape> AlongAxis(const TensorShape& vector, int64_t axis,
   return shape;
 }
 
+// Gives the bias of nn.bias_add the shape with which it broadcasts. Returns
+// false if it has none.
+bool AlignBias(const GraphNode& node, const GraphTensor& result,
+               ElementCall& call) {
+  std::optional<TensorShape> aligned =
+      AlongAxis(call.args[1].shape,
+                AttrsOrDefaults<relay::BiasAddAttrs>(node.call->attrs()).axis,
+                static_cast<int64_t>(result.shape.size()));
+  if (!aligned.has_value()) return false;
+  call.args[1].shape = *std::move(aligned);
+  return true;
+}
+
 struct StepParams {
   kernels::ElementProgram program;
   std::vector<kernels::ElementInstruction> instructions;
@@ -143,6 +156,7 @@ constexpr struct {
   bool is_comparison = false;
 } kIntFunctions[] = {
     {"add", ElementFunction::kAdd, ElementFunction::kAddInt, true},
+    {"nn.bias_add", ElementFunction::kAdd, ElementFunction::kAddInt, true},
     {"subtract", ElementFunction::kSubtract, ElementFunction::kSubtractInt,
      true},
     {"multiply", ElementFunction::kMultiply, ElementFunction::kMultiplyInt,
@@ -285,6 +299,7 @@ std::optional<ElementCall> IntCallOf(const GraphNode& node,
   } else if (!IsInt(type) || y.dtype != type) {
     return std::nullopt;
   }
+  if (op == "nn.bias_add" && !AlignBias(node, y, call)) return std::nullopt;
   call.function = type == DType::Float(32) ? found->function : found->other;
   if (found->can_wrap && type == DType::UInt(8)) {
     call.then = ElementFunction::kWrapUint8;
@@ -342,11 +357,10 @@ std::optional<ElementCall> FloatCallOf(const GraphNode& node,
   }
   std::optional<TensorShape> aligned;
   if (node.op_name() == "nn.bias_add") {
-    const auto& attrs =
-        AttrsOrDefaults<relay::BiasAddAttrs>(node.call->attrs());
-    aligned = AlongAxis(call.args[1].shape, attrs.axis,
-                        static_cast<int64_t>(result.shape.size()));
-  } else if (node.op_name() == "nn.prelu") {
+    if (!AlignBias(node, result, call)) return std::nullopt;
+    return call;
+  }
+  if (node.op_name() == "nn.prelu") {
     const auto& attrs = AttrsOrDefaults<relay::PReluAttrs>(node.call->attrs());
     aligned = AlongAxis(call.args[1].shape, attrs.axis,
                         static_cast<int64_t>(result.shape.size()));

@@ -372,6 +372,17 @@ def @main(%x: Tensor[(2, 6, 13, 11), )",
       }
     }
   }
+  // A bias that no pass has made a sum.
+  for (const char* const type : {"uint8", "int8"}) {
+    EXPECT_THAT(Check(absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 6, 13, 11), )",
+                                   type, R"(], %w: Tensor[(40, 6, 3, 2), int8],
+          %wb: Tensor[(40), int32]) {
+  nn.bias_add(nn.conv2d(%x, %w, channels=40, kernel_size=[3, 2],
+                        out_dtype="int32"), %wb)
+})")),
+                ::testing::ElementsAre("conv.int8+bias"));
+  }
   // A group of channels that are no words.
   EXPECT_THAT(Check(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
@@ -683,6 +694,7 @@ TEST(KernelsTest, ElementsOfIntegers) {
           "%g)",
           "cast(add(cast(%x, dtype=\"int32\"), 200), dtype=\"int8\")",
           "cast(cast(%x, dtype=\"uint8\"), dtype=\"int8\")",
+          "nn.bias_add(maximum(%x, %y), %v, axis=-2)",
           "cast(cast(%x, dtype=\"int8\"), dtype=\"int32\")",
           "where(less(%x, %y), %x, add(%z, %y))",
           "where(logical_or(greater(%x, %y), less_equal(%y, %x)), %f, %g)",
@@ -700,7 +712,8 @@ TEST(KernelsTest, ElementsOfIntegers) {
           R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(3, 5, 437), T], %y: Tensor[(5, 1), T],
           %z: Tensor[(), T], %f: Tensor[(3, 5, 437), float32],
-          %g: Tensor[(5, 437), float32], %b: Tensor[(5, 1), uint8],
+          %v: Tensor[(5), T], %g: Tensor[(5, 437), float32],
+          %b: Tensor[(5, 1), uint8],
           %c: Tensor[(3, 1, 437), bool]) {
   )",
           text, "\n}");
@@ -882,6 +895,23 @@ def @main(%x: Tensor[(4, 6, 5), float32], %m: Tensor[(4, 4), int8],
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.gather_nd"))));
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.one_hot"))));
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.take"))));
+    }
+  }
+}
+
+TEST(KernelsTest, PoolsOfBytes) {
+  for (const char* const type : {"uint8", "int8"}) {
+    for (const char* const attrs :
+         {"pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]",
+          "pool_size=[2, 3], strides=[1, 2], padding=[0, 2, 1, 0]",
+          "pool_size=[3, 2], dilation=[2, 3], ceil_mode=True, strides=[3, "
+          "1]"}) {
+      const std::string text =
+          absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 37, 21, 23), )",
+                       type, "]) {\n  nn.max_pool2d(%x, ", attrs, ")\n}");
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), ::testing::ElementsAre("max_pool.bytes"));
     }
   }
 }

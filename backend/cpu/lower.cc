@@ -804,10 +804,15 @@ class Lowering {
       const std::vector<int>& users = consumers_[static_cast<size_t>(result)];
       if (users.size() != 1 || users[0] == kOutput) return result;
       const GraphNode& node = graph_.nodes[static_cast<size_t>(users[0])];
-      const bool is_sum = node.op_name() == "add";
-      if (!is_sum && node.op_name() != "subtract") return result;
-      const int other = node.inputs[node.inputs[0] == result ? 1 : 0];
-      const ElementArg arg = {other, TensorOf(other).shape};
+      const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+      if (!call.has_value() || call->args.size() != 2) return result;
+      const bool is_sum = call->function == kernels::ElementFunction::kAddInt;
+      if (!is_sum && call->function != kernels::ElementFunction::kSubtractInt) {
+        return result;
+      }
+      const ElementArg& arg =
+          call->args[call->args[0].tensor == result ? 1 : 0];
+      const int other = arg.tensor;
       if (is_claimed_[static_cast<size_t>(users[0])] || other == result ||
           (!is_sum && node.inputs[0] != result) ||
           TensorOf(node.outputs[0]).shape != shape ||

@@ -50,9 +50,48 @@ void BinaryInt(const Run& a, const Run& b, void* out, int64_t n, const Fn& fn) {
   Compute<int32_t, int32_t>(a, b, out, n, fn);
 }
 
-template <typename Fn>
-void Compare(const Run& a, const Run& b, void* out, int64_t n, const Fn& fn) {
-  Compute<float, int32_t>(a, b, out, n, fn);
+constexpr bool IsComparison(ElementFunction function) {
+  return function >= ElementFunction::kLess &&
+         function <= ElementFunction::kNotEqual;
+}
+constexpr bool IsIntComparison(ElementFunction function) {
+  return function >= ElementFunction::kLessInt &&
+         function <= ElementFunction::kNotEqualInt;
+}
+
+// The comparison of floats that is this one of integers.
+constexpr ElementFunction OfFloats(ElementFunction function) {
+  return static_cast<ElementFunction>(
+      static_cast<int>(function) - static_cast<int>(ElementFunction::kLessInt) +
+      static_cast<int>(ElementFunction::kLess));
+}
+static_assert(OfFloats(ElementFunction::kGreaterEqualInt) ==
+              ElementFunction::kGreaterEqual);
+static_assert(OfFloats(ElementFunction::kNotEqualInt) ==
+              ElementFunction::kNotEqual);
+
+// A comparison of elements stored as T, by its name for floats.
+template <typename T>
+void Compare(ElementFunction comparison, const Run& a, const Run& b, void* out,
+             int64_t n) {
+  switch (comparison) {
+    case ElementFunction::kGreater:
+      return Compare<T>(ElementFunction::kLess, b, a, out, n);
+    case ElementFunction::kGreaterEqual:
+      return Compare<T>(ElementFunction::kLessEqual, b, a, out, n);
+    case ElementFunction::kLess:
+      return Compute<T, int32_t>(
+          a, b, out, n, [](T x, T y) BATON_LOOP { return x < y ? 1 : 0; });
+    case ElementFunction::kLessEqual:
+      return Compute<T, int32_t>(
+          a, b, out, n, [](T x, T y) BATON_LOOP { return x <= y ? 1 : 0; });
+    case ElementFunction::kEqual:
+      return Compute<T, int32_t>(
+          a, b, out, n, [](T x, T y) BATON_LOOP { return x == y ? 1 : 0; });
+    default:  // kNotEqual
+      return Compute<T, int32_t>(
+          a, b, out, n, [](T x, T y) BATON_LOOP { return x == y ? 0 : 1; });
+  }
 }
 
 // As in elementwise_functions.cc: `fast` in its domain, and blocks of others
@@ -281,6 +320,12 @@ void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
           fn(static_cast<uint32_t>(x), static_cast<uint32_t>(y)));
     };
   };
+  if (IsComparison(instruction.function)) {
+    return Compare<float>(instruction.function, a, b, to, n);
+  }
+  if (IsIntComparison(instruction.function)) {
+    return Compare<int32_t>(OfFloats(instruction.function), a, b, to, n);
+  }
   switch (instruction.function) {
     case ElementFunction::kAddInt:
       return BinaryInt(
@@ -302,30 +347,6 @@ void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
       return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
         return x < y ? x : y;
       });
-    case ElementFunction::kLessInt:
-      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
-        return x < y ? 1 : 0;
-      });
-    case ElementFunction::kGreaterInt:
-      return BinaryInt(b, a, to, n, [](int32_t x, int32_t y) BATON_LOOP {
-        return x < y ? 1 : 0;
-      });
-    case ElementFunction::kLessEqualInt:
-      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
-        return x <= y ? 1 : 0;
-      });
-    case ElementFunction::kGreaterEqualInt:
-      return BinaryInt(b, a, to, n, [](int32_t x, int32_t y) BATON_LOOP {
-        return x <= y ? 1 : 0;
-      });
-    case ElementFunction::kEqualInt:
-      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
-        return x == y ? 1 : 0;
-      });
-    case ElementFunction::kNotEqualInt:
-      return BinaryInt(a, b, to, n, [](int32_t x, int32_t y) BATON_LOOP {
-        return x != y ? 1 : 0;
-      });
     case ElementFunction::kAnd:
       return BinaryInt(a, b, to, n,
                        [](int32_t x, int32_t y) BATON_LOOP { return x & y; });
@@ -341,28 +362,6 @@ void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
       const int32_t none = 0;
       return FixedPoint(a, {&factor, 0}, {&none, 0}, instruction.q, n, to);
     }
-    case ElementFunction::kLess:
-      return Compare(a, b, to, n,
-                     [](float x, float y) BATON_LOOP { return x < y ? 1 : 0; });
-    case ElementFunction::kGreater:
-      return Compare(b, a, to, n,
-                     [](float x, float y) BATON_LOOP { return x < y ? 1 : 0; });
-    case ElementFunction::kLessEqual:
-      return Compare(a, b, to, n, [](float x, float y) BATON_LOOP {
-        return x <= y ? 1 : 0;
-      });
-    case ElementFunction::kGreaterEqual:
-      return Compare(b, a, to, n, [](float x, float y) BATON_LOOP {
-        return x <= y ? 1 : 0;
-      });
-    case ElementFunction::kEqual:
-      return Compare(a, b, to, n, [](float x, float y) BATON_LOOP {
-        return x == y ? 1 : 0;
-      });
-    case ElementFunction::kNotEqual:
-      return Compare(a, b, to, n, [](float x, float y) BATON_LOOP {
-        return x == y ? 0 : 1;
-      });
     case ElementFunction::kAdd:
       return Binary(a, b, to, n,
                     [](auto x, auto y) BATON_LOOP { return x + y; });

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -133,17 +134,14 @@ int64_t CountInside(const Window& window, int64_t o) {
   return taps.last - taps.first;
 }
 
-template <typename T, Mode kMode>
-void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
-  using Sum = SumType<T, kMode>;
-  std::vector<Sum> columns(static_cast<size_t>(v.w.in * v.inner));
-  std::vector<Sum> sums(static_cast<size_t>(v.w.out * v.inner));
-  // Along the width: the outputs that a tap serves, and what the first reads.
-  struct Tap {
-    int64_t first;
-    int64_t count;
-    int64_t input;
-  };
+// Along the width: the outputs that a tap serves, and what the first reads.
+struct Tap {
+  int64_t first;
+  int64_t count;
+  int64_t input;
+};
+
+std::vector<Tap> TapsOf(const View& v) {
   std::vector<Tap> taps;
   // In ascending order: the later an output, the earlier its taps. A window may
   // be much larger than the image, so its other taps are not visited.
@@ -156,11 +154,27 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
     }
     next = std::max(next, inside.last);
   }
+  return taps;
+}
+
+// How many elements the window of each output along the width counts.
+std::vector<int64_t> CountsOf(const View& v, bool count_include_pad) {
   std::vector<int64_t> counts(static_cast<size_t>(v.w.out));
   for (int64_t w = 0; w < v.w.out; ++w) {
     counts[static_cast<size_t>(w)] =
         count_include_pad ? v.w.kernel : CountInside(v.w, w);
   }
+  return counts;
+}
+
+// `columns` and `sums` have room for a row of the input and of the result.
+// `counts` is read for averages alone.
+template <typename T, Mode kMode>
+void PoolRows(const View& v, bool count_include_pad,
+              const std::vector<Tap>& taps, const std::vector<int64_t>& counts,
+              const T* x, SumType<T, kMode>* columns, SumType<T, kMode>* sums,
+              T* y) {
+  using Sum = SumType<T, kMode>;
   // The elements that the taps of an output read along an axis.
   struct Reads {
     int64_t first = -1;
@@ -189,22 +203,22 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
           height_done = height_reads;
           // First over depth and height, then over width: neighbouring windows
           // share the columns.
-          std::fill(columns.begin(), columns.end(), Start<T, kMode>(v));
+          std::fill_n(columns, v.w.in * v.inner, Start<T, kMode>(v));
           for (int64_t kd = depth.first; kd < depth.last; ++kd) {
             const int64_t id = v.d.Input(od, kd);
             for (int64_t kh = height.first; kh < height.last; ++kh) {
               const int64_t ih = v.h.Input(oh, kh);
               const T* row = image + (id * v.h.in + ih) * v.w.in * v.inner;
-              Sum* to = columns.data();
+              Sum* to = columns;
               for (int64_t i = 0; i < v.w.in * v.inner; ++i) {
                 Combine<T, kMode>(static_cast<Sum>(row[i]), to[i]);
               }
             }
           }
-          std::fill(sums.begin(), sums.end(), Start<T, kMode>(v));
+          std::fill_n(sums, v.w.out * v.inner, Start<T, kMode>(v));
           for (const Tap& tap : taps) {
-            const Sum* from = columns.data() + tap.input * v.inner;
-            Sum* to = sums.data() + tap.first * v.inner;
+            const Sum* from = columns + tap.input * v.inner;
+            Sum* to = sums + tap.first * v.inner;
             if (v.w.stride == 1 || v.inner == 1) {
               const int64_t step = v.inner == 1 ? v.w.stride : 1;
               for (int64_t i = 0; i < tap.count * v.inner; ++i) {
@@ -220,6 +234,10 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
             }
           }
         }
+        if constexpr (kMode == Mode::kMax) {
+          y = std::copy_n(sums, v.w.out * v.inner, y);
+          continue;
+        }
         const int64_t rows = count_include_pad
                                  ? v.d.kernel * v.h.kernel
                                  : CountInside(v.d, od) * CountInside(v.h, oh);
@@ -227,13 +245,22 @@ void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
           const int64_t count =
               std::max<int64_t>(1, rows * counts[static_cast<size_t>(w)]);
           for (int64_t i = 0; i < v.inner; ++i) {
-            *y++ = Result<T, kMode>(sums[static_cast<size_t>(w * v.inner + i)],
-                                    count);
+            *y++ = Result<T, kMode>(sums[w * v.inner + i], count);
           }
         }
       }
     }
   }
+}
+
+template <typename T, Mode kMode>
+void Pool(const View& v, bool count_include_pad, const T* x, T* y) {
+  using Sum = SumType<T, kMode>;
+  std::vector<Sum> columns(static_cast<size_t>(v.w.in * v.inner));
+  std::vector<Sum> sums(static_cast<size_t>(v.w.out * v.inner));
+  PoolRows<T, kMode>(v, count_include_pad, TapsOf(v),
+                     CountsOf(v, count_include_pad), x, columns.data(),
+                     sums.data(), y);
 }
 
 // [begin, end) of the input that output `o` of an adaptive pool covers.
@@ -405,6 +432,56 @@ absl::StatusOr<Tensor> Global(absl::string_view name, Mode mode,
 }
 
 }  // namespace
+
+struct MaxPoolOfBytes::Impl {
+  View view;
+  std::vector<Tap> taps;
+  bool is_signed = false;
+};
+
+MaxPoolOfBytes::MaxPoolOfBytes(bool is_signed, const Axis& h, const Axis& w) {
+  const auto window = [](const Axis& axis) {
+    Window result;
+    result.in = axis.in;
+    result.kernel = axis.kernel;
+    result.stride = axis.stride;
+    result.dilation = axis.dilation;
+    result.pad_before = axis.pad_before;
+    result.out = axis.out;
+    return result;
+  };
+  auto impl = std::make_shared<Impl>();
+  impl->view = {.outer = 1,
+                .d = {},
+                .h = window(h),
+                .w = window(w),
+                .inner = 1,
+                .lowest = 0};
+  impl->taps = TapsOf(impl->view);
+  impl->is_signed = is_signed;
+  impl_ = std::move(impl);
+}
+
+int64_t MaxPoolOfBytes::workspace_bytes() const {
+  return impl_->view.w.in + impl_->view.w.out;
+}
+
+void MaxPoolOfBytes::Run(const void* x, int64_t planes, void* workspace,
+                         void* y) const {
+  View view = impl_->view;
+  view.outer = planes;
+  const auto run = [&]<typename T>() {
+    T* const columns = static_cast<T*>(workspace);
+    PoolRows<T, Mode::kMax>(view, true, impl_->taps, /*counts=*/{},
+                            static_cast<const T*>(x), columns,
+                            columns + view.w.in, static_cast<T*>(y));
+  };
+  if (impl_->is_signed) {
+    run.template operator()<int8_t>();
+  } else {
+    run.template operator()<uint8_t>();
+  }
+}
 
 absl::StatusOr<Tensor> MaxPool1d(const Tensor& x, const Pool1dParams& params) {
   return PoolNd<1>("max_pool1d", Mode::kMax, x, params);

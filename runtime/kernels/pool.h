@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -51,6 +52,30 @@ using Pool3dParams = PoolParams<3>;
 absl::StatusOr<Tensor> MaxPool1d(const Tensor& x, const Pool1dParams& params);
 absl::StatusOr<Tensor> MaxPool2d(const Tensor& x, const Pool2dParams& params);
 absl::StatusOr<Tensor> MaxPool3d(const Tensor& x, const Pool3dParams& params);
+
+// The kernel of MaxPool2d on bytes in NCHW. Nothing but the constructor
+// allocates.
+class MaxPoolOfBytes {
+ public:
+  // A dimension of a plane. The result has `out` elements.
+  struct Axis {
+    int64_t in = 1;
+    int64_t kernel = 1;
+    int64_t stride = 1;
+    int64_t dilation = 1;
+    int64_t pad_before = 0;
+    int64_t out = 1;
+  };
+  MaxPoolOfBytes(bool is_signed, const Axis& h, const Axis& w);
+
+  int64_t workspace_bytes() const;
+  // Pools `planes` planes.
+  void Run(const void* x, int64_t planes, void* workspace, void* y) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
 
 // Averages of integers are truncated toward zero.
 absl::StatusOr<Tensor> AvgPool1d(const Tensor& x, const Pool1dParams& params);

@@ -6,11 +6,12 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
+#include "baton/runtime/kernels/blocked/int8_isa_test_util.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels::blocked {
@@ -98,38 +99,29 @@ Memory Allocate(size_t bytes) {
   return Memory(std::aligned_alloc(64, (bytes / 64 + 1) * 64));
 }
 
-class Int8ConvTest : public ::testing::TestWithParam<Int8Isa> {};
+using Int8ConvTest = Int8IsaTest;
 
 TEST_P(Int8ConvTest, GivesTheSums) {
   const Int8Isa isa = GetParam();
-  if (!IsSupported(isa)) {
-    GTEST_SKIP() << "the processor lacks the instructions of set "
-                 << static_cast<int>(isa);
-  }
-  std::mt19937 random(7);
-  const auto draw = [&random](int64_t least, int64_t most) {
-    return least + static_cast<int64_t>(
-                       random() % static_cast<uint32_t>(most - least + 1));
-  };
   for (int round = 0; round < 150; ++round) {
     Int8ConvParams p;
-    p.batch = draw(1, 2);
-    p.groups = draw(0, 3) == 0 ? 2 : 1;
-    p.in_channels = p.groups > 1 ? 4 * draw(1, 4) : draw(1, 70);
-    p.out_channels = p.groups > 1 ? 16 * draw(1, 3) : draw(1, 70);
-    p.signed_data = draw(0, 2) == 1;
-    p.slabs_input = p.groups == 1 && draw(0, 1) == 1;
-    p.slabs_output = p.groups == 1 && draw(0, 1) == 1;
-    p.padding = static_cast<uint8_t>(random());
-    const bool is_pointwise = draw(0, 3) == 0;
+    p.batch = Draw(1, 2);
+    p.groups = Draw(0, 3) == 0 ? 2 : 1;
+    p.in_channels = p.groups > 1 ? 4 * Draw(1, 4) : Draw(1, 70);
+    p.out_channels = p.groups > 1 ? 16 * Draw(1, 3) : Draw(1, 70);
+    p.signed_data = Draw(0, 2) == 1;
+    p.slabs_input = p.groups == 1 && Draw(0, 1) == 1;
+    p.slabs_output = p.groups == 1 && Draw(0, 1) == 1;
+    p.padding = static_cast<uint8_t>(Random());
+    const bool is_pointwise = Draw(0, 3) == 0;
     for (Axis* axis : {&p.h, &p.w}) {
-      axis->kernel = is_pointwise ? 1 : draw(1, 3);
-      axis->stride = is_pointwise ? 1 : draw(1, 2);
-      axis->dilation = draw(1, 2);
-      axis->pad_before = is_pointwise ? 0 : draw(0, 2);
-      const int64_t pad_after = is_pointwise ? 0 : draw(0, 2);
+      axis->kernel = is_pointwise ? 1 : Draw(1, 3);
+      axis->stride = is_pointwise ? 1 : Draw(1, 2);
+      axis->dilation = Draw(1, 2);
+      axis->pad_before = is_pointwise ? 0 : Draw(0, 2);
+      const int64_t pad_after = is_pointwise ? 0 : Draw(0, 2);
       const int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
-      axis->in = draw(reach, 20);
+      axis->in = Draw(reach, 20);
       axis->out =
           (axis->in + axis->pad_before + pad_after - reach) / axis->stride + 1;
     }
@@ -138,18 +130,18 @@ TEST_P(Int8ConvTest, GivesTheSums) {
         static_cast<size_t>(p.batch * p.groups * p.in_channels * in_plane));
     // Extremes are frequent.
     for (uint8_t& v : x) {
-      v = static_cast<uint8_t>(random() % 3 == 0 ? 255 * (random() % 2)
-                                                 : random());
+      v = static_cast<uint8_t>(Random() % 3 == 0 ? 255 * (Random() % 2)
+                                                 : Random());
     }
     std::vector<int8_t> weights(static_cast<size_t>(
         p.groups * p.out_channels * p.in_channels * p.h.kernel * p.w.kernel));
     for (int8_t& v : weights) {
-      v = static_cast<int8_t>(random() % 3 == 0 ? 127 + random() % 2
-                                                : random());
+      v = static_cast<int8_t>(Random() % 3 == 0 ? 127 + Random() % 2
+                                                : Random());
     }
     std::vector<int32_t> bias(static_cast<size_t>(p.groups * p.out_channels));
-    for (int32_t& v : bias) v = static_cast<int32_t>(random());
-    const bool has_bias = draw(0, 1) == 1;
+    for (int32_t& v : bias) v = static_cast<int32_t>(Random());
+    const bool has_bias = Draw(0, 1) == 1;
     const std::vector<int32_t> want =
         Naive(p, x.data(), weights.data(), has_bias ? bias.data() : nullptr);
     const Memory packed = Allocate(static_cast<size_t>(PackedInt8ConvSize(p)));
@@ -159,7 +151,7 @@ TEST_P(Int8ConvTest, GivesTheSums) {
         p.slabs_input ? ToSlabs(x, p.batch, p.in_channels, in_plane) : x;
     // In two parts.
     const int64_t items = Int8ConvItems(p);
-    const int64_t middle = draw(0, items);
+    const int64_t middle = Draw(0, items);
     const std::pair<int64_t, int64_t> parts[] = {{middle, items}, {0, middle}};
     const int32_t* const added = has_bias ? bias.data() : nullptr;
     std::vector<int32_t> got(want.size(), -1);
@@ -172,7 +164,7 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     // Bytes.
     const auto channel_values = [&](std::vector<float> choices) {
       std::vector<float> values(bias.size() + 32);
-      for (float& v : values) v = choices[random() % choices.size()];
+      for (float& v : values) v = choices[Random() % choices.size()];
       return values;
     };
     const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -182,11 +174,11 @@ TEST_P(Int8ConvTest, GivesTheSums) {
         channel_values({0.3f, 2.0f, 77.0f, 0.0f, 1e-30f});
     const std::vector<float> shift = channel_values({0.0f, 128.0f, -3.5f});
     Int8Requantization r;
-    if (draw(0, 3) > 0) r.factor = factor.data();
-    if (draw(0, 1) == 1) r.divisor = divisor.data();
-    r.round = draw(0, 3) > 0;
-    if (draw(0, 1) == 1) r.shift = shift.data();
-    r.low = draw(0, 1) == 1 ? 0.0f : -128.0f;
+    if (Draw(0, 3) > 0) r.factor = factor.data();
+    if (Draw(0, 1) == 1) r.divisor = divisor.data();
+    r.round = Draw(0, 3) > 0;
+    if (Draw(0, 1) == 1) r.shift = shift.data();
+    r.low = Draw(0, 1) == 1 ? 0.0f : -128.0f;
     r.high = r.low + 255.0f;
     const int64_t plane = p.h.out * p.w.out;
     std::vector<uint8_t> want_bytes;
@@ -220,9 +212,7 @@ TEST_P(Int8ConvTest, GivesTheSums) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, Int8ConvTest,
-                         ::testing::Values(Int8Isa::kPlain, Int8Isa::kAvx2,
-                                           Int8Isa::kVnni));
+INSTANTIATE_TEST_SUITE_P(Isas, Int8ConvTest, Int8Isas());
 
 }  // namespace
 }  // namespace baton::kernels::blocked

@@ -3,43 +3,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <utility>
 #include <vector>
 
-#include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
+#include "baton/runtime/kernels/blocked/int8_isa_test_util.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels::blocked {
 namespace {
 
-class IntMatmulTest : public ::testing::TestWithParam<Int8Isa> {};
+using IntMatmulTest = Int8IsaTest;
 
 TEST_P(IntMatmulTest, GivesTheSums) {
   const Int8Isa isa = GetParam();
-  if (!IsSupported(isa)) {
-    GTEST_SKIP() << "the processor lacks the instructions of set "
-                 << static_cast<int>(isa);
-  }
-  std::mt19937 random(7);
-  const auto draw = [&random](int64_t least, int64_t most) {
-    return least + static_cast<int64_t>(
-                       random() % static_cast<uint32_t>(most - least + 1));
-  };
   using Type = IntMatmulParams::Type;
   for (int round = 0; round < 120; ++round) {
     IntMatmulParams p;
-    p.m = draw(0, 3) == 0 ? 1 : draw(1, 130);
-    p.n = draw(1, 70);
+    p.m = Draw(0, 3) == 0 ? 1 : Draw(1, 130);
+    p.n = Draw(1, 70);
     // Some with bands of few rows.
-    p.k = draw(0, 9) == 0 ? draw(1500, 6000) : draw(1, 70);
-    p.type = static_cast<Type>(draw(0, 2));
-    p.has_byte_weights = draw(0, 1) == 1;
-    const bool is_wide = p.type == Type::kInt32 && draw(0, 3) == 0;
+    p.k = Draw(0, 9) == 0 ? Draw(1500, 6000) : Draw(1, 70);
+    p.type = static_cast<Type>(Draw(0, 2));
+    p.has_byte_weights = Draw(0, 1) == 1;
+    const bool is_wide = p.type == Type::kInt32 && Draw(0, 3) == 0;
     std::vector<int32_t> x(static_cast<size_t>(p.m * p.k));
     for (int32_t& v : x) {
-      const auto bits = static_cast<uint32_t>(random());
-      const bool is_extreme = random() % 4 == 0;
+      const auto bits = static_cast<uint32_t>(Random());
+      const bool is_extreme = Random() % 4 == 0;
       if (p.type == Type::kUint8) {
         v = is_extreme ? 255 : static_cast<uint8_t>(bits);
       } else if (p.type == Type::kInt8) {
@@ -52,7 +43,7 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     }
     if (is_wide) {
       for (int i = 0; i < 3; ++i) {
-        x[random() % x.size()] = static_cast<int32_t>(random());
+        x[Random() % x.size()] = static_cast<int32_t>(Random());
       }
     }
     std::vector<uint8_t> data;
@@ -63,10 +54,10 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     }
     std::vector<int16_t> weights(static_cast<size_t>(p.k * p.n));
     for (int16_t& w : weights) {
-      w = static_cast<int16_t>(random() % 4 == 0 ? 0x8000u : random());
+      w = static_cast<int16_t>(Random() % 4 == 0 ? 0x8000u : Random());
       if (p.has_byte_weights) w = static_cast<int16_t>(w >> 8);
     }
-    const bool transposed = draw(0, 1) == 1;
+    const bool transposed = Draw(0, 1) == 1;
     std::vector<int32_t> want;
     for (int64_t i = 0; i < p.m; ++i) {
       for (int64_t j = 0; j < p.n; ++j) {
@@ -87,7 +78,7 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     std::vector<int32_t> got(want.size(), -1);
     // In two parts.
     const int64_t items = IntMatmulItems(p);
-    const int64_t middle = draw(0, items);
+    const int64_t middle = Draw(0, items);
     for (const auto& [begin, end] :
          {std::pair<int64_t, int64_t>{middle, items}, {0, middle}}) {
       IntMatmul(p, isa, data.data(), packed.data(), got.data(),
@@ -97,9 +88,7 @@ TEST_P(IntMatmulTest, GivesTheSums) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, IntMatmulTest,
-                         ::testing::Values(Int8Isa::kPlain, Int8Isa::kAvx2,
-                                           Int8Isa::kVnni));
+INSTANTIATE_TEST_SUITE_P(Isas, IntMatmulTest, Int8Isas());
 
 }  // namespace
 }  // namespace baton::kernels::blocked
