@@ -503,7 +503,12 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
     const std::string lowering = HasLoops(passed) ? kLoopPasses : "cpu";
     running = Behind(options, lowering);
     // A library has no branches.
-    BATON_ASSIGN_OR_RETURN(const IRModule selected, SelectBranches(passed));
+    Diagnostics branches;
+    BATON_ASSIGN_OR_RETURN(const IRModule selected,
+                           SelectBranches(passed, &branches));
+    if (notes != nullptr && k == 0 && !branches.list().empty()) {
+      *notes << branches.ToString() << "\n";
+    }
     BATON_ASSIGN_OR_RETURN(IRModule plain,
                            RunPasses(selected, lowering, options, unread, out));
     lowered.push_back(plain);

@@ -430,17 +430,8 @@ TEST(CompileTest, CompilesProductsOfFewRows) {
   }
 }
 
-// Convolutions of bytes and products of integers are the executor's kernels, for
-// each set of instructions; with AVX-512 there are processors without VNNI, which
-// give the same bytes.
-TEST(CompileTest, CompilesKernelsOfBytes) {
-  LibraryOptions options;
-  options.check_values = true;
-  options.threads = true;
-  for (const char* isa : {"avx512", "avx2", "sse2"}) {
-    options.isas = isa;
-    const std::string name = absl::StrCat("bytes_", isa);
-    const std::string folder = Compiled(name, R"(
+constexpr char kBytes[] =
+    R"(
 def @main(%x: Tensor[(1, 16, 9, 9), uint8], %m: Tensor[(17, 64), int8]) {
   %0 = sin(arange(0f, 11520f, 1f, start=0f, stop=11520f, step=1f, dtype="float32"));
   %1 = cast(multiply(%0, 100f), dtype="int8");
@@ -457,8 +448,19 @@ def @main(%x: Tensor[(1, 16, 9, 9), uint8], %m: Tensor[(17, 64), int8]) {
   %12 = subtract(cast(%9, dtype="int32"), 300);
   (%8, nn.conv2d(%x, %2, channels=32, kernel_size=[3, 3], out_dtype="int32"), %10, nn.dense(%11, %12, units=33, out_dtype="int32"))
 }
-)",
-                                        options);
+)";
+
+// Convolutions of bytes and products of integers are the executor's kernels, for
+// each set of instructions; with AVX-512 there are processors without VNNI, which
+// give the same bytes.
+TEST(CompileTest, CompilesKernelsOfBytes) {
+  LibraryOptions options;
+  options.check_values = true;
+  options.threads = true;
+  for (const char* isa : {"avx512", "avx2", "sse2"}) {
+    options.isas = isa;
+    const std::string name = absl::StrCat("bytes_", isa);
+    const std::string folder = Compiled(name, kBytes, options);
     const std::string path = absl::StrCat(folder, "/", name, "_", isa, ".cc");
     const std::string text = TextOf(path);
     for (const char* const call :
@@ -580,6 +582,14 @@ def @main(%x: Tensor[(1, 4), float32]) {
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
+  options.model = absl::StrCat(::testing::TempDir(), "/branches.relay");
+  options.output_dir = ::testing::TempDir();
+  std::ostringstream out;
+  std::ostringstream notes;
+  ASSERT_EQ(CompileLibrary(options, out, &notes), absl::OkStatus());
+  EXPECT_THAT(notes.str(), HasSubstr("branches.relay:5:8: note: both branches "
+                                     "are computed, and one is selected"));
+  EXPECT_THAT(notes.str(), HasSubstr("branches.relay:11:3: note: both "));
   // An index of the branch that is not taken may be wrong.
   options.check_values = false;
   options.model = ModelFile("indexed.relay", R"(
@@ -965,14 +975,28 @@ int main() {
   static float x[24], w0[40 * 24], b0[40], w1[400], y[10];
   confined model(arena);
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 99;
-  for (int run = 0; run < 10; ++run) model.Run({x, w0, b0, w1}, {y});
+  for (int run = 0; run < 10; ++run) {
+    x[0] = static_cast<float>(run % 3);
+    model.Run({x, w0, b0, w1}, {y});
+    model.Run({x, w0, b0, w1}, {y}, nullptr, nullptr);
+  }
   syscall(SYS_exit, 0);
 }
 )";
 
+// A run at one thread, also of a library that may divide steps.
 TEST(CompileTest, ARunMakesNoSystemCall) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  const std::string folder = Compiled("confined", kPerceptron);
+  LibraryOptions options;
+  options.threads = true;
+  // With a branch that values decide.
+  const std::string folder = Compiled(
+      "confined",
+      absl::StrReplaceAll(
+          kPerceptron, {{"tanh(%3)",
+                         "if (less(mean(%x), 0f)) { exp(%3) } else { tanh(%3) "
+                         "}"}}),
+      options);
   std::ofstream(folder + "/use.cpp") << kConfined;
   const std::string output = OutputOf(
       folder, absl::StrCat("g++", kFlags,
@@ -1216,30 +1240,39 @@ def @main(%x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32]) {
   EXPECT_THAT(header, ::testing::Not(HasSubstr("output_1;")));
 }
 
+// A perceptron; in the long form a recurrent model and one of bytes, too.
 TEST(CompileTest, CrossCompiles) {
-  LibraryOptions options;
-  options.model = ModelFile("perceptron.relay", kPerceptron);
-  options.output_dir = absl::StrCat(::testing::TempDir(), "/arm");
-  options.target = "aarch64";
-  options.test = true;
-  std::ostringstream out;
-  const absl::Status status = CompileLibrary(options, out);
-  ASSERT_TRUE(status.ok()) << status.message();
-  EXPECT_THAT(out.str(), HasSubstr("perceptron.h\nperceptron_neon.cc\n"));
-  if (!Has("aarch64-linux-gnu-g++")) {
-    GTEST_SKIP() << "there is no aarch64-linux-gnu-g++";
+  std::vector<std::pair<std::string, std::string>> models = {
+      {"perceptron", kPerceptron}};
+  if (std::getenv("BATON_LONG_TESTS") != nullptr) {
+    models.emplace_back("voice", kVoice);
+    models.emplace_back("bytes", kBytes);
   }
-  EXPECT_EQ(
-      OutputOf(options.output_dir, absl::StrCat("aarch64-linux-gnu-g++", kFlags,
-                                                "-fsyntax-only "
-                                                "perceptron_neon.cc")),
-      "");
-  if (!Has("qemu-aarch64")) GTEST_SKIP() << "there is no qemu-aarch64";
-  EXPECT_EQ(OutputOf(options.output_dir,
-                     absl::StrCat("aarch64-linux-gnu-g++", kFlags,
-                                  "-static *.cc *.o -lm -o run && "
-                                  "qemu-aarch64 ./run")),
-            "neon\n");
+  for (const auto& [name, text] : models) {
+    LibraryOptions options;
+    options.model = ModelFile(absl::StrCat(name, ".relay"), text);
+    options.output_dir = absl::StrCat(::testing::TempDir(), "/arm_", name);
+    options.target = "aarch64";
+    options.test = true;
+    std::ostringstream out;
+    const absl::Status status = CompileLibrary(options, out);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_THAT(out.str(),
+                HasSubstr(absl::StrCat(name, ".h\n", name, "_neon.cc\n")));
+    if (!Has("aarch64-linux-gnu-g++")) {
+      GTEST_SKIP() << "there is no aarch64-linux-gnu-g++";
+    }
+    const std::string compile = absl::StrCat("aarch64-linux-gnu-g++", kFlags);
+    EXPECT_EQ(OutputOf(options.output_dir,
+                       absl::StrCat(compile, "-fsyntax-only *.cc")),
+              "");
+    if (!Has("qemu-aarch64")) GTEST_SKIP() << "there is no qemu-aarch64";
+    EXPECT_EQ(OutputOf(options.output_dir,
+                       absl::StrCat(compile,
+                                    "-static *.cc *.o -lm -o run && "
+                                    "qemu-aarch64 ./run")),
+              "neon\n");
+  }
 }
 
 }  // namespace

@@ -350,20 +350,21 @@ TEST(PlantedFaultsTest, InWhatIsWritten) {
 
 // --- Text of LLVM --------------------------------------------------------------
 
-// Each function has loops alone; three are of the executor's kernels.
+// Functions have loops alone; some steps are the executor's kernels, which have
+// no float64.
 constexpr char kLoops[] =
-    R"(def @main(%x: Tensor[(4, 19), float32], %n: Tensor[(4, 19), int32]) {
+    R"(def @main(%x: Tensor[(4, 19), float32], %n: Tensor[(4, 19), float64]) {
   %0 = nn.softmax(%x);
   %1 = tan(%x);
   %2 = multiply(%0, %1);
   %3 = sum(%2, axis=[1], keepdims=True);
   %4 = sin(%x);
   %5 = multiply(%n, %n);
-  %6 = greater(%x, %4);
-  %7 = where(%6, %x, %4);
+  %6 = greater(%n, %5);
+  %7 = where(%6, %n, %5);
   %8 = cast(%5, dtype="float32");
   %9 = argmax(%7, axis=[1]);
-  %10 = add(%8, %3);
+  %10 = add(add(%8, %3), %4);
   %11 = atan(%10);
   %12 = max(%11, axis=[0]);
   (%12, %9, %7, %5)

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -62,6 +63,9 @@ Expr FieldOf(const Expr& tuple, size_t i) {
 }
 
 class BranchSelector final : public ExprMutator {
+ public:
+  explicit BranchSelector(Diagnostics* notes) : notes_(notes) {}
+
  private:
   Expr VisitIf(const IfNode* original, If node) override {
     const Type& type = original->type();
@@ -79,6 +83,7 @@ class BranchSelector final : public ExprMutator {
       return tensor != nullptr && tensor->is_static();
     };
     if (is_static(type)) {
+      Note(original);
       return select(node->true_branch(), node->false_branch());
     }
     const auto* tuple = type.As<TupleTypeNode>();
@@ -90,16 +95,26 @@ class BranchSelector final : public ExprMutator {
       fields.push_back(select(FieldOf(node->true_branch(), i),
                               FieldOf(node->false_branch(), i)));
     }
+    Note(original);
     return Tuple(std::move(fields));
   }
+
+  void Note(const IfNode* node) {
+    if (notes_ == nullptr) return;
+    notes_->Note(node->span(),
+                 "both branches are computed, and one is selected");
+  }
+
+  Diagnostics* const notes_;
 };
 
 }  // namespace
 
-absl::StatusOr<IRModule> SelectBranches(const IRModule& module) {
+absl::StatusOr<IRModule> SelectBranches(const IRModule& module,
+                                        Diagnostics* notes) {
   BATON_ASSIGN_OR_RETURN(const Function main, module.Lookup<Function>("main"));
   BATON_ASSIGN_OR_RETURN(Function selected,
-                         BranchSelector().MutateFunction(main));
+                         BranchSelector(notes).MutateFunction(main));
   if (selected.get() == main.get()) return module;
   IRModule result = module;
   result.Set("main", std::move(selected));

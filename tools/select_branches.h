@@ -6,6 +6,7 @@
 #define BATON_TOOLS_SELECT_BRANCHES_H_
 
 #include "absl/status/statusor.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 
 namespace baton {
@@ -14,7 +15,9 @@ namespace baton {
 // and call nothing but operators without state on floats and booleans, none of
 // which can fail, and whose shapes are constant. Both branches are computed.
 // Leaves other branches. The module must have types, and so does the result.
-absl::StatusOr<IRModule> SelectBranches(const IRModule& module);
+// `notes`, if not null, receives a note for each replaced `if`.
+absl::StatusOr<IRModule> SelectBranches(const IRModule& module,
+                                        Diagnostics* notes = nullptr);
 
 }  // namespace baton
 

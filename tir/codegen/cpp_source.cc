@@ -1012,7 +1012,7 @@ class FunctionWriter {
   Text EmitExtern(const CallNode* node) {
     const absl::Span<const PrimExpr> args = node->args();
     const auto* called = args.empty() ? nullptr : args[0].As<StringImmNode>();
-    const absl::string_view name = called == nullptr ? "" : called->value();
+    const std::string name(called == nullptr ? "" : called->value());
     const bool is_known =
         args.size() == ((name == "exp" || name == "log") ? 2u
                         : name == "pow"                  ? 3u

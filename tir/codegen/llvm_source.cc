@@ -1427,7 +1427,7 @@ class FunctionWriter {
   Value EmitExtern(const CallNode* node) {
     const absl::Span<const PrimExpr> args = node->args();
     const auto* called = args.empty() ? nullptr : args[0].As<StringImmNode>();
-    const absl::string_view name = called == nullptr ? "" : called->value();
+    const std::string name(called == nullptr ? "" : called->value());
     const bool is_known =
         args.size() == ((name == "exp" || name == "log") ? 2u
                         : name == "pow"                  ? 3u
@@ -1441,7 +1441,7 @@ class FunctionWriter {
     }
     std::vector<Value> values;
     for (const PrimExpr& arg : args.subspan(1)) values.push_back(Emit(arg));
-    return Call(DType::Float(64), std::string(name), values, true);
+    return Call(DType::Float(64), name, values, true);
   }
 
   Value EmitReinterpret(const CallNode* node) {
