@@ -89,6 +89,8 @@ constexpr Waiver kWaivers[] = {
     {"tir.InjectPTXLDG32", "values", "The instruction is not interpreted."},
     {"tir.InstrumentProfileIntrinsics", "values",
      "Calls of the profiler cannot be interpreted."},
+    {"tir.SplitHostDevice", "values",
+     "Calls of the functions that it makes are not interpreted."},
     {"tir.LiftAttrScope", "runs", "Refuses attributes in while loops."},
     {"tir.MakePackedAPI", "values", "The parameters become others."},
     {"tir.MakeUnpackedAPI", "values", "The parameters become others."},
