@@ -39,8 +39,8 @@ std::string FlagsPage() {
       "([write_an_instrument.md](write_an_instrument.md#with-flags-of-its-own))"
       ".\n"
       "\n"
-      "A reproducer keeps these, and all flags of instruments that libraries "
-      "add: ",
+      "A reproducer keeps these, and the flags of instruments that skip or "
+      "check passes or that libraries add: ",
       absl::StrJoin(kept, ", "), ".\n");
 }
 

@@ -31,8 +31,8 @@ struct HistoryOptions {
   // alive. Over the limit, the recorder drops the oldest states, but never the
   // first. 0 keeps only the first and the last state.
   int64_t max_bytes = int64_t{4} << 30;
-  bool origins = true;
-  bool remarks = true;
+  bool origins = true;  // records from which nodes each node was made
+  bool remarks = true;  // records the remarks of passes
   // Returns the time in nanoseconds; null for the machine's steady clock.
   std::function<int64_t()> clock = nullptr;
 };
@@ -47,6 +47,7 @@ class HistoryRecorder final : public PassInstrument {
   const History& history(int signal = 0);
   // Adds a remark of another instrument about an execution that has ended.
   void AddRemark(Remark remark);
+  // Adds the measured memory of the execution `number`.
   void SetMemory(int64_t number, const PassMemory& memory);
   // Sets the times of executions to those of the executions with the same
   // numbers in `measured`, another run of the same passes. If an execution

@@ -7,8 +7,8 @@
 
 namespace baton {
 
-// Each call takes some tens of microseconds. All objects share one record of
-// the process.
+// Take() costs some tens of microseconds. The kernel keeps one peak for the
+// process, which all objects share: use one object at a time.
 class PeakMemory {
  public:
   PeakMemory();
@@ -21,8 +21,9 @@ class PeakMemory {
   int64_t Take();
 
  private:
-  int reset_;
-  int status_;
+  // File descriptors in /proc/self; negative if they cannot be opened.
+  int reset_;   // clear_refs, which resets the peak
+  int status_;  // status, which has it
 };
 
 }  // namespace baton

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -18,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
@@ -166,19 +168,17 @@ const AttrValue* PassContext::FindConfig(absl::string_view name) const {
 
 std::vector<std::string> internal::ThreadState::UnreadConfig(
     const PassContext& context) {
-  std::vector<std::string> names;
   const AttrMap& config = context.config();
+  // A pass reads the last of the settings that have the same name.
+  FlatHashMap<absl::string_view, bool> is_read;
+  for (size_t i = 0; i < config.size(); ++i) {
+    is_read[config[i].first] =
+        context.state_->is_read[i].load(std::memory_order_relaxed);
+  }
+  std::vector<std::string> names;
   for (const auto& [name, value] : config) {
-    // A pass reads the last of the settings that have the same name.
-    bool is_read = false;
-    for (size_t i = 0; i < config.size(); ++i) {
-      is_read = is_read ||
-                (config[i].first == name &&
-                 context.state_->is_read[i].load(std::memory_order_relaxed));
-    }
-    if (!is_read && !IsLimit(name) && !Contains(names, name)) {
-      names.push_back(name);
-    }
+    if (IsLimit(name) || std::exchange(is_read[name], true)) continue;
+    names.push_back(name);
   }
   return names;
 }

@@ -78,7 +78,7 @@ class Search {
 
   absl::Status AskAbout(int64_t point) {
     BATON_ASSIGN_OR_RETURN(const Answer answer, ask_(point));
-    ++result_.questions;
+    ++result_.num_tests;
     result_.answers[point].Add(answer);
     return options_.on_answer == nullptr ? absl::OkStatus()
                                          : options_.on_answer(point, answer);

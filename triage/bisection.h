@@ -56,7 +56,7 @@ struct BisectionResult {
   int64_t last_good = 0;
   int64_t first_bad = 0;
   std::map<int64_t, PointAnswers> answers;
-  int64_t questions = 0;  // tests in this search
+  int64_t num_tests = 0;  // in this search
 
   std::vector<int64_t> Skipped() const;  // between the two
   std::vector<int64_t> Flaky() const;

@@ -36,7 +36,7 @@ TEST(BisectionTest, FindsEachPlaceInLogarithmicallyManyQuestions) {
       EXPECT_EQ(result.last_good, first - 1);
       EXPECT_EQ(result.first_bad, first);
       EXPECT_TRUE(result.certain());
-      EXPECT_LE(result.questions,
+      EXPECT_LE(result.num_tests,
                 std::bit_width(static_cast<uint64_t>(n - 1)) + 4)
           << n << " " << first;
     }
@@ -123,7 +123,7 @@ TEST(BisectionTest, WhatIsKnownIsNotAsked) {
   BATON_ASSERT_OK_AND_ASSIGN(const BisectionResult result,
                              Bisect(options, BadFrom(41)));
   EXPECT_EQ(result.first_bad, 41);
-  EXPECT_EQ(result.questions, 6 - 2 + 2);
+  EXPECT_EQ(result.num_tests, 6 - 2 + 2);
   EXPECT_THAT(result.Skipped(), IsEmpty());
 }
 

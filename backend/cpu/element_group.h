@@ -23,7 +23,8 @@ struct ElementArg {
   int tensor = -1;
   TensorShape shape;  // with which it broadcasts
   DType type = DType::Float(32);
-  // An integer is read as a float, and has the shape of the result.
+  // True if the operand is an integer that the step reads as a float; then it
+  // has the shape of the result.
   bool is_converted = false;
 };
 
@@ -31,17 +32,18 @@ struct ElementArg {
 struct ElementCall {
   kernels::ElementFunction function;
   std::vector<ElementArg> args;  // one to three
+  // The constants of the function, such as the bounds of a clip.
   double p = 0;
   double q = 0;
-  // A function of the result that makes it an element of a smaller type, or
-  // denies it; kCopy for none.
+  // A function to apply to the result: one that wraps it to a smaller type, or
+  // the logical negation; kCopy for none.
   kernels::ElementFunction then = kernels::ElementFunction::kCopy;
 
   // True if ElementStepSource() has a source for a step with it.
   bool HasSource() const;
 };
 
-// The functions that a cast is within a program; empty for none.
+// The functions of which a program makes a cast; empty if it has no such cast.
 std::vector<kernels::ElementFunction> CastFunctions(DType from, DType to);
 
 // The elementwise call that a node is; nullopt if it is none, or of types that
@@ -53,11 +55,11 @@ std::optional<ElementCall> ElementCallOf(const GraphNode& node,
 // results of earlier calls, numbered after the operands.
 struct GroupCall {
   kernels::ElementFunction function;
-  int a = 0;
+  int a = 0;  // the operands
   int b = 0;
-  double p = 0;
+  double p = 0;  // as in ElementCall
   double q = 0;
-  int c = 0;
+  int c = 0;  // the third operand
 };
 
 // The step that computes `calls` in order; the last one has the result, of

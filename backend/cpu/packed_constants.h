@@ -1,4 +1,5 @@
-// Constants that lowering makes of weights, to be kept in a file.
+// PackedConstants: the constants into which lowering packs weights, kept in a
+// file so that they are not packed again.
 
 #ifndef BATON_BACKEND_CPU_PACKED_CONSTANTS_H_
 #define BATON_BACKEND_CPU_PACKED_CONSTANTS_H_
@@ -15,24 +16,24 @@
 
 namespace baton::cpu {
 
-// Records the packed constants of one lowering, or gives a second lowering of
-// the same graph those of the first, in order: then nothing is packed again but
-// small constants, to see that they are still packed so.
+// A recorder keeps the packed constants of a lowering. A replayer returns them,
+// in order, to a later lowering of the same graph. It packs small constants
+// again and compares, to find files of a compiler that packs differently.
 class PackedConstants {
  public:
   struct Entry {
     Tensor tensor;
-    // A number that packing found beside the tensor.
+    // A number that packing computes besides the tensor; 0 if there is none.
     int64_t fact = 0;
   };
 
-  // Records.
+  // A recorder.
   PackedConstants() = default;
-  // Gives `entries`.
+  // A replayer of `entries`.
   explicit PackedConstants(std::vector<Entry> entries)
       : entries_(std::move(entries)), replays_(true) {}
 
-  // The next constant: the result of `pack`, or the recorded one.
+  // The next constant: a recorder calls `pack` for it.
   absl::StatusOr<Entry> Next(absl::FunctionRef<absl::StatusOr<Entry>()> pack) {
     if (!replays_) {
       absl::StatusOr<Entry> entry = pack();
@@ -54,11 +55,12 @@ class PackedConstants {
   }
 
   const std::vector<Entry>& entries() const { return entries_; }
-  // True if all recorded constants were given.
+  // True if a replayer has returned all its entries.
   bool is_used_up() const { return !replays_ || next_ == entries_.size(); }
 
  private:
-  static constexpr int64_t kChecked = 16384;  // elements
+  // A replayer packs constants of at most so many elements again.
+  static constexpr int64_t kChecked = 16384;
 
   std::vector<Entry> entries_;
   bool replays_ = false;

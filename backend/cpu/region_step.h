@@ -11,11 +11,11 @@
 
 namespace baton::cpu {
 
-// The step of a node with a region. `lower` makes the plans of the graphs
-// inside. A branch runs one plan; a loop runs the plans of its condition and of
-// its rounds, whose states take turns in two places of the workspace. These
-// steps allocate nothing unless their plans do. An evaluated region is a
-// fallback.
+// The step of a node with a region. `lower` makes the plans of the graphs in the
+// region. A branch runs one of its plans. A loop runs the plan of its condition
+// and the plan of its body in turn; its state alternates between two places of
+// the workspace. These steps allocate nothing unless their plans do. A region
+// that the evaluator runs becomes a FallbackStep().
 absl::StatusOr<KernelChoice> RegionStep(
     const GraphNode& node, const Graph& graph,
     absl::FunctionRef<absl::StatusOr<executor::Plan>(const Graph&)> lower);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/type.h"
 
@@ -17,61 +18,60 @@ class TypeSubstituter {
 
   Type Substitute(const Type& type, int depth) const {
     if (!type.defined() || depth > kMaxTypeDepth) return type;
-    switch (TypeKindOf(type)) {
-      case TypeKind::kTypeVar: {
-        const auto it = values_.find(type.get());
-        return it == values_.end() ? type : it->second;
-      }
-      case TypeKind::kTupleType: {
-        std::vector<Type> fields;
-        const bool changed =
-            SubstituteAll(type.As<TupleTypeNode>()->fields(), depth, &fields);
-        return changed ? Type(TupleType(std::move(fields))) : type;
-      }
-      case TypeKind::kFuncType: {
-        const auto* function = type.As<FuncTypeNode>();
-        std::vector<Type> args;
-        bool changed = SubstituteAll(function->args(), depth, &args);
-        Type result = Substitute(function->result(), depth + 1);
-        changed = changed || result.get() != function->result().get();
-        if (!changed) return type;
-        return FuncType(
-            std::move(args), std::move(result),
-            {function->type_params().begin(), function->type_params().end()});
-      }
-      case TypeKind::kTypeCall: {
-        const auto* call = type.As<TypeCallNode>();
-        std::vector<Type> args;
-        const bool changed = SubstituteAll(call->args(), depth, &args);
-        return changed ? Type(TypeCall(call->func(), std::move(args))) : type;
-      }
-      case TypeKind::kRefType: {
-        const Type& old = type.As<RefTypeNode>()->value();
-        Type value = Substitute(old, depth + 1);
-        return value.get() == old.get() ? type
-                                        : Type(RefType(std::move(value)));
-      }
-      default:
-        return type;
+    if (type.Is<TypeVarNode>()) {
+      const auto it = values_.find(type.get());
+      return it == values_.end() ? type : it->second;
     }
+    return MapTypeParts(type, [this, depth](const Type& part) {
+      return Substitute(part, depth + 1);
+    });
   }
 
  private:
-  // Substitutes in all `types`; returns true if one of them changes.
-  bool SubstituteAll(absl::Span<const Type> types, int depth,
-                     std::vector<Type>* result) const {
-    bool changed = false;
-    for (const Type& type : types) {
-      result->push_back(Substitute(type, depth + 1));
-      changed = changed || result->back().get() != type.get();
-    }
-    return changed;
-  }
-
   const TypeVarMap& values_;
 };
 
 }  // namespace
+
+void ForEachTypePart(const Type& type,
+                     absl::FunctionRef<void(const Type&)> fn) {
+  if (const auto* tuple = type.As<TupleTypeNode>()) {
+    for (const Type& field : tuple->fields()) fn(field);
+  } else if (const auto* function = type.As<FuncTypeNode>()) {
+    for (const Type& arg : function->args()) fn(arg);
+    fn(function->result());
+  } else if (const auto* call = type.As<TypeCallNode>()) {
+    fn(call->func());
+    for (const Type& arg : call->args()) fn(arg);
+  } else if (const auto* ref = type.As<RefTypeNode>()) {
+    fn(ref->value());
+  }
+}
+
+Type MapTypeParts(const Type& type, absl::FunctionRef<Type(const Type&)> fn) {
+  std::vector<Type> parts;
+  bool changed = false;
+  bool is_null = false;
+  ForEachTypePart(type, [&](const Type& part) {
+    parts.push_back(fn(part));
+    changed = changed || parts.back() != part;
+    is_null = is_null || (part.defined() && !parts.back().defined());
+  });
+  if (is_null) return {};
+  if (!changed) return type;
+  if (type.Is<TupleTypeNode>()) return TupleType(std::move(parts));
+  if (const auto* function = type.As<FuncTypeNode>()) {
+    Type result = std::move(parts.back());
+    parts.pop_back();
+    return FuncType(
+        std::move(parts), std::move(result),
+        {function->type_params().begin(), function->type_params().end()});
+  }
+  if (type.Is<RefTypeNode>()) return RefType(std::move(parts[0]));
+  Type func = std::move(parts[0]);
+  parts.erase(parts.begin());
+  return TypeCall(std::move(func), std::move(parts));
+}
 
 Type SubstituteTypeVars(const Type& type, const TypeVarMap& values) {
   return values.empty() ? type : TypeSubstituter(values).Substitute(type, 0);

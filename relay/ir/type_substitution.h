@@ -1,13 +1,23 @@
-// Substitutes type variables in types.
+// Visits and replaces the parts of types, and type variables in types.
 
 #ifndef BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
 #define BATON_RELAY_IR_TYPE_SUBSTITUTION_H_
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/ir/type.h"
 
 namespace baton {
+
+// Calls `fn` for the direct parts of `type`, which is not null: fields,
+// arguments and then the result of a function, the value of a reference.
+void ForEachTypePart(const Type& type, absl::FunctionRef<void(const Type&)> fn);
+
+// Replaces each direct part of `type`, which is not null, by what `fn` returns
+// for it. Returns `type` itself if no part changes, and null if `fn` returns
+// null for a part.
+Type MapTypeParts(const Type& type, absl::FunctionRef<Type(const Type&)> fn);
 
 using TypeVarMap = FlatHashMap<const TypeNode*, Type>;
 

@@ -26,22 +26,22 @@ struct RuleTerm {
   enum class Kind : uint8_t {
     kValue,     // a literal
     kVariable,  // an attribute
-    kDType,
-    kRank,
-    kShape,
-    kDim,
-    kElements,
-    kType,
-    kValueOf,
-    kUses,
-    kOp,
-    kKind,
+    kDType,     // dtype(%x)
+    kRank,      // rank(%x)
+    kShape,     // shape(%x)
+    kDim,       // dim(%x, axis)
+    kElements,  // elements(%x)
+    kType,      // type(%x)
+    kValueOf,   // value(%x)
+    kUses,      // uses(%x)
+    kOp,        // op(%x)
+    kKind,      // kind(%x)
   };
   Kind kind;
   RulePlace place;
-  AttrValue value;
-  std::string name;
-  int64_t axis = 0;
+  AttrValue value;   // of a kValue
+  std::string name;  // of a kVariable; otherwise `x` in `%x`
+  int64_t axis = 0;  // of a kDim
 };
 
 // An attribute of a call or a function in a rule: `key=value`, `key=name` or,

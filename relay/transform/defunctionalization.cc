@@ -42,7 +42,7 @@ bool HasFunction(const Type& type, int depth = 0) {
   if (!type.defined()) return false;
   if (type.Is<FuncTypeNode>() || depth > kMaxTypeDepth) return true;
   bool found = false;
-  ForEachPart(type, [&](const Type& part) {
+  ForEachTypePart(type, [&](const Type& part) {
     found = found || HasFunction(part, depth + 1);
   });
   return found;

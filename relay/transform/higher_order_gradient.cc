@@ -26,6 +26,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/param_devices.h"
+#include "baton/relay/ir/type_substitution.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/device/on_device.h"
 #include "baton/relay/op/gradients.h"
@@ -90,36 +91,17 @@ class DualTypes {
 
  private:
   Type Make(const Type& type, int depth) {
-    std::vector<Type> parts;
-    const auto add = [&](absl::Span<const Type> types) {
-      for (const Type& part : types) {
-        parts.push_back(Of(part, depth + 1));
-        if (!parts.back().defined()) return false;
-      }
-      return true;
-    };
     if (type.Is<TensorTypeNode>()) return TupleType({type, RefType(type)});
-    if (const auto* tuple = type.As<TupleTypeNode>()) {
-      return add(tuple->fields()) ? TupleType(std::move(parts)) : Type();
-    }
-    if (const auto* function = type.As<FuncTypeNode>()) {
-      if (!add(function->args())) return {};
-      parts.push_back(BackpropType());
-      const Type result = Of(function->result(), depth + 1);
-      if (!result.defined()) return {};
-      return FuncType(
-          std::move(parts), result,
-          {function->type_params().begin(), function->type_params().end()});
-    }
-    if (const auto* ref = type.As<RefTypeNode>()) {
-      const Type value = Of(ref->value(), depth + 1);
-      return value.defined() ? RefType(value) : Type();
-    }
-    if (const auto* call = type.As<TypeCallNode>()) {
-      return add(call->args()) ? TypeCall(call->func(), std::move(parts))
-                               : Type();
-    }
-    return type;
+    Type result = MapTypeParts(
+        type, [this, depth](const Type& part) { return Of(part, depth + 1); });
+    const auto* function =
+        result.defined() ? result.As<FuncTypeNode>() : nullptr;
+    if (function == nullptr) return result;
+    std::vector<Type> args(function->args().begin(), function->args().end());
+    args.push_back(BackpropType());
+    return FuncType(
+        std::move(args), function->result(),
+        {function->type_params().begin(), function->type_params().end()});
   }
 
   NodeMap<Type> known_;  // what is mapped is held by the program

@@ -21,6 +21,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
+#include "baton/relay/ir/type_substitution.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/transform/function_pass.h"
@@ -247,22 +248,9 @@ class Initializer {
 
   // `type` with cells for tensors.
   Type CellType(const Type& type) const {
-    const auto all = [this](absl::Span<const Type> types) {
-      std::vector<Type> result;
-      for (const Type& t : types) result.push_back(CellType(t));
-      return result;
-    };
     if (type.Is<TensorTypeNode>()) return cells_.CellOf(type);
-    if (const auto* tuple = type.As<TupleTypeNode>()) {
-      return TupleType(all(tuple->fields()));
-    }
-    if (const auto* function = type.As<FuncTypeNode>()) {
-      return FuncType(all(function->args()), CellType(function->result()));
-    }
-    if (const auto* ref = type.As<RefTypeNode>()) {
-      return RefType(CellType(ref->value()));
-    }
-    return type;
+    return MapTypeParts(type,
+                        [this](const Type& part) { return CellType(part); });
   }
 
   // A new let, whose variable stands for `value`.

@@ -67,35 +67,16 @@ class CpsTypes {
 
  private:
   Type Make(const Type& type, int depth) {
-    std::vector<Type> parts;
-    const auto add = [&](absl::Span<const Type> types) {
-      for (const Type& part : types) {
-        parts.push_back(Of(part, depth + 1));
-        if (!parts.back().defined()) return false;
-      }
-      return true;
-    };
-    if (const auto* tuple = type.As<TupleTypeNode>()) {
-      return add(tuple->fields()) ? TupleType(std::move(parts)) : Type();
-    }
-    if (const auto* function = type.As<FuncTypeNode>()) {
-      if (!add(function->args())) return {};
-      const Type result = Of(function->result(), depth + 1);
-      if (!result.defined()) return {};
-      parts.push_back(Continuation(result));
-      return FuncType(
-          std::move(parts), answer_,
-          {function->type_params().begin(), function->type_params().end()});
-    }
-    if (const auto* ref = type.As<RefTypeNode>()) {
-      const Type value = Of(ref->value(), depth + 1);
-      return value.defined() ? RefType(value) : Type();
-    }
-    if (const auto* call = type.As<TypeCallNode>()) {
-      return add(call->args()) ? TypeCall(call->func(), std::move(parts))
-                               : Type();
-    }
-    return type;
+    Type result = MapTypeParts(
+        type, [this, depth](const Type& part) { return Of(part, depth + 1); });
+    const auto* function =
+        result.defined() ? result.As<FuncTypeNode>() : nullptr;
+    if (function == nullptr) return result;
+    std::vector<Type> args(function->args().begin(), function->args().end());
+    args.push_back(Continuation(function->result()));
+    return FuncType(
+        std::move(args), answer_,
+        {function->type_params().begin(), function->type_params().end()});
   }
 
   TypeVar answer_;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
@@ -31,27 +30,14 @@ void Match(const Type& pattern, const Type& type, int depth,
     return;
   }
   std::vector<Type> parts;
-  ForEachPart(type, [&parts](const Type& part) { parts.push_back(part); });
+  ForEachTypePart(type, [&parts](const Type& part) { parts.push_back(part); });
   size_t next = 0;
-  ForEachPart(pattern, [&](const Type& part) {
+  ForEachTypePart(pattern, [&](const Type& part) {
     if (next < parts.size()) Match(part, parts[next++], depth + 1, values);
   });
 }
 
 }  // namespace
-
-void ForEachPart(const Type& type, absl::FunctionRef<void(const Type&)> fn) {
-  if (const auto* tuple = type.As<TupleTypeNode>()) {
-    for (const Type& field : tuple->fields()) fn(field);
-  } else if (const auto* function = type.As<FuncTypeNode>()) {
-    for (const Type& arg : function->args()) fn(arg);
-    fn(function->result());
-  } else if (const auto* ref = type.As<RefTypeNode>()) {
-    fn(ref->value());
-  } else if (const auto* call = type.As<TypeCallNode>()) {
-    for (const Type& arg : call->args()) fn(arg);
-  }
-}
 
 std::vector<Type> MatchTypeParams(const FuncTypeNode& callee,
                                   absl::Span<const Type> args,

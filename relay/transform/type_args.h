@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
@@ -14,9 +13,6 @@ namespace baton::relay {
 
 // The limit of the nesting of types; more deeply nested types are ignored.
 inline constexpr int kMaxTypeDepth = 100;
-
-// Calls `fn` for the direct parts of `type`, which is not null.
-void ForEachPart(const Type& type, absl::FunctionRef<void(const Type&)> fn);
 
 // For each type parameter of `callee`, the type that follows from the types of
 // the arguments and the result, which may be null; null if nothing follows.

@@ -1,4 +1,4 @@
-// Hashes the functions that a plan computes, without regard to places.
+// Hashes what a plan computes, regardless of where it keeps values.
 
 #ifndef BATON_RUNTIME_EXECUTOR_DATAFLOW_DIGEST_H_
 #define BATON_RUNTIME_EXECUTOR_DATAFLOW_DIGEST_H_
@@ -9,11 +9,12 @@
 
 namespace baton::executor {
 
-// A hash of the term of each output: applications of step functions, with their
-// parameters and items, to inputs and constants. Two plans of one process with
-// equal digests compute equal outputs if every step finds its operands in
-// memory. Offsets, lifetimes, aliases and the order of independent steps do not
-// count. Malformed plans have a digest, too.
+// A hash of the terms of the outputs. A term applies a step's function, with its
+// parameters and items, to terms, inputs and constants. In one process, two
+// plans with equal digests compute equal outputs, provided that no step's
+// operand is overwritten before the step reads it. The digest ignores offsets,
+// lifetimes, aliases and the order of independent steps. Malformed plans have a
+// digest, too.
 uint64_t DataflowDigest(const Plan& plan);
 
 }  // namespace baton::executor

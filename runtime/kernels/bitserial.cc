@@ -200,16 +200,11 @@ absl::StatusOr<Tensor> BitserialConv2d(const Tensor& data, const Tensor& weight,
     return Error(kKernel, "data ", data.TypeToString(), " and weight ",
                  weight.TypeToString(), " differ in channels");
   }
-  Window windows[2];
-  for (int i = 0; i < 2; ++i) {
-    windows[i] = {.in = data.shape()[i + 2],
-                  .kernel = shape[i + 2],
-                  .stride = params.strides[i],
-                  .pad_before = params.padding[i],
-                  .pad_after = params.padding[i + 2]};
-    BATON_RETURN_IF_ERROR(
-        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, windows[i]));
-  }
+  BATON_ASSIGN_OR_RETURN(
+      const auto windows,
+      internal::Windows2d(kKernel, /*ceil_mode=*/false, data.shape().subspan(2),
+                          shape.subspan(2), params.strides, /*dilation=*/{1, 1},
+                          params.padding));
   const Window& down = windows[0];
   const Window& across = windows[1];
   const int64_t plane = down.in * across.in;

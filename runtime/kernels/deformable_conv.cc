@@ -80,17 +80,11 @@ absl::StatusOr<Tensor> DeformableConv2d(const Tensor& data,
     return Error(kKernel, params.deformable_groups,
                  " deformable groups do not divide ", channels, " channels");
   }
-  Window windows[2];
-  for (int i = 0; i < 2; ++i) {
-    windows[i] = {.in = xs.shape()[i + 2],
-                  .kernel = shape[i + 2],
-                  .stride = params.strides[i],
-                  .dilation = params.dilation[i],
-                  .pad_before = params.padding[i],
-                  .pad_after = params.padding[i + 2]};
-    BATON_RETURN_IF_ERROR(
-        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, windows[i]));
-  }
+  BATON_ASSIGN_OR_RETURN(
+      const auto windows,
+      internal::Windows2d(kKernel, /*ceil_mode=*/false, xs.shape().subspan(2),
+                          shape.subspan(2), params.strides, params.dilation,
+                          params.padding));
   const Window& down = windows[0];
   const Window& across = windows[1];
   const int64_t taps = down.kernel * across.kernel;

@@ -40,10 +40,10 @@ absl::StatusOr<Tensor> RoiPool(const Tensor& x, const Tensor& regions,
 struct AnchorParams {
   std::vector<double> sizes;
   std::vector<double> ratios;
-  std::vector<double> steps;    // down and right; if not positive, those of a
-                                // cell
+  // The distance of centers, down and right; if not positive, that of cells.
+  std::vector<double> steps;
   std::vector<double> offsets;  // of centers in a cell, down and right
-  bool clip = false;
+  bool clip = false;            // to [0, 1]
 };
 // (1, boxes, 4): for each cell of a map of `height` by `width`, boxes left,
 // top, right, bottom of every size with the first ratio and of the first size
@@ -52,9 +52,13 @@ absl::StatusOr<Tensor> AnchorBoxes(int64_t height, int64_t width,
                                    const AnchorParams& params, DType dtype);
 
 struct DecodeParams {
-  bool clip = true;
+  bool clip = true;  // corners to [0, 1]
+  // A class of a smaller score counts as background.
   double threshold = 0.01;
+  // The factors of the four numbers of a location.
   std::vector<double> variances;
+  // Keeps boxes of the background, as class 0. Otherwise drops them and numbers
+  // the other classes from 0.
   bool keep_background = false;
 };
 struct CountedBoxes {
@@ -70,10 +74,10 @@ absl::StatusOr<CountedBoxes> DecodeBoxes(const Tensor& scores,
                                          const DecodeParams& params);
 
 struct ValidBoxes {
-  Tensor count;    // int32 (images)
-  Tensor boxes;    // the valid boxes in front; the rest is -1
-  Tensor indices;  // int32 (images, boxes): their positions before; the rest is
-                   // -1
+  Tensor count;  // int32 (images)
+  Tensor boxes;  // the valid boxes in front; the rest is -1
+  // int32 (images, boxes): their positions before; the rest is -1.
+  Tensor indices;
 };
 // The boxes (images, boxes, numbers) whose number `score_index` is above
 // `threshold` and, unless `id_index` is negative, whose class is not negative.
@@ -81,15 +85,17 @@ absl::StatusOr<ValidBoxes> FilterBoxes(const Tensor& boxes, double threshold,
                                        int64_t id_index, int64_t score_index);
 
 struct SuppressionParams {
-  int64_t max_boxes = -1;
-  double iou_threshold = 0.5;
-  bool across_classes = false;
-  int64_t top_k = -1;
+  int64_t max_boxes = -1;       // the most that remain; negative: no limit
+  double iou_threshold = 0.5;   // boxes with as much overlap are suppressed
+  bool across_classes = false;  // boxes of other classes suppress as well
+  int64_t top_k = -1;           // the best boxes to consider; negative: all
+  // The positions, in a box, of its first coordinate, its score and its class;
+  // id_index is negative if boxes have no class.
   int64_t coord_start = 2;
   int64_t score_index = 1;
   int64_t id_index = 0;
   bool return_indices = true;
-  bool invalid_to_bottom = false;
+  bool invalid_to_bottom = false;  // moves the remaining boxes to the front
 };
 struct SuppressedBoxes {
   Tensor boxes;    // highest score first; -1 for a suppressed box
@@ -127,13 +133,13 @@ absl::StatusOr<Detections> SuppressByClass(
 struct ProposalParams {
   std::vector<double> scales;
   std::vector<double> ratios;
-  int64_t feature_stride = 16;   // elements of the image between anchors
-  double threshold = 0.7;        // boxes with more overlap are suppressed
-  int64_t pre_nms_top_n = 6000;  // the number of considered boxes; all if not
-                                 // positive
-  int64_t post_nms_top_n = 300;
-  int64_t min_size = 16;  // of a box, before the scale of its image
-  bool iou_loss = false;  // deltas are added to corners
+  int64_t feature_stride = 16;  // elements of the image between anchors
+  double threshold = 0.7;       // boxes with more overlap are suppressed
+  // The number of considered boxes; all if not positive.
+  int64_t pre_nms_top_n = 6000;
+  int64_t post_nms_top_n = 300;  // the number of returned boxes
+  int64_t min_size = 16;         // of a box, before the scale of its image
+  bool iou_loss = false;         // deltas are added to corners
 };
 // Rows of the image and the box left, top, right, bottom: the best boxes
 // without overlaps, repeated if they are too few. `scores` (images, 2 *

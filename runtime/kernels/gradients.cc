@@ -45,18 +45,11 @@ absl::StatusOr<Tensor> PoolGrad(absl::string_view kernel, const Tensor& grad,
     return Error(kernel, "data ", x.TypeToString(), " and gradient ",
                  grad.TypeToString(), " do not fit");
   }
-  std::array<Window, 2> windows;
-  for (size_t i = 0; i < 2; ++i) {
-    Window& window = windows[i];
-    window.in = data.shape()[i + 2];
-    window.kernel = params.pool_size[i];
-    window.stride = params.strides[i];
-    window.dilation = params.dilation[i];
-    window.pad_before = params.padding[i];
-    window.pad_after = params.padding[i + 2];
-    BATON_RETURN_IF_ERROR(
-        internal::SetWindowOutputs(kernel, params.ceil_mode, window));
-  }
+  BATON_ASSIGN_OR_RETURN(
+      const auto windows,
+      internal::Windows2d(kernel, params.ceil_mode, data.shape().subspan(2),
+                          params.pool_size, params.strides, params.dilation,
+                          params.padding));
   const int64_t planes = data.shape()[0] * data.shape()[1];
   const bool fits = given.shape()[0] == data.shape()[0] &&
                     given.shape()[1] == data.shape()[1] &&
@@ -160,17 +153,13 @@ absl::StatusOr<Tensor> Conv2dBackwardWeight(const Tensor& grad, const Tensor& x,
               data.shape()[1] % params.groups == 0 &&
               given.shape()[1] % params.groups == 0;
   std::array<Window, 2> windows;
-  for (size_t i = 0; i < 2 && fits; ++i) {
-    Window& window = windows[i];
-    window.in = data.shape()[i + 2];
-    window.kernel = taps[i];
-    window.stride = params.strides[i];
-    window.dilation = params.dilation[i];
-    window.pad_before = params.padding[i];
-    window.pad_after = params.padding[i + 2];
-    BATON_RETURN_IF_ERROR(
-        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, window));
-    fits = given.shape()[i + 2] == window.out;
+  if (fits) {
+    BATON_ASSIGN_OR_RETURN(
+        windows, internal::Windows2d(
+                     kKernel, /*ceil_mode=*/false, data.shape().subspan(2),
+                     taps, params.strides, params.dilation, params.padding));
+    fits = given.shape()[2] == windows[0].out &&
+           given.shape()[3] == windows[1].out;
   }
   if (!fits) {
     return Error(kKernel, "data ", x.TypeToString(), ", gradient ",

@@ -1,7 +1,6 @@
 #include "baton/runtime/kernels/morphology.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -26,18 +25,11 @@ absl::StatusOr<Tensor> Dilation2d(const Tensor& x, const Tensor& kernel,
     return internal::Error(kKernel, "data ", x.TypeToString(), " and kernel ",
                            kernel.TypeToString(), " do not fit");
   }
-  std::array<Window, 2> windows;
-  for (size_t i = 0; i < 2; ++i) {
-    Window& window = windows[i];
-    window.in = x.shape()[i + 2];
-    window.kernel = kernel.shape()[i + 1];
-    window.stride = params.strides[i];
-    window.dilation = params.dilation[i];
-    window.pad_before = params.padding[i];
-    window.pad_after = params.padding[i + 2];
-    BATON_RETURN_IF_ERROR(
-        internal::SetWindowOutputs(kKernel, /*ceil_mode=*/false, window));
-  }
+  BATON_ASSIGN_OR_RETURN(
+      const auto windows,
+      internal::Windows2d(kKernel, /*ceil_mode=*/false, x.shape().subspan(2),
+                          kernel.shape().subspan(1), params.strides,
+                          params.dilation, params.padding));
   BATON_ASSIGN_OR_RETURN(const Tensor data, internal::WidenHalf(kKernel, x));
   BATON_ASSIGN_OR_RETURN(const Tensor weights,
                          internal::Convert(kKernel, kernel, data.dtype()));

@@ -24,7 +24,7 @@ enum class Simplifier { kRewriteSimplify, kCanonicalSimplify, kSimplify };
 // Reads `rewrite_simplify`, `canonical_simplify` or `simplify`.
 absl::StatusOr<Simplifier> ParseSimplifier(absl::string_view name);
 
-// The result of a new analyzer.
+// `e` simplified by a new analyzer, without assumptions.
 PrimExpr SimplifyWith(Simplifier simplifier, const PrimExpr& e);
 
 struct SimplifyRow {

@@ -23,7 +23,7 @@ bool IsLongTest();
 
 // The functions of a script.
 std::vector<PrimFunc> FunctionsOf(absl::string_view text);
-// One function of these parameters and lines.
+// A function with the parameters `signature` and the statements `body`.
 PrimFunc Parsed(absl::string_view signature, absl::string_view body);
 
 struct Case {
@@ -32,8 +32,10 @@ struct Case {
   std::vector<Tensor> expected;
 };
 
-// The case of a function that the interpreter runs; else an error.
+// `function` with random arguments of `seed` and the interpreter's results. An
+// error if the interpreter cannot run it.
 absl::StatusOr<Case> MakeCase(CppFunction function, uint32_t seed);
+// MakeCase() of Parsed(), which must succeed.
 Case MadeCase(std::string symbol, absl::string_view signature,
               absl::string_view body);
 
@@ -64,7 +66,7 @@ std::string TemporaryBase(absl::string_view name);
 std::string CallerText(const std::vector<Case>& cases,
                        absl::Span<const CppEmitted> emitted);
 // C++ source of `main`, which reads arguments, calls `generated::Call`, and
-// writes them.
+// writes the arguments as the function left them.
 extern const char kDriver[];
 // True if memory holds the elements of `expected`. NaNs are equal whatever their
 // bits.

@@ -21,9 +21,9 @@ inline bool IsBFloat16(DType dtype) {
 DType BitsDType(DType dtype);
 
 // `value`, of a floating-point type, as `dtype`, another one with as many
-// lanes. Rounds to nearest, ties to even. Values below the range of `dtype`
-// become zero; infinities, NaNs and values above the range of a type with fewer
-// exponents are not kept.
+// lanes. Rounds to nearest, ties to even. Values too small for `dtype` become
+// zero. If `dtype` has a smaller range of exponents, infinities, NaNs and values
+// too large for it are not preserved.
 PrimExpr ConvertFloat(const PrimExpr& value, DType dtype);
 
 // The bits of `value` as `dtype`; `value` itself if it has that type.

@@ -695,33 +695,56 @@ absl::StatusOr<ConvertedCall> ConvertConv2DTranspose(
 
 namespace {
 
-BATON_REGISTER_OP("nn.conv1d")
-    .Describe("Convolution over one spatial axis.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv1DAttrs>()
-    .TypeRelation(ConvRel<Conv1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv1DAttrs>);
+// A convolution with the attributes `A`, which takes any layout; with
+// `convert`, ConvertLayout converts it.
+template <typename A>
+OpRegistration ConvOp(absl::string_view name, absl::string_view doc,
+                      TypeRelationFn relation,
+                      absl::StatusOr<ConvertedCall> (*convert)(
+                          const ConvertLayoutQuery& query) = nullptr,
+                      CodeLocation location = CodeLocation::Current()) {
+  OpRegistration op(name, location);
+  op.Describe(doc)
+      .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
+      .TakesAttrs<A>()
+      .TypeRelation(relation)
+      .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
+      .Set(LayoutInferenceRules(), InferConvLayouts<A>);
+  if (convert != nullptr) {
+    op.Set(ConvertLayoutRules(),
+           ConvertLayoutRule{{"data", "kernel"}, convert});
+  }
+  return op;
+}
 
-BATON_REGISTER_OP("nn.conv2d")
-    .Describe("Convolution over two spatial axes.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv2DAttrs>()
-    .TypeRelation(Conv2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2D});
-
-BATON_REGISTER_OP("nn.conv3d")
-    .Describe("Convolution over three spatial axes.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv3DAttrs>()
-    .TypeRelation(ConvRel<Conv3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3D});
+[[maybe_unused]] const OpRegistration kConvs[] = {
+    ConvOp<Conv1DAttrs>("nn.conv1d", "Convolution over one spatial axis.",
+                        ConvRel<Conv1DAttrs, 1>),
+    ConvOp<Conv2DAttrs>("nn.conv2d", "Convolution over two spatial axes.",
+                        Conv2DRel, ConvertConv2D),
+    ConvOp<Conv3DAttrs>("nn.conv3d", "Convolution over three spatial axes.",
+                        ConvRel<Conv3DAttrs, 3>, ConvertConv3D),
+    ConvOp<Conv2DTransposeAttrs>(
+        "nn.conv2d_transpose", "Transposed convolution over two spatial axes.",
+        Conv2DTransposeRel, ConvertConv2DTranspose),
+    ConvOp<Conv3DTransposeAttrs>(
+        "nn.conv3d_transpose",
+        "Transposed convolution over three spatial axes.",
+        ConvTransposeRel<Conv3DTransposeAttrs, 3>, ConvertConv3DTranspose),
+    ConvOp<Conv2DAttrs>("nn.contrib_conv2d_NCHWc",
+                        "nn.conv2d in a blocked layout.",
+                        ConvTransformedWeightRel<Conv2DAttrs, 2>),
+    ConvOp<Conv2DAttrs>("nn.contrib_depthwise_conv2d_NCHWc",
+                        "Depthwise nn.conv2d in a blocked layout.", Conv2DRel),
+    ConvOp<Conv2DWinogradAttrs>(
+        "nn.contrib_conv2d_winograd_without_weight_transform",
+        "nn.conv2d by Winograd's method, with a transformed weight.",
+        ConvTransformedWeightRel<Conv2DWinogradAttrs, 2>),
+    ConvOp<Conv3DWinogradAttrs>(
+        "nn.contrib_conv3d_winograd_without_weight_transform",
+        "nn.conv3d by Winograd's method, with a transformed weight.",
+        ConvTransformedWeightRel<Conv3DWinogradAttrs, 3>),
+};
 
 BATON_REGISTER_OP("nn.conv1d_transpose")
     .Describe("Transposed convolution over one spatial axis.")
@@ -729,26 +752,6 @@ BATON_REGISTER_OP("nn.conv1d_transpose")
     .TakesAttrs<Conv1DTransposeAttrs>()
     .TypeRelation(ConvTransposeRel<Conv1DTransposeAttrs, 1>)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
-
-BATON_REGISTER_OP("nn.conv2d_transpose")
-    .Describe("Transposed convolution over two spatial axes.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv2DTransposeAttrs>()
-    .TypeRelation(Conv2DTransposeRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DTransposeAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DTranspose});
-
-BATON_REGISTER_OP("nn.conv3d_transpose")
-    .Describe("Transposed convolution over three spatial axes.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv3DTransposeAttrs>()
-    .TypeRelation(ConvTransposeRel<Conv3DTransposeAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DTransposeAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data", "kernel"}, ConvertConv3DTranspose});
 
 BATON_REGISTER_OP("nn.deformable_conv2d")
     .Describe("Convolution that samples the data at learned offsets.")
@@ -773,44 +776,12 @@ BATON_REGISTER_OP("nn.conv2d_backward_weight")
     .Set(ConvertLayoutRules(),
          ConvertLayoutRule{{"data", "kernel"}, ConvertConv2DBackwardWeight});
 
-BATON_REGISTER_OP("nn.contrib_conv2d_NCHWc")
-    .Describe("nn.conv2d in a blocked layout.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv2DAttrs>()
-    .TypeRelation(ConvTransformedWeightRel<Conv2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
-
-BATON_REGISTER_OP("nn.contrib_depthwise_conv2d_NCHWc")
-    .Describe("Depthwise nn.conv2d in a blocked layout.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv2DAttrs>()
-    .TypeRelation(Conv2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DAttrs>);
-
-BATON_REGISTER_OP("nn.contrib_conv2d_winograd_without_weight_transform")
-    .Describe("nn.conv2d by Winograd's method, with a transformed weight.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv2DWinogradAttrs>()
-    .TypeRelation(ConvTransformedWeightRel<Conv2DWinogradAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv2DWinogradAttrs>);
-
 BATON_REGISTER_OP("nn.contrib_conv2d_winograd_weight_transform")
     .Describe("Transforms a weight for Winograd's method.")
     .Arguments({{"weight", "The kernel, in OIHW."}})
     .TakesAttrs<ConvWinogradWeightTransformAttrs>()
     .TypeRelation(WinogradWeight2DRel)
     .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable);
-
-BATON_REGISTER_OP("nn.contrib_conv3d_winograd_without_weight_transform")
-    .Describe("nn.conv3d by Winograd's method, with a transformed weight.")
-    .Arguments({{"data", "The input."}, {"weight", "The kernel."}})
-    .TakesAttrs<Conv3DWinogradAttrs>()
-    .TypeRelation(ConvTransformedWeightRel<Conv3DWinogradAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferConvLayouts<Conv3DWinogradAttrs>);
 
 BATON_REGISTER_OP("nn.contrib_conv3d_winograd_weight_transform")
     .Describe("Transforms a weight for Winograd's method.")

@@ -122,88 +122,59 @@ absl::StatusOr<Type> AvgPool2DRel(TypeRelationContext& context) {
 }
 
 namespace {
-BATON_REGISTER_OP("nn.max_pool1d")
-    .Describe("Maximum over a window that slides along one axis.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<MaxPool1DAttrs>()
-    .TypeRelation(PoolRel<MaxPool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool1DAttrs>);
-
-BATON_REGISTER_OP("nn.max_pool2d")
-    .Describe("Maximum over a window that slides along two axes.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<MaxPool2DAttrs>()
-    .TypeRelation(PoolRel<MaxPool2DAttrs, 2>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<MaxPool2DAttrs>});
-
-BATON_REGISTER_OP("nn.max_pool3d")
-    .Describe("Maximum over a window that slides along three axes.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<MaxPool3DAttrs>()
-    .TypeRelation(PoolRel<MaxPool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<MaxPool3DAttrs>);
-
-BATON_REGISTER_OP("nn.avg_pool1d")
-    .Describe("Mean over a window that slides along one axis.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AvgPool1DAttrs>()
-    .TypeRelation(PoolRel<AvgPool1DAttrs, 1>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool1DAttrs>);
-
-BATON_REGISTER_OP("nn.avg_pool2d")
-    .Describe("Mean over a window that slides along two axes.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AvgPool2DAttrs>()
-    .TypeRelation(AvgPool2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<AvgPool2DAttrs>});
-
-BATON_REGISTER_OP("nn.avg_pool3d")
-    .Describe("Mean over a window that slides along three axes.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<AvgPool3DAttrs>()
-    .TypeRelation(PoolRel<AvgPool3DAttrs, 3>)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<AvgPool3DAttrs>);
-
-BATON_REGISTER_OP("nn.global_max_pool2d")
-    .Describe("Maximum over height and width.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<GlobalPool2DAttrs>()
-    .TypeRelation(GlobalPool2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
-
-BATON_REGISTER_OP("nn.global_avg_pool2d")
-    .Describe("Mean over height and width.")
-    .Arguments({{"data", "The input."}})
-    .TakesAttrs<GlobalPool2DAttrs>()
-    .TypeRelation(GlobalPool2DRel)
-    .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
-    .Set(LayoutInferenceRules(), InferPoolLayouts<GlobalPool2DAttrs>)
-    .Set(ConvertLayoutRules(),
-         ConvertLayoutRule{{"data"}, ConvertPool<GlobalPool2DAttrs>});
-
-template <typename A, int kSpatialRank>
-OpRegistration AdaptivePoolOp(absl::string_view name, absl::string_view doc,
-                              CodeLocation location = CodeLocation::Current()) {
+// A pool with the attributes `A`, which takes any layout.
+template <typename A>
+OpRegistration PoolOp(absl::string_view name, absl::string_view doc,
+                      TypeRelationFn relation,
+                      CodeLocation location = CodeLocation::Current()) {
   return OpRegistration(name, location)
       .Describe(doc)
       .Arguments({{"data", "The input."}})
       .TakesAttrs<A>()
-      .TypeRelation(AdaptivePoolRel<A, kSpatialRank>)
+      .TypeRelation(relation)
       .Set(FusionPatterns(), FusionPattern::kOutEWiseFusable)
       .Set(LayoutInferenceRules(), InferPoolLayouts<A>);
+}
+
+// A pool that ConvertLayout converts.
+template <typename A>
+OpRegistration ConvertiblePoolOp(
+    absl::string_view name, absl::string_view doc, TypeRelationFn relation,
+    CodeLocation location = CodeLocation::Current()) {
+  return PoolOp<A>(name, doc, relation, location)
+      .Set(ConvertLayoutRules(), ConvertLayoutRule{{"data"}, ConvertPool<A>});
+}
+
+[[maybe_unused]] const OpRegistration kPools[] = {
+    PoolOp<MaxPool1DAttrs>("nn.max_pool1d",
+                           "Maximum over a window that slides along one axis.",
+                           PoolRel<MaxPool1DAttrs, 1>),
+    ConvertiblePoolOp<MaxPool2DAttrs>(
+        "nn.max_pool2d", "Maximum over a window that slides along two axes.",
+        PoolRel<MaxPool2DAttrs, 2>),
+    PoolOp<MaxPool3DAttrs>(
+        "nn.max_pool3d", "Maximum over a window that slides along three axes.",
+        PoolRel<MaxPool3DAttrs, 3>),
+    PoolOp<AvgPool1DAttrs>("nn.avg_pool1d",
+                           "Mean over a window that slides along one axis.",
+                           PoolRel<AvgPool1DAttrs, 1>),
+    ConvertiblePoolOp<AvgPool2DAttrs>(
+        "nn.avg_pool2d", "Mean over a window that slides along two axes.",
+        AvgPool2DRel),
+    PoolOp<AvgPool3DAttrs>("nn.avg_pool3d",
+                           "Mean over a window that slides along three axes.",
+                           PoolRel<AvgPool3DAttrs, 3>),
+    ConvertiblePoolOp<GlobalPool2DAttrs>("nn.global_max_pool2d",
+                                         "Maximum over height and width.",
+                                         GlobalPool2DRel),
+    ConvertiblePoolOp<GlobalPool2DAttrs>(
+        "nn.global_avg_pool2d", "Mean over height and width.", GlobalPool2DRel),
+};
+
+template <typename A, int kSpatialRank>
+OpRegistration AdaptivePoolOp(absl::string_view name, absl::string_view doc,
+                              CodeLocation location = CodeLocation::Current()) {
+  return PoolOp<A>(name, doc, AdaptivePoolRel<A, kSpatialRank>, location);
 }
 
 constexpr char kAdaptiveMax[] =

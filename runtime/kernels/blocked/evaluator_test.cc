@@ -21,6 +21,7 @@
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/runtime/kernels/blocked/kernels_test_util.h"
 #include "baton/runtime/kernels/blocked/map.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 #include "baton/runtime/kernels/blocked/pool.h"
@@ -33,17 +34,6 @@
 
 namespace baton::kernels::blocked {
 namespace {
-
-// The widths of vectors that this processor runs.
-std::vector<Width> Widths() {
-  std::vector<Width> widths;
-  for (const Width width :
-       {Width::k128, Width::k256, Width::k512, Width::kHalves512}) {
-    if (IsSupported(width)) widths.push_back(width);
-  }
-  if (widths.empty()) widths.push_back(Width::kPlain128);
-  return widths;
-}
 
 class Numbers {
  public:
@@ -203,8 +193,8 @@ TEST(EvaluatorTest, ConvolutionsInAllLayouts) {
                LayoutTransform(weights, "OIHW", "HWIO").value(), params);
     ASSERT_TRUE(last.ok());
     ASSERT_TRUE(SameBytes(Data(*last), expected));
-    for (const Width width : Widths()) {
-      const Kernels& kernels = *KernelsOf(width);
+    for (const TestedKernels& tested : KernelsToTest()) {
+      const Kernels& kernels = *tested.kernels;
       for (const bool planar : {false, true}) {
         p.planar_input = planar;
         Buffer packed(PackedConvSize(p));
@@ -216,7 +206,7 @@ TEST(EvaluatorTest, ConvolutionsInAllLayouts) {
                      y.data(), workspace.data(), 0, ConvItems(p));
         Buffer actual = ToPlanar(kernels, y, MapOf(expected->shape()));
         ASSERT_TRUE(SameBytes(actual.data(), expected))
-            << "width " << static_cast<int>(width) << " planar " << planar;
+            << "width " << tested.name << " planar " << planar;
       }
     }
   }
@@ -246,15 +236,15 @@ TEST(EvaluatorTest, MatrixProducts) {
           Data(BatchMatmul(rows, column, {.transpose_b = true}).value()),
           expected));
     }
-    for (const Width width : Widths()) {
+    for (const TestedKernels& tested : KernelsToTest()) {
       for (const bool is_transposed : {false, true}) {
         Buffer packed(PackedMatmulSize(p));
         PackMatmul(p, Data(is_transposed ? weight : transposed), is_transposed,
                    packed.data());
         Buffer workspace(static_cast<int64_t>(MatmulWorkspaceSize(p) / 4));
         Buffer y(p.m * p.n);
-        KernelsOf(width)->matmul(p, Data(x), packed.data(), {}, y.data(),
-                                 workspace.data(), 0, MatmulItems(p));
+        tested.kernels->matmul(p, Data(x), packed.data(), {}, y.data(),
+                               workspace.data(), 0, MatmulItems(p));
         ASSERT_TRUE(SameBytes(y.data(), expected));
       }
     }
@@ -284,8 +274,8 @@ TEST(EvaluatorTest, Pools) {
     params.count_include_pad = p.count_include_pad;
     SCOPED_TRACE(::testing::Message() << i << ": " << x.TypeToString() << " by "
                                       << p.h.kernel << ", " << p.w.kernel);
-    for (const Width width : Widths()) {
-      const Kernels& kernels = *KernelsOf(width);
+    for (const TestedKernels& tested : KernelsToTest()) {
+      const Kernels& kernels = *tested.kernels;
       Buffer map = ToBlocked(kernels, x);
       const auto pools = [&](auto kernel, int64_t items,
                              const absl::StatusOr<Tensor>& expected) {
@@ -327,8 +317,8 @@ TEST(EvaluatorTest, LocalResponseNormalization) {
         .alpha = params.alpha / static_cast<double>(params.size)};
     const absl::StatusOr<Tensor> expected = Lrn(x, params);
     SCOPED_TRACE(::testing::Message() << i << ": " << x.TypeToString());
-    for (const Width width : Widths()) {
-      const Kernels& kernels = *KernelsOf(width);
+    for (const TestedKernels& tested : KernelsToTest()) {
+      const Kernels& kernels = *tested.kernels;
       Buffer from = ToBlocked(kernels, x);
       Buffer y(map.batch * BlocksOf(map.channels) * kBlock * map.positions);
       const int64_t items = LrnItems(p);
@@ -380,8 +370,8 @@ TEST(BlockedTest, GathersChannels) {
                             .positions = h * w,
                             .sources = sources.data(),
                             .x_batch_strides = strides};
-    for (const Width width : Widths()) {
-      const Kernels& kernels = *KernelsOf(width);
+    for (const TestedKernels& tested : KernelsToTest()) {
+      const Kernels& kernels = *tested.kernels;
       Buffer a = ToBlocked(kernels, xs[0]);
       Buffer b = ToBlocked(kernels, xs[1]);
       const float* const inputs[] = {a.data(), b.data()};

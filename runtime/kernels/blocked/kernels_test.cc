@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/runtime/kernels/blocked/kernels_test_util.h"
 #include "baton/runtime/kernels/blocked/sums.h"
 #include "gtest/gtest.h"
 
@@ -21,21 +22,10 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// The widths that give the same bytes, of those that run here.
-std::vector<Width> Widths() {
-  std::vector<Width> widths;
-  for (const Width width :
-       {Width::k128, Width::k256, Width::k512, Width::kHalves512}) {
-    if (IsSupported(width)) widths.push_back(width);
-  }
-  if (widths.empty()) widths.push_back(Width::kPlain128);
-  return widths;
-}
-
 // True if multiplication and addition are fused by the kernels under test.
 bool Fuses() {
 #ifdef __x86_64__
-  return Widths()[0] != Width::kPlain128;
+  return KernelsToTest()[0].kernels != KernelsOf(Width::kPlain128);
 #else
   return true;
 #endif
@@ -278,20 +268,20 @@ void TestConv(const ConvParams& p, Numbers& numbers, bool special) {
   EXPECT_EQ(params.finite_weights,
             std::all_of(weights.begin(), weights.end(),
                         [](float w) { return std::isfinite(w); }));
-  for (const Width width : Widths()) {
+  for (const TestedKernels& tested : KernelsToTest()) {
     Buffer y(results);
     InRanges(numbers, ConvItems(p), [&](int64_t begin, int64_t end) {
       Buffer workspace(static_cast<int64_t>(ConvWorkspaceSize(p) / 4));
-      KernelsOf(width)->conv(params, map.data(), packed.data(),
-                             finishing.epilogue, y.data(), workspace.data(),
-                             begin, end);
+      tested.kernels->conv(params, map.data(), packed.data(),
+                           finishing.epilogue, y.data(), workspace.data(),
+                           begin, end);
     });
     for (int64_t i = 0; i < p.batch * outs * out; ++i) {
       const float actual =
           y[BlockedIndex(outs, out, i / out / outs, i / out % outs, i % out)];
       ASSERT_TRUE(SameBytes(actual, expected[static_cast<size_t>(i)]))
           << actual << " is not " << expected[static_cast<size_t>(i)] << " at "
-          << i << " with width " << static_cast<int>(width);
+          << i << " with width " << tested.name;
     }
   }
 }
@@ -464,7 +454,7 @@ TEST(ConvTest, StridesBetweenImagesAndResidualInPlace) {
   Epilogue epilogue;
   const std::vector<float> old = numbers.Floats(2 * 32 * 25);
   epilogue.residual = old.data();
-  const Kernels* kernels = KernelsOf(Widths()[0]);
+  const Kernels* kernels = KernelsToTest()[0].kernels;
   Buffer workspace(static_cast<int64_t>(ConvWorkspaceSize(p) / 4));
   Buffer y(2 * 32 * 25);
   kernels->conv(p, x.data(), packed.data(), epilogue, y.data(),
@@ -521,17 +511,17 @@ void TestMatmul(const MatmulParams& p, Numbers& numbers, bool special) {
   Buffer packed(PackedMatmulSize(p));
   PackMatmul(p, transposes ? transposed.data() : b.data(), transposes,
              packed.data());
-  for (const Width width : Widths()) {
+  for (const TestedKernels& tested : KernelsToTest()) {
     Buffer y(p.m * p.n);
     InRanges(numbers, MatmulItems(p), [&](int64_t begin, int64_t end) {
       Buffer workspace(static_cast<int64_t>(MatmulWorkspaceSize(p) / 4));
-      KernelsOf(width)->matmul(p, a.data(), packed.data(), finishing.epilogue,
-                               y.data(), workspace.data(), begin, end);
+      tested.kernels->matmul(p, a.data(), packed.data(), finishing.epilogue,
+                             y.data(), workspace.data(), begin, end);
     });
     for (int64_t i = 0; i < p.m * p.n; ++i) {
       ASSERT_TRUE(SameBytes(y[i], expected[static_cast<size_t>(i)]))
           << y[i] << " is not " << expected[static_cast<size_t>(i)] << " at "
-          << i << " with width " << static_cast<int>(width);
+          << i << " with width " << tested.name;
     }
   }
 }
@@ -567,8 +557,8 @@ TEST(MapTest, LayoutsAndEpilogues) {
     const Buffer blocked = ToBlocked(x, p.batch, p.channels, p.positions);
     const int64_t size = p.batch * BlocksOf(p.channels) * kBlock * p.positions;
     Finishing finishing(numbers, p.channels, size);
-    for (const Width width : Widths()) {
-      const Kernels* kernels = KernelsOf(width);
+    for (const TestedKernels& tested : KernelsToTest()) {
+      const Kernels* const kernels = tested.kernels;
       Buffer to_blocked(size);
       Buffer to_planar(total);
       Buffer applied(size);

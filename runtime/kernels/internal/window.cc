@@ -1,10 +1,14 @@
 #include "baton/runtime/kernels/internal/window.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/util.h"
 
@@ -48,6 +52,23 @@ absl::Status SetWindowOutputs(absl::string_view kernel, bool ceil_mode,
   }
   window.out = (room + (ceil_mode ? window.stride - 1 : 0)) / window.stride + 1;
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::array<Window, 2>> Windows2d(
+    absl::string_view kernel, bool ceil_mode, absl::Span<const int64_t> in,
+    absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
+    absl::Span<const int64_t> dilation, absl::Span<const int64_t> padding) {
+  std::array<Window, 2> windows;
+  for (size_t i = 0; i < 2; ++i) {
+    windows[i] = {.in = in[i],
+                  .kernel = sizes[i],
+                  .stride = strides[i],
+                  .dilation = dilation[i],
+                  .pad_before = padding[i],
+                  .pad_after = padding[i + 2]};
+    BATON_RETURN_IF_ERROR(SetWindowOutputs(kernel, ceil_mode, windows[i]));
+  }
+  return windows;
 }
 
 }  // namespace baton::kernels::internal

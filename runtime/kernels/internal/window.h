@@ -5,10 +5,13 @@
 #define BATON_RUNTIME_KERNELS_INTERNAL_WINDOW_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace baton::kernels::internal {
 
@@ -62,6 +65,13 @@ absl::Status CheckWindow(absl::string_view kernel, const Window& window);
 // window: rounded down, or up if `ceil_mode`. An error if there is none.
 absl::Status SetWindowOutputs(absl::string_view kernel, bool ceil_mode,
                               Window& window);
+
+// The windows of two axes with the extents `in`, down and right: `sizes` are
+// those of the kernel, `padding` is top, left, bottom, right.
+absl::StatusOr<std::array<Window, 2>> Windows2d(
+    absl::string_view kernel, bool ceil_mode, absl::Span<const int64_t> in,
+    absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
+    absl::Span<const int64_t> dilation, absl::Span<const int64_t> padding);
 
 }  // namespace baton::kernels::internal
 
