@@ -743,10 +743,14 @@ TEST(KernelsTest, ElementwiseOnesReuseArguments) {
       reusing.push_back(op->name());
     }
   }
-  EXPECT_EQ(reusing, (std::vector<std::string>{"abs", "add", "clip", "divide",
-                                               "maximum", "minimum", "multiply",
-                                               "negative", "nn.bias_add",
-                                               "nn.relu", "sign", "subtract"}));
+  EXPECT_EQ(
+      reusing,
+      (std::vector<std::string>{
+          "abs",        "add",           "clip",    "divide",     "equal",
+          "greater",    "greater_equal", "less",    "less_equal", "logical_and",
+          "logical_or", "logical_xor",   "maximum", "minimum",    "multiply",
+          "negative",   "nn.bias_add",   "nn.relu", "not_equal",  "sign",
+          "subtract"}));
 }
 
 }  // namespace
