@@ -117,8 +117,8 @@ class AttrValue {
       std::variant<std::monostate, bool, int64_t, double, std::string, DType,
                    ForeignValue, AttrList, AttrMap>;
 
-  // The constructors and the destructor are defined in the source: what a
-  // variant instantiates for them would be compiled by all who include this.
+  // Constructors, assignment and destructor are defined in attr_value.cc, so
+  // that sources that include this header do not instantiate them.
   AttrValue();                         // None
   AttrValue(bool value);               // NOLINT
   AttrValue(int value);                // NOLINT

@@ -22,8 +22,8 @@ struct Limits {
   int64_t max_tensor_bytes = int64_t{16} << 30;  // of one tensor
   // The parts of the types of a module, written out, without small types.
   int64_t max_type_parts = int64_t{1} << 22;
-  // Nodes that a pass may add to a module by copying parts of it: functions into
-  // those that call them, bodies of loops.
+  // Nodes that a pass may add to a module by copying functions into those that
+  // call them, and to a function of loops by copying bodies of loops.
   int64_t max_copied_nodes = 1'000'000;
   // The calls of functions in one evaluation.
   int64_t max_calls = 4'000'000;

@@ -79,48 +79,6 @@ absl::StatusOr<PassTimingInstrument::Options> TimingOptions(
   return result;
 }
 
-void Append(const PassInstruments& more, PassInstruments& instruments) {
-  instruments.insert(instruments.end(), more.begin(), more.end());
-}
-
-// Adds the instruments that skip executions. Returns that of
-// SkippingInstrument(), which may be null.
-absl::StatusOr<std::shared_ptr<SkipInstrument>> AddSkipping(
-    const PreparedRun& prepared, const InstrumentRun& about,
-    PassInstruments& instruments) {
-  std::shared_ptr<SkipInstrument> skip = SkippingInstrument(prepared);
-  if (skip != nullptr) instruments.push_back(skip);
-  BATON_ASSIGN_OR_RETURN(const PassInstruments more,
-                         MakeInstruments(InstrumentPhase::kSkip,
-                                         prepared.run.instrument_flags, about));
-  Append(more, instruments);
-  return skip;
-}
-
-// The instruments of a run that only checks; `recorder` may be null.
-absl::StatusOr<CheckingInstruments> OnlyChecks(
-    const PreparedRun& prepared, const Pass& pipeline,
-    const std::shared_ptr<HistoryRecorder>& recorder,
-    std::function<void(absl::string_view)> report,
-    std::function<void(const AddedError&)> added) {
-  const InstrumentRun about = {.pipeline = pipeline,
-                               .report = [](absl::string_view /*text*/) {}};
-  PassInstruments instruments;
-  BATON_RETURN_IF_ERROR(AddSkipping(prepared, about, instruments).status());
-  if (recorder != nullptr) instruments.push_back(recorder);
-  // They may keep passes from running.
-  BATON_ASSIGN_OR_RETURN(const PassInstruments registered,
-                         MakeInstruments(InstrumentPhase::kRegistered,
-                                         prepared.run.instrument_flags, about));
-  Append(registered, instruments);
-  BATON_ASSIGN_OR_RETURN(
-      CheckingInstruments checks,
-      MakeCheckingInstruments(prepared, std::move(report), std::move(added)));
-  Append(checks.instruments, instruments);
-  checks.instruments = std::move(instruments);
-  return checks;
-}
-
 }  // namespace
 
 absl::Status CheckInstrumentFlags(const OptOptions& options,
@@ -179,9 +137,12 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
       texts->json.emplace_back(std::move(key), std::move(json));
     };
   }
+  instruments.skip_ = SkippingInstrument(prepared);
+  if (instruments.skip_ != nullptr) add(instruments.skip_, nullptr);
   BATON_ASSIGN_OR_RETURN(
-      instruments.skip_,
-      AddSkipping(prepared, about, instruments.instruments_));
+      PassInstruments more,
+      MakeInstruments(InstrumentPhase::kSkip, run.instrument_flags, about));
+  for (auto& instrument : more) add(std::move(instrument), nullptr);
   instruments.reports_ = reports;
   instruments.prints_ = std::any_of(
       options.report_flags.begin(), options.report_flags.end(),
@@ -198,9 +159,8 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
     instruments.timing_ =
         add(std::make_shared<PassTimingInstrument>(timing), "--timing");
   }
-  BATON_ASSIGN_OR_RETURN(
-      PassInstruments more,
-      MakeInstruments(InstrumentPhase::kMeasure, options.report_flags, about));
+  BATON_ASSIGN_OR_RETURN(more, MakeInstruments(InstrumentPhase::kMeasure,
+                                               options.report_flags, about));
   for (auto& instrument : more) add(std::move(instrument), nullptr);
   if (!options.record.empty()) {
     instruments.record_ = several
@@ -239,7 +199,7 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
     instruments.make_value_checks_ = [prepared,
                                       recorder = instruments.recorder_, report,
                                       added](const Pass& complete) {
-      return OnlyChecks(prepared, complete, recorder, report, added);
+      return MakeFaultInstruments(prepared, complete, recorder, report, added);
     };
     DropValueChecks(/*keep=*/{}, checks.run);
   }

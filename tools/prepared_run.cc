@@ -363,33 +363,64 @@ PreparedRun WithoutInputs(PreparedRun prepared) {
   return prepared;
 }
 
+namespace {
+
+// Adds the registered instruments of a phase.
+absl::Status AddRegistered(InstrumentPhase phase, const PreparedRun& prepared,
+                           const Pass& pipeline, PassInstruments& instruments) {
+  BATON_ASSIGN_OR_RETURN(
+      PassInstruments more,
+      MakeInstruments(
+          phase, prepared.run.instrument_flags,
+          {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
+  Append(std::move(more), instruments);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PassInstruments> MakeSkippingInstruments(
+    const PreparedRun& prepared, const Pass& pipeline) {
+  PassInstruments instruments;
+  if (auto skip = SkippingInstrument(prepared)) {
+    instruments.push_back(std::move(skip));
+  }
+  BATON_RETURN_IF_ERROR(
+      AddRegistered(InstrumentPhase::kSkip, prepared, pipeline, instruments));
+  return instruments;
+}
+
+}  // namespace
+
+absl::StatusOr<CheckingInstruments> MakeFaultInstruments(
+    const PreparedRun& prepared, const Pass& pipeline,
+    const std::shared_ptr<PassInstrument>& recorder,
+    std::function<void(absl::string_view)> report,
+    std::function<void(const AddedError&)> added) {
+  BATON_ASSIGN_OR_RETURN(PassInstruments instruments,
+                         MakeSkippingInstruments(prepared, pipeline));
+  if (recorder != nullptr) instruments.push_back(recorder);
+  // They may keep passes from running.
+  BATON_RETURN_IF_ERROR(AddRegistered(InstrumentPhase::kRegistered, prepared,
+                                      pipeline, instruments));
+  BATON_ASSIGN_OR_RETURN(
+      CheckingInstruments checks,
+      MakeCheckingInstruments(prepared, std::move(report), std::move(added)));
+  Append(std::move(checks.instruments), instruments);
+  checks.instruments = std::move(instruments);
+  return checks;
+}
+
 PipelineSettings FaultSettings(const PreparedRun& prepared,
                                const Pass& pipeline, bool finds_fault) {
   PipelineSettings settings;
   settings.context = prepared.context;
   settings.make_instruments =
       [prepared, pipeline, finds_fault]() -> absl::StatusOr<PassInstruments> {
-    PassInstruments instruments;
-    if (auto skip = SkippingInstrument(prepared)) {
-      instruments.push_back(std::move(skip));
-    }
-    const RunOptions& run = prepared.run;
-    const auto silent = [](absl::string_view /*text*/) {};
+    if (!finds_fault) return MakeSkippingInstruments(prepared, pipeline);
     BATON_ASSIGN_OR_RETURN(
-        PassInstruments more,
-        MakeInstruments(InstrumentPhase::kSkip, run.instrument_flags,
-                        {.pipeline = pipeline, .report = silent}));
-    Append(std::move(more), instruments);
-    if (!finds_fault) return instruments;
-    BATON_ASSIGN_OR_RETURN(
-        more,
-        MakeInstruments(InstrumentPhase::kRegistered, run.instrument_flags,
-                        {.pipeline = pipeline, .report = silent}));
-    Append(std::move(more), instruments);
-    BATON_ASSIGN_OR_RETURN(CheckingInstruments checks,
-                           MakeCheckingInstruments(prepared, silent));
-    Append(std::move(checks.instruments), instruments);
-    return instruments;
+        CheckingInstruments checks,
+        MakeFaultInstruments(prepared, pipeline, /*recorder=*/nullptr,
+                             [](absl::string_view /*text*/) {}));
+    return std::move(checks.instruments);
   };
   return settings;
 }

@@ -20,6 +20,7 @@
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
+#include "baton/transform/pass_instrument.h"
 #include "baton/triage/failure.h"
 
 namespace baton {
@@ -75,6 +76,16 @@ struct CheckingInstruments {
 // is given without --check_values.
 absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
     const PreparedRun& prepared, std::function<void(absl::string_view)> report,
+    std::function<void(const AddedError&)> added = nullptr);
+
+// The instruments of a run that only looks for faults: those that skip
+// executions, `recorder` unless it is null, the registered ones of phase
+// kRegistered, and those that check. Only the latter report. `pipeline` is the
+// complete one.
+absl::StatusOr<CheckingInstruments> MakeFaultInstruments(
+    const PreparedRun& prepared, const Pass& pipeline,
+    const std::shared_ptr<PassInstrument>& recorder,
+    std::function<void(absl::string_view)> report,
     std::function<void(const AddedError&)> added = nullptr);
 
 // Disables the checking of values in `run`, including the flags that only

@@ -24,9 +24,8 @@ struct PassError {
   struct Frame {
     std::string pass;
     int64_t number = 0;  // see PassExecution::number
-    std::string
-        function;  // the function that the pass was processing; empty if there
-                   // was none
+    // The function that the pass was processing; empty if there was none.
+    std::string function;
   };
   // Outermost first.
   std::vector<Frame> frames;

@@ -26,6 +26,7 @@
 #include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/ir/type_sizes.h"
+#include "baton/relay/ir/type_substitution.h"
 #include "baton/relay/ir/unmatched_cases.h"
 #include "baton/relay/ir/visit.h"
 
@@ -186,7 +187,6 @@ class Inferencer final : private TypeRelationContext::Unifier {
     const ExprNode* node;
     Step step;
   };
-  using TypeVarMap = FlatHashMap<const TypeNode*, Type>;
 
   void Enter(const ExprNode* node);
   void EnterVar(const VarNode* var);
@@ -1165,17 +1165,9 @@ void Inferencer::Resume() {
         }
         if (t.Is<IncompleteTypeNode>()) {
           waiting_[t.get()].push_back(id);
-        } else if (const auto* tuple = t.As<TupleTypeNode>()) {
-          types.insert(types.end(), tuple->fields().begin(),
-                       tuple->fields().end());
-        } else if (const auto* function = t.As<FuncTypeNode>()) {
-          types.insert(types.end(), function->args().begin(),
-                       function->args().end());
-          types.push_back(function->result());
-        } else if (const auto* call = t.As<TypeCallNode>()) {
-          types.insert(types.end(), call->args().begin(), call->args().end());
-        } else if (const auto* ref = t.As<RefTypeNode>()) {
-          types.push_back(ref->value());
+        } else {
+          ForEachTypePart(
+              t, [&types](const Type& part) { types.push_back(part); });
         }
       }
     }
@@ -1245,81 +1237,29 @@ Inferencer::InferenceVar* Inferencer::FindInferenceVar(
 
 Type Inferencer::ResolveDeep(const Type& type, int depth) {
   if (type->complete() || depth > kMaxTypeDepth) return type;
-  const auto resolve_all = [&](absl::Span<const Type> types) {
-    std::vector<Type> result;
-    result.reserve(types.size());
-    for (const Type& t : types) result.push_back(ResolveDeep(t, depth + 1));
-    return result;
-  };
-  switch (TypeKindOf(type)) {
-    case TypeKind::kIncompleteType: {
-      const Type& top = ResolveTop(type);
-      return top == type ? type : ResolveDeep(top, depth + 1);
-    }
-    case TypeKind::kTupleType:
-      return TupleType(resolve_all(type.As<TupleTypeNode>()->fields()));
-    case TypeKind::kFuncType: {
-      const auto* f = type.As<FuncTypeNode>();
-      return FuncType(resolve_all(f->args()),
-                      ResolveDeep(f->result(), depth + 1),
-                      {f->type_params().begin(), f->type_params().end()});
-    }
-    case TypeKind::kTypeCall: {
-      const auto* call = type.As<TypeCallNode>();
-      return TypeCall(ResolveDeep(call->func(), depth + 1),
-                      resolve_all(call->args()));
-    }
-    case TypeKind::kRefType:
-      return RefType(ResolveDeep(type.As<RefTypeNode>()->value(), depth + 1));
-    case TypeKind::kTensorType:
-    case TypeKind::kTypeVar:
-    case TypeKind::kGlobalTypeVar:
-      break;
+  if (type.Is<IncompleteTypeNode>()) {
+    const Type& top = ResolveTop(type);
+    return top == type ? type : ResolveDeep(top, depth + 1);
   }
-  return type;
+  return MapTypeParts(type, [this, depth](const Type& part) {
+    return ResolveDeep(part, depth + 1);
+  });
 }
 
 Type Inferencer::Instantiate(const Type& type, const TypeVarMap& values,
                              int depth) {
   if (values.empty() || depth > kMaxTypeDepth) return type;
-  const auto all = [&](absl::Span<const Type> types) {
-    std::vector<Type> result;
-    result.reserve(types.size());
-    for (const Type& t : types) {
-      result.push_back(Instantiate(t, values, depth + 1));
-    }
-    return result;
-  };
-  switch (TypeKindOf(type)) {
-    case TypeKind::kTypeVar: {
-      const auto it = values.find(type.get());
-      return it == values.end() ? type : it->second;
-    }
-    case TypeKind::kTupleType:
-      return TupleType(all(type.As<TupleTypeNode>()->fields()));
-    case TypeKind::kFuncType: {
-      const auto* f = type.As<FuncTypeNode>();
-      return FuncType(all(f->args()),
-                      Instantiate(f->result(), values, depth + 1),
-                      {f->type_params().begin(), f->type_params().end()});
-    }
-    case TypeKind::kTypeCall: {
-      const auto* call = type.As<TypeCallNode>();
-      return TypeCall(Instantiate(call->func(), values, depth + 1),
-                      all(call->args()));
-    }
-    case TypeKind::kRefType:
-      return RefType(
-          Instantiate(type.As<RefTypeNode>()->value(), values, depth + 1));
-    case TypeKind::kIncompleteType: {
-      const Type& top = ResolveTop(type);
-      return top == type ? type : Instantiate(top, values, depth + 1);
-    }
-    case TypeKind::kTensorType:
-    case TypeKind::kGlobalTypeVar:
-      break;
+  if (type.Is<TypeVarNode>()) {
+    const auto it = values.find(type.get());
+    return it == values.end() ? type : it->second;
   }
-  return type;
+  if (type.Is<IncompleteTypeNode>()) {
+    const Type& top = ResolveTop(type);
+    return top == type ? type : Instantiate(top, values, depth + 1);
+  }
+  return MapTypeParts(type, [&](const Type& part) {
+    return Instantiate(part, values, depth + 1);
+  });
 }
 
 absl::StatusOr<Type> Inferencer::Mismatch(const Type& a, const Type& b) {
@@ -1339,17 +1279,7 @@ absl::Status Inferencer::BindInferenceVar(const IncompleteTypeNode* node,
         return absl::InvalidArgumentError("the type contains itself");
       }
       if (t->complete()) continue;
-      if (const auto* tuple = t.As<TupleTypeNode>()) {
-        work.insert(work.end(), tuple->fields().begin(), tuple->fields().end());
-      } else if (const auto* function = t.As<FuncTypeNode>()) {
-        work.insert(work.end(), function->args().begin(),
-                    function->args().end());
-        work.push_back(function->result());
-      } else if (const auto* call = t.As<TypeCallNode>()) {
-        work.insert(work.end(), call->args().begin(), call->args().end());
-      } else if (const auto* ref = t.As<RefTypeNode>()) {
-        work.push_back(ref->value());
-      }
+      ForEachTypePart(t, [&work](const Type& part) { work.push_back(part); });
     }
   }
   InferenceVar* variable = FindInferenceVar(node);

@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/tensor.h"
 #include "baton/tir/codegen/codegen_test_util.h"
 #include "baton/tir/codegen/function_parts.h"
