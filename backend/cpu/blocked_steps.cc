@@ -976,12 +976,12 @@ std::string Text(const blocked::ConvParams& params) {
 }
 
 std::string Text(const blocked::internal::ConvPlan& plan) {
-  const auto& [params, depthwise, pads, copies, splits, joins, joined_step,
-               in_blocks, out_blocks, slabs, rows, columns, row_bands,
-               column_bands, copy_h, copy_w, taps, units, chunks, terms,
-               in_double, items, copy_bytes, sum_bytes, double_bytes,
+  const auto& [params, depthwise, pads, drops, copies, splits, joins,
+               joined_step, in_blocks, out_blocks, slabs, rows, columns,
+               row_bands, column_bands, copy_h, copy_w, taps, units, chunks,
+               terms, in_double, items, copy_bytes, sum_bytes, double_bytes,
                joined_bytes] = plan;
-  return Braced(Text(params), depthwise, pads, copies, splits, joins,
+  return Braced(Text(params), depthwise, pads, drops, copies, splits, joins,
                 joined_step, in_blocks, out_blocks, slabs, rows, columns,
                 row_bands, column_bands, Braced(copy_h.phases, copy_h.extent),
                 Braced(copy_w.phases, copy_w.extent), taps, units, chunks,

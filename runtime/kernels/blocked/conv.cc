@@ -41,6 +41,8 @@ constexpr int64_t kJoinedPositions = 84;
 constexpr int64_t kDepthwiseRows = 14;
 // Tiles have 14 or 6 positions.
 constexpr int64_t kWhole = 42;
+// Where taps lie closer together, tiles that end with them are too small.
+constexpr int64_t kDroppingDilation = 6;
 
 }  // namespace
 
@@ -84,7 +86,10 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
     p.w.out = out;
     p.h.in = p.h.out = 1;
   }
-  plan.copies = plan.pads || p.w.stride != 1;
+  plan.drops = plan.pads && p.w.stride == 1 && !p.planar_input &&
+               (p.groups == 1 || p.in_channels % kBlock == 0) &&
+               std::max(p.h.dilation, p.w.dilation) >= kDroppingDilation;
+  plan.copies = (plan.pads && !plan.drops) || p.w.stride != 1;
   plan.splits = !plan.copies && !p.planar_input && p.groups > 1 &&
                 p.in_channels % kBlock != 0;
   plan.joins = p.groups > 1 && p.out_channels % kBlock != 0;

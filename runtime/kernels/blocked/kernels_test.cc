@@ -348,6 +348,29 @@ TEST(ConvTest, Pointwise) {
   TestConvs(4, 60, true, choose);
 }
 
+// Taps that read padding are left out.
+TEST(ConvTest, TapsFarApart) {
+  const auto choose = [](Numbers& numbers, ConvParams& p) {
+    p.in_channels = NearBlocks(numbers, 48);
+    p.out_channels = NearBlocks(numbers, 80);
+    if (numbers.OneIn(4)) {
+      p.groups = 2;
+      p.in_channels = 16;
+    }
+    for (Axis* axis : {&p.h, &p.w}) {
+      axis->in = numbers.Of(1, 40);
+      axis->kernel = numbers.Of(1, 4);
+      axis->dilation = numbers.OneIn(5) ? 1 : numbers.Of(5, 24);
+      const int64_t reach = (axis->kernel - 1) * axis->dilation;
+      axis->pad_before =
+          numbers.OneIn(3) ? reach / 2 : numbers.Of(0, reach + 1);
+    }
+    p.w.stride = numbers.OneIn(6) ? 2 : 1;
+  };
+  TestConvs(21, 80, false, choose);
+  TestConvs(22, 80, true, choose);
+}
+
 TEST(ConvTest, FirstLayer) {
   const auto choose = [](Numbers& numbers, ConvParams& p) {
     p.planar_input = true;

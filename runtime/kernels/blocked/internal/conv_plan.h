@@ -26,6 +26,10 @@ struct ConvPlan {
   ConvParams params;  // Rows of pointwise convolutions are joined.
   bool depthwise;
   bool pads;
+  // Taps that read padding are left out of the sums of a tile, and a tile ends
+  // where these are other taps. For taps that lie far apart: most of a copy
+  // would be padding.
+  bool drops;
   // The input of a band is copied: with its padding, apart by phases of
   // strides, and each group from a block's first channel on.
   bool copies;
