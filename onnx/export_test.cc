@@ -641,7 +641,7 @@ TEST(ExportOnnxTest, ProductsTakeZeroPointsThatAreComputed) {
   const ::onnx::ModelProto model = Exported(module);
   EXPECT_THAT(Ops(model.graph()), ElementsAre("Transpose", "MatMulInteger"));
   EXPECT_EQ(model.graph().node(1).input(2), "z");
-  // What casts of clipped numbers to bytes and on to int32 become.
+  // Clipped numbers, cast to bytes and on to int32, become this.
   const IRModule clipped = Main(R"((%x: Tensor[(2, 3), float32], %z: uint8,
     %w: Tensor[(4, 3), int8]) {
   %0 = cast(clip(round(%x), a_min=0f, a_max=255f), dtype="int32");
@@ -651,6 +651,17 @@ TEST(ExportOnnxTest, ProductsTakeZeroPointsThatAreComputed) {
   EXPECT_THAT(
       Ops(Exported(clipped).graph()),
       ElementsAre("Round", "Clip", "Cast", "Transpose", "MatMulInteger"));
+}
+
+// A difference of bytes wraps, which no zero point does.
+TEST(ExportOnnxTest, DifferencesThatWrapStayDifferences) {
+  for (const char* dtype : {"uint8", "int8"}) {
+    ExpectSameResults(Main(absl::StrCat(
+        "(%x: Tensor[(2, 3), ", dtype, "], %z: ", dtype,
+        ", %w: Tensor[(4, 3), ", dtype,
+        "]) { nn.dense(subtract(%x, %z), %w, units=None, out_dtype=\"int32\") "
+        "}")));
+  }
 }
 
 TEST(ExportOnnxTest, TakesOfBatchesAreGathersOfThem) {
@@ -663,6 +674,14 @@ TEST(ExportOnnxTest, TakesOfBatchesAreGathersOfThem) {
   ExpectSameResults(
       Main("(%x: Tensor[(2, 3, 4), float32], %i: Tensor[(2, 3), int64]) {"
            " take(%x, %i, batch_dims=2, axis=2) }"));
+  // Indices are clipped; those of ONNX count from the end if they are negative.
+  const IRModule clipped = Main(
+      "(%x: Tensor[(2, 3, 4), float32], %i: Tensor[(2, 2), int64]) {"
+      " take(%x, %i, batch_dims=1, axis=1) }");
+  auto args = RandomInputs(clipped.Find<Function>("main"), 1);
+  ASSERT_THAT(args, IsOk());
+  (*args)[1] = *Tensor::FromValues<int64_t>({2, 2}, {-1, 0, 9, 2});
+  ExpectSameResults(clipped, *args);
 }
 
 TEST(ExportOnnxTest, ScaleAndZeroPointHaveOneShape) {

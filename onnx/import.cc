@@ -687,7 +687,7 @@ bool IsGivenBy(absl::Span<const absl::string_view> nodes,
       });
 }
 
-// Together, so that what several of them share stays shared.
+// Types the outputs together, so that a node that several use stays one node.
 absl::Status Importer::TypeOutputs(NodeContext& context, Outputs& outputs) {
   std::vector<Expr> fields;
   for (const Expr& output : outputs) {

@@ -63,28 +63,35 @@ struct ClassName {
 
 // True for a class without a namespace that has the name of a function or of a
 // type of the headers <cmath>, <cstdint>, <cstdio>, <cstdlib>, <cstring>,
-// <ctime>, or of the function main.
+// <ctime> and of what these include, or of the function main.
 bool IsOfC(const ClassName& cpp_class) {
   if (!cpp_class.namespaces.empty()) return false;
   constexpr absl::string_view kNames =
       " FILE abort abs acos acosh asin asinh atan atan2 atanh atexit atof atoi "
-      "atol atoll bsearch calloc cbrt ceil clearerr clock clock_t copysign cos "
-      "cosh ctime difftime div div_t double_t erf erfc exit exp exp2 expm1 "
-      "fabs fclose fdim feof ferror fflush fgetc fgetpos fgets float_t floor "
+      "atol atoll bcmp bsearch bzero calloc cbrt ceil clearerr clock "
+      "clock_getres clock_gettime clock_settime clock_t copysign cos "
+      "cosh ctime difftime div div_t double_t dprintf drand48 erf erfc exit "
+      "exp exp2 expm1 "
+      "fabs fclose fdim feof ferror fflush ffs fgetc fgetpos fgets float_t "
+      "floor "
       "fma fmax fmin fmod fopen fpos_t fprintf fputc fputs fread free freopen "
-      "frexp fscanf fseek fsetpos ftell fwrite gamma getc getchar getenv gets "
+      "frexp fscanf fseek fsetpos ftell fwrite gamma getc getchar getdelim "
+      "getenv getline gets "
       "gmtime hypot ilogb index j0 j1 jn labs ldexp ldiv ldiv_t lgamma llabs "
       "lldiv lldiv_t llrint llround localtime log log10 log1p log2 logb lrint "
       "lround main malloc max_align_t memccpy memchr memcmp memcpy memmove "
-      "memset mktime modf nan nearbyint nextafter nexttoward perror pow printf "
+      "memset mktime modf nan nanosleep nearbyint nextafter nexttoward pclose "
+      "perror popen pow printf "
       "ptrdiff_t putc putchar puts qsort rand random realloc remainder remove "
-      "remquo rename rewind rindex rint round scalbln scalbn scanf setbuf "
+      "remquo rename rewind rindex rint round scalbln scalbn scanf select "
+      "setbuf setenv "
       "setvbuf signgam sin sinh size_t snprintf sprintf sqrt srand sscanf "
       "strcat strchr strcmp strcoll strcpy strcspn strdup strerror strftime "
       "strlen strncat strncmp strncpy strpbrk strrchr strsep strspn strstr "
       "strtod strtof strtok strtol strtold strtoll strtoul strtoull strxfrm "
-      "system tan tanh tgamma time time_t timegm timer_t tm tmpfile tmpnam "
-      "trunc ungetc vfprintf vprintf vsnprintf vsprintf y0 y1 yn ";
+      "system tan tanh tgamma time time_t timegm timer_t timespec tm tmpfile "
+      "tmpnam "
+      "trunc ungetc unsetenv vfprintf vprintf vsnprintf vsprintf y0 y1 yn ";
   return absl::StrContains(kNames, absl::StrCat(" ", cpp_class.name, " ")) ||
          (absl::EndsWith(cpp_class.name, "_t") &&
           (absl::StartsWith(cpp_class.name, "int") ||

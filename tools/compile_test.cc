@@ -1087,7 +1087,7 @@ TEST(CompileTest, ClassesOfOneNameAreDifferent) {
             "2 8\n");
 }
 
-// The time and the texts of libraries grow with the number of nodes.
+// The text of a library of 5,000 nodes is below 4 MB.
 TEST(CompileTest, CompilesManyNodes) {
   std::string body = "  %0 = tanh(%x);\n";
   constexpr const char* kCalls[] = {"exp(", "nn.softmax(", "tanh(", "atan(",

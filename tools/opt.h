@@ -92,8 +92,8 @@ struct OptOptions {
   // If true, the history contains the origins of nodes, for `blame`. Recording
   // origins is most of the cost of a history.
   bool record_origins = true;
-  // The given flags of instruments that measure, print and write files, by name:
-  // see InstrumentPhase.
+  // The given flags of instruments that measure, print and write files, by
+  // name: see InstrumentPhase.
   AttrMap report_flags = {};
   // If true, checks the result of the passes before it is written.
   bool verify_result = true;

@@ -101,7 +101,8 @@ std::function<absl::StatusOr<IRModule>(const IRModule&)> InputBinding(
 PreparedRun WithoutInputs(PreparedRun prepared);
 
 // The context of `prepared`, with the instruments that skip executions. If
-// `finds_fault`, also with the registered ones and those that check results. `pipeline` is the complete one.
+// `finds_fault`, also with the registered ones and those that check results.
+// `pipeline` is the complete one.
 PipelineSettings FaultSettings(const PreparedRun& prepared,
                                const Pass& pipeline, bool finds_fault);
 

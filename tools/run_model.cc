@@ -93,12 +93,13 @@ struct Model {
   // The compiled model and its memory; null if the evaluator runs it.
   Session* session = nullptr;
   std::unique_ptr<Session> owned_session;
-  // What the evaluator computes of the session's results and the arguments,
-  // where values decide about sizes.
+  // The part of the model that the evaluator computes, from the session's
+  // results and the arguments; where values decide about sizes.
   std::optional<IRModule> rest;
   // For --dims: has the sessions of all sizes.
   std::unique_ptr<BoundedSession> bounded;
-  // Of --executor=jit: compiles the functions of loops that the evaluator calls.
+  // With --executor=jit: compiles the functions of loops that the evaluator
+  // calls.
   std::shared_ptr<const tir::JitEvaluator> jit;
   std::unique_ptr<WorkerPool> pool;
   std::unique_ptr<Shadow> shadow;  // of --shadow
@@ -119,7 +120,7 @@ double Milliseconds(Clock::time_point begin) {
       .count();
 }
 
-// True if an executor that runs no plan was asked for.
+// True if --executor names an executor without plans.
 bool WantsEvaluator(const RunModelOptions& options) {
   return options.executor == "evaluator" || options.executor == "jit";
 }
@@ -448,8 +449,19 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
   return absl::OkStatus();
 }
 
+// The compiler of --executor=jit. An error if the module has nothing to compile.
+absl::StatusOr<std::shared_ptr<const tir::JitEvaluator>> JitOf(
+    const IRModule& module) {
+  for (const auto& [var, function] : module.functions()) {
+    if (function.Is<tir::PrimFuncNode>()) return tir::JitEvaluator::Create();
+  }
+  return absl::InvalidArgumentError(
+      "--executor=jit: the module has no functions of loops; "
+      "--passes=FuseOps,LowerToTir,tir.lower makes them");
+}
+
 // A model that baton-opt --emit=executable wrote. The executor runs it unless
-// --executor=evaluator was given.
+// --executor names another one.
 absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
                                    const RunModelOptions& options,
                                    bool is_oracle) {
@@ -484,6 +496,9 @@ absl::StatusOr<Model> ReadCompiled(const ModuleSource& source,
     if (ThreadsOf(options) > 1) {
       result.pool = std::make_unique<WorkerPool>(ThreadsOf(options));
     }
+  }
+  if (!is_oracle && options.executor == "jit") {
+    BATON_ASSIGN_OR_RETURN(result.jit, JitOf(result.module));
   }
   return result;
 }
@@ -544,17 +559,6 @@ std::vector<TensorPart> PartsOf(const TensorsAtHand& at_hand) {
         return part.is_sequence || part.num_tensors != 1;
       });
   return any ? at_hand.parts : std::vector<TensorPart>();
-}
-
-// The compiler of --executor=jit. An error if the module has nothing to compile.
-absl::StatusOr<std::shared_ptr<const tir::JitEvaluator>> JitOf(
-    const IRModule& module) {
-  for (const auto& [var, function] : module.functions()) {
-    if (function.Is<tir::PrimFuncNode>()) return tir::JitEvaluator::Create();
-  }
-  return absl::InvalidArgumentError(
-      "--executor=jit: the module has no functions of loops; "
-      "--passes=FuseOps,LowerToTir,tir.lower makes them");
 }
 
 // `is_oracle`: the evaluator runs it in any case.
@@ -681,15 +685,23 @@ absl::StatusOr<std::vector<Tensor>> TensorsOf(const Value& value) {
   return result;
 }
 
+// The arguments of the rest of a model, of which `planned` are the results of
+// the session.
+std::vector<Value> RestArguments(const std::vector<Tensor>& planned,
+                                 absl::Span<const Value> args) {
+  std::vector<Value> all(planned.begin(), planned.end());
+  all.insert(all.end(), args.begin(), args.end());
+  return all;
+}
+
 // The results of the model, of which `planned` are those of the session.
 absl::StatusOr<std::vector<Tensor>> RunRest(const Model& model,
                                             std::vector<Tensor> planned,
                                             absl::Span<const Value> args) {
   if (!model.rest.has_value()) return planned;
-  std::vector<Value> all(planned.begin(), planned.end());
-  all.insert(all.end(), args.begin(), args.end());
-  BATON_ASSIGN_OR_RETURN(const Value value,
-                         EvaluateFunction(*model.rest, "main", all));
+  BATON_ASSIGN_OR_RETURN(
+      const Value value,
+      EvaluateFunction(*model.rest, "main", RestArguments(planned, args)));
   return TensorsOf(value);
 }
 
@@ -965,10 +977,10 @@ absl::StatusOr<std::string> ExecutorProfile(const Model& model,
                          RunPlan(model, args, &profile));
   BATON_ASSIGN_OR_RETURN(std::string report, profile.Report(options.profile));
   if (!model.rest.has_value()) return report;
-  std::vector<Value> all(planned.begin(), planned.end());
-  all.insert(all.end(), args.begin(), args.end());
-  BATON_ASSIGN_OR_RETURN(const std::string rest,
-                         EvaluatorProfile(model, *model.rest, all, options));
+  BATON_ASSIGN_OR_RETURN(
+      const std::string rest,
+      EvaluatorProfile(model, *model.rest, RestArguments(planned, args),
+                       options));
   return absl::StrCat(report, "the evaluator:\n", rest);
 }
 

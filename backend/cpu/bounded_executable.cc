@@ -19,7 +19,6 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/executable.h"
-#include "baton/backend/cpu/lifted_weights.h"
 #include "baton/backend/cpu/shared_weights.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
@@ -32,9 +31,7 @@
 namespace baton {
 
 struct BoundedExecutable::State {
-  // After the pipeline; dimensions are symbolic, and `lifted` are parameters.
-  IRModule module;
-  cpu::LiftedWeights lifted;
+  IRModule module;  // after the pipeline; dimensions are symbolic
   MakeModule make;  // in place of `module`, unless null
   std::vector<DimBound> bounds;
   CompileOptions options;
@@ -60,16 +57,6 @@ struct BoundedExecutable::State {
                         : BindDims(module, options.function, bounds, sizes));
     CompileOptions one = options;
     one.shared_weights = &weights;
-    if (!lifted.empty()) {
-      // Passes must not see elements of weights that are gone.
-      if (!options.pipeline.empty()) {
-        BATON_ASSIGN_OR_RETURN(
-            bound, RunNamedPipeline(options.pipeline, std::move(bound)));
-        one.pipeline.clear();
-      }
-      BATON_ASSIGN_OR_RETURN(
-          bound, cpu::BindWeights(options.function, lifted, std::move(bound)));
-    }
     BATON_ASSIGN_OR_RETURN(Executable executable,
                            baton::Compile(std::move(bound), one));
     executables.emplace(sizes, executable);
@@ -77,17 +64,11 @@ struct BoundedExecutable::State {
   }
 
   // Makes the executable of the largest sizes, with what the caller lent for
-  // it; At() must not use that. Frees the weights that it has packed.
+  // it; At() must not use that.
   absl::Status MakeLargest(const std::vector<int64_t>& most) {
     BATON_RETURN_IF_ERROR(Make(most).status());
     options.packed = nullptr;
     options.mapped_file = {};
-    // A graph that is kept has the weights as they were.
-    if (make != nullptr || options.keep_graph) return absl::OkStatus();
-    const std::lock_guard<std::mutex> lock(mutex);
-    BATON_ASSIGN_OR_RETURN(lifted,
-                           cpu::LiftWeights(options.function, weights, module));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
     return absl::OkStatus();
   }
 };

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -12,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
@@ -21,8 +18,6 @@
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/visit.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/runtime/value_tensors.h"
@@ -142,128 +137,6 @@ TEST(BoundedExecutableTest, PlansShareThePackedWeights) {
   const std::vector<const void*> first = LargeConstantsAt(model, {5, 40});
   EXPECT_EQ(first.size(), 2);  // the convolution's and the product's
   EXPECT_EQ(LargeConstantsAt(model, {1, 7}), first);
-}
-
-// Makes constants of which the buffers have known owners.
-class OwnerMaker final : public ExprMutator {
- public:
-  // Of large constants.
-  const std::vector<std::weak_ptr<Tensor>>& owners() const { return owners_; }
-
- protected:
-  Expr VisitConstant(const Constant& constant) override {
-    const Tensor& tensor = constant->value();
-    if (tensor.byte_size() < 4096) return constant;
-    const auto [known, is_new] = known_.emplace(tensor.data(), Expr());
-    if (is_new) {
-      auto owner = std::make_shared<Tensor>(tensor);
-      owners_.push_back(owner);
-      absl::StatusOr<Tensor> view = Tensor::FromBuffer(
-          tensor.dtype(), tensor.shape(), owner->bytes(), owner);
-      if (!view.ok()) return Fail(view.status());
-      known->second = Constant(*std::move(view));
-    }
-    return known->second;
-  }
-
- private:
-  std::vector<std::weak_ptr<Tensor>> owners_;
-  std::map<const void*, Expr> known_;
-};
-
-// Compiles, and returns how many of the large constants are freed. Results are
-// the evaluator's at all sizes from 1 to 4.
-int NumFreed(const std::string& text,
-             const std::function<std::vector<Tensor>(int64_t)>& inputs_for) {
-  int freed = 0;
-  const auto run = [&]() -> absl::Status {
-    BATON_ASSIGN_OR_RETURN(IRModule module, cpu::WithWeights(text));
-    const IRModule oracle = module;
-    BATON_ASSIGN_OR_RETURN(Function main, module.Lookup<Function>("main"));
-    std::vector<std::weak_ptr<Tensor>> owners;
-    {
-      OwnerMaker maker;
-      BATON_ASSIGN_OR_RETURN(main, maker.MutateFunction(main));
-      owners = maker.owners();
-      module.Set("main", std::move(main));
-      main = Function();
-    }
-    BATON_ASSIGN_OR_RETURN(std::vector<DimBound> bounds,
-                           ParseDimBounds("n=1..4"));
-    BATON_ASSIGN_OR_RETURN(
-        const BoundedExecutable model,
-        BoundedExecutable::Compile(std::move(module), std::move(bounds), {}));
-    BATON_ASSIGN_OR_RETURN(const std::unique_ptr<BoundedSession> sessions,
-                           BoundedSession::Create(model));
-    for (const int64_t n : {1, 4, 3, 2}) {
-      const std::vector<Tensor> inputs = inputs_for(n);
-      BATON_ASSIGN_OR_RETURN(Session* const session,
-                             sessions->For(ViewsOf(inputs)));
-      BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> got,
-                             session->Run(inputs));
-      BATON_ASSIGN_OR_RETURN(
-          const Value want,
-          EvaluateFunction(oracle, "main",
-                           std::vector<Value>(inputs.begin(), inputs.end())));
-      EXPECT_TRUE(HaveSameElements(got[0], TensorsOf(want)[0])) << "n " << n;
-    }
-    for (const std::weak_ptr<Tensor>& owner : owners) {
-      freed += owner.expired() ? 1 : 0;
-    }
-    return absl::OkStatus();
-  };
-  EXPECT_THAT(run(), IsOk());
-  return freed;
-}
-
-constexpr char kOneDim[] = R"(
-#[metadata]
-{"root": 1, "nodes": [{"type_key": ""},
-  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
-  {"type_key": "Array", "data": [3]},
-  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
-   "span": "0", "type_annotation": "0"}},
-  {"type_key": "runtime.String", "repr_str": "n"}],
- "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})";
-
-TEST(BoundedExecutableTest, FreesWeightsThatPlansNeedPackedAlone) {
-  const auto inputs = [](int64_t n) -> std::vector<Tensor> {
-    return {Random({n, 16, 5, 12}, 1)};
-  };
-  EXPECT_EQ(NumFreed(absl::StrCat(R"(#[version = "0.0.5"]
-def @main(%x: Tensor[(meta[tir.Var][0], 16, 5, 12), float32],
-          %wc: Tensor[(32, 16, 3, 3), float32],
-          %wd: Tensor[(70, 32), float32], %we: Tensor[(70, 70), float32]) {
-  %0 = nn.conv2d(%x, %wc, padding=[1, 1, 1, 1], channels=32,
-                 kernel_size=[3, 3]);
-  %1 = nn.batch_flatten(nn.global_avg_pool2d(%0));
-  %2 = nn.dense(%1, %wd, units=70);
-  nn.dense(nn.relu(nn.dense(%2, %we, units=70)), %we, units=70)
-})",
-                                  kOneDim),
-                     inputs),
-            3);
-}
-
-// Rows of a weight are taken, too; and a weight has two packed forms.
-TEST(BoundedExecutableTest, KeepsWeightsThatPlansNeedAsTheyAre) {
-  const auto inputs = [](int64_t n) -> std::vector<Tensor> {
-    return {Random({n, 70}, 1)};
-  };
-  for (const char* const call :
-       {"nn.dense(take(%w, argmax(%x, axis=[1]), axis=0), %w, units=70)",
-        "nn.matmul(nn.dense(%x, %w, units=70), %w, units=70)",
-        "nn.matmul(%x, %w, transpose_a=False, units=70, transpose_b=True)"}) {
-    SCOPED_TRACE(call);
-    const bool is_freed = absl::StrContains(call, "transpose_b");
-    EXPECT_EQ(NumFreed(absl::StrCat(R"(#[version = "0.0.5"]
-def @main(%x: Tensor[(meta[tir.Var][0], 70), float32],
-          %w: Tensor[(70, 70), float32]) {
-  )",
-                                    call, "\n}", kOneDim),
-                       inputs),
-              is_freed ? 1 : 0);
-  }
 }
 
 // A weight and a reshaped view of it have one address.

@@ -26,7 +26,7 @@ namespace {
 constexpr int kNone = -1;
 // Channels that an instruction for bytes adds.
 constexpr int64_t kWord = 4;
-// Float32 holds all integers up to this one.
+// All integers up to this one are exact in float32.
 constexpr int64_t kMostExact = int64_t{1} << 24;
 
 // Top, left, bottom and right.

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
@@ -61,7 +62,7 @@ class Splitter {
     for (int i = 0; i < graph_.size(); ++i) {
       const size_t k = static_cast<size_t>(i);
       if (known_[k]) {
-        // The variable of a let has the value that comes after it.
+        // The variable of a let comes before its value, which stands for both.
         if (is_bound_[k]) continue;
         planned_[k] = Rebuilt(i, /*is_planned=*/true);
         for (const int var : bound_[k]) {
@@ -125,7 +126,7 @@ class Splitter {
     return rest = Result(planned, graph_.node(i)->type());
   }
 
-  // What the plan gives for `value`, in the rest: a parameter for each tensor.
+  // The parameters of the rest that have the plan's `value`, one for each tensor.
   Expr Result(const Expr& value, const Type& type) {
     if (const auto* tuple = type.As<TupleTypeNode>()) {
       std::vector<Expr> fields;
@@ -163,9 +164,22 @@ class Splitter {
       bound_[static_cast<size_t>(graph_.let_value(i))].push_back(
           graph_.children(i)[0]);
     }
+    // Nodes that every run computes. A call in a branch may fail, and must not
+    // be computed where another branch is chosen.
+    std::vector<bool> always(size, false);
+    always[static_cast<size_t>(graph_.root())] = true;
+    for (int i = graph_.root(); i >= 0; --i) {
+      if (!always[static_cast<size_t>(i)]) continue;
+      const ExprKind kind = ExprKindOf(graph_.node(i));
+      const bool branches = kind == ExprKind::kIf || kind == ExprKind::kMatch;
+      const absl::Span<const int> children = graph_.children(i);
+      for (const int child : branches ? children.first(1) : children) {
+        always[static_cast<size_t>(child)] = true;
+      }
+    }
     for (int i = 0; i < graph_.size(); ++i) {
       const size_t k = static_cast<size_t>(i);
-      if (!known_[k]) known_[k] = IsKnown(i);
+      if (!known_[k]) known_[k] = always[k] && IsKnown(i);
       if (!known_[k]) continue;
       for (const int var : bound_[k]) {
         known_[static_cast<size_t>(var)] = true;
@@ -200,12 +214,16 @@ class Splitter {
     return true;
   }
 
-  // A function that calls itself is not known.
+  // A function that calls itself is not known, nor is a call that is nested
+  // deeper than calls of a plan.
   bool IsKnownGlobal(const GlobalVarNode& var) {
+    if (depth_ == kMostDepth) return false;
     const auto [found, is_new] = is_known_global_.emplace(var.name(), false);
     if (!is_new) return found->second;
     const Function function = module_.Find<Function>(var.name());
+    ++depth_;
     const bool result = function.defined() && IsKnownFunction(function);
+    --depth_;
     is_known_global_[var.name()] = result;
     return result;
   }
@@ -239,8 +257,11 @@ class Splitter {
     return result;
   }
 
+  static constexpr int kMostDepth = 200;
+
   const IRModule& module_;
   const Function& main_;
+  int depth_ = 0;  // of calls of global functions
   relay::IndexedGraph graph_;
   // By nodes of the graph.
   std::vector<bool> known_;

@@ -23,6 +23,7 @@ namespace {
 using ::baton::testing::IsOk;
 using ::baton::testing::ParseTyped;
 using ::baton::testing::StatusIs;
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -101,7 +102,35 @@ def @scaled(%x: Tensor[(2, 3), float32]) { multiply(exp(%x), 2f) })",
   let %n = argwhere(%x);
   let %c = if (greater(sum(cast(%n, dtype="float32")), 4f)) { negative(%a) } else { %x };
   (%c, %n)
+})",
+        // A call that fails in a branch that is not chosen.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  let %a = exp(%x);
+  (argwhere(%x), if (greater(sum(%a), 1000f)) {
+    take(%x, 9i64, axis=0, mode="fast")
+  } else { mean(%a, axis=[0]) })
 })"));
+
+// Functions that call each other nest deeper than the stack would.
+TEST(KnownSizesTest, ChainsOfFunctionsAreLeftToTheEvaluator) {
+  constexpr int kFunctions = 20'000;
+  std::string text = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) { (exp(%x), argwhere(%x), @f0(%x)) }
+)";
+  for (int i = 0; i < kFunctions; ++i) {
+    absl::StrAppend(
+        &text, "def @f", i,
+        "(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] "
+        "{ ",
+        i + 1 < kFunctions ? absl::StrCat("@f", i + 1, "(%x)") : "negative(%x)",
+        " }\n");
+  }
+  const absl::StatusOr<SplitModule> split = SplitByKnownSizes(ParseTyped(text));
+  ASSERT_THAT(split, IsOk());
+  EXPECT_THAT(AsText(split->planned.Find("main")),
+              AllOf(HasSubstr("exp("), Not(HasSubstr("@f0("))));
+  EXPECT_THAT(AsText(split->rest.Find("main")), HasSubstr("@f0("));
+}
 
 TEST(KnownSizesTest, NothingIsKnown) {
   const IRModule module = ParseTyped(R"(#[version = "0.0.5"]

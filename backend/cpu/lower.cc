@@ -120,7 +120,6 @@ class Lowering {
     PlaceOutputs();
     PlaceParts();
     MakeSteps();
-    if (ReadsPackedWeights()) return NotAsItWas();
     ReuseInputs();
     executor::PlaceValues(plan_);
     return std::move(plan_);
@@ -1155,29 +1154,10 @@ class Lowering {
             shared->Find(weight, groups, form)) {
       return *known;
     }
-    if (shared->IsPacked(weight)) return NotAsItWas();
     // Not in place: the weight is kept.
     BATON_ASSIGN_OR_RETURN(PackedConstants::Entry entry, pack(weight));
     shared->Add(weight, groups, form, entry);
     return entry;
-  }
-
-  static absl::Status NotAsItWas() {
-    return absl::InternalError(
-        "a weight of which the packed form is left is needed as it was");
-  }
-  // True if a step has as operand a weight whose elements are gone.
-  bool ReadsPackedWeights() const {
-    if (options_.shared == nullptr) return false;
-    for (size_t t = 0; t < graph_.tensors.size(); ++t) {
-      const GraphTensor& tensor = tensors_[t];
-      if (tensor.constant.has_value() &&
-          value_of_.contains(static_cast<int>(t)) &&
-          options_.shared->IsPacked(*tensor.constant)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   absl::Status LowerMatmul(int number, kernels::blocked::MatmulParams params) {

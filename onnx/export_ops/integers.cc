@@ -102,6 +102,14 @@ std::optional<int64_t> NumberIn(CallExport& call, const Expr& expr) {
   return known->AtAsInt64(0);
 }
 
+// True if argument `i` is a difference of integers that does not wrap for bytes,
+// as the difference from a zero point does not.
+bool IsDifference(CallExport& call, int i) {
+  const DType dtype = call.ElementType(i);
+  return !dtype.is_uint() && dtype.bits() > 8 &&
+         IsCallTo(call.Definition(i), BATON_OP("subtract"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
@@ -113,7 +121,7 @@ absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
   Expr bytes = BytesIn(call, call.call().arg(i));
   if (!bytes.defined()) {
     const Expr& difference = call.Definition(i);
-    if (IsCallTo(difference, BATON_OP("subtract"))) {
+    if (IsDifference(call, i)) {
       const auto* node = difference.As<CallNode>();
       bytes = BytesIn(call, node->arg(0));
       const std::optional<int64_t> number = NumberIn(call, node->arg(1));
@@ -156,7 +164,7 @@ Expr ClippedToByteIn(CallExport& call, const Expr& expr) {
 absl::StatusOr<std::vector<ByteFactor>> ByteFactorsWithZeroOf(CallExport& call,
                                                               int i) {
   const Expr& difference = call.Definition(i);
-  if (IsCallTo(difference, BATON_OP("subtract"))) {
+  if (IsDifference(call, i)) {
     const auto* node = difference.As<CallNode>();
     const Expr bytes = BytesIn(call, node->arg(0));
     const Expr zero = BytesIn(call, node->arg(1));

@@ -39,8 +39,8 @@ Expr IntScalar(int64_t value) {
 
 // --- Rotation --------------------------------------------------------------
 
-// The rows `places`, (batch, length), of the table that input `table` is, for
-// all heads.
+// Looks up the rows `places`, of shape (batch, length), in the table that is
+// input `table`; all heads share them.
 Expr RowsForHeads(NodeContext& node, int table, const Expr& places) {
   return relay::ExpandDims(relay::Take(node.Input(table), places, {.axis = 0}),
                            1);
@@ -135,13 +135,15 @@ absl::Status GroupQueryAttention::CheckAttributes() {
   }
   for (const int required : {0, 5, 6}) {
     if (!node_.HasInput(required)) {
-      return absl::InvalidArgumentError("an input is missing");
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", required, " is missing"));
     }
   }
   heads_ = node_.Int("num_heads", 0);
   kv_heads_ = node_.Int("kv_num_heads", 0);
   if (heads_ < 1 || kv_heads_ < 1 || heads_ % kv_heads_ != 0) {
-    return absl::InvalidArgumentError("num_heads and kv_num_heads");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "num_heads=", heads_, " is no multiple of kv_num_heads=", kv_heads_));
   }
   return absl::OkStatus();
 }
@@ -246,7 +248,7 @@ absl::StatusOr<Outputs> GroupQueryAttention::Convert() {
   const Expr queries_at = relay::ExpandDims(relay::ExpandDims(places_, 1), 3);
   const Expr keys_at = Positions(keys, 2, 0);
   Expr allowed = relay::LessEqual(keys_at, queries_at);
-  // So many keys before that of the query.
+  // A query attends to its own key and `window` keys before it.
   if (const int64_t window = node_.Int("local_window_size", -1); window >= 0) {
     allowed = relay::LogicalAnd(
         std::move(allowed),

@@ -1,6 +1,6 @@
 // Converters of convolution, pooling, normalization, matrix products.
 
-#include "baton/onnx/ops/nn.h"
+#include "baton/onnx/ops/average_pool.h"
 
 #include <algorithm>
 #include <cmath>

@@ -20,7 +20,7 @@
 #include "baton/onnx/narrow_float.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/narrow_casts.h"
-#include "baton/onnx/ops/nn.h"
+#include "baton/onnx/ops/average_pool.h"
 #include "baton/onnx/ops/products.h"
 #include "baton/onnx/ops/windows.h"
 #include "baton/relay/ir/constant.h"
@@ -45,21 +45,28 @@ using relay::Subtract;
 
 constexpr DType kInt32 = DType::Int(32);
 
-// True if `expr` is computed from a parameter.
-bool UsesParam(const Expr& expr) {
+// True if the new expression `expr` has an operand that is no constant. Operands
+// are typed; those that can be folded are constants already.
+bool HasOpenOperand(const Expr& expr) {
   bool found = false;
   PostOrderVisit(
-      expr, [&found](const ExprNode* /*node*/) { return !found; },
+      expr,
       [&found](const ExprNode* node) {
-        found = found || node->kind() == ExprKind::kVar;
-      });
+        const bool is_operand =
+            node->kind() == ExprKind::kVar ||
+            (node->kind() != ExprKind::kConstant &&
+             node->kind() != ExprKind::kOp && node->type().defined());
+        found = found || is_operand;
+        return !found;
+      },
+      [](const ExprNode* /*node*/) {});
   return found;
 }
 
 // `value` of an input that may be a constant; computed at once if it is.
 absl::StatusOr<Expr> Folded(NodeContext& node, Expr value) {
-  // What is not folded stays the expression that other values share.
-  if (UsesParam(value)) return node.Typed(std::move(value));
+  // An expression that is not folded is shared by other values.
+  if (HasOpenOperand(value)) return node.Typed(std::move(value));
   BATON_ASSIGN_OR_RETURN(Expr folded,
                          relay::FoldConstantInExpr(value, {.fold_qnn = true}));
   return node.Typed(std::move(folded));

@@ -827,7 +827,7 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
   Expr result = Call(BATON_OP("dyn.strided_slice"),
                      {x, vectors[0], vectors[1], vectors[2]},
                      Attrs::Make(relay::StridedSliceAttrs{}));
-  // Those behind `cut` are those of `x` anyway.
+  // The extents behind `cut` are the extents of `x` already.
   return One(WithExtentsOf(std::move(result), x, static_cast<int>(cut),
                            [&](int axis) { return is_kept[axis]; }));
 }

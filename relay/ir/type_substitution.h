@@ -11,7 +11,8 @@
 namespace baton {
 
 // Calls `fn` for the direct parts of `type`, which is not null: fields,
-// arguments and then the result of a function, the value of a reference.
+// arguments and then the result of a function, the function and then the
+// arguments of a TypeCall, the value of a reference.
 void ForEachTypePart(const Type& type, absl::FunctionRef<void(const Type&)> fn);
 
 // Replaces each direct part of `type`, which is not null, by what `fn` returns

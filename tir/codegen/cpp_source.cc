@@ -1007,25 +1007,11 @@ class FunctionWriter {
     return EmitFunction(node, name);
   }
 
-  // A call of a function of the C library, of doubles, that the interpreter
-  // has, too.
   Text EmitExtern(const CallNode* node) {
-    const absl::Span<const PrimExpr> args = node->args();
-    const auto* called = args.empty() ? nullptr : args[0].As<StringImmNode>();
-    const std::string name(called == nullptr ? "" : called->value());
-    const bool is_known =
-        args.size() == ((name == "exp" || name == "log") ? 2u
-                        : name == "pow"                  ? 3u
-                                                         : 0u) &&
-        node->dtype() == DType::Float(64) &&
-        std::all_of(args.begin() + 1, args.end(), [](const PrimExpr& arg) {
-          return arg.dtype() == DType::Float(64);
-        });
-    if (!is_known) {
-      return Refuse(node, absl::StrCat("T.call_pure_extern of '", name, "'"));
-    }
+    const std::string name = LibraryFunctionOf(node);
+    if (name.empty()) return Refuse(node, "this T.call_pure_extern");
     std::vector<std::string> texts;
-    for (const PrimExpr& arg : args.subspan(1)) {
+    for (const PrimExpr& arg : node->args().subspan(1)) {
       texts.push_back(Bare(Emit(arg)));
     }
     return Primary(

@@ -295,6 +295,21 @@ CppParam WorkspaceParam() {
   return param;
 }
 
+std::string LibraryFunctionOf(const CallNode* call) {
+  const absl::Span<const PrimExpr> args = call->args();
+  const auto* called = args.empty() ? nullptr : args[0].As<StringImmNode>();
+  if (called == nullptr || call->dtype() != DType::Float(64)) return "";
+  const absl::string_view name = called->value();
+  const size_t arity = name == "pow"                    ? 2
+                       : name == "exp" || name == "log" ? 1
+                                                        : 0;
+  if (arity == 0 || args.size() != arity + 1) return "";
+  const bool takes_doubles = std::all_of(
+      args.begin() + 1, args.end(),
+      [](const PrimExpr& arg) { return arg.dtype() == DType::Float(64); });
+  return takes_doubles ? std::string(name) : "";
+}
+
 std::vector<std::string> WrittenNames(const Stmt& stmt) {
   class Stores : public Visitor {
    public:

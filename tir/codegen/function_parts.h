@@ -157,6 +157,10 @@ std::vector<CppParam> ParamsOf(
 // The parameter behind all others, if there is a workspace.
 CppParam WorkspaceParam();
 
+// The function of the C library that a T.call_pure_extern calls, if it is one of
+// doubles that the interpreter has, too: `exp`, `log` or `pow`; else empty.
+std::string LibraryFunctionOf(const CallNode* call);
+
 // Names of at most four buffers that `stmt` writes.
 std::vector<std::string> WrittenNames(const Stmt& stmt);
 

@@ -93,7 +93,7 @@ ScriptPaths::ScriptPaths(const Node* root) {
     if ((is_variable || !node->unique()) && !seen.Insert(node)) {
       if (const int* place = place_of_node_.Find(node)) {
         int& shared = places_[*place].shared;
-        shared = std::min(shared, OpenAround(*place));
+        shared = OpenAround(shared);
       }
       continue;
     }

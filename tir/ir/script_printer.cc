@@ -204,7 +204,7 @@ class ScriptPrinter {
     int index = 0;                       // of kStride
     const BufferNode* buffer = nullptr;  // of all but kName
     std::string name;                    // of kName
-    // Of a pointer: the outermost frame that is within its definition.
+    // The outermost frame within the definition of a pointer; 0 for others.
     size_t memory_frame = 0;
   };
   // A step of the walk over statements.

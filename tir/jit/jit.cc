@@ -19,6 +19,7 @@
 #include "baton/tir/codegen/function_parts.h"
 #include "baton/tir/codegen/llvm_source.h"
 #include "baton/tir/interpreter/interpreter.h"
+#include "baton/tir/interpreter/scalar.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/jit/llvm_library.h"
@@ -93,26 +94,20 @@ absl::StatusOr<LlvmModule*> OptimizedModule(const LlvmLibrary& llvm,
 
 // A number as the C++ type of a parameter has it (CppValueType).
 uint64_t BitsOf(DType dtype, const Argument& argument) {
+  const Scalar value =
+      argument.real.has_value()
+          ? ConvertScalar({.f = *argument.real}, DType::Float(64), dtype)
+          : ConvertScalar({.i = argument.integer}, DType::Int(64), dtype);
+  // All targets are little-endian.
+  if (!dtype.is_float()) return static_cast<uint64_t>(value.i);
   uint64_t bits = 0;
-  if (dtype.is_float()) {
-    const double value = argument.real.has_value()
-                             ? *argument.real
-                             : static_cast<double>(argument.integer);
-    const double rounded = RoundedTo(dtype, value);
-    if (dtype.bits() == 64) {
-      std::memcpy(&bits, &rounded, sizeof(rounded));
-    } else {
-      const auto narrow = static_cast<float>(rounded);
-      std::memcpy(&bits, &narrow, sizeof(narrow));
-    }
-    return bits;
+  if (dtype.bits() == 64) {
+    std::memcpy(&bits, &value.f, sizeof(value.f));
+  } else {
+    const auto narrow = static_cast<float>(value.f);
+    std::memcpy(&bits, &narrow, sizeof(narrow));
   }
-  const int64_t value = argument.real.has_value()
-                            ? static_cast<int64_t>(*argument.real)
-                            : argument.integer;
-  if (dtype.is_bool()) return value != 0 ? 1 : 0;
-  // The low bytes come first, on all machines that there are targets for.
-  return static_cast<uint64_t>(value);
+  return bits;
 }
 
 }  // namespace
@@ -201,7 +196,7 @@ absl::StatusOr<std::shared_ptr<const JitProgram>> JitProgram::Compile(
   std::vector<Code::Function>& compiled = code->functions;
   std::shared_ptr<const JitProgram> program(new JitProgram(std::move(code)));
   LlvmJitLibrary* const main = llvm.OrcLLJITGetMainJITDylib(jit);
-  // Functions of libc and libm come from the process.
+  // Functions of libc and libm are found in the process.
   LlvmSymbolGenerator* generator = nullptr;
   const absl::Status found = ToStatus(
       llvm, "finding the C library",

@@ -52,13 +52,14 @@ absl::StatusOr<std::vector<Tensor>> JitEvaluator::Evaluate(
   {
     // Others wait: they often call the same function.
     const absl::MutexLock lock(&mutex_);
-    Compiled& compiled = compiled_[function.get()];
-    if (compiled.program == nullptr) {
-      BATON_ASSIGN_OR_RETURN(compiled.program,
+    const auto found = compiled_.find(function.get());
+    if (found != compiled_.end()) {
+      program = found->second.program;
+    } else {
+      BATON_ASSIGN_OR_RETURN(program,
                              JitProgram::Compile({{"loops", loops, ""}}));
-      compiled.function = function;
+      compiled_[function.get()] = {function, program};
     }
-    program = compiled.program;
   }
   BATON_ASSIGN_OR_RETURN(const std::vector<Argument> values,
                          ToArguments(loops, arguments));

@@ -2,6 +2,7 @@
 
 #include "baton/tir/jit/jit.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,6 +123,32 @@ TEST(JitTest, ArgumentsAreChecked) {
               HasSubstr("parameter scale is a number, got a tensor"));
   EXPECT_THAT(message({}, 1), HasSubstr("there is no function 1 of 1"));
   EXPECT_EQ(message({Argument(square), Argument(2.0)}), "");
+}
+
+// As the interpreter converts them.
+TEST(JitTest, NumbersAreConverted) {
+  SKIP_WITHOUT_LLVM();
+  const PrimFunc function = Parsed(
+      "A: T.Buffer((2,), \"float64\"), n: T.int32, x: T.float32, b: T.bool",
+      R"(A[0] = T.Cast("float64", n)
+if b:
+    A[1] = T.Cast("float64", x))");
+  const auto program = JitProgram::Compile({{"numbers", function, ""}});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const Tensor memory = *Tensor::Zeros(DType::Float(64), {2});
+  for (const std::vector<Argument>& numbers :
+       {std::vector<Argument>{Argument(3e9), Argument(int64_t{16777217}),
+                              Argument(int64_t{2})},
+        {Argument(std::nan("")), Argument(0.1), Argument(0.5)},
+        {Argument(int64_t{1} << 40), Argument(1e300), Argument(int64_t{1})}}) {
+    std::vector<Argument> arguments = {Argument(memory)};
+    arguments.insert(arguments.end(), numbers.begin(), numbers.end());
+    const auto expected = Interpret(function, arguments);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    const auto results = (*program)->Run(0, arguments);
+    ASSERT_TRUE(results.ok()) << results.status().message();
+    EXPECT_EQ((*results)[0].bytes(), (*expected)[0].bytes());
+  }
 }
 
 TEST(JitTest, ArgumentsKeepTheirValues) {

@@ -22,8 +22,8 @@ DType BitsDType(DType dtype);
 
 // `value`, of a floating-point type, as `dtype`, another one with as many
 // lanes. Rounds to nearest, ties to even. Values too small for `dtype` become
-// zero. If `dtype` has a smaller range of exponents, infinities, NaNs and values
-// too large for it are not preserved.
+// zero. If `dtype` has a smaller range of exponents, infinities, NaNs and
+// values too large for it are not preserved.
 PrimExpr ConvertFloat(const PrimExpr& value, DType dtype);
 
 // The bits of `value` as `dtype`; `value` itself if it has that type.

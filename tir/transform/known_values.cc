@@ -984,7 +984,7 @@ bool KnownValues::IsOverwritten(const BufferStore& store,
       graph_->MakeTouch(block, store->buffer(), *axes, indices, Access::kWrite,
                         BufferLoad(store->buffer(), indices), free);
   Analyzer& analyzer = graph_->OfQueries();
-  analyzer.SetMaxVisits(kMaxSimplifiedOperations);
+  analyzer.SetMaxVisits(analyzer.visits() + kMaxSimplifiedOperations);
   analyzer.Bind(free);
   const PrimExpr predicate = SimplifyAsAndOfOrs(
       And(touch.predicate, touch.AtIteration(std::nullopt)), analyzer);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "baton/ir/op.h"
 #include "baton/tir/analysis/buffer_offset.h"
 #include "baton/tir/analysis/scopes.h"
+#include "baton/tir/analysis/side_effect.h"
 #include "baton/tir/arith/rewriter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -42,6 +44,29 @@ Buffer AsBytesIfBool(const Buffer& buffer) {
   parts.dtype = kInt8;
   return Buffer(std::move(parts), buffer->span());
 }
+
+// Knows the ranges of variables, and the values of those that are pure.
+class Bounds final : public AnalyzingVisitor {
+ protected:
+  // A store may change the value of another one.
+  void VisitLetStmt(const LetStmtNode* node) override {
+    if (DependsOnVariablesOnly(node->value())) {
+      return AnalyzingVisitor::VisitLetStmt(node);
+    }
+    Visitor::VisitLetStmt(node);
+  }
+  void VisitLet(const LetNode* node) override {
+    if (DependsOnVariablesOnly(node->value())) {
+      return AnalyzingVisitor::VisitLet(node);
+    }
+    Visitor::VisitLet(node);
+  }
+
+ private:
+  static bool DependsOnVariablesOnly(const PrimExpr& value) {
+    return SideEffectOf(value) <= CallEffect::kPure;
+  }
+};
 
 // The scope of memory that threads of the rank `rank` allocate.
 absl::string_view ScopeOfThreads(int rank) {
@@ -113,8 +138,9 @@ class StorageFlattener final : public Rewriter {
     Define(node->var());
     const Stmt changed = Rewriter::VisitAllocate(node);
     const auto* result = changed.As<AllocateNode>();
-    if (result->extents().size() == 1) return changed;
-    return Allocate(result->var(), result->dtype(),
+    const bool is_bool = result->dtype() == DType::Bool();
+    if (result->extents().size() == 1 && !is_bool) return changed;
+    return Allocate(result->var(), is_bool ? kInt8 : result->dtype(),
                     FlatExtents(result->extents()), result->condition(),
                     result->annotations(), result->body(), result->span());
   }
@@ -402,8 +428,10 @@ class StorageFlattener final : public Rewriter {
         }
       }
     }
-    if (values.size() != 3 || values[0] < 0 || values[0] > 64 ||
-        values[1] < 1) {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (values.size() != 3 || tuple->args().size() != 3 || values[0] < 0 ||
+        values[0] > 64 || values[1] < 1 || values[1] > kMost ||
+        values[2] < -kMost || values[2] > kMost) {
       return Fail(node, "an alignment that is no axis, factor and offset");
     }
     std::vector<Alignment>& axes = alignments_[node->node().get()];
@@ -460,7 +488,7 @@ Pass StorageFlatten(StorageFlattenOptions options) {
       [options](const PrimFunc& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
         if (!IsFromTeSchedule(function)) return function;
-        AnalyzingVisitor bounds;
+        Bounds bounds;
         bounds.Visit(function->body());
         return StorageFlattener(options, bounds).Flatten(function);
       },

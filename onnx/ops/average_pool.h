@@ -1,7 +1,7 @@
-// Converts parts of operators of neural networks.
+// Converts average pools.
 
-#ifndef BATON_ONNX_OPS_NN_H_
-#define BATON_ONNX_OPS_NN_H_
+#ifndef BATON_ONNX_OPS_AVERAGE_POOL_H_
+#define BATON_ONNX_OPS_AVERAGE_POOL_H_
 
 #include "absl/status/statusor.h"
 #include "baton/onnx/converter.h"
@@ -14,4 +14,4 @@ absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& data);
 
 }  // namespace baton::onnx
 
-#endif  // BATON_ONNX_OPS_NN_H_
+#endif  // BATON_ONNX_OPS_AVERAGE_POOL_H_
