@@ -1,7 +1,5 @@
 // Converters of convolution, pooling, normalization, matrix products.
 
-#include "baton/onnx/ops/average_pool.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,6 +22,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/average_pool.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/formulas.h"
 #include "baton/onnx/ops/products.h"
