@@ -86,6 +86,8 @@ constexpr Waiver kWaivers[] = {
     {"tir.FP8StorageLegalize", "runs", "See tir.BF16StorageLegalize."},
     {"tir.BF16StorageLegalize", "values", "The types of buffers change."},
     {"tir.FP8StorageLegalize", "values", "The types of buffers change."},
+    {"tir.ExtractPrimFuncConstants", "no_op",
+     "Equality does not see that constants share their memory."},
     {"tir.InjectPTXLDG32", "values", "The instruction is not interpreted."},
     {"tir.InstrumentProfileIntrinsics", "values",
      "Calls of the profiler cannot be interpreted."},
@@ -365,6 +367,24 @@ TEST(LowerTest, FunctionsOfNetworks) {
   EXPECT_GT(checked, 100);
 }
 
+// Laws that a pass does not keep for some programs.
+void AddWaiversFor(const std::string& program, const Pass& pass,
+                   LoopsLawOptions& options) {
+  options.waivers.push_back({"runs", "It may be given anything."});
+  if (pass.name() == "tir.RemoveStoreUndef" &&
+      absl::StrContains(program, "T.undef()")) {
+    options.waivers.push_back({"values", "Undefined values are any values."});
+  }
+  // A scope with a tag, such as local.L0A.
+  if (pass.name() == "tir.StorageRewrite" &&
+      absl::StrContains(program, "\"local_TB")) {
+    options.waivers.push_back(
+        {"values",
+         "Buffers in memory with a tag are moved within one allocation, by "
+         "their indices: they keep their shapes, as in the reference."});
+  }
+}
+
 // Each recorded function, under one pass after the other. Passes may refuse
 // what other passes make.
 TEST(RecordedLoopsTest, SomePassesOnEachCase) {
@@ -385,7 +405,7 @@ TEST(RecordedLoopsTest, SomePassesOnEachCase) {
       LoopsLawOptions options = {.waivers = WaiversOf(pass),
                                  .before = GivenTo(pass)[0],
                                  .max_steps = 300'000};
-      options.waivers.push_back({"runs", "It may be given anything."});
+      AddWaiversFor(c.before, pass, options);
       const absl::Status status = CheckLoopsLaws(pass, *module, options);
       if (absl::StartsWith(status.message(), "before: ")) continue;
       EXPECT_TRUE(status.ok())
