@@ -11,6 +11,7 @@ bool IsSupported(Width width) {
       return true;
     case Width::k128:
     case Width::k256:
+    case Width::kHalves512:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case Width::k512:
       return __builtin_cpu_supports("avx512f") &&
@@ -38,6 +39,8 @@ const Kernels* KernelsOf(Width width) {
       return &avx2::kKernels;
     case Width::k512:
       return &avx512::kKernels;
+    case Width::kHalves512:
+      return &avx2_halves::kKernels;
 #endif
     default:
       return nullptr;

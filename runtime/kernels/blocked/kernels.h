@@ -60,8 +60,9 @@ struct Kernels {
 };
 
 // Vectors of 128 bits for any processor, and of three widths for those with
-// AVX2 and FMA, and with AVX-512. All widths with FMA give the same bytes.
-enum class Width { kPlain128, k128, k256, k512 };
+// AVX2 and FMA, and with AVX-512; kHalves512 is 512 bits as two vectors of 256.
+// All widths with FMA give the same bytes.
+enum class Width { kPlain128, k128, k256, k512, kHalves512 };
 
 // True if the processor that runs this has what the width needs.
 bool IsSupported(Width width);

@@ -6,12 +6,6 @@
 
 namespace baton::kernels::blocked {
 
-#ifdef __x86_64__
-namespace avx2_halves {
-extern const Kernels kKernels;
-}
-#endif
-
 std::vector<TestedKernels> KernelsToTest() {
   std::vector<TestedKernels> result;
   const auto add = [&result](const char* name, Width width) {
@@ -20,11 +14,7 @@ std::vector<TestedKernels> KernelsToTest() {
   add("128", Width::k128);
   add("256", Width::k256);
   add("512", Width::k512);
-#ifdef __x86_64__
-  if (IsSupported(Width::k256)) {
-    result.push_back({"2 * 256", &avx2_halves::kKernels});
-  }
-#endif
+  add("2 * 256", Width::kHalves512);
   if (result.empty()) add("plain 128", Width::kPlain128);
   return result;
 }

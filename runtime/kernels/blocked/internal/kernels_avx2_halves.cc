@@ -1,13 +1,6 @@
-// Vectors of 512 bits as two of 256. For tests: the tiles of this width have more
-// sums than the processor has registers.
+// Vectors of 512 bits as two of 256.
 
 #ifdef __x86_64__
-
-#include "baton/runtime/kernels/blocked/kernels.h"
-
-namespace baton::kernels::blocked::avx2_halves {
-extern const Kernels kKernels;
-}
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), \
