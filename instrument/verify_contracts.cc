@@ -87,8 +87,8 @@ struct VerifyContractsFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("verify_contracts", &VerifyContractsFlags::verify_contracts,
-      FlagSpec{.help = "Checks the properties of programs that passes require, "
-                       "establish and keep.",
+      FlagSpec{.help = "Checks the properties that passes require, establish "
+                       "and keep.",
                .group = kFaultFlags});
   }
 };

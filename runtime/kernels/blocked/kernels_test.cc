@@ -367,8 +367,8 @@ TEST(ConvTest, TapsFarApart) {
     }
     p.w.stride = numbers.OneIn(6) ? 2 : 1;
   };
-  TestConvs(21, 80, false, choose);
-  TestConvs(22, 80, true, choose);
+  TestConvs(21, 40, false, choose);
+  TestConvs(22, 40, true, choose);
 }
 
 TEST(ConvTest, FirstLayer) {
