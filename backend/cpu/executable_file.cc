@@ -122,6 +122,7 @@ absl::string_view WidthName(uint32_t width) {
       return "vectors of 128 bits";
     case Width::k128:
     case Width::k256:
+    case Width::kHalves512:
       return "AVX2 and FMA";
     case Width::k512:
       return "AVX-512";
