@@ -13,7 +13,6 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
@@ -38,10 +37,6 @@ using relay::Subtract;
 using Ints = std::vector<int64_t>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-Expr IntScalar(int64_t value) {
-  return relay::Const(Tensor::Scalar<int64_t>(value));
-}
 
 class Attention {
  public:

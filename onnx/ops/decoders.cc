@@ -11,7 +11,6 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/extents.h"
@@ -32,10 +31,6 @@ using relay::Add;
 using relay::Multiply;
 using relay::Subtract;
 using Ints = std::vector<int64_t>;
-
-Expr IntScalar(int64_t value) {
-  return relay::Const(Tensor::Scalar<int64_t>(value));
-}
 
 // --- Rotation --------------------------------------------------------------
 

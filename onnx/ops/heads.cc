@@ -8,15 +8,21 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/extents.h"
+#include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
+
+Expr IntScalar(int64_t value) {
+  return relay::Const(Tensor::Scalar<int64_t>(value));
+}
 
 using Ints = std::vector<int64_t>;
 

@@ -11,6 +11,9 @@
 
 namespace baton::onnx {
 
+// The constant `value`: an int64 without axes.
+Expr IntScalar(int64_t value);
+
 // Converts (batch, length, heads * size) to (batch, heads, length, size),
 // typed.
 absl::StatusOr<Expr> SplitHeads(NodeContext& node, const Expr& x,

@@ -823,7 +823,7 @@ bool GatherNdInto(const GatherNdParams& params, const void* x,
   int64_t places[kBlock];
   int64_t widened[kBlock];
   for (int64_t p = begin; p < end;) {
-    // Of one batch.
+    // A block of points lies within one batch.
     const int64_t count =
         std::min({kBlock, params.per_batch - p % params.per_batch, end - p});
     std::fill_n(places, count, 0);
