@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +27,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tir/ir/function.h"
 #include "baton/transform/pass.h"
@@ -140,11 +140,6 @@ def @main(%x: Tensor[(2, 3), float32]) {
   EXPECT_THAT(text, HasSubstr("@fused_exp(%x)"));
 }
 
-bool IsLong() {
-  const char* const value = std::getenv("BATON_LONG_TESTS");
-  return value != nullptr && absl::string_view(value) == "1";
-}
-
 void CheckNetwork(const std::string& spec) {
   SCOPED_TRACE(spec);
   BATON_ASSERT_OK_AND_ASSIGN(const testing::Workload workload,
@@ -171,14 +166,14 @@ void CheckNetwork(const std::string& spec) {
     BATON_ASSERT_OK_AND_ASSIGN(const Value computed,
                                EvaluateFunction(typed, "main", args));
     EXPECT_EQ(expected.tensor().bytes(), computed.tensor().bytes());
-    if (!IsLong()) break;
+    if (!testing::IsLongTest()) break;
   }
 }
 
 TEST(LowerToTirTest, Networks) {
   CheckNetwork("mlp{image_shape=[1,5,5]}");
   CheckNetwork("dcgan{ngf=1,random_len=5}");
-  if (!IsLong()) return;
+  if (!testing::IsLongTest()) return;
   CheckNetwork("mobilenet{alpha=0.125,image_shape=[3,32,32],num_classes=5}");
   CheckNetwork("resnet{image_shape=[3,28,28],num_layers=8,num_classes=10}");
 }

@@ -3,7 +3,6 @@
 
 #include "baton/testing/deep_loops.h"
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "baton/testing/loops_values.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tir/ir/function.h"
 #include "gtest/gtest.h"
 
@@ -26,11 +26,7 @@ namespace baton::testing {
 namespace {
 
 // The depth; more in the long form of tests (docs/write_a_test.md).
-int Depth() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) == "1" ? 100'000
-                                                                 : 10'000;
-}
+int Depth() { return IsLongTest() ? 100'000 : 10'000; }
 
 IRModule ModuleOf(const tir::PrimFunc& function) {
   IRModule module;

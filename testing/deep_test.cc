@@ -3,7 +3,6 @@
 // stack.
 
 #include <cstdint>
-#include <cstdlib>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -32,6 +31,7 @@
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass.h"
 #include "gtest/gtest.h"
 
@@ -40,8 +40,7 @@ namespace {
 
 // A frame on the stack for each would take 3 MB or more. The long form of tests
 // has ten times as many.
-const int kDepth =
-    std::getenv("BATON_LONG_TESTS") != nullptr ? 1'000'000 : 100'000;
+const int kDepth = testing::IsLongTest() ? 1'000'000 : 100'000;
 
 void RunInSmallStack(absl::FunctionRef<void()> body) {
   RunWithStack(SmallStackBytesOfThisBuild(), body);

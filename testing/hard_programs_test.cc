@@ -8,14 +8,12 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
@@ -24,6 +22,7 @@
 #include "baton/relay/ir/text_printer.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -32,15 +31,8 @@
 namespace baton::testing {
 namespace {
 
-uint32_t Setting(const char* name, uint32_t otherwise) {
-  const char* const text = std::getenv(name);
-  uint32_t value = 0;
-  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
-}
-
 uint32_t NumPrograms() {
-  return Setting("BATON_PROGRAMS",
-                 Setting("BATON_LONG_TESTS", 0) == 1 ? 2000 : 120);
+  return TestSetting("BATON_PROGRAMS", IsLongTest() ? 2000 : 120);
 }
 
 // Where a pass may change values, by the operator that it is about.
@@ -82,7 +74,7 @@ absl::Status CheckPipeline(absl::string_view name, const IRModule& module,
 
 TEST(HardProgramsTest, PipelinesKeepValues) {
   int64_t compared = 0;
-  const uint32_t first = Setting("BATON_FIRST_SEED", 0);
+  const uint32_t first = TestSetting("BATON_FIRST_SEED", 0);
   uint32_t not_evaluated = 0;
   uint32_t known = 0;
   for (uint32_t seed = first; seed < first + NumPrograms(); ++seed) {

@@ -1,7 +1,6 @@
 #include "baton/testing/loops_laws.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/small_stack.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/verify_memory.h"
 #include "baton/transform/pass.h"
@@ -221,27 +221,17 @@ absl::Status CheckLoopsStack(const Pass& pass, int depth,
   return status;
 }
 
-namespace {
-
-// More in the long form of tests (docs/write_a_test.md).
-bool IsLong() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) == "1";
-}
-
-}  // namespace
-
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LoopsLawsTest);
 
 TEST_P(LoopsLawsTest, RandomFunctions) {
   const absl::Status status =
-      CheckLoopsLawsOnRandomFunctions(pass(), 0, IsLong() ? 256 : 32);
+      CheckLoopsLawsOnRandomFunctions(pass(), 0, IsLongTest() ? 256 : 16);
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST_P(LoopsLawsTest, DeepFunctions) {
   const absl::Status status =
-      CheckLoopsStack(pass(), IsLong() ? 10'000 : 3'000);
+      CheckLoopsStack(pass(), IsLongTest() ? 10'000 : 2'000);
   EXPECT_TRUE(status.ok()) << status.message();
 }
 

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "baton/testing/random_loops.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pipeline.h"
@@ -117,11 +117,6 @@ std::vector<PassException> WaiversOf(const Pass& pass) {
   return result;
 }
 
-bool IsLong() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) == "1";
-}
-
 std::vector<std::string> PassesOverLoops() {
   std::vector<std::string> result;
   for (const std::string& text : RegisteredPasses()) {
@@ -142,7 +137,7 @@ class EveryPassTest : public PassLawsTest {};
 TEST_P(EveryPassTest, RandomFunctions) {
   for (const std::string& before : GivenTo(pass())) {
     const absl::Status status = CheckLoopsLawsOnRandomFunctions(
-        pass(), 0, IsLong() ? 32 : 16,
+        pass(), 0, IsLongTest() ? 32 : 8,
         {.waivers = WaiversOf(pass()), .before = before});
     EXPECT_TRUE(status.ok()) << status.message();
   }
@@ -233,7 +228,7 @@ TEST_P(EveryPassTest, HostileFunctions) {
 TEST_P(EveryPassTest, DeepFunctions) {
   for (const std::string& before : GivenTo(pass())) {
     const absl::Status status =
-        CheckLoopsStack(pass(), IsLong() ? 3'000 : 1'000,
+        CheckLoopsStack(pass(), IsLongTest() ? 3'000 : 500,
                         {.waivers = WaiversOf(pass()), .before = before});
     EXPECT_TRUE(status.ok()) << status.message();
   }
@@ -246,7 +241,7 @@ class DeepestFunctionsTest
 TEST_P(DeepestFunctionsTest, EveryPass) {
   RunWithStack(SmallStackBytesOfThisBuild(), [] {
     const IRModule module =
-        ModuleOfLoops(DeepLoops(GetParam(), IsLong() ? 100'000 : 5'000));
+        ModuleOfLoops(DeepLoops(GetParam(), IsLongTest() ? 100'000 : 2'000));
     int ran = 0;
     for (const std::string& text : PassesOverLoops()) {
       BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, GetRegisteredPass(text));
@@ -342,7 +337,7 @@ TEST(CopyBudgetTest, PassesThatRepeatStatementsStop) {
 TEST(LowerTest, RandomFunctions) {
   BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
   const absl::Status status =
-      CheckLoopsLawsOnRandomFunctions(lower, 0, IsLong() ? 640 : 64);
+      CheckLoopsLawsOnRandomFunctions(lower, 0, IsLongTest() ? 640 : 32);
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
@@ -357,11 +352,11 @@ TEST(LowerTest, FunctionsOfNetworks) {
   for (const ConformanceCase& c : cases) {
     if (c.is_text || !absl::StartsWith(c.group, "lowering/")) continue;
     ++checked;
-    if (!IsLong() && checked % 8 != 0) continue;
+    if (!IsLongTest() && checked % 16 != 0) continue;
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
                                ParseModule(c.before, c.name()));
     const absl::Status status = CheckLoopsLaws(
-        lower, module, {.max_steps = IsLong() ? 1'000'000 : 300'000});
+        lower, module, {.max_steps = IsLongTest() ? 1'000'000 : 300'000});
     EXPECT_TRUE(status.ok()) << c.name() << ": " << status.message();
   }
   EXPECT_GT(checked, 100);
@@ -392,7 +387,7 @@ TEST(RecordedLoopsTest, SomePassesOnEachCase) {
       const std::vector<ConformanceCase> cases,
       ReadConformanceCases(RunfilePath("testing/loops")));
   const std::vector<std::string> passes = PassesOverLoops();
-  const size_t at_once = IsLong() ? 2 : 1;
+  const size_t at_once = IsLongTest() ? 2 : 1;
   size_t turn = 0;
   int checked = 0;
   for (const ConformanceCase& c : cases) {

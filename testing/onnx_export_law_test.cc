@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,7 +16,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/instrument/compare_values.h"
@@ -32,6 +30,7 @@
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/random_program.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass_info.h"
 #include "gtest/gtest.h"
 
@@ -41,15 +40,8 @@ namespace {
 // Sums are made in other orders, and functions are written as formulas.
 constexpr double kTolerance = 1e-3;
 
-uint32_t Setting(const char* name, uint32_t otherwise) {
-  const char* const text = std::getenv(name);
-  uint32_t value = 0;
-  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
-}
-
 uint32_t NumPrograms() {
-  return Setting("BATON_PROGRAMS",
-                 Setting("BATON_LONG_TESTS", 0) == 1 ? 4000 : 300);
+  return TestSetting("BATON_PROGRAMS", IsLongTest() ? 4000 : 300);
 }
 
 // The tensors in a value, in order: the exporter writes tuples of tuples so.
@@ -131,7 +123,7 @@ bool HasException(absl::string_view text) {
 TEST(OnnxExportLawTest, WhatIsWrittenAndReadGivesTheSameValues) {
   uint32_t written = 0;
   uint32_t compared = 0;
-  const uint32_t first = Setting("BATON_FIRST_SEED", 0);
+  const uint32_t first = TestSetting("BATON_FIRST_SEED", 0);
   for (uint32_t seed = first; seed < first + NumPrograms(); ++seed) {
     RandomProgramOptions options;
     if (seed % 4 == 3) {

@@ -44,6 +44,7 @@
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/small_stack.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -196,7 +197,7 @@ bool Equal(const IRModule& a, const IRModule& b) {
   return StructuralEqual(a, b) && NumNodes(a) == NumNodes(b);
 }
 
-constexpr int kDepth = 100'000;
+int Depth() { return IsLongTest() ? 100'000 : 10'000; }
 
 Expr Step(int i, Expr e, const Var& x) {
   return i % 2 == 0 ? relay::Add(std::move(e), x)
@@ -206,17 +207,18 @@ Expr Step(int i, Expr e, const Var& x) {
 IRModule DeepCalls() {
   const Var x("x", {2, 3});
   Expr e = x;
-  for (int i = 0; i < kDepth; ++i) e = Step(i, std::move(e), x);
+  const int depth = Depth();
+  for (int i = 0; i < depth; ++i) e = Step(i, std::move(e), x);
   return ModuleFromExpr(Function({x}, std::move(e)));
 }
 
 IRModule DeepLets() {
   const Var x("x", {2, 3});
   std::vector<Var> vars;
-  vars.reserve(kDepth);
-  for (int i = 0; i < kDepth; ++i) vars.push_back(Var("v"));
+  const int depth = Depth();
+  for (int i = 0; i < depth; ++i) vars.push_back(Var("v"));
   Expr e = vars.back();
-  for (int i = kDepth - 1; i >= 0; --i) {
+  for (int i = depth - 1; i >= 0; --i) {
     e = Let(
         vars[static_cast<size_t>(i)],
         Step(i, i == 0 ? Expr(x) : Expr(vars[static_cast<size_t>(i - 1)]), x),
@@ -254,10 +256,7 @@ absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
 
 // How many random programs a pass must keep the laws on: more in the long form
 // of tests (docs/write_a_test.md).
-int NumRandomPrograms() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) == "1" ? 672 : 96;
-}
+int NumRandomPrograms() { return IsLongTest() ? 672 : 48; }
 
 double SecondsToTry() {
   double seconds = absl::GetFlag(FLAGS_seconds);
@@ -334,9 +333,8 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
   if (keeps("precision")) {
     BATON_RETURN_IF_ERROR(CheckPrecisionLaw(typed_given, *verified));
   }
-  return keeps("values")
-             ? CheckValuesLaw(pass, typed_given, *verified, options)
-             : absl::OkStatus();
+  return keeps("values") ? CheckValuesLaw(pass, typed_given, *verified, options)
+                         : absl::OkStatus();
 }
 
 absl::Status CheckPassStack(const Pass& pass) {

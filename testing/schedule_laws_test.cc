@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -18,7 +17,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -32,6 +30,7 @@
 #include "baton/testing/random_loops.h"
 #include "baton/testing/round_trip.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tir/interpreter/interpreter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -351,17 +350,6 @@ class Drawer {
   BlockAt current_;
 };
 
-bool IsLong() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) == "1";
-}
-
-int Setting(const char* name, int otherwise) {
-  const char* const text = std::getenv(name);
-  int value = 0;
-  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
-}
-
 struct Count {
   int taken = 0;
   int refused = 0;
@@ -492,8 +480,8 @@ void TakeSteps(uint32_t seed, int num_steps,
 
 TEST(ScheduleLawsTest, RandomStepsKeepValues) {
   std::map<std::string, Count> counts;
-  const uint32_t seeds = IsLong() ? 300 : 100;
-  const uint32_t first = Setting("BATON_FIRST_SEED", 0);
+  const uint32_t seeds = IsLongTest() ? 300 : 100;
+  const uint32_t first = TestSetting("BATON_FIRST_SEED", 0);
   for (uint32_t i = 0; i < seeds && !HasFatalFailure(); ++i) {
     TakeSteps(first + i, 40, counts);
   }

@@ -25,6 +25,7 @@
 #include "absl/strings/strip.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tools/input.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
@@ -287,6 +288,12 @@ std::vector<std::string> FilesOf(const std::string& folder) {
   return names;
 }
 
+// All in the long form of tests.
+std::vector<const char*> IsasToTest() {
+  if (!testing::IsLongTest()) return {"avx2"};
+  return {"avx512", "avx2", "sse2"};
+}
+
 constexpr char kFlags[] =
     " -std=c++17 -O1 -Wall -Wextra -Werror -fno-exceptions -fno-rtti ";
 
@@ -413,7 +420,7 @@ TEST(CompileTest, CompilesProductsOfFewRows) {
   options.check_values = true;
   const std::string network = absl::StrCat("def @main(", params, ") {\n", body,
                                            "  (", results, ")\n}\n");
-  for (const char* isa : {"avx512", "avx2", "sse2"}) {
+  for (const char* isa : IsasToTest()) {
     options.isas = isa;
     const std::string name = absl::StrCat("few_rows_", isa);
     const std::string folder = Compiled(name, network, options);
@@ -457,7 +464,7 @@ TEST(CompileTest, CompilesKernelsOfBytes) {
   LibraryOptions options;
   options.check_values = true;
   options.threads = true;
-  for (const char* isa : {"avx512", "avx2", "sse2"}) {
+  for (const char* isa : IsasToTest()) {
     options.isas = isa;
     const std::string name = absl::StrCat("bytes_", isa);
     const std::string folder = Compiled(name, kBytes, options);
@@ -507,7 +514,7 @@ TEST(CompileTest, CompilesGroupsOfIntegers) {
   LibraryOptions options;
   options.check_values = true;
   options.threads = true;
-  for (const char* isa : {"avx512", "avx2", "sse2"}) {
+  for (const char* isa : IsasToTest()) {
     options.isas = isa;
     const std::string name = absl::StrCat("integers_", isa);
     const std::string folder = Compiled(name, R"(
@@ -946,7 +953,7 @@ TEST(CompileTest, ARecurrentModelIsSmall) {
   EXPECT_LT(SumOf(report, "\n\"arena_bytes\":"), 64 << 10);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   // -O3, as baton_model_library has it, takes minutes.
-  const bool is_long = std::getenv("BATON_LONG_TESTS") != nullptr;
+  const bool is_long = testing::IsLongTest();
   ASSERT_EQ(OutputOf(folder,
                      absl::StrCat("g++", kFlags, is_long ? "-O3" : "",
                                   " -c voice_avx512.cc voice_avx2.cc "
@@ -1244,7 +1251,7 @@ def @main(%x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32]) {
 TEST(CompileTest, CrossCompiles) {
   std::vector<std::pair<std::string, std::string>> models = {
       {"perceptron", kPerceptron}};
-  if (std::getenv("BATON_LONG_TESTS") != nullptr) {
+  if (testing::IsLongTest()) {
     models.emplace_back("voice", kVoice);
     models.emplace_back("bytes", kBytes);
   }

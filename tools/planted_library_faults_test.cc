@@ -28,6 +28,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tools/compile.h"
 #include "baton/tools/loops_check.h"
 #include "baton/transform/module_pass.h"
@@ -423,7 +424,7 @@ TEST(PlantedFaultsTest, InTextOfLlvm) {
       {" mul nsw ", " add nsw "}, {" fcmp olt ", " fcmp ogt "},
       {" select i1 ", ""},        {" br i1 ", ""},
   };
-  const size_t most = std::getenv("BATON_LONG_TESTS") != nullptr ? 100 : 2;
+  const size_t most = testing::IsLongTest() ? 100 : 2;
   const std::vector<std::string> lines =
       absl::StrSplit(TextOf(folder + "/llvm_loops.ll"), '\n');
   size_t planted_faults = 0;

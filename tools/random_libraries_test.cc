@@ -19,6 +19,7 @@
 #include "baton/ir/module_text.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tools/compile.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -121,7 +122,7 @@ TEST(RandomLibrariesTest, HaveTheBytesOfTheExecutorAndTheEvaluator) {
   if (std::system("g++ --version >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "there is no g++";
   }
-  const bool is_long = std::getenv("BATON_LONG_TESTS") != nullptr;
+  const bool is_long = testing::IsLongTest();
   const uint32_t count = is_long ? 120 : 10;
   Libraries libraries("random");
   size_t compiled = 0;
@@ -203,7 +204,7 @@ TEST(RandomLibrariesTest, OfBytesHaveTheBytesOfTheExecutor) {
   if (std::system("g++ --version >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "there is no g++";
   }
-  const bool is_long = std::getenv("BATON_LONG_TESTS") != nullptr;
+  const bool is_long = testing::IsLongTest();
   const uint32_t count = is_long ? 60 : 5;
   Libraries libraries("random_bytes");
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/testing/full_disk.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
+#include "baton/testing/test_settings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "re2/re2.h"
@@ -50,6 +49,8 @@ struct Fault {
   const char* passes;
   int most_calls = 8;  // that may be left
   const char* kind = "an error";
+  // True if it takes many seconds: the short form of tests leaves it out.
+  bool slow = false;
 };
 
 std::ostream& operator<<(std::ostream& os, const Fault& fault) {
@@ -60,6 +61,7 @@ class PlantedFaultTest : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(PlantedFaultTest, IsFound) {
   const Fault& fault = GetParam();
+  if (fault.slow && !testing::IsLongTest()) GTEST_SKIP();
   const std::string folder =
       absl::StrCat(testing::TempDir(), "/triage_", fault.name);
   std::filesystem::remove_all(folder);
@@ -123,14 +125,15 @@ INSTANTIATE_TEST_SUITE_P(
          "SimplifyInference,FoldScaleAxis,CrashOnReluOfAdd,FuseOps", 8,
          "a crash"},
         {"HangOnBiasOfDense", kTransformer,
-         "SimplifyInference,HangOnBiasOfDense,FuseOps", 8, "a time-out"},
+         "SimplifyInference,HangOnBiasOfDense,FuseOps", 8, "a time-out", true},
         {"FixedPoint", kResNet18,
          "SimplifyInference,FixedPoint(ReluToMaximum,MaximumToRelu),FuseOps"},
         {"TransposeByReshape", kTransformer,
          "FoldConstant,TransposeByReshape,FuseOps"},
-        {"DropStrides", kResNet18, "SimplifyInference,DropStrides"},
+        {"DropStrides", kResNet18, "SimplifyInference,DropStrides", 8,
+         "an error", true},
         {"PoolByMaximum", kResNet50,
-         "SimplifyInference,FoldConstant,PoolByMaximum"},
+         "SimplifyInference,FoldConstant,PoolByMaximum", 8, "an error", true},
         {"NextField", kLstm, "FoldConstant,NextField"},
         {"LargeEpsilon", kResNet18, "InferType,LargeEpsilon,SimplifyInference"},
         {"DistributeWrongly", kTransformer,
@@ -158,6 +161,7 @@ TEST(TriageTest, NothingIsLeftOfWhatGoesWell) {
 
 // A pass that takes much longer than all before it, but ends, goes well, too.
 TEST(TriageTest, SlowIsNotEndless) {
+  if (!testing::IsLongTest()) GTEST_SKIP();
   const std::string folder = testing::TempDir() + "/slow";
   const RunResult run = testing::RunBinary(
       "tools/faulty-opt",

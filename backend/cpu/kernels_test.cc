@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <random>
@@ -33,6 +32,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -42,8 +42,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-bool IsLong() { return std::getenv("BATON_LONG_TESTS") != nullptr; }
 
 // Some elements become numbers that arithmetic treats apart.
 Tensor WithSpecialNumbers(const Tensor& x, uint32_t seed) {
@@ -318,7 +316,7 @@ class RandomNetwork {
 };
 
 TEST(KernelsTest, RandomNetworks) {
-  const uint32_t count = IsLong() ? 600 : 60;
+  const uint32_t count = testing::IsLongTest() ? 600 : 60;
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const std::string text = RandomNetwork(seed).Text();
@@ -328,7 +326,7 @@ TEST(KernelsTest, RandomNetworks) {
 }
 
 TEST(KernelsTest, RandomPrograms) {
-  const uint32_t count = IsLong() ? 400 : 40;
+  const uint32_t count = testing::IsLongTest() ? 400 : 40;
   int compiled = 0;
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));

@@ -26,6 +26,7 @@
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
@@ -542,12 +543,12 @@ TEST(RewriterTest, ArgumentsOfAllOperatorsAreToldApart) {
 
 // Size.
 
-TEST(RewriterTest, AMillionNodesThatNothingMatches) {
-  constexpr int kDepth = 1'000'000;
+TEST(RewriterTest, ManyNodesThatNothingMatches) {
+  const int levels = testing::IsLongTest() ? 1'000'000 : 100'000;
   testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
     const Var x("x", {4});
     Expr chain = x;
-    for (int i = 0; i < kDepth; ++i) chain = Exp(chain);
+    for (int i = 0; i < levels; ++i) chain = Exp(chain);
     const Function f = Typed(Function({x}, chain));
     chain = Expr();
     const P a = Wildcard("a");
@@ -559,12 +560,12 @@ TEST(RewriterTest, AMillionNodesThatNothingMatches) {
   });
 }
 
-TEST(RewriterTest, AMillionApplications) {
-  constexpr int kDepth = 1'000'000;
+TEST(RewriterTest, ManyApplications) {
+  const int levels = testing::IsLongTest() ? 1'000'000 : 100'000;
   testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
     const Var x("x", {4});
     Expr chain = x;
-    for (int i = 0; i < kDepth; ++i) chain = Exp(chain);
+    for (int i = 0; i < levels; ++i) chain = Exp(chain);
     const Function f = Typed(Function({x}, chain));
     chain = Expr();
     int64_t applications = 0;
@@ -573,19 +574,19 @@ TEST(RewriterTest, AMillionApplications) {
       ++applications;
     };
     const Expr result = MustRewrite({Becomes("exp", "sin")}, f, options);
-    EXPECT_EQ(applications, kDepth);
+    EXPECT_EQ(applications, levels);
     const auto* body = result.As<FunctionNode>()->body().As<CallNode>();
     EXPECT_EQ(body->op(), Op::Find("sin"));
     EXPECT_TRUE(body->type().defined());
   });
 }
 
-TEST(RewriterTest, ADerivationOfAMillionSteps) {
-  constexpr int kDepth = 1'000'000;
+TEST(RewriterTest, ADerivationOfManySteps) {
+  const int levels = testing::IsLongTest() ? 1'000'000 : 100'000;
   testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
     const Var x("x", {4});
     Expr chain = x;
-    for (int i = 0; i < kDepth; ++i) chain = Exp(chain);
+    for (int i = 0; i < levels; ++i) chain = Exp(chain);
     const Function f = Typed(Function({x}, Negative(chain)));
     chain = Expr();
     // The negation sinks to the bottom.
@@ -600,7 +601,7 @@ TEST(RewriterTest, ADerivationOfAMillionSteps) {
       at = at.As<CallNode>()->arg(0);
       ++depth;
     }
-    EXPECT_EQ(depth, kDepth);
+    EXPECT_EQ(depth, levels);
     EXPECT_TRUE(IsCallTo(at, Op::Find("negative")));
   });
 }

@@ -22,6 +22,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/kernel.h"
+#include "baton/testing/test_settings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -282,7 +283,9 @@ TEST(EvaluatorTest, EndlessRecursionIsAnError) {
 }
 
 TEST(EvaluatorTest, RoundsOfALoopAreLimitedByTheirNumberOnly) {
-  const float rounds = EvaluateOptions::kMaxCallDepth + 10;
+  // More than calls may be deep; fewer in the short form of tests.
+  const float rounds =
+      testing::IsLongTest() ? EvaluateOptions::kMaxCallDepth + 10 : 10'000;
   EXPECT_EQ(Result(CountDown(rounds)), 42);
   const Limits limits = {.max_calls = 1000};
   const ScopedLimits scope(limits);
@@ -335,12 +338,15 @@ TEST(EvaluatorTest, ErrorsNameTheOperator) {
   EXPECT_TRUE(HasKernels(Add(Const(1), Const(1))));
 }
 
-TEST(EvaluatorTest, MillionCallsAndLets) {
+// A million in the long form of tests.
+int Many() { return testing::IsLongTest() ? 1'000'000 : 100'000; }
+
+TEST(EvaluatorTest, ManyCallsAndLets) {
   Expr e = Const(0);
-  for (int i = 0; i < 1'000'000; ++i) e = Add(std::move(e), Const(1));
-  EXPECT_EQ(Result(e), 1'000'000);
+  for (int i = 0; i < Many(); ++i) e = Add(std::move(e), Const(1));
+  EXPECT_EQ(Result(e), Many());
   Expr lets = Const(5);
-  for (int i = 0; i < 1'000'000; ++i) {
+  for (int i = 0; i < Many(); ++i) {
     lets = Let(Var("v"), Const(1), std::move(lets));
   }
   EXPECT_EQ(Result(lets), 5);
@@ -423,7 +429,7 @@ TEST(EvaluatorTest, DeepDataIsBuiltAndDestroyed) {
   const List list;
   Expr chain = list.Nil();
   const Expr one = Const(1);
-  for (int i = 0; i < 1000000; ++i) chain = list.Cons(one, std::move(chain));
+  for (int i = 0; i < Many(); ++i) chain = list.Cons(one, std::move(chain));
   const auto value = Evaluate(chain, nullptr);
   ASSERT_TRUE(value.ok()) << value.status();
   EXPECT_TRUE(value->is_data());

@@ -33,6 +33,7 @@
 #include "baton/testing/golden.h"
 #include "baton/testing/loops_values.h"
 #include "baton/testing/random_loops.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tir/codegen/function_parts.h"
 #include "baton/tir/interpreter/interpreter.h"
 #include "baton/tir/ir/expr.h"
@@ -194,11 +195,6 @@ class RandomBody {
 };
 
 }  // namespace
-
-bool IsLongTest() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) != "0";
-}
 
 std::vector<PrimFunc> FunctionsOf(absl::string_view text) {
   std::vector<PrimFunc> functions;
@@ -619,7 +615,7 @@ std::vector<Case> VectorCases() {
 std::vector<Case> RandomExpressionCases() {
   std::vector<Case> cases;
   // Case 131 has `0 - float(i)`, which g++ 12 takes as `-float(i)`: -0 for i = 0.
-  const int count = IsLongTest() ? 130 : 60;
+  const int count = ::baton::testing::IsLongTest() ? 130 : 60;
   for (int i = 0; i < count; ++i) {
     RandomBody random(static_cast<uint32_t>(i) + 1);
     std::string signature;
@@ -631,7 +627,8 @@ std::vector<Case> RandomExpressionCases() {
 
 std::vector<Case> RandomLoopCases(int count) {
   std::vector<Case> cases;
-  const auto seeds = static_cast<uint32_t>(IsLongTest() ? 4 * count : count);
+  const auto seeds =
+      static_cast<uint32_t>(::baton::testing::IsLongTest() ? 4 * count : count);
   for (uint32_t seed = 0; seed < seeds; ++seed) {
     ::baton::testing::RandomLoopsOptions options;
     options.blocks = false;
@@ -648,6 +645,15 @@ std::vector<Case> RandomLoopCases(int count) {
     if (made.ok()) cases.push_back(*std::move(made));
   }
   return cases;
+}
+
+std::vector<Case> Sample(std::vector<Case> cases) {
+  if (::baton::testing::IsLongTest()) return cases;
+  std::vector<Case> result;
+  for (size_t i = 0; i < cases.size(); i += 3) {
+    result.push_back(std::move(cases[i]));
+  }
+  return result;
 }
 
 std::vector<Case> RecordedCases(

@@ -18,9 +18,6 @@
 
 namespace baton::tir {
 
-// True in the long form of tests.
-bool IsLongTest();
-
 // The functions of a script.
 std::vector<PrimFunc> FunctionsOf(absl::string_view text);
 // A function with the parameters `signature` and the statements `body`.
@@ -54,6 +51,9 @@ std::vector<Case> RecordedCases(
     absl::FunctionRef<bool(const CppFunction&)> can_write);
 // Functions of floats, with the results of the kernels.
 std::vector<Case> MathCases();
+
+// All cases in the long form of tests; in the short form, each third.
+std::vector<Case> Sample(std::vector<Case> cases);
 
 // True if the command exists.
 bool HasTool(const std::string& name);

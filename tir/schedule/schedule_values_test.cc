@@ -13,6 +13,7 @@
 #include "baton/ir/module_text.h"
 #include "baton/testing/conformance.h"
 #include "baton/testing/loops_values.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/schedule/schedule.h"
 #include "baton/tir/schedule/step_text.h"
@@ -32,10 +33,13 @@ TEST(ScheduleValuesTest, StepsKeepValues) {
   const absl::StatusOr<std::vector<testing::ConformanceCase>> cases =
       testing::ReadConformanceCases("testing/loops/schedule");
   ASSERT_TRUE(cases.ok()) << cases.status();
+  // One case of `every`.
+  const int every = testing::IsLongTest() ? 1 : 4;
+  int number = 0;
   int compared = 0;
   int skipped = 0;
   for (const testing::ConformanceCase& c : *cases) {
-    if (c.expects_error) continue;
+    if (c.expects_error || ++number % every != 0) continue;
     // The step makes a buffer of two axes with one stride, as the reference
     // does; such a buffer has no meaning.
     if (c.name() == "cache_index/b5f683f0f2") continue;
@@ -67,7 +71,7 @@ TEST(ScheduleValuesTest, StepsKeepValues) {
     ++compared;
   }
   std::cout << compared << " compared, " << skipped << " not run\n";
-  EXPECT_GE(compared, 60);
+  EXPECT_GE(compared, 60 / every);
 }
 
 }  // namespace

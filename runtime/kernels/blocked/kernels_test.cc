@@ -14,6 +14,7 @@
 
 #include "baton/runtime/kernels/blocked/kernels_test_util.h"
 #include "baton/runtime/kernels/blocked/sums.h"
+#include "baton/testing/test_settings.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels::blocked {
@@ -286,9 +287,15 @@ void TestConv(const ConvParams& p, Numbers& numbers, bool special) {
   }
 }
 
+// `count` in the long form of tests, a fifth in the short form.
+int NumCases(int count) {
+  return testing::IsLongTest() ? count : (count + 4) / 5;
+}
+
 void TestConvs(uint32_t seed, int count, bool special,
                void (*choose)(Numbers&, ConvParams&)) {
   Numbers numbers(seed);
+  count = NumCases(count);
   for (int i = 0; i < count; ++i) {
     ConvParams p;
     p.batch = numbers.Of(1, 2);
@@ -551,7 +558,7 @@ void TestMatmul(const MatmulParams& p, Numbers& numbers, bool special) {
 
 TEST(MatmulTest, MatchesDefinition) {
   Numbers numbers(21);
-  for (int i = 0; i < 80; ++i) {
+  for (int i = 0; i < NumCases(80); ++i) {
     MatmulParams p;
     p.m = numbers.OneIn(3) ? numbers.Of(1, 4) : numbers.Of(1, 60);
     p.n = numbers.OneIn(3) ? NearBlocks(numbers, 300) : numbers.Of(1, 40);

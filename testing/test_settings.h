@@ -1,0 +1,21 @@
+// Settings of tests, which are variables of the environment
+// (docs/write_a_test.md).
+
+#ifndef BATON_TESTING_TEST_SETTINGS_H_
+#define BATON_TESTING_TEST_SETTINGS_H_
+
+#include <cstdint>
+
+namespace baton::testing {
+
+// True in the long form of tests: BATON_LONG_TESTS is 1. The short form, which
+// is a sample of the long one, takes seconds.
+bool IsLongTest();
+
+// The number that is the value of the variable `name`; `otherwise` if it has
+// none.
+uint32_t TestSetting(const char* name, uint32_t otherwise);
+
+}  // namespace baton::testing
+
+#endif  // BATON_TESTING_TEST_SETTINGS_H_
