@@ -35,7 +35,7 @@ def _declare_sources():
         native.filegroup(
             name = "cc_sources",
             srcs = native.glob(
-                ["**/*.cc", "**/*.h", "**/*.inc"],
+                ["**/*.cc", "**/*.h", "**/*.inc", "BUILD"],
                 allow_empty = True,
             ),
             visibility = [str(Label("@baton//checks:__pkg__"))],

@@ -9,6 +9,7 @@ import comment_words
 import hash_tables
 import header_first
 import include_graph
+import public_targets
 
 PAGE = """
 # Architecture
@@ -185,6 +186,34 @@ class ChecksTest(unittest.TestCase):
                 for line, words in [(1, "What"), (2, "Of"), (3, "The same"), (4, "Whether"), (5, "Those"), (6, "Those")]
             ],
         )
+
+    def test_compares_public_targets_with_the_page(self):
+        build = (
+            'package(default_visibility = ["//:baton"])\n'
+            'exports_files(["a.txt"])\n'
+            'cc_library(name = "ir", visibility = ["//visibility:public"])\n'
+            'cc_library(name = "text", visibility = ["//visibility:public"])\n'
+            'cc_library(name = "node")\n'
+        )
+        public, problems = public_targets.public_targets("ir/BUILD", build)
+        self.assertEqual(public, ["//ir", "//ir:text"])
+        self.assertEqual(problems, ["ir/BUILD: exports_files without visibility exports to all"])
+        page = "<!-- public targets -->\n| a | b |\n|---|---|\n| `//ir` | `.`, `gone` |\n<!-- -->\n| `//p` | `.` |\n"
+        promised = public_targets.promised_targets(page)
+        self.assertEqual(promised, ["//ir", "//ir:gone"])
+        self.assertEqual(
+            public_targets.check(public, promised, {"//ir": "examples/BUILD", "//ir:node": "examples/BUILD"}),
+            [
+                "//ir:text is public: docs/compatibility.md does not list it",
+                "//ir:gone is listed in docs/compatibility.md: no BUILD file makes it public",
+                "examples/BUILD uses //ir:node, which is not public",
+            ],
+        )
+
+    def test_refuses_a_package_that_is_public_as_a_whole(self):
+        build = 'package(default_visibility = ["//visibility:public"])\ncc_library(name = "a")\n'
+        _, problems = public_targets.public_targets("base/BUILD", build)
+        self.assertEqual(problems, ["base/BUILD: all targets are public: each says so itself"])
 
 
 if __name__ == "__main__":
