@@ -4,18 +4,22 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/lower/computation.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/runtime/kernel.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
 
 namespace acme {
 namespace {
@@ -48,11 +52,29 @@ absl::StatusOr<Tensor> ComputeHardSwish(const Tensor& data) {
   return std::move(result).Freeze();
 }
 
+// The same in loops, for LowerToTir and what compiles its functions.
+absl::Status LowerHardSwish(baton::lower::LoopBuilder& loops) {
+  namespace tir = baton::tir;
+  const auto number = [](double value) {
+    return tir::FloatImm(DType::Float(32), value);
+  };
+  loops.Store(loops.output(), [&](const baton::lower::Indices& at) {
+    const tir::PrimExpr x = loops.Load(0, at);
+    const tir::PrimExpr gate = tir::MakeBinary(
+        tir::BinaryOp::kMin,
+        tir::MakeBinary(tir::BinaryOp::kMax, tir::Add(x, number(3)), number(0)),
+        number(6));
+    return tir::MakeBinary(tir::BinaryOp::kDiv, tir::Mul(x, gate), number(6));
+  });
+  return absl::OkStatus();
+}
+
 BATON_REGISTER_OP("acme.hard_swish")
     .Describe("x * clip(x + 3, 0, 6) / 6, in one instruction.")
     .Arguments({{"data", "The input."}})
     .TypeRelation(HardSwishRel)
     .Set(baton::Kernels(), baton::relay::KernelOf<ComputeHardSwish>)
+    .Set(baton::lower::Computations(), LowerHardSwish)
     .Set(baton::relay::FusionPatterns(), baton::relay::FusionPattern::kElemWise)
     .Set(baton::relay::LayoutInferenceRules(),
          baton::relay::InferElemwiseLayouts);
