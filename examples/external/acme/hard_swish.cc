@@ -19,7 +19,6 @@
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/tir/ir/expr.h"
-#include "baton/tir/ir/fold.h"
 
 namespace acme {
 namespace {
@@ -54,17 +53,18 @@ absl::StatusOr<Tensor> ComputeHardSwish(const Tensor& data) {
 
 // The same in loops, for LowerToTir and what compiles its functions.
 absl::Status LowerHardSwish(baton::lower::LoopBuilder& loops) {
-  namespace tir = baton::tir;
-  const auto number = [](double value) {
-    return tir::FloatImm(DType::Float(32), value);
-  };
+  using baton::lower::Number;
+  using baton::lower::Op2;
+  using baton::tir::BinaryOp;
+  const DType dtype = loops.dtype();
   loops.Store(loops.output(), [&](const baton::lower::Indices& at) {
-    const tir::PrimExpr x = loops.Load(0, at);
-    const tir::PrimExpr gate = tir::MakeBinary(
-        tir::BinaryOp::kMin,
-        tir::MakeBinary(tir::BinaryOp::kMax, tir::Add(x, number(3)), number(0)),
-        number(6));
-    return tir::MakeBinary(tir::BinaryOp::kDiv, tir::Mul(x, gate), number(6));
+    const baton::tir::PrimExpr x = loops.Load(0, at);
+    const baton::tir::PrimExpr gate =
+        Op2(BinaryOp::kMin,
+            Op2(BinaryOp::kMax, Op2(BinaryOp::kAdd, x, Number(dtype, 3)),
+                Number(dtype, 0)),
+            Number(dtype, 6));
+    return Op2(BinaryOp::kDiv, Op2(BinaryOp::kMul, x, gate), Number(dtype, 6));
   });
   return absl::OkStatus();
 }
