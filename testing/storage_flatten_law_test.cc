@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
