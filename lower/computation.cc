@@ -1,5 +1,7 @@
 #include "baton/lower/computation.h"
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -44,7 +46,35 @@ struct Nest {
   }
 };
 
+// True if x / value and x * (1 / value) are the same for each x.
+bool HasExactReciprocal(DType dtype, double value) {
+  if (value == 0 || !std::isfinite(value)) return true;
+  int exponent = 0;
+  if (std::frexp(std::fabs(value), &exponent) != 0.5) return false;
+  return exponent >= (dtype == DType::Float(64) ? -1022 : -126);
+}
+
+tir::PrimExpr FromBits(const tir::FloatImmNode& number) {
+  const double value = number.value();
+  const tir::PrimExpr bits =
+      number.dtype() == DType::Float(64)
+          ? tir::IntImm(DType::Int(64), std::bit_cast<int64_t>(value))
+          : tir::IntImm(tir::kInt32,
+                        std::bit_cast<int32_t>(static_cast<float>(value)));
+  return tir::Call(number.dtype(), tir::IntrinsicOp("reinterpret"), {bits});
+}
+
 }  // namespace
+
+tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b) {
+  const auto* number = b.As<tir::FloatImmNode>();
+  if (op == tir::BinaryOp::kDiv && number != nullptr &&
+      number->dtype().bits() >= 32 &&
+      !HasExactReciprocal(number->dtype(), number->value())) {
+    b = FromBits(*number);
+  }
+  return tir::Binary(op, std::move(a), std::move(b));
+}
 
 tir::Buffer FunctionLoops::MakeBuffer(absl::string_view name, DType dtype,
                                       absl::Span<const int64_t> shape) {

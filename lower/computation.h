@@ -150,10 +150,10 @@ absl::Status NoLoops(absl::string_view reason);
 inline tir::PrimExpr Index(int64_t value) {
   return tir::IntImm(tir::kInt32, value);
 }
-// The node as it is: floats are not folded, because x + 0 is not x.
-inline tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b) {
-  return tir::Binary(op, std::move(a), std::move(b));
-}
+// The node as it is: floats are not folded, because x + 0 is not x. A constant
+// divisor without an exact reciprocal is T.reinterpret() of its bits, because
+// tir.Simplify makes a product of x / T.float32(3).
+tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b);
 // `value` as a number of `dtype`.
 tir::PrimExpr Number(DType dtype, double value);
 inline tir::PrimExpr Cast(DType dtype, tir::PrimExpr value) {

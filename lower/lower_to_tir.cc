@@ -31,12 +31,20 @@
 #include "baton/relay/ir/visit.h"
 #include "baton/tir/ir/call_type.h"
 #include "baton/tir/ir/expr.h"
+#include "baton/transform/config.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::lower {
 namespace {
+
+constexpr absl::string_view kNoAlias = "tir.noalias";
+
+BATON_REGISTER_CONFIG(
+    kNoAliasSetting, bool, "tir.noalias", true,
+    "Whether functions that LowerToTir makes have the attribute `tir.noalias`: "
+    "the memory of their buffers does not overlap.");
 
 // The tensors that a value of `type` consists of; an error if it has a part
 // that no buffer holds.
@@ -163,7 +171,7 @@ class FunctionLowerer {
     parts.attrs = DictAttrs(AttrMap{
         {std::string(tir::kGlobalSymbol), AttrValue(name)},
         {std::string(tir::kNumInputs), AttrValue(num_inputs)},
-        {"tir.noalias", AttrValue(true)},
+        {std::string(kNoAlias), AttrValue(true)},
     });
     parts.body = loops_.Finish();
     return LoweredFunction{tir::PrimFunc(std::move(parts), function_->span()),
@@ -325,7 +333,8 @@ std::string NameOf(const Function& function) {
 
 class ModuleLowerer : public ExprMutator {
  public:
-  explicit ModuleLowerer(const IRModule& module) : module_(module) {}
+  ModuleLowerer(const IRModule& module, bool no_alias)
+      : module_(module), no_alias_(no_alias) {}
 
   IRModule& module() { return module_; }
   int num_primitive() const { return num_primitive_; }
@@ -402,6 +411,12 @@ class ModuleLowerer : public ExprMutator {
     }
     result.constants.assign(lowered->constants.begin(),
                             lowered->constants.end());
+    if (!no_alias_) {
+      tir::PrimFuncNode::Parts parts = lowered->function->parts();
+      parts.attrs = parts.attrs.Without(kNoAlias);
+      lowered->function =
+          tir::PrimFunc(std::move(parts), lowered->function->span());
+    }
     result.var = GlobalVar(name);
     LogOrigin(lowered->function, function.get());
     module_.Set(result.var, lowered->function);
@@ -414,6 +429,7 @@ class ModuleLowerer : public ExprMutator {
   }
 
   IRModule module_;
+  bool no_alias_;
   FlatHashMap<uint64_t, std::vector<Lowered>> lowered_;
   int num_primitive_ = 0;
 };
@@ -434,8 +450,8 @@ absl::StatusOr<LoweredFunction> LowerFunction(const Function& function,
 Pass LowerToTir() {
   return CreateModulePass(
       [](IRModule module,
-         const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
-        ModuleLowerer lowerer(module);
+         const PassContext& context) -> absl::StatusOr<IRModule> {
+        ModuleLowerer lowerer(module, context.Get(kNoAliasSetting));
         for (const auto& [var, function] : module.functions<Function>()) {
           if (function->IsPrimitive()) continue;
           BATON_ASSIGN_OR_RETURN(Function lowered,

@@ -91,9 +91,12 @@ int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
 
 #endif  // BATON_HAS_SANITIZER
 
-void* operator new(size_t size) {
+void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
   CountAllocation();
-  void* const memory = std::malloc(size == 0 ? 1 : size);
+  return std::malloc(size == 0 ? 1 : size);
+}
+void* operator new(size_t size) {
+  void* const memory = operator new(size, std::nothrow);
   if (memory == nullptr) std::abort();
   return memory;
 }

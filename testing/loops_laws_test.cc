@@ -89,8 +89,6 @@ constexpr Waiver kWaivers[] = {
     {"tir.ExtractPrimFuncConstants", "no_op",
      "Equality does not see that constants share their memory."},
     {"tir.InjectPTXLDG32", "values", "The instruction is not interpreted."},
-    {"tir.InstrumentProfileIntrinsics", "values",
-     "Calls of the profiler cannot be interpreted."},
     {"tir.SplitHostDevice", "values",
      "Calls of the functions that it makes are not interpreted."},
     {"tir.LiftAttrScope", "runs", "Refuses attributes in while loops."},

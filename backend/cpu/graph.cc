@@ -560,16 +560,14 @@ class GraphBuilder {
   }
 
   // The node of a region with these inputs.
-  absl::StatusOr<ExprValue> AddRegion(const ExprNode* node,
-                                      absl::string_view name,
+  absl::StatusOr<ExprValue> AddRegion(const ExprNode* node, const Op& op,
                                       GraphRegion region,
                                       std::vector<int> inputs) {
     if (!node->type().defined()) {
       return Refuse(node, "a branch or a loop has no type");
     }
     GraphNode added;
-    added.call = Call(Op::FindOrStandIn(name), {}, Attrs(), {}, node->type(),
-                      node->span());
+    added.call = Call(op, {}, Attrs(), {}, node->type(), node->span());
     for (const int t : inputs) added.args.push_back({.tensor = t});
     added.inputs = std::move(inputs);
     BATON_ASSIGN_OR_RETURN(const ExprValue result,
@@ -625,7 +623,8 @@ class GraphBuilder {
       region.inputs.push_back(Places(inner.captures, inputs));
       region.graphs.push_back(std::move(inner.graph));
     }
-    return AddRegion(branch, "cpu.if", std::move(region), std::move(inputs));
+    return AddRegion(branch, BATON_OP("cpu.if"), std::move(region),
+                     std::move(inputs));
   }
 
   // True if the body of a function refers to the function.
@@ -794,7 +793,8 @@ class GraphBuilder {
       region.inputs.push_back(std::move(places));
       region.graphs.push_back(std::move(graph));
     }
-    return AddRegion(call, "cpu.loop", std::move(region), std::move(inputs));
+    return AddRegion(call, BATON_OP("cpu.loop"), std::move(region),
+                     std::move(inputs));
   }
 
   // A call that the evaluator computes: of a function that uses nothing around
@@ -830,7 +830,7 @@ class GraphBuilder {
     if (!FreeVars(region.function).empty()) {
       return Refuse(call, "a function that calls itself uses values around it");
     }
-    return AddRegion(call, "cpu.evaluate", std::move(region),
+    return AddRegion(call, BATON_OP("cpu.evaluate"), std::move(region),
                      std::move(inputs));
   }
 

@@ -29,7 +29,6 @@ constexpr char kUnread[] = "Of the reference; not read.";
     {"tir.detect_global_barrier", false, kUnread},
     {"tir.enable_debug", false, kUnread},
     {"tir.is_entry_func", false, kUnread},
-    {"tir.noalias", true, kUnread},
     {"tir.usmp.enable", false, kUnread},
     {"tir.usmp.use_workspace_io", false, kUnread},
 };

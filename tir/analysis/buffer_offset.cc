@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
@@ -227,6 +228,19 @@ Buffer FlattenedBuffer(const Buffer& buffer) {
     parts.axis_separators[i] = static_cast<int64_t>(i) + 1;
   }
   return Buffer(std::move(parts), buffer->span());
+}
+
+Buffer AsBytesIfBool(const Buffer& buffer) {
+  if (buffer.dtype() != DType::Bool()) return buffer;
+  BufferNode::Parts parts = buffer->parts();
+  parts.dtype = DType::Int(8);
+  return Buffer(std::move(parts), buffer->span());
+}
+
+PrimExpr NumElements(absl::Span<const PrimExpr> extents) {
+  PrimExpr result = IntImm(kInt32, 1);
+  for (const PrimExpr& extent : extents) result = Mul(result, extent);
+  return result;
 }
 
 }  // namespace baton::tir

@@ -2,6 +2,7 @@
 //
 //   ElementOffset(A, {i, j})   // A of shape (16, 8): {i * 8 + j}
 //   FlattenedBuffer(A)         // A of shape (128,)
+//   NumElements({16, 8})       // 128
 
 #ifndef BATON_TIR_ANALYSIS_BUFFER_OFFSET_H_
 #define BATON_TIR_ANALYSIS_BUFFER_OFFSET_H_
@@ -22,6 +23,12 @@ std::vector<PrimExpr> ElementOffset(const Buffer& buffer,
 // The buffer with one axis for each group, on the same memory. The same buffer
 // if it has such a shape and no strides.
 Buffer FlattenedBuffer(const Buffer& buffer);
+
+// A buffer of bool as one of int8, which it is in memory; others as they are.
+Buffer AsBytesIfBool(const Buffer& buffer);
+
+// The product of `extents`; 1 if there are none.
+PrimExpr NumElements(absl::Span<const PrimExpr> extents);
 
 }  // namespace baton::tir
 

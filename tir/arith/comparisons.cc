@@ -137,6 +137,7 @@ void Comparisons::Append(const PrimExpr& comparison, List& list) {
   const Key left = KeyOf(sides.a);
   const Key right = KeyOf(sides.b);
   list.Append(Comparison::Of(left, right, sides.offset, op));
+  if (&list == &known_) leaves_.Append(known_);
 }
 
 void Comparisons::Add(const PrimExpr& condition, List& list) {
@@ -161,6 +162,43 @@ absl::Span<const int> Comparisons::List::Of(Key key) const {
   return static_cast<size_t>(key) < of_key.size()
              ? absl::Span<const int>(of_key[key])
              : absl::Span<const int>();
+}
+
+void Comparisons::Leaves::Append(const List& known) {
+  const Comparison& added = known.list.back();
+  if (added.left == added.right) return;
+  const size_t size = known.of_key.size();
+  only_.resize(std::max(only_.size(), size), kNone);
+  with_branching_.resize(only_.size());
+  Connect(added.left, added.right, known);
+  Connect(added.right, added.left, known);
+}
+
+void Comparisons::Leaves::Connect(Key key, Key other, const List& known) {
+  const auto add = [&](int i) {
+    const Comparison& comparison = known.list[i];
+    const Key to = comparison.left == key ? comparison.right : comparison.left;
+    if (to != key) with_branching_[to].push_back(i);
+  };
+  Key& only = only_[key];
+  if (only == kSeveral) {
+    add(static_cast<int>(known.list.size()) - 1);
+  } else if (only == kNone) {
+    only = other;
+  } else if (only != other) {
+    only = kSeveral;
+    for (const int i : known.of_key[key]) add(i);
+  }
+}
+
+absl::Span<const int> Comparisons::Leaves::WithBranching(Key key) const {
+  return static_cast<size_t>(key) < with_branching_.size()
+             ? absl::Span<const int>(with_branching_[key])
+             : absl::Span<const int>();
+}
+
+bool Comparisons::Leaves::IsLeafOf(Key leaf, Key key) const {
+  return static_cast<size_t>(leaf) < only_.size() && only_[leaf] == key;
 }
 
 void Comparisons::Leave(size_t size) {
@@ -220,6 +258,37 @@ void Comparisons::ForEachBetween(Key left, Key right, Fn fn) const {
   });
 }
 
+// As ForEachWithLeft, without those from which nothing about `goal` follows:
+// with keys that are compared with no other one.
+template <typename Fn>
+void Comparisons::ForEachOnTheWay(Key key, Key goal, Fn fn) const {
+  const auto turn = [&](const Comparison& known) {
+    if (known.op == CompareResult::kUnknown) return;  // replaced
+    if (const auto turned = known.WithLeft(key)) fn(*turned);
+  };
+  for (const int i : leaves_.WithBranching(key)) turn(known_.list[i]);
+  const auto turn_leaf = [&](Key leaf) {
+    if (!leaves_.IsLeafOf(leaf, key)) return;
+    for (const int i : known_.Of(leaf)) turn(known_.list[i]);
+  };
+  turn_leaf(goal);
+  // Leaves that conditions in scope compare with others; each once.
+  const std::vector<Comparison>& scoped = scoped_.list;
+  const size_t first = scoped.size() - std::min(scoped.size(), kMaxScoped);
+  for (size_t i = first; i < scoped.size(); ++i) {
+    for (const Key leaf : {scoped[i].left, scoped[i].right}) {
+      if (leaf != goal && leaf != key &&
+          scoped_.Of(leaf).back() == static_cast<int>(i)) {
+        turn_leaf(leaf);
+      }
+    }
+  }
+  const absl::Span<const int> of_key = scoped_.Of(key);
+  for (const int i : of_key.last(std::min(of_key.size(), kMaxScoped))) {
+    turn(scoped_.list[i]);
+  }
+}
+
 // The comparisons of `left` with `right` that follow by way of others.
 std::vector<Comparisons::Comparison> Comparisons::Follow(Key left,
                                                          Key right) const {
@@ -241,14 +310,14 @@ std::vector<Comparisons::Comparison> Comparisons::Follow(Key left,
     }
     list.push_back(comparison);
   };
-  ForEachWithLeft(left, declare);
+  ForEachOnTheWay(left, right, declare);
   size_t followed = 0;
   while (!pending.empty() && followed < kMaxFollowed) {
     const Key middle = *pending.begin();
     pending.erase(pending.begin());
     const std::vector<Comparison> to_middle = of_left[middle];
     std::vector<Comparison> found;
-    ForEachWithLeft(middle, [&](const Comparison& next) {
+    ForEachOnTheWay(middle, right, [&](const Comparison& next) {
       if (next.right == left) return;
       ++followed;
       for (const Comparison& first : to_middle) {

@@ -59,6 +59,25 @@ class Comparisons {
     void Append(const Comparison& comparison);
     absl::Span<const int> Of(Key key) const;
   };
+  // Tells keys that are compared with several others from leaves: nothing
+  // follows by way of a leaf. So many iterators begin at 0 that it matters.
+  class Leaves {
+   public:
+    // Takes notice of the last comparison of `known`.
+    void Append(const List& known);
+    // The comparisons of `key` with keys that are no leaves.
+    absl::Span<const int> WithBranching(Key key) const;
+    // True if `leaf` is compared with `key` only.
+    bool IsLeafOf(Key leaf, Key key) const;
+
+   private:
+    static constexpr Key kNone = -1;
+    static constexpr Key kSeveral = -2;
+    void Connect(Key key, Key other, const List& known);
+
+    std::vector<Key> only_;  // the key with which a key is compared
+    std::vector<std::vector<int>> with_branching_;
+  };
 
   Key KeyOf(const PrimExpr& e);
   std::optional<Key> FindKey(const PrimExpr& e) const;
@@ -68,6 +87,8 @@ class Comparisons {
   void ForEachWithLeft(Key key, Fn fn) const;
   template <typename Fn>
   void ForEachBetween(Key left, Key right, Fn fn) const;
+  template <typename Fn>
+  void ForEachOnTheWay(Key key, Key goal, Fn fn) const;
   std::vector<Comparison> Follow(Key left, Key right) const;
 
   // No others follow from more comparisons.
@@ -78,6 +99,7 @@ class Comparisons {
   FlatHashMap<ExprKey, Key> keys_;
   VarRanges ranges_;
   List known_;
+  Leaves leaves_;  // of `known_`
   List scoped_;
 };
 

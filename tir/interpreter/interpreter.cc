@@ -98,6 +98,9 @@ class Machine {
       BATON_ASSIGN_OR_RETURN(Tensor contents, ContentsOf(pointer, was));
       results.push_back(std::move(contents));
     }
+    if (options_.stand_in_for_externs || options_.spare_bytes != 0) {
+      results.push_back(Digest());
+    }
     return results;
   }
 
@@ -185,7 +188,10 @@ class Machine {
     };
     const DType dtype = buffer.dtype();
     if (tensor.dtype() != WithLanes(dtype, 1)) return mismatch();
-    if (tensor.shape().size() != buffer->shape().size()) return mismatch();
+    const size_t rank = buffer->shape().size();
+    const bool is_vector = dtype.lanes() != 1;
+    if (tensor.shape().size() != rank + (is_vector ? 1 : 0)) return mismatch();
+    if (is_vector && tensor.shape()[rank] != dtype.lanes()) return mismatch();
     for (size_t i = 0; i < buffer->shape().size(); ++i) {
       const PrimExpr& extent = buffer->shape()[i];
       const int64_t dim = tensor.shape()[i];
@@ -220,7 +226,9 @@ class Machine {
     memory->name = pointer->name();
     const absl::string_view bytes = tensor.bytes();
     memory->bytes.assign(bytes.begin(), bytes.end());
-    memory->is_set.assign(bytes.size(), true);
+    memory->bytes.resize(bytes.size() +
+                         static_cast<size_t>(options_.spare_bytes));
+    memory->is_set.assign(memory->bytes.size(), true);
     Value value;
     value.memory = std::move(memory);
     values_[pointer.get()] = std::move(value);
@@ -247,8 +255,33 @@ class Machine {
     BATON_ASSIGN_OR_RETURN(MutableTensor result,
                            MutableTensor::Create(was.dtype(), was.shape()));
     const std::vector<char>& bytes = values_.Find(pointer.get())->memory->bytes;
-    std::copy(bytes.begin(), bytes.end(), static_cast<char*>(result.data()));
+    std::copy(bytes.begin(),
+              bytes.end() - static_cast<std::ptrdiff_t>(options_.spare_bytes),
+              static_cast<char*>(result.data()));
     return std::move(result).Freeze();
+  }
+
+  // A hash of the calls of external functions, of the memory that they returned
+  // and of the spare bytes of parameters.
+  Tensor Digest() {
+    for (const auto& memory : returned_memory_) {
+      AddToDigest(memory->bytes.data(), memory->bytes.size());
+    }
+    const auto spare = static_cast<size_t>(options_.spare_bytes);
+    for (const auto& [pointer, was] : results_) {
+      const std::vector<char>& bytes =
+          values_.Find(pointer.get())->memory->bytes;
+      AddToDigest(bytes.data() + (bytes.size() - spare), spare);
+    }
+    return Tensor::Scalar(static_cast<int64_t>(digest_));
+  }
+
+  // FNV-1a.
+  void AddToDigest(const char* bytes, size_t size) {
+    for (size_t i = 0; i < size; ++i) {
+      digest_ = (digest_ ^ static_cast<unsigned char>(bytes[i])) *
+                uint64_t{1099511628211U};
+    }
   }
 
   // --- Memory ----------------------------------------------------------------
@@ -272,11 +305,12 @@ class Machine {
     }
     // Clearing memory takes time, too.
     steps_ += bytes / 64;
+    const auto size = static_cast<size_t>(bytes + options_.spare_bytes);
     Value value;
     value.memory = std::make_shared<Memory>();
     value.memory->name = pointer->name();
-    value.memory->bytes.resize(static_cast<size_t>(bytes));
-    value.memory->is_set.resize(static_cast<size_t>(bytes));
+    value.memory->bytes.resize(size);
+    value.memory->is_set.resize(size);
     values_[pointer.get()] = std::move(value);
   }
 
@@ -334,7 +368,8 @@ class Machine {
     }
     int64_t at = 0;
     for (size_t i = 0; i < index.size(); ++i) {
-      if (index[i] < 0 || index[i] >= view.shape[i]) {
+      if (options_.spare_bytes == 0 &&
+          (index[i] < 0 || index[i] >= view.shape[i])) {
         Fail(node,
              absl::StrCat("index ", index[i], " of axis ", i, " of buffer ",
                           buffer->name(), " is not below ", view.shape[i]));
@@ -655,6 +690,14 @@ class Machine {
     if (name == "address_of" && args.size() == 1) return AddressOf(node);
     if (name == "reinterpret" && args.size() == 1) return Reinterpret(node);
     if (name == "call_pure_extern" && !args.empty()) return EvalExtern(node);
+    if (name == "call_extern" && options_.stand_in_for_externs) {
+      return StandIn(node);
+    }
+    if (name == "tvm_access_ptr" && args.size() == 5)
+      return AccessPointer(node);
+    if (name == "start_profile_intrinsic" || name == "end_profile_intrinsic") {
+      return OfInteger(0);
+    }
     std::vector<Value> values;
     size_t lanes = 1;
     for (const PrimExpr& arg : args) {
@@ -718,6 +761,39 @@ class Machine {
     return result;
   }
 
+  // A number, or memory, in place of what an external function returns.
+  Value StandIn(const CallNode* node) {
+    const auto* name = node->args()[0].As<StringImmNode>();
+    if (name == nullptr) return Refuse(node);
+    AddToDigest(name->value().data(), name->value().size());
+    for (const PrimExpr& arg : node->args().subspan(1)) {
+      if (arg.As<StringImmNode>() != nullptr) continue;
+      const Value value = Eval(arg);
+      if (!ok()) return {};
+      const DType dtype = WithLanes(arg.dtype(), 1);
+      for (const Scalar& lane : value.lanes) {
+        char bytes[8] = {};
+        StoreScalar(dtype, lane, bytes);
+        AddToDigest(bytes, sizeof(bytes));
+      }
+    }
+    Value result;
+    if (node->dtype().code() == DType::Code::kHandle) {
+      constexpr size_t kBytes = 1024;
+      result.memory = std::make_shared<Memory>();
+      result.memory->name = std::string(name->value());
+      result.memory->bytes.resize(kBytes);
+      result.memory->is_set.resize(kBytes);
+      returned_memory_.push_back(result.memory);
+      return result;
+    }
+    const Scalar number =
+        ConvertScalar({.i = static_cast<int64_t>(digest_ % 16)}, DType::Int(64),
+                      WithLanes(node->dtype(), 1));
+    result.lanes.assign(static_cast<size_t>(node->dtype().lanes()), number);
+    return result;
+  }
+
   Value Refuse(const CallNode* node) {
     return Fail(node, absl::StrCat("T.", ScriptName(*node->op().As<OpNode>()),
                                    " cannot be interpreted"));
@@ -735,6 +811,18 @@ class Machine {
       pointer.offset += EvalInteger(load->indices()[i]) * view.strides[i] *
                         view.element_bytes;
     }
+    return pointer;
+  }
+
+  // T.tvm_access_ptr(T.type_annotation(dtype), data, offset, extent, access).
+  Value AccessPointer(const CallNode* node) {
+    const absl::Span<const PrimExpr> args = node->args();
+    Value pointer = Eval(args[1]);
+    const int64_t offset = EvalInteger(args[2]);
+    if (!ok()) return {};
+    if (pointer.memory == nullptr) return Refuse(node);
+    const DType dtype = args[0].dtype();
+    pointer.offset += offset * ElementBytes(dtype) * dtype.lanes();
     return pointer;
   }
 
@@ -991,6 +1079,8 @@ class Machine {
   std::vector<ActiveBlock> blocks_;
   Span statement_span_;
   absl::Status status_;
+  std::vector<std::shared_ptr<Memory>> returned_memory_;  // by stand-ins
+  uint64_t digest_ = uint64_t{14695981039346656037U};
   int64_t steps_ = 0;
   bool returned_ = false;
   bool copies_memory_ = true;  // of arguments

@@ -12,7 +12,7 @@
 //
 // Loops that are bound to threads run one iteration after another, so a
 // function that synchronizes threads is refused, as are calls of external
-// functions and of instructions of accelerators.
+// functions and of instructions of accelerators. Marks of a profiler do nothing.
 
 #ifndef BATON_TIR_INTERPRETER_INTERPRETER_H_
 #define BATON_TIR_INTERPRETER_INTERPRETER_H_
@@ -51,12 +51,20 @@ struct InterpretOptions {
   uint64_t shuffle_seed = 0;
   // The largest number of statements and expressions that are evaluated.
   int64_t max_steps = 100'000'000;
+  // True: calls of unknown external functions return numbers made of the name
+  // and the arguments, and change nothing.
+  bool stand_in_for_externs = false;
+  // Bytes behind the memory of each parameter and allocation. Other than 0:
+  // indices need not lie in their axes, if they lie in the memory.
+  int64_t spare_bytes = 0;
 };
 
 // Returns the contents of the buffers and pointers of parameters after the run,
 // in the order of the parameters. `arguments` has an element for each parameter; a tensor
 // has the data type and the shape of the parameter's buffer, where dimensions
-// of the buffer that are variables are bound by it.
+// of the buffer that are variables are bound by it. Vectors are a last axis of
+// the tensor. With stand-ins or spare bytes a number follows the results: a
+// hash of all calls of external functions and of the spare bytes of parameters.
 absl::StatusOr<std::vector<Tensor>> Interpret(
     const PrimFunc& function, absl::Span<const Argument> arguments,
     const InterpretOptions& options = {});

@@ -211,5 +211,59 @@ TEST(InterpreterTest, StopsAtALimitAndRefusesWhatItCannotRun) {
       HasSubstr("buffer A does not hold a float32[1]"));
 }
 
+int64_t DigestOf(absl::string_view body, const InterpretOptions& options) {
+  const absl::StatusOr<std::vector<Tensor>> result =
+      Interpret(Parsed(kTwoBuffers, body),
+                {Floats({1, 2, 3, 4}), Floats({0, 0, 0, 0})}, options);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  return result.ok() && result->size() == 3 ? result->back().AtAsInt64(0) : 0;
+}
+
+TEST(InterpreterTest, StandsInForExternalFunctions) {
+  const InterpretOptions options = {.stand_in_for_externs = true};
+  const int64_t digest =
+      DigestOf("T.evaluate(T.call_extern(\"int32\", \"f\", 1))", options);
+  EXPECT_EQ(
+      DigestOf("T.evaluate(T.call_extern(\"int32\", \"f\", 2 - 1))", options),
+      digest);
+  EXPECT_NE(DigestOf("T.evaluate(T.call_extern(\"int32\", \"f\", 2))", options),
+            digest);
+  EXPECT_NE(DigestOf("T.evaluate(T.call_extern(\"int32\", \"g\", 1))", options),
+            digest);
+  EXPECT_NE(DigestOf("for i in range(2):\n"
+                     "    T.evaluate(T.call_extern(\"int32\", \"f\", 1))",
+                     options),
+            digest);
+  EXPECT_EQ(DigestOf("x: T.float32 = T.call_extern(\"float32\", \"f\")\n"
+                     "B[0] = x - T.call_extern(\"float32\", \"f\")",
+                     options),
+            DigestOf("T.evaluate(T.call_extern(\"float32\", \"f\"))\n"
+                     "T.evaluate(T.call_extern(\"float32\", \"f\"))",
+                     options));
+}
+
+TEST(InterpreterTest, SpareBytesAreBehindTheMemory) {
+  const InterpretOptions options = {.spare_bytes = 64};
+  const int64_t digest = DigestOf("B[4] = A[0]", options);
+  EXPECT_EQ(DigestOf("B[2 + 2] = A[0]", options), digest);
+  EXPECT_NE(DigestOf("B[4] = A[1]", options), digest);
+  EXPECT_NE(DigestOf("B[5] = A[0]", options), digest);
+  EXPECT_THAT(Mistake(Parsed(kTwoBuffers, "B[20] = A[0]"),
+                      {Floats({1, 2, 3, 4}), Floats({0, 0, 0, 0})}, options),
+              HasSubstr("is outside of its memory"));
+}
+
+TEST(InterpreterTest, VectorsAreALastAxis) {
+  const PrimFunc function =
+      Parsed("A: T.Buffer((2,), \"float32x2\"), B: T.Buffer((4,), \"float32\")",
+             "B[T.Ramp(0, 1, 2)] = A[1]\nT.start_profile_intrinsic(1)");
+  EXPECT_THAT(
+      Result(function, {*Tensor::FromValues<float>({2, 2}, {1, 2, 3, 4}),
+                        Floats({0, 0, 0, 0})}),
+      ElementsAre(3, 4, 0, 0));
+  EXPECT_THAT(Mistake(function, {Floats({1, 2}), Floats({0, 0, 0, 0})}),
+              HasSubstr("buffer A does not hold a float32[2]"));
+}
+
 }  // namespace
 }  // namespace baton::tir

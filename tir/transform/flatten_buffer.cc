@@ -159,22 +159,16 @@ class BufferFlattener final : public AnalyzingRewriter {
         return {flattened->shape().begin(), flattened->shape().end()};
       }
     }
-    PrimExpr extent = IntImm(kInt32, 1);
-    for (const PrimExpr& dim : allocate->extents()) extent = Mul(extent, dim);
-    return {extent};
+    return {NumElements(allocate->extents())};
   }
 
   Buffer Flattened(const Buffer& buffer) {
     const auto [entry, is_new] = flattened_.TryEmplace(buffer.get());
     if (!is_new) return *entry;
     kept_.push_back(buffer);
-    Buffer result = FlattenedBuffer(buffer);
+    Buffer result = AsBytesIfBool(FlattenedBuffer(buffer));
     BufferNode::Parts parts = result->parts();
     bool changed = false;
-    if (parts.dtype == DType::Bool()) {
-      parts.dtype = kInt8;
-      changed = true;
-    }
     for (PrimExpr& extent : parts.shape) {
       PrimExpr simplified = analyzer_.CanonicalSimplify(extent);
       if (StructuralEqual(simplified, extent)) continue;

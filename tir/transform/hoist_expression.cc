@@ -359,7 +359,8 @@ Pass HoistBy(std::string name, const char* insertion, std::string doc,
              PassOptions options = {}) {
   return CreateSequentialPass(
       {InsertHoisted(insertion, config_of), Simplify(), RemoveNoOp()},
-      {.name = std::move(name), .doc = std::move(doc)}, std::move(options));
+      {.name = std::move(name), .doc = std::move(doc), .exact = false},
+      std::move(options));
 }
 
 HoistExpressionConfig ConfigOfIfs(bool uses_block_vars) {

@@ -279,7 +279,8 @@ Pass Simplify() {
       },
       {.name = "tir.Simplify",
        .doc = "Simplifies expressions and conditions by what loops and "
-              "branches around them say."});
+              "branches around them say.",
+       .exact = false});
 }
 BATON_REGISTER_PASS_AS("tir.Simplify", Simplify);
 

@@ -38,13 +38,6 @@ namespace {
 
 constexpr DType kInt8 = DType::Int(8);
 
-Buffer AsBytesIfBool(const Buffer& buffer) {
-  if (buffer.dtype() != DType::Bool()) return buffer;
-  BufferNode::Parts parts = buffer->parts();
-  parts.dtype = kInt8;
-  return Buffer(std::move(parts), buffer->span());
-}
-
 // Knows the ranges of variables, and the values of those that are pure.
 class Bounds final : public AnalyzingVisitor {
  protected:
@@ -141,7 +134,7 @@ class StorageFlattener final : public Rewriter {
     const bool is_bool = result->dtype() == DType::Bool();
     if (result->extents().size() == 1 && !is_bool) return changed;
     return Allocate(result->var(), is_bool ? kInt8 : result->dtype(),
-                    FlatExtents(result->extents()), result->condition(),
+                    {NumElements(result->extents())}, result->condition(),
                     result->annotations(), result->body(), result->span());
   }
 
@@ -151,7 +144,7 @@ class StorageFlattener final : public Rewriter {
     const auto* result = changed.As<AllocateConstNode>();
     if (result->extents().size() == 1) return changed;
     return AllocateConst(result->var(), result->dtype(),
-                         FlatExtents(result->extents()), result->data(),
+                         {NumElements(result->extents())}, result->data(),
                          result->annotations(), result->body(), result->span());
   }
 
@@ -367,12 +360,6 @@ class StorageFlattener final : public Rewriter {
       indices[i] = Sub(indices[i], entry.offsets[i]);
     }
     return ElementOffset(entry.buffer, indices);
-  }
-
-  static std::vector<PrimExpr> FlatExtents(absl::Span<const PrimExpr> extents) {
-    PrimExpr result = IntImm(kInt32, 1);
-    for (const PrimExpr& extent : extents) result = Mul(result, extent);
-    return {std::move(result)};
   }
 
   // `stmt` with the number of elements of `buffer` as an attribute.

@@ -4,18 +4,21 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/lower/computation.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/type_relation.h"
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/runtime/kernel.h"
+#include "baton/tir/ir/expr.h"
 
 namespace acme {
 namespace {
@@ -48,11 +51,30 @@ absl::StatusOr<Tensor> ComputeHardSwish(const Tensor& data) {
   return std::move(result).Freeze();
 }
 
+// The same in loops, for LowerToTir and what compiles its functions.
+absl::Status LowerHardSwish(baton::lower::LoopBuilder& loops) {
+  using baton::lower::Number;
+  using baton::lower::Op2;
+  using baton::tir::BinaryOp;
+  const DType dtype = loops.dtype();
+  loops.Store(loops.output(), [&](const baton::lower::Indices& at) {
+    const baton::tir::PrimExpr x = loops.Load(0, at);
+    const baton::tir::PrimExpr gate =
+        Op2(BinaryOp::kMin,
+            Op2(BinaryOp::kMax, Op2(BinaryOp::kAdd, x, Number(dtype, 3)),
+                Number(dtype, 0)),
+            Number(dtype, 6));
+    return Op2(BinaryOp::kDiv, Op2(BinaryOp::kMul, x, gate), Number(dtype, 6));
+  });
+  return absl::OkStatus();
+}
+
 BATON_REGISTER_OP("acme.hard_swish")
     .Describe("x * clip(x + 3, 0, 6) / 6, in one instruction.")
     .Arguments({{"data", "The input."}})
     .TypeRelation(HardSwishRel)
     .Set(baton::Kernels(), baton::relay::KernelOf<ComputeHardSwish>)
+    .Set(baton::lower::Computations(), LowerHardSwish)
     .Set(baton::relay::FusionPatterns(), baton::relay::FusionPattern::kElemWise)
     .Set(baton::relay::LayoutInferenceRules(),
          baton::relay::InferElemwiseLayouts);

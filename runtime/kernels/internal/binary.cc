@@ -129,12 +129,12 @@ void MapInto(BroadcastPlan<2> plan, const Tensor& a, const Tensor& b,
   }
   // As many whole runs at a time as there is room for.
   const int64_t room = n < kStaged ? kStaged / n * n : kStaged;
-  struct alignas(64) Staged {
+  struct Staged {
     // An operand as large as the result is read where it is.
     bool in_place;
     // All runs are the same, and have been put together.
     bool complete;
-    char bytes[kStaged * kMaxElementBytes];
+    alignas(64) char bytes[kStaged * kMaxElementBytes];
   };
   std::array<Staged, 2> staged;  // The bytes are not initialized.
   for (size_t k = 0; k < 2; ++k) {

@@ -1,0 +1,139 @@
+// Tests tir.StorageFlatten on the laws of loops_laws.h: on random functions as
+// schedules of tensor expressions make them, which realize regions of buffers.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/ir/node_map.h"
+#include "baton/testing/loops_laws.h"
+#include "baton/testing/random_loops.h"
+#include "baton/testing/status_matchers.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/function.h"
+#include "baton/tir/ir/functor.h"
+#include "baton/tir/ir/stmt.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pipeline.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+using ::baton::tir::Buffer;
+using ::baton::tir::PrimExpr;
+using ::baton::tir::Stmt;
+
+// Allocated buffers become realized ones. The region of each begins at another
+// index.
+class RealizeBuffers final : public tir::Rewriter {
+ public:
+  int num_realized() const { return num_realized_; }
+
+ protected:
+  Stmt VisitAllocate(const tir::AllocateNode* node) override {
+    const auto* decl = node->body().As<tir::DeclBufferNode>();
+    if (decl == nullptr) return Rewriter::VisitAllocate(node);
+    const Buffer& buffer = decl->buffer();
+    if (buffer->data() != node->var() || !buffer->strides().empty() ||
+        buffer->shape().empty() || buffer.dtype().lanes() != 1) {
+      return Rewriter::VisitAllocate(node);
+    }
+    const int64_t first = num_realized_++ % 3;
+    tir::BufferNode::Parts parts = buffer->parts();
+    std::vector<tir::Range> bounds;
+    for (size_t i = 0; i < parts.shape.size(); ++i) {
+      const DType dtype = parts.shape[i].dtype();
+      const PrimExpr min = tir::IntImm(dtype, i == 0 ? first : 0);
+      bounds.push_back({min, parts.shape[i]});
+      parts.shape[i] = tir::Add(parts.shape[i], min);
+    }
+    const Buffer realized(std::move(parts));
+    moved_[buffer.get()] = {realized, first};
+    return tir::BufferRealize(realized, std::move(bounds),
+                              tir::IntImm(DType::Bool(), 1),
+                              Rewrite(decl->body()));
+  }
+
+  PrimExpr VisitBufferLoad(const tir::BufferLoadNode* node) override {
+    const Moved* const moved = moved_.Find(node->buffer().get());
+    if (moved == nullptr) return Rewriter::VisitBufferLoad(node);
+    return tir::BufferLoad(moved->buffer, IndicesOf(*moved, node->indices()));
+  }
+
+  Stmt VisitBufferStore(const tir::BufferStoreNode* node) override {
+    const Moved* const moved = moved_.Find(node->buffer().get());
+    if (moved == nullptr) return Rewriter::VisitBufferStore(node);
+    return tir::BufferStore(moved->buffer, Rewrite(node->value()),
+                            IndicesOf(*moved, node->indices()));
+  }
+
+ private:
+  struct Moved {
+    Buffer buffer;
+    int64_t first = 0;
+  };
+
+  std::vector<PrimExpr> IndicesOf(const Moved& moved,
+                                  absl::Span<const PrimExpr> indices) {
+    std::vector<PrimExpr> result(indices.begin(), indices.end());
+    RewriteAll(result);
+    result[0] = tir::Add(
+        result[0],
+        tir::MakeConst(result[0].dtype(), static_cast<int64_t>(moved.first)));
+    return result;
+  }
+
+  NodeMap<Moved> moved_;
+  int num_realized_ = 0;
+};
+
+tir::PrimFunc AsOfTeSchedule(const tir::PrimFunc& function, int& num_realized) {
+  RealizeBuffers rewriter;
+  tir::PrimFuncNode::Parts parts = rewriter.RewriteBody(function)->parts();
+  num_realized += rewriter.num_realized();
+  parts.attrs = parts.attrs.With("from_legacy_te_schedule", AttrValue(true));
+  return tir::PrimFunc(std::move(parts));
+}
+
+TEST(StorageFlattenTest, RandomFunctions) {
+  const char* const is_long = std::getenv("BATON_LONG_TESTS");
+  const uint32_t num_seeds =
+      is_long != nullptr && absl::string_view(is_long) == "1" ? 640 : 64;
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Pass lower,
+      ParsePipeline("tir.LowerInitBlock,"
+                    "tir.PlanAndUpdateBufferAllocationLocation,"
+                    "tir.ConvertBlocksToOpaque,tir.CompactBufferAllocation,"
+                    "tir.LowerMatchBuffer,tir.LowerOpaqueBlock"));
+  BATON_ASSERT_OK_AND_ASSIGN(const Pass flatten,
+                             ParsePipeline("tir.StorageFlatten"));
+  int num_realized = 0;
+  for (uint32_t seed = 0; seed < num_seeds; ++seed) {
+    const tir::PrimFunc function =
+        RandomLoops(seed, RandomLoopsOptions::Mixed(seed));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule lowered,
+                               lower(ModuleOfLoops(function)));
+    const IRModule module = ModuleOfLoops(AsOfTeSchedule(
+        tir::PrimFunc(lowered.Find("main").As<tir::PrimFuncNode>()),
+        num_realized));
+    const absl::Status status = CheckLoopsLaws(flatten, module);
+    EXPECT_TRUE(status.ok())
+        << "seed " << seed << ": " << status.message() << "\n"
+        << AsText(module);
+  }
+  EXPECT_GT(num_realized, static_cast<int>(num_seeds) / 2);
+}
+
+}  // namespace
+}  // namespace baton::testing
