@@ -51,7 +51,6 @@
 #include "baton/tools/plan_values.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
-#include "baton/tools/select_branches.h"
 #include "baton/tools/tensor_files.h"
 #include "baton/tools/unused_flags.h"
 #include "baton/transform/pass.h"
@@ -502,15 +501,8 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
     // Loops of the user's own passes are taken as they are.
     const std::string lowering = HasLoops(passed) ? kLoopPasses : "cpu";
     running = Behind(options, lowering);
-    // A library has no branches.
-    Diagnostics branches;
-    BATON_ASSIGN_OR_RETURN(const IRModule selected,
-                           SelectBranches(passed, &branches));
-    if (notes != nullptr && k == 0 && !branches.list().empty()) {
-      *notes << branches.ToString() << "\n";
-    }
     BATON_ASSIGN_OR_RETURN(IRModule plain,
-                           RunPasses(selected, lowering, options, unread, out));
+                           RunPasses(passed, lowering, options, unread, out));
     lowered.push_back(plain);
     // The least, the greatest and middle values of the bounds.
     const size_t last = variants.variants.size() - 1;

@@ -112,8 +112,7 @@ struct LibraryOptions {
 };
 
 // Writes the files, and says on `out` which. `notes`, if not null, receives a
-// line for each setting of --config that no pass has read, and a note for each
-// `if` of which both branches are computed.
+// line for each setting of --config that no pass has read.
 absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
                             std::ostream* notes = nullptr);
 

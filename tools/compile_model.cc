@@ -228,10 +228,16 @@ class ModelWriter {
     result.arena_lower_bound = model_.arena_lower_bound;
     result.weight_bytes = weight_bytes_;
     result.num_steps = static_cast<int64_t>(model_.steps.size());
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      result.steps.push_back({NameOfStep(i), OriginsOfOperands(i)});
+    for (const auto& [first, last] : model_.plan_steps) {
+      CompiledModel::Step step;
+      step.name = NameOfStep(first);
+      step.first = first;
+      step.last = last;
+      AddOriginsOfOperands(first, step.operands);
+      if (last != first) AddOriginsOfOperands(last, step.operands);
+      result.steps.push_back(std::move(step));
     }
-    result.variants = model_.variants;
+    result.variants = model_.plan_variants;
     return result;
   }
 
@@ -606,6 +612,8 @@ class ModelWriter {
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
       hash.Add(static_cast<uint64_t>(step.function));
+      hash.Add(static_cast<uint64_t>(step.control) * 2 +
+               (step.continue_value ? 1 : 0));
       hash.Add(step_function_of_[i]);
       hash.Add(static_cast<uint64_t>(step.workspace_offset));
       for (const LibrarySlot& slot : step.slots) {
@@ -696,7 +704,18 @@ class ModelWriter {
 
   // Totals of the largest variant.
   size_t NumSteps() const {
-    return model_.steps.size() - model_.variants.back();
+    return static_cast<size_t>(
+        std::count_if(model_.steps.begin() +
+                          static_cast<std::ptrdiff_t>(model_.variants.back()),
+                      model_.steps.end(), [](const LibraryStep& step) {
+                        return step.control == LibraryControl::kNone;
+                      }));
+  }
+  bool HasControl() const {
+    return std::any_of(model_.steps.begin(), model_.steps.end(),
+                       [](const LibraryStep& step) {
+                         return step.control != LibraryControl::kNone;
+                       });
   }
   int64_t Flops() const {
     double flops = 0;
@@ -746,10 +765,12 @@ class ModelWriter {
         "  static constexpr std::size_t kWeightBytes = ",
         weight_bytes_,
         ";\n  static constexpr std::size_t kCalls = ", NumSteps(),
-        ";\n  // Multiplications and additions of convolutions and products.\n"
-        "  static constexpr std::uint64_t kFlops = ",
-        Flops(), ";\n  static constexpr std::uint64_t kModelHash = 0x",
-        Hex(hash_), "u;\n\n");
+        ";\n  // Multiplications and additions of convolutions and products.\n",
+        HasControl() ? "  // kCalls, kFlops: all branches, a round of a loop.\n"
+                     : "",
+        "  static constexpr std::uint64_t kFlops = ", Flops(),
+        ";\n  static constexpr std::uint64_t kModelHash = 0x", Hex(hash_),
+        "u;\n\n");
     AppendMembers("Inputs", inputs_, /*is_const=*/true, text);
     AppendMembers("Outputs", outputs_, /*is_const=*/false, text);
     if (can_fail_) {
@@ -871,8 +892,8 @@ class ModelWriter {
     return -1;
   }
 
-  std::vector<std::string> OriginsOfOperands(size_t i) const {
-    std::vector<std::string> origins;
+  // By the place among the operands of the executor's step.
+  void AddOriginsOfOperands(size_t i, std::vector<std::string>& origins) const {
     for (const LibrarySlot& slot : model_.steps[i].slots) {
       if (slot.operand < 0) continue;
       const auto k = static_cast<size_t>(slot.operand);
@@ -887,7 +908,6 @@ class ModelWriter {
         origins[k] = slot.is_result ? "a result" : "an input of the model";
       }
     }
-    return origins;
   }
 
   // Calls of `check` with the inputs of step `i`, or with its results.
@@ -1090,9 +1110,40 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                      static_cast<int64_t>(step.cost_ns / kMinPartNs)});
   }
 
+  // What step `i` is to the order of steps, as text.
+  std::string ControlOf(size_t i) const {
+    const LibraryStep& step = model_.steps[i];
+    const auto condition = [&] {
+      return absl::StrCat("*", PointerTo(step.slots[0], "const unsigned char"));
+    };
+    switch (step.control) {
+      case LibraryControl::kIf:
+        return absl::StrCat("  if (", condition(), " != 0) {\n");
+      case LibraryControl::kElse:
+        return "  } else {\n";
+      case LibraryControl::kLoop:
+        return "  for (;;) {\n";
+      case LibraryControl::kBreak:
+        return absl::StrCat("  if (", condition(),
+                            step.continue_value ? " == 0" : " != 0",
+                            ") break;\n");
+      case LibraryControl::kEnd:
+        return "  }\n";
+      case LibraryControl::kNone:
+      case LibraryControl::kMark:
+        break;
+    }
+    return "";
+  }
+
   // The statements that run step `i`.
   std::string RunOf(size_t i) const {
     const LibraryStep& step = model_.steps[i];
+    if (step.control != LibraryControl::kNone) {
+      return absl::StrCat(options_.check_values ? ChecksOf(i, false) : "",
+                          ControlOf(i),
+                          options_.check_values ? ChecksOf(i, true) : "");
+    }
     const std::string workspace =
         step.workspace_bytes > 0
             ? absl::StrCat("arena + ", step.workspace_offset)
@@ -1201,7 +1252,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
              model_.variants[variant + 1] <= i) {
         ++variant;
       }
-      text += StepText(i);
+      if (model_.steps[i].control == LibraryControl::kNone) text += StepText(i);
       absl::StrAppend(&calls[variant], RunOf(i));
     }
     std::string body;
@@ -1595,7 +1646,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     int64_t step_text = 0;
     std::vector<int64_t> text_of;
     for (size_t i = 0; i < model_.steps.size(); ++i) {
-      text_of.push_back(static_cast<int64_t>(StepText(i).size()));
+      text_of.push_back(model_.steps[i].control == LibraryControl::kNone
+                            ? static_cast<int64_t>(StepText(i).size())
+                            : 0);
       step_text += text_of.back();
     }
     std::string text = absl::StrCat(
@@ -1884,9 +1937,8 @@ std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
   std::string text =
       absl::StrCat("static const Expected expected_", k, "[] = {\n");
   for (const OperandValue& value : test_case.operands) {
-    const size_t number =
-        test_case.first_step + static_cast<size_t>(value.step);
-    const CompiledModel::Step& step = steps[number];
+    const CompiledModel::Step& step =
+        steps[test_case.first_step + static_cast<size_t>(value.step)];
     const auto operand = static_cast<size_t>(value.operand);
     // Numbers are in the text of loops.
     if (operand >= step.operands.size() || step.operands[operand].empty()) {
@@ -1894,8 +1946,8 @@ std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
     }
     const std::string& origin = step.operands[operand];
     absl::StrAppend(
-        &text, "    {", number, ", ", operand, ", ",
-        value.is_result ? "true" : "false", ", 0x", Hex(value.hash),
+        &text, "    {", value.is_result ? step.last : step.first, ", ", operand,
+        ", ", value.is_result ? "true" : "false", ", 0x", Hex(value.hash),
         "u,\n     ",
         tir::CppStringLiteral(absl::StrCat(
             step.name, ": ",

@@ -101,9 +101,13 @@ struct CompiledModel {
     // executor's step: `the weights`; empty for those that the step does not
     // have.
     std::vector<std::string> operands;
+    // The numbers of the library's steps that take its inputs and give its
+    // results: those of a branch or a loop are several.
+    size_t first = 0;
+    size_t last = 0;
   };
-  std::vector<Step> steps;
-  std::vector<size_t> variants;  // the first step of each variant
+  std::vector<Step> steps;       // of the executor's plan
+  std::vector<size_t> variants;  // the first step of each variant, in `steps`
 };
 
 // The number of parts into which threads divide a step at most.
@@ -123,7 +127,7 @@ struct TestCase {
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
   // With options.check_values: those of the steps of the variant, which are
-  // numbered from `first_step` in the library.
+  // numbered from `first_step` in CompiledModel::steps.
   std::vector<OperandValue> operands = {};
   size_t first_step = 0;
 };

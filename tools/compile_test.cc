@@ -567,13 +567,15 @@ def @main(%f: Tensor[(3, 5, 421), float32], %a: Tensor[(3, 5, 421), int32], %b: 
   }
 }
 
-// Both branches are computed, and one is selected.
-TEST(CompileTest, CompilesBranchesWithoutEffects) {
+// The branch that is chosen is computed alone, also where it may fail.
+TEST(CompileTest, CompilesBranches) {
   LibraryOptions options;
   options.isas = "sse2";
   options.check_values = true;
+  options.threads = true;
+  options.profile = true;
   const std::string folder = Compiled("branches", R"(
-def @main(%x: Tensor[(1, 4), float32]) {
+def @main(%x: Tensor[(1, 4), float32], %i: Tensor[(1, 4), int64]) {
   %0 = mean(%x);
   %1 = if (greater(%0, 0.3f)) {
     (exp(%x), mean(%x, axis=[1]))
@@ -581,31 +583,52 @@ def @main(%x: Tensor[(1, 4), float32]) {
     %2 = (%x, sum(%x, axis=[1]));
     %2
   };
-  if (greater(%0, 1f)) { tanh(%1.0) } else { add(%1.0, %1.1) }
+  %3 = if (less(%0, 1f)) { tanh(%1.0) } else { add(%1.0, %1.1) };
+  %4 = if (greater(%0, 100f)) {
+    gather(%x, add(%i, 1000i64), axis=1)
+  } else {
+    %5 = nn.dense(%3, reshape(arange(0f, 16f, 1f, start=0f, stop=16f, step=1f, dtype="float32"), newshape=[4, 4]), units=4);
+    if (less(%0, 0f)) { nn.softmax(%5) } else { nn.relu(%5) }
+  };
+  (%3, %4)
 }
 )",
                                       options);
+  const std::string text = TextOf(folder + "/branches_sse2.cc");
+  EXPECT_THAT(text, HasSubstr("  } else {\n"));
+  EXPECT_THAT(text, Not(HasSubstr("where")));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
-  options.model = absl::StrCat(::testing::TempDir(), "/branches.relay");
-  options.output_dir = ::testing::TempDir();
-  std::ostringstream out;
-  std::ostringstream notes;
-  ASSERT_EQ(CompileLibrary(options, out, &notes), absl::OkStatus());
-  EXPECT_THAT(notes.str(), HasSubstr("branches.relay:5:8: note: both branches "
-                                     "are computed, and one is selected"));
-  EXPECT_THAT(notes.str(), HasSubstr("branches.relay:11:3: note: both "));
-  // An index of the branch that is not taken may be wrong.
-  options.check_values = false;
-  options.model = ModelFile("indexed.relay", R"(
-def @main(%x: Tensor[(4), float32], %i: int64) {
-  if (less(%i, 4i64)) { take(%x, %i, mode="fast") } else { mean(%x) }
 }
-)");
-  options.output_dir = ::testing::TempDir();
-  EXPECT_THAT(Mistake(options), HasSubstr("cannot be compiled"));
+
+// Loops run as often as values say.
+TEST(CompileTest, CompilesLoops) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  options.threads = true;
+  const std::string folder = Compiled("loops", R"(
+def @rounds(%i: int32, %n: int32, %x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]) -> (Tensor[(2, 3), float32], int32) {
+  if (less(%i, %n)) {
+    %0 = tanh(add(%x, %y));
+    %1 = if (greater(max(%0), 0.5f)) { multiply(%0, 0.5f) } else { %0 };
+    @rounds(add(%i, 1i32), %n, %1, %y)
+  } else {
+    (exp(%x), %i)
+  }
+}
+def @main(%x: Tensor[(2, 3), float32], %n: int32) {
+  @rounds(0i32, add(mod(%n, 3i32), 7i32), %x, %x)
+}
+)",
+                                      options);
+  EXPECT_THAT(TextOf(folder + "/loops_sse2.cc"), HasSubstr("  for (;;) {\n"));
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
 }
 
 // Windows of transposed convolutions overlap, with and without an epilogue.

@@ -331,6 +331,7 @@ class LoopsReader {
       } else {
         made.kernel = model_.emitted[static_cast<size_t>(step.function)].name;
       }
+      model_.plan_steps.emplace_back(model_.steps.size(), model_.steps.size());
       model_.steps.push_back(std::move(made));
     }
     for (const int slot : inputs_) {

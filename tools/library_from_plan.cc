@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,6 +51,7 @@ namespace {
 
 using cpu::Graph;
 using cpu::GraphNode;
+using cpu::GraphRegion;
 using cpu::GraphTensor;
 using cpu::GraphValue;
 
@@ -97,17 +99,33 @@ std::string FunctionName(absl::string_view op) {
   return absl::StrReplaceAll(op, {{".", "_"}});
 }
 
+// Appends to `problems` the steps that cannot be compiled; then the model counts
+// for nothing.
+absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
+                                       const LibraryModelOptions& options,
+                                       Diagnostics& problems);
+
 class PlanReader {
  public:
   PlanReader(const Graph& graph, std::shared_ptr<executor::Plan> plan,
-             const LibraryModelOptions& options)
-      : graph_(graph), plan_(std::move(plan)), options_(options) {}
+             const LibraryModelOptions& options, Diagnostics& problems)
+      : graph_(graph),
+        plan_(std::move(plan)),
+        options_(options),
+        problems_(problems) {}
 
   absl::StatusOr<LibraryModel> Read() {
     BATON_RETURN_IF_ERROR(MakeFunctions());
+    if (problems_.has_errors()) return LibraryModel();
     AddWorkspaces();
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
-      BATON_RETURN_IF_ERROR(AddStep(i));
+      const size_t first = model_.steps.size();
+      if (regions_[i].empty()) {
+        BATON_RETURN_IF_ERROR(AddStep(i));
+      } else {
+        BATON_RETURN_IF_ERROR(AddRegion(i));
+      }
+      model_.plan_steps.emplace_back(first, model_.steps.size() - 1);
     }
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
       model_.inputs.push_back(
@@ -170,9 +188,9 @@ class PlanReader {
 
   // Makes loops of the steps that have no source.
   absl::Status MakeFunctions() {
-    Diagnostics problems;
     function_of_.assign(plan_->steps.size(), -1);
     sources_.resize(plan_->steps.size());
+    regions_.resize(plan_->steps.size());
     FlatHashMap<uint64_t, std::vector<size_t>> by_hash;
     std::vector<Function> functions;
     std::vector<const GraphNode*> nodes;  // the first of each function
@@ -186,9 +204,18 @@ class PlanReader {
                                                 " has no source and no node"));
       }
       if (node->region != nullptr) {
-        problems.Error(node->call->span(),
-                       "a branch or a loop that values decide cannot be "
-                       "compiled");
+        if (node->region->kind == GraphRegion::Kind::kEvaluate) {
+          problems_.Error(node->call->span(),
+                          "a function that calls itself cannot be compiled, "
+                          "unless that is all it does with the result, and "
+                          "shapes are constant");
+          continue;
+        }
+        for (const Graph& part : node->region->graphs) {
+          BATON_ASSIGN_OR_RETURN(LibraryModel model,
+                                 ReadGraph(part, options_, problems_));
+          regions_[i].push_back(std::move(model));
+        }
         continue;
       }
       Function function = FunctionOf(*node);
@@ -226,7 +253,7 @@ class PlanReader {
         // At each call, so that all places are named.
         for (size_t step = 0; step < plan_->steps.size(); ++step) {
           if (function_of_[step] != static_cast<int>(i)) continue;
-          problems.Error(
+          problems_.Error(
               NodeOf(step)->call->span(),
               absl::StrCat("operator ", nodes[i]->op_name(),
                            " has no loops: it cannot be compiled (",
@@ -255,8 +282,7 @@ class PlanReader {
         extra_constants_[i].push_back(constant->value());
       }
     }
-    BATON_RETURN_IF_ERROR(problems.ToStatus());
-    if (functions.empty()) return absl::OkStatus();
+    if (functions.empty() || problems_.has_errors()) return absl::OkStatus();
     BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline("tir.lower"));
     PassContextOptions context = options_.lowering;
     context.opt_level = OptLevelOf(pipeline);
@@ -285,14 +311,13 @@ class PlanReader {
       if (status.ok()) continue;
       for (size_t step = 0; step < plan_->steps.size(); ++step) {
         if (function_of_[step] != static_cast<int>(i)) continue;
-        problems.Error(
+        problems_.Error(
             NodeOf(step)->call->span(),
             absl::StrCat("operator ", nodes[i]->op_name(),
                          " cannot be compiled (", status.message(), ")"));
       }
     }
-    BATON_RETURN_IF_ERROR(problems.ToStatus());
-    return source.status();
+    return problems_.has_errors() ? absl::OkStatus() : source.status();
   }
 
   // A line for each node of a step: the operator and its place.
@@ -307,8 +332,40 @@ class PlanReader {
     return origin;
   }
 
+  // The bytes that a state of a loop takes.
+  int64_t StateBytes(const GraphNode& node) const {
+    int64_t bytes = 0;
+    for (int k = 0; k < node.region->num_state; ++k) {
+      bytes += executor::AlignUp(
+          TensorOf(node.inputs[static_cast<size_t>(k)]).bytes());
+    }
+    return bytes;
+  }
+
+  // The memory of the nested plans, one after another; in a loop, then a
+  // condition and two states.
+  int64_t RegionBytes(size_t step) const {
+    int64_t bytes = 0;
+    for (const LibraryModel& part : regions_[step]) {
+      bytes = std::max(bytes, executor::AlignUp(part.arena_bytes));
+    }
+    const GraphNode& node = *NodeOf(step);
+    if (node.region->kind == GraphRegion::Kind::kLoop) {
+      bytes += executor::kAlignment + 2 * StateBytes(node);
+    }
+    return bytes;
+  }
+
   void AddWorkspaces() {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
+      if (!regions_[i].empty()) {
+        // The executor's has places for addresses, too.
+        executor::Step& step = plan_->steps[i];
+        step.workspace_bytes = RegionBytes(i);
+        plan_->values[static_cast<size_t>(step.workspace)].bytes =
+            step.workspace_bytes;
+        continue;
+      }
       if (function_of_[i] < 0) {
         // The kernel of the executor needs one that its source does without.
         executor::Step& step = plan_->steps[i];
@@ -433,6 +490,149 @@ class PlanReader {
     return absl::OkStatus();
   }
 
+  // --- Branches and loops ----------------------------------------------------
+
+  void AddControl(LibraryControl control, const char* name, size_t step,
+                  std::vector<LibrarySlot> slots) {
+    LibraryStep added;
+    added.control = control;
+    added.kernel = name;
+    added.origin = OriginOf(step);
+    added.slots = std::move(slots);
+    model_.steps.push_back(std::move(added));
+  }
+
+  // Appends the steps of a nested plan, whose arena is at `arena` of this one.
+  void AddPart(const LibraryModel& part, const std::vector<LibrarySlot>& inputs,
+               const std::vector<LibrarySlot>& outputs, int64_t arena) {
+    const int first_function = static_cast<int>(model_.functions.size());
+    model_.functions.insert(model_.functions.end(), part.functions.begin(),
+                            part.functions.end());
+    model_.emitted.insert(model_.emitted.end(), part.emitted.begin(),
+                          part.emitted.end());
+    for (LibraryStep step : part.steps) {
+      if (step.function >= 0) step.function += first_function;
+      step.workspace_offset += arena;
+      for (LibrarySlot& slot : step.slots) {
+        slot.operand = -1;  // of the executor's step, which has other ones
+        if (slot.space == LibrarySpace::kConstant) {
+          slot.index = model_.ConstantIndex(
+              part.constants[static_cast<size_t>(slot.index)]);
+          continue;
+        }
+        if (slot.space == LibrarySpace::kArena) {
+          slot.offset += arena;
+          continue;
+        }
+        const LibrarySlot& port =
+            (slot.space == LibrarySpace::kInput
+                 ? inputs
+                 : outputs)[static_cast<size_t>(slot.index)];
+        slot.space = port.space;
+        slot.index = port.index;
+        slot.offset += port.offset;
+      }
+      model_.steps.push_back(std::move(step));
+    }
+  }
+
+  void AddCopy(const LibrarySlot& from, LibrarySlot to, size_t step) {
+    if (to.bytes == 0) return;
+    LibraryStep copy;
+    copy.kernel = "copy";
+    copy.origin = OriginOf(step);
+    copy.source.emplace();
+    copy.source->statements =
+        absl::StrCat("  __builtin_memcpy(@1@, @0@, ", to.bytes, ");\n");
+    to.is_result = true;
+    copy.slots = {from, std::move(to)};
+    for (LibrarySlot& slot : copy.slots) slot.operand = -1;
+    model_.steps.push_back(std::move(copy));
+  }
+
+  // The steps of the nested plans of step `i`.
+  absl::Status AddRegion(size_t i) {
+    const executor::Step& step = plan_->steps[i];
+    const GraphNode& node = *NodeOf(i);
+    std::vector<LibrarySlot> inputs;
+    std::vector<LibrarySlot> outputs;
+    for (int32_t k = 0; k < step.num_inputs + step.num_outputs; ++k) {
+      BATON_ASSIGN_OR_RETURN(
+          LibrarySlot slot,
+          SlotOf(plan_->operands[static_cast<size_t>(step.first_operand + k)]));
+      slot.is_result = k >= step.num_inputs;
+      const int tensor =
+          slot.is_result
+              ? node.outputs[static_cast<size_t>(k - step.num_inputs)]
+              : node.inputs[static_cast<size_t>(k)];
+      slot.dtype = TensorOf(tensor).dtype;
+      slot.shape.assign(TensorOf(tensor).shape.begin(),
+                        TensorOf(tensor).shape.end());
+      slot.operand = k;
+      (slot.is_result ? outputs : inputs).push_back(std::move(slot));
+    }
+    const std::vector<LibraryModel>& parts = regions_[i];
+    const int64_t arena =
+        plan_->values[static_cast<size_t>(step.workspace)].offset;
+    // The inputs of part `p`; `state`, if it is not null, replaces the first.
+    const auto inputs_of = [&](size_t p,
+                               const std::vector<LibrarySlot>* state) {
+      std::vector<LibrarySlot> result;
+      for (const int from : node.region->inputs[p]) {
+        const auto number = static_cast<size_t>(from);
+        result.push_back(state != nullptr && number < state->size()
+                             ? (*state)[number]
+                             : inputs[number]);
+      }
+      return result;
+    };
+    if (node.region->kind == GraphRegion::Kind::kIf) {
+      AddControl(LibraryControl::kIf, "if", i, inputs);
+      AddPart(parts[0], inputs_of(0, nullptr), outputs, arena);
+      AddControl(LibraryControl::kElse, "else", i, {});
+      AddPart(parts[1], inputs_of(1, nullptr), outputs, arena);
+      AddControl(LibraryControl::kEnd, "end of if", i, outputs);
+      return absl::OkStatus();
+    }
+    // Behind the memory of the plans.
+    int64_t at = arena + step.workspace_bytes - executor::kAlignment -
+                 2 * StateBytes(node);
+    const auto place = [&at](LibrarySlot slot) {
+      slot.space = LibrarySpace::kArena;
+      slot.index = 0;
+      slot.offset = at;
+      slot.operand = -1;
+      at += executor::AlignUp(slot.bytes);
+      return slot;
+    };
+    LibrarySlot condition;
+    condition.dtype = DType::Bool();
+    condition.bytes = 1;
+    condition = place(condition);
+    std::vector<LibrarySlot> states[2];  // before and after a round
+    for (std::vector<LibrarySlot>& state : states) {
+      for (int k = 0; k < node.region->num_state; ++k) {
+        state.push_back(place(inputs[static_cast<size_t>(k)]));
+      }
+    }
+    AddControl(LibraryControl::kMark, "loop", i, inputs);
+    for (size_t k = 0; k < states[0].size(); ++k) {
+      AddCopy(inputs[k], states[0][k], i);
+    }
+    AddControl(LibraryControl::kLoop, "rounds", i, {});
+    AddPart(parts[0], inputs_of(0, &states[0]), {condition}, arena);
+    AddControl(LibraryControl::kBreak, "last round", i, {condition});
+    model_.steps.back().continue_value = node.region->continue_value;
+    AddPart(parts[1], inputs_of(1, &states[0]), states[1], arena);
+    for (size_t k = 0; k < states[0].size(); ++k) {
+      AddCopy(states[1][k], states[0][k], i);
+    }
+    AddControl(LibraryControl::kEnd, "end of a round", i, {});
+    AddPart(parts[2], inputs_of(2, &states[0]), outputs, arena);
+    AddControl(LibraryControl::kMark, "end of loop", i, outputs);
+    return absl::OkStatus();
+  }
+
   LibrarySlot PortSlot(int t, LibrarySpace space, size_t index) const {
     const GraphTensor& tensor = TensorOf(t);
     LibrarySlot slot;
@@ -447,24 +647,37 @@ class PlanReader {
   const Graph& graph_;
   const std::shared_ptr<executor::Plan> plan_;
   const LibraryModelOptions& options_;
+  Diagnostics& problems_;
   LibraryModel model_;
   std::vector<int> function_of_;  // of steps
   std::vector<std::optional<cpu::StepSource>> sources_;
   std::vector<std::vector<Tensor>> extra_constants_;  // of functions
+  // Of steps: the graphs of a branch or a loop.
+  std::vector<std::vector<LibraryModel>> regions_;
 };
+
+absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
+                                       const LibraryModelOptions& options,
+                                       Diagnostics& problems) {
+  BATON_ASSIGN_OR_RETURN(
+      executor::Plan plan,
+      cpu::LowerGraph(
+          graph, {.max_threads = options.max_parts, .only_sources = true}));
+  return PlanReader(graph, std::make_shared<executor::Plan>(std::move(plan)),
+                    options, problems)
+      .Read();
+}
 
 }  // namespace
 
 absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options) {
   BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
-  BATON_ASSIGN_OR_RETURN(
-      executor::Plan plan,
-      cpu::LowerGraph(
-          graph, {.max_threads = options.max_parts, .only_sources = true}));
-  return PlanReader(graph, std::make_shared<executor::Plan>(std::move(plan)),
-                    options)
-      .Read();
+  Diagnostics problems;
+  BATON_ASSIGN_OR_RETURN(LibraryModel model,
+                         ReadGraph(graph, options, problems));
+  BATON_RETURN_IF_ERROR(problems.ToStatus());
+  return model;
 }
 
 }  // namespace baton

@@ -52,8 +52,14 @@ std::string DescribeSlot(const LibrarySlot& slot) {
 LibraryModel MergeVariants(std::vector<LibraryModel> models) {
   LibraryModel merged;
   merged.variants.clear();
+  merged.plan_variants.clear();
   for (LibraryModel& model : models) {
-    merged.variants.push_back(merged.steps.size());
+    const size_t first_step = merged.steps.size();
+    merged.variants.push_back(first_step);
+    merged.plan_variants.push_back(merged.plan_steps.size());
+    for (const auto& [first, last] : model.plan_steps) {
+      merged.plan_steps.emplace_back(first_step + first, first_step + last);
+    }
     std::vector<int> constant_of;
     for (const Tensor& constant : model.constants) {
       constant_of.push_back(merged.ConstantIndex(constant));

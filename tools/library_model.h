@@ -46,11 +46,25 @@ struct LibrarySlot {
   bool is_result = false;
 };
 
+// The beginnings and ends of branches and loops, which are steps, too: the steps
+// between them are those of the executor's nested plans.
+enum class LibraryControl {
+  kNone,
+  kIf,     // if slots[0], a boolean
+  kElse,   // the steps of the other branch
+  kLoop,   // repeats the steps before its end
+  kBreak,  // leaves the loop if slots[0] is not `continue_value`
+  kEnd,    // of the branch or the loop
+  kMark,   // computes nothing: shows the operands of a loop
+};
+
 struct LibraryStep {
+  LibraryControl control = LibraryControl::kNone;
+  bool continue_value = true;
   std::string kernel;  // `conv.blocked16+bias`
   std::string origin;  // lines: the places in the model
   // The number of a function of loops in LibraryModel::functions; or -1, and
-  // `source` has a value.
+  // `source` has a value unless the step is a `control`.
   int function = -1;
   std::optional<cpu::StepSource> source;
   // The operands of the source, or of the function's buffers; results last.
@@ -65,9 +79,13 @@ struct LibraryStep {
 
 struct LibraryModel {
   std::vector<LibraryStep> steps;
+  // The first and the last step of each step of the executor's plan: those of a
+  // branch or a loop are several.
+  std::vector<std::pair<size_t, size_t>> plan_steps;
   // The number of the first step of each variant. A model with bounded
   // dimensions has a variant for each combination of sizes.
   std::vector<size_t> variants = {0};
+  std::vector<size_t> plan_variants = {0};  // as above, in `plan_steps`
   std::vector<tir::CppFunction> functions;
   std::vector<tir::CppEmitted> emitted;  // of `functions`
   std::vector<LibrarySlot> inputs;
