@@ -164,6 +164,7 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
       return v.empty() ? nullptr : v.data();
     };
     to.factor = values(own->scales.factor);
+    to.addend = values(own->scales.addend);
     to.divisor = values(own->scales.divisor);
     to.shift = values(own->scales.shift);
     to.round = own->scales.round;
@@ -311,6 +312,8 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step) {
   }
   const std::string factor =
       ScalesText("kFactor", p.scales.factor, source.definitions);
+  const std::string addend =
+      ScalesText("kAddend", p.scales.addend, source.definitions);
   const std::string divisor =
       ScalesText("kDivisor", p.scales.divisor, source.definitions);
   const std::string shift =
@@ -318,7 +321,7 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step) {
   absl::StrAppend(
       &source.definitions,
       "static constexpr kernels::Int8Requantization kRequantization@N@ = ",
-      Braced(factor, divisor, shift, p.scales.round, p.scales.low,
+      Braced(factor, addend, divisor, shift, p.scales.round, p.scales.low,
              p.scales.high),
       ";\n");
   source.statements =

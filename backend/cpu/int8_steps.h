@@ -31,6 +31,7 @@ absl::StatusOr<Tensor> PackInt8Conv(
 // As kernels::blocked::Int8Requantization; empty vectors for none.
 struct Int8Scales {
   std::vector<float> factor;
+  std::vector<float> addend;
   std::vector<float> divisor;
   std::vector<float> shift;
   bool round = false;

@@ -15,8 +15,29 @@ using integers::conv::kCollected;
 using integers::conv::kQuad;
 using integers::conv::kSlab;
 using integers::conv::MakePlan;
+using integers::conv::PackedQuad;
 using integers::conv::Plan;
 using integers::conv::SlabBytes;
+
+namespace {
+
+// Packs a filter for each channel.
+void PackChannels(const Plan& plan, const int8_t* weights, int8_t* to,
+                  int32_t* added) {
+  for (int64_t c = 0; c < plan.p.out_channels; ++c) {
+    int8_t* const slab = to + c / kSlab * SlabBytes(plan);
+    uint32_t sum = 0;
+    for (int64_t t = 0; t < plan.taps; ++t) {
+      const int16_t weight = weights[c * plan.taps + t];
+      std::memcpy(slab + ((t / 2 * kSlab + c % kSlab) * 2 + t % 2) * 2, &weight,
+                  sizeof(weight));
+      sum += static_cast<uint32_t>(int32_t{weight});
+    }
+    if (plan.p.signed_data) added[c] = static_cast<int32_t>(0u - sum * 128u);
+  }
+}
+
+}  // namespace
 
 bool IsSupported(Int8Isa isa) {
 #ifdef __x86_64__
@@ -42,7 +63,7 @@ Int8Isa BestInt8Isa() {
 
 int64_t PackedInt8ConvSize(const Int8ConvParams& params) {
   const Plan plan = MakePlan(params);
-  return params.groups * plan.slabs *
+  return plan.p.groups * plan.slabs *
          (SlabBytes(plan) + kSlab * int64_t{sizeof(int32_t)});
 }
 
@@ -50,9 +71,13 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
                          void* packed) {
   const Plan plan = MakePlan(params);
   auto* to = static_cast<int8_t*>(packed);
-  auto* added = reinterpret_cast<int32_t*>(to + params.groups * plan.slabs *
+  auto* added = reinterpret_cast<int32_t*>(to + plan.p.groups * plan.slabs *
                                                     SlabBytes(plan));
   std::memset(packed, 0, static_cast<size_t>(PackedInt8ConvSize(params)));
+  if (plan.is_depthwise) {
+    PackChannels(plan, weights, to, added);
+    return;
+  }
   for (int64_t g = 0; g < params.groups; ++g) {
     for (int64_t s = 0; s < plan.slabs; ++s) {
       for (int64_t o = s * kSlab;
@@ -62,7 +87,7 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
         uint32_t sum = 0;
         for (int64_t c = 0; c < params.in_channels; ++c) {
           for (int64_t t = 0; t < plan.taps; ++t) {
-            to[((c / kQuad * plan.taps + t) * kSlab + o % kSlab) * kQuad +
+            to[(PackedQuad(plan, c, t) * kSlab + o % kSlab) * kQuad +
                c % kQuad] = *from;
             sum += static_cast<uint32_t>(int32_t{*from++});
           }
@@ -80,7 +105,7 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
 int64_t Int8ConvItems(const Int8ConvParams& params) {
   if (params.h.out * params.w.out * params.out_channels == 0) return 0;
   const Plan plan = MakePlan(params);
-  return params.batch * params.groups * plan.bands * plan.slabs;
+  return params.batch * plan.p.groups * plan.bands * plan.slabs;
 }
 
 size_t Int8ConvWorkspaceSize(const Int8ConvParams& params) {

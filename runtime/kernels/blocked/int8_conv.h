@@ -18,9 +18,9 @@ namespace baton::kernels::blocked {
 
 constexpr int64_t kByteSlab = 32;
 
-// Numbers of channels are those of one group. If there are several groups,
-// in_channels is a multiple of 4 and out_channels a multiple of 16, and maps
-// are planar.
+// Numbers of channels are those of one group. If there are several groups, each
+// has one channel of the map and one of the result; or in_channels is a multiple
+// of 4 and out_channels a multiple of 16, and maps are planar.
 struct Int8ConvParams {
   int64_t batch = 1;
   int64_t groups = 1;
@@ -34,12 +34,13 @@ struct Int8ConvParams {
   uint8_t padding = 0;        // the byte of what is outside of the map
 };
 
-// Turns sums into bytes: a sum as a float times `factor`, over `divisor`, rounded
-// to the nearest whole number with ties to even, plus `shift`, not under `low`
-// and not over `high`, truncated. NaN becomes 0.
+// Turns sums into bytes: a sum as a float times `factor`, plus `addend`, over
+// `divisor`, rounded to the nearest whole number with ties to even, plus
+// `shift`, not under `low` and not over `high`, truncated. NaN becomes 0.
 struct Int8Requantization {
   // An element for each channel, and 32 that nothing uses; null for none.
   const float* factor = nullptr;
+  const float* addend = nullptr;
   const float* divisor = nullptr;
   const float* shift = nullptr;
   bool round = false;

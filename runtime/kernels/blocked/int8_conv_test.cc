@@ -63,6 +63,7 @@ std::vector<int32_t> Naive(const Int8ConvParams& p, const uint8_t* x,
 uint8_t Requantized(int32_t sum, const Int8Requantization& r, size_t channel) {
   float v = static_cast<float>(sum);
   if (r.factor != nullptr) v *= r.factor[channel];
+  if (r.addend != nullptr) v += r.addend[channel];
   if (r.divisor != nullptr) v /= r.divisor[channel];
   if (r.round) v = std::nearbyint(v);
   if (r.shift != nullptr) v += r.shift[channel];
@@ -109,9 +110,15 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     p.groups = Draw(0, 3) == 0 ? 2 : 1;
     p.in_channels = p.groups > 1 ? 4 * Draw(1, 4) : Draw(1, 70);
     p.out_channels = p.groups > 1 ? 16 * Draw(1, 3) : Draw(1, 70);
+    const bool is_depthwise = Draw(0, 3) == 0;
+    if (is_depthwise) {
+      p.groups = Draw(2, 70);
+      p.in_channels = p.out_channels = 1;
+    }
     p.signed_data = Draw(0, 2) == 1;
-    p.slabs_input = p.groups == 1 && Draw(0, 1) == 1;
-    p.slabs_output = p.groups == 1 && Draw(0, 1) == 1;
+    const bool can_have_slabs = p.groups == 1 || is_depthwise;
+    p.slabs_input = can_have_slabs && Draw(0, 1) == 1;
+    p.slabs_output = can_have_slabs && Draw(0, 1) == 1;
     p.padding = static_cast<uint8_t>(Random());
     const bool is_pointwise = Draw(0, 3) == 0;
     for (Axis* axis : {&p.h, &p.w}) {
@@ -148,7 +155,8 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     PackInt8ConvWeights(p, weights.data(), packed.get());
     const Memory workspace = Allocate(Int8ConvWorkspaceSize(p));
     const std::vector<uint8_t> data =
-        p.slabs_input ? ToSlabs(x, p.batch, p.in_channels, in_plane) : x;
+        p.slabs_input ? ToSlabs(x, p.batch, p.groups * p.in_channels, in_plane)
+                      : x;
     // In two parts.
     const int64_t items = Int8ConvItems(p);
     const int64_t middle = Draw(0, items);
@@ -168,13 +176,22 @@ TEST_P(Int8ConvTest, GivesTheSums) {
       return values;
     };
     const float nan = std::numeric_limits<float>::quiet_NaN();
+    // As networks have them, with ties; or extremes among them.
+    const bool is_tame = Draw(0, 1) == 1;
+    const auto some = [&](std::vector<float> tame, std::vector<float> others) {
+      if (!is_tame) tame.insert(tame.end(), others.begin(), others.end());
+      return channel_values(tame);
+    };
     const std::vector<float> factor =
-        channel_values({1e-3f, 0.02f, 0.5f, -0.25f, 1e30f, nan, 0.0f});
+        some({1e-3f, 0x1p-6f, 3e-5f}, {0.5f, -0.25f, 1e30f, nan, 0.0f});
+    const std::vector<float> addend =
+        some({0.0f, -0.7f, 0.5f, 345.0f}, {1e35f});
     const std::vector<float> divisor =
-        channel_values({0.3f, 2.0f, 77.0f, 0.0f, 1e-30f});
-    const std::vector<float> shift = channel_values({0.0f, 128.0f, -3.5f});
+        some({0.3f, 2.0f, 77.0f}, {0.0f, 1e-30f});
+    const std::vector<float> shift = some({0.0f, 128.0f}, {-3.5f});
     Int8Requantization r;
     if (Draw(0, 3) > 0) r.factor = factor.data();
+    if (Draw(0, 2) == 0) r.addend = addend.data();
     if (Draw(0, 1) == 1) r.divisor = divisor.data();
     r.round = Draw(0, 3) > 0;
     if (Draw(0, 1) == 1) r.shift = shift.data();
@@ -193,12 +210,13 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     }
     if (p.slabs_output) {
       // Other bytes of the last slab are unspecified.
-      const int64_t slabs = (p.out_channels + kByteSlab - 1) / kByteSlab;
+      const int64_t channels = p.groups * p.out_channels;
+      const int64_t slabs = (channels + kByteSlab - 1) / kByteSlab;
       std::vector<uint8_t> planar(want.size());
       for (int64_t n = 0; n < p.batch; ++n) {
-        for (int64_t c = 0; c < p.out_channels; ++c) {
+        for (int64_t c = 0; c < channels; ++c) {
           for (int64_t i = 0; i < plane; ++i) {
-            planar[static_cast<size_t>((n * p.out_channels + c) * plane + i)] =
+            planar[static_cast<size_t>((n * channels + c) * plane + i)] =
                 got_bytes[static_cast<size_t>(
                     ((n * slabs + c / kByteSlab) * plane + i) * kByteSlab +
                     c % kByteSlab)];

@@ -1,0 +1,271 @@
+#include "baton/runtime/kernels/blocked/byte_slabs.h"
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
+#include "baton/runtime/kernels/blocked/internal/byte_moves.inc"
+#include "baton/runtime/kernels/blocked/internal/int8_vectors.inc"
+
+namespace baton::kernels::blocked {
+
+using integers::Bytes;
+using integers::Floats16;
+using integers::Ints16;
+using integers::Least;
+using integers::Load;
+using integers::LoadBytes;
+using integers::Store;
+using integers::Words16;
+using integers::Words8;
+
+namespace {
+
+constexpr int64_t kSlab = kByteSlab;
+constexpr int64_t kSumBytes = int64_t{16} << 10;  // of an item
+constexpr int64_t kLanes = 16;
+
+int64_t SlabsOf(const ByteMap& map) {
+  return (map.channels + kSlab - 1) / kSlab;
+}
+
+// Where a slab is in both forms, and its channels.
+struct SlabPlace {
+  int64_t planar;
+  int64_t slab;
+  int64_t channels;
+};
+SlabPlace PlaceOf(const ByteMap& map, int64_t item) {
+  const int64_t slabs = SlabsOf(map);
+  const int64_t image = item / slabs;
+  const int64_t first = item % slabs * kSlab;
+  return {(image * map.channels + first) * map.plane, item * kSlab * map.plane,
+          Least(kSlab, map.channels - first)};
+}
+
+}  // namespace
+
+int64_t SlabItems(const ByteMap& map) { return map.batch * SlabsOf(map); }
+
+void ToSlabs(const ByteMap& map, const void* planar, void* slabs, int64_t begin,
+             int64_t end) {
+  for (int64_t item = begin; item < end; ++item) {
+    const SlabPlace place = PlaceOf(map, item);
+    integers::GatherBytes(static_cast<const uint8_t*>(planar) + place.planar,
+                          map.plane, place.channels, map.plane, 0,
+                          static_cast<uint8_t*>(slabs) + place.slab);
+  }
+}
+
+void FromSlabs(const ByteMap& map, const void* slabs, void* planar,
+               int64_t begin, int64_t end) {
+  for (int64_t item = begin; item < end; ++item) {
+    const SlabPlace place = PlaceOf(map, item);
+    integers::SpreadBytes(static_cast<const uint8_t*>(slabs) + place.slab,
+                          map.plane, place.channels, map.plane,
+                          static_cast<uint8_t*>(planar) + place.planar);
+  }
+}
+
+int64_t SlabPoolItems(const SlabPoolParams& params) { return params.slabs; }
+
+void SlabMaxPool(const SlabPoolParams& params, const void* x, void* y,
+                 int64_t begin, int64_t end) {
+  const Axis& h = params.h;
+  const Axis& w = params.w;
+  // Signed bytes are moved by 128, and back.
+  const uint8_t flip = params.is_signed ? 0x80 : 0;
+  for (int64_t item = begin; item < end; ++item) {
+    const auto* from =
+        static_cast<const uint8_t*>(x) + item * h.in * w.in * kSlab;
+    auto* to = static_cast<uint8_t*>(y) + item * h.out * w.out * kSlab;
+    for (int64_t row = 0; row < h.out; ++row) {
+      for (int64_t column = 0; column < w.out; ++column, to += kSlab) {
+        Bytes most[2] = {};
+        for (int64_t i = 0; i < h.kernel; ++i) {
+          const int64_t r = row * h.stride - h.pad_before + i * h.dilation;
+          if (r < 0 || r >= h.in) continue;
+          for (int64_t j = 0; j < w.kernel; ++j) {
+            const int64_t c = column * w.stride - w.pad_before + j * w.dilation;
+            if (c < 0 || c >= w.in) continue;
+            for (int64_t part = 0; part < 2; ++part) {
+              Bytes bytes;
+              Load(from + (r * w.in + c) * kSlab + part * kLanes, bytes);
+              bytes ^= flip;
+              most[part] = most[part] > bytes ? most[part] : bytes;
+            }
+          }
+        }
+        Store(to, most[0] ^ flip);
+        Store(to + kLanes, most[1] ^ flip);
+      }
+    }
+  }
+}
+
+// --- Sums --------------------------------------------------------------------
+
+namespace {
+
+bool IsOrdered(float low, float high) { return low <= high; }
+
+// One byte, as the operators compute it.
+uint8_t SumOf(const ByteSumParams& p, uint8_t x, uint8_t y) {
+  const auto real = [](const ByteSumParams::Operand& from, uint8_t byte) {
+    const int32_t value =
+        from.is_signed ? static_cast<int8_t>(byte) : int32_t{byte};
+    return static_cast<float>(value - from.zero) * from.scale;
+  };
+  float v = real(p.x, x) + real(p.y, y);
+  v = v < p.least ? p.least : v;
+  v = v > p.most ? p.most : v;
+  v = std::nearbyint(v / p.divisor) + p.shift;
+  v = v < p.low ? p.low : v;
+  v = v > p.high ? p.high : v;
+  return static_cast<uint8_t>(static_cast<int32_t>(v));
+}
+
+void SumPlain(const ByteSumParams& p, const uint8_t* x, const uint8_t* y,
+              int64_t n, uint8_t* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = SumOf(p, x[i], y[i]);
+}
+
+#ifdef BATON_AVX2
+BATON_AVX2 [[gnu::always_inline]] inline void ReadFloatsAvx2(
+    const ByteSumParams::Operand& operand, const uint8_t* from,
+    Floats16& values) {
+  Words8 halves[2];
+  LoadBytes(from, operand.is_signed, halves[0]);
+  LoadBytes(from + 8, operand.is_signed, halves[1]);
+  Ints16 whole;
+  Load(halves, whole);
+  whole -= operand.zero;
+  values = __builtin_convertvector(whole, Floats16) * operand.scale;
+}
+
+BATON_AVX2 void SumAvx2(const ByteSumParams& p, const uint8_t* x,
+                        const uint8_t* y, int64_t n, uint8_t* to) {
+  const Floats16 least = Floats16{} + p.least;
+  const Floats16 most = Floats16{} + p.most;
+  const Floats16 low = Floats16{} + p.low;
+  const Floats16 high = Floats16{} + p.high;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    Floats16 v, other;
+    ReadFloatsAvx2(p.x, x + i, v);
+    ReadFloatsAvx2(p.y, y + i, other);
+    v = v + other;
+    v = v < least ? least : v;
+    v = v > most ? most : v;
+    v = v / p.divisor;
+    integers::RoundAll(v);
+    v = v + p.shift;
+    v = v < low ? low : v;
+    v = v > high ? high : v;
+    const Ints16 whole = __builtin_convertvector(v, Ints16);
+    const Bytes bytes = __builtin_convertvector(whole, Bytes);
+    Store(to + i, bytes);
+  }
+  SumPlain(p, x + i, y + i, n - i, to + i);
+}
+#endif  // BATON_AVX2
+
+#ifdef BATON_AVX512
+BATON_AVX512 [[gnu::always_inline]] inline void ReadFloatsAvx512(
+    const ByteSumParams::Operand& operand, const uint8_t* from,
+    Floats16& values) {
+  Words16 words;
+  LoadBytes(from, operand.is_signed, words);
+  Ints16 whole;
+  Load(&words, whole);
+  whole -= operand.zero;
+  values = __builtin_convertvector(whole, Floats16) * operand.scale;
+}
+
+// Without divisions, as RequantizeTame().
+BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
+                            const uint8_t* y, int64_t n, uint8_t* to) {
+  constexpr float kFourUnits = 0x1p-21f;
+  const float scale = 1.0f / p.divisor;
+  const Floats16 less = Floats16{} + (scale - scale * kFourUnits);
+  const Floats16 more = Floats16{} + (scale + scale * kFourUnits);
+  const Floats16 least = Floats16{} + p.least;
+  const Floats16 most = Floats16{} + p.most;
+  const Ints16 low = Ints16{} + static_cast<int32_t>(p.low);
+  const Ints16 high = Ints16{} + static_cast<int32_t>(p.high);
+  const int32_t shift = static_cast<int32_t>(p.shift);
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    Ints16 doubts = {};
+#pragma GCC unroll 4
+    for (int64_t k = i; k < i + 4 * kLanes; k += kLanes) {
+      Floats16 v, other;
+      ReadFloatsAvx512(p.x, x + k, v);
+      ReadFloatsAvx512(p.y, y + k, other);
+      v = v + other;
+      v = v < least ? least : v;
+      v = v > most ? most : v;
+      Ints16 whole, bound;
+      integers::RoundToInts(v * less, whole);
+      integers::RoundToInts(v * more, bound);
+      doubts |= whole ^ bound;
+      whole += shift;
+      whole = whole < low ? low : whole;
+      whole = whole > high ? high : whole;
+      const Bytes bytes = __builtin_convertvector(whole, Bytes);
+      Store(to + k, bytes);
+    }
+    if (!integers::IsZero(doubts)) {
+      SumPlain(p, x + i, y + i, 4 * kLanes, to + i);
+    }
+  }
+  SumPlain(p, x + i, y + i, n - i, to + i);
+}
+#endif  // BATON_AVX512
+
+}  // namespace
+
+bool IsByteSum(const ByteSumParams& params) {
+  using integers::IsModerate;
+  using integers::IsSmallWhole;
+  for (const ByteSumParams::Operand* operand : {&params.x, &params.y}) {
+    if (!IsModerate(operand->scale) || operand->zero < -255 ||
+        operand->zero > 255) {
+      return false;
+    }
+  }
+  const float most = 512 * params.x.scale + 512 * params.y.scale;
+  return IsModerate(params.divisor) && most / params.divisor <= 0x1p29f &&
+         IsOrdered(params.least, params.most) && IsSmallWhole(params.shift) &&
+         IsSmallWhole(params.low) && IsSmallWhole(params.high) &&
+         IsOrdered(params.low, params.high) &&
+         params.least < 0x1p29f * params.divisor &&
+         params.most > -0x1p29f * params.divisor;
+}
+
+int64_t ByteSumItems(const ByteSumParams& params) {
+  return (params.size + kSumBytes - 1) / kSumBytes;
+}
+
+void SumOfBytes(const ByteSumParams& params, [[maybe_unused]] Int8Isa isa,
+                const void* x, const void* y, void* to, int64_t begin,
+                int64_t end) {
+  const int64_t first = begin * kSumBytes;
+  const int64_t count = Least(params.size, end * kSumBytes) - first;
+  if (count <= 0) return;
+  const auto* a = static_cast<const uint8_t*>(x) + first;
+  const auto* b = static_cast<const uint8_t*>(y) + first;
+  auto* result = static_cast<uint8_t*>(to) + first;
+#ifdef BATON_AVX512
+  if (isa == Int8Isa::kVnni) return SumAvx512(params, a, b, count, result);
+#endif
+#ifdef BATON_AVX2
+  if (isa == Int8Isa::kAvx2) return SumAvx2(params, a, b, count, result);
+#endif
+  SumPlain(params, a, b, count, result);
+}
+
+}  // namespace baton::kernels::blocked

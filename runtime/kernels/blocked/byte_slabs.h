@@ -1,0 +1,75 @@
+// Maps of bytes with slabs of 32 channels (int8_conv.h): to planar maps and
+// back, maximum pools, and sums of quantized maps.
+//
+// All instruction sets give the same bytes. Nothing here allocates or checks.
+
+#ifndef BATON_RUNTIME_KERNELS_BLOCKED_BYTE_SLABS_H_
+#define BATON_RUNTIME_KERNELS_BLOCKED_BYTE_SLABS_H_
+
+#include <cstdint>
+
+#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
+
+namespace baton::kernels::blocked {
+
+// A map [batch, channels, plane].
+struct ByteMap {
+  int64_t batch = 1;
+  int64_t channels = 1;
+  int64_t plane = 1;
+};
+
+int64_t SlabItems(const ByteMap& map);
+
+// Items [begin, end) of slabs that have the bytes of a planar map, and the other
+// way. What is beyond the last channel becomes 0.
+void ToSlabs(const ByteMap& map, const void* planar, void* slabs, int64_t begin,
+             int64_t end);
+void FromSlabs(const ByteMap& map, const void* slabs, void* planar,
+               int64_t begin, int64_t end);
+
+// Each window has a position that is inside of the map.
+struct SlabPoolParams {
+  int64_t slabs = 1;  // of all images
+  Axis h;
+  Axis w;
+  bool is_signed = false;
+};
+
+int64_t SlabPoolItems(const SlabPoolParams& params);
+void SlabMaxPool(const SlabPoolParams& params, const void* x, void* y,
+                 int64_t begin, int64_t end);
+
+// The sum of two quantized maps, quantized: of floats
+//   (x - zero of x) * scale of x + (y - zero of y) * scale of y
+// not under `least` and not over `most`, over `divisor`, rounded to the nearest
+// whole number with ties to even, plus `shift`, not under `low` and not over
+// `high`.
+struct ByteSumParams {
+  struct Operand {
+    bool is_signed = false;
+    int32_t zero = 0;
+    float scale = 1;
+  };
+  int64_t size = 1;
+  Operand x;
+  Operand y;
+  float least = 0;
+  float most = 0;
+  float divisor = 1;
+  float shift = 0;
+  float low = 0;
+  float high = 0;
+};
+
+// True if SumOfBytes() computes with such numbers.
+bool IsByteSum(const ByteSumParams& params);
+
+int64_t ByteSumItems(const ByteSumParams& params);
+void SumOfBytes(const ByteSumParams& params, Int8Isa isa, const void* x,
+                const void* y, void* to, int64_t begin, int64_t end);
+
+}  // namespace baton::kernels::blocked
+
+#endif  // BATON_RUNTIME_KERNELS_BLOCKED_BYTE_SLABS_H_
