@@ -92,7 +92,13 @@ template <typename T, int kBytes, int kRows, int kVectors>
       for (int i = 0; i < kRows; ++i) {
         const T left = a[i * a_row];
 #pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) sums[i][v] += left * right[v];
+        for (int v = 0; v < kVectors; ++v) {
+          // Compilers fuse what stands in one expression of variables. Between
+          // elements of arrays, sanitizers put their checks.
+          const Vector factor = right[v];
+          const Vector sum = sums[i][v];
+          sums[i][v] = sum + left * factor;
+        }
       }
       a += a_column;
       b += b_row;
