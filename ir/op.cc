@@ -130,8 +130,16 @@ Op Op::Find(absl::string_view name) {
 
 Op Op::FindOrStandIn(absl::string_view name) {
   if (const OpNode* op = OpRegistry::Global().Find(name)) return Op(op);
-  auto* stand_in = new OpNode(std::string(name), /*index=*/-1);
-  internal::NodeAccess::MakeImmortal(stand_in);
+  // One stand-in for each name: a program that asks again and again does not
+  // grow.
+  static std::mutex& mutex = *new std::mutex;
+  static auto& stand_ins = *new FlatHashMap<std::string, OpNode*>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  OpNode*& stand_in = stand_ins[std::string(name)];
+  if (stand_in == nullptr) {
+    stand_in = new OpNode(std::string(name), /*index=*/-1);
+    internal::NodeAccess::MakeImmortal(stand_in);
+  }
   return Op(stand_in);
 }
 

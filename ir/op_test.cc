@@ -82,6 +82,12 @@ TEST(OpRegistrationTest, ListIsSortedByName) {
   EXPECT_THAT(names, ElementsAre("toy.early", "toy.late", "toy.twofold"));
 }
 
+TEST(OpRegistrationTest, OneStandInForEachName) {
+  const Op op = Op::FindOrStandIn("test.not_registered");
+  EXPECT_EQ(Op::FindOrStandIn("test.not_registered").get(), op.get());
+  EXPECT_NE(Op::FindOrStandIn("test.not_registered_either").get(), op.get());
+}
+
 TEST(OpRegistrationTest, AttributesAreRegistered) {
   EXPECT_EQ(FindAttrsType("toy.ToyAttrs"), &AttrsType::Of<ToyAttrs>());
   EXPECT_EQ(FindAttrsType("toy.NoAttrs"), nullptr);
