@@ -36,23 +36,27 @@ def _place(dep):
     """The key of the order that Buildifier gives dependencies."""
     return ("0" if dep.startswith(":") else "1" if dep.startswith("//") else "2") + dep.replace(":", "!")
 
-def _registers(name, deps, **kwargs):
+def _registers(name, deps, source = None, **kwargs):
+    source = source or name
     baton_cc_library(
         name = name,
-        srcs = [name + ".cc"],
-        hdrs = [name + ".h"],
+        srcs = [source + ".cc"],
+        hdrs = [source + ".h"],
         deps = sorted(deps, key = _place),
         alwayslink = True,
         **kwargs
     )
 
-def baton_pass(name, deps = [], rules = [], **kwargs):
+def baton_pass(name, deps = [], rules = [], kernels = False, **kwargs):
     """The library of <name>.h and <name>.cc, which registers a pass over Relay.
 
     Args:
       name: the target's name.
       deps: dependencies beside the IR, passes and their registry.
       rules: files of rewrite rules that belong to the pass.
+      kernels: True if the pass computes values. The kernels of all operators
+        come with it; <name>_without_kernels, for Baton's own packages, is the
+        pass alone, for programs that name the kernels that they need.
       **kwargs: of baton_cc_library.
     """
     if rules:
@@ -62,7 +66,16 @@ def baton_pass(name, deps = [], rules = [], **kwargs):
             visibility = ["//visibility:private"],
         )
         deps = deps + [":%s_rules" % name]
-    _registers(name, _PASS_DEPS + deps, **kwargs)
+    if kernels:
+        _registers(name + "_without_kernels", _PASS_DEPS + deps, source = name)
+        baton_cc_library(
+            name = name,
+            hdrs = [name + ".h"],
+            deps = [":%s_without_kernels" % name, "//relay/kernels"],
+            **kwargs
+        )
+    else:
+        _registers(name, _PASS_DEPS + deps, **kwargs)
 
 def baton_tir_pass(name, deps = [], **kwargs):
     """The library of <name>.h and <name>.cc, which registers a pass over loops.

@@ -496,9 +496,7 @@ InstrumentFactory::Made MakePrintIr(const PrintFlags& flags,
   BATON_ASSIGN_OR_RETURN(const std::shared_ptr<PrintIrInstrument> instrument,
                          PrintIrInstrument::Create(std::move(print)));
   instrument->set_name(name);
-  if (run.at_end != nullptr) {
-    run.at_end([instrument] { return instrument->Unmatched(); });
-  }
+  run.at_end([instrument] { return instrument->Unmatched(); });
   return instrument;
 }
 

@@ -18,8 +18,8 @@ namespace baton {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// One of the files with which a model is run: a tensor, or a sequence or an
-// optional of several or none.
+// An argument or a result in a file: a tensor, or a sequence or an optional,
+// which has several tensors or none.
 struct TensorPart {
   size_t num_tensors = 1;
   bool is_sequence = false;  // of several tensors, or that of an optional

@@ -1216,8 +1216,7 @@ class Lowering {
         }
         group = other;
       }
-      if (group == kNone || !options_.fuse ||
-          groups_[group].size() >= kMaxGroup ||
+      if (group == kNone || groups_[group].size() >= kMaxGroup ||
           TensorOf(graph_.nodes[static_cast<size_t>(group)].outputs[0]).shape !=
               TensorOf(t).shape) {
         group = static_cast<int>(i);

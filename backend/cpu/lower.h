@@ -20,7 +20,6 @@ struct LowerOptions {
   int max_threads = 1;
   // False for tests: each operator is a step of the evaluator's kernel.
   bool use_kernels = true;
-  bool fuse = true;
   // Receives, or has, what is packed; may be null.
   PackedConstants* packed = nullptr;
   // If not null, provides and receives the packed weights that several

@@ -84,6 +84,19 @@ std::optional<Reduced> ReducedOf(const A& attrs, const GraphTensor& x) {
   return result;
 }
 
+// The step of `node`, whose items are the places before the dimensions that it
+// reduces.
+KernelChoice StepOf(const GraphNode& node, executor::StepFunction function,
+                    const Reduced& reduced) {
+  KernelChoice choice;
+  choice.function = function;
+  choice.kernel = "reduce." + node.op_name();
+  choice.inputs = node.inputs;
+  choice.outputs = node.outputs;
+  choice.items = reduced.outer;
+  return choice;
+}
+
 template <FloatReduction kReduction>
 absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
                                                    const Graph& graph) {
@@ -92,17 +105,11 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   const std::optional<Reduced> reduced =
       ReducedOf(AttrsOrDefaults<relay::ReduceAttrs>(node.call->attrs()), x);
   if (!reduced.has_value() || x.dtype != DType::Float(32)) return std::nullopt;
-  auto params = std::make_shared<Params>(
-      Params{kReduction, reduced->extent, reduced->inner});
-  KernelChoice choice;
-  choice.function = Run;
-  choice.kernel = "reduce." + node.op_name();
-  choice.inputs = node.inputs;
-  choice.outputs = node.outputs;
-  choice.items = reduced->outer;
+  KernelChoice choice = StepOf(node, Run, *reduced);
   choice.flops = static_cast<double>(x.num_elements());
   choice.cost_ns = static_cast<double>(x.num_elements()) / 4;
-  choice.params = std::move(params);
+  choice.params = std::make_shared<Params>(
+      Params{kReduction, reduced->extent, reduced->inner});
   return choice;
 }
 
@@ -134,12 +141,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseVariance(
       return std::nullopt;
     }
   }
-  KernelChoice choice;
-  choice.function = RunVariance;
-  choice.kernel = "reduce.variance";
-  choice.inputs = node.inputs;
-  choice.outputs = node.outputs;
-  choice.items = reduced->outer;
+  KernelChoice choice = StepOf(node, RunVariance, *reduced);
   choice.workspace_bytes = reduced->extent * 4;
   choice.flops = 3 * static_cast<double>(x.num_elements());
   choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
@@ -187,12 +189,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseArgReduce(
   params->extent = reduced->extent;
   params->inner = reduced->inner;
   params->is_wide = y.dtype == DType::Int(64);
-  KernelChoice choice;
-  choice.function = RunArgReduce;
-  choice.kernel = "reduce." + node.op_name();
-  choice.inputs = node.inputs;
-  choice.outputs = node.outputs;
-  choice.items = reduced->outer;
+  KernelChoice choice = StepOf(node, RunArgReduce, *reduced);
   choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
   choice.params = std::move(params);
   return choice;

@@ -1,4 +1,4 @@
-// Evaluates some steps of a run again by the oracle, and compares.
+// Evaluates some steps of a run again with the evaluator, and compares.
 
 #ifndef BATON_BACKEND_CPU_SHADOW_H_
 #define BATON_BACKEND_CPU_SHADOW_H_

@@ -29,8 +29,8 @@ struct TakeChoice {
   bool is_checked = false;
 };
 
-// The parameters of take without batch dimensions; nullopt for other nodes, for
-// constant indices out of range that are checked.
+// The parameters of take without batch dimensions; nullopt for other nodes, and
+// for constant indices that are checked and out of range.
 std::optional<TakeChoice> TakeOf(const GraphNode& node, const Graph& graph);
 
 // `indices` is not read if the places are constant.

@@ -287,9 +287,9 @@ void TestConv(const ConvParams& p, Numbers& numbers, bool special) {
   }
 }
 
-// `count` in the long form of tests, a fifth in the short form.
+// `count` in the long form of tests, an eighth in the short form.
 int NumCases(int count) {
-  return testing::IsLongTest() ? count : (count + 4) / 5;
+  return testing::IsLongTest() ? count : (count + 7) / 8;
 }
 
 void TestConvs(uint32_t seed, int count, bool special,
