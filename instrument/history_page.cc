@@ -513,14 +513,20 @@ absl::Status CheckPageSize(const History& history, int64_t max_nodes) {
       " are taken; `log`, `show`, `diff`, `blame` and `why` tell the same"));
 }
 
-std::string HistoryPage(const History& history, absl::string_view title) {
+std::string HistoryPage(const History& history, absl::string_view title,
+                        absl::string_view profile) {
   const HistoryPageData data = PageDataOf(history);
+  // In JSON, `<` occurs in strings alone.
+  const std::string profile_json =
+      profile.empty() ? "null"
+                      : absl::StrReplaceAll(profile, {{"<", "\\u003c"}});
   // Replacements are not searched again.
   return absl::StrReplaceAll(kHistoryPageHtml,
                              {{"{{title}}", HtmlText(title)},
                               {"{{style}}", kHistoryPageCss},
                               {"{{content}}", data.content},
                               {"{{times}}", data.times},
+                              {"{{profile}}", profile_json},
                               {"{{script}}", kHistoryPageScript}});
 }
 

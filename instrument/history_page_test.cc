@@ -261,7 +261,7 @@ TEST(HistoryPageTest, NoNameEndsTheScript) {
        at = html.find("</script", at + 1)) {
     ++scripts;
   }
-  EXPECT_EQ(scripts, 3);
+  EXPECT_EQ(scripts, 4);
   EXPECT_THAT(html, Not(HasSubstr("alert(1)</script>")));
   EXPECT_THAT(html, HasSubstr("<title>&lt;/script&gt;"));
   // The places of the parts are filled, and what is put in stays as it is.
@@ -273,6 +273,15 @@ TEST(HistoryPageTest, AHistoryWithoutAnything) {
   const HistoryPageData page = PageDataOf(History());
   EXPECT_EQ(Size(ParseJson(page.content), "states"), 0);
   EXPECT_EQ(page.times, "{\"start\":[],\"total\":[],\"peak\":[]}");
+}
+
+TEST(HistoryPageTest, AProfileIsAScriptOfData) {
+  const std::string html =
+      HistoryPage(History(), "run.history", R"({"calls":["</script>"]})");
+  EXPECT_THAT(html,
+              HasSubstr("id=\"profile\">{\"calls\":[\"\\u003c/script>\"]}<"));
+  EXPECT_THAT(HistoryPage(History(), "run.history"),
+              HasSubstr("id=\"profile\">null<"));
 }
 
 TEST(HistoryPageTest, ThePageNeedsNothingElse) {

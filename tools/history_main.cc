@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -63,6 +64,7 @@ struct HistoryToolOptions {
   std::string lacks;
   std::string text;
   std::string output;
+  std::string profile;
   int64_t max_nodes = 250'000;
 
   template <typename V>
@@ -98,6 +100,11 @@ struct HistoryToolOptions {
                .group = "Flags"});
     v("output", &HistoryToolOptions::output,
       FlagSpec{.help = "Writes to this file instead of standard output.",
+               .value = "FILE",
+               .group = "Flags"});
+    v("profile", &HistoryToolOptions::profile,
+      FlagSpec{.help = "Of html: shows this profile of a run of the model, as "
+                       "baton-run --profile=json --report=FILE writes it.",
                .value = "FILE",
                .group = "Flags"});
     v("max_nodes", &HistoryToolOptions::max_nodes,
@@ -209,7 +216,7 @@ const std::vector<Command>& Commands() {
        }},
       {"html",
        0,
-       {"max_nodes"},
+       {"max_nodes", "profile"},
        "",
        [](const History& history, const std::vector<std::string>& /*args*/,
           const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
@@ -219,7 +226,20 @@ const std::vector<Command>& Commands() {
            return absl::ResourceExhaustedError(
                absl::StrCat(size.message(), " (--max_nodes)"));
          }
-         return HistoryPage(history, options.file);
+         std::string profile;
+         if (!options.profile.empty()) {
+           BATON_ASSIGN_OR_RETURN(profile, ReadFile(options.profile));
+           if (!absl::StartsWith(profile, "{\"version\":1,") ||
+               !absl::EndsWith(profile, "]}\n") ||
+               !absl::StrContains(profile, "\"calls\":[") ||
+               !absl::StrContains(profile, "\"nodes\":[")) {
+             return absl::InvalidArgumentError(
+                 absl::StrCat("--profile: ", options.profile,
+                              " is no profile that baton-run "
+                              "--executor=cpu --profile=json wrote"));
+           }
+         }
+         return HistoryPage(history, options.file, profile);
        }},
       {"trace",
        0,

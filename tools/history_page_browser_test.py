@@ -164,14 +164,20 @@ class Browser:
 TOOLS = {}
 
 
-def record(folder, name, *args, fails=False):
+def record(folder, name, *args, fails=False, profile=None):
     """The page of a run of baton-opt."""
     history, page = f"{folder}/{name}.history", f"{folder}/{name}.html"
     run = subprocess.run([TOOLS["opt"], *args, "--emit=none", f"--record={history}"],
                          stderr=subprocess.PIPE, text=True)
     if (run.returncode != 0) != fails:
         raise RuntimeError(run.stderr)
-    subprocess.run([TOOLS["history"], history, "html", f"--output={page}"], check=True)
+    flags = [f"--output={page}"]
+    if profile is not None:
+        flags.append(f"--profile={folder}/{name}.json")
+        with open(f"{folder}/{name}.json", "w", encoding="utf-8") as file:
+            # As baton-run writes it.
+            file.write(json.dumps(profile, separators=(",", ":")) + "\n")
+    subprocess.run([TOOLS["history"], history, "html", *flags], check=True)
     return page
 
 
@@ -213,6 +219,24 @@ HOSTILE = ("</script><script>window.hostile = 1</script><img src=x onerror='wind
            "\"'\\ {{content}} \u202e\x01\x7f" + 5000 * "n")
 
 
+PROFILE = {
+    "version": 1,
+    "calls": [
+        {"kernel": "conv.blocked16", "nodes": ["Conv_0", "Relu_<1>"], "us": 1500,
+         "limit_us": 1000, "share": 0.6667},
+        {"kernel": "to_planar", "nodes": [], "us": 20, "limit_us": 30, "share": 1.5},
+        {"kernel": "softmax", "nodes": ["Softmax_2"], "us": 2000, "limit_us": 500,
+         "share": 0.25},
+    ],
+    "nodes": [
+        {"name": "Conv_0", "us": 1500, "limit_us": 1000, "share": 0.6667},
+        {"name": "Relu_<1>", "us": 0, "limit_us": 0, "share": 0, "in": "Conv_0"},
+        {"name": "Softmax_2", "us": 2000, "limit_us": 500, "share": 0.25},
+    ],
+    "creation": [],
+}
+
+
 class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -225,6 +249,8 @@ class PageTest(unittest.TestCase):
             file.write(SMALL)
         cls.small = record(cls.folder, "small", path + "small.relay",
                            "--passes=InferType,FoldConstant,FuseOps", "--measure=memory")
+        cls.profiled = record(cls.folder, "profiled", path + "small.relay",
+                              "--passes=InferType", profile=PROFILE)
         with open(path + "norm.relay", "w", encoding="utf-8") as file:
             file.write(NORM)
         cls.checked = record(cls.folder, "checked", path + "norm.relay", "--check_values",
@@ -585,6 +611,28 @@ class PageTest(unittest.TestCase):
         # What FuseOps did not do, and why.
         self.choose("FuseOps")
         self.assertRegex(self.browser.text("#remarks"), "missed|passed")
+
+    def test_profile(self):
+        self.browser.open(self.small)
+        self.assertFalse(self.browser.run(
+            "return document.getElementById('tab-profile').offsetParent !== null"))
+        self.browser.open(self.profiled)
+        self.browser.click("#tab-profile")
+        self.assertIn("3 steps, 3.520 ms, of which 1.530 ms is the machine's limit",
+                      self.browser.text("#profile-panel"))
+
+        def rows(table):
+            return self.browser.run(
+                "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].map("
+                "(row) => [...row.children].map((cell) => cell.textContent))", table)
+
+        # By the milliseconds lost; Relu_<1> is in the step of Conv_0.
+        self.assertEqual(rows("#profile-nodes"), [
+            ["1.500", "2.000", "25 %", "Softmax_2"], ["0.500", "1.500", "67 %", "Conv_0"]])
+        self.assertEqual(rows("#profile-steps"), [
+            ["1.500", "2.000", "25 %", "softmax of Softmax_2"],
+            ["0.500", "1.500", "67 %", "conv.blocked16 of Conv_0, Relu_<1>"],
+            ["-0.010", "0.020", "150 %", "to_planar"]])
 
     def test_functions(self):
         self.browser.open(self.small)

@@ -68,6 +68,9 @@ TEST(HistoryToolTest, Html) {
   EXPECT_EQ(large.exit_code, 1);
   EXPECT_EQ(large.out, "");
   EXPECT_THAT(large.err, HasSubstr("at most 3 are taken; `log`, `show`"));
+  const RunResult no_profile = History(file + " html --profile=" + file);
+  EXPECT_EQ(no_profile.exit_code, 1);
+  EXPECT_THAT(no_profile.err, HasSubstr("is no profile that baton-run"));
   EXPECT_THAT(History(file + " trace").out,
               HasSubstr("\"name\":\"FuseOps\",\"cat\":\"pass\""));
   // A history that is damaged leaves the page as it was.

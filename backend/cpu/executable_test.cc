@@ -1,9 +1,12 @@
 #include "baton/backend/cpu/executable.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -380,6 +383,91 @@ TEST(SessionTest, OneRunAtATime) {
   EXPECT_THAT(intruder.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                           "another thread runs this session"));
   EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+}
+
+// Doubles a tensor, in one step.
+absl::StatusOr<Executable> DoublingModel() {
+  return Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) { multiply(%x, 2f) })"),
+                 {});
+}
+
+// Waits before the only step until it may go on.
+class Waiter final : public executor::RuntimeInstrument {
+ public:
+  void BeforeStep(const StepEvent& /*event*/) override {
+    has_begun.set_value();
+    may_go_on.get_future().wait();
+  }
+
+  std::promise<void> has_begun;
+  std::promise<void> may_go_on;
+};
+
+TEST(SessionTest, SecondThreadGetsAnError) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, DoublingModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  ASSERT_EQ(executable.plan().steps.size(), 1);
+  SmallTensors t;
+  t.x[0] = 1;
+  Waiter waiter;
+  absl::Status first;
+  std::thread runner([&] {
+    first = session->Run({t.input()}, {t.output()}, nullptr, &waiter);
+  });
+  waiter.has_begun.get_future().wait();
+  SmallTensors other;
+  other.x[0] = 5;
+  other.y[0] = -1;
+  EXPECT_THAT(session->Run({other.input()}, {other.output()}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "another thread runs this session"));
+  EXPECT_EQ(other.y[0], -1);
+  waiter.may_go_on.set_value();
+  runner.join();
+  EXPECT_THAT(first, IsOk());
+  EXPECT_EQ(t.y[0], 2);
+  EXPECT_THAT(session->Run({other.input()}, {other.output()}), IsOk());
+  EXPECT_EQ(other.y[0], 10);
+}
+
+// Threads that meet in one session: each run is right or an error.
+TEST(SessionTest, ThreadsThatMeetGetErrorsOrResults) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, DoublingModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  constexpr int kThreads = 3;
+  std::array<int, kThreads> right = {};
+  std::array<int, kThreads> wrong = {};
+  std::array<int, kThreads> refused = {};
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  for (size_t k = 0; k < kThreads; ++k) {
+    threads.emplace_back([&, k] {
+      SmallTensors mine;
+      for (int run = 1; run <= 200; ++run) {
+        mine.x[0] = static_cast<float>(run);
+        const absl::Status status =
+            session->Run({mine.input()}, {mine.output()});
+        if (status.code() == absl::StatusCode::kFailedPrecondition) {
+          ++refused[k];
+        } else if (status.ok() && mine.y[0] == 2 * mine.x[0]) {
+          ++right[k];
+        } else {
+          ++wrong[k];
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  int num_right = 0;
+  for (size_t k = 0; k < kThreads; ++k) {
+    EXPECT_EQ(wrong[k], 0);
+    EXPECT_EQ(right[k] + refused[k], 200);
+    num_right += right[k];
+  }
+  EXPECT_GT(num_right, 0);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The page around the graph: the passes, what differs, the node, search, keys.
 
 class Page {
-  constructor(data, title) {
+  constructor(data, title, profile) {
     this.data = data;
     this.current = null;  // the execution; null is what the passes were given
     this.side = 'after';
@@ -25,6 +25,7 @@ class Page {
     this.summarize();
     this.listPasses();
     this.drawOverview();
+    showProfile(profile);
     this.listen();
     // The first step of the pipeline that did something.
     this.selectPass(
@@ -658,7 +659,8 @@ class Page {
       this.selectBox(null);
       $('graph').focus();
     });
-    const tabs = Array.from(document.querySelectorAll('[role=tab]'));
+    const tabs =
+        Array.from(document.querySelectorAll('[role=tab]:not([hidden])'));
     tabs.forEach((tab, i) => {
       tab.addEventListener('click', () => this.selectTab(tab.id.slice(4)));
       tab.addEventListener('keydown', (event) => {
@@ -728,10 +730,11 @@ class Page {
 {
   const content = $('content');
   const times = $('times');
+  const profile = JSON.parse($('profile').textContent);
   const data =
       new Data(JSON.parse(content.textContent), JSON.parse(times.textContent));
   // They are as large as the page.
   content.remove();
   times.remove();
-  window.baton = new Page(data, document.title);
+  window.baton = new Page(data, document.title, profile);
 }
