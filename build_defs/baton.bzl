@@ -541,16 +541,22 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         visibility = visibility,
     )
     copts = ["-std=c++17", "-O3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti"]
+
+    # Without the header, which other weights change.
     cc_library(
-        name = name,
-        srcs = files[1:] + [
-            name + "_files",
-            name + "_weights.o",
-        ],
-        hdrs = [name + ".h"],
+        name = name + "_code",
+        srcs = files[1:] + [name + "_files"],
         copts = copts,
         linkopts = ["-lm"],
         visibility = visibility,
+        **{key: kwargs[key] for key in ["tags", "testonly"] if key in kwargs}
+    )
+    cc_library(
+        name = name,
+        srcs = [name + "_weights.o"],
+        hdrs = [name + ".h"],
+        visibility = visibility,
+        deps = kwargs.pop("deps", []) + [":" + name + "_code"],
         **kwargs
     )
     cc_test(

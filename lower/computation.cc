@@ -186,6 +186,85 @@ void LoopBuilder::Fold(const tir::Buffer& to, absl::Span<const int64_t> extents,
   function_.Append(std::move(stmt));
 }
 
+void LoopBuilder::Run(absl::Span<const tir::Buffer> to, tir::Stmt body) {
+  const auto whole = [](const tir::Buffer& buffer) {
+    std::vector<tir::Range> region;
+    for (const PrimExpr& extent : buffer->shape()) {
+      region.push_back({Index(0), extent});
+    }
+    return tir::BufferRegion(buffer, std::move(region));
+  };
+  tir::BlockNode::Parts parts;
+  parts.name = function_.BlockName(absl::StrCat(outputs_[0]->name(), "_run"));
+  for (const Operand& operand : inputs_) {
+    if (operand.buffer.defined()) parts.reads.push_back(whole(operand.buffer));
+  }
+  for (const tir::Buffer& buffer : to) {
+    parts.reads.push_back(whole(buffer));
+    parts.writes.push_back(whole(buffer));
+  }
+  parts.iter_vars.emplace_back(tir::Range{Index(0), Index(1)},
+                               tir::Var("vi", tir::kInt32),
+                               tir::IterVarType::kOpaque);
+  parts.body = std::move(body);
+  function_.Append(tir::BlockRealize({Index(0)}, tir::IntImm::Bool(true),
+                                     tir::Block(std::move(parts))));
+}
+
+tir::Stmt ForEach(absl::string_view name, absl::Span<const int64_t> shape,
+                  const Body& body) {
+  Indices at;
+  std::vector<tir::Var> loops;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    loops.emplace_back(absl::StrCat(name, i), tir::kInt32);
+    at.push_back(loops.back());
+  }
+  tir::Stmt stmt = body(at);
+  for (size_t i = shape.size(); i-- > 0;) {
+    tir::ForNode::Parts loop;
+    loop.loop_var = loops[i];
+    loop.min = Index(0);
+    loop.extent = Index(shape[i]);
+    loop.body = std::move(stmt);
+    stmt = tir::For(std::move(loop));
+  }
+  return stmt;
+}
+
+tir::Stmt With(absl::string_view name, const PrimExpr& value,
+               const std::function<tir::Stmt(const PrimExpr&)>& body) {
+  const tir::Var var(std::string(name), value.dtype());
+  return tir::LetStmt(var, value, body(var));
+}
+
+tir::Stmt Require(const PrimExpr& condition, absl::string_view message,
+                  tir::Stmt body) {
+  return tir::AssertStmt(condition, tir::StringImm(std::string(message)),
+                         std::move(body));
+}
+
+tir::Stmt WithIndex(absl::string_view name, const PrimExpr& index,
+                    int64_t extent,
+                    const std::function<tir::Stmt(const PrimExpr&)>& body) {
+  const DType wide = DType::Int(64);
+  const auto number = [wide](int64_t value) -> PrimExpr {
+    return tir::IntImm(wide, value);
+  };
+  return With(absl::StrCat(name, "_given"), Cast(wide, index),
+              [&](const PrimExpr& given) {
+                const PrimExpr is_index = Op2(
+                    BinaryOp::kAnd, Op2(BinaryOp::kLE, number(-extent), given),
+                    Op2(BinaryOp::kLT, given, number(extent)));
+                const PrimExpr from_front = tir::Select(
+                    Op2(BinaryOp::kLT, given, number(0)),
+                    Op2(BinaryOp::kAdd, given, number(extent)), given);
+                return Require(is_index, "an index is out of range",
+                               With(name, Cast(tir::kInt32, from_front), body));
+              });
+}
+
+tir::Stmt Nothing() { return tir::Evaluate(Index(0)); }
+
 OpAttrMap<Computation>& Computations() {
   static auto& map = *new OpAttrMap<Computation>;
   return map;

@@ -126,6 +126,10 @@ class LoopBuilder {
   // `where` holds. It must hold for the first k.
   void Fold(const tir::Buffer& to, absl::Span<const int64_t> extents,
             const Value& init, const Step& step, const Condition& where = {});
+  // A block of statements that run in their order, where an element depends on
+  // elements before it or an argument says where it is stored. They may read all
+  // arguments and `to`, and write `to`.
+  void Run(absl::Span<const tir::Buffer> to, tir::Stmt body);
 
  private:
   const CallNode* call_ = nullptr;
@@ -165,6 +169,26 @@ tir::PrimExpr Convert(DType dtype, const tir::PrimExpr& value);
 // The value that is computed is the chosen one alone.
 tir::PrimExpr IfThenElse(const tir::PrimExpr& condition, const tir::PrimExpr& a,
                          const tir::PrimExpr& b);
+
+// --- Statements for LoopBuilder::Run -----------------------------------------
+
+using Body = std::function<tir::Stmt(const Indices& at)>;
+// Loops over all indices of an array of that shape, the last varying fastest.
+tir::Stmt ForEach(absl::string_view name, absl::Span<const int64_t> shape,
+                  const Body& body);
+// `value`, computed once, as a variable of the body.
+tir::Stmt With(absl::string_view name, const tir::PrimExpr& value,
+               const std::function<tir::Stmt(const tir::PrimExpr&)>& body);
+// Runs `body` if `condition` holds, else the function fails.
+tir::Stmt Require(const tir::PrimExpr& condition, absl::string_view message,
+                  tir::Stmt body);
+// `index`, an integer in [-extent, extent), as an index of an axis; the function
+// fails if it is none.
+tir::Stmt WithIndex(absl::string_view name, const tir::PrimExpr& index,
+                    int64_t extent,
+                    const std::function<tir::Stmt(const tir::PrimExpr&)>& body);
+// A statement that does nothing.
+tir::Stmt Nothing();
 
 // The buffer's extents as numbers.
 std::vector<int64_t> ShapeOf(const tir::Buffer& buffer);

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -730,6 +731,132 @@ TEST(ComputationsTest, Convolutions) {
         ", groups=2, padding=[0, 0, 0, 0]");
   check({1, 2, 2, 3, 2}, {2, 2, 2, 2, 2}, "conv3d_transpose",
         ", strides=[2, 1, 2], padding=[0, 0, 0, 0, 0, 0]");
+}
+
+// Statements whose order matters.
+TEST(ComputationsTest, ScansAndSelections) {
+  std::mt19937 random(11);
+  const auto check = [&](const std::string& dtype, Shape shape,
+                         absl::string_view body) {
+    Check({.params = absl::StrCat("%x: ", TypeText(shape, dtype)),
+           .body = std::string(body),
+           .special = dtype[0] == 'f'},
+          random());
+  };
+  for (const char* dtype :
+       {"float32", "float64", "float16", "int8", "int64", "uint8"}) {
+    for (const char* op : {"cumsum", "cumprod"}) {
+      const auto call = [op](absl::string_view attrs) {
+        return absl::StrCat(op, "(%x, ", attrs, ")");
+      };
+      check(dtype, {3, 7, 2}, call("axis=1"));
+      check(dtype, {3, 7}, call("axis=-1, exclusive=True"));
+      check(dtype, {2, 1}, call("axis=1"));
+      check(dtype, {2, 3}, absl::StrCat(op, "(%x)"));
+      check(dtype, {5}, call("axis=0, dtype=\"int32\""));
+    }
+    check(dtype, {2, 9}, "topk(%x, k=4, dtype=\"int32\")");
+    check(dtype, {3, 9, 2}, "topk(%x, k=1, axis=1, dtype=\"int64\")");
+    check(dtype, {9, 2}, "topk(%x, k=0, axis=0, is_ascend=True)");
+    check(dtype, {2, 9}, "topk(%x, k=9, ret_type=\"values\")");
+    check(dtype, {2, 30},
+          "topk(%x, k=3, ret_type=\"indices\", dtype=\"int32\")");
+  }
+}
+
+// Bools are indices in range.
+TEST(ComputationsTest, Indices) {
+  std::mt19937 random(12);
+  const auto check = [&](const std::string& params, absl::string_view body) {
+    Check({.params = params, .body = std::string(body)}, random());
+  };
+  for (const std::string& dtype : kSome) {
+    for (const std::string mode : {"update", "add", "mul", "min", "max"}) {
+      if (mode != "update" && absl::StrContains(dtype, "float16")) continue;
+      check(absl::StrCat("%x: ", TypeText({4, 3, 2}, dtype),
+                         ", %i: ", TypeText({2, 5, 2}, "bool"),
+                         ", %u: ", TypeText({2, 5, 2}, dtype)),
+            absl::StrCat("scatter_elements(%x, cast(%i, dtype=\"int32\"), %u, "
+                         "axis=1, reduction=\"",
+                         mode, "\")"));
+      check(
+          absl::StrCat("%x: ", TypeText({2, 3, 4}, dtype),
+                       ", %i: ", TypeText({2, 5}, "bool"),
+                       ", %u: ", TypeText({5, 4}, dtype)),
+          absl::StrCat("scatter_nd(%x, cast(%i, dtype=\"int64\"), %u, mode=\"",
+                       mode, "\")"));
+    }
+    check(absl::StrCat("%x: ", TypeText({2, 3, 4}, dtype),
+                       ", %i: ", TypeText({2, 5}, "bool")),
+          "gather_nd(%x, subtract(cast(%i, dtype=\"int64\"), 1i64))");
+    check(absl::StrCat("%x: ", TypeText({3, 2, 4}, dtype),
+                       ", %i: ", TypeText({1, 3, 5}, "bool")),
+          "gather_nd(%x, cast(%i, dtype=\"int32\"), batch_dims=1)");
+    check(absl::StrCat("%x: ", TypeText({5, 2, 3}, dtype),
+                       ", %i: ", TypeText({2}, "bool")),
+          "reverse_sequence(%x, cast(%i, dtype=\"int32\"), seq_axis=0, "
+          "batch_axis=1)");
+    check(absl::StrCat("%x: ", TypeText({3, 4}, dtype),
+                       ", %i: ", TypeText({5}, "bool")),
+          "take(%x, cast(%i, dtype=\"int64\"), axis=1, mode=\"fast\")");
+    check(absl::StrCat("%i: ", TypeText({2, 3}, "bool"), ", %a: Tensor[(), ",
+                       dtype, "], %b: Tensor[(), ", dtype, "]"),
+          absl::StrCat("one_hot(cast(%i, dtype=\"int32\"), %a, %b, depth=3, "
+                       "axis=1, dtype=\"",
+                       dtype, "\")"));
+    for (const char* layout : {"NCHW", "NHWC"}) {
+      check(absl::StrCat("%x: ", TypeText({1, 8, 4, 12}, dtype)),
+            absl::StrCat("nn.space_to_depth(%x, block_size=2, layout=\"",
+                         layout, "\")"));
+      for (const char* mode : {"DCR", "CDR"}) {
+        check(absl::StrCat("%x: ", TypeText({1, 8, 4, 12}, dtype)),
+              absl::StrCat("nn.depth_to_space(%x, block_size=2, layout=\"",
+                           layout, "\", mode=\"", mode, "\")"));
+      }
+    }
+  }
+}
+
+// An index out of range is no access out of bounds.
+TEST(ComputationsTest, FailsWhereTheKernelFails) {
+  const Tensor x = *Tensor::Zeros(DType::Float(32), {2, 2});
+  for (const char* body :
+       {"gather(%x, reshape(%i, newshape=[1, 2]), axis=0)",
+        "gather_nd(%x, reshape(%i, newshape=[1, 2]))",
+        "take(%x, %i, axis=0, mode=\"fast\")",
+        "scatter_elements(%x, reshape(%i, newshape=[1, 2]), "
+        "strided_slice(%x, begin=[0], end=[1], strides=[1], axes=[0]))",
+        "scatter_nd(%x, reshape(%i, newshape=[1, 2]), %x)",
+        "reverse_sequence(%x, %i, seq_axis=1, batch_axis=0)"}) {
+    SCOPED_TRACE(body);
+    const IRModule module = testing::ParseTyped(absl::StrCat(
+        "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 2), float32], "
+        "%i: Tensor[(2), int64]) { ",
+        body, " }"));
+    const absl::StatusOr<LoweredFunction> lowered =
+        LowerFunction(module.Find<Function>("main"), "f");
+    ASSERT_TRUE(lowered.ok()) << lowered.status();
+    Shape shape;
+    const Type& type = module.Find<Function>("main")->body()->type();
+    for (const Dim& dim : type.As<TensorTypeNode>()->shape()) {
+      shape.push_back(dim.value());
+    }
+    for (const int64_t index :
+         {int64_t{0}, int64_t{1}, int64_t{-3}, int64_t{3}, int64_t{1} << 32}) {
+      MutableTensor indices = *MutableTensor::Create(DType::Int(64), {2});
+      const int64_t both[] = {0, index};
+      std::memcpy(indices.data(), both, sizeof(both));
+      const Tensor i = std::move(indices).Freeze();
+      const absl::StatusOr<Value> expected =
+          EvaluateFunction(module, "main", {Value(x), Value(i)});
+      EXPECT_EQ(expected.ok(), index == 0 || index == 1) << expected.status();
+      const std::vector<tir::Argument> arguments = {
+          x, i, *Tensor::Zeros(DType::Float(32), shape)};
+      const absl::StatusOr<std::vector<Tensor>> computed =
+          tir::Interpret(lowered->function, arguments);
+      EXPECT_EQ(computed.ok(), expected.ok()) << computed.status();
+    }
+  }
 }
 
 // Fused operators: intermediate buffers, tuples, constants, results that are

@@ -200,6 +200,21 @@ absl::Status CheckIndices(const LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
+// Fails at run time if an element of argument 1 is not in [least, most].
+void RequireRange(LoopBuilder& loops, int64_t least, int64_t most) {
+  const DType wide = DType::Int(64);
+  loops.Run({}, ForEach("check", loops.shape(1), [&](const Indices& at) {
+              return With(
+                  "given", Cast(wide, loops.Load(1, at)),
+                  [&](const PrimExpr& given) {
+                    return Require(
+                        And(Op2(BinaryOp::kLE, tir::IntImm(wide, least), given),
+                            Op2(BinaryOp::kLE, given, tir::IntImm(wide, most))),
+                        "an index is out of range", Nothing());
+                  });
+            }));
+}
+
 absl::Status LowerTake(LoopBuilder& loops) {
   BATON_RETURN_IF_ERROR(CheckIndices(loops));
   const auto& attrs = loops.attrs<relay::TakeAttrs>();
@@ -210,6 +225,7 @@ absl::Status LowerTake(LoopBuilder& loops) {
   const size_t axis = is_flat ? 0 : Place(*attrs.axis, loops.rank());
   const int64_t extent = is_flat ? NumElementsOf(shape) : shape[axis];
   const size_t count = static_cast<size_t>(loops.rank(1) - batch);
+  if (attrs.mode == "fast") RequireRange(loops, 0, extent - 1);
   return MapIndices(loops, [&](const Indices& at) {
     // The index of the index: shared axes, and those in the place of `axis`.
     Indices which(at.begin(), at.begin() + batch);
@@ -240,10 +256,97 @@ absl::Status LowerGather(LoopBuilder& loops) {
   const size_t axis =
       Place(loops.attrs<relay::GatherAttrs>().axis.value_or(0), loops.rank());
   const int64_t extent = loops.shape()[axis];
+  RequireRange(loops, -extent, extent - 1);
   return MapIndices(loops, [&](Indices at) {
     const PrimExpr index = GivenIndex(Cast(DType::Int(64), loops.Load(1, at)));
     at[axis] =
         tir::Select(Less(index, 0), tir::Add(index, Index(extent)), index);
+    return at;
+  });
+}
+
+absl::Status LowerOneHot(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::OneHotAttrs>();
+  const DType indices = loops.dtype(0);
+  if (!indices.is_integral() || indices.is_bool() ||
+      indices == DType::UInt(64)) {
+    return NoLoops(indices.ToString() + " indices");
+  }
+  const size_t axis = Place(attrs.axis, loops.rank() + 1);
+  const DType dtype = loops.output().dtype();
+  const DType wide = DType::Int(64);
+  loops.Store(loops.output(), [&](const Indices& at) {
+    Indices which = at;
+    which.erase(which.begin() + static_cast<int64_t>(axis));
+    const auto number = [&](int i) {
+      return Convert(dtype,
+                     loops.Load(i, Indices(loops.shape(i).size(), Index(0))));
+    };
+    return tir::Select(Op2(BinaryOp::kEQ, Cast(wide, loops.Load(0, which)),
+                           Cast(wide, at[axis])),
+                       number(1), number(2));
+  });
+  return absl::OkStatus();
+}
+
+// Reverses the beginning of each sequence.
+absl::Status LowerReverseSequence(LoopBuilder& loops) {
+  BATON_RETURN_IF_ERROR(CheckIndices(loops));
+  const auto& attrs = loops.attrs<relay::ReverseSequenceAttrs>();
+  const size_t axis = Place(attrs.seq_axis, loops.rank());
+  const size_t batch = Place(attrs.batch_axis, loops.rank());
+  RequireRange(loops, 0, loops.shape()[axis]);
+  return MapIndices(loops, [&](Indices at) {
+    const PrimExpr length = GivenIndex(loops.Load(1, {at[batch]}));
+    const PrimExpr reversed =
+        Op2(BinaryOp::kSub, Op2(BinaryOp::kSub, length, Index(1)), at[axis]);
+    at[axis] =
+        tir::Select(Op2(BinaryOp::kLT, at[axis], length), reversed, at[axis]);
+    return at;
+  });
+}
+
+// The places of the channels, the rows and the columns in a layout.
+absl::Status FindAxes(const std::string& layout, size_t& c, size_t& h,
+                      size_t& w) {
+  if (layout != "NCHW" && layout != "NHWC") {
+    return NoLoops("the layout " + layout);
+  }
+  c = layout.find('C');
+  h = layout.find('H');
+  w = layout.find('W');
+  return absl::OkStatus();
+}
+
+absl::Status LowerDepthToSpace(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::SubPixelAttrs>();
+  const int64_t block = attrs.block_size;
+  size_t c, h, w;
+  BATON_RETURN_IF_ERROR(FindAxes(attrs.layout, c, h, w));
+  const int64_t channels = loops.shape()[c] / (block * block);
+  return MapIndices(loops, [&](Indices at) {
+    const PrimExpr inside = tir::Add(tir::Mul(Rest(at[h], block), Index(block)),
+                                     Rest(at[w], block));
+    at[c] = attrs.mode == "CDR"
+                ? tir::Add(tir::Mul(at[c], Index(block * block)), inside)
+                : tir::Add(tir::Mul(inside, Index(channels)), at[c]);
+    at[h] = Divide(at[h], block);
+    at[w] = Divide(at[w], block);
+    return at;
+  });
+}
+
+absl::Status LowerSpaceToDepth(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::SubPixelAttrs>();
+  const int64_t block = attrs.block_size;
+  size_t c, h, w;
+  BATON_RETURN_IF_ERROR(FindAxes(attrs.layout, c, h, w));
+  const int64_t channels = loops.shape()[c];
+  return MapIndices(loops, [&](Indices at) {
+    const PrimExpr inside = Divide(at[c], channels);
+    at[h] = tir::Add(tir::Mul(at[h], Index(block)), Divide(inside, block));
+    at[w] = tir::Add(tir::Mul(at[w], Index(block)), Rest(inside, block));
+    at[c] = Rest(at[c], channels);
     return at;
   });
 }
@@ -483,6 +586,10 @@ BATON_ROW("strided_slice", LowerStridedSlice);
 BATON_ROW("slice_like", LowerSameIndex);
 BATON_ROW("take", LowerTake);
 BATON_ROW("gather", LowerGather);
+BATON_ROW("one_hot", LowerOneHot);
+BATON_ROW("reverse_sequence", LowerReverseSequence);
+BATON_ROW("nn.depth_to_space", LowerDepthToSpace);
+BATON_ROW("nn.space_to_depth", LowerSpaceToDepth);
 BATON_ROW("repeat", LowerRepeat);
 BATON_ROW("tile", LowerTile);
 BATON_ROW("reverse", LowerReverse);

@@ -549,6 +549,7 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
     BATON_RETURN_IF_ERROR(
         WriteFiles(compiled.shared_files, options.shared_dir, out));
   }
+  if (options.report) out << compiled.report;
   out << "steps " << compiled.num_steps << " arena " << compiled.arena_bytes
       << " weights " << compiled.weight_bytes << "\n";
   return absl::OkStatus();

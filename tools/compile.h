@@ -34,6 +34,7 @@ struct LibraryOptions {
   bool test = false;
   bool check_values = false;
   bool benchmark = false;
+  bool report = false;
   int seed = 0;
 
   template <typename V>
@@ -106,6 +107,10 @@ struct LibraryOptions {
                    "library. The first wrong step is named."});
     v("benchmark", &LibraryOptions::benchmark,
       FlagSpec{.help = "Adds NAME_benchmark.cc, which measures runs."});
+    v("report", &LibraryOptions::report,
+      FlagSpec{.help =
+                   "Prints the steps, with their bytes of code, weights and "
+                   "arena, and why they have their kernels."});
     v("seed", &LibraryOptions::seed,
       FlagSpec{.help = "Of the random inputs.", .value = "N"});
   }

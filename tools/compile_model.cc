@@ -177,7 +177,7 @@ class ModelWriter {
     for (const Tensor& tensor : model_.constants) {
       weight_bytes_ += static_cast<int64_t>(tensor.bytes().size());
     }
-    MakeHash();
+    MakeHashes();
     MakeMembers();
     result.files.insert(result.files.begin(), {options_.name + ".h", Header()});
     for (const CppIsa isa : options_.isas) {
@@ -220,6 +220,7 @@ class ModelWriter {
         }));
     result.files.push_back(
         {options_.name + ".report.json", Report(result, object_bytes)});
+    result.report = ReportText(result, object_bytes);
     if (options_.line_table) {
       result.files.push_back({ModelTextName(), std::move(model_text_)});
     }
@@ -298,11 +299,12 @@ class ModelWriter {
 
   // --- Weights ---------------------------------------------------------------
 
+  // A group of its own is not worth its entries in the object below.
+  static constexpr size_t kMinSharedBytes = 1024;
+
   // A table of the weights, of which those of some size are shared with other
   // models of a program: their symbols are hashes of their contents.
   tir::ElfObject Weights() const {
-    // A group of its own is not worth its entries in the object below.
-    constexpr size_t kMinSharedBytes = 1024;
     tir::ElfObject object;
     object.machine = options_.machine;
     tir::ElfConstant own;
@@ -312,8 +314,8 @@ class ModelWriter {
     table.symbol = WeightsSymbol();
     size_t num_shared = 0;
     FlatHashSet<std::string> known;
-    for (const Tensor& tensor : model_.constants) {
-      const absl::string_view bytes = tensor.bytes();
+    for (size_t i = 0; i < model_.constants.size(); ++i) {
+      const absl::string_view bytes = model_.constants[i].bytes();
       if (bytes.size() < kMinSharedBytes ||
           num_shared == tir::ElfObject::kMaxMergeable) {
         own_bytes = executor::AlignUp(own_bytes);
@@ -322,7 +324,7 @@ class ModelWriter {
         own_bytes += static_cast<int64_t>(bytes.size());
         continue;
       }
-      const std::string symbol = SharedWeightsSymbol(bytes);
+      const std::string& symbol = shared_symbols_[i];
       table.targets.push_back({symbol});
       if (!known.insert(symbol).second) continue;
       ++num_shared;
@@ -594,10 +596,10 @@ class ModelWriter {
     return absl::OkStatus();
   }
 
-  // Hashes all that header, sources and object must agree on: functions, the
-  // sizes of weights, places, and the steps with their operands. Other weights
-  // change the object alone, which is linked to the same code.
-  void MakeHash() {
+  // Hashes all that sources must agree on: functions, the sizes of weights,
+  // places, and the steps with their operands; and what header and object must
+  // agree on: that, and the weights. Other weights are linked to the same code.
+  void MakeHashes() {
     StableHash hash(texts_hash_);
     for (const tir::CppFunction& function : model_.functions) {
       hash.AddString(function.symbol);
@@ -623,7 +625,15 @@ class ModelWriter {
         hash.Add(static_cast<uint64_t>(slot.bytes));
       }
     }
+    code_hash_ = hash.value();
     hash.AddString(options_.cpp_class);
+    for (const Tensor& tensor : model_.constants) {
+      const absl::string_view bytes = tensor.bytes();
+      shared_symbols_.push_back(
+          bytes.size() < kMinSharedBytes ? "" : SharedWeightsSymbol(bytes));
+      hash.AddString(shared_symbols_.back().empty() ? bytes
+                                                    : shared_symbols_.back());
+    }
     hash_ = hash.value();
   }
 
@@ -662,8 +672,13 @@ class ModelWriter {
   }
   // The namespace of the steps for these instructions; no other model has it.
   std::string NameSpace(CppIsa isa) const {
-    return absl::StrCat(CppIdentifier(options_.name), "_", Hex(hash_), "_",
+    return absl::StrCat(CppIdentifier(options_.name), "_", Hex(code_hash_), "_",
                         tir::CppIsaName(isa));
+  }
+  // That of what the header calls.
+  std::string Dispatch() const {
+    return absl::StrCat(CppIdentifier(options_.name), "_", Hex(code_hash_),
+                        "_dispatch");
   }
   std::string QualifiedClass() const {
     std::vector<std::string> parts = class_.namespaces;
@@ -749,7 +764,9 @@ class ModelWriter {
         "// The weights. An undefined symbol of this name says that header and "
         "object\n// are not of one model.\n"
         "extern \"C\" const unsigned char* const ",
-        WeightsSymbol(), "[];\n\n");
+        WeightsSymbol(), "[];\n\n",
+        "// The code, which other weights do not change.\nnamespace ",
+        Dispatch(), " {\n", Declared(), "}  // namespace ", Dispatch(), "\n\n");
     for (const std::string& name : class_.namespaces) {
       absl::StrAppend(&text, "namespace ", name, " {\n");
     }
@@ -787,18 +804,21 @@ class ModelWriter {
         "      : arena_(static_cast<unsigned char*>(arena)),\n        "
         "weights_(",
         WeightsSymbol(), ") {\n    Reset();\n  }\n",
-        "  // Sets the state to zero.\n  void Reset() noexcept;\n",
+        "  // Sets the state to zero.\n  void Reset() noexcept { ::",
+        Dispatch(), "::Reset(arena_); }\n",
         "  // True if the processor has the instructions of ",
         tir::CppIsaName(options_.isas.back()), ".\n",
-        "  static bool IsSupported() noexcept;\n",
+        "  static bool IsSupported() noexcept {\n    return ::", Dispatch(),
+        "::IsSupported();\n  }\n",
         "  // The instructions that Run uses here.\n"
-        "  static const char* Instructions() noexcept;\n",
+        "  static const char* Instructions() noexcept {\n    return ::",
+        Dispatch(), "::Instructions();\n  }\n",
         "  // Allocates nothing, locks nothing and calls no system. Pointers "
         "are "
         "aligned\n  // to their elements; outputs overlap nothing.\n  ",
         can_fail_ ? "Error" : "void",
-        " Run(const Inputs& inputs, const Outputs& outputs) noexcept;\n",
-        FurtherRuns(),
+        " Run(const Inputs& inputs, const Outputs& outputs) noexcept {\n",
+        RunBody(kNone, kNone, kNone), "  }\n", FurtherRuns(),
         "\n private:\n  unsigned char* arena_;\n"
         "  const unsigned char* const* weights_;\n"
         "};\n\n}  // namespace ",
@@ -809,6 +829,58 @@ class ModelWriter {
     }
     absl::StrAppend(&text, "\n#endif  // ", guard, "\n");
     return text;
+  }
+
+  // The arguments of a run without threads, times or checks.
+  static constexpr absl::string_view kNone = "nullptr, nullptr";
+
+  // The statements of a member that runs the model.
+  std::string RunBody(absl::string_view threads, absl::string_view profile,
+                      absl::string_view check) const {
+    std::string text;
+    if (inputs_.empty() && dims_.empty()) text += "    (void)inputs;\n";
+    if (outputs_.empty()) text += "    (void)outputs;\n";
+    std::string args = "from, to, arena_, weights_";
+    if (model_.variants.size() > 1) {
+      absl::StrAppend(&text, "    std::int64_t variant = 0;\n");
+      absl::StrAppend(&args, ", variant");
+    }
+    for (size_t i = 0; i < options_.bounds.size(); ++i) {
+      const DimBound& bound = options_.bounds[i];
+      const std::string dim = absl::StrCat("inputs.", dims_[i]);
+      absl::StrAppend(&text, "    if (", dim, " < ", bound.least, " || ", dim,
+                      " > ", bound.most, ") return Error::kDimension;\n");
+      if (model_.variants.size() == 1) continue;
+      absl::StrAppend(&text, "    variant = variant * ",
+                      bound.most - bound.least + 1, " + (", dim, " - ",
+                      bound.least, ");\n");
+    }
+    if (options_.threads) absl::StrAppend(&args, ", ", threads);
+    if (options_.profile) absl::StrAppend(&args, ", ", profile);
+    if (options_.check_values) absl::StrAppend(&args, ", ", check);
+    const std::string call =
+        absl::StrCat("::", Dispatch(), "::Run(", args, ")");
+    // The places of inputs that are state stay empty.
+    absl::StrAppend(
+        &text, "    const void* const from[] = {",
+        PointersOf("inputs", inputs_, model_.inputs.size()),
+        "};\n    void* const to[] = {",
+        PointersOf("outputs", outputs_, model_.outputs.size()), "};\n    ",
+        can_fail_ ? absl::StrCat("return static_cast<Error>(", call, ")")
+                  : call,
+        ";\n");
+    return text;
+  }
+
+  // The functions that the header calls.
+  std::string Declared() const {
+    return absl::StrCat(
+        "void Reset(unsigned char* arena) noexcept;\n"
+        "bool IsSupported() noexcept;\n"
+        "const char* Instructions() noexcept;\n",
+        options_.profile ? "const char* StepName(std::size_t step) noexcept;\n"
+                         : "",
+        ResultType(), " Run(", RunParams("std::"), ") noexcept;\n");
   }
 
   // Declarations of the runs that options ask for.
@@ -826,22 +898,25 @@ class ModelWriter {
           "  // As Run; steps that take long are divided into up to ",
           kMaxParts, " parts.\n  ", type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"
-          "           Parallel parallel, void* ctx) noexcept;\n");
+          "           Parallel parallel, void* ctx) noexcept {\n",
+          RunBody("parallel, ctx", kNone, kNone), "  }\n");
     }
     if (options_.profile) {
       absl::StrAppend(
           &text,
           "\n  // `kernel: places in the model` of a step.\n"
-          "  static const char* StepName(std::size_t step) noexcept;\n"
-          "  static constexpr std::size_t kSteps = ",
-          model_.steps.size(),
+          "  static const char* StepName(std::size_t step) noexcept {\n"
+          "    return ::",
+          Dispatch(), "::StepName(step);\n  }\n",
+          "  static constexpr std::size_t kSteps = ", model_.steps.size(),
           ";\n  // As Run; adds to times[i] the difference of clock() over "
           "step "
           "i < kSteps.\n  ",
           type,
           " RunProfiled(const Inputs& inputs, const Outputs& outputs,\n"
           "                   std::uint64_t (*clock)(),\n"
-          "                   std::uint64_t* times) noexcept;\n");
+          "                   std::uint64_t* times) noexcept {\n",
+          RunBody(kNone, "clock, times", kNone), "  }\n");
     }
     if (options_.check_values) {
       absl::StrAppend(
@@ -853,7 +928,8 @@ class ModelWriter {
           "                        const void* data, std::size_t bytes);\n  ",
           type,
           " RunChecked(const Inputs& inputs, const Outputs& outputs,\n"
-          "                  Check check, void* ctx) noexcept;\n");
+          "                  Check check, void* ctx) noexcept {\n",
+          RunBody(kNone, kNone, "check, ctx"), "  }\n");
     }
     return text;
   }
@@ -924,22 +1000,28 @@ class ModelWriter {
     return absl::StrCat("  if (check != nullptr) {\n", text, "  }\n");
   }
 
-  // The parameters of the functions that run all steps.
-  std::string RunParams() const {
+  // The parameters of the functions that run all steps. `space` is that of types
+  // of fixed width.
+  std::string RunParams(absl::string_view space = "") const {
     return absl::StrCat(
         "const void* const* inputs, void* const* outputs,\n"
         "         unsigned char* arena, const unsigned char* const* weights",
-        model_.variants.size() > 1 ? ",\n         int64_t variant" : "",
+        model_.variants.size() > 1
+            ? absl::StrCat(",\n         ", space, "int64_t variant")
+            : "",
         options_.threads
             ? ",\n         void (*parallel)(void*, int, void (*)(void*, int), "
-              "void*), void* ctx"
+              "void*),\n         void* ctx"
             : "",
-        options_.profile ? ",\n         uint64_t (*clock)(), uint64_t* times"
-                         : "",
-        options_.check_values ? ",\n         void (*check)(void*, size_t, "
-                                "size_t, bool, const void*, "
-                                "size_t),\n         void* check_ctx"
-                              : "");
+        options_.profile
+            ? absl::StrCat(",\n         ", space, "uint64_t (*clock)(), ",
+                           space, "uint64_t* times")
+            : "",
+        options_.check_values
+            ? absl::StrCat(",\n         void (*check)(void*, ", space,
+                           "size_t, ", space, "size_t, bool, const void*, ",
+                           space, "size_t),\n         void* check_ctx")
+            : "");
   }
 
   // A pointer to a slot; `type` is that of an element.
@@ -1292,20 +1374,18 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     }
   }
 
-  // The members of the class, compiled without special instructions.
+  // The functions that the header calls, compiled without special instructions.
   std::string Implementation() const {
-    std::string text = absl::StrCat("#include \"", options_.name, ".h\"\n\n");
+    std::string text = "#include <cstddef>\n#include <cstdint>\n\n";
     for (const CppIsa isa : options_.isas) {
       absl::StrAppend(&text, "namespace ", NameSpace(isa), " {\n", ResultType(),
-                      " Run(", RunParams(), ");\n}\n");
+                      " Run(", RunParams("std::"), ");\n}\n");
     }
     const bool asks =
         std::any_of(options_.isas.begin(), options_.isas.end(), [](CppIsa isa) {
           return isa == CppIsa::kAvx2 || isa == CppIsa::kAvx512;
         });
-    const std::string own = absl::StrCat(CppIdentifier(options_.name), "_",
-                                         Hex(hash_), "_dispatch");
-    absl::StrAppend(&text, "\nnamespace ", own, " {\n\n");
+    absl::StrAppend(&text, "\nnamespace ", Dispatch(), " {\n\n");
     if (asks) absl::StrAppend(&text, kCpuid);
     absl::StrAppend(&text,
                     "// The place of the instructions among those of the "
@@ -1331,112 +1411,56 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  int number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);\n"
         "  if (number < 0) {\n    number = Choose();\n"
         "    __atomic_store_n(&chosen, number, __ATOMIC_RELAXED);\n"
-        "  }\n  return number;\n}\n\n}  // namespace ",
-        own, "\n\n");
-    const std::string name = QualifiedClass().substr(2);
-    absl::StrAppend(&text, "bool ", name,
-                    "::IsSupported() noexcept {\n  return ", own,
-                    "::Chosen() < ", options_.isas.size(), ";\n}\n\n");
-    absl::StrAppend(&text, "const char* ", name,
-                    "::Instructions() noexcept {\n  switch (", own,
-                    "::Chosen()) {\n");
+        "  }\n  return number;\n}\n\n");
+    absl::StrAppend(&text, Declared(), "\nbool IsSupported() noexcept {\n",
+                    "  return Chosen() < ", options_.isas.size(), ";\n}\n\n",
+                    "const char* Instructions() noexcept {\n",
+                    "  switch (Chosen()) {\n");
     for (size_t i = 0; i < options_.isas.size(); ++i) {
       absl::StrAppend(&text, "    case ", i, ":\n      return \"",
                       tir::CppIsaName(options_.isas[i]), "\";\n");
     }
-    absl::StrAppend(&text, "    default:\n      return \"\";\n  }\n}\n\n");
-    absl::StrAppend(&text, "void ", name, "::Reset() noexcept {\n");
+    absl::StrAppend(&text, "    default:\n      return \"\";\n  }\n}\n\n",
+                    "void Reset(unsigned char* arena) noexcept {\n");
     if (model_.state.empty()) {
-      absl::StrAppend(&text, "  // There is no state.\n");
+      absl::StrAppend(&text, "  // There is no state.\n  (void)arena;\n");
     }
     for (const LibraryModel::State& state : model_.state) {
-      absl::StrAppend(&text, "  __builtin_memset(arena_ + ", state.to, ", 0, ",
+      absl::StrAppend(&text, "  __builtin_memset(arena + ", state.to, ", 0, ",
                       state.bytes, ");\n");
     }
-    absl::StrAppend(&text, "}\n\n");
-    const auto append_run = [&](absl::string_view function,
-                                absl::string_view params,
-                                absl::string_view threads,
-                                absl::string_view profile,
-                                absl::string_view check) {
-      absl::StrAppend(&text, can_fail_ ? absl::StrCat(name, "::Error") : "void",
-                      " ", name, "::", function, "(const Inputs& inputs,\n",
-                      "    const Outputs& outputs", params,
-                      ") noexcept {\n  (void)inputs;\n  (void)outputs;\n");
-      std::string args = "from, to, arena_, weights_";
-      if (model_.variants.size() > 1) {
-        absl::StrAppend(&text, "  std::int64_t variant = 0;\n");
-        for (size_t i = 0; i < options_.bounds.size(); ++i) {
-          const DimBound& bound = options_.bounds[i];
-          const std::string dim = absl::StrCat("inputs.", dims_[i]);
-          absl::StrAppend(&text, "  if (", dim, " < ", bound.least, " || ", dim,
-                          " > ", bound.most,
-                          ") return Error::kDimension;\n  variant = variant * ",
-                          bound.most - bound.least + 1, " + (", dim, " - ",
-                          bound.least, ");\n");
-        }
-        absl::StrAppend(&args, ", variant");
+    absl::StrAppend(&text, "}\n\n", ResultType(), " Run(", RunParams("std::"),
+                    ") noexcept {\n  switch (Chosen()) {\n");
+    const std::string args =
+        absl::StrCat("inputs, outputs, arena, weights",
+                     model_.variants.size() > 1 ? ", variant" : "",
+                     options_.threads ? ", parallel, ctx" : "",
+                     options_.profile ? ", clock, times" : "",
+                     options_.check_values ? ", check, check_ctx" : "");
+    for (size_t i = 0; i < options_.isas.size(); ++i) {
+      if (i + 1 == options_.isas.size()) {
+        absl::StrAppend(&text, "    default:\n");
       } else {
-        for (size_t i = 0; i < options_.bounds.size(); ++i) {
-          absl::StrAppend(&text, "  if (inputs.", dims_[i],
-                          " != ", options_.bounds[i].least,
-                          ") return Error::kDimension;\n");
-        }
+        absl::StrAppend(&text, "    case ", i, ":\n");
       }
-      if (options_.threads) absl::StrAppend(&args, ", ", threads);
-      if (options_.profile) absl::StrAppend(&args, ", ", profile);
-      if (options_.check_values) absl::StrAppend(&args, ", ", check);
-      // The places of inputs that are state stay empty.
-      absl::StrAppend(&text, "  const void* const from[] = {",
-                      PointersOf("inputs", inputs_, model_.inputs.size()),
-                      "};\n  void* const to[] = {",
-                      PointersOf("outputs", outputs_, model_.outputs.size()),
-                      "};\n  switch (", own, "::Chosen()) {\n");
-      for (size_t i = 0; i < options_.isas.size(); ++i) {
-        if (i + 1 == options_.isas.size()) {
-          absl::StrAppend(&text, "    default:\n");
-        } else {
-          absl::StrAppend(&text, "    case ", i, ":\n");
-        }
-        const std::string call = absl::StrCat("::", NameSpace(options_.isas[i]),
-                                              "::Run(", args, ")");
-        absl::StrAppend(
-            &text, "      return ",
-            can_fail_ ? absl::StrCat("static_cast<Error>(", call, ")") : call,
-            ";\n");
-      }
-      absl::StrAppend(&text, "  }\n}\n");
-    };
-    constexpr char kNone[] = "nullptr, nullptr";
-    append_run("Run", "", kNone, kNone, kNone);
-    if (options_.threads) {
-      absl::StrAppend(&text, "\n");
-      append_run("Run", ",\n    Parallel parallel, void* ctx", "parallel, ctx",
-                 kNone, kNone);
+      absl::StrAppend(&text, "      return ::", NameSpace(options_.isas[i]),
+                      "::Run(", args, ");\n");
     }
+    absl::StrAppend(&text, "  }\n}\n");
     if (options_.profile) {
-      absl::StrAppend(&text, "\n");
-      append_run("RunProfiled",
-                 ",\n    std::uint64_t (*clock)(), std::uint64_t* times", kNone,
-                 "clock, times", kNone);
       std::vector<std::string> names;
       for (const LibraryStep& step : model_.steps) {
         names.push_back(tir::CppStringLiteral(
             absl::StrCat(step.kernel, step.origin.empty() ? "" : ": ",
                          absl::StrReplaceAll(step.origin, {{"\n", "; "}}))));
       }
-      absl::StrAppend(&text, "\nconst char* ", name,
-                      "::StepName(std::size_t step) noexcept {\n"
+      absl::StrAppend(&text,
+                      "\nconst char* StepName(std::size_t step) noexcept {\n"
                       "  static const char* const kNames[] = {\n      ",
                       absl::StrJoin(names, ",\n      "),
                       "};\n  return kNames[step];\n}\n");
     }
-    if (options_.check_values) {
-      absl::StrAppend(&text, "\n");
-      append_run("RunChecked", ",\n    Check check, void* ctx", kNone, kNone,
-                 "check, ctx");
-    }
-    return text;
+    return absl::StrCat(text, "\n}  // namespace ", Dispatch(), "\n");
   }
 
   static std::string PointersOf(absl::string_view from,
@@ -1638,23 +1662,91 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return absl::StrCat(text, "],\n\"arena_rest\":", rest);
   }
 
+  // The function that a step calls, a symbol of the objects; equal steps call
+  // the same one. Empty if there is none.
+  std::string FunctionOfStep(size_t i) const {
+    const LibraryStep& step = model_.steps[i];
+    if (step.source.has_value()) {
+      return step_functions_[step_function_of_[i]].name;
+    }
+    return step.function < 0
+               ? ""
+               : model_.emitted[static_cast<size_t>(step.function)].name;
+  }
+
+  // The bytes of the source of each step.
+  std::vector<int64_t> TextOfSteps() const {
+    std::vector<int64_t> bytes;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      bytes.push_back(model_.steps[i].control == LibraryControl::kNone
+                          ? static_cast<int64_t>(StepText(i).size())
+                          : 0);
+    }
+    return bytes;
+  }
+
+  // A line for each step, with sums; then the files.
+  std::string ReportText(const CompiledModel& result,
+                         int64_t object_bytes) const {
+    const std::vector<int64_t> weights_of = WeightsOfSteps();
+    const std::vector<int64_t> text_of = TextOfSteps();
+    std::vector<int64_t> arena_of(model_.steps.size(), 0);
+    for (const ArenaBlock& block : ArenaBlocks()) {
+      arena_of[block.step] += block.bytes;
+    }
+    std::vector<bool> is_live(model_.steps.size(), false);
+    for (const ArenaBlock& block : ArenaAtPeak()) is_live[block.step] = true;
+    std::string text = absl::StrCat(
+        "model ", options_.model, ", class ", options_.cpp_class,
+        "\narena bytes ", model_.arena_bytes, ", lower bound ",
+        model_.arena_lower_bound, "; steps with * hold it at its peak\n");
+    absl::StrAppendFormat(&text, "%5s %10s %12s %12s  %s\n", "step", "source",
+                          "weights", "arena", "kernel: nodes");
+    int64_t sums[2] = {};
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
+      absl::StrAppendFormat(&text, "%5d %10d %12d %11d%s  %s%s%s\n", i,
+                            text_of[i], weights_of[i], arena_of[i],
+                            is_live[i] ? "*" : " ", step.kernel,
+                            step.origin.empty() ? "" : ": ",
+                            absl::StrReplaceAll(step.origin, {{"\n", "; "}}));
+      if (!step.reason.empty()) {
+        absl::StrAppendFormat(&text, "%44s%s\n", "", step.reason);
+      }
+      sums[0] += text_of[i];
+      sums[1] += weights_of[i];
+    }
+    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum", sums[0], sums[1]);
+    for (const CompiledModel::File& file : result.files) {
+      absl::StrAppend(
+          &text, file.name, ": ", file.text.size(), " bytes",
+          absl::EndsWith(file.name, ".cc")
+              ? absl::StrCat(", of steps ", sums[0],
+                             ", of kernels, "
+                             "loops and the rest ",
+                             static_cast<int64_t>(file.text.size()) - sums[0])
+              : "",
+          "\n");
+    }
+    absl::StrAppend(&text, options_.name, "_weights.o: ", object_bytes,
+                    " bytes, of steps ", sums[1], ", of the rest ",
+                    object_bytes - sums[1], "\n");
+    return text;
+  }
+
   // The bytes of steps and the rest of a file are those of the file.
   std::string Report(const CompiledModel& result, int64_t object_bytes) const {
     const std::vector<int64_t> weights_of = WeightsOfSteps();
     int64_t step_weights = 0;
     for (const int64_t bytes : weights_of) step_weights += bytes;
+    const std::vector<int64_t> text_of = TextOfSteps();
     int64_t step_text = 0;
-    std::vector<int64_t> text_of;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      text_of.push_back(model_.steps[i].control == LibraryControl::kNone
-                            ? static_cast<int64_t>(StepText(i).size())
-                            : 0);
-      step_text += text_of.back();
-    }
+    for (const int64_t bytes : text_of) step_text += bytes;
     std::string text = absl::StrCat(
         "{\"model\":", JsonString(options_.model),
         ",\n\"class\":", JsonString(options_.cpp_class), ",\n\"hash\":\"",
-        Hex(hash_), "\",\n\"arena_bytes\":", model_.arena_bytes,
+        Hex(hash_), "\",\n\"code_hash\":\"", Hex(code_hash_),
+        "\",\n\"arena_bytes\":", model_.arena_bytes,
         ",\n\"arena_lower_bound\":", model_.arena_lower_bound,
         ",\n\"weight_bytes\":", weight_bytes_, ArenaReport(), ",\n\"files\":[");
     const char* comma = "";
@@ -1707,6 +1799,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       const LibraryStep& step = model_.steps[i];
       absl::StrAppend(&text, comma, "\n{\"kernel\":", JsonString(step.kernel),
                       ",\"origin\":", JsonString(step.origin),
+                      ",\"function\":", JsonString(FunctionOfStep(i)),
+                      ",\"reason\":", JsonString(step.reason),
                       ",\"items\":", ItemsOf(step), ",\"values\":[");
       comma = ",";
       const char* between = "";
@@ -1788,7 +1882,10 @@ static int Level() {
   std::vector<Member> outputs_;
   unsigned texts_ = 0;
   int64_t weight_bytes_ = 0;
-  uint64_t hash_ = 0;
+  uint64_t code_hash_ = 0;
+  uint64_t hash_ = 0;  // of code and weights
+  std::vector<std::string>
+      shared_symbols_;  // of constants; empty for small ones
   bool can_fail_ = false;
 };
 

@@ -88,6 +88,7 @@ struct CompiledModel {
   // equal names are equal, also those of other models.
   std::vector<File> shared_files;
   std::string benchmark;   // the source of a program that measures runs
+  std::string report;      // NAME.report.json in words, for people
   tir::ElfObject weights;  // refers to `tensors`
   std::vector<Tensor> tensors;
   int64_t arena_bytes = 0;

@@ -29,6 +29,8 @@
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tir/transform/instrument_bound_checkers.h"
+#include "baton/transform/pass.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -218,6 +220,57 @@ TEST(CompileModelTest, OperandsOfStepsAreHashed) {
       CompileModel(Accumulator(/*swapped=*/true), Options());
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_NE(first->weights.tables[0].symbol, second->weights.tables[0].symbol);
+}
+
+// What InstrumentBoundCheckers inserts ends a run before the access.
+TEST(CompileModelTest, ChecksBounds) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  IRModule module;
+  module.Set("pick", Parsed(R"(@T.prim_func
+def pick(x: T.Buffer((8,), "float32"), i: T.Buffer((4,), "int32"), y: T.Buffer((4,), "float32")):
+    T.attr(x.data, "buffer_bound", T.tvm_tuple(8))
+    for k in range(4):
+        y[k] = x[i[k]]
+)",
+                            "pick"));
+  const Var x("x", TensorType({Dim(8)}, DType::Float(32)));
+  const Var i("i", TensorType({Dim(4)}, DType::Int(32)));
+  module.Set(
+      "main",
+      Function({x, i}, Call(module.FindGlobalVar("pick"), {x, i}, Attrs(), {},
+                            TensorType({Dim(4)}, DType::Float(32)))));
+  const absl::StatusOr<IRModule> checked =
+      tir::InstrumentBoundCheckers()(module);
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  CompileModelOptions options;
+  options.name = "picked";
+  options.cpp_class = "Picked";
+  options.isas = {tir::CppIsa::kSse2};
+  const absl::StatusOr<CompiledModel> model = CompileModel(*checked, options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  for (const CompiledModel::File& file : model->files) {
+    std::ofstream(absl::StrCat(Folder(), "/", file.name)) << file.text;
+  }
+  WriteObject(model->weights, Folder() + "/picked_weights.o");
+  std::ofstream(Folder() + "/picked_use.cc") << R"(
+#include <cstdio>
+#include "picked.h"
+int main() {
+  alignas(64) unsigned char arena[Picked::kArenaBytes];
+  Picked model(arena);
+  float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[4];
+  for (const int last : {0, 7, 8, -1}) {
+    const std::int32_t i[4] = {1, 7, last, 2};
+    const int code = static_cast<int>(model.Run({x, i}, {y}));
+    std::printf("%d %g\n", code, y[0]);
+  }
+}
+)";
+  EXPECT_EQ(OutputOf("g++ -std=c++17 -Wall -Wextra -Werror -O1 "
+                     "-fsanitize=address,undefined -fno-sanitize-recover=all "
+                     "picked_use.cc picked_sse2.cc picked_weights.o -o picked "
+                     "-lm && ./picked"),
+            "0 1\n0 1\n1 1\n1 1\n");
 }
 
 TEST(CompileModelTest, NamesAllOperatorsWithoutLoops) {

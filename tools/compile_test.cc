@@ -151,19 +151,6 @@ TEST(CompileTest, RefusesTuplesOfTuples) {
             "Tensor[(4), float32]): it cannot be a member");
 }
 
-TEST(CompileTest, NamesTensorsWithoutElements) {
-  LibraryOptions options;
-  options.model = ModelFile("empty.relay",
-                            "def @main(%x: Tensor[(0, 4), float32]) {\n"
-                            "  sum(tanh(%x))\n}\n");
-  options.output_dir = ::testing::TempDir();
-  const std::string mistake = Mistake(options);
-  EXPECT_THAT(mistake, HasSubstr("empty.relay:3:7: error: operator tanh has no "
-                                 "loops: it cannot be compiled (Tensor[(0, 4), "
-                                 "float32] has no elements)"));
-  EXPECT_THAT(mistake, HasSubstr("empty.relay:3:3: error: operator sum"));
-}
-
 // A setting that no pass reads is named; a misspelt one is an error.
 TEST(CompileTest, NamesSettingsThatNoPassReads) {
   LibraryOptions options;
@@ -222,6 +209,22 @@ TEST(CompileTest, NamesOperatorsWithoutLoops) {
   EXPECT_THAT(Mistake(options),
               HasSubstr("sorted.relay:4:8: error: operator argsort has no "
                         "loops: it cannot be compiled"));
+}
+
+TEST(CompileTest, NamesResultsOfUnknownSize) {
+  LibraryOptions options;
+  options.model = ModelFile("found.relay",
+                            "def @main(%x: Tensor[(2, 4), float32]) {\n"
+                            "  %0 = argwhere(greater(%x, 0f));\n"
+                            "  %1 = argwhere(less(%x, 0f));\n"
+                            "  (add(%0, 1i32), %1)\n}\n");
+  options.output_dir = ::testing::TempDir();
+  const std::string mistake = Mistake(options);
+  EXPECT_THAT(mistake, HasSubstr("found.relay:3:8: error: values decide how "
+                                 "large the result of argwhere is, Tensor[(?, "
+                                 "2), int32]: it cannot be compiled"));
+  EXPECT_THAT(mistake, HasSubstr("found.relay:4:8: error: values"));
+  EXPECT_THAT(mistake, Not(HasSubstr("add")));
 }
 
 TEST(CompileTest, InputsBecomeConstants) {
@@ -603,6 +606,31 @@ def @main(%x: Tensor[(1, 4), float32], %i: Tensor[(1, 4), int64]) {
             "sse2\n");
 }
 
+// Tensors without elements: there is nothing to compute, or what does not depend
+// on the input.
+TEST(CompileTest, CompilesTensorsWithoutElements) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  const std::string folder = Compiled("empty", R"(
+def @main(%x: Tensor[(1, 0, 4), float32], %y: Tensor[(1, 2, 4), float32]) {
+  %0 = concatenate((%x, exp(%y), tanh(%x)), axis=1);
+  %1 = nn.softmax(%x);
+  %2 = max(%x, axis=[2]);
+  %3 = sum(%x, axis=[1]);
+  %4 = nn.pad(%x, 1f, pad_width=[[0, 0], [1, 1], [0, 0]]);
+  %5 = add(%3, %4);
+  %6 = nn.batch_matmul(reshape(%x, newshape=[1, 4, 0]), %1);
+  (%0, %1, %2, %3, %4, %5, %6)
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+}
+
 // Loops run as often as values say.
 TEST(CompileTest, CompilesLoops) {
   LibraryOptions options;
@@ -720,6 +748,51 @@ TEST(CompileTest, AReportSumsToTheFiles) {
   }
 }
 
+// Steps name functions whose bytes the objects tell.
+TEST(CompileTest, AReportNamesTheFunctionsOfSteps) {
+  if (!Has("g++") || !Has("nm")) GTEST_SKIP() << "there is no g++ or no nm";
+  LibraryOptions options;
+  options.isas = "sse2";
+  const std::string folder = Compiled("named", kNetwork, options);
+  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags, "-c named_sse2.cc")),
+            "");
+  const std::string symbols =
+      OutputOf(folder, "nm -S --defined-only named_sse2.o");
+  const std::string report = TextOf(folder + "/named.report.json");
+  const std::string key = "\"function\":\"";
+  int steps = 0;
+  for (size_t at = report.find(key); at != std::string::npos;
+       at = report.find(key, at + 1)) {
+    const size_t begin = at + key.size();
+    const std::string name =
+        report.substr(begin, report.find('"', begin) - begin);
+    EXPECT_THAT(symbols, HasSubstr(name));
+    ++steps;
+  }
+  EXPECT_GT(steps, 3);
+}
+
+// A report in words has a line for each step, and why it has its kernel.
+TEST(CompileTest, ReportsInWords) {
+  LibraryOptions options;
+  options.model = ModelFile("words.relay", kNetwork);
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/words");
+  options.isas = "sse2";
+  options.report = true;
+  std::ostringstream out;
+  ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+  const std::string report = out.str();
+  EXPECT_THAT(report,
+              ::testing::ContainsRegex("\n +0 +[0-9]+ +[0-9]+ +[0-9]+.  conv"));
+  EXPECT_THAT(report, HasSubstr(": nn.conv2d, words.relay:"));
+  EXPECT_THAT(report, HasSubstr("\n  sum "));
+  EXPECT_THAT(report,
+              HasSubstr(absl::StrCat(
+                  "\nwords_weights.o: ",
+                  TextOf(options.output_dir + "/words_weights.o").size(),
+                  " bytes, of steps ")));
+}
+
 // The blocks of the arena at its peak and the rest are the arena.
 TEST(CompileTest, AReportSaysWhatTheArenaHolds) {
   const std::string folder = Compiled("arena", kNetwork);
@@ -738,8 +811,8 @@ TEST(CompileTest, AReportSaysWhatTheArenaHolds) {
               HasSubstr("\"origin\":\"nn.conv2d, arena.relay:11"));
 }
 
-// Header and sources of a model with other weights are the same: a build
-// compiles nothing, and links the other object.
+// Sources of a model with other weights are the same: a build compiles none of
+// them, and links the other object. The header names the weights.
 TEST(CompileTest, OtherWeightsAreLinkedToTheSameCode) {
   LibraryOptions options;
   options.isas = "avx2,sse2";
@@ -770,17 +843,21 @@ TEST(CompileTest, OtherWeightsAreLinkedToTheSameCode) {
                            "retrained_sse2.cc", "retrained_weights.o"}) {
     EXPECT_EQ(TextOf(absl::StrCat(folders[0], "/", file)) ==
                   TextOf(absl::StrCat(folders[1], "/", file)),
-              !absl::EndsWith(file, ".o"))
+              absl::EndsWith(file, ".cc"))
         << file;
   }
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   // The objects of the first, the weights of the second.
-  EXPECT_EQ(
-      OutputOf(folders[1],
-               absl::StrCat("cp ../retrained0/*.h ../retrained0/*_avx2.cc "
-                            "../retrained0/*_sse2.cc . && g++",
-                            kFlags, "*.cc *.o -lm -o test && ./test")),
-      "avx2\n");
+  EXPECT_EQ(OutputOf(folders[1],
+                     absl::StrCat("cp ../retrained0/*_avx2.cc "
+                                  "../retrained0/*_sse2.cc . && g++",
+                                  kFlags, "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+  // The header of the first names other weights.
+  EXPECT_THAT(
+      OutputOf(folders[1], absl::StrCat("cp ../retrained0/*.h . && g++", kFlags,
+                                        "*.cc *.o -lm -o test 2>&1")),
+      HasSubstr("undefined reference to `retrained_model_"));
 }
 
 int SizeOf(const std::string& folder, absl::string_view file) {
@@ -1115,6 +1192,47 @@ TEST(CompileTest, ClassesOfOneNameAreDifferent) {
                                         "main.cc least/use.o most/use.o -L. "
                                         "-lleast -lmost -lm -o run && ./run")),
             "2 8\n");
+}
+
+// Two versions of a model, of one name, that differ in their weights alone: each
+// part of a program has its own, and the code is there once.
+TEST(CompileTest, VersionsOfOneNameAreDifferent) {
+  if (!Has("g++") || !Has("ar")) GTEST_SKIP() << "there is no g++ or no ar";
+  LibraryOptions options;
+  options.cpp_class = "acme::Model";
+  options.isas = "sse2";
+  const std::string root = absl::StrCat(::testing::TempDir(), "/versions");
+  std::filesystem::create_directories(root);
+  for (const char* version : {"2", "5"}) {
+    const std::string folder = Compiled(
+        "version",
+        absl::StrCat("def @main(%x: Tensor[(2), float32]) {\n  "
+                     "multiply(%x, cumsum(full(",
+                     version, "f, shape=[2], dtype=\"float32\")))\n}\n"),
+        options, absl::StrCat("versions/v", version));
+    std::ofstream(absl::StrCat(folder, "/use.cc"))
+        << "#include \"version.h\"\nfloat Use_" << version
+        << "() {\n  alignas(64) static unsigned char "
+           "arena[acme::Model::kArenaBytes];\n  acme::Model model(arena);\n"
+           "  const float x[2] = {1, 1};\n  float y[2];\n"
+           "  model.Run({x}, {y});\n  return y[1];\n}\n";
+    ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                            "-c use.cc version_sse2.cc && ar "
+                                            "rcs ../libv",
+                                            version,
+                                            ".a version_sse2.o "
+                                            "version_weights.o")),
+              "");
+  }
+  EXPECT_EQ(TextOf(root + "/v2/version_sse2.cc"),
+            TextOf(root + "/v5/version_sse2.cc"));
+  std::ofstream(root + "/main.cc")
+      << "#include <cstdio>\nfloat Use_2();\nfloat Use_5();\nint main() "
+         "{ std::printf(\"%g %g\\n\", Use_2(), Use_5()); }\n";
+  EXPECT_EQ(OutputOf(root, absl::StrCat("g++", kFlags,
+                                        "main.cc v2/use.o v5/use.o -L. -lv2 "
+                                        "-lv5 -lm -o run && ./run")),
+            "4 10\n");
 }
 
 // The text of a library of 5,000 nodes is below 4 MB.

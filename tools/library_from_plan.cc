@@ -31,6 +31,10 @@
 #include "baton/onnx/listing.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/visit.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/tir/codegen/cpp_source.h"
@@ -149,6 +153,53 @@ class PlanReader {
     return sources.empty() ? nullptr
                            : &graph_.nodes[static_cast<size_t>(sources[0])];
   }
+  // True if the results have no elements: there is nothing to compute.
+  bool HasNoResults(const GraphNode& node) const {
+    return std::all_of(node.outputs.begin(), node.outputs.end(), [this](int t) {
+      return TensorOf(t).num_elements() == 0;
+    });
+  }
+  // True if the arguments without elements leave constants alone to depend on.
+  bool IsComputedNow(const GraphNode& node) const {
+    const auto is_known = [this](int t) {
+      return TensorOf(t).num_elements() == 0 ||
+             TensorOf(t).constant.has_value();
+    };
+    return node.region == nullptr && !node.inputs.empty() &&
+           std::all_of(node.inputs.begin(), node.inputs.end(), is_known);
+  }
+
+  // Makes step `i` a copy of its results, which are computed here.
+  absl::Status ComputeNow(size_t i) {
+    const GraphNode& node = *NodeOf(i);
+    IRModule module;
+    module.Set("main", FunctionOf(node));
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    std::vector<Value> args;
+    for (const int t : node.inputs) {
+      if (IsNumber(t)) continue;
+      const GraphTensor& tensor = TensorOf(t);
+      if (tensor.constant.has_value()) {
+        args.emplace_back(*tensor.constant);
+        continue;
+      }
+      BATON_ASSIGN_OR_RETURN(Tensor none,
+                             Tensor::Zeros(tensor.dtype, tensor.shape));
+      args.emplace_back(std::move(none));
+    }
+    BATON_ASSIGN_OR_RETURN(const Value result,
+                           EvaluateFunction(module, "main", args));
+    known_results_[i] = TensorsOf(result);
+    const size_t count = known_results_[i].size();
+    cpu::StepSource& source = sources_[i].emplace();
+    for (size_t k = 0; k < count; ++k) {
+      absl::StrAppend(&source.statements, "  __builtin_memcpy(@", count + k,
+                      "@, @", k, "@, ", known_results_[i][k].bytes().size(),
+                      ");\n");
+    }
+    return absl::OkStatus();
+  }
+
   // A number in the text of a function.
   bool IsNumber(int t) const {
     const GraphTensor& tensor = TensorOf(t);
@@ -191,6 +242,7 @@ class PlanReader {
     function_of_.assign(plan_->steps.size(), -1);
     sources_.resize(plan_->steps.size());
     regions_.resize(plan_->steps.size());
+    known_results_.resize(plan_->steps.size());
     FlatHashMap<uint64_t, std::vector<size_t>> by_hash;
     std::vector<Function> functions;
     std::vector<const GraphNode*> nodes;  // the first of each function
@@ -202,6 +254,14 @@ class PlanReader {
       if (node == nullptr) {
         return absl::InternalError(absl::StrCat("step ", plan_->notes[i].kernel,
                                                 " has no source and no node"));
+      }
+      if (HasNoResults(*node)) {
+        sources_[i].emplace();
+        continue;
+      }
+      if (IsComputedNow(*node)) {
+        BATON_RETURN_IF_ERROR(ComputeNow(i));
+        continue;
       }
       if (node->region != nullptr) {
         if (node->region->kind == GraphRegion::Kind::kEvaluate) {
@@ -427,11 +487,25 @@ class PlanReader {
     return slot;
   }
 
+  void AddConstants(const std::vector<Tensor>& constants,
+                    std::vector<LibrarySlot>& slots) {
+    for (const Tensor& constant : constants) {
+      LibrarySlot slot;
+      slot.space = LibrarySpace::kConstant;
+      slot.index = model_.ConstantIndex(constant);
+      slot.dtype = constant.dtype();
+      slot.shape.assign(constant.shape().begin(), constant.shape().end());
+      slot.bytes = static_cast<int64_t>(constant.bytes().size());
+      slots.push_back(std::move(slot));
+    }
+  }
+
   absl::Status AddStep(size_t i) {
     const executor::Step& step = plan_->steps[i];
     const executor::StepNote& note = plan_->notes[i];
     LibraryStep added;
     added.kernel = note.kernel;
+    added.reason = note.reason;
     added.flops = note.flops;
     added.cost_ns = step.cost_ns;
     added.origin = OriginOf(i);
@@ -440,6 +514,7 @@ class PlanReader {
     std::vector<LibrarySlot> results;
     for (int32_t k = 0; k < step.num_inputs + step.num_outputs; ++k) {
       const bool is_result = k >= step.num_inputs;
+      if (!is_result && !known_results_[i].empty()) continue;
       int tensor = -1;
       if (is_call) {
         tensor = is_result
@@ -468,17 +543,10 @@ class PlanReader {
       added.kernel = model_.functions[function].symbol;
       std::string& origin = model_.functions[function].origin;
       absl::StrAppend(&origin, origin.empty() ? "" : "\n", added.origin);
-      for (const Tensor& constant : extra_constants_[function]) {
-        LibrarySlot slot;
-        slot.space = LibrarySpace::kConstant;
-        slot.index = model_.ConstantIndex(constant);
-        slot.dtype = constant.dtype();
-        slot.shape.assign(constant.shape().begin(), constant.shape().end());
-        slot.bytes = static_cast<int64_t>(constant.bytes().size());
-        added.slots.push_back(std::move(slot));
-      }
+      AddConstants(extra_constants_[function], added.slots);
     } else {
       added.source = std::move(sources_[i]);
+      AddConstants(known_results_[i], added.slots);
     }
     added.slots.insert(added.slots.end(), results.begin(), results.end());
     if (step.workspace >= 0) {
@@ -652,6 +720,8 @@ class PlanReader {
   std::vector<int> function_of_;  // of steps
   std::vector<std::optional<cpu::StepSource>> sources_;
   std::vector<std::vector<Tensor>> extra_constants_;  // of functions
+  // Of steps: the results that do not depend on inputs of the model.
+  std::vector<std::vector<Tensor>> known_results_;
   // Of steps: the graphs of a branch or a loop.
   std::vector<std::vector<LibraryModel>> regions_;
 };
@@ -668,12 +738,45 @@ absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
       .Read();
 }
 
+bool HasConstantShapes(const Type& type) {
+  if (const auto* tensor = type.As<TensorTypeNode>()) {
+    return tensor->is_static();
+  }
+  const auto* tuple = type.As<TupleTypeNode>();
+  return tuple == nullptr ||
+         std::all_of(tuple->fields().begin(), tuple->fields().end(),
+                     HasConstantShapes);
+}
+
+// Names all calls of which values decide how large the result is.
+void NameUnsized(const IRModule& module, Diagnostics& problems) {
+  PostOrderVisit(
+      module.Find<Function>("main"), [&problems](const ExprNode* node) {
+        const auto* call = Expr(node).As<CallNode>();
+        if (call == nullptr || call->op_node() == nullptr ||
+            HasConstantShapes(call->type()) ||
+            !std::all_of(call->args().begin(), call->args().end(),
+                         [](const Expr& arg) {
+                           return HasConstantShapes(arg->type());
+                         })) {
+          return;
+        }
+        problems.Error(
+            call->span(),
+            absl::StrCat("values decide how large the result of ",
+                         call->op_node()->name(), " is, ",
+                         call->type().ToString(), ": it cannot be compiled"));
+      });
+}
+
 }  // namespace
 
 absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options) {
-  BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
   Diagnostics problems;
+  NameUnsized(module, problems);
+  BATON_RETURN_IF_ERROR(problems.ToStatus());
+  BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
   BATON_ASSIGN_OR_RETURN(LibraryModel model,
                          ReadGraph(graph, options, problems));
   BATON_RETURN_IF_ERROR(problems.ToStatus());

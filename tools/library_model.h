@@ -63,6 +63,7 @@ struct LibraryStep {
   bool continue_value = true;
   std::string kernel;  // `conv.blocked16+bias`
   std::string origin;  // lines: the places in the model
+  std::string reason;  // why this kernel and this layout; may be empty
   // The number of a function of loops in LibraryModel::functions; or -1, and
   // `source` has a value unless the step is a `control`.
   int function = -1;

@@ -1,0 +1,327 @@
+// Computations whose statements run in their order: scans, selections of the
+// first elements, and stores at indices that an argument gives.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/ir/op.h"
+#include "baton/lower/computation.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/sequence.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/stmt.h"
+
+namespace baton::lower {
+namespace {
+
+using tir::BinaryOp;
+using tir::PrimExpr;
+using tir::Stmt;
+
+PrimExpr Less(const PrimExpr& a, const PrimExpr& b) {
+  return Op2(BinaryOp::kLT, a, b);
+}
+
+PrimExpr Element(const tir::Buffer& buffer, const Indices& at) {
+  return tir::BufferLoad(buffer, at);
+}
+
+// --- Scans -------------------------------------------------------------------
+
+template <BinaryOp kOp, int kStart>
+absl::Status LowerScan(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::ScanopAttrs>();
+  const DType dtype = loops.output().dtype();
+  if (dtype.is_bool()) return NoLoops("a scan of bools");
+  const bool is_flat = !attrs.axis.has_value();
+  const std::vector<int64_t> shape = ShapeOf(loops.output());
+  const size_t axis =
+      is_flat ? 0 : static_cast<size_t>(NormalAxis(*attrs.axis, loops.rank()));
+  const DType wide = WideDType(dtype);
+  const tir::Buffer total =
+      dtype == wide ? loops.output() : loops.Temporary("T_wide", wide, shape);
+  const auto load = [&](const Indices& at) {
+    const Indices from = is_flat ? Unflatten(at[0], loops.shape()) : at;
+    return Convert(wide, Convert(dtype, loops.Load(0, from)));
+  };
+  const PrimExpr start = Number(wide, kStart);
+  std::vector<int64_t> first = shape;
+  first[axis] = 1;
+  std::vector<int64_t> others = shape;
+  --others[axis];
+  std::vector<Stmt> stmts;
+  stmts.push_back(ForEach("first", first, [&](const Indices& at) -> Stmt {
+    return tir::BufferStore(
+        total, attrs.exclusive ? start : Op2(kOp, start, load(at)), at);
+  }));
+  if (others[axis] > 0) {
+    stmts.push_back(ForEach("i", others, [&](const Indices& before) -> Stmt {
+      Indices at = before;
+      at[axis] = tir::Add(at[axis], Index(1));
+      return tir::BufferStore(
+          total,
+          Op2(kOp, Element(total, before), load(attrs.exclusive ? before : at)),
+          at);
+    }));
+  }
+  loops.Run({total}, tir::MakeSeq(std::move(stmts)));
+  if (dtype != wide) {
+    loops.Store(loops.output(), [&](const Indices& at) {
+      return Convert(dtype, Element(total, at));
+    });
+  }
+  return absl::OkStatus();
+}
+
+// --- topk --------------------------------------------------------------------
+
+// The order of elements: a NaN is behind all others, and equal to itself.
+PrimExpr IsBefore(const PrimExpr& a, const PrimExpr& b, bool is_ascending) {
+  const PrimExpr& x = is_ascending ? a : b;
+  const PrimExpr& y = is_ascending ? b : a;
+  if (!a.dtype().is_float()) return Less(x, y);
+  const auto is_number = [](const PrimExpr& value) {
+    return Op2(BinaryOp::kEQ, value, value);
+  };
+  return tir::Select(is_number(y), Less(x, y), is_number(x));
+}
+
+// Keeps the first k elements of a line in order: an element that comes before
+// the last of them is put behind all that do not come after it.
+absl::Status LowerTopK(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::TopKAttrs>();
+  const std::vector<int64_t>& shape = loops.shape();
+  const size_t axis = static_cast<size_t>(NormalAxis(attrs.axis, loops.rank()));
+  const bool has_values = attrs.ret_type != "indices";
+  const bool has_indices = attrs.ret_type != "values";
+  const std::vector<int64_t> to = ShapeOf(loops.output());
+  const int64_t k = to[axis];
+  const DType dtype = loops.dtype();
+  const DType key = WideDType(dtype);
+  const tir::Buffer values =
+      has_values ? loops.output() : loops.Temporary("T_values", dtype, to);
+  const tir::Buffer indices = loops.output(has_indices && has_values ? 1 : 0);
+  std::vector<tir::Buffer> written = {values};
+  if (has_indices) written.push_back(indices);
+  std::vector<int64_t> lines = shape;
+  lines[axis] = 1;
+  loops.Run(
+      written, ForEach("line", lines, [&](const Indices& line) {
+        const auto place = [&](const PrimExpr& p) {
+          Indices at = line;
+          at[axis] = p;
+          return at;
+        };
+        const auto store = [&](const PrimExpr& p, const PrimExpr& value,
+                               const PrimExpr& index) {
+          std::vector<Stmt> stores = {
+              tir::BufferStore(values, value, place(p))};
+          if (has_indices) {
+            stores.push_back(tir::BufferStore(indices, index, place(p)));
+          }
+          return stores;
+        };
+        return ForEach("i", {shape[axis]}, [&](const Indices& element) {
+          const PrimExpr& i = element[0];
+          return With(
+              "value", loops.Load(0, place(i)), [&](const PrimExpr& value) {
+                const auto is_before = [&](const PrimExpr& p) {
+                  return IsBefore(Cast(key, value),
+                                  Cast(key, Element(values, place(p))),
+                                  attrs.is_ascend);
+                };
+                const PrimExpr index =
+                    has_indices ? Cast(indices.dtype(), i) : i;
+                // Where it begins, and then moves to the front.
+                const auto insert = [&](const PrimExpr& from) {
+                  std::vector<Stmt> stmts = store(from, value, index);
+                  if (k > 1) {
+                    stmts.push_back(
+                        ForEach("j", {k - 1}, [&](const Indices& at) {
+                          const PrimExpr p = tir::Sub(Index(k - 1), at[0]);
+                          const PrimExpr front = tir::Sub(Index(k - 2), at[0]);
+                          std::vector<Stmt> moves =
+                              store(p, Element(values, place(front)),
+                                    has_indices ? Element(indices, place(front))
+                                                : front);
+                          for (Stmt& stmt : store(front, value, index)) {
+                            moves.push_back(std::move(stmt));
+                          }
+                          const Stmt move = tir::IfThenElse(
+                              is_before(front), tir::MakeSeq(moves));
+                          return tir::IfThenElse(Op2(BinaryOp::kLE, p, from),
+                                                 move);
+                        }));
+                  }
+                  return tir::MakeSeq(std::move(stmts));
+                };
+                const Stmt full = tir::IfThenElse(is_before(Index(k - 1)),
+                                                  insert(Index(k - 1)));
+                return Stmt(
+                    tir::IfThenElse(Less(i, Index(k)), insert(i), full));
+              });
+        });
+      }));
+  return absl::OkStatus();
+}
+
+// --- Scatter -----------------------------------------------------------------
+
+absl::Status CheckScatter(const LoopBuilder& loops, const std::string& mode) {
+  const DType indices = loops.dtype(1);
+  if (!indices.is_integral() || indices.is_bool() ||
+      indices == DType::UInt(64)) {
+    return NoLoops(absl::StrCat(indices.ToString(), " indices"));
+  }
+  if (mode == "mean") return NoLoops("a mean of updates");
+  if (mode != "update" && (loops.dtype().is_bool() || IsHalf(loops.dtype()))) {
+    return NoLoops(absl::StrCat("a combination of ", loops.dtype().ToString()));
+  }
+  return absl::OkStatus();
+}
+
+// The element `a` combined with the update `b`.
+PrimExpr Combined(const std::string& mode, const PrimExpr& a,
+                  const PrimExpr& b) {
+  if (mode == "add") return Op2(BinaryOp::kAdd, a, b);
+  if (mode == "mul") return Op2(BinaryOp::kMul, a, b);
+  // Of a NaN, the old element.
+  if (mode == "min") return tir::Select(Less(b, a), b, a);
+  if (mode == "max") return tir::Select(Less(a, b), b, a);
+  return b;
+}
+
+void CopyData(LoopBuilder& loops) {
+  loops.Store(loops.output(),
+              [&](const Indices& at) { return loops.Load(0, at); });
+}
+
+Stmt Update(const LoopBuilder& loops, const std::string& mode,
+            const Indices& to, const Indices& from) {
+  const tir::Buffer& result = loops.output();
+  return tir::BufferStore(
+      result, Combined(mode, Element(result, to), loops.Load(2, from)), to);
+}
+
+absl::Status LowerScatterElements(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::ScatterElementsAttrs>();
+  const std::string& mode = attrs.reduction;
+  BATON_RETURN_IF_ERROR(CheckScatter(loops, mode));
+  const size_t axis = static_cast<size_t>(NormalAxis(attrs.axis, loops.rank()));
+  CopyData(loops);
+  loops.Run({loops.output()},
+            ForEach("u", loops.shape(1), [&](const Indices& at) {
+              return WithIndex("index", loops.Load(1, at), loops.shape()[axis],
+                               [&](const PrimExpr& index) {
+                                 Indices to = at;
+                                 to[axis] = index;
+                                 return Update(loops, mode, to, at);
+                               });
+            }));
+  return absl::OkStatus();
+}
+
+absl::Status LowerScatterNd(LoopBuilder& loops) {
+  const std::string& mode = loops.attrs<relay::ScatterNDAttrs>().mode;
+  BATON_RETURN_IF_ERROR(CheckScatter(loops, mode));
+  const std::vector<int64_t>& shape = loops.shape();
+  const std::vector<int64_t>& indices = loops.shape(1);
+  const auto length = static_cast<size_t>(indices[0]);
+  const std::vector<int64_t> points(indices.begin() + 1, indices.end());
+  const std::vector<int64_t> rows(shape.begin() + static_cast<int64_t>(length),
+                                  shape.end());
+  CopyData(loops);
+  loops.Run({loops.output()},
+            ForEach("point", points, [&](const Indices& point) {
+              Indices to;
+              const std::function<Stmt()> next = [&]() -> Stmt {
+                const size_t d = to.size();
+                if (d == length) {
+                  return ForEach("row", rows, [&](const Indices& row) {
+                    Indices at = to;
+                    at.insert(at.end(), row.begin(), row.end());
+                    Indices from = point;
+                    from.insert(from.end(), row.begin(), row.end());
+                    return Update(loops, mode, at, from);
+                  });
+                }
+                Indices which = {Index(static_cast<int64_t>(d))};
+                which.insert(which.end(), point.begin(), point.end());
+                return WithIndex(absl::StrCat("index", d), loops.Load(1, which),
+                                 shape[d], [&](const PrimExpr& index) {
+                                   to.push_back(index);
+                                   return next();
+                                 });
+              };
+              return next();
+            }));
+  return absl::OkStatus();
+}
+
+// --- gather_nd ---------------------------------------------------------------
+
+absl::Status LowerGatherNd(LoopBuilder& loops) {
+  const DType dtype = loops.dtype(1);
+  if (!dtype.is_integral() || dtype.is_bool() || dtype == DType::UInt(64)) {
+    return NoLoops(absl::StrCat(dtype.ToString(), " indices"));
+  }
+  const auto batch =
+      static_cast<size_t>(loops.attrs<relay::GatherNDAttrs>().batch_dims);
+  const std::vector<int64_t>& shape = loops.shape();
+  const std::vector<int64_t>& indices = loops.shape(1);
+  const auto length = static_cast<size_t>(indices[0]);
+  const std::vector<int64_t> points(indices.begin() + 1, indices.end());
+  const std::vector<int64_t> rows(
+      shape.begin() + static_cast<int64_t>(batch + length), shape.end());
+  const tir::Buffer& result = loops.output();
+  loops.Run({result}, ForEach("point", points, [&](const Indices& point) {
+              Indices from(point.begin(),
+                           point.begin() + static_cast<int64_t>(batch));
+              const std::function<Stmt()> next = [&]() -> Stmt {
+                const size_t d = from.size() - batch;
+                if (d == length) {
+                  return ForEach("row", rows, [&](const Indices& row) -> Stmt {
+                    Indices at = from;
+                    at.insert(at.end(), row.begin(), row.end());
+                    Indices to = point;
+                    to.insert(to.end(), row.begin(), row.end());
+                    return tir::BufferStore(result, loops.Load(0, at), to);
+                  });
+                }
+                Indices which = {Index(static_cast<int64_t>(d))};
+                which.insert(which.end(), point.begin(), point.end());
+                return WithIndex(absl::StrCat("index", d), loops.Load(1, which),
+                                 shape[batch + d], [&](const PrimExpr& index) {
+                                   from.push_back(index);
+                                   return next();
+                                 });
+              };
+              return next();
+            }));
+  return absl::OkStatus();
+}
+
+#define BATON_ROW(name, computation) \
+  BATON_EXTEND_OP(name).Set(Computations(), computation)
+
+BATON_ROW("cumsum", (LowerScan<BinaryOp::kAdd, 0>));
+BATON_ROW("cumprod", (LowerScan<BinaryOp::kMul, 1>));
+BATON_ROW("topk", LowerTopK);
+BATON_ROW("scatter_elements", LowerScatterElements);
+BATON_ROW("scatter_nd", LowerScatterNd);
+BATON_ROW("gather_nd", LowerGatherNd);
+
+}  // namespace
+}  // namespace baton::lower
