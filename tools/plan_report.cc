@@ -141,6 +141,58 @@ std::string PlanText(const Executable& executable) {
   return out;
 }
 
+std::string PlanJson(const Executable& executable) {
+  const Plan& plan = executable.plan();
+  std::vector<int64_t> constants;
+  for (const executor::Constant& constant : plan.constants) {
+    constants.push_back(constant.bytes);
+  }
+  std::string out = absl::StrFormat(
+      "{\"version\":1,\"arena_bytes\":%d,\"arena_lower_bound\":%d,"
+      "\"max_threads\":%d,\"inputs\":[%s],\"outputs\":[%s],"
+      "\"constants\":[%s],\"values\":[",
+      plan.arena_bytes, plan.arena_lower_bound, plan.max_threads,
+      absl::StrJoin(plan.input_bytes, ","),
+      absl::StrJoin(plan.output_bytes, ","), absl::StrJoin(constants, ","));
+  const char* comma = "";
+  for (const executor::Value& value : plan.values) {
+    constexpr const char* kSpaces[] = {"arena", "constant", "input", "output"};
+    absl::StrAppendFormat(
+        &out,
+        "%s\n{\"space\":\"%s\",\"index\":%d,\"bytes\":%d,\"offset\":%d,"
+        "\"first\":%d,\"last\":%d,\"overwrites\":%d}",
+        comma, kSpaces[static_cast<size_t>(value.space)], value.index,
+        value.bytes, value.offset, value.first_step, value.last_step,
+        value.overwrites);
+    comma = ",";
+  }
+  out += "],\"steps\":[";
+  comma = "";
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const executor::Step& step = plan.steps[i];
+    const auto operands = [&](int32_t first, int32_t count) {
+      std::vector<std::string> texts;
+      for (int32_t k = 0; k < count; ++k) {
+        const executor::Operand& operand =
+            plan.operands[static_cast<size_t>(first + k)];
+        texts.push_back(absl::StrFormat("[%d,%d,%d]", operand.value,
+                                        operand.offset, operand.bytes));
+      }
+      return absl::StrJoin(texts, ",");
+    };
+    absl::StrAppendFormat(
+        &out,
+        "%s\n{\"kernel\":%s,\"inputs\":[%s],\"outputs\":[%s],\"items\":%d,"
+        "\"workspace\":%d,\"workspace_bytes\":%d,\"overwritable\":%d}",
+        comma, JsonString(plan.notes[i].kernel),
+        operands(step.first_operand, step.num_inputs),
+        operands(step.first_operand + step.num_inputs, step.num_outputs),
+        step.items, step.workspace, step.workspace_bytes, step.overwritable);
+    comma = ",";
+  }
+  return out + "]}\n";
+}
+
 PlanProfile::PlanProfile(const Executable& executable,
                          std::vector<Executable::Phase> creation)
     : executable_(executable),
@@ -231,12 +283,14 @@ absl::StatusOr<std::string> PlanProfile::Report(
           &out,
           "%s\n{\"name\":%s,\"cat\":\"operator\",\"ph\":\"X\",\"pid\":1,"
           "\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"origin\":%s,"
-          "\"kernel\":%s}},\n{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,"
+          "\"kernel\":%s,\"flops\":%.0f,\"bytes\":%.0f}},\n"
+          "{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,"
           "\"ts\":%.3f,\"args\":{\"bytes\":%d}}",
           comma, JsonString(OperatorsOf(note)), times_[i].begin_us,
           times_[i].us,
           JsonString(absl::StrJoin(OriginsOf(executable_, note), ", ")),
-          JsonString(note.kernel), times_[i].begin_us, live[i]);
+          JsonString(note.kernel), note.flops, note.bytes, times_[i].begin_us,
+          live[i]);
       comma = ",";
     }
     return out + "]}\n";

@@ -20,6 +20,11 @@ namespace baton {
 // operators, places of operands, predicted time, origin, reason).
 std::string PlanText(const Executable& executable);
 
+// The plan for programs, as JSON: values with their places and lifetimes, and
+// steps with their operands, [value, offset, bytes]. tools/check_plan.py proves
+// the plan from it. Plans inside of steps are left out.
+std::string PlanJson(const Executable& executable);
+
 // Records the times of the steps of one run.
 class PlanProfile final : public executor::RuntimeInstrument {
  public:

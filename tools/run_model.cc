@@ -1163,8 +1163,11 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
     BATON_RETURN_IF_ERROR(WriteFileAtomically(options.outputs, npz));
   }
   if (!options.plan.empty() && model.session != nullptr) {
+    const Executable& executable = model.session->executable();
     BATON_RETURN_IF_ERROR(WriteFileAtomically(
-        options.plan, PlanText(model.session->executable())));
+        options.plan, absl::EndsWith(options.plan, ".json")
+                          ? PlanJson(executable)
+                          : PlanText(executable)));
   }
   if (options.bench > 0) {
     BATON_RETURN_IF_ERROR(Bench(model, args, options, out));

@@ -139,7 +139,7 @@ struct RunModelOptions {
                .value = "FILE"});
     v("plan", &RunModelOptions::plan,
       FlagSpec{.help = "Where the plan of the executor cpu goes: its steps and "
-                       "its arena.",
+                       "its arena. As .json what tools/check_plan.py proves.",
                .value = "FILE"});
     v("shadow", &RunModelOptions::shadow,
       FlagSpec{.help = "The evaluator computes each K-th step of the executor "

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -87,11 +88,11 @@ TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
         "mobilenet{num_classes=10,image_shape=[3,64,64]}", "dqn", "dcgan",
         "lstm{iterations=3,num_hidden=8}"}) {
     for (const bool is_optimized : {false, true}) {
-      SCOPED_TRACE(absl::StrCat(spec, is_optimized ? " after O3" : ""));
+      SCOPED_TRACE(absl::StrCat(spec, is_optimized ? " after onnx,O3" : ""));
       BATON_ASSERT_OK_AND_ASSIGN(IRModule module, testing::BoundWorkload(spec));
       if (is_optimized) {
         BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
-        BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("O3", module));
+        BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("onnx,O3", module));
       }
       BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeCase(module));
       for (const int threads : {1, 2, 3, 16}) {
@@ -177,6 +178,46 @@ def @main(%x: Tensor[(1, 6, 300), float32]) {
   add(add(%8, max(%5)), max(%9))
 })";
 
+// A layer of LSTM in a loop, and a branch.
+constexpr char kRecurrent[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 8), float32], %wi: Tensor[(32, 8), float32],
+          %wh: Tensor[(32, 8), float32]) {
+  let %loop = fn (%i: int64, %h: Tensor[(4, 8), float32],
+                  %c: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+    %0 = less(%i, 5i64);
+    if (%0) {
+      %1 = add(nn.dense(%x, %wi, units=32), nn.dense(%h, %wh, units=32));
+      %2 = split(%1, indices_or_sections=4, axis=1);
+      %3 = add(multiply(sigmoid(%2.0), %c),
+               multiply(sigmoid(%2.1), tanh(%2.2)));
+      %4 = multiply(sigmoid(%2.3), tanh(%3));
+      %loop(add(%i, 1i64), %4, %3)
+    } else {
+      %h
+    }
+  };
+  %5 = %loop(0i64, %x, %x);
+  %6 = greater(sum(%5), 0f);
+  if (%6) { exp(%5) } else { tanh(%5) }
+})";
+
+// Convolutions of bytes, and a product of bytes.
+constexpr char kBytes[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 3, 13, 11), uint8], %w0: Tensor[(40, 3, 3, 3), int8],
+          %w1: Tensor[(40, 40, 3, 3), int8], %w2: Tensor[(10, 480), int8]) {
+  %0 = nn.conv2d(%x, %w0, padding=[1, 1, 1, 1], channels=40,
+                 kernel_size=[3, 3], out_dtype="int32");
+  %1 = round(multiply(cast(%0, dtype="float32"), 0.02f));
+  %2 = cast(clip(%1, a_min=0f, a_max=255f), dtype="uint8");
+  %3 = nn.max_pool2d(%2, pool_size=[2, 2], strides=[2, 2]);
+  %4 = nn.conv2d(%3, %w1, channels=40, kernel_size=[3, 3],
+                 out_dtype="int32");
+  %5 = round(multiply(cast(%4, dtype="float32"), 0.01f));
+  %6 = cast(clip(%5, a_min=0f, a_max=255f), dtype="uint8");
+  %7 = cast(reshape(%6, newshape=[1, 480]), dtype="int32");
+  nn.dense(%7, cast(%w2, dtype="int32"), units=10, out_dtype="int32")
+})";
+
 absl::StatusOr<Case> MakeNetwork(const char* text) {
   BATON_ASSIGN_OR_RETURN(IRModule module, cpu::WithWeights(text));
   return MakeCase(std::move(module));
@@ -184,10 +225,13 @@ absl::StatusOr<Case> MakeNetwork(const char* text) {
 
 class RunTest : public ::testing::TestWithParam<const char*> {};
 
+constexpr const char* kNames[] = {"Maps", "Searches", "Recurrent", "Bytes"};
+
 INSTANTIATE_TEST_SUITE_P(Networks, RunTest,
-                         ::testing::Values(kNetwork, kSearches),
+                         ::testing::Values(kNetwork, kSearches, kRecurrent,
+                                           kBytes),
                          [](const ::testing::TestParamInfo<const char*>& info) {
-                           return info.index == 0 ? "Maps" : "Searches";
+                           return std::string(kNames[info.index]);
                          });
 
 TEST_P(RunTest, NoStepOfTheNetworkIsTheEvaluators) {

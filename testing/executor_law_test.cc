@@ -1,0 +1,260 @@
+// A law of recorded programs: the executor gives the bits of the evaluator. The
+// programs are the conformance cases of passes, as they were and as passes left
+// them, and ONNX models. What does not evaluate, or has no plan, is passed over
+// and counted. BATON_LONG_TESTS=1 takes all cases, else one of eight.
+//
+// And one hash for an ONNX model as imported and one after `onnx,O3`: over the
+// evaluator and the executor for all widths of vectors and numbers of threads.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "baton/backend/cpu/executable.h"
+#include "baton/base/parallel_for.h"
+#include "baton/base/stable_hash.h"
+#include "baton/base/tensor.h"
+#include "baton/base/tensor_difference.h"
+#include "baton/base/worker_pool.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/onnx/import.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/random_inputs.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/testing/conformance.h"
+#include "baton/testing/golden.h"
+#include "baton/testing/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace baton::testing {
+namespace {
+
+using kernels::blocked::Width;
+
+bool IsLong() {
+  const char* const is_long = std::getenv("BATON_LONG_TESTS");
+  return is_long != nullptr && absl::string_view(is_long) == "1";
+}
+
+struct Count {
+  int compared = 0;
+  int not_evaluated = 0;
+  int without_plan = 0;
+};
+
+// The executor's error is the evaluator's; runs agree in each bit.
+void Compare(const IRModule& module, Count& count) {
+  const absl::StatusOr<Function> main = module.Lookup<Function>("main");
+  if (!main.ok()) {
+    ++count.not_evaluated;
+    return;
+  }
+  const absl::StatusOr<std::vector<Value>> args = RandomInputs(*main, 5);
+  EvaluateOptions limits;
+  limits.max_call_depth = 1000;
+  limits.max_calls = 100'000;
+  const absl::StatusOr<Value> want =
+      args.ok() ? EvaluateFunction(module, "main", *args, limits)
+                : absl::StatusOr<Value>(args.status());
+  if (!want.ok() ||
+      std::any_of(args->begin(), args->end(),
+                  [](const Value& arg) { return !arg.is_tensor(); })) {
+    ++count.not_evaluated;
+    return;
+  }
+  const absl::StatusOr<Executable> executable =
+      Compile(module, {.max_threads = 2});
+  if (!executable.ok()) {
+    EXPECT_NE(executable.status().code(), absl::StatusCode::kInternal)
+        << executable.status();
+    ++count.without_plan;
+    return;
+  }
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(*executable));
+  const std::vector<Tensor> expected = TensorsOf(*want);
+  std::vector<Tensor> inputs;
+  for (const Value& arg : *args) inputs.push_back(arg.tensor());
+  ++count.compared;
+  WorkerPool pool(2);
+  for (ParallelFor* const threads :
+       {static_cast<ParallelFor*>(nullptr), static_cast<ParallelFor*>(&pool)}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                               session->Run(inputs, threads));
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(HaveSameElements(got[i], expected[i])) << "output " << i;
+    }
+  }
+}
+
+void Print(absl::string_view name, const Count& count) {
+  std::printf("%s: %d compared, %d without a value, %d without a plan\n",
+              std::string(name).c_str(), count.compared, count.not_evaluated,
+              count.without_plan);
+}
+
+TEST(ExecutorLawTest, ConformanceCases) {
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ConformanceCase> cases,
+      ReadConformanceCases(RunfilePath("testing/conformance")));
+  Count count;
+  for (size_t i = 0; i < cases.size(); i += IsLong() ? 1 : 8) {
+    const ConformanceCase& c = cases[i];
+    for (const std::string& text : {c.before, c.after}) {
+      if (text.empty()) continue;
+      SCOPED_TRACE(absl::StrCat(c.name(), ":\n", text));
+      const absl::StatusOr<IRModule> parsed = ParseModule(text);
+      const absl::StatusOr<IRModule> module =
+          parsed.ok() ? InferTypes(*parsed) : parsed.status();
+      if (module.ok()) Compare(*module, count);
+    }
+  }
+  Print("conformance cases", count);
+  EXPECT_GT(count.compared, IsLong() ? 400 : 50);
+}
+
+absl::StatusOr<IRModule> Imported(const std::string& path) {
+  const auto bytes =
+      std::make_shared<const std::string>(ReadFileOrFail(RunfilePath(path)));
+  return ImportOnnx(*bytes, bytes);
+}
+
+// Paths of the models below a folder, sorted.
+std::vector<std::string> Models(const std::string& folder) {
+  std::vector<std::string> paths;
+  const std::string root = RunfilePath(folder);
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(root)) {
+    if (entry.path().extension() == ".onnx") {
+      paths.push_back(
+          absl::StrCat(folder, entry.path().string().substr(root.size())));
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TEST(ExecutorLawTest, OnnxModels) {
+  Count count;
+  for (const char* const folder :
+       {"testing/onnx_corpus", "testing/onnx_cases"}) {
+    const std::vector<std::string> paths = Models(folder);
+    EXPECT_GT(paths.size(), 50);
+    for (size_t i = 0; i < paths.size(); i += IsLong() ? 1 : 8) {
+      SCOPED_TRACE(paths[i]);
+      const absl::StatusOr<IRModule> module = Imported(paths[i]);
+      if (module.ok()) Compare(*module, count);
+    }
+  }
+  Print("ONNX models", count);
+  EXPECT_GT(count.compared, IsLong() ? 100 : 10);
+}
+
+uint64_t HashOf(absl::Span<const Tensor> tensors) {
+  StableHash hash(0);
+  for (const Tensor& tensor : tensors) {
+    hash.AddDType(tensor.dtype());
+    for (const int64_t extent : tensor.shape()) {
+      hash.Add(static_cast<uint64_t>(extent));
+    }
+    hash.AddString(
+        {static_cast<const char*>(tensor.data()),
+         static_cast<size_t>(tensor.num_elements() * tensor.dtype().bytes())});
+  }
+  return hash.value();
+}
+
+struct NamedWidth {
+  const char* name;
+  Width width;
+};
+constexpr NamedWidth kWidths[] = {{"128", Width::k128},
+                                  {"256", Width::k256},
+                                  {"512", Width::k512},
+                                  {"512 as two halves", Width::kHalves512}};
+
+class OneAnswerTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(OneAnswerTest, AsImportedAndOptimized) {
+  if (!IsLong() && absl::StrContains(GetParam(), "onnx_light")) {
+    GTEST_SKIP() << "whole networks are part of the long form";
+  }
+  for (const bool is_optimized : {false, true}) {
+    SCOPED_TRACE(is_optimized ? "after onnx,O3" : "as imported");
+    BATON_ASSERT_OK_AND_ASSIGN(IRModule module, Imported(GetParam()));
+    if (is_optimized) {
+      BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("onnx,O3", module));
+    }
+    BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const std::vector<Value> args,
+        RandomInputs(module.Find<Function>("main"), 11, RandomRange::kMild));
+    BATON_ASSERT_OK_AND_ASSIGN(const Value want,
+                               EvaluateFunction(module, "main", args));
+    const uint64_t hash = HashOf(TensorsOf(want));
+    std::vector<Tensor> inputs;
+    for (const Value& arg : args) inputs.push_back(arg.tensor());
+    for (const NamedWidth& width : kWidths) {
+      if (!kernels::blocked::IsSupported(width.width)) {
+        std::printf("the processor lacks what kernels for vectors of %s need\n",
+                    width.name);
+        continue;
+      }
+      for (const int threads : {1, 2, 3, 16}) {
+        SCOPED_TRACE(absl::StrCat(width.name, " bits, ", threads, " threads"));
+        BATON_ASSERT_OK_AND_ASSIGN(
+            const Executable executable,
+            Compile(module, {.max_threads = threads, .width = width.width}));
+        BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                                   Session::Create(executable));
+        WorkerPool pool(threads);
+        BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                                   session->Run(inputs, &pool));
+        EXPECT_EQ(HashOf(got), hash);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, OneAnswerTest,
+    ::testing::Values("testing/onnx_light/light_squeezenet.onnx",
+                      "testing/onnx_light/light_shufflenet.onnx",
+                      "testing/onnx_corpus/basic_conv_with_padding.onnx",
+                      "testing/onnx_corpus/lstm_with_peepholes.onnx",
+                      "testing/onnx_corpus/gru_batchwise.onnx",
+                      "testing/onnx_corpus/qlinearconv.onnx",
+                      "testing/onnx_corpus/matmulinteger.onnx",
+                      "testing/onnx_cases/test_ms_attention/model.onnx",
+                      "testing/onnx_cases/"
+                      "test_attention_4d_with_qk_matmul_softmax/model.onnx",
+                      "testing/pytorch_cases/test_quantized/model.onnx"),
+    [](const ::testing::TestParamInfo<const char*>& info) {
+      std::string name;
+      for (const char c : absl::string_view(info.param).substr(8)) {
+        if (absl::ascii_isalnum(static_cast<unsigned char>(c))) name += c;
+      }
+      return name;
+    });
+
+}  // namespace
+}  // namespace baton::testing
