@@ -10,6 +10,7 @@ import hash_tables
 import header_first
 import include_graph
 import public_targets
+import shipped_sources
 
 PAGE = """
 # Architecture
@@ -207,6 +208,21 @@ class ChecksTest(unittest.TestCase):
                 "//ir:text is public: docs/compatibility.md does not list it",
                 "//ir:gone is listed in docs/compatibility.md: no BUILD file makes it public",
                 "examples/BUILD uses //ir:node, which is not public",
+            ],
+        )
+
+    def test_refuses_what_compiled_models_cannot_include(self):
+        build = 'genrule(name = "a", srcs = ["b.h"])\ngenrule(name = "kernel_texts_cc", srcs = ["conv.h", "map.h"])\n'
+        self.assertEqual(shipped_sources.shipped_sources(build), ["conv.h", "map.h"])
+        texts = {
+            "conv.h": '#include <cstdint>\n#include "baton/runtime/kernels/blocked/map.h"\n',
+            "map.h": '#include <vector>\n#include "baton/runtime/kernels/blocked/pool.h"\n',
+        }
+        self.assertEqual(
+            shipped_sources.check(texts),
+            [
+                "runtime/kernels/blocked/map.h: compiled models have no vector",
+                "runtime/kernels/blocked/map.h: compiled models have no baton/runtime/kernels/blocked/pool.h",
             ],
         )
 
