@@ -456,7 +456,11 @@ def @main(%x: Tensor[(1, 16, 9, 9), uint8], %m: Tensor[(17, 64), int8]) {
   %10 = nn.dense(%m, %9, units=33, out_dtype="int32");
   %11 = multiply(cast(%m, dtype="int32"), 1000);
   %12 = subtract(cast(%9, dtype="int32"), 300);
-  (%8, nn.conv2d(%x, %2, channels=32, kernel_size=[3, 3], out_dtype="int32"), %10, nn.dense(%11, %12, units=33, out_dtype="int32"))
+  %13 = reshape(strided_slice(%1, begin=[0], end=[288], strides=[1], axes=None), newshape=[32, 1, 3, 3]);
+  %14 = nn.conv2d(%7, %13, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3], out_dtype="int32");
+  %15 = nn.relu(add(multiply(cast(%14, dtype="float32"), 0.002f), reshape(%4, newshape=[32, 1, 1])));
+  %16 = cast(clip(round(divide(%15, 0.3f)), a_min=0f, a_max=255f), dtype="uint8");
+  (%8, nn.conv2d(%x, %2, channels=32, kernel_size=[3, 3], out_dtype="int32"), %10, nn.dense(%11, %12, units=33, out_dtype="int32"), %16)
 }
 )";
 

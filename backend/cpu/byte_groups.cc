@@ -142,6 +142,11 @@ class Converter {
         TensorOf(y).dtype != DType::Int(32) || weight.shape[1] >= kWord) {
       return kNone;
     }
+    // There is a kernel for a filter for each channel.
+    if (weight.dtype == DType::Int(8) && weight.shape[1] == 1 &&
+        weight.shape[0] == attrs->groups) {
+      return kNone;
+    }
     constexpr int64_t kMostProduct = 255 * 255;
     int64_t products = weight.shape[1];
     for (const int64_t extent : {weight.shape[2], weight.shape[3]}) {

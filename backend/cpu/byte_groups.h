@@ -9,7 +9,8 @@ namespace baton::cpu {
 
 // Replaces each nn.conv2d of bytes into int32 whose groups have fewer channels
 // than an instruction for bytes adds, and whose sums are exact in float32: by a
-// convolution of float32 between casts. A padding with zeros before it becomes
+// convolution of float32 between casts; not those of int8 weights with a filter
+// for each channel. A padding with zeros before it becomes
 // part of it. No value changes.
 void ConvolveGroupsInFloats(Graph& graph);
 

@@ -113,8 +113,10 @@ class Caster {
         return TensorOf(t).dtype == DType::Int(32);
       }
       if (node.call->op() != BATON_OP("add") &&
+          node.call->op() != BATON_OP("clip") &&
           node.call->op() != BATON_OP("divide") &&
           node.call->op() != BATON_OP("multiply") &&
+          node.call->op() != BATON_OP("nn.relu") &&
           node.call->op() != BATON_OP("round")) {
         return false;
       }

@@ -118,9 +118,11 @@ std::optional<blocked::Int8ConvParams> Int8ConvParamsOf(const GraphNode& node,
   }
   const std::optional<blocked::ConvParams> shape = ConvShapeOf(node, graph);
   if (!shape.has_value()) return std::nullopt;
+  const bool is_depthwise = shape->in_channels == 1 && shape->out_channels == 1;
   // A channel of its own is a word with three zeros.
-  if (shape->groups > 1 && (shape->in_channels % 4 != 0 ||
-                            shape->out_channels % blocked::kBlock != 0)) {
+  if (shape->groups > 1 && !is_depthwise &&
+      (shape->in_channels % 4 != 0 ||
+       shape->out_channels % blocked::kBlock != 0)) {
     return std::nullopt;
   }
   return blocked::Int8ConvParams{.batch = shape->batch,
@@ -153,6 +155,9 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
   own->has_bias = bias >= 0;
   choice.function = Run;
   choice.kernel = "conv.int8";
+  if (params.groups > 1 && params.in_channels == 1) {
+    choice.kernel += ".depthwise";
+  }
   if (params.slabs_input) choice.kernel += ".slabs32";
   if (bias >= 0) choice.kernel += "+bias";
   if (scales.has_value()) {

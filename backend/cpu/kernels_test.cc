@@ -535,6 +535,108 @@ def @main(%x: Tensor[(1, 32, 7, 5), )",
   Check(text("int32", "-1f", "255f", "uint8"));
 }
 
+// A block of a quantized residual network: biases of floats and bounds before
+// the division are parts of convolutions, and maps have slabs from the first
+// convolution to the last one.
+TEST(KernelsTest, ResidualBlocksOfBytes) {
+  const struct {
+    const char* type;
+    const char* zero;
+    const char* low;
+    const char* high;
+  } types[] = {{"uint8", "3", "0f", "255f"}, {"int8", "-7", "-128f", "127f"}};
+  for (const auto& type : types) {
+    for (const char* const bounds :
+         {"$", "nn.relu($)", "clip($, a_min=0f, a_max=6f)",
+          "clip($, a_min=-1f, a_max=1.7f)"}) {
+      for (const char* const results : {"%13", "(%13, %8, %4)", "(%13, %3)"}) {
+        const auto quantize = [&](absl::string_view real) {
+          return absl::StrCat("cast(clip(add(round(divide(",
+                              absl::StrReplaceAll(bounds, {{"$", real}}),
+                              ", 0.043f)), ", type.zero, "f), a_min=", type.low,
+                              ", a_max=", type.high, "), dtype=\"", type.type,
+                              "\")");
+        };
+        const auto requantize = [&](absl::string_view sums) {
+          return quantize(absl::StrCat("add(multiply(cast(", sums,
+                                       ", dtype=\"float32\"), 0.0003f), %wb)"));
+        };
+        const auto real = [&](absl::string_view bytes,
+                              absl::string_view scale) {
+          return absl::StrCat("multiply(cast(subtract(cast(", bytes,
+                              ", dtype=\"int32\"), ", type.zero,
+                              "), dtype=\"float32\"), ", scale, ")");
+        };
+        const std::string text = absl::StrCat(
+            R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3, 23, 21), )",
+            type.type, R"(], %w0: Tensor[(40, 3, 3, 3), int8],
+          %w1: Tensor[(40, 40, 1, 1), int8], %w2: Tensor[(40, 1, 3, 3), int8],
+          %wb: Tensor[(40, 1, 1), float32]) {
+  %2 = nn.conv2d(%x, %w0, strides=[2, 1], channels=40, kernel_size=[3, 3],
+                 out_dtype="int32");
+  %3 = )",
+            requantize("%2"), R"(;
+  %4 = nn.max_pool2d(%3, pool_size=[3, 3], strides=[1, 2], padding=[1, 1, 1, 1]);
+  %5 = nn.conv2d(%4, %w1, channels=40, kernel_size=[1, 1], out_dtype="int32");
+  %6 = )",
+            requantize("%5"), ";\n  %7 = add(", real("%6", "0.05f"), ", ",
+            real("%4", "0.031f"), ");\n  %8 = ", quantize("%7"),
+            ";\n  %9 = nn.pad(%8, ", type.zero,
+            R"(, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]);
+  %10 = nn.conv2d(%9, %w2, groups=40, channels=40, kernel_size=[3, 3],
+                  out_dtype="int32");
+  %11 = )",
+            requantize("%10"), R"(;
+  %12 = nn.conv2d(%11, %w1, channels=40, kernel_size=[1, 1], out_dtype="int32");
+  %13 = )",
+            requantize("%12"), ";\n  ", results, "\n}");
+        SCOPED_TRACE(text);
+        const std::vector<std::string> kernels = Check(text);
+        for (const char* const kernel :
+             {"conv.int8+requantize", "max_pool.slabs32",
+              "conv.int8.slabs32+requantize", "add.bytes.slabs32",
+              "conv.int8.depthwise.slabs32+requantize"}) {
+          EXPECT_THAT(kernels, Contains(kernel));
+        }
+      }
+    }
+  }
+}
+
+// Sums of quantized maps, planar ones, too; others are elementwise groups.
+TEST(KernelsTest, SumsOfBytes) {
+  for (const char* const x : {"cast(%x, dtype=\"float32\")",
+                              "cast(subtract(cast(%x, dtype=\"int32\"), 128), "
+                              "dtype=\"float32\")"}) {
+    for (const char* const y : {"multiply(0.07f, cast(%y, dtype=\"float32\"))",
+                                "cast(%y, dtype=\"float32\")"}) {
+      for (const char* const type : {"uint8", "int8"}) {
+        for (const char* const shape : {"(2, 5, 7)", "(1234)"}) {
+          const std::string text = absl::StrCat(
+              R"(#[version = "0.0.5"]
+def @main(%x: Tensor[)",
+              shape, ", uint8], %y: Tensor[", shape, R"(, int8]) {
+  %0 = add(multiply()",
+              x, ", 0.0123f), ", y, R"();
+  cast(clip(add(round(divide(%0, 0.05f)), 3f), a_min=)",
+              type[0] == 'u' ? "0f, a_max=255f" : "-128f, a_max=127f",
+              "), dtype=\"", type, "\")\n}");
+          SCOPED_TRACE(text);
+          EXPECT_THAT(Check(text), ::testing::ElementsAre("add.bytes"));
+        }
+      }
+    }
+  }
+  // A scale that is no number for quotients without divisions.
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(99), uint8], %y: Tensor[(99), uint8]) {
+  %0 = add(multiply(cast(%x, dtype="float32"), -0.5f), cast(%y, dtype="float32"));
+  cast(clip(round(divide(%0, 0.05f)), a_min=0f, a_max=255f), dtype="uint8")
+})"),
+              Not(Contains("add.bytes")));
+}
+
 // Convolutions of bytes whose groups have few channels are computed in floats,
 // which hold their sums.
 TEST(KernelsTest, ConvolutionsOfBytesInGroups) {

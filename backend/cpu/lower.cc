@@ -1,10 +1,12 @@
 #include "baton/backend/cpu/lower.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +32,7 @@
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/region_step.h"
 #include "baton/backend/cpu/shared_weights.h"
+#include "baton/backend/cpu/slab_steps.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/backend/cpu/take_step.h"
 #include "baton/backend/cpu/views.h"
@@ -42,6 +45,7 @@
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/byte_slabs.h"
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
@@ -280,6 +284,7 @@ class Lowering {
                         {number}));
       return true;
     }
+    if (!options_.only_sources && LowerSlabPool(number)) return true;
     if (auto pool = PoolOf(node, graph_); pool.has_value()) {
       BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
       const int y = NewBlocked(node.outputs[0]);
@@ -475,6 +480,11 @@ class Lowering {
     const int root = RootOf(t).tensor;
     if (is_planar_[static_cast<size_t>(root)]) return absl::OkStatus();
     is_planar_[static_cast<size_t>(root)] = true;
+    if (const auto found = slabs_of_.find(root); found != slabs_of_.end()) {
+      steps_.push_back(
+          {FromSlabsStep(ByteMapOf(root), found->second, root), {}});
+      return absl::OkStatus();
+    }
     const int blocked = blocked_of_[static_cast<size_t>(root)];
     // Steps that write blocked tensors themselves have no planar form.
     if (blocked < 0) return absl::OkStatus();
@@ -945,12 +955,18 @@ class Lowering {
     enum {
       kFloat,
       kFactor,
+      kAddend,
+      kBounds,
       kDivisor,
       kRound,
       kShift,
       kClip,
       kBytes
     } stage = kFloat;
+    // Those of a clip before the division.
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    float least = -kInfinity;
+    float most = kInfinity;
     std::vector<int> taken;
     int last = result;
     while (true) {
@@ -986,6 +1002,15 @@ class Lowering {
       } else if (call->function == ElementFunction::kMultiply && values &&
                  reach(kFactor)) {
         scales.factor = *std::move(values);
+      } else if (call->function == ElementFunction::kAdd && values &&
+                 reach(kAddend)) {
+        scales.addend = *std::move(values);
+      } else if (call->function == ElementFunction::kRelu && reach(kBounds)) {
+        least = 0;
+      } else if (call->function == ElementFunction::kClip && stage <= kBounds) {
+        stage = kDivisor;
+        least = static_cast<float>(call->p);
+        most = static_cast<float>(call->q);
       } else if (call->function == ElementFunction::kDivide && values &&
                  is_first && reach(kDivisor)) {
         scales.divisor = *std::move(values);
@@ -997,13 +1022,23 @@ class Lowering {
       } else if (call->function == ElementFunction::kClip && reach(kClip)) {
         scales.low = static_cast<float>(call->p);
         scales.high = static_cast<float>(call->q);
+        if (!(scales.low <= scales.high) || !MoveBounds(least, most, scales)) {
+          return std::nullopt;
+        }
+      } else if (call->function == ElementFunction::kCopy &&
+                 type.bytes() == 1) {
+        if (stage == kDivisor) {
+          // The clip was the last one.
+          scales.low = least;
+          scales.high = most;
+        } else if (stage != kBytes) {
+          return std::nullopt;
+        }
         constexpr float kBound = 0x1p31f;
         if (!(scales.low >= -kBound) || !(scales.high < kBound) ||
             !(scales.low <= scales.high)) {
           return std::nullopt;
         }
-      } else if (call->function == ElementFunction::kCopy && stage == kBytes &&
-                 type.bytes() == 1) {
         for (const int node_taken : taken) {
           is_claimed_[static_cast<size_t>(node_taken)] = true;
           nodes.push_back(node_taken);
@@ -1016,21 +1051,152 @@ class Lowering {
     }
   }
 
-  // True if convolutions of bytes alone read `t`, which can have slabs.
-  bool CanHaveSlabs(int t) const {
+  // Applies the bounds of what is divided to the results instead, as all steps
+  // between are monotonic. False if bounds would differ by channel, or if there
+  // may be NaN.
+  static bool MoveBounds(float least, float most, Int8Scales& scales) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (least == -kInfinity && most == kInfinity) return true;
+    if (!(least <= most)) return false;
+    const auto all = [](const std::vector<float>& values, const auto& holds) {
+      // More values follow those of the channels.
+      return values.empty() ||
+             std::all_of(values.begin(),
+                         values.end() - kernels::blocked::kByteSlab, holds);
+    };
+    const auto is_finite = [](float v) { return std::isfinite(v); };
+    const float divisor = scales.divisor.empty() ? 1 : scales.divisor[0];
+    const float shift = scales.shift.empty() ? 0 : scales.shift[0];
+    if (!all(scales.factor, is_finite) || !all(scales.addend, is_finite) ||
+        !all(scales.divisor, [&](float v) { return v == divisor; }) ||
+        !all(scales.shift, [&](float v) { return v == shift; }) ||
+        !(divisor > 0) || !std::isfinite(divisor) || !std::isfinite(shift)) {
+      return false;
+    }
+    const auto moved = [&](float bound) {
+      bound /= divisor;
+      if (scales.round) bound = std::nearbyint(bound);
+      return std::clamp(bound + shift, scales.low, scales.high);
+    };
+    const float low = moved(least);
+    scales.high = moved(most);
+    scales.low = low;
+    return true;
+  }
+
+  static bool CanHaveSlabs(const kernels::blocked::Int8ConvParams& params) {
+    return params.groups == 1 ||
+           (params.in_channels == 1 && params.out_channels == 1);
+  }
+  static bool IsByte(DType dtype) {
+    return dtype == DType::UInt(8) || dtype == DType::Int(8);
+  }
+
+  // True if steps that read slabs read `t`, a map of bytes. In sources of
+  // libraries only convolutions do, and nothing else may read `t`.
+  bool WantsSlabs(int t, int depth = kMostDepth) const {
     const std::vector<int>& users = consumers_[static_cast<size_t>(t)];
-    return !users.empty() &&
-           std::all_of(users.begin(), users.end(), [&](int user) {
-             if (user == kOutput) return false;
-             const GraphNode& node = graph_.nodes[static_cast<size_t>(user)];
-             if (node.op_name() == "nn.pad") {
-               return is_claimed_[static_cast<size_t>(user)] &&
-                      node.inputs[0] == t && CanHaveSlabs(node.outputs[0]);
-             }
-             if (node.inputs.empty() || node.inputs[0] != t) return false;
-             const auto params = Int8ConvParamsOf(node, graph_);
-             return params.has_value() && params->groups == 1;
-           });
+    const auto reads = [&](int user) {
+      return user != kOutput && ReadsSlabs(user, t, depth);
+    };
+    return options_.only_sources
+               ? !users.empty() &&
+                     std::all_of(users.begin(), users.end(), reads)
+               : std::any_of(users.begin(), users.end(), reads);
+  }
+  bool ReadsSlabs(int user, int t, int depth) const {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(user)];
+    if (node.op_name() == "nn.pad" && is_claimed_[static_cast<size_t>(user)]) {
+      return node.inputs[0] == t && WantsSlabs(node.outputs[0], depth);
+    }
+    if (!node.inputs.empty() && node.inputs[0] == t) {
+      const auto params = Int8ConvParamsOf(node, graph_);
+      if (params.has_value()) return CanHaveSlabs(*params);
+    }
+    if (options_.only_sources || depth == 0) return false;
+    if (SlabPoolOf(node).has_value()) {
+      return WantsSlabs(node.outputs[0], depth - 1);
+    }
+    // A sum of bytes, as far as can be told before it is lowered.
+    const int group = group_of_[static_cast<size_t>(user)];
+    if (group == kNone) return false;
+    const int result = graph_.nodes[static_cast<size_t>(group)].outputs[0];
+    return IsByte(TensorOf(result).dtype) &&
+           TensorOf(result).shape == TensorOf(t).shape &&
+           WantsSlabs(result, depth - 1);
+  }
+  static constexpr int kMostDepth = 3;
+
+  kernels::blocked::ByteMap ByteMapOf(int t) const {
+    const TensorShape& shape = TensorOf(t).shape;
+    kernels::blocked::ByteMap map = {shape[0], shape[1], 1};
+    for (size_t d = 2; d < shape.size(); ++d) map.plane *= shape[d];
+    return map;
+  }
+
+  // The new slabs of `t`.
+  int NewSlabs(int t) {
+    const TensorShape& shape = TensorOf(t).shape;
+    TensorShape slabs(shape.begin(), shape.end());
+    slabs[1] = (shape[1] + kernels::blocked::kByteSlab - 1) /
+               kernels::blocked::kByteSlab;
+    slabs.push_back(kernels::blocked::kByteSlab);
+    const int y =
+        NewTensor({TensorOf(t).dtype, std::move(slabs), std::nullopt, -1});
+    is_planar_[static_cast<size_t>(y)] = true;
+    slabs_of_.insert_or_assign(t, y);
+    return y;
+  }
+
+  // The slabs of `t`, computed from the planar map if there are none.
+  absl::StatusOr<int> Slabs(int t) {
+    if (const auto found = slabs_of_.find(t); found != slabs_of_.end()) {
+      return found->second;
+    }
+    BATON_RETURN_IF_ERROR(MakePlanar(t));
+    const int y = NewSlabs(t);
+    steps_.push_back({ToSlabsStep(ByteMapOf(t), t, y), {}});
+    return y;
+  }
+
+  std::optional<PoolChoice> SlabPoolOf(const GraphNode& node) const {
+    if (node.op_name() != "nn.max_pool2d" || node.inputs.empty()) {
+      return std::nullopt;
+    }
+    const DType dtype = TensorOf(node.inputs[0]).dtype;
+    return IsByte(dtype) ? PoolOf(node, graph_, dtype) : std::nullopt;
+  }
+
+  // True if the maximum pool `number` is one of slabs.
+  bool LowerSlabPool(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    const std::optional<PoolChoice> pool = SlabPoolOf(node);
+    if (!pool.has_value()) return false;
+    const auto found = slabs_of_.find(node.inputs[0]);
+    if (found == slabs_of_.end()) return false;
+    const int x = found->second;
+    const bool is_signed = TensorOf(x).dtype == DType::Int(8);
+    const int y = NewSlabs(node.outputs[0]);
+    steps_.push_back({SlabPoolStep(*pool, is_signed, x, y), {number}});
+    return true;
+  }
+
+  // Adds maps with slabs if one of them has these.
+  absl::Status LowerByteSum(const ByteSum& sum, int result,
+                            std::vector<int> nodes) {
+    int x = sum.x;
+    int y = sum.y;
+    int to = result;
+    if (TensorOf(result).shape.size() >= 3 &&
+        (slabs_of_.contains(x) || slabs_of_.contains(y))) {
+      BATON_ASSIGN_OR_RETURN(x, Slabs(x));
+      BATON_ASSIGN_OR_RETURN(y, Slabs(y));
+      to = NewSlabs(result);
+    }
+    KernelChoice choice =
+        ByteSumStep(sum.params, TensorOf(to).num_elements(), x, y, to);
+    if (to != result) choice.kernel += ".slabs32";
+    return AddPlanarStep(std::move(choice), std::move(nodes));
   }
 
   absl::Status LowerInt8Conv(int number) {
@@ -1046,24 +1212,17 @@ class Lowering {
       nodes.push_back(found->second);
     }
     nodes.push_back(number);
-    if (const auto found = slabs_of_.find(data); found != slabs_of_.end()) {
+    if (const auto found = slabs_of_.find(data);
+        found != slabs_of_.end() && CanHaveSlabs(params)) {
       params.slabs_input = true;
       data = found->second;
     }
     std::vector<uint32_t> bias;
     int result = TakeIntegerBias(number, bias, nodes);
     std::optional<Int8Scales> scales = TakeScales(result, nodes);
-    if (scales.has_value() && params.groups == 1 && CanHaveSlabs(result)) {
+    if (scales.has_value() && CanHaveSlabs(params) && WantsSlabs(result)) {
       params.slabs_output = true;
-      const TensorShape& shape = TensorOf(result).shape;
-      TensorShape slabs(shape.begin(), shape.end());
-      slabs[1] = (shape[1] + kernels::blocked::kByteSlab - 1) /
-                 kernels::blocked::kByteSlab;
-      slabs.push_back(kernels::blocked::kByteSlab);
-      const int y = NewTensor(
-          {TensorOf(result).dtype, std::move(slabs), std::nullopt, -1});
-      slabs_of_.insert_or_assign(result, y);
-      result = y;
+      result = NewSlabs(result);
     }
     PackedWeight& packed =
         packed_[{node.inputs[1], params.groups, params.signed_data}];
@@ -1334,6 +1493,14 @@ class Lowering {
       choice->kernel += ".blocked16";
       steps_.push_back({*std::move(choice), std::move(nodes)});
       return true;
+    }
+    if (!options_.only_sources) {
+      const std::optional<ByteSum> sum =
+          ByteSumOf(operands, calls, shape, type, graph_);
+      if (sum.has_value()) {
+        BATON_RETURN_IF_ERROR(LowerByteSum(*sum, result, std::move(nodes)));
+        return true;
+      }
     }
     std::optional<KernelChoice> choice =
         ElementStep(operands, calls, shape, result, type, is_float);
@@ -1814,7 +1981,7 @@ class Lowering {
   std::vector<bool> is_claimed_;  // of nodes: another step computes them
   // Convolutions of bytes, and the calls of nn.pad that they compute.
   FlatHashMap<int, int> padding_of_;
-  // Tensors of bytes that have slabs alone, and those slabs.
+  // Tensors of bytes that have slabs, and those slabs.
   FlatHashMap<int, int> slabs_of_;
   std::vector<int> group_of_;  // of nodes
   std::map<int, std::vector<int>> groups_;

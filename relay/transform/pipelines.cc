@@ -104,6 +104,8 @@ BATON_REGISTER_PIPELINE(
            "computed from others. What is filled with one value stays so."},
           {"FoldExplicitPadding",
            "An exporter writes a Pad before a convolution that could pad."},
+          {"DequantizeProducts",
+           "Quantized models compute in integers, as their authors mean it."},
           {"CanonicalizeOps",
            "Writes biases as additions, which merge with others."},
           {"FoldScaleAxis", "Scales go into weights."},

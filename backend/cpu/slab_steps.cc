@@ -1,0 +1,266 @@
+#include "baton/backend/cpu/slab_steps.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "baton/backend/cpu/blocked_steps.h"
+#include "baton/backend/cpu/element_group.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/byte_slabs.h"
+#include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
+#include "baton/runtime/kernels/elementwise_program.h"
+
+namespace baton::cpu {
+namespace {
+
+namespace blocked = kernels::blocked;
+using kernels::ElementFunction;
+
+// Predicted speeds of one thread, in bytes a nanosecond.
+constexpr double kMovedPerNs = 8;
+constexpr double kPooledPerNs = 16;
+constexpr double kAddedPerNs = 4;
+
+template <void (*kMove)(const blocked::ByteMap&, const void*, void*, int64_t,
+                        int64_t)>
+int RunMove(const executor::StepCall& call) {
+  kMove(*static_cast<const blocked::ByteMap*>(call.params), call.inputs[0],
+        call.outputs[0], call.begin, call.end);
+  return 0;
+}
+
+KernelChoice MoveStep(executor::StepFunction function, const char* kernel,
+                      const blocked::ByteMap& map, int from, int to) {
+  KernelChoice choice;
+  choice.function = function;
+  choice.params = std::make_shared<blocked::ByteMap>(map);
+  choice.kernel = kernel;
+  choice.inputs = {from};
+  choice.outputs = {to};
+  choice.items = blocked::SlabItems(map);
+  choice.cost_ns =
+      static_cast<double>(map.batch * map.channels * map.plane) / kMovedPerNs;
+  return choice;
+}
+
+int RunPool(const executor::StepCall& call) {
+  blocked::SlabMaxPool(
+      *static_cast<const blocked::SlabPoolParams*>(call.params), call.inputs[0],
+      call.outputs[0], call.begin, call.end);
+  return 0;
+}
+
+struct SumParams {
+  blocked::ByteSumParams params;
+  blocked::Int8Isa isa;
+};
+
+int RunSum(const executor::StepCall& call) {
+  const auto& p = *static_cast<const SumParams*>(call.params);
+  blocked::SumOfBytes(p.params, p.isa, call.inputs[0], call.inputs[1],
+                      call.outputs[0], call.begin, call.end);
+  return 0;
+}
+
+// Reads the calls of a group backwards.
+class SumReader {
+ public:
+  SumReader(absl::Span<const ElementArg> operands,
+            absl::Span<const GroupCall> calls, const TensorShape& shape,
+            const Graph& graph)
+      : operands_(operands), calls_(calls), shape_(shape), graph_(graph) {}
+
+  std::optional<ByteSum> Read(DType type) const {
+    const bool is_unsigned = type == DType::UInt(8);
+    if (calls_.empty() || (!is_unsigned && type != DType::Int(8))) {
+      return std::nullopt;
+    }
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    ByteSum sum;
+    blocked::ByteSumParams& p = sum.params;
+    int v = static_cast<int>(operands_.size() + calls_.size()) - 1;
+    const GroupCall* call = CallAt(v);
+    if (call->function == ElementFunction::kCopy) call = CallAt(v = call->a);
+    if (call == nullptr || call->function != ElementFunction::kClip) {
+      return std::nullopt;
+    }
+    p.low = static_cast<float>(call->p);
+    p.high = static_cast<float>(call->q);
+    if (!(p.low >= (is_unsigned ? 0 : -128)) ||
+        !(p.high <= (is_unsigned ? 255 : 127))) {
+      return std::nullopt;
+    }
+    v = call->a;
+    if (const auto shift = Take(ElementFunction::kAdd, v)) p.shift = *shift;
+    call = CallAt(v);
+    if (call == nullptr || call->function != ElementFunction::kRound) {
+      return std::nullopt;
+    }
+    v = call->a;
+    if (const auto divisor = Take(ElementFunction::kDivide, v)) {
+      p.divisor = *divisor;
+    }
+    p.least = -kInfinity;
+    p.most = kInfinity;
+    call = CallAt(v);
+    if (call != nullptr && call->function == ElementFunction::kRelu) {
+      p.least = 0;
+      v = call->a;
+    } else if (call != nullptr && call->function == ElementFunction::kClip) {
+      p.least = static_cast<float>(call->p);
+      p.most = static_cast<float>(call->q);
+      v = call->a;
+    }
+    call = CallAt(v);
+    if (call == nullptr || call->function != ElementFunction::kAdd) {
+      return std::nullopt;
+    }
+    sum.x = ReadOperand(call->a, p.x);
+    sum.y = ReadOperand(call->b, p.y);
+    if (sum.x < 0 || sum.y < 0 || !blocked::IsByteSum(p)) return std::nullopt;
+    return sum;
+  }
+
+ private:
+  // The call that computes value `v`; null for an operand.
+  const GroupCall* CallAt(int v) const {
+    const int number = v - static_cast<int>(operands_.size());
+    return number < 0 ? nullptr : &calls_[static_cast<size_t>(number)];
+  }
+
+  // The one element of value `v`, a constant.
+  const Tensor* ConstantAt(int v) const {
+    if (v >= static_cast<int>(operands_.size())) return nullptr;
+    const ElementArg& arg = operands_[static_cast<size_t>(v)];
+    // Packed forms, behind the tensors of the graph, are none.
+    if (static_cast<size_t>(arg.tensor) >= graph_.tensors.size()) {
+      return nullptr;
+    }
+    const auto& constant =
+        graph_.tensors[static_cast<size_t>(arg.tensor)].constant;
+    return constant.has_value() && constant->num_elements() == 1 ? &*constant
+                                                                 : nullptr;
+  }
+
+  // The constant beside the value to which `v` moves, if `function` computes
+  // `v` of both.
+  std::optional<float> Take(ElementFunction function, int& v) const {
+    const GroupCall* const call = CallAt(v);
+    if (call == nullptr || call->function != function) return std::nullopt;
+    const Tensor* constant = ConstantAt(call->b);
+    int other = call->a;
+    if (constant == nullptr && function != ElementFunction::kDivide) {
+      constant = ConstantAt(call->a);
+      other = call->b;
+    }
+    if (constant == nullptr || constant->dtype() != DType::Float(32)) {
+      return std::nullopt;
+    }
+    v = other;
+    return constant->span<float>()[0];
+  }
+
+  // The tensor of bytes that value `v` dequantizes; -1 for others.
+  int ReadOperand(int v, blocked::ByteSumParams::Operand& to) const {
+    if (const auto scale = Take(ElementFunction::kMultiply, v)) {
+      to.scale = *scale;
+    }
+    bool is_converted = true;
+    if (const GroupCall* call = CallAt(v); call != nullptr) {
+      if (call->function != ElementFunction::kToFloat) return -1;
+      v = call->a;
+      is_converted = false;
+      call = CallAt(v);
+      if (call != nullptr) {
+        if (call->function != ElementFunction::kSubtractInt) return -1;
+        const Tensor* const zero = ConstantAt(call->b);
+        if (zero == nullptr || zero->dtype() != DType::Int(32)) return -1;
+        constexpr int32_t kMost = 255;
+        to.zero = zero->span<int32_t>()[0];
+        if (to.zero < -kMost || to.zero > kMost) return -1;
+        v = call->a;
+      }
+    }
+    if (v >= static_cast<int>(operands_.size())) return -1;
+    const ElementArg& arg = operands_[static_cast<size_t>(v)];
+    if (arg.is_converted != is_converted || arg.shape != shape_ ||
+        (arg.type != DType::UInt(8) && arg.type != DType::Int(8))) {
+      return -1;
+    }
+    to.is_signed = arg.type == DType::Int(8);
+    return arg.tensor;
+  }
+
+  const absl::Span<const ElementArg> operands_;
+  const absl::Span<const GroupCall> calls_;
+  const TensorShape& shape_;
+  const Graph& graph_;
+};
+
+}  // namespace
+
+KernelChoice ToSlabsStep(const blocked::ByteMap& map, int from, int to) {
+  return MoveStep(RunMove<blocked::ToSlabs>, "to_slabs32", map, from, to);
+}
+
+KernelChoice FromSlabsStep(const blocked::ByteMap& map, int from, int to) {
+  return MoveStep(RunMove<blocked::FromSlabs>, "to_planar.slabs32", map, from,
+                  to);
+}
+
+KernelChoice SlabPoolStep(const PoolChoice& pool, bool is_signed, int x,
+                          int y) {
+  auto params = std::make_shared<blocked::SlabPoolParams>();
+  params->slabs =
+      pool.params.batch *
+      ((pool.params.channels + blocked::kByteSlab - 1) / blocked::kByteSlab);
+  params->h = pool.params.h;
+  params->w = pool.params.w;
+  params->is_signed = is_signed;
+  KernelChoice choice;
+  choice.function = RunPool;
+  choice.kernel = "max_pool.slabs32";
+  choice.inputs = {x};
+  choice.outputs = {y};
+  choice.items = blocked::SlabPoolItems(*params);
+  choice.cost_ns = static_cast<double>(params->slabs * params->h.out *
+                                       params->w.out * params->h.kernel *
+                                       params->w.kernel * blocked::kByteSlab) /
+                   kPooledPerNs;
+  choice.params = std::move(params);
+  return choice;
+}
+
+std::optional<ByteSum> ByteSumOf(absl::Span<const ElementArg> operands,
+                                 absl::Span<const GroupCall> calls,
+                                 const TensorShape& shape, DType type,
+                                 const Graph& graph) {
+  return SumReader(operands, calls, shape, graph).Read(type);
+}
+
+KernelChoice ByteSumStep(blocked::ByteSumParams params, int64_t size, int x,
+                         int y, int result) {
+  params.size = size;
+  KernelChoice choice;
+  choice.function = RunSum;
+  choice.kernel = "add.bytes";
+  choice.inputs = {x, y};
+  choice.outputs = {result};
+  choice.items = blocked::ByteSumItems(params);
+  choice.cost_ns = static_cast<double>(size) / kAddedPerNs;
+  choice.params =
+      std::make_shared<SumParams>(SumParams{params, blocked::BestInt8Isa()});
+  return choice;
+}
+
+}  // namespace baton::cpu

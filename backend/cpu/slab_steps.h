@@ -1,0 +1,48 @@
+// Steps on maps of bytes with slabs of 32 channels
+// (runtime/kernels/blocked/byte_slabs.h).
+
+#ifndef BATON_BACKEND_CPU_SLAB_STEPS_H_
+#define BATON_BACKEND_CPU_SLAB_STEPS_H_
+
+#include <optional>
+
+#include "absl/types/span.h"
+#include "baton/backend/cpu/blocked_steps.h"
+#include "baton/backend/cpu/element_group.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/dtype.h"
+#include "baton/runtime/kernels/blocked/byte_slabs.h"
+
+namespace baton::cpu {
+
+// `from` and `to` are numbers of tensors.
+KernelChoice ToSlabsStep(const kernels::blocked::ByteMap& map, int from,
+                         int to);
+KernelChoice FromSlabsStep(const kernels::blocked::ByteMap& map, int from,
+                           int to);
+
+// The step of a maximum pool of bytes.
+KernelChoice SlabPoolStep(const PoolChoice& pool, bool is_signed, int x, int y);
+
+// A group of elementwise calls that adds two quantized maps.
+struct ByteSum {
+  kernels::blocked::ByteSumParams params;  // without the size
+  int x = -1;
+  int y = -1;
+};
+
+// The sum that a group is; nullopt for other groups. `type` is that of the
+// result, of `shape`.
+std::optional<ByteSum> ByteSumOf(absl::Span<const ElementArg> operands,
+                                 absl::Span<const GroupCall> calls,
+                                 const TensorShape& shape, DType type,
+                                 const Graph& graph);
+
+// `size` is the number of bytes of each tensor.
+KernelChoice ByteSumStep(kernels::blocked::ByteSumParams params, int64_t size,
+                         int x, int y, int result);
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_SLAB_STEPS_H_
