@@ -92,7 +92,8 @@ struct EpilogueForm {
         has_shift(operands.shift >= 0),
         has_residual(operands.residual >= 0),
         low(operands.low),
-        high(operands.high) {}
+        high(operands.high),
+        rounding(operands.rounding) {}
 
   blocked::Epilogue Make(const void* const* inputs) const {
     blocked::Epilogue epilogue;
@@ -105,11 +106,13 @@ struct EpilogueForm {
     epilogue.residual = next(has_residual);
     epilogue.low = low;
     epilogue.high = high;
+    epilogue.rounding = rounding;
     return epilogue;
   }
 
   bool has_bias, has_scale, has_shift, has_residual;
   float low, high;
+  blocked::Rounding rounding;
 };
 
 void AddOperands(const EpilogueOperands& operands, KernelChoice& choice) {
@@ -125,6 +128,7 @@ void AddOperands(const EpilogueOperands& operands, KernelChoice& choice) {
   if (operands.low != -__builtin_inff() || operands.high != __builtin_inff()) {
     name += "+clip";
   }
+  if (operands.rounding != blocked::Rounding::kNone) name += "+round";
 }
 
 struct ConvStepParams {

@@ -17,6 +17,7 @@
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/fold.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
@@ -33,10 +34,12 @@ struct EpilogueOperands {
   int residual = -1;
   float low = -__builtin_inff();
   float high = __builtin_inff();
+  kernels::blocked::Rounding rounding = kernels::blocked::Rounding::kNone;
 
   bool is_empty() const {
     return bias < 0 && scale < 0 && shift < 0 && residual < 0 &&
-           low == -__builtin_inff() && high == __builtin_inff();
+           low == -__builtin_inff() && high == __builtin_inff() &&
+           rounding == kernels::blocked::Rounding::kNone;
   }
 };
 

@@ -106,6 +106,8 @@ int Run(const executor::StepCall& call) {
 
 // The kind of an operand of a type that is converted; kFull for others.
 kernels::ElementOperand ConvertedOperand(DType type) {
+  if (type == DType::Float(16)) return kernels::ElementOperand::kHalf;
+  if (type == DType::BFloat(16)) return kernels::ElementOperand::kBFloat;
   if (type == DType::Int(32)) return kernels::ElementOperand::kInt32;
   if (type == DType::UInt(8)) return kernels::ElementOperand::kUint8;
   if (type == DType::Int(8)) return kernels::ElementOperand::kInt8;
@@ -117,6 +119,8 @@ kernels::ElementResult ResultOf(DType type, bool is_float) {
     return type.bytes() == 1 ? kernels::ElementResult::kLowByte
                              : kernels::ElementResult::kWords;
   }
+  if (type == DType::Float(16)) return kernels::ElementResult::kHalf;
+  if (type == DType::BFloat(16)) return kernels::ElementResult::kBFloat;
   if (type == DType::Int(32)) return kernels::ElementResult::kInt32;
   if (type == DType::UInt(8)) return kernels::ElementResult::kUint8;
   if (type == DType::Int(8)) return kernels::ElementResult::kInt8;
@@ -131,17 +135,22 @@ bool IsInt(DType type) { return type == DType::Int(32) || IsByte(type); }
 bool IsInProgram(DType type) {
   return type == DType::Float(32) || IsInt(type) || type.is_bool();
 }
+bool IsHalf(DType type) { return type.is_float() && type.bits() == 16; }
 
 std::optional<ElementCall> CastOf(const GraphNode& node, const Graph& graph) {
   if (node.inputs.size() != 1) return std::nullopt;
   const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
   const GraphTensor& y = graph.tensors[static_cast<size_t>(node.outputs[0])];
+  const auto can_cast = [](DType type) {
+    return IsInProgram(type) || IsHalf(type);
+  };
   // A float is true unless it is 0, which is no function of a program.
-  if (!IsInProgram(x.dtype) || !IsInProgram(y.dtype) || x.dtype == y.dtype ||
+  if (!can_cast(x.dtype) || !can_cast(y.dtype) || x.dtype == y.dtype ||
       (y.dtype.is_bool() && !IsInt(x.dtype)) || x.num_elements() == 0) {
     return std::nullopt;
   }
   ElementCall call;
+  call.has_halves = IsHalf(x.dtype) || IsHalf(y.dtype);
   call.function = ElementFunction::kCopy;
   call.args.push_back({node.inputs[0], x.shape, x.dtype});
   return call;
@@ -330,6 +339,38 @@ std::optional<ElementCall> PowerOf(const GraphNode& node, const Graph& graph) {
   return call;
 }
 
+// A function of float16 that is not that of float32, rounded.
+std::optional<ElementCall> HalfCallOf(const GraphNode& node,
+                                      const Graph& graph) {
+  constexpr struct {
+    absl::string_view op;
+    ElementFunction function;
+  } kHalfFunctions[] = {
+      {"exp", ElementFunction::kExpOfHalf},
+      {"fast_exp", ElementFunction::kExpOfHalf},
+      {"log", ElementFunction::kLogOfHalf},
+      {"tanh", ElementFunction::kTanhOfHalf},
+      {"fast_tanh", ElementFunction::kTanhOfHalf},
+  };
+  if (node.inputs.size() != 1) return std::nullopt;
+  const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
+  const GraphTensor& y = graph.tensors[static_cast<size_t>(node.outputs[0])];
+  if (x.dtype != DType::Float(16) || y.dtype != x.dtype ||
+      x.num_elements() == 0) {
+    return std::nullopt;
+  }
+  for (const auto& known : kHalfFunctions) {
+    if (known.op != node.op_name()) continue;
+    ElementCall call;
+    call.function = known.function;
+    call.args.push_back({node.inputs[0], x.shape, x.dtype});
+    call.then = ElementFunction::kRoundToHalf;
+    call.has_halves = true;
+    return call;
+  }
+  return std::nullopt;
+}
+
 std::optional<ElementCall> FloatCallOf(const GraphNode& node,
                                        const Graph& graph) {
   const auto* found = std::find_if(
@@ -383,16 +424,22 @@ std::optional<ElementCall> FloatCallOf(const GraphNode& node,
 }  // namespace
 
 bool ElementCall::HasSource() const {
-  return function != ElementFunction::kPower;
+  return function != ElementFunction::kPower && !has_halves;
 }
 
 std::vector<ElementFunction> CastFunctions(DType from, DType to) {
   std::vector<ElementFunction> functions;
-  if (to == DType::Float(32)) {
-    if (from != to) functions.push_back(ElementFunction::kToFloat);
+  const bool from_float = from.is_float();
+  if (to.is_float()) {
+    if (!from_float) functions.push_back(ElementFunction::kToFloat);
+    if (to == DType::Float(16)) {
+      functions.push_back(ElementFunction::kRoundToHalf);
+    } else if (to == DType::BFloat(16)) {
+      functions.push_back(ElementFunction::kRoundToBFloat);
+    }
     return functions;
   }
-  if (from == DType::Float(32)) functions.push_back(ElementFunction::kToInt);
+  if (from_float) functions.push_back(ElementFunction::kToInt);
   if (to == DType::UInt(8) && !from.is_bool()) {
     functions.push_back(ElementFunction::kWrapUint8);
   } else if (to == DType::Int(8) && !from.is_bool()) {
@@ -407,6 +454,7 @@ std::optional<ElementCall> ElementCallOf(const GraphNode& node,
                                          const Graph& graph) {
   if (node.outputs.size() != 1) return std::nullopt;
   std::optional<ElementCall> call = FloatCallOf(node, graph);
+  if (!call.has_value()) call = HalfCallOf(node, graph);
   return call.has_value() ? call : IntCallOf(node, graph);
 }
 
@@ -906,6 +954,8 @@ OperandType TypeOf(kernels::ElementOperand operand, bool is_int) {
       return {"int8_t", true, ""};
     case ElementOperand::kBools:
       return {"uint8_t", true, "AreTrue"};
+    case ElementOperand::kHalf:  // HasSource() is false.
+    case ElementOperand::kBFloat:
     case ElementOperand::kFull:
     case ElementOperand::kScalar:
     case ElementOperand::kBroadcast:

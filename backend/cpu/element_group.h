@@ -1,5 +1,5 @@
-// Elementwise calls of float32, integers of 8 and 32 bits and bool, and programs
-// made of several.
+// Elementwise calls of float32, integers of 8 and 32 bits and bool, casts of half
+// floats, and programs made of several.
 
 #ifndef BATON_BACKEND_CPU_ELEMENT_GROUP_H_
 #define BATON_BACKEND_CPU_ELEMENT_GROUP_H_
@@ -23,8 +23,8 @@ struct ElementArg {
   int tensor = -1;
   TensorShape shape;  // with which it broadcasts
   DType type = DType::Float(32);
-  // True if the operand is an integer that the step reads as a float; then it
-  // has the shape of the result.
+  // True if the operand is an integer or a half float that the step reads as a
+  // float; then it has the shape of the result.
   bool is_converted = false;
 };
 
@@ -35,9 +35,10 @@ struct ElementCall {
   // The constants of the function, such as the bounds of a clip.
   double p = 0;
   double q = 0;
-  // A function to apply to the result: one that wraps it to a smaller type, or
-  // the logical negation; kCopy for none.
+  // A function to apply to the result: one that wraps or rounds it to a smaller
+  // type, or the logical negation; kCopy for none.
   kernels::ElementFunction then = kernels::ElementFunction::kCopy;
+  bool has_halves = false;  // among the arguments or as the result
 
   // True if ElementStepSource() has a source for a step with it.
   bool HasSource() const;

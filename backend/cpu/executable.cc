@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/half_tensors.h"
 #include "baton/backend/cpu/lower.h"
 #include "baton/base/dtype.h"
 #include "baton/base/parallel_for.h"
@@ -96,6 +97,9 @@ absl::StatusOr<Executable> Compile(IRModule module,
   }
   BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
                          cpu::BuildGraph(module, options.function));
+  if (options.use_kernels && !options.only_sources) {
+    BATON_RETURN_IF_ERROR(cpu::HoldHalvesInFloats(graph));
+  }
   // Weights are the graph's alone now, unless the caller has them.
   module = IRModule();
   if (options.uncompiled != nullptr) *options.uncompiled = IRModule();

@@ -1,11 +1,14 @@
 // Plans of small networks give the bits of the evaluator.
 
+#include "baton/runtime/kernels/blocked/kernels.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -13,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -20,6 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
@@ -45,6 +50,30 @@ using ::testing::Not;
 
 // Some elements become numbers that arithmetic treats apart.
 Tensor WithSpecialNumbers(const Tensor& x, uint32_t seed) {
+  if (x.dtype() == DType::Float(16) || x.dtype() == DType::BFloat(16)) {
+    // Zeros, infinities, the smallest and the largest numbers, a NaN.
+    const bool is_short = x.dtype() == DType::BFloat(16);
+    const uint16_t most = is_short ? 0x7f7f : 0x7bff;
+    const uint16_t infinity = is_short ? 0x7f80 : 0x7c00;
+    const uint16_t specials[] = {0,
+                                 0x8000,
+                                 infinity,
+                                 1,
+                                 0x8001,
+                                 most,
+                                 0x0400,
+                                 static_cast<uint16_t>(infinity + 3),
+                                 static_cast<uint16_t>(infinity | 0x8000)};
+    std::mt19937 random(seed);
+    MutableTensor copy = *MutableTensor::Create(
+        x.dtype(), TensorShape(x.shape().begin(), x.shape().end()));
+    const auto* const from = static_cast<const uint16_t*>(x.data());
+    auto* const to = static_cast<uint16_t*>(copy.data());
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      to[i] = random() % 16 == 0 ? specials[random() % 9] : from[i];
+    }
+    return std::move(copy).Freeze();
+  }
   if (x.dtype() != DType::Float(32)) return x;
   constexpr float kInf = std::numeric_limits<float>::infinity();
   const float specials[] = {0.0f, -0.0f, kInf, -kInf, 0x1p-149f, std::nanf("")};
@@ -88,13 +117,15 @@ void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
 }
 
 // Compiles and compares; returns the kernels of the plan.
-std::vector<std::string> Check(const std::string& text) {
+std::vector<std::string> Check(
+    const std::string& text,
+    std::optional<kernels::blocked::Width> width = std::nullopt) {
   std::vector<std::string> kernels;
   const absl::StatusOr<IRModule> module = cpu::WithWeights(text);
   EXPECT_TRUE(module.ok()) << module.status() << text;
   if (!module.ok()) return kernels;
   const absl::StatusOr<Executable> model =
-      Compile(*module, {.max_threads = 16});
+      Compile(*module, {.max_threads = 16, .width = width});
   EXPECT_TRUE(model.ok()) << model.status() << text;
   if (!model.ok()) return kernels;
   ExpectSameAsEvaluator(*module, *model, 5, false);
@@ -343,6 +374,141 @@ TEST(KernelsTest, RandomPrograms) {
     ExpectSameAsEvaluator(module, *model, seed, false);
   }
   EXPECT_GE(compiled, static_cast<int>(count) / 20);
+}
+
+TEST(KernelsTest, RandomNetworksOfHalves) {
+  const uint32_t count = IsLong() ? 200 : 12;
+  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    Check(absl::StrReplaceAll(
+        RandomNetwork(seed).Text(),
+        {{"float32", seed % 3 == 0 ? "bfloat16" : "float16"}}));
+  }
+}
+
+// Calls of half floats; none is the evaluator's unless it is named.
+TEST(KernelsTest, Halves) {
+  const struct {
+    const char* calls;
+    bool is_fallback = false;  // of a call
+    bool is_fallback_of_bfloat16 = false;
+  } cases[] = {
+      // Of one argument, rounded.
+      {"sqrt(abs(%x))"},
+      {"rsqrt(%x)"},
+      {"erf(%x)"},
+      {"sigmoid(%x)"},
+      {"exp(multiply(%x, %x))", false, true},
+      {"fast_exp(%x)", false, true},
+      {"log(%x)", false, true},
+      {"tanh(%x)", false, true},
+      {"fast_tanh(add(%x, %x))", false, true},
+      {"clip(%x, a_min=-0.3f, a_max=0.7f)"},
+      {"nn.leaky_relu(%x, alpha=0.1f)"},
+      {"nn.prelu(%x, %w3, axis=1)"},
+      {"round(multiply(%x, %y))"},
+      {"floor(add(ceil(%x), %x))"},
+      {"power(%x, $2)"},
+      {"power(%x, $3)"},
+      {"power(abs(%x), $0.5)"},
+      // Of two, which broadcast.
+      {"divide(add(%x, %y), subtract(%x, %wl))"},
+      {"where(less(%x, %y), %x, multiply(%y, %y))"},
+      // GELU, twice.
+      {"multiply(multiply(%x, $0.5), add($1, erf(multiply(%x, $0.7))))"},
+      {"multiply(multiply(%x, $0.5), add($1, tanh(multiply(add(%x, "
+       "multiply(power(%x, $3), $0.044)), $0.8))))",
+       false, true},
+      // Normalizations and reductions.
+      {"divide(subtract(%x, mean(%x, axis=[-1], keepdims=True)), "
+       "sqrt(add(mean(power(subtract(%x, mean(%x, axis=[-1], keepdims=True)), "
+       "$2), axis=[-1], keepdims=True), $0.001)))"},
+      {"variance(%x, mean(%x, axis=[-1], keepdims=True), axis=[-1])"},
+      {"sum(%x, axis=[1])"},
+      {"nn.softmax(%x)"},
+      {"nn.softmax(%x, axis=1)"},
+      {"nn.log_softmax(%x)"},
+      // Products.
+      {"nn.dense(%x, %w17, units=9)"},
+      {"add(nn.dense(%x, %w17, units=9, out_dtype=\"$\"), %w9)"},
+      {"nn.dense(%x, %w17, units=9, out_dtype=\"float32\")"},
+      // Convolutions.
+      {"nn.relu(nn.bias_add(nn.conv2d(%x, %wc, padding=[1, 1, 1, 1], "
+       "channels=20, kernel_size=[3, 3]), %w20))"},
+      {"nn.global_avg_pool2d(%x)"},
+      {"nn.avg_pool2d(%x, pool_size=[3, 3], padding=[1, 1, 1, 1])"},
+      // Moves.
+      {"concatenate((transpose(%x, axes=[0, 1, 3, 2]), transpose(%y, "
+       "axes=[0, 1, 3, 2])), axis=2)"},
+      {"nn.pad(add(%x, %y), $0.1, pad_width=[[0, 0], [0, 0], [1, 2], [3, 0]])"},
+      {"split(add(%x, %y), indices_or_sections=[2, 5], axis=3)"},
+      // Casts.
+      {"cast(%x, dtype=\"float32\")"},
+      {"add(cast(%f, dtype=\"$\"), %x)"},
+      {"cast(add(%x, %y), dtype=\"int32\")"},
+      {"multiply(cast(cast(multiply(%x, $100), dtype=\"int8\"), "
+       "dtype=\"$\"), %x)"},
+      {"cast(cast(add(%x, %y), dtype=\"float16\"), dtype=\"bfloat16\")"},
+      {"(%x, add(%x, %x), cast(%y, dtype=\"float32\"))"},
+      // Calls that stay as they are beside others.
+      {"add(sin(add(%x, %y)), %x)", true},
+      {"multiply(cos(add(%x, %y)), %y)", true},
+  };
+  for (const bool is_short : {false, true}) {
+    const char* const type = is_short ? "bfloat16" : "float16";
+    for (const auto& one : cases) {
+      // Numbers are constants of the type.
+      std::string calls = absl::StrReplaceAll(
+          one.calls, {{"\"$\"", absl::StrCat("\"", type, "\"")}});
+      for (size_t at = calls.find('$'); at != std::string::npos;
+           at = calls.find('$')) {
+        size_t end = at + 1;
+        while (end < calls.size() &&
+               (absl::ascii_isdigit(static_cast<unsigned char>(calls[end])) ||
+                calls[end] == '.')) {
+          ++end;
+        }
+        calls = absl::StrCat(calls.substr(0, at), "cast(",
+                             calls.substr(at + 1, end - at - 1), "f, dtype=\"",
+                             type, "\")", calls.substr(end));
+      }
+      const std::string text = absl::StrReplaceAll(
+          R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3, 13, 17), $], %y: Tensor[(2, 3, 13, 17), $],
+          %f: Tensor[(2, 3, 13, 17), float32], %w3: Tensor[(3), $], %wl: Tensor[(17), $],
+          %w17: Tensor[(9, 17), $], %w9: Tensor[(9), $],
+          %wc: Tensor[(20, 3, 3, 3), $], %w20: Tensor[(20), $]) {
+  )",
+          {{"$", type}});
+      const std::string whole = absl::StrCat(text, calls, "\n}");
+      SCOPED_TRACE(whole);
+      const std::vector<std::string> kernels = Check(whole);
+      if (one.is_fallback || (is_short && one.is_fallback_of_bfloat16)) {
+        EXPECT_THAT(kernels, Contains(HasSubstr("evaluator.")));
+      } else {
+        EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator."))));
+      }
+    }
+  }
+}
+
+// A chain of half floats is one step, and one of convolutions stays blocked.
+TEST(KernelsTest, HalvesAreRoundedWithinSteps) {
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3, 13), float16], %y: Tensor[(13), float16]) {
+  tanh(multiply(add(%x, %x), sigmoid(%x)))
+})"),
+              ::testing::ElementsAre("elementwise+cast"));
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 16, 9, 9), float16], %w: Tensor[(16, 16, 3, 3), float16],
+          %w1: Tensor[(16), float16]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
+  %1 = nn.relu(nn.bias_add(%0, %w1));
+  %2 = nn.conv2d(%1, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
+  nn.relu(add(%2, %1))
+})"),
+              ::testing::AllOf(Contains("conv.blocked16+bias+clip+round"),
+                               Contains("conv.blocked16+residual+clip+round")));
 }
 
 // Sums of bytes, with extremes of both, biases before and after.

@@ -25,6 +25,7 @@
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/half_tensors.h"
 #include "baton/backend/cpu/int8_steps.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/packed_constants.h"
@@ -48,6 +49,7 @@
 #include "baton/runtime/kernels/blocked/byte_slabs.h"
 #include "baton/runtime/kernels/blocked/channels.h"
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
@@ -243,9 +245,15 @@ class Lowering {
   absl::StatusOr<KernelChoice> LowerRegion(const GraphNode& node) {
     LowerOptions options = options_;
     options.max_threads = 1;
-    return RegionStep(node, graph_, [&options](const Graph& graph) {
-      return LowerGraph(graph, options);
-    });
+    return RegionStep(
+        node, graph_,
+        [&options](const Graph& graph) -> absl::StatusOr<executor::Plan> {
+          Graph lowered = graph;
+          if (options.use_kernels && !options.only_sources) {
+            BATON_RETURN_IF_ERROR(HoldHalvesInFloats(lowered));
+          }
+          return LowerGraph(std::move(lowered), options);
+        });
   }
 
   absl::StatusOr<bool> LowerToKernel(int number) {
@@ -649,6 +657,15 @@ class Lowering {
     int result = graph_.nodes[static_cast<size_t>(number)].outputs[0];
     const TensorShape shape = TensorOf(result).shape;
     enum { kBias, kScale, kShift, kResidual, kClip, kEnd } stage = kBias;
+    const auto claim = [&](int node) {
+      is_claimed_[static_cast<size_t>(node)] = true;
+      nodes.push_back(node);
+      result = graph_.nodes[static_cast<size_t>(node)].outputs[0];
+    };
+    std::vector<int> casts;
+    using kernels::blocked::Rounding;
+    epilogue.rounding = RoundingOf(result, casts);
+    for (const int cast : casts) claim(cast);
     while (stage != kEnd) {
       const std::vector<int>& users = consumers_[static_cast<size_t>(result)];
       if (users.size() != 1 || users[0] == kOutput) break;
@@ -658,6 +675,13 @@ class Lowering {
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
       if (!call.has_value() || TensorOf(node.outputs[0]).shape != shape) break;
       using kernels::ElementFunction;
+      // Each result is rounded, or is one of a half float already.
+      casts.clear();
+      if (epilogue.rounding != Rounding::kNone &&
+          RoundingOf(node.outputs[0], casts) != epilogue.rounding) {
+        if (call->function != ElementFunction::kRelu) break;
+        casts.clear();
+      }
       if (call->function == ElementFunction::kRelu ||
           (call->function == ElementFunction::kClip && call->p <= call->q)) {
         const bool is_relu = call->function == ElementFunction::kRelu;
@@ -700,11 +724,41 @@ class Lowering {
       } else {
         break;
       }
-      is_claimed_[static_cast<size_t>(user)] = true;
-      nodes.push_back(user);
-      result = node.outputs[0];
+      claim(user);
+      for (const int cast : casts) claim(cast);
     }
     return result;
+  }
+
+  // How the casts that alone use `t` round it, which become `casts`: one to half
+  // floats and one back.
+  kernels::blocked::Rounding RoundingOf(int t, std::vector<int>& casts) const {
+    using kernels::blocked::Rounding;
+    casts.clear();
+    // Sources of libraries do not round.
+    if (options_.only_sources || TensorOf(t).dtype != DType::Float(32)) {
+      return Rounding::kNone;
+    }
+    std::vector<int> found;
+    for (int i = 0; i < 2; ++i) {
+      const std::vector<int>& users = consumers_[static_cast<size_t>(t)];
+      if (users.size() != 1 || users[0] == kOutput ||
+          is_claimed_[static_cast<size_t>(users[0])]) {
+        return Rounding::kNone;
+      }
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(users[0])];
+      if (node.op_name() != "cast") return Rounding::kNone;
+      found.push_back(users[0]);
+      t = node.outputs[0];
+    }
+    const DType half =
+        TensorOf(graph_.nodes[static_cast<size_t>(found[0])].outputs[0]).dtype;
+    const bool is_half = half == DType::Float(16) || half == DType::BFloat(16);
+    if (!is_half || TensorOf(t).dtype != DType::Float(32)) {
+      return Rounding::kNone;
+    }
+    casts = std::move(found);
+    return half == DType::Float(16) ? Rounding::kFloat16 : Rounding::kBFloat16;
   }
 
   // True if the steps so far compute `t`.
@@ -1375,7 +1429,14 @@ class Lowering {
         }
         group = other;
       }
-      if (group == kNone || groups_[group].size() >= kMaxGroup ||
+      // Half floats are rounded by two casts.
+      const auto is_counted = [this](int member) {
+        return graph_.nodes[static_cast<size_t>(member)].op_name() != "cast";
+      };
+      if (group == kNone ||
+          static_cast<size_t>(std::count_if(
+              groups_[group].begin(), groups_[group].end(), is_counted)) >=
+              kMaxGroup ||
           TensorOf(graph_.nodes[static_cast<size_t>(group)].outputs[0]).shape !=
               TensorOf(t).shape) {
         group = static_cast<int>(i);
@@ -1408,9 +1469,13 @@ class Lowering {
       if (k == operands.size()) operands.push_back(std::move(arg));
       return static_cast<int>(k);
     };
+    const auto is_half = [](DType type) {
+      return type.is_float() && type.bits() == 16;
+    };
     const auto value = [&](const ElementArg& arg) {
       const auto found = value_of.find(arg.tensor);
-      return found != value_of.end() ? found->second : operand(arg, false);
+      return found != value_of.end() ? found->second
+                                     : operand(arg, is_half(arg.type));
     };
     const auto add = [&](const GroupCall& call) {
       calls.push_back(call);
@@ -1424,15 +1489,18 @@ class Lowering {
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
       nodes.push_back(member);
       const DType type = TensorOf(node.outputs[0]).dtype;
-      is_float = type == DType::Float(32);
+      is_float = type.is_float();
       int v;
       if (call->function == ElementFunction::kCopy) {
         const ElementArg& arg = call->args[0];
-        const bool from_float = arg.type == DType::Float(32);
+        const bool from_float = arg.type.is_float();
         if (is_float && !from_float && !arg.type.is_bool() &&
             !value_of.contains(arg.tensor)) {
           // Part of reading the operand.
           v = operand(arg, true);
+          if (member != last && is_half(type)) {
+            v = add({CastFunctions(DType::Float(32), type)[0], v});
+          }
         } else {
           v = value(arg);
           if (member == last && from_float) {

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "baton/base/dtype.h"
 #include "baton/runtime/kernels/internal/binary.h"
 #include "baton/runtime/kernels/internal/convert.h"
+#include "baton/runtime/kernels/internal/half.h"
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
 
@@ -141,6 +143,13 @@ void UnaryInt(const ElementInstruction& instruction, const int32_t* from,
   }
 }
 
+// Rounds each element to a half float of `dtype`.
+void RoundHalves(DType dtype, const float* from, int64_t n, float* to) {
+  uint16_t halves[kElementTile];
+  internal::NarrowToHalves(dtype, from, n, halves);
+  internal::WidenHalves(dtype, halves, n, to);
+}
+
 void Unary(const ElementInstruction& instruction, const float* from, int64_t n,
            float* to) {
   switch (instruction.function) {
@@ -235,6 +244,22 @@ void Unary(const ElementInstruction& instruction, const float* from, int64_t n,
                 });
           });
     }
+    case ElementFunction::kRoundToHalf:
+      return RoundHalves(DType::Float(16), from, n, to);
+    case ElementFunction::kRoundToBFloat:
+      return RoundHalves(DType::BFloat(16), from, n, to);
+    case ElementFunction::kExpOfHalf:
+      return internal::MapRun<Vectors::k512>(
+          from, n, to,
+          [](float v) BATON_LOOP { return internal::half::Exp(v); });
+    case ElementFunction::kLogOfHalf:
+      return internal::MapRun<kMemoryBound>(
+          from, n, to,
+          [](float v) BATON_LOOP { return internal::half::Log(v); });
+    case ElementFunction::kTanhOfHalf:
+      return internal::MapRun<Vectors::k512>(
+          from, n, to,
+          [](float v) BATON_LOOP { return internal::half::Tanh(v); });
     default:
       if (from != to) std::copy_n(from, n, to);
   }
@@ -476,6 +501,14 @@ void ConvertOperand(ElementOperand kind, const void* operand, int64_t first,
     case ElementOperand::kInt8:
       return internal::ConvertRun(static_cast<const int8_t*>(operand) + first,
                                   n, to);
+    case ElementOperand::kHalf:
+      return internal::WidenHalves(
+          DType::Float(16), static_cast<const uint16_t*>(operand) + first, n,
+          to);
+    case ElementOperand::kBFloat:
+      return internal::WidenHalves(
+          DType::BFloat(16), static_cast<const uint16_t*>(operand) + first, n,
+          to);
     default:
       return;
   }
@@ -518,6 +551,12 @@ void ConvertResult(ElementResult type, const float* from, int64_t n,
     case ElementResult::kInt8:
       return internal::ConvertRun(from, n,
                                   static_cast<int8_t*>(result) + first);
+    case ElementResult::kHalf:
+      return internal::NarrowToHalves(DType::Float(16), from, n,
+                                      static_cast<uint16_t*>(result) + first);
+    case ElementResult::kBFloat:
+      return internal::NarrowToHalves(DType::BFloat(16), from, n,
+                                      static_cast<uint16_t*>(result) + first);
     case ElementResult::kLowByte:
       return internal::MapRun<kMemoryBound>(
           reinterpret_cast<const uint32_t*>(from), n,

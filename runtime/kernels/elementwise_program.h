@@ -1,6 +1,7 @@
 // A chain of functions of elements, computed in one pass over memory. Values
 // between them are float32 or int32; integers of 8 bits and bool (0 or 1) are
-// int32 there, and are converted where memory is read and written.
+// int32 there, half floats float32, and are converted where memory is read and
+// written.
 //
 // The result is computed tile by tile, so that what lies between two functions
 // stays in the nearest cache. Each function gives the bytes of the kernel of
@@ -65,6 +66,13 @@ enum class ElementFunction : uint8_t {
   kCeil,
   kRound,
   kPower,  // the exponent is p
+  // To the nearest float16 or bfloat16; and functions of float16, which are not
+  // rounded.
+  kRoundToHalf,
+  kRoundToBFloat,
+  kExpOfHalf,
+  kLogOfHalf,
+  kTanhOfHalf,
   kCopy,
   // As `cast`: of floats to integers and back, and of integers to bytes.
   kToInt,
@@ -118,6 +126,8 @@ enum class ElementOperand : uint8_t {
   kInt32,
   kUint8,
   kInt8,
+  kHalf,
+  kBFloat,
   // By strides, as int32:
   kBytes,
   kSignedBytes,
@@ -126,7 +136,15 @@ enum class ElementOperand : uint8_t {
 
 // How the result is written: values as they are, or floats converted as `cast`
 // does, or the low byte of integers.
-enum class ElementResult : uint8_t { kWords, kInt32, kUint8, kInt8, kLowByte };
+enum class ElementResult : uint8_t {
+  kWords,
+  kInt32,
+  kUint8,
+  kInt8,
+  kHalf,
+  kBFloat,
+  kLowByte
+};
 
 inline constexpr int kMaxElementDims = 6;
 inline constexpr int64_t kElementTile = 1024;

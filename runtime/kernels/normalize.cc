@@ -111,11 +111,20 @@ BATON_LOOP inline Moments MomentsOf(const T* x, int64_t n, int64_t stride,
   return m;
 }
 
-// Softmax (or its logarithm) of n contiguous elements.
+// Softmax (or its logarithm) of n contiguous elements, at least kPartial.
+// `y` is not `x`.
 template <typename T>
 BATON_LOOP inline void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
+  constexpr int64_t kLanes = internal::kPartial;
+  const int64_t whole = n & -kLanes;
   const T max = internal::LargestOf(x, n);
-  for (int64_t i = 0; i < n; ++i) y[i] = internal::Exp(x[i] - max);
+  for (int64_t i = 0; i != whole; ++i) y[i] = internal::Exp(x[i] - max);
+  // The last elements, of which some have been computed.
+  T last[kLanes];
+  for (int64_t j = 0; j < kLanes; ++j) {
+    last[j] = internal::Exp(x[n - kLanes + j] - max);
+  }
+  for (int64_t j = 0; j < kLanes; ++j) y[n - kLanes + j] = last[j];
   const double sum = internal::SumOf(
       n, [y](int64_t i) BATON_LOOP { return static_cast<double>(y[i]); });
   if (log) {
@@ -127,8 +136,11 @@ BATON_LOOP inline void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
     }
   } else {
     const double scale = 1 / sum;
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i != whole; ++i) {
       y[i] = static_cast<T>(static_cast<double>(y[i]) * scale);
+    }
+    for (int64_t j = 0; j < kLanes; ++j) {
+      y[n - kLanes + j] = static_cast<T>(static_cast<double>(last[j]) * scale);
     }
   }
 }
@@ -173,9 +185,36 @@ BATON_LOOP inline void SoftmaxColumns(const T* x, int64_t n, int64_t stride,
   }
 }
 
+// The same of `rows` rows of n elements, fewer than kPartial, whose sums have
+// the order of columns.
+constexpr int64_t kShortRows = 64;
+template <typename T>
+BATON_LOOP inline void SoftmaxShortRows(const T* x, int64_t rows, int64_t n,
+                                        bool log, T* y) {
+  T columns[internal::kPartial * kShortRows];
+  T results[internal::kPartial * kShortRows];
+  for (int64_t k = 0; k < n; ++k) {
+    T* const column = columns + k * kShortRows;
+    for (int64_t r = 0; r < rows; ++r) column[r] = x[r * n + k];
+    for (int64_t r = rows; r < kShortRows; ++r) column[r] = T(0);
+  }
+  SoftmaxColumns(columns, n, kShortRows, kShortRows, log, results);
+  for (int64_t k = 0; k < n; ++k) {
+    const T* const column = results + k * kShortRows;
+    for (int64_t r = 0; r < rows; ++r) y[r * n + k] = column[r];
+  }
+}
+
 template <typename T>
 void SoftmaxOf(const T* from, const AxisView& v, bool log, T* to) {
   internal::RunLoop([=]() BATON_LOOP {
+    if (v.inner == 1 && v.extent < internal::kPartial) {
+      for (int64_t o = 0; o < v.outer; o += kShortRows) {
+        SoftmaxShortRows(from + o * v.extent, std::min(kShortRows, v.outer - o),
+                         v.extent, log, to + o * v.extent);
+      }
+      return;
+    }
     for (int64_t o = 0; o < v.outer; ++o) {
       const int64_t start = o * v.extent * v.inner;
       if (v.inner == 1) {

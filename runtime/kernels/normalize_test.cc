@@ -220,6 +220,61 @@ TEST(SoftmaxTest, MatchesDefinition) {
                     "log_softmax", "int8"));
 }
 
+// Rows of all lengths, whatever rows are beside them.
+TEST(SoftmaxTest, RowsAreIndependent) {
+  constexpr int64_t kRows = 67;
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  for (int64_t n = 1; n < 70; ++n) {
+    const Tensor random = Random(kFloat32, {kRows, n}, 1);
+    std::vector<double> values = Values(random);
+    // An element of a row is no number, all are infinite, or but one are.
+    const auto at = [&](int64_t row, int64_t i) -> double& {
+      return values[static_cast<size_t>(row * n + i)];
+    };
+    at(1, n / 2) = std::nan("");
+    at(3, n - 1) = std::nan("");
+    at(4, 0) = kInf;
+    for (int64_t i = 0; i < n; ++i) at(6, i) = at(65, i) = -kInf;
+    at(65, n / 3) = 2;
+    const Tensor x = Make(kFloat32, {kRows, n}, values);
+    for (const bool log : {false, true}) {
+      const auto softmax = [log](const Tensor& of) {
+        return log ? LogSoftmax(of, 1) : Softmax(of, 1);
+      };
+      const absl::StatusOr<Tensor> all = softmax(x);
+      ASSERT_TRUE(all.ok());
+      for (int64_t row = 0; row < kRows; ++row) {
+        const std::vector<double> one(values.begin() + row * n,
+                                      values.begin() + (row + 1) * n);
+        const bool is_nan = row == 1 || row == 3 || row == 4 || row == 6;
+        double largest = -kInf;
+        for (const double v : one) largest = std::max(largest, v);
+        double sum = 0;
+        for (const double v : one) sum += std::exp(v - largest);
+        const absl::StatusOr<Tensor> alone =
+            softmax(Make(kFloat32, {1, n}, one));
+        ASSERT_TRUE(alone.ok());
+        for (int64_t i = 0; i < n; ++i) {
+          SCOPED_TRACE(::testing::Message() << n << " " << row << " " << i);
+          const double got = all->AtAsDouble(row * n + i);
+          if (is_nan) {
+            ASSERT_TRUE(std::isnan(got));
+            continue;
+          }
+          ASSERT_EQ(got, alone->AtAsDouble(i));
+          const double to = one[static_cast<size_t>(i)] - largest;
+          if (log && std::isinf(to)) {
+            ASSERT_EQ(got, -kInf);
+          } else {
+            const double want = log ? to - std::log(sum) : std::exp(to) / sum;
+            ASSERT_NEAR(got, want, 2e-6 * (1 + std::abs(want)));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(L2NormalizeTest, MatchesDefinition) {
   const Tensor x = MakeFloat({2, 2}, {3, 4, 1e30, 0});
   EXPECT_TRUE(

@@ -3,9 +3,15 @@
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_EPILOGUE_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_EPILOGUE_H_
 
+#include <cstdint>
+
 namespace baton::kernels::blocked {
 
-// In this order, each rounded, each left out where its pointer is null:
+// To what each result of an epilogue is rounded: float32, or float32 with the
+// value of a half float.
+enum class Rounding : uint8_t { kNone, kFloat16, kBFloat16 };
+
+// In this order, each rounded, the sum, too, each left out where its pointer is null:
 //
 //   y = sum + bias[c];  y = y * scale[c];  y = y + shift[c];
 //   y = y + residual;   y = y < low ? low : y;  y = y > high ? high : y;
@@ -22,6 +28,7 @@ struct Epilogue {
   const float* residual = nullptr;
   float low = -__builtin_inff();
   float high = __builtin_inff();
+  Rounding rounding = Rounding::kNone;
 };
 
 }  // namespace baton::kernels::blocked

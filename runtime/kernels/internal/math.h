@@ -909,21 +909,38 @@ constexpr int64_t kPartial = 16;
 // The largest of n numbers; NaN if one is NaN; minus infinity if n is 0.
 template <typename T>
 BATON_LOOP inline T LargestOf(const T* x, int64_t n) {
-  T lanes[kPartial];
-  for (T& lane : lanes) lane = -std::numeric_limits<T>::infinity();
-  const auto add = [](T v, T& best) BATON_LOOP {
-    const T larger = v > best ? v : best;
-    best = v != v ? v : larger;
-  };
-  int64_t i = 0;
-  for (; i + kPartial <= n; i += kPartial) {
-    for (int64_t j = 0; j < kPartial; ++j) add(x[i + j], lanes[j]);
+  // Fewer lanes become no vectors.
+  constexpr int64_t kLanes = 2 * kPartial;
+  if (n <= 0) return -std::numeric_limits<T>::infinity();
+  T padded[kPartial];
+  if (n < kPartial) {
+    for (int64_t j = 0; j < kPartial; ++j) padded[j] = x[j < n ? j : n - 1];
+    x = padded;
+    n = kPartial;
   }
-  for (; i < n; ++i) add(x[i], lanes[0]);
-  for (int64_t half = kPartial / 2; half > 0; half /= 2) {
-    for (int64_t j = 0; j < half; ++j) add(lanes[j + half], lanes[j]);
+  // Elements may be among the lanes again.
+  const int64_t second = n < kLanes ? n - kPartial : kPartial;
+  T lanes[kLanes];
+  int is_nan = 0;
+  for (int64_t j = 0; j < kPartial; ++j) {
+    lanes[j] = x[j];
+    lanes[kPartial + j] = x[second + j];
   }
-  return lanes[0];
+  for (const T lane : lanes) is_nan |= lane != lane ? 1 : 0;
+  for (int64_t i = kLanes; i < n; i += kLanes) {
+    const T* const from = x + (i <= n - kLanes ? i : n - kLanes);
+    for (int64_t j = 0; j < kLanes; ++j) {
+      const T v = from[j];
+      lanes[j] = v > lanes[j] ? v : lanes[j];
+      is_nan |= v != v ? 1 : 0;
+    }
+  }
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t j = 0; j < half; ++j) {
+      lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
+    }
+  }
+  return is_nan != 0 ? std::numeric_limits<T>::quiet_NaN() : lanes[0];
 }
 
 // The sum of term(i) for i < n, in an order that depends on n alone.
