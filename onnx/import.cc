@@ -34,6 +34,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/dim_names.h"
 #include "baton/onnx/listing.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/node_order.h"
@@ -208,6 +209,10 @@ class Importer final : public GraphConverter {
                                       std::vector<Expr> inputs);
   absl::StatusOr<Outputs> GraphOutputs(
       absl::Span<const absl::string_view> names, const Scope& scope) const;
+  // The error of a value that cannot be imported.
+  absl::Status CheckReadable(absl::string_view name, const Expr& value) const;
+  // True if outputs of the model depend on the node, which is in the main graph.
+  bool IsNeeded(const NodeProto& node);
 
   const ModelProto& model_;
   const OnnxImportOptions& options_;
@@ -233,6 +238,11 @@ class Importer final : public GraphConverter {
   std::string what_;
   int depth_ = 0;
   int64_t added_nodes_ = 0;
+  // Why values cannot be imported: an error only if an output of the model
+  // needs them.
+  FlatHashMap<absl::string_view, absl::Status> unreadable_;
+  // The names in the main graph on which its outputs depend, once asked for.
+  std::optional<FlatHashSet<absl::string_view>> needed_names_;
   // The values whose element type is stored as another one.
   FlatHashMap<Expr, ElementType> narrow_;
   relay::ShapeValues shape_values_;
@@ -488,9 +498,9 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
                          "' has a dimension of ", *dimension.value));
       }
       dims.push_back(*dimension.value);
-    } else if (const auto sized = options_.dims.find(dimension.param);
-               sized != options_.dims.end()) {
-      dims.push_back(sized->second);
+    } else if (const auto sized = SizeOfDim(dimension.param, options_.dims);
+               sized.has_value()) {
+      dims.push_back(*sized);
     } else if (keeps_names_ && !dimension.param.empty() &&
                !dimension.value.has_value()) {
       std::string name(dimension.param);
@@ -567,13 +577,25 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
       graph.initializers, absl::StrCat(options_.name, " (initializers)"));
   for (size_t i = 0; i < graph.initializers.size(); ++i) {
     const TensorProto& initializer = graph.initializers[i];
-    BATON_ASSIGN_OR_RETURN(Tensor tensor,
-                           ReadTensor(initializer.message, tensors_));
-    Type type = TensorType::Of(tensor.shape(), tensor.dtype());
-    const Constant value(std::move(tensor), std::move(type), places[i]);
-    NoteNarrow(value, NarrowTypeOf(ElementTypeIn(initializer.message)));
     if (initializer.name.empty()) {
       return absl::InvalidArgumentError("an initializer has no name");
+    }
+    const int64_t element_type = ElementTypeIn(initializer.message);
+    Expr value;
+    // Whoever uses a value of no type that there is says so.
+    const absl::StatusOr<DType> dtype = DTypeOf(element_type);
+    if (dtype.ok() || !absl::IsUnimplemented(dtype.status())) {
+      BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                             ReadTensor(initializer.message, tensors_));
+      Type type = TensorType::Of(tensor.shape(), tensor.dtype());
+      value = Constant(std::move(tensor), std::move(type), places[i]);
+      NoteNarrow(value, NarrowTypeOf(element_type));
+    } else {
+      unreadable_.emplace(
+          initializer.name,
+          absl::Status(dtype.status().code(),
+                       absl::StrCat("tensor '", Printable(initializer.name),
+                                    "': ", dtype.status().message())));
     }
     if (!scope.values.emplace(initializer.name, value).second) {
       return absl::InvalidArgumentError(
@@ -593,9 +615,49 @@ absl::StatusOr<Outputs> Importer::GraphOutputs(
       return absl::InvalidArgumentError(
           absl::StrCat("no node gives the output '", Printable(name), "'"));
     }
+    BATON_RETURN_IF_ERROR(CheckReadable(name, *value));
     result.push_back(*value);
   }
   return result;
+}
+
+absl::Status Importer::CheckReadable(absl::string_view name,
+                                     const Expr& value) const {
+  if (value.defined()) return absl::OkStatus();
+  const auto found = unreadable_.find(name);
+  return found == unreadable_.end() ? absl::OkStatus() : found->second;
+}
+
+bool Importer::IsNeeded(const NodeProto& node) {
+  if (!needed_names_.has_value()) {
+    needed_names_.emplace();
+    const absl::StatusOr<GraphProto> graph = ReadGraph(model_.graph);
+    if (!graph.ok()) return true;
+    FlatHashMap<absl::string_view, size_t> givers;
+    for (size_t i = 0; i < graph->nodes.size(); ++i) {
+      const absl::StatusOr<NodeProto> other = ReadNode(graph->nodes[i]);
+      if (!other.ok()) continue;
+      for (absl::string_view name : other->outputs) givers.emplace(name, i);
+    }
+    std::vector<absl::string_view> work;
+    for (const ValueInfo& output : graph->outputs) work.push_back(output.name);
+    while (!work.empty()) {
+      const absl::string_view name = work.back();
+      work.pop_back();
+      if (name.empty() || !needed_names_->insert(name).second) continue;
+      const auto giver = givers.find(name);
+      if (giver == givers.end()) continue;
+      const absl::StatusOr<NodeProto> other =
+          ReadNode(graph->nodes[giver->second]);
+      if (!other.ok()) continue;
+      const auto used = NamesUsedBy(*other);
+      if (!used.ok()) continue;
+      work.insert(work.end(), used->begin(), used->end());
+    }
+  }
+  return std::any_of(
+      node.outputs.begin(), node.outputs.end(),
+      [this](absl::string_view name) { return needed_names_->contains(name); });
 }
 
 absl::Status Importer::CheckDeclaredType(const ValueInfo& info,
@@ -727,6 +789,7 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
                            ? "depends on it: the graph has a cycle"
                            : "no input, initializer or earlier node gives"));
     }
+    BATON_RETURN_IF_ERROR(CheckReadable(name, *value));
     all_constant = all_constant && value->defined() &&
                    relay::ConstantTensor(*value) != nullptr && IsSmall(*value);
     inputs.push_back(*value);
@@ -872,6 +935,14 @@ absl::Status Importer::ConvertNodes(
       status = absl::UnimplementedError(
           absl::StrCat("of its ", node.outputs.size(), " outputs only ",
                        outputs->size(), " are supported"));
+    }
+    if (depth_ == 0 && absl::IsUnimplemented(status) && !IsNeeded(node)) {
+      for (absl::string_view name : node.outputs) {
+        unreadable_.emplace(name, status);
+      }
+      outputs = Outputs(node.outputs.size());
+      is_located_ = false;
+      status = absl::OkStatus();
     }
     for (size_t k = 0; status.ok() && k < node.outputs.size(); ++k) {
       if (node.outputs[k].empty()) continue;
@@ -1091,7 +1162,8 @@ absl::StatusOr<IRModule> Importer::Import() {
           return info.shape.has_value() &&
                  std::any_of(info.shape->begin(), info.shape->end(),
                              [&](const ValueInfo::Dimension& dimension) {
-                               return dimension.param == name;
+                               return dimension.param == name ||
+                                      MentionsDim(dimension.param, name);
                              });
         });
     if (!is_dimension) {
@@ -1242,10 +1314,42 @@ class ValueBinder {
         result.shapes.push_back(name);
       }
     }
+    result.dims = ParamDims();
     return result;
   }
 
  private:
+  // See OnnxValuesUsed::dims.
+  std::vector<std::vector<std::string>> ParamDims() const {
+    FlatHashSet<absl::string_view> initializers;
+    for (const TensorProto& initializer : graph_.initializers) {
+      initializers.insert(initializer.name);
+    }
+    std::vector<std::vector<std::string>> result;
+    for (const ValueInfo& info : graph_.inputs) {
+      const std::string name(info.name);
+      if (initializers.contains(info.name) ||
+          options_.input_values.contains(name)) {
+        continue;
+      }
+      const auto parts = options_.parts_at_hand.find(name);
+      if (parts != options_.parts_at_hand.end() &&
+          info.kind != ValueInfo::Kind::kTensor) {
+        result.resize(result.size() + parts->second.tensors.size());
+        continue;
+      }
+      std::vector<std::string>& dims = result.emplace_back();
+      const bool is_given =
+          options_.input_shapes.contains(name) && !shapes_.contains(name);
+      if (is_given || !info.shape.has_value()) continue;
+      for (const ValueInfo::Dimension& dimension : *info.shape) {
+        dims.push_back(
+            dimension.value.has_value() ? "" : std::string(dimension.param));
+      }
+    }
+    return result;
+  }
+
   const ValueInfo* InfoOf(const std::string& name) const {
     for (const ValueInfo& info : graph_.inputs) {
       if (info.name == name) return &info;
@@ -1285,9 +1389,8 @@ class ValueBinder {
       return false;
     }
     for (size_t i = 0; i < shape.size(); ++i) {
-      const auto sized =
-          options_.dims.find(std::string((*info.shape)[i].param));
-      if (sized != options_.dims.end() && sized->second != shape[i]) {
+      const auto sized = SizeOfDim((*info.shape)[i].param, options_.dims);
+      if (sized.has_value() && *sized != shape[i]) {
         return true;
       }
     }
@@ -1305,13 +1408,13 @@ class ValueBinder {
     }
     const bool is_known =
         info->shape.has_value() &&
-        std::all_of(
-            info->shape->begin(), info->shape->end(),
-            [this](const ValueInfo::Dimension& dimension) {
-              return dimension.value.has_value()
-                         ? *dimension.value >= 0
-                         : options_.dims.contains(std::string(dimension.param));
-            });
+        std::all_of(info->shape->begin(), info->shape->end(),
+                    [this](const ValueInfo::Dimension& dimension) {
+                      return dimension.value.has_value()
+                                 ? *dimension.value >= 0
+                                 : SizeOfDim(dimension.param, options_.dims)
+                                       .has_value();
+                    });
     const absl::Span<const int64_t> shape = found->second.shape();
     if (is_known ||
         !options_.input_shapes

@@ -22,6 +22,9 @@ struct OnnxValuesUsed {
   // by name, in the order of the model.
   std::vector<std::string> values;
   std::vector<std::string> shapes;
+  // The names of the dimensions of each parameter of `main` in the model, empty
+  // where there is none, also of parameters whose shapes were taken.
+  std::vector<std::vector<std::string>> dims;
 };
 
 struct OnnxImportOptions {
@@ -39,7 +42,8 @@ struct OnnxImportOptions {
   // number leaves a dimension unknown.
   FlatHashMap<std::string, std::vector<int64_t>> input_shapes;
   // Sizes of dimensions with names, in all inputs without an entry in
-  // `input_shapes`. A name that no input has is an error.
+  // `input_shapes`. A name may be a formula of these, as `past + 1` is
+  // (dim_names.h). A name that no input has is an error.
   FlatHashMap<std::string, int64_t> dims;
   // Inputs that become constants, by name, for example inputs on which shapes
   // or branches depend. Element type and shape must agree with the model.

@@ -923,15 +923,8 @@ TEST(ImportOnnxTest, GraphsInGraphsAreRefusedFromSomeDepthOn) {
   });
 }
 
-// Imports a chain of `nodes` nodes with a small stack; the seconds that takes.
-double ImportChain(int nodes) {
-  ::onnx::ModelProto model = ModelOf(InOut({kTwo}));
-  for (int i = 0; i < nodes; ++i) {
-    ::onnx::NodeProto* node = model.mutable_graph()->add_node();
-    node->set_op_type("Relu");
-    node->add_input(i == 0 ? "x" : absl::StrCat("v", i));
-    node->add_output(i + 1 == nodes ? "y" : absl::StrCat("v", i + 1));
-  }
+// Imports with a small stack; the seconds that takes.
+double SecondsOfImport(::onnx::ModelProto model) {
   auto bytes = std::make_shared<const std::string>(model.SerializeAsString());
   model.Clear();
   std::clock_t ticks = 0;  // of the processor
@@ -941,6 +934,18 @@ double ImportChain(int nodes) {
     ticks = std::clock() - begin;
   });
   return static_cast<double>(ticks) / CLOCKS_PER_SEC;
+}
+
+// Imports a chain of `nodes` nodes; the seconds that takes.
+double ImportChain(int nodes) {
+  ::onnx::ModelProto model = ModelOf(InOut({kTwo}));
+  for (int i = 0; i < nodes; ++i) {
+    ::onnx::NodeProto* node = model.mutable_graph()->add_node();
+    node->set_op_type("Relu");
+    node->add_input(i == 0 ? "x" : absl::StrCat("v", i));
+    node->add_output(i + 1 == nodes ? "y" : absl::StrCat("v", i + 1));
+  }
+  return SecondsOfImport(std::move(model));
 }
 
 TEST(ImportOnnxTest, ManyNodesTakeLinearTimeAndLittleStack) {
@@ -1651,6 +1656,89 @@ TEST(ImportOnnxTest, RandomNumbersThatCannotBeAreErrors) {
                      "output { name: 'y' }"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "random numbers of type int32"));
+}
+
+// The elements of the result, for x of ones; empty if there is an error.
+std::vector<double> ValuesOf(const std::string& graph,
+                             const TensorShape& shape) {
+  const auto module = Import(graph);
+  EXPECT_THAT(module, IsOk());
+  if (!module.ok()) return {};
+  const auto value = EvaluateFunction(
+      *module, "main", {baton::Value(*Tensor::Ones(DType::Float(32), shape))});
+  EXPECT_THAT(value, IsOk());
+  std::vector<double> result;
+  for (int64_t i = 0; value.ok() && i < value->tensor().num_elements(); ++i) {
+    result.push_back(value->tensor().AtAsDouble(i));
+  }
+  return result;
+}
+
+// Labels beside a network, and nodes that no output needs.
+TEST(ImportOnnxTest, ValuesThatNoOutputNeedsMayHaveTypesThatThereAreNot) {
+  const std::string labels =
+      "initializer { name: 's' dims: 2 data_type: 8 string_data: ['a', 'b'] }";
+  const std::string relu =
+      "node { op_type: 'Relu' input: 'x' output: 'y' }" + InOut({kTwo});
+  EXPECT_THAT(ValuesOf(labels + relu, {2}), ElementsAre(1, 1));
+  const std::string unused =
+      "node { op_type: 'Constant' output: 't'"
+      "  attribute { name: 'value_string' type: STRING s: 'a' } }"
+      "node { op_type: 'Identity' input: 't' output: 't2' }"
+      "node { op_type: 'Identity' input: 's' output: 's2' }";
+  EXPECT_THAT(ValuesOf(labels + unused + relu, {2}), ElementsAre(1, 1));
+  // Who needs them gets the error.
+  EXPECT_THAT(Import(labels + relu + "output { name: 's' }").status(),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "tensor 's': elements that are string"));
+  EXPECT_THAT(Import(labels + unused + relu + "output { name: 's2' }").status(),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "model.onnx:3:1: error: Identity: tensor 's': elements "
+                       "that are string"));
+  EXPECT_THAT(Import(labels + unused + relu + "output { name: 't2' }").status(),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "model.onnx:1:1: error: Constant: constants that are "
+                       "strings or sparse tensors are not supported"));
+  // A mistake is one wherever it is.
+  EXPECT_THAT(Import("node { op_type: 'Relu' input: 'z' output: 'w' }" + relu),
+              StatusIs(absl::StatusCode::kInvalidArgument, "uses 'z'"));
+}
+
+TEST(ImportOnnxTest, LoopsMayCarryNothing) {
+  EXPECT_THAT(
+      ValuesOf("node { op_type: 'Loop' input: 'n' input: '' output: 'y'"
+               "  attribute { name: 'body' type: GRAPH g { name: 'b'"
+               "    node { op_type: 'Identity' input: 'c' output: 'd' }"
+               "    node { op_type: 'Add' input: 'x' input: 'x' output: 'z' }" +
+                   Value("input", "i", {}, 7) + Value("input", "c", {}, 9) +
+                   "output { name: 'd' } output { name: 'z' } } } }"
+                   "initializer { name: 'n' data_type: 7 int64_data: 2 }" +
+                   InOut({kTwo}),
+               {2}),
+      ElementsAre(2, 2, 2, 2));
+}
+
+TEST(ImportOnnxTest, SizesOfDimensionsWhoseNamesAreFormulas) {
+  const std::string graph =
+      "node { op_type: 'Relu' input: 'x' output: 'y' }" +
+      InOut({"dim_param: 'past + 1'", "dim_param: 'past'"}) +
+      Value("input", "z", {"dim_param: 'other + 1'"});
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.dims = {{"past", 4}};
+  const auto module = Import(graph, options);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->params()[0]->type().ToString(),
+            "Tensor[(5, 4), float32]");
+  EXPECT_THAT(used.dims, ElementsAre(ElementsAre("past + 1", "past"),
+                                     ElementsAre("other + 1")));
+  options.dims = {{"other", 4}};
+  EXPECT_THAT(Import(graph, options), IsOk());
+  options.dims = {{"pas", 4}};
+  EXPECT_THAT(Import(graph, options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "no input of the model has a dimension pas"));
 }
 
 }  // namespace

@@ -288,11 +288,17 @@ std::vector<Schema> NewestSchemas() {
 
 absl::Status CheckSignature(const Schema& schema, const NodeProto& node) {
   const size_t num_inputs = CountPresent(node.inputs);
-  if (num_inputs < schema.min_inputs ||
+  // An optional input may be there and have no name (Loop).
+  size_t least = schema.min_inputs;
+  while (least > 0 && least <= schema.inputs.size() &&
+         schema.inputs[least - 1].arity == Arity::kOptional) {
+    --least;
+  }
+  if (num_inputs < least ||
       (num_inputs > schema.inputs.size() && !IsVariadic(schema.inputs))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "takes ", Numbers(schema.min_inputs, schema.inputs, "input"), ", not ",
-        num_inputs));
+    return absl::InvalidArgumentError(
+        absl::StrCat("takes ", Numbers(least, schema.inputs, "input"), ", not ",
+                     num_inputs));
   }
   for (size_t i = 0; i < num_inputs; ++i) {
     const Schema::Value* input = schema.Input(i);

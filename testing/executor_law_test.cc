@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -42,17 +41,13 @@
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {
 namespace {
 
 using kernels::blocked::Width;
-
-bool IsLong() {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  return is_long != nullptr && absl::string_view(is_long) == "1";
-}
 
 struct Count {
   int compared = 0;
@@ -117,7 +112,7 @@ TEST(ExecutorLawTest, ConformanceCases) {
       const std::vector<ConformanceCase> cases,
       ReadConformanceCases(RunfilePath("testing/conformance")));
   Count count;
-  for (size_t i = 0; i < cases.size(); i += IsLong() ? 1 : 8) {
+  for (size_t i = 0; i < cases.size(); i += IsLongTest() ? 1 : 8) {
     const ConformanceCase& c = cases[i];
     for (const std::string& text : {c.before, c.after}) {
       if (text.empty()) continue;
@@ -129,7 +124,7 @@ TEST(ExecutorLawTest, ConformanceCases) {
     }
   }
   Print("conformance cases", count);
-  EXPECT_GT(count.compared, IsLong() ? 400 : 50);
+  EXPECT_GT(count.compared, IsLongTest() ? 400 : 50);
 }
 
 absl::StatusOr<IRModule> Imported(const std::string& path) {
@@ -159,14 +154,14 @@ TEST(ExecutorLawTest, OnnxModels) {
        {"testing/onnx_corpus", "testing/onnx_cases"}) {
     const std::vector<std::string> paths = Models(folder);
     EXPECT_GT(paths.size(), 50);
-    for (size_t i = 0; i < paths.size(); i += IsLong() ? 1 : 8) {
+    for (size_t i = 0; i < paths.size(); i += IsLongTest() ? 1 : 8) {
       SCOPED_TRACE(paths[i]);
       const absl::StatusOr<IRModule> module = Imported(paths[i]);
       if (module.ok()) Compare(*module, count);
     }
   }
   Print("ONNX models", count);
-  EXPECT_GT(count.compared, IsLong() ? 100 : 10);
+  EXPECT_GT(count.compared, IsLongTest() ? 100 : 10);
 }
 
 uint64_t HashOf(absl::Span<const Tensor> tensors) {
@@ -195,7 +190,7 @@ constexpr NamedWidth kWidths[] = {{"128", Width::k128},
 class OneAnswerTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OneAnswerTest, AsImportedAndOptimized) {
-  if (!IsLong() && absl::StrContains(GetParam(), "onnx_light")) {
+  if (!IsLongTest() && absl::StrContains(GetParam(), "onnx_light")) {
     GTEST_SKIP() << "whole networks are part of the long form";
   }
   for (const bool is_optimized : {false, true}) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "baton/testing/loops_laws.h"
 #include "baton/testing/random_loops.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -107,9 +107,7 @@ tir::PrimFunc AsOfTeSchedule(const tir::PrimFunc& function, int& num_realized) {
 }
 
 TEST(StorageFlattenTest, RandomFunctions) {
-  const char* const is_long = std::getenv("BATON_LONG_TESTS");
-  const uint32_t num_seeds =
-      is_long != nullptr && absl::string_view(is_long) == "1" ? 640 : 64;
+  const uint32_t num_seeds = IsLongTest() ? 640 : 64;
   BATON_ASSERT_OK_AND_ASSIGN(
       const Pass lower,
       ParsePipeline("tir.LowerInitBlock,"

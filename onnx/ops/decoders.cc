@@ -18,6 +18,7 @@
 #include "baton/onnx/ops/products.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -106,6 +107,8 @@ class GroupQueryAttention {
   // The past, which is input `past`, followed by `fresh`, for each batch at the
   // place where its past ends.
   absl::StatusOr<Expr> WithPast(int past, const Expr& fresh);
+  // The attention_bias, with an element for each of `keys`.
+  absl::StatusOr<Expr> BiasFor(const Expr& keys);
   Expr Like(double value) const { return ScalarLike(value, query_); }
 
   NodeContext& node_;
@@ -212,6 +215,22 @@ absl::StatusOr<Expr> GroupQueryAttention::WithPast(int past,
                                  {.batch_dims = 1, .axis = 2}));
 }
 
+absl::StatusOr<Expr> GroupQueryAttention::BiasFor(const Expr& keys) {
+  const Expr& bias = node_.Input(10);
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(bias));
+  if (type->rank() != 4) {
+    return absl::InvalidArgumentError("the rank of the attention_bias");
+  }
+  if (relay::ProvablyEqual(type->dim(3), keys->tensor_type()->dim(2))) {
+    return bias;
+  }
+  // Keys of the past's buffer after the last one have no weight.
+  const Expr at = relay::Minimum(relay::Arange(IntScalar(0), ExtentOf(keys, 2),
+                                               IntScalar(1), DType::Int(64)),
+                                 Subtract(ExtentOf(bias, 3), IntScalar(1)));
+  return relay::Take(bias, at, {.axis = 3});
+}
+
 absl::StatusOr<Outputs> GroupQueryAttention::Convert() {
   BATON_RETURN_IF_ERROR(CheckAttributes());
   BATON_RETURN_IF_ERROR(ReadHeads());
@@ -249,7 +268,10 @@ absl::StatusOr<Outputs> GroupQueryAttention::Convert() {
         std::move(allowed),
         relay::GreaterEqual(keys_at, Subtract(queries_at, IntScalar(window))));
   }
-  if (node_.HasInput(10)) scores = Add(std::move(scores), node_.Input(10));
+  if (node_.HasInput(10)) {
+    BATON_ASSIGN_OR_RETURN(Expr bias, BiasFor(keys));
+    scores = Add(std::move(scores), std::move(bias));
+  }
   scores = relay::Where(std::move(allowed), std::move(scores), Like(-HUGE_VAL));
   BATON_ASSIGN_OR_RETURN(const Expr weights,
                          node_.Typed(relay::nn::Softmax(std::move(scores))));
