@@ -496,6 +496,14 @@ TEST(ExportOnnxTest, RepeatsOfSeveralAxesAreOneNode) {
   }
   ExpectSameResults(of("(1, 2, 3, 4), float32"));
   ExpectSameResults(of("(1, 2, 3, 4), int64"));
+  // A call in the middle has another use: the node of the last is made of it.
+  const IRModule used = Main(
+      "(%x: Tensor[(1, 2, 3, 4), float32]) {"
+      " %0 = repeat(%x, repeats=2, axis=2); %1 = repeat(%0, repeats=3, axis=3);"
+      " %2 = repeat(%1, repeats=2, axis=1); (%0, abs(%1), %2) }");
+  EXPECT_THAT(Ops(Exported(used).graph()),
+              ElementsAre("Gather", "Resize", "Abs", "Resize"));
+  ExpectSameResults(used);
 }
 
 TEST(ExportOnnxTest, RegionsAreTwoOperands) {

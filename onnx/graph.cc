@@ -24,6 +24,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/listing.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/proto_fields.h"
 #include "baton/onnx/wire_writer.h"
 
 namespace baton::onnx {
@@ -46,17 +47,18 @@ using AttributeType = AttributeProto::Type;
 
 WireWriter AttributeHead(absl::string_view name, AttributeType type) {
   WireWriter result;
-  result.Bytes(1, name);
-  result.Int(20, static_cast<int64_t>(type));
+  result.Bytes(AttributeField::kName, name);
+  result.Int(AttributeField::kType, static_cast<int64_t>(type));
   return result;
 }
 
 // The fields of a TensorProto, but for its data.
 WireWriter TensorHead(absl::string_view name, const Tensor& value) {
   WireWriter result;
-  for (int64_t dim : value.shape()) result.Int(1, dim);
-  result.Int(2, static_cast<int64_t>(ElementTypeOf(value.dtype())));
-  if (!name.empty()) result.Bytes(8, name);
+  for (int64_t dim : value.shape()) result.Int(TensorField::kDims, dim);
+  result.Int(TensorField::kDataType,
+             static_cast<int64_t>(ElementTypeOf(value.dtype())));
+  if (!name.empty()) result.Bytes(TensorField::kName, name);
   return result;
 }
 
@@ -70,26 +72,27 @@ bool IsLargeFill(const Tensor& value) {
 void WriteDim(const Dim& dim, WireWriter& shape) {
   WireWriter result;
   if (dim.is_const()) {
-    result.Int(1, dim.value());
+    result.Int(DimField::kValue, dim.value());
   } else if (dim.is_symbolic() && dim.expr()->is_var()) {
-    result.Bytes(2, dim.expr()->name());
+    result.Bytes(DimField::kParam, dim.expr()->name());
   }
-  shape.Message(1, result);
+  shape.Message(ShapeField::kDim, result);
 }
 
 WireWriter ValueInfoOf(absl::string_view name, const Type& type) {
   WireWriter result;
-  result.Bytes(1, name);
+  result.Bytes(ValueInfoField::kName, name);
   const auto* tensor = type.As<TensorTypeNode>();
   if (tensor == nullptr) return result;
   WireWriter shape;
   for (const Dim& dim : tensor->shape()) WriteDim(dim, shape);
   WireWriter tensor_type;
-  tensor_type.Int(1, static_cast<int64_t>(ElementTypeOf(tensor->dtype())));
-  tensor_type.Message(2, shape);
+  tensor_type.Int(TensorTypeField::kElementType,
+                  static_cast<int64_t>(ElementTypeOf(tensor->dtype())));
+  tensor_type.Message(TensorTypeField::kShape, shape);
   WireWriter type_proto;
-  type_proto.Message(1, tensor_type);
-  result.Message(2, type_proto);
+  type_proto.Message(TypeField::kTensor, tensor_type);
+  result.Message(ValueInfoField::kType, type_proto);
   return result;
 }
 
@@ -103,41 +106,41 @@ int64_t IrVersion(int opset) {
 
 NodeAttributes& NodeAttributes::Int(absl::string_view name, int64_t value) {
   WireWriter attribute = AttributeHead(name, AttributeType::kInt);
-  attribute.Int(3, value);
-  fields_.Message(5, attribute);
+  attribute.Int(AttributeField::kInt, value);
+  fields_.Message(NodeField::kAttribute, attribute);
   return *this;
 }
 
 NodeAttributes& NodeAttributes::Float(absl::string_view name, double value) {
   WireWriter attribute = AttributeHead(name, AttributeType::kFloat);
-  attribute.Float(2, static_cast<float>(value));
-  fields_.Message(5, attribute);
+  attribute.Float(AttributeField::kFloat, static_cast<float>(value));
+  fields_.Message(NodeField::kAttribute, attribute);
   return *this;
 }
 
 NodeAttributes& NodeAttributes::String(absl::string_view name,
                                        absl::string_view value) {
   WireWriter attribute = AttributeHead(name, AttributeType::kString);
-  attribute.Bytes(4, value);
-  fields_.Message(5, attribute);
+  attribute.Bytes(AttributeField::kString, value);
+  fields_.Message(NodeField::kAttribute, attribute);
   return *this;
 }
 
 NodeAttributes& NodeAttributes::Ints(absl::string_view name,
                                      absl::Span<const int64_t> value) {
   WireWriter attribute = AttributeHead(name, AttributeType::kInts);
-  for (int64_t element : value) attribute.Int(8, element);
-  fields_.Message(5, attribute);
+  for (int64_t element : value) attribute.Int(AttributeField::kInts, element);
+  fields_.Message(NodeField::kAttribute, attribute);
   return *this;
 }
 
 NodeAttributes& NodeAttributes::TensorValue(absl::string_view name,
                                             const Tensor& value) {
   WireWriter tensor = TensorHead("", value);
-  tensor.Bytes(9, value.bytes());
+  tensor.Bytes(TensorField::kRawData, value.bytes());
   WireWriter attribute = AttributeHead(name, AttributeType::kTensor);
-  attribute.Message(5, tensor);
-  fields_.Message(5, attribute);
+  attribute.Message(AttributeField::kTensor, tensor);
+  fields_.Message(NodeField::kAttribute, attribute);
   return *this;
 }
 
@@ -181,6 +184,15 @@ ValueId Graph::AddConstant(Tensor value, const Span& span) {
   values_[result].constant = static_cast<int>(constants_.size());
   constants_.push_back({std::move(value), span, result});
   return result;
+}
+
+absl::Span<const ValueId> Graph::InputsOf(ValueId value,
+                                          absl::string_view op) const {
+  const Value& produced = values_[static_cast<size_t>(value)];
+  if (produced.node < 0) return {};
+  const Node& node = graphs_[static_cast<size_t>(produced.graph)]
+                         .nodes[static_cast<size_t>(produced.node)];
+  return node.op == op ? node.inputs : absl::Span<const ValueId>();
 }
 
 Values Graph::AddNode(absl::string_view op, absl::Span<const ValueId> inputs,
@@ -498,27 +510,32 @@ void Graph::NameAll() {
 void Graph::WriteNode(const Node& node, int opset, WireWriter& graph) const {
   WireWriter result;
   for (ValueId input : node.inputs) {
-    result.Bytes(1, input == kNoValue ? "" : values_[input].name);
+    result.Bytes(NodeField::kInput,
+                 input == kNoValue ? "" : values_[input].name);
   }
-  for (ValueId output : node.outputs) result.Bytes(2, values_[output].name);
-  result.Bytes(3, node.name);
-  result.Bytes(4, node.op);
+  for (ValueId output : node.outputs) {
+    result.Bytes(NodeField::kOutput, values_[output].name);
+  }
+  result.Bytes(NodeField::kName, node.name);
+  result.Bytes(NodeField::kOpType, node.op);
   result.Append(node.attributes.fields());
   for (const auto& [name, inner] : node.graphs) {
     WireWriter body;
     WriteBody(graphs_[inner], opset, body);
-    body.Bytes(2, absl::StrCat(node.name, ".", name));
+    body.Bytes(GraphField::kName, absl::StrCat(node.name, ".", name));
     for (ValueId input : graphs_[inner].inputs) {
-      body.Message(11, ValueInfoOf(values_[input].name, values_[input].type));
+      body.Message(GraphField::kInput,
+                   ValueInfoOf(values_[input].name, values_[input].type));
     }
     for (const Output& output : graphs_[inner].outputs) {
-      body.Message(12, ValueInfoOf(values_[output.value].name, output.type));
+      body.Message(GraphField::kOutput,
+                   ValueInfoOf(values_[output.value].name, output.type));
     }
     WireWriter attribute = AttributeHead(name, AttributeType::kGraph);
-    attribute.Message(6, body);
-    result.Message(5, attribute);
+    attribute.Message(AttributeField::kGraph, body);
+    result.Message(NodeField::kAttribute, attribute);
   }
-  graph.Message(1, result);
+  graph.Message(GraphField::kNode, result);
 }
 
 void Graph::WriteBody(const Body& body, int opset, WireWriter& graph) const {
@@ -541,17 +558,17 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
     const std::string& name = values_[constants_[i].id].name;
     fill_shapes[i] = UniqueName(absl::StrCat(name, ".shape"));
     WireWriter node;
-    node.Bytes(1, fill_shapes[i]);
-    node.Bytes(2, name);
-    node.Bytes(3, absl::StrCat(name, ".fill"));
-    node.Bytes(4, "ConstantOfShape");
+    node.Bytes(NodeField::kInput, fill_shapes[i]);
+    node.Bytes(NodeField::kOutput, name);
+    node.Bytes(NodeField::kName, absl::StrCat(name, ".fill"));
+    node.Bytes(NodeField::kOpType, "ConstantOfShape");
     node.Append(NodeAttributes()
                     .TensorValue("value", FirstElement(value, {1}))
                     .fields());
-    head.Message(1, node);
+    head.Message(GraphField::kNode, node);
   }
   WriteBody(graphs_[0], options.opset, head);
-  head.Bytes(2, options.graph_name);
+  head.Bytes(GraphField::kName, options.graph_name);
   uint64_t external_size = 0;
   for (size_t i = 0; i < constants_.size(); ++i) {
     const ConstantEntry& constant = constants_[i];
@@ -564,8 +581,8 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
                              Tensor::FromValues<int64_t>(
                                  {static_cast<int64_t>(dims.size())}, dims));
       WireWriter tensor = TensorHead(fill_shapes[i], shape);
-      tensor.Bytes(9, shape.bytes());
-      head.Message(5, tensor);
+      tensor.Bytes(TensorField::kRawData, shape.bytes());
+      head.Message(GraphField::kInitializer, tensor);
       continue;
     }
     const auto size = static_cast<uint64_t>(value.byte_size());
@@ -584,19 +601,19 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
       const auto entry = [&tensor](absl::string_view key,
                                    absl::string_view text) {
         WireWriter pair;
-        pair.Bytes(1, key);
-        pair.Bytes(2, text);
-        tensor.Message(13, pair);
+        pair.Bytes(EntryField::kKey, key);
+        pair.Bytes(EntryField::kValue, text);
+        tensor.Message(TensorField::kExternalData, pair);
       };
       entry("location", options.external_data);
       entry("offset", absl::StrCat(offset));
       entry("length", absl::StrCat(size));
-      tensor.Int(14, 1);
-      head.Message(5, tensor);
+      tensor.Int(TensorField::kDataLocation, 1);
+      head.Message(GraphField::kInitializer, tensor);
       continue;
     }
-    tensor.BytesHeader(9, size);
-    head.BytesHeader(5, tensor.bytes().size() + size);
+    tensor.BytesHeader(TensorField::kRawData, size);
+    head.BytesHeader(GraphField::kInitializer, tensor.bytes().size() + size);
     head.Append(tensor.bytes());
     if (size < 4096) {
       head.Append(value.bytes());
@@ -606,10 +623,12 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
     head = WireWriter();
   }
   for (ValueId input : graphs_[0].inputs) {
-    head.Message(11, ValueInfoOf(values_[input].name, values_[input].type));
+    head.Message(GraphField::kInput,
+                 ValueInfoOf(values_[input].name, values_[input].type));
   }
   for (const Output& output : graphs_[0].outputs) {
-    head.Message(12, ValueInfoOf(values_[output.value].name, output.type));
+    head.Message(GraphField::kOutput,
+                 ValueInfoOf(values_[output.value].name, output.type));
   }
   parts.emplace_back(std::move(head).Take(), nullptr);
   uint64_t graph_size = 0;
@@ -626,13 +645,13 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
   }
 
   WireWriter opset;
-  opset.Bytes(1, "");
-  opset.Int(2, options.opset);
+  opset.Bytes(OpsetField::kDomain, "");
+  opset.Int(OpsetField::kVersion, options.opset);
   WireWriter model;
-  model.Int(1, IrVersion(options.opset));
-  model.Bytes(2, "baton");
-  model.Message(8, opset);
-  model.BytesHeader(7, graph_size);
+  model.Int(ModelField::kIrVersion, IrVersion(options.opset));
+  model.Bytes(ModelField::kProducerName, "baton");
+  model.Message(ModelField::kOpsetImport, opset);
+  model.BytesHeader(ModelField::kGraph, graph_size);
   const auto add = [&result](std::string text) {
     result.texts_.push_back(
         std::make_unique<const std::string>(std::move(text)));

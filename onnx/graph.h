@@ -116,6 +116,8 @@ class Graph {
   const Tensor* ConstantOf(ValueId value) const;
   const TensorTypeNode* TypeOf(ValueId value) const;
   void SetType(ValueId value, Type type);
+  // The inputs of the node that produces the value; empty if that is not `op`.
+  absl::Span<const ValueId> InputsOf(ValueId value, absl::string_view op) const;
 
   // Drops nodes that no output needs, and moves additions into the convolutions
   // and matrix products before them that have an operand for it.

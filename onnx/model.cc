@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/onnx/proto_fields.h"
 #include "baton/onnx/wire.h"
 
 namespace baton::onnx {
@@ -22,8 +23,10 @@ absl::StatusOr<std::pair<absl::string_view, int64_t>> ReadOpset(
   std::pair<absl::string_view, int64_t> result;
   WireReader reader(message);
   while (reader.Next()) {
-    if (reader.field() == 1) result.first = CanonicalDomain(reader.Bytes());
-    if (reader.field() == 2) result.second = reader.Int();
+    if (reader.field() == OpsetField::kDomain) {
+      result.first = CanonicalDomain(reader.Bytes());
+    }
+    if (reader.field() == OpsetField::kVersion) result.second = reader.Int();
   }
   BATON_RETURN_IF_ERROR(reader.status());
   return result;
@@ -37,61 +40,61 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1:
+      case AttributeField::kName:
         result.name = reader.Bytes();
         break;
-      case 2:
+      case AttributeField::kFloat:
         result.f = reader.Float();
         implied = Type::kFloat;
         break;
-      case 3:
+      case AttributeField::kInt:
         result.i = reader.Int();
         implied = Type::kInt;
         break;
-      case 4:
+      case AttributeField::kString:
         result.s = reader.Bytes();
         implied = Type::kString;
         break;
-      case 5:
+      case AttributeField::kTensor:
         result.t = reader.Bytes();
         implied = Type::kTensor;
         break;
-      case 6:
+      case AttributeField::kGraph:
         result.g = reader.Bytes();
         implied = Type::kGraph;
         break;
-      case 7:
+      case AttributeField::kFloats:
         reader.AppendFloats(result.floats);
         implied = Type::kFloats;
         break;
-      case 8:
+      case AttributeField::kInts:
         reader.AppendInts(result.ints);
         implied = Type::kInts;
         break;
-      case 9:
+      case AttributeField::kStrings:
         result.strings.push_back(reader.Bytes());
         implied = Type::kStrings;
         break;
-      case 10:
+      case AttributeField::kTensors:
         result.tensors.push_back(reader.Bytes());
         implied = Type::kTensors;
         break;
-      case 11:
+      case AttributeField::kGraphs:
         result.graphs.push_back(reader.Bytes());
         implied = Type::kGraphs;
         break;
-      case 14:
+      case AttributeField::kTypeProto:
         reader.Bytes();
         implied = Type::kTypeProto;
         break;
-      case 22:
+      case AttributeField::kSparseTensor:
         reader.Bytes();
         implied = Type::kSparseTensor;
         break;
-      case 20:
+      case AttributeField::kType:
         result.type = static_cast<Type>(reader.Int());
         break;
-      case 21:
+      case AttributeField::kRefAttrName:
         result.ref_name = reader.Bytes();
         break;
       default:
@@ -114,17 +117,19 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
 absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
   WireReader reader(message);
   while (reader.Next()) {
-    if (reader.field() == 1) info.element_type = reader.Int();
-    if (reader.field() != 2) continue;
+    if (reader.field() == TensorTypeField::kElementType) {
+      info.element_type = reader.Int();
+    }
+    if (reader.field() != TensorTypeField::kShape) continue;
     info.shape.emplace();
     WireReader shape(reader.Bytes());
     while (shape.Next()) {
-      if (shape.field() != 1) continue;
+      if (shape.field() != ShapeField::kDim) continue;
       ValueInfo::Dimension dimension;
       WireReader dim(shape.Bytes());
       while (dim.Next()) {
-        if (dim.field() == 1) dimension.value = dim.Int();
-        if (dim.field() == 2) dimension.param = dim.Bytes();
+        if (dim.field() == DimField::kValue) dimension.value = dim.Int();
+        if (dim.field() == DimField::kParam) dimension.param = dim.Bytes();
       }
       BATON_RETURN_IF_ERROR(dim.status());
       info.shape->push_back(dimension);
@@ -139,33 +144,33 @@ absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1:
+      case FunctionField::kName:
         result.name = reader.Bytes();
         break;
-      case 4:
+      case FunctionField::kInput:
         result.inputs.push_back(reader.Bytes());
         break;
-      case 5:
+      case FunctionField::kOutput:
         result.outputs.push_back(reader.Bytes());
         break;
-      case 7:
+      case FunctionField::kNode:
         result.nodes.push_back(reader.Bytes());
         break;
-      case 9: {
+      case FunctionField::kOpsetImport: {
         BATON_ASSIGN_OR_RETURN(const auto opset, ReadOpset(reader.Bytes()));
         result.opsets.push_back(opset);
         break;
       }
-      case 10:
+      case FunctionField::kDomain:
         result.domain = CanonicalDomain(reader.Bytes());
         break;
-      case 11: {
+      case FunctionField::kAttributeProto: {
         BATON_ASSIGN_OR_RETURN(AttributeProto attribute,
                                ReadAttribute(reader.Bytes()));
         result.attributes.push_back(std::move(attribute));
         break;
       }
-      case 13:
+      case FunctionField::kOverload:
         result.overload = reader.Bytes();
         break;
       default:
@@ -302,28 +307,28 @@ absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1:
+      case NodeField::kInput:
         result.inputs.push_back(reader.Bytes());
         break;
-      case 2:
+      case NodeField::kOutput:
         result.outputs.push_back(reader.Bytes());
         break;
-      case 3:
+      case NodeField::kName:
         result.name = reader.Bytes();
         break;
-      case 4:
+      case NodeField::kOpType:
         result.op_type = reader.Bytes();
         break;
-      case 5: {
+      case NodeField::kAttribute: {
         BATON_ASSIGN_OR_RETURN(AttributeProto attribute,
                                ReadAttribute(reader.Bytes()));
         result.attributes.push_back(std::move(attribute));
         break;
       }
-      case 7:
+      case NodeField::kDomain:
         result.domain = CanonicalDomain(reader.Bytes());
         break;
-      case 8:
+      case NodeField::kOverload:
         result.overload = reader.Bytes();
         break;
       default:
@@ -338,23 +343,23 @@ absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
   ValueInfo result;
   WireReader reader(message);
   while (reader.Next()) {
-    if (reader.field() == 1) result.name = reader.Bytes();
-    if (reader.field() != 2) continue;
+    if (reader.field() == ValueInfoField::kName) result.name = reader.Bytes();
+    if (reader.field() != ValueInfoField::kType) continue;
     WireReader type(reader.Bytes());
     while (type.Next()) {
       switch (type.field()) {
-        case 1:
+        case TypeField::kTensor:
           result.kind = Kind::kTensor;
           BATON_RETURN_IF_ERROR(ReadTensorType(type.Bytes(), result));
           break;
-        case 4:
+        case TypeField::kSequence:
           result.kind = Kind::kSequence;
           break;
-        case 9:
+        case TypeField::kOptional:
           result.kind = Kind::kOptional;
           break;
-        case 5:
-        case 8:
+        case TypeField::kMap:
+        case TypeField::kSparseTensor:
           result.kind = Kind::kOther;
           break;
         default:
@@ -372,34 +377,36 @@ absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1:
+      case GraphField::kNode:
         result.nodes.push_back(reader.Bytes());
         break;
-      case 2:
+      case GraphField::kName:
         result.name = reader.Bytes();
         break;
-      case 5: {
+      case GraphField::kInitializer: {
         TensorProto tensor;
         tensor.message = reader.Bytes();
         WireReader fields(tensor.message);
         while (fields.Next()) {
-          if (fields.field() == 8) tensor.name = fields.Bytes();
+          if (fields.field() == TensorField::kName) {
+            tensor.name = fields.Bytes();
+          }
         }
         BATON_RETURN_IF_ERROR(fields.status());
         result.initializers.push_back(tensor);
         break;
       }
-      case 11:
-      case 12: {
+      case GraphField::kInput:
+      case GraphField::kOutput: {
         BATON_ASSIGN_OR_RETURN(ValueInfo info, ReadValueInfo(reader.Bytes()));
-        (reader.field() == 11 ? result.inputs : result.outputs)
+        (reader.field() == GraphField::kInput ? result.inputs : result.outputs)
             .push_back(std::move(info));
         break;
       }
-      case 13:
+      case GraphField::kValueInfo:
         result.value_infos.push_back(reader.Bytes());
         break;
-      case 15:
+      case GraphField::kSparseInitializer:
         result.has_sparse_initializers = true;
         break;
       default:
@@ -415,18 +422,18 @@ absl::StatusOr<ModelProto> ReadModel(absl::string_view message) {
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1:
+      case ModelField::kIrVersion:
         result.ir_version = reader.Int();
         break;
-      case 7:
+      case ModelField::kGraph:
         result.graph = reader.Bytes();
         break;
-      case 8: {
+      case ModelField::kOpsetImport: {
         BATON_ASSIGN_OR_RETURN(const auto opset, ReadOpset(reader.Bytes()));
         result.opsets.push_back(opset);
         break;
       }
-      case 25: {
+      case ModelField::kFunctions: {
         BATON_ASSIGN_OR_RETURN(FunctionProto function,
                                ReadFunction(reader.Bytes()));
         result.functions.push_back(std::move(function));

@@ -27,6 +27,7 @@
 #include "baton/base/tensor.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/narrow_float.h"
+#include "baton/onnx/proto_fields.h"
 #include "baton/onnx/wire.h"
 
 namespace baton::onnx {
@@ -50,36 +51,36 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1:
+      case TensorField::kDims:
         reader.AppendInts(result.dims);
         break;
-      case 2:
+      case TensorField::kDataType:
         result.element_type = reader.Int();
         break;
-      case 3:
+      case TensorField::kSegment:
         return absl::UnimplementedError(
             "tensors in several segments are not supported");
-      case 4:
-      case 5:
-      case 6:
-      case 7:
-      case 10:
-      case 11:
+      case TensorField::kFloatData:
+      case TensorField::kInt32Data:
+      case TensorField::kStringData:
+      case TensorField::kInt64Data:
+      case TensorField::kDoubleData:
+      case TensorField::kUint64Data:
         result.has_values = true;
         break;
-      case 8:
+      case TensorField::kName:
         result.name = reader.Bytes();
         break;
-      case 9:
+      case TensorField::kRawData:
         result.raw = reader.Bytes();
         break;
-      case 13: {
+      case TensorField::kExternalData: {
         absl::string_view key;
         absl::string_view value;
         WireReader entry(reader.Bytes());
         while (entry.Next()) {
-          if (entry.field() == 1) key = entry.Bytes();
-          if (entry.field() == 2) value = entry.Bytes();
+          if (entry.field() == EntryField::kKey) key = entry.Bytes();
+          if (entry.field() == EntryField::kValue) value = entry.Bytes();
         }
         BATON_RETURN_IF_ERROR(entry.status());
         if (key == "location") result.location = value;
@@ -87,7 +88,7 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
         if (key == "length") result.length = value;
         break;
       }
-      case 14:
+      case TensorField::kDataLocation:
         result.is_external = reader.Int() == 1;
         break;
       default:
@@ -313,7 +314,7 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
     std::vector<int64_t> packed;
     WireReader reader(message);
     while (reader.Next()) {
-      if (reader.field() == 5) reader.AppendInts(packed);
+      if (reader.field() == TensorField::kInt32Data) reader.AppendInts(packed);
     }
     BATON_RETURN_IF_ERROR(reader.status());
     std::string bytes(packed.size(), '\0');
@@ -341,19 +342,19 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 4:
+      case TensorField::kFloatData:
         if (dtype == DType::Float(32)) reader.AppendFloats(floats);
         break;
-      case 5:
+      case TensorField::kInt32Data:
         if (!is_wide_int && !is_wide_uint) reader.AppendInts(ints);
         break;
-      case 7:
+      case TensorField::kInt64Data:
         if (is_wide_int) reader.AppendInts(ints);
         break;
-      case 10:
+      case TensorField::kDoubleData:
         if (dtype == DType::Float(64)) reader.AppendDoubles(doubles);
         break;
-      case 11:
+      case TensorField::kUint64Data:
         if (is_wide_uint) reader.AppendInts(ints);
         break;
       default:
@@ -376,7 +377,7 @@ int64_t ElementTypeIn(absl::string_view message) {
   int64_t result = 0;
   WireReader reader(message);
   while (reader.Next()) {
-    if (reader.field() == 2) result = reader.Int();
+    if (reader.field() == TensorField::kDataType) result = reader.Int();
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/onnx/proto_fields.h"
 #include "baton/onnx/tensor.h"
 #include "baton/onnx/wire.h"
 
@@ -33,14 +34,14 @@ std::optional<Fields> FieldsOf(absl::string_view message) {
   Fields fields;
   WireReader reader(message);
   while (reader.Next()) {
-    if (reader.field() == 2) {
+    if (reader.field() == SequenceField::kElementType) {
       fields.element_type = static_cast<uint64_t>(reader.Int());
-    } else if (reader.field() == 3) {
+    } else if (reader.field() == SequenceField::kTensor) {
       fields.tensors.push_back(reader.Bytes());
-    } else if (reader.field() == 5) {
+    } else if (reader.field() == SequenceField::kSequence) {
       fields.sequence = reader.Bytes();
       fields.has_sequence = true;
-    } else if (reader.field() > 2) {
+    } else if (reader.field() > SequenceField::kElementType) {
       fields.has_others = true;
     }
   }

@@ -494,31 +494,46 @@ absl::StatusOr<Values> Split(CallExport& call) {
                     static_cast<int>(sizes.size()));
 }
 
-// Each element of axes of `x`, some times: what a call of repeat gives whose
-// argument may be one, too.
+// A call of repeat, and the calls of repeat that its argument comes from.
 struct Repeats {
-  Expr x;
-  std::vector<float> times;  // of each axis
+  ValueId x;                 // the argument of the first
+  std::vector<float> times;  // how often the elements of each axis occur
   int num_calls = 0;
 };
 
-Repeats RepeatsOf(const CallExport& call) {
+Repeats RepeatsOf(CallExport& call) {
   const auto repeats_axis = [](const Expr& expr) {
     if (!IsCallTo(expr, BATON_OP("repeat"))) return false;
     const auto* attrs = expr.As<CallNode>()->attrs_as<relay::RepeatAttrs>();
     return attrs->axis.has_value() && attrs->repeats > 0;
   };
   const int rank = call.Rank(0);
-  Repeats result = {.x = Expr(&call.call()),
+  Repeats result = {.x = kNoValue,
                     .times = std::vector<float>(static_cast<size_t>(rank), 1)};
-  while (repeats_axis(call.Definition(result.x))) {
-    const CallNode* repeat = call.Definition(result.x).As<CallNode>();
+  Expr x(&call.call());
+  while (repeats_axis(call.Definition(x))) {
+    if (result.num_calls > 0) {
+      // The node of several calls: a chain is not walked again for each call.
+      const absl::Span<const ValueId> inputs =
+          call.graph().InputsOf(call.Of(x), "Resize");
+      if (!inputs.empty()) {
+        const Tensor& times = *call.graph().ConstantOf(inputs[2]);
+        for (size_t i = 0; i < result.times.size(); ++i) {
+          result.times[i] *= times.span<float>()[i];
+        }
+        result.x = inputs[0];
+        ++result.num_calls;
+        return result;
+      }
+    }
+    const CallNode* repeat = call.Definition(x).As<CallNode>();
     const auto& attrs = *repeat->attrs_as<relay::RepeatAttrs>();
     result.times[static_cast<size_t>(FromFront(*attrs.axis, rank))] *=
         static_cast<float>(attrs.repeats);
-    result.x = repeat->arg(0);
+    x = repeat->arg(0);
     ++result.num_calls;
   }
+  if (result.num_calls > 0) result.x = call.Of(x);
   return result;
 }
 
@@ -533,8 +548,7 @@ absl::StatusOr<Values> ResizeByRepeats(CallExport& call,
   attributes.String("coordinate_transformation_mode", "asymmetric");
   attributes.String("nearest_mode", "floor");
   return Values{call.Node(
-      "Resize",
-      {call.Of(repeats.x), kNoValue, call.TensorConstant(std::move(tensor))},
+      "Resize", {repeats.x, kNoValue, call.TensorConstant(std::move(tensor))},
       std::move(attributes))};
 }
 
@@ -547,12 +561,12 @@ absl::StatusOr<Values> Repeat(CallExport& call) {
   if (attrs.axis.has_value()) {
     axis = FromFront(*attrs.axis, call.Rank(0));
     const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
-    const Repeats repeats = RepeatsOf(call);
     // Not all runtimes resize integers.
-    if (repeats.num_calls > 0 &&
-        (!dim.is_const() ||
-         (repeats.num_calls > 1 && call.ElementType(0).is_float()))) {
-      return ResizeByRepeats(call, repeats);
+    if (!dim.is_const() || call.ElementType(0).is_float()) {
+      const Repeats repeats = RepeatsOf(call);
+      if (repeats.num_calls > (dim.is_const() ? 1 : 0)) {
+        return ResizeByRepeats(call, repeats);
+      }
     }
     if (!dim.is_const()) {
       return absl::UnimplementedError("no elements of an unknown extent");
