@@ -55,8 +55,8 @@ def baton_pass(name, deps = [], rules = [], kernels = False, **kwargs):
       deps: dependencies beside the IR, passes and their registry.
       rules: files of rewrite rules that belong to the pass.
       kernels: True if the pass computes values. The kernels of all operators
-        come with it; <name>_without_kernels, for Baton's own packages, is the
-        pass alone, for programs that name the kernels that they need.
+        come with it; <name>_without_kernels is the pass alone, for programs that
+        name the kernels that they need.
       **kwargs: of baton_cc_library.
     """
     if rules:
@@ -67,7 +67,12 @@ def baton_pass(name, deps = [], rules = [], kernels = False, **kwargs):
         )
         deps = deps + [":%s_rules" % name]
     if kernels:
-        _registers(name + "_without_kernels", _PASS_DEPS + deps, source = name)
+        _registers(
+            name + "_without_kernels",
+            _PASS_DEPS + deps,
+            source = name,
+            visibility = kwargs.get("visibility"),
+        )
         baton_cc_library(
             name = name,
             hdrs = [name + ".h"],

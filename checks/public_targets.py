@@ -21,7 +21,7 @@ from include_graph import report
 PAGE = "docs/compatibility.md"
 
 _PUBLIC = ["//visibility:public"]
-_LABEL = re.compile(r'"(?:@baton)?(//[\w/-]+(?::[\w./-]+)?)"')
+_LABEL = re.compile(r'"(?:@baton)?(//[\w/-]+(?::(?!__)[\w./-]+)?)"')
 # Their files are for all: licenses, and macros, which visibility says nothing of.
 _FILES_FOR_ALL = ("BUILD", "build_defs/BUILD")
 
@@ -36,10 +36,21 @@ def public_targets(path, text):
     """The labels that a BUILD file makes public, and problems of the file."""
     package = os.path.dirname(path)
     default, labels, problems = None, [], []
+    constants = {}
     for statement in ast.parse(text).body:
-        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict):
+            constants[statement.targets[0].id] = ast.literal_eval(statement.value)
+        if not isinstance(statement, ast.Expr):
             continue
         call = statement.value
+        names = None
+        if isinstance(call, ast.ListComp):  # A target for each key of a constant.
+            items = call.generators[0].iter
+            if isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute):
+                names = list(constants[items.func.value.id])
+            call = call.elt
+        if not isinstance(call, ast.Call):
+            continue
         arguments = {argument.arg: argument.value for argument in call.keywords}
         visibility = arguments.get("visibility")
         if visibility is not None:
@@ -53,7 +64,10 @@ def public_targets(path, text):
                 problems.append(f"{path}: exports_files without visibility exports to all")
         elif "name" in arguments and call.func.id != "package_group":
             if (visibility or default) == _PUBLIC:
-                labels.append(_normal(f"//{package}:{ast.literal_eval(arguments['name'])}"))
+                names = names or [ast.literal_eval(arguments["name"])]
+                if "kernels" in arguments:  # Of baton_pass.
+                    names = names + [name + "_without_kernels" for name in names]
+                labels += [_normal(f"//{package}:{name}") for name in names]
     return labels, problems
 
 
