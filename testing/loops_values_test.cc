@@ -271,7 +271,9 @@ TEST(LoopsValuesTest, RecordedResultsComputeTheSame) {
             << " cases of passes for processors cannot be run\n";
   EXPECT_GT(outcomes["same"], 250 / every);
   // The bound is that of all cases, not of a sample.
-  if (every == 1) EXPECT_LE(not_run, for_processors * 15 / 100);
+  if (every == 1) {
+    EXPECT_LE(not_run, for_processors * 15 / 100);
+  }
 }
 
 }  // namespace
