@@ -1164,10 +1164,10 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
   }
   if (!options.plan.empty() && model.session != nullptr) {
     const Executable& executable = model.session->executable();
-    BATON_RETURN_IF_ERROR(WriteFileAtomically(
-        options.plan, absl::EndsWith(options.plan, ".json")
-                          ? PlanJson(executable)
-                          : PlanText(executable)));
+    BATON_RETURN_IF_ERROR(
+        WriteFileAtomically(options.plan, absl::EndsWith(options.plan, ".json")
+                                              ? PlanJson(executable)
+                                              : PlanText(executable)));
   }
   if (options.bench > 0) {
     BATON_RETURN_IF_ERROR(Bench(model, args, options, out));

@@ -44,11 +44,11 @@ struct ScriptValue {
   Kind kind = kNone;
   bool is_meta = false;     // of T.meta_var: a name for it defines nothing
   bool is_starred = false;  // of kList, kTuple: stands for its items
-  int64_t begin = 0;  // of its text in the script, in bytes
+  int64_t begin = 0;        // of its text in the script, in bytes
   int64_t end = 0;
   int64_t number = 0;  // of kBool, kInt; of kLambda, the first token
   int64_t other = 0;   // of kLambda: the token after its last
-  double real = 0;  // of kFloat; of kInt, -0.0 if it was written as -0
+  double real = 0;     // of kFloat; of kInt, -0.0 if it was written as -0
   std::string text;
   Expr node;
   std::shared_ptr<ScriptValues> parts;
