@@ -259,7 +259,8 @@ int main() {
   alignas(64) unsigned char arena[Picked::kArenaBytes];
   Picked model(arena);
   float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[4];
-  for (const int last : {0, 7, 8, -1}) {
+  const int indices[4] = {0, 7, 8, -1};
+  for (const int last : indices) {
     const std::int32_t i[4] = {1, 7, last, 2};
     const int code = static_cast<int>(model.Run({x, i}, {y}));
     std::printf("%d %g\n", code, y[0]);

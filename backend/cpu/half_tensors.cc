@@ -274,6 +274,18 @@ class Holder {
     return true;
   }
 
+  // True for padding with a value of another type, which is rounded to a half,
+  // and for rows of a constant, which would take twice the memory.
+  bool StaysHalf(const GraphNode& node) const {
+    if (node.op_name() == "nn.pad") {
+      return TensorOf(node.inputs.back()).dtype !=
+             TensorOf(node.outputs[0]).dtype;
+    }
+    return node.op_name() == "take" &&
+           TensorOf(node.inputs[0]).constant.has_value() &&
+           held_[static_cast<size_t>(node.inputs[0])] == kNone;
+  }
+
   absl::Status Add(GraphNode node) {
     if (!HasHalves(node)) {
       graph_.nodes.push_back(std::move(node));
@@ -283,7 +295,7 @@ class Holder {
     const Span span = node.call->span();
     const bool is_cast = node.op_name() == "cast";
     const bool is_rounded = Contains(kRounded, node.op_name());
-    if (node.region != nullptr ||
+    if (node.region != nullptr || StaysHalf(node) ||
         (!is_cast && !is_rounded && !Contains(kExact, node.op_name()))) {
       for (const int t : node.inputs) Store(t, span);
       graph_.nodes.push_back(std::move(node));

@@ -377,7 +377,7 @@ TEST(KernelsTest, RandomPrograms) {
 }
 
 TEST(KernelsTest, RandomNetworksOfHalves) {
-  const uint32_t count = IsLong() ? 200 : 12;
+  const uint32_t count = testing::IsLongTest() ? 200 : 12;
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     Check(absl::StrReplaceAll(

@@ -1,8 +1,11 @@
 #include "baton/relay/transform/dequantize_products.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -37,12 +40,15 @@ bool IsByte(DType dtype) {
   return dtype == DType::UInt(8) || dtype == DType::Int(8);
 }
 
-// Bytes with one scale and one zero point, both constants.
+// Bytes with one scale and one zero point, both constants. The zero point is a
+// byte of that type.
 struct Data {
   Expr bytes;
   DType dtype;
   Expr scale;
   Expr zero_point;
+  // The largest distance of a byte from the zero point.
+  int64_t largest;
 };
 
 bool IsScalarConstant(const Expr& expr) {
@@ -79,7 +85,12 @@ std::optional<Data> DataOf(const Expr& expr) {
   if (call == nullptr || !HasScalars(call->args())) return std::nullopt;
   const TensorTypeNode* type = call->arg(0)->tensor_type();
   if (type == nullptr || !IsByte(type->dtype())) return std::nullopt;
-  return Data{call->arg(0), type->dtype(), call->arg(1), call->arg(2)};
+  const int64_t low = type->dtype() == DType::Int(8) ? -128 : 0;
+  const int64_t high = low + 255;
+  const int64_t zero = ConstantTensor(call->arg(2))->AtAsInt64(0);
+  if (zero < low || zero > high) return std::nullopt;
+  return Data{call->arg(0), type->dtype(), call->arg(1), call->arg(2),
+              std::max(zero - low, high - zero)};
 }
 
 struct Weight {
@@ -98,6 +109,11 @@ bool IsTransposed(const Expr& expr) {
   return axes.size() == 2 && (axes[0] + 2) % 2 == 1 && (axes[1] + 2) % 2 == 0;
 }
 
+bool IsQuantizedConstant(const Expr& expr) {
+  return IsCallTo(expr, BATON_OP("qnn.quantize")) &&
+         ConstantTensor(expr.As<CallNode>()->arg(0)) != nullptr;
+}
+
 // A constant weight whose channels, if they have scales of their own, are on
 // axis 0.
 absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
@@ -106,9 +122,7 @@ absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
       DequantizeOf(is_transposed ? expr.As<CallNode>()->arg(0) : expr);
   if (call == nullptr) return std::nullopt;
   Expr bytes = call->arg(0);
-  if (ConstantTensor(bytes) == nullptr &&
-      IsCallTo(bytes, BATON_OP("qnn.quantize")) &&
-      ConstantTensor(bytes.As<CallNode>()->arg(0)) != nullptr) {
+  if (IsQuantizedConstant(bytes)) {
     BATON_ASSIGN_OR_RETURN(bytes,
                            FoldConstantInExpr(bytes, {.fold_qnn = true}));
   }
@@ -145,6 +159,25 @@ absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
     result.span<int8_t>()[static_cast<size_t>(to)] = static_cast<int8_t>(value);
   }
   return Weight{std::move(result).Freeze(), *scale};
+}
+
+// True if no sum of products with `data` leaves the numbers of int32. Channels
+// are on axis 0 of the weight.
+bool SumsFit(const Data& data, const Tensor& weight) {
+  const absl::Span<const int8_t> values = weight.span<int8_t>();
+  const size_t each = values.size() / static_cast<size_t>(weight.shape()[0]);
+  for (size_t begin = 0; begin < values.size(); begin += each) {
+    int64_t sum = 0;
+    for (const int8_t w : values.subspan(begin, each)) sum += std::abs(int{w});
+    if (sum * data.largest > std::numeric_limits<int32_t>::max()) return false;
+  }
+  return true;
+}
+
+// True if extent `axis` of the bytes, which are terms of sums, is a number.
+bool HasNumberOfTerms(const Data& data, int axis) {
+  const TensorTypeNode* type = data.bytes->tensor_type();
+  return type->shape()[static_cast<size_t>(axis)].is_const();
 }
 
 // The scale of products: `data` times that of each channel.
@@ -192,7 +225,8 @@ class Rewriter {
   // them.
   absl::StatusOr<Expr> Move(int i, const CallNode& call) {
     const std::optional<Data> data = DataOf(rewriter_.Args(i)[0]);
-    if (!data.has_value() || ConstantTensor(data->bytes) != nullptr) {
+    if (!data.has_value() || ConstantTensor(data->bytes) != nullptr ||
+        IsQuantizedConstant(data->bytes)) {
       return Expr();
     }
     return InferTypeOf(
@@ -213,7 +247,15 @@ class Rewriter {
     if (!data.has_value()) return Expr();
     BATON_ASSIGN_OR_RETURN(const std::optional<Weight> weight,
                            WeightOf(args[1]));
-    if (!weight.has_value()) return Expr();
+    if (!weight.has_value() || !HasNumberOfTerms(*data, 1) ||
+        !SumsFit(*data, weight->bytes)) {
+      return Expr();
+    }
+    // Of convolutions in groups, those of a channel each have kernels for bytes.
+    const absl::Span<const int64_t> shape = weight->bytes.shape();
+    if (attrs->groups != 1 && (shape[1] != 1 || shape[0] != attrs->groups)) {
+      return Expr();
+    }
     Conv2DAttrs of_bytes = *attrs;
     of_bytes.out_dtype = DType::Int(32);
     return Dequantized(
@@ -234,7 +276,11 @@ class Rewriter {
     if (!data.has_value()) return Expr();
     BATON_ASSIGN_OR_RETURN(const std::optional<Weight> weight,
                            WeightOf(args[1]));
-    if (!weight.has_value() || weight->bytes.rank() != 2) return Expr();
+    if (!weight.has_value() || weight->bytes.rank() != 2 ||
+        !HasNumberOfTerms(*data, data->bytes->tensor_type()->rank() - 1) ||
+        !SumsFit(*data, weight->bytes)) {
+      return Expr();
+    }
     DenseAttrs of_bytes = *attrs;
     of_bytes.out_dtype = DType::Int(32);
     return Dequantized(
@@ -261,6 +307,9 @@ class Rewriter {
     }
     // A window of padding alone is the least of all floats.
     if (attrs->ceil_mode) return Expr();
+    for (const Dim& dilation : attrs->dilation) {
+      if (!dilation.is_const() || dilation.value() != 1) return Expr();
+    }
     for (const Dim& padding : attrs->padding) {
       for (const Dim& extent : attrs->pool_size) {
         if (!padding.is_const() || !extent.is_const() ||

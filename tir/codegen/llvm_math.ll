@@ -1,5 +1,5 @@
 ; Made by update_llvm_math.py of sources with this SHA-256:
-; 00ec4de810db3fb5101a2b1eb206fbc689aee0cc9e99d4d9d4b0a86a4d01b416
+; ad83a0dcbcd2788b018ec509cb591de37ec2172062394325aa5f36b43f0bd1b0
 define internal float @baton.exp.f32(float %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt float %x, -1.050000e+02
