@@ -549,7 +549,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         copts = copts,
         linkopts = ["-lm"],
         visibility = visibility,
-        **{key: kwargs[key] for key in ["tags", "testonly"] if key in kwargs}
+        **{key: kwargs[key] for key in ["features", "tags", "target_compatible_with", "testonly"] if key in kwargs}
     )
     cc_library(
         name = name,

@@ -108,6 +108,9 @@ absl::Status LowerTopK(LoopBuilder& loops) {
   const bool has_indices = attrs.ret_type != "values";
   const std::vector<int64_t> to = ShapeOf(loops.output());
   const int64_t k = to[axis];
+  // An insertion passes all k.
+  constexpr int64_t kMost = 1024;
+  if (k > kMost) return NoLoops("more than 1024 of a line");
   const DType dtype = loops.dtype();
   const DType key = WideDType(dtype);
   const tir::Buffer values =

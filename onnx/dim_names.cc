@@ -38,7 +38,9 @@ class Formula {
   std::optional<int64_t> Value() {
     const std::optional<int64_t> value = Sum();
     SkipSpace();
-    if (!value.has_value() || !rest_.empty() || *value < 0) return std::nullopt;
+    if (!value.has_value() || !rest_.empty() || !has_names_ || *value < 0) {
+      return std::nullopt;
+    }
     return value;
   }
 
@@ -104,6 +106,7 @@ class Formula {
     if (BeginsName(word[0])) {
       const auto found = sizes_.find(std::string(word));
       if (found == sizes_.end()) return std::nullopt;
+      has_names_ = true;
       return found->second;
     }
     int64_t number = 0;
@@ -114,6 +117,7 @@ class Formula {
   absl::string_view rest_;
   const FlatHashMap<std::string, int64_t>& sizes_;
   int depth_ = 0;
+  bool has_names_ = false;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace baton::onnx {
 
 // Returns the size of the dimension `name`: that of the whole name, or the
 // result of the formula. nullopt if `sizes` lacks a name, or if the text is no
-// formula or its result is no size.
+// formula, one of numbers alone, or its result is no size.
 std::optional<int64_t> SizeOfDim(
     absl::string_view name, const FlatHashMap<std::string, int64_t>& sizes);
 

@@ -1163,7 +1163,9 @@ absl::StatusOr<IRModule> Importer::Import() {
                  std::any_of(info.shape->begin(), info.shape->end(),
                              [&](const ValueInfo::Dimension& dimension) {
                                return dimension.param == name ||
-                                      MentionsDim(dimension.param, name);
+                                      (MentionsDim(dimension.param, name) &&
+                                       SizeOfDim(dimension.param, options_.dims)
+                                           .has_value());
                              });
         });
     if (!is_dimension) {

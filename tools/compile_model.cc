@@ -625,6 +625,12 @@ class ModelWriter {
         hash.Add(static_cast<uint64_t>(slot.bytes));
       }
     }
+    hash.AddString(RunParams("std::"));
+    hash.Add(can_fail_);
+    hash.Add(model_.variants.size());
+    for (const tir::CppIsa isa : options_.isas) {
+      hash.AddString(tir::CppIsaName(isa));
+    }
     code_hash_ = hash.value();
     hash.AddString(options_.cpp_class);
     for (const Tensor& tensor : model_.constants) {

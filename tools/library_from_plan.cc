@@ -159,13 +159,17 @@ class PlanReader {
       return TensorOf(t).num_elements() == 0;
     });
   }
-  // True if the arguments without elements leave constants alone to depend on.
+  bool HasNoElements(int t) const { return TensorOf(t).num_elements() == 0; }
+
+  // True if the arguments without elements, of which no loops are made, leave
+  // constants alone to depend on.
   bool IsComputedNow(const GraphNode& node) const {
     const auto is_known = [this](int t) {
-      return TensorOf(t).num_elements() == 0 ||
-             TensorOf(t).constant.has_value();
+      return HasNoElements(t) || TensorOf(t).constant.has_value();
     };
-    return node.region == nullptr && !node.inputs.empty() &&
+    return node.region == nullptr &&
+           std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [this](int t) { return HasNoElements(t); }) &&
            std::all_of(node.inputs.begin(), node.inputs.end(), is_known);
   }
 
@@ -260,7 +264,10 @@ class PlanReader {
         continue;
       }
       if (IsComputedNow(*node)) {
-        BATON_RETURN_IF_ERROR(ComputeNow(i));
+        const absl::Status status = ComputeNow(i);
+        if (!status.ok()) {
+          problems_.Error(node->call->span(), std::string(status.message()));
+        }
         continue;
       }
       if (node->region != nullptr) {

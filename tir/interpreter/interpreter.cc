@@ -367,6 +367,7 @@ class Machine {
       return nullptr;
     }
     int64_t at = 0;
+    bool overflows = false;
     for (size_t i = 0; i < index.size(); ++i) {
       if (options_.spare_bytes == 0 &&
           (index[i] < 0 || index[i] >= view.shape[i])) {
@@ -375,12 +376,17 @@ class Machine {
                           buffer->name(), " is not below ", view.shape[i]));
         return nullptr;
       }
-      at += index[i] * view.strides[i];
+      int64_t step = 0;
+      overflows |= __builtin_mul_overflow(index[i], view.strides[i], &step) ||
+                   __builtin_add_overflow(at, step, &at);
     }
-    const int64_t first = view.base + at * view.element_bytes;
+    int64_t first = 0;
+    overflows |= __builtin_mul_overflow(at, view.element_bytes, &first) ||
+                 __builtin_add_overflow(first, view.base, &first);
     Memory& memory = *view.memory;
-    if (first < 0 || first + view.element_bytes >
-                         static_cast<int64_t>(memory.bytes.size())) {
+    if (overflows || first < 0 ||
+        first >
+            static_cast<int64_t>(memory.bytes.size()) - view.element_bytes) {
       Fail(node, absl::StrCat("an access of buffer ", buffer->name(),
                               " is outside of its memory ", memory.name));
       return nullptr;
@@ -822,7 +828,13 @@ class Machine {
     if (!ok()) return {};
     if (pointer.memory == nullptr) return Refuse(node);
     const DType dtype = args[0].dtype();
-    pointer.offset += offset * ElementBytes(dtype) * dtype.lanes();
+    int64_t bytes = 0;
+    if (__builtin_mul_overflow(
+            offset, int64_t{ElementBytes(dtype)} * dtype.lanes(), &bytes) ||
+        __builtin_add_overflow(pointer.offset, bytes, &pointer.offset)) {
+      Fail(node, "the offset of a pointer overflows");
+      return {};
+    }
     return pointer;
   }
 
