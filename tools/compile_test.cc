@@ -634,6 +634,30 @@ def @main(%x: Tensor[(1, 0, 4), float32], %y: Tensor[(1, 2, 4), float32]) {
             "sse2\n");
 }
 
+// Statements in an order, whose indices are inputs: of scans, of the largest
+// elements, of elements at indices.
+TEST(CompileTest, CompilesStatementsInOrder) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  const std::string folder = Compiled("ordered", R"(
+def @main(%x: Tensor[(3, 7), float32], %h: Tensor[(2, 9), float16],
+          %i: Tensor[(2, 5), int64], %u: Tensor[(5), float32]) {
+  %0 = minimum(maximum(%i, -2i64), 1i64);
+  %1 = topk(%x, k=3, axis=1, ret_type="both", is_ascend=0, dtype="int32");
+  %2 = topk(%h, k=4, axis=-1, ret_type="values", is_ascend=1, dtype="int32");
+  %3 = cumsum(%x, axis=0);
+  %4 = gather_nd(%x, %0, batch_dims=0, index_rank=2);
+  %5 = scatter_nd(%x, %0, %u, mode="add");
+  (%1.0, %1.1, %2, %3, %4, %5)
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+}
+
 // Loops run as often as values say.
 TEST(CompileTest, CompilesLoops) {
   LibraryOptions options;
