@@ -54,6 +54,9 @@ class Splitter {
           !FreeVars(Expr(graph_.node(i))).empty()) {
         return absl::NotFoundError("a function uses variables around it");
       }
+      if (graph_.As<MatchNode>(i) != nullptr) {
+        return absl::NotFoundError("a match has variables of its own");
+      }
     }
     FindKnown();
     const size_t size = static_cast<size_t>(graph_.size());
@@ -171,7 +174,7 @@ class Splitter {
     for (int i = graph_.root(); i >= 0; --i) {
       if (!always[static_cast<size_t>(i)]) continue;
       const ExprKind kind = ExprKindOf(graph_.node(i));
-      const bool branches = kind == ExprKind::kIf || kind == ExprKind::kMatch;
+      const bool branches = kind == ExprKind::kIf;
       const absl::Span<const int> children = graph_.children(i);
       for (const int child : branches ? children.first(1) : children) {
         always[static_cast<size_t>(child)] = true;

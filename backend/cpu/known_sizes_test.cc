@@ -139,5 +139,14 @@ def @main(%x: Tensor[(?, 3), float32]) { (exp(%x), argwhere(%x)) })");
               StatusIs(absl::StatusCode::kNotFound, "no part"));
 }
 
+TEST(KnownSizesTest, AMatchHasVariables) {
+  const IRModule module = ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) {
+  match ((exp(%x), tanh(%x))) { (%a, %b) => { add(%a, %b) } }
+})");
+  EXPECT_THAT(SplitByKnownSizes(module).status(),
+              StatusIs(absl::StatusCode::kNotFound, "a match"));
+}
+
 }  // namespace
 }  // namespace baton::cpu
