@@ -58,6 +58,14 @@ bool IsCheap(const Expr& expr) {
   return is_cheap;
 }
 
+// True if an element is known to be a dimension that has a name, or to be
+// computed from one.
+bool IsSymbolic(const Dims* elements) {
+  return elements != nullptr &&
+         std::any_of(elements->begin(), elements->end(),
+                     [](const Dim& dim) { return dim.is_symbolic(); });
+}
+
 }  // namespace
 
 void NodeContext::Fail(absl::Status status) {
@@ -88,6 +96,14 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing"));
   }
   if (const Tensor* tensor = relay::ConstantTensor(inputs_[i])) return *tensor;
+  const absl::Status unknown = absl::UnimplementedError(
+      absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
+                   "') must be known when the model is imported"));
+  // Folding walks over all that the value is computed from.
+  if (IsSymbolic(graphs_.ElementsOf(inputs_[i]))) {
+    graphs_.NoteNeeded(inputs_[i]);
+    return unknown;
+  }
   if (!IsCheap(inputs_[i])) {
     graphs_.NoteNeeded(inputs_[i]);
     return absl::UnimplementedError(absl::StrCat(
@@ -100,9 +116,7 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
   const Tensor* tensor = relay::ConstantTensor(folded);
   if (tensor == nullptr) {
     graphs_.NoteNeeded(inputs_[i]);
-    return absl::UnimplementedError(
-        absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
-                     "') must be known when the model is imported"));
+    return unknown;
   }
   return *tensor;
 }

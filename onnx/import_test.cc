@@ -957,6 +957,41 @@ TEST(ImportOnnxTest, ManyNodesTakeLinearTimeAndLittleStack) {
   EXPECT_LT(ImportChain(kFactor * few), 4 * kFactor * least);
 }
 
+// Imports a chain of `layers` reshapes to shapes that are computed from the
+// values before them; the seconds that takes.
+double ImportReshapes(int layers) {
+  std::string nodes;
+  for (int i = 0; i < layers; ++i) {
+    const auto name = [&](absl::string_view what, int layer) {
+      return layer == 0 && what == "v"        ? std::string("x")
+             : layer == layers && what == "v" ? std::string("y")
+                                              : absl::StrCat(what, layer);
+    };
+    absl::StrAppend(
+        &nodes, "node { op_type: 'Shape' input: '", name("v", i), "' output: '",
+        name("s", i), "' } node { op_type: 'Gather' input: '", name("s", i),
+        "' input: 'zero' output: '", name("n", i),
+        "' } node { op_type: 'Concat' input: '", name("n", i),
+        "' input: 'all' output: '", name("t", i),
+        "' attribute { name: 'axis' type: INT i: 0 } }"
+        "node { op_type: 'Relu' input: '",
+        name("v", i), "' output: '", name("r", i),
+        "' } node { op_type: 'Reshape' input: '", name("r", i), "' input: '",
+        name("t", i), "' output: '", name("v", i + 1), "' }");
+  }
+  return SecondsOfImport(ModelOf(absl::StrCat(
+      nodes, "initializer { name: 'zero' dims: 1 data_type: 7 int64_data: 0 }",
+      "initializer { name: 'all' dims: 1 data_type: 7 int64_data: -1 }",
+      InOut({"dim_param: 'n'", kThree}))));
+}
+
+TEST(ImportOnnxTest, ShapesComputedInDeepModelsTakeLinearTime) {
+  constexpr int kFactor = 8;
+  const int few = SmallStackBytesOfThisBuild() == kSmallStackBytes ? 1000 : 200;
+  const double least = std::min(ImportReshapes(few), ImportReshapes(few));
+  EXPECT_LT(ImportReshapes(kFactor * few), 4 * kFactor * least);
+}
+
 absl::StatusOr<onnx::Outputs> Twice(onnx::NodeContext& node) {
   return onnx::One(relay::Add(node.Input(0), node.Input(0)));
 }
