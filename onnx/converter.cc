@@ -194,6 +194,19 @@ absl::StatusOr<Tensor> NodeContext::TensorAttr(absl::string_view name) {
   return ReadTensor(a->t, graphs_.tensors());
 }
 
+absl::StatusOr<Tensor> NodeContext::SparseTensorAttr(absl::string_view name) {
+  const AttributeProto* a = Attr(name, AttributeProto::Type::kSparseTensor);
+  if (a == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the attribute '", name, "' is missing"));
+  }
+  if (const ElementType type = NarrowTypeOf(ElementTypeInSparse(a->sparse));
+      type != ElementType::kUndefined) {
+    SetNarrowType(type);
+  }
+  return ReadSparseTensor(a->sparse, graphs_.tensors());
+}
+
 absl::StatusOr<absl::string_view> NodeContext::Graph(absl::string_view name) {
   const AttributeProto* a = Attr(name, AttributeProto::Type::kGraph);
   if (a == nullptr) {

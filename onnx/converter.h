@@ -129,6 +129,8 @@ class NodeContext {
   std::vector<double> Floats(absl::string_view name);
   std::vector<std::string> Strings(absl::string_view name);
   absl::StatusOr<Tensor> TensorAttr(absl::string_view name);
+  // An attribute that is a sparse tensor, with all its elements.
+  absl::StatusOr<Tensor> SparseTensorAttr(absl::string_view name);
   // The message of a subgraph attribute.
   absl::StatusOr<absl::string_view> Graph(absl::string_view name);
 

@@ -570,9 +570,6 @@ absl::StatusOr<Expr> Importer::PartsOf(const ValueInfo& info,
 }
 
 absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
-  if (graph.has_sparse_initializers) {
-    return absl::UnimplementedError("sparse tensors are not supported");
-  }
   const std::vector<Span> places = ListTensors(
       graph.initializers, absl::StrCat(options_.name, " (initializers)"));
   for (size_t i = 0; i < graph.initializers.size(); ++i) {
@@ -580,13 +577,17 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
     if (initializer.name.empty()) {
       return absl::InvalidArgumentError("an initializer has no name");
     }
-    const int64_t element_type = ElementTypeIn(initializer.message);
+    const int64_t element_type = initializer.is_sparse
+                                     ? ElementTypeInSparse(initializer.message)
+                                     : ElementTypeIn(initializer.message);
     Expr value;
     // Whoever uses a value of no type that there is says so.
     const absl::StatusOr<DType> dtype = DTypeOf(element_type);
     if (dtype.ok() || !absl::IsUnimplemented(dtype.status())) {
-      BATON_ASSIGN_OR_RETURN(Tensor tensor,
-                             ReadTensor(initializer.message, tensors_));
+      BATON_ASSIGN_OR_RETURN(
+          Tensor tensor, initializer.is_sparse
+                             ? ReadSparseTensor(initializer.message, tensors_)
+                             : ReadTensor(initializer.message, tensors_));
       Type type = TensorType::Of(tensor.shape(), tensor.dtype());
       value = Constant(std::move(tensor), std::move(type), places[i]);
       NoteNarrow(value, NarrowTypeOf(element_type));
@@ -1197,6 +1198,14 @@ absl::StatusOr<IRModule> Importer::Import() {
       DictAttrs()
           .With(attr::kInputTensorNames, std::move(input_names))
           .With(attr::kOutputTensorNames, std::move(output_names));
+  if (!model_.metadata.empty()) {
+    AttrList metadata;
+    for (const auto& [key, value] : model_.metadata) {
+      metadata.emplace_back(key);
+      metadata.emplace_back(value);
+    }
+    attrs = attrs.With(attr::kModelMetadata, std::move(metadata));
+  }
   const Function main(std::move(params), std::move(body), {}, {},
                       std::move(attrs));
   return InferTypes(ModuleFromExpr(main));
