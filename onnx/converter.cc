@@ -58,14 +58,6 @@ bool IsCheap(const Expr& expr) {
   return is_cheap;
 }
 
-// True if an element is known to be a dimension that has a name, or to be
-// computed from one.
-bool IsSymbolic(const Dims* elements) {
-  return elements != nullptr &&
-         std::any_of(elements->begin(), elements->end(),
-                     [](const Dim& dim) { return dim.is_symbolic(); });
-}
-
 }  // namespace
 
 void NodeContext::Fail(absl::Status status) {
@@ -99,8 +91,7 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
   const absl::Status unknown = absl::UnimplementedError(
       absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
                    "') must be known when the model is imported"));
-  // Folding walks over all that the value is computed from.
-  if (IsSymbolic(graphs_.ElementsOf(inputs_[i]))) {
+  if (!graphs_.MayBeConstant(inputs_[i])) {
     graphs_.NoteNeeded(inputs_[i]);
     return unknown;
   }

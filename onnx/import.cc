@@ -48,6 +48,7 @@
 #include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/op/op_flags.h"
 #include "baton/relay/transform/fold_constant.h"
 
 namespace baton {
@@ -139,6 +140,7 @@ class Importer final : public GraphConverter {
   const Dims* ElementsOf(const Expr& value) override {
     return shape_values_.Find(value);
   }
+  bool MayBeConstant(const Expr& value) override;
   void NoteNeeded(const Expr& value) override { needed_.push_back(value); }
   void NoteParam(const Expr& param, const Expr& initial) override {
     initial_.emplace(param.get(), initial);
@@ -238,6 +240,8 @@ class Importer final : public GraphConverter {
   std::string what_;
   int depth_ = 0;
   int64_t added_nodes_ = 0;
+  // The results of MayBeConstant.
+  FlatHashMap<Expr, bool> may_be_constant_;
   // Why values cannot be imported: an error only if an output of the model
   // needs them.
   FlatHashMap<absl::string_view, absl::Status> unreadable_;
@@ -627,6 +631,44 @@ absl::Status Importer::CheckReadable(absl::string_view name,
   if (value.defined()) return absl::OkStatus();
   const auto found = unreadable_.find(name);
   return found == unreadable_.end() ? absl::OkStatus() : found->second;
+}
+
+bool Importer::MayBeConstant(const Expr& value) {
+  const auto may_be = [this](const Expr& operand) {
+    const auto found = may_be_constant_.find(operand);
+    return found == may_be_constant_.end() || found->second;
+  };
+  PostOrderVisit(
+      value,
+      [this](const ExprNode* node) {
+        return !may_be_constant_.contains(Expr(node));
+      },
+      [&](const ExprNode* node) {
+        const Expr expr(node);
+        if (may_be_constant_.contains(expr)) return;
+        bool result = true;
+        if (expr.Is<VarNode>()) {
+          result = false;
+        } else if (const auto* tuple = expr.As<TupleNode>()) {
+          result = std::all_of(tuple->fields().begin(), tuple->fields().end(),
+                               may_be);
+        } else if (const auto* call = expr.As<CallNode>();
+                   call != nullptr && call->op_node() != nullptr &&
+                   call->num_args() > 0) {
+          // The shape of a value may be known without the value.
+          const TensorTypeNode* type = call->arg(0)->tensor_type();
+          const bool asks_for_shape =
+              relay::ShapeQueries().Get(*call->op_node()) != nullptr;
+          result =
+              (asks_for_shape && type != nullptr && type->is_static()) ||
+              std::all_of(call->args().begin(), call->args().end(), may_be);
+        } else if (const auto* item = expr.As<TupleGetItemNode>()) {
+          // One field of a tuple may be constant.
+          result = item->tuple().Is<TupleNode>() || may_be(item->tuple());
+        }
+        may_be_constant_.emplace(expr, result);
+      });
+  return may_be(value);
 }
 
 bool Importer::IsNeeded(const NodeProto& node) {
