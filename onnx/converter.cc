@@ -88,6 +88,13 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing"));
   }
   if (const Tensor* tensor = relay::ConstantTensor(inputs_[i])) return *tensor;
+  const absl::Status unknown = absl::UnimplementedError(
+      absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
+                   "') must be known when the model is imported"));
+  if (!graphs_.MayBeConstant(inputs_[i])) {
+    graphs_.NoteNeeded(inputs_[i]);
+    return unknown;
+  }
   if (!IsCheap(inputs_[i])) {
     graphs_.NoteNeeded(inputs_[i]);
     return absl::UnimplementedError(absl::StrCat(
@@ -100,9 +107,7 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
   const Tensor* tensor = relay::ConstantTensor(folded);
   if (tensor == nullptr) {
     graphs_.NoteNeeded(inputs_[i]);
-    return absl::UnimplementedError(
-        absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
-                     "') must be known when the model is imported"));
+    return unknown;
   }
   return *tensor;
 }
@@ -178,6 +183,19 @@ absl::StatusOr<Tensor> NodeContext::TensorAttr(absl::string_view name) {
     SetNarrowType(type);
   }
   return ReadTensor(a->t, graphs_.tensors());
+}
+
+absl::StatusOr<Tensor> NodeContext::SparseTensorAttr(absl::string_view name) {
+  const AttributeProto* a = Attr(name, AttributeProto::Type::kSparseTensor);
+  if (a == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the attribute '", name, "' is missing"));
+  }
+  if (const ElementType type = NarrowTypeOf(ElementTypeInSparse(a->sparse));
+      type != ElementType::kUndefined) {
+    SetNarrowType(type);
+  }
+  return ReadSparseTensor(a->sparse, graphs_.tensors());
 }
 
 absl::StatusOr<absl::string_view> NodeContext::Graph(absl::string_view name) {

@@ -70,6 +70,9 @@ class GraphConverter {
   // determine them (ShapeValues::Find). Null if nothing is known; valid until
   // the next call.
   virtual const Dims* ElementsOf(const Expr& value) = 0;
+  // False if `value` depends on values of inputs, so that folding cannot make it
+  // a constant. Takes time in proportion to what is new since the last call.
+  virtual bool MayBeConstant(const Expr& value) = 0;
   // Notes that the conversion at hand fails unless `value` is known.
   virtual void NoteNeeded(const Expr& /*value*/) {}
   // Notes that the parameter `param` of a function begins as `initial`.
@@ -129,6 +132,8 @@ class NodeContext {
   std::vector<double> Floats(absl::string_view name);
   std::vector<std::string> Strings(absl::string_view name);
   absl::StatusOr<Tensor> TensorAttr(absl::string_view name);
+  // An attribute that is a sparse tensor, with all its elements.
+  absl::StatusOr<Tensor> SparseTensorAttr(absl::string_view name);
   // The message of a subgraph attribute.
   absl::StatusOr<absl::string_view> Graph(absl::string_view name);
 

@@ -641,6 +641,19 @@ absl::StatusOr<Graph> Exporter::Export() {
   return std::move(graph_);
 }
 
+// The texts in the attribute kModelMetadata.
+std::vector<std::string> MetadataOf(const Function& main) {
+  std::vector<std::string> result;
+  const AttrValue* value = main->attrs().Find(attr::kModelMetadata);
+  const auto* list = value == nullptr ? nullptr : value->As<AttrList>();
+  if (list == nullptr) return result;
+  for (const AttrValue& element : *list) {
+    const auto* text = element.As<std::string>();
+    result.push_back(text == nullptr ? "" : *text);
+  }
+  return result;
+}
+
 }  // namespace
 }  // namespace onnx
 
@@ -657,6 +670,7 @@ absl::StatusOr<onnx::OnnxModel> ExportOnnx(const IRModule& module,
                          onnx::Exporter(main, options.opset).Export());
   return graph.Write({.opset = options.opset,
                       .graph_name = options.graph_name,
+                      .metadata = onnx::MetadataOf(main),
                       .external_data = options.external_data,
                       .external_bytes = options.external_bytes});
 }

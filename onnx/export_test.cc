@@ -102,6 +102,24 @@ std::string Value(absl::string_view role, absl::string_view name,
                       " } } } } ");
 }
 
+// Programs that run a detector need its labels.
+TEST(ExportOnnxTest, MetadataIsKept) {
+  const IRModule module = Imported(
+      "node { op_type: 'Relu' input: 'x' output: 'y' }" +
+      Value("input", "x", "dim { dim_value: 2 }") +
+      "output { name: 'y' } }"
+      "metadata_props { key: 'names' value: '{0: \\'a\\\\\"\\n\\303\\251\\'}' }"
+      "metadata_props { key: 'stride' value: '32' ");
+  for (const IRModule& same : {module, Module(AsText(module))}) {
+    const ::onnx::ModelProto model = Exported(same);
+    ASSERT_EQ(model.metadata_props_size(), 2);
+    EXPECT_EQ(model.metadata_props(0).key(), "names");
+    EXPECT_EQ(model.metadata_props(0).value(), "{0: 'a\\\"\n\303\251'}");
+    EXPECT_EQ(model.metadata_props(1).key(), "stride");
+    EXPECT_EQ(model.metadata_props(1).value(), "32");
+  }
+}
+
 TEST(ExportOnnxTest, NamesAndNamesOfDimensionsAreKept) {
   const ::onnx::ModelProto model = Exported(Imported(
       "node { name: 'first' op_type: 'Relu' input: 'x:0' output: 'r, 1' }"

@@ -651,6 +651,12 @@ absl::StatusOr<OnnxModel> Graph::Write(const GraphWriteOptions& options) {
   model.Int(ModelField::kIrVersion, IrVersion(options.opset));
   model.Bytes(ModelField::kProducerName, "baton");
   model.Message(ModelField::kOpsetImport, opset);
+  for (size_t i = 0; i + 1 < options.metadata.size(); i += 2) {
+    WireWriter entry;
+    entry.Bytes(EntryField::kKey, options.metadata[i]);
+    entry.Bytes(EntryField::kValue, options.metadata[i + 1]);
+    model.Message(ModelField::kMetadataProps, entry);
+  }
   model.BytesHeader(ModelField::kGraph, graph_size);
   const auto add = [&result](std::string text) {
     result.texts_.push_back(

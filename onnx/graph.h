@@ -77,6 +77,8 @@ class OnnxModel {
 struct GraphWriteOptions {
   int opset = 17;
   std::string graph_name = "main";
+  // Keys, each followed by its value.
+  std::vector<std::string> metadata;
   // The file beside the model for large tensors; if empty, they are in the
   // model.
   std::string external_data;

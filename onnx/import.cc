@@ -48,6 +48,7 @@
 #include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/module.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/op/op_flags.h"
 #include "baton/relay/transform/fold_constant.h"
 
 namespace baton {
@@ -139,6 +140,7 @@ class Importer final : public GraphConverter {
   const Dims* ElementsOf(const Expr& value) override {
     return shape_values_.Find(value);
   }
+  bool MayBeConstant(const Expr& value) override;
   void NoteNeeded(const Expr& value) override { needed_.push_back(value); }
   void NoteParam(const Expr& param, const Expr& initial) override {
     initial_.emplace(param.get(), initial);
@@ -238,6 +240,8 @@ class Importer final : public GraphConverter {
   std::string what_;
   int depth_ = 0;
   int64_t added_nodes_ = 0;
+  // The results of MayBeConstant.
+  FlatHashMap<Expr, bool> may_be_constant_;
   // Why values cannot be imported: an error only if an output of the model
   // needs them.
   FlatHashMap<absl::string_view, absl::Status> unreadable_;
@@ -570,9 +574,6 @@ absl::StatusOr<Expr> Importer::PartsOf(const ValueInfo& info,
 }
 
 absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
-  if (graph.has_sparse_initializers) {
-    return absl::UnimplementedError("sparse tensors are not supported");
-  }
   const std::vector<Span> places = ListTensors(
       graph.initializers, absl::StrCat(options_.name, " (initializers)"));
   for (size_t i = 0; i < graph.initializers.size(); ++i) {
@@ -580,13 +581,17 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
     if (initializer.name.empty()) {
       return absl::InvalidArgumentError("an initializer has no name");
     }
-    const int64_t element_type = ElementTypeIn(initializer.message);
+    const int64_t element_type = initializer.is_sparse
+                                     ? ElementTypeInSparse(initializer.message)
+                                     : ElementTypeIn(initializer.message);
     Expr value;
     // Whoever uses a value of no type that there is says so.
     const absl::StatusOr<DType> dtype = DTypeOf(element_type);
     if (dtype.ok() || !absl::IsUnimplemented(dtype.status())) {
-      BATON_ASSIGN_OR_RETURN(Tensor tensor,
-                             ReadTensor(initializer.message, tensors_));
+      BATON_ASSIGN_OR_RETURN(
+          Tensor tensor, initializer.is_sparse
+                             ? ReadSparseTensor(initializer.message, tensors_)
+                             : ReadTensor(initializer.message, tensors_));
       Type type = TensorType::Of(tensor.shape(), tensor.dtype());
       value = Constant(std::move(tensor), std::move(type), places[i]);
       NoteNarrow(value, NarrowTypeOf(element_type));
@@ -626,6 +631,44 @@ absl::Status Importer::CheckReadable(absl::string_view name,
   if (value.defined()) return absl::OkStatus();
   const auto found = unreadable_.find(name);
   return found == unreadable_.end() ? absl::OkStatus() : found->second;
+}
+
+bool Importer::MayBeConstant(const Expr& value) {
+  const auto may_be = [this](const Expr& operand) {
+    const auto found = may_be_constant_.find(operand);
+    return found == may_be_constant_.end() || found->second;
+  };
+  PostOrderVisit(
+      value,
+      [this](const ExprNode* node) {
+        return !may_be_constant_.contains(Expr(node));
+      },
+      [&](const ExprNode* node) {
+        const Expr expr(node);
+        if (may_be_constant_.contains(expr)) return;
+        bool result = true;
+        if (expr.Is<VarNode>()) {
+          result = false;
+        } else if (const auto* tuple = expr.As<TupleNode>()) {
+          result = std::all_of(tuple->fields().begin(), tuple->fields().end(),
+                               may_be);
+        } else if (const auto* call = expr.As<CallNode>();
+                   call != nullptr && call->op_node() != nullptr &&
+                   call->num_args() > 0) {
+          // The shape of a value may be known without the value.
+          const TensorTypeNode* type = call->arg(0)->tensor_type();
+          const bool asks_for_shape =
+              relay::ShapeQueries().Get(*call->op_node()) != nullptr;
+          result =
+              (asks_for_shape && type != nullptr && type->is_static()) ||
+              std::all_of(call->args().begin(), call->args().end(), may_be);
+        } else if (const auto* item = expr.As<TupleGetItemNode>()) {
+          // One field of a tuple may be constant.
+          result = item->tuple().Is<TupleNode>() || may_be(item->tuple());
+        }
+        may_be_constant_.emplace(expr, result);
+      });
+  return may_be(value);
 }
 
 bool Importer::IsNeeded(const NodeProto& node) {
@@ -1197,6 +1240,14 @@ absl::StatusOr<IRModule> Importer::Import() {
       DictAttrs()
           .With(attr::kInputTensorNames, std::move(input_names))
           .With(attr::kOutputTensorNames, std::move(output_names));
+  if (!model_.metadata.empty()) {
+    AttrList metadata;
+    for (const auto& [key, value] : model_.metadata) {
+      metadata.emplace_back(key);
+      metadata.emplace_back(value);
+    }
+    attrs = attrs.With(attr::kModelMetadata, std::move(metadata));
+  }
   const Function main(std::move(params), std::move(body), {}, {},
                       std::move(attrs));
   return InferTypes(ModuleFromExpr(main));

@@ -957,6 +957,44 @@ TEST(ImportOnnxTest, ManyNodesTakeLinearTimeAndLittleStack) {
   EXPECT_LT(ImportChain(kFactor * few), 4 * kFactor * least);
 }
 
+// Imports a chain of `layers` reshapes to shapes that are computed from the
+// values before them, whose first dimension is `dim`; the seconds that takes.
+double ImportReshapes(int layers, absl::string_view dim) {
+  std::string nodes;
+  for (int i = 0; i < layers; ++i) {
+    const auto name = [&](absl::string_view what, int layer) {
+      return layer == 0 && what == "v"        ? std::string("x")
+             : layer == layers && what == "v" ? std::string("y")
+                                              : absl::StrCat(what, layer);
+    };
+    absl::StrAppend(
+        &nodes, "node { op_type: 'Shape' input: '", name("v", i), "' output: '",
+        name("s", i), "' } node { op_type: 'Gather' input: '", name("s", i),
+        "' input: 'zero' output: '", name("n", i),
+        "' } node { op_type: 'Concat' input: '", name("n", i),
+        "' input: 'all' output: '", name("t", i),
+        "' attribute { name: 'axis' type: INT i: 0 } }"
+        "node { op_type: 'Relu' input: '",
+        name("v", i), "' output: '", name("r", i),
+        "' } node { op_type: 'Reshape' input: '", name("r", i), "' input: '",
+        name("t", i), "' output: '", name("v", i + 1), "' }");
+  }
+  return SecondsOfImport(ModelOf(absl::StrCat(
+      nodes, "initializer { name: 'zero' dims: 1 data_type: 7 int64_data: 0 }",
+      "initializer { name: 'all' dims: 1 data_type: 7 int64_data: -1 }",
+      InOut({std::string(dim), kThree}))));
+}
+
+TEST(ImportOnnxTest, ShapesComputedInDeepModelsTakeLinearTime) {
+  constexpr int kFactor = 8;
+  const int few = SmallStackBytesOfThisBuild() == kSmallStackBytes ? 1000 : 200;
+  for (const absl::string_view dim : {"dim_param: 'n'", ""}) {
+    const double least =
+        std::min(ImportReshapes(few, dim), ImportReshapes(few, dim));
+    EXPECT_LT(ImportReshapes(kFactor * few, dim), 4 * kFactor * least);
+  }
+}
+
 absl::StatusOr<onnx::Outputs> Twice(onnx::NodeContext& node) {
   return onnx::One(relay::Add(node.Input(0), node.Input(0)));
 }
@@ -1674,6 +1712,56 @@ std::vector<double> ValuesOf(const std::string& graph,
   return result;
 }
 
+// `indices` and `dims` of a tensor with the values 7 and 8.
+std::string Sparse(absl::string_view field, absl::string_view indices,
+                   absl::string_view dims) {
+  return absl::StrCat(field,
+                      " { values { name: 'a' dims: 2 data_type: 1"
+                      " float_data: [7, 8] } indices { data_type: 7 ",
+                      indices, " } ", dims, " } ");
+}
+
+TEST(ImportOnnxTest, SparseTensorsAreFilledUp) {
+  const std::string add =
+      "node { op_type: 'Add' input: 'x' input: 'a' output: 'y' }" +
+      InOut({kTwo, kThree});
+  const std::string dims = "dims: 2 dims: 3";
+  for (const char* indices : {"dims: 2 int64_data: [1, 5]",
+                              "dims: [2, 2] int64_data: [0, 1, 1, 2]"}) {
+    const std::string initializer = Sparse("sparse_initializer", indices, dims);
+    EXPECT_THAT(ValuesOf(initializer + add, {2, 3}),
+                ElementsAre(1, 8, 1, 1, 1, 9));
+    const std::string constant = absl::StrCat(
+        "node { op_type: 'Constant' output: 'a' attribute { name:"
+        " 'sparse_value' type: SPARSE_TENSOR ",
+        Sparse("sparse_tensor", indices, dims), " } }");
+    EXPECT_THAT(ValuesOf(constant + add, {2, 3}),
+                ElementsAre(1, 8, 1, 1, 1, 9));
+  }
+  EXPECT_THAT(ValuesOf("sparse_initializer { values { name: 'a' dims: 0"
+                       " data_type: 1 } dims: 2 dims: 3 }" +
+                           add,
+                       {2, 3}),
+              ElementsAre(1, 1, 1, 1, 1, 1));
+  const auto refusal = [&](absl::string_view indices, absl::string_view dims) {
+    return Import(Sparse("sparse_initializer", indices, dims) + add).status();
+  };
+  EXPECT_THAT(refusal("dims: 2 int64_data: [1, 6]", dims),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the index 6 of a value is out of 0 to 5"));
+  EXPECT_THAT(refusal("dims: [2, 2] int64_data: [0, 1, 1, -1]", dims),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the index -1 of a value is out of 0 to 2"));
+  EXPECT_THAT(
+      refusal("dims: 3 int64_data: [1, 2, 3]", dims),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "its indices are int64[3], not int64[2] or int64[2, 2]"));
+  EXPECT_THAT(
+      refusal("dims: 2 int64_data: [1, 5]", "dims: 1000000 dims: 1000000"),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               "its shape has 1000000000000 elements"));
+}
+
 // Labels beside a network, and nodes that no output needs.
 TEST(ImportOnnxTest, ValuesThatNoOutputNeedsMayHaveTypesThatThereAreNot) {
   const std::string labels =
@@ -1698,7 +1786,7 @@ TEST(ImportOnnxTest, ValuesThatNoOutputNeedsMayHaveTypesThatThereAreNot) {
   EXPECT_THAT(Import(labels + unused + relu + "output { name: 't2' }").status(),
               StatusIs(absl::StatusCode::kUnimplemented,
                        "model.onnx:1:1: error: Constant: constants that are "
-                       "strings or sparse tensors are not supported"));
+                       "strings are not supported"));
   // A mistake is one wherever it is.
   EXPECT_THAT(Import("node { op_type: 'Relu' input: 'z' output: 'w' }" + relu),
               StatusIs(absl::StatusCode::kInvalidArgument, "uses 'z'"));

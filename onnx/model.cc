@@ -88,7 +88,7 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
         implied = Type::kTypeProto;
         break;
       case AttributeField::kSparseTensor:
-        reader.Bytes();
+        result.sparse = reader.Bytes();
         implied = Type::kSparseTensor;
         break;
       case AttributeField::kType:
@@ -396,6 +396,26 @@ absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
         result.initializers.push_back(tensor);
         break;
       }
+      case GraphField::kSparseInitializer: {
+        TensorProto tensor;
+        tensor.message = reader.Bytes();
+        tensor.is_sparse = true;
+        // The name is that of the values.
+        WireReader parts(tensor.message);
+        while (parts.Next()) {
+          if (parts.field() != SparseTensorField::kValues) continue;
+          WireReader fields(parts.Bytes());
+          while (fields.Next()) {
+            if (fields.field() == TensorField::kName) {
+              tensor.name = fields.Bytes();
+            }
+          }
+          BATON_RETURN_IF_ERROR(fields.status());
+        }
+        BATON_RETURN_IF_ERROR(parts.status());
+        result.initializers.push_back(tensor);
+        break;
+      }
       case GraphField::kInput:
       case GraphField::kOutput: {
         BATON_ASSIGN_OR_RETURN(ValueInfo info, ReadValueInfo(reader.Bytes()));
@@ -405,9 +425,6 @@ absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
       }
       case GraphField::kValueInfo:
         result.value_infos.push_back(reader.Bytes());
-        break;
-      case GraphField::kSparseInitializer:
-        result.has_sparse_initializers = true;
         break;
       default:
         break;
@@ -431,6 +448,16 @@ absl::StatusOr<ModelProto> ReadModel(absl::string_view message) {
       case ModelField::kOpsetImport: {
         BATON_ASSIGN_OR_RETURN(const auto opset, ReadOpset(reader.Bytes()));
         result.opsets.push_back(opset);
+        break;
+      }
+      case ModelField::kMetadataProps: {
+        auto& [key, value] = result.metadata.emplace_back();
+        WireReader entry(reader.Bytes());
+        while (entry.Next()) {
+          if (entry.field() == EntryField::kKey) key = entry.Bytes();
+          if (entry.field() == EntryField::kValue) value = entry.Bytes();
+        }
+        BATON_RETURN_IF_ERROR(entry.status());
         break;
       }
       case ModelField::kFunctions: {

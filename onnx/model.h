@@ -64,7 +64,9 @@ ElementType ElementTypeOf(DType dtype);
 
 struct TensorProto {
   absl::string_view name;
-  absl::string_view message;  // for ReadTensor of onnx/tensor.h
+  // For ReadTensor of onnx/tensor.h; for ReadSparseTensor, if it is sparse.
+  absl::string_view message;
+  bool is_sparse = false;
 };
 
 // An attribute of a node; `type` says which of the values is set.
@@ -94,8 +96,9 @@ struct AttributeProto {
   float f = 0;
   int64_t i = 0;
   absl::string_view s;
-  absl::string_view t;  // a TensorProto
-  absl::string_view g;  // a GraphProto
+  absl::string_view t;       // a TensorProto
+  absl::string_view sparse;  // a SparseTensorProto
+  absl::string_view g;       // a GraphProto
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<absl::string_view> strings;
@@ -142,7 +145,6 @@ struct GraphProto {
   std::vector<ValueInfo> outputs;
   // The declared types of inner values: messages, for ReadValueInfo.
   std::vector<absl::string_view> value_infos;
-  bool has_sparse_initializers = false;
 };
 
 // A function that the model defines for an operator.
@@ -162,6 +164,7 @@ struct ModelProto {
   int64_t ir_version = 0;
   std::vector<std::pair<absl::string_view, int64_t>> opsets;  // domain, version
   absl::string_view graph;  // a message, for ReadGraph
+  std::vector<std::pair<absl::string_view, absl::string_view>> metadata;
   std::vector<FunctionProto> functions;
 };
 

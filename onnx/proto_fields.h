@@ -12,6 +12,7 @@ struct ModelField {
     kProducerName = 2,
     kGraph = 7,
     kOpsetImport = 8,
+    kMetadataProps = 14,
     kFunctions = 25,
   };
 };
@@ -95,7 +96,11 @@ struct TensorField {
   };
 };
 
-// An entry of the external data of a tensor.
+struct SparseTensorField {
+  enum : int { kValues = 1, kIndices = 2, kDims = 3 };
+};
+
+// An entry of the external data of a tensor or of the model's metadata.
 struct EntryField {
   enum : int { kKey = 1, kValue = 2 };
 };

@@ -19,7 +19,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/pages.h"
 #include "baton/base/printable.h"
@@ -371,6 +373,101 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
   return FromValues(dtype, header, elements, ints);
 }
 
+// The fields of a SparseTensorProto.
+struct SparseParts {
+  absl::string_view values;
+  absl::string_view indices;
+  std::vector<int64_t> dims;
+};
+
+absl::StatusOr<SparseParts> ReadSparseParts(absl::string_view message) {
+  SparseParts result;
+  WireReader reader(message);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case SparseTensorField::kValues:
+        result.values = reader.Bytes();
+        break;
+      case SparseTensorField::kIndices:
+        result.indices = reader.Bytes();
+        break;
+      case SparseTensorField::kDims:
+        reader.AppendInts(result.dims);
+        break;
+      default:
+        break;
+    }
+  }
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+// The positions of the elements that have values: `indices` has one for each,
+// or one for each axis.
+absl::StatusOr<std::vector<int64_t>> Positions(const Tensor& indices,
+                                               int64_t num_values,
+                                               const std::vector<int64_t>& dims,
+                                               int64_t elements) {
+  const auto rank = static_cast<int64_t>(dims.size());
+  const absl::Span<const int64_t> shape = indices.shape();
+  const bool is_linear = shape.size() == 1;
+  if (indices.dtype() != DType::Int(64) || shape.empty() || shape.size() > 2 ||
+      shape[0] != num_values || (!is_linear && shape[1] != rank)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("its indices are ", indices.dtype().ToString(), "[",
+                     absl::StrJoin(shape, ", "), "], not int64[", num_values,
+                     "] or int64[", num_values, ", ", rank, "]"));
+  }
+  std::vector<int64_t> result(static_cast<size_t>(num_values), 0);
+  size_t at = 0;
+  for (int64_t& position : result) {
+    for (int64_t axis = 0; axis < (is_linear ? 1 : rank); ++axis) {
+      const int64_t index = indices.AtAsInt64(at++);
+      const int64_t extent = is_linear ? elements : dims[axis];
+      if (index < 0 || index >= extent) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the index ", index, " of a value is out of 0 to ", extent - 1));
+      }
+      position = position * extent + index;
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<Tensor> ReadSparse(absl::string_view message,
+                                  TensorSource& source) {
+  BATON_ASSIGN_OR_RETURN(const SparseParts parts, ReadSparseParts(message));
+  BATON_ASSIGN_OR_RETURN(const Tensor values, ReadTensor(parts.values, source));
+  if (values.rank() != 1) {
+    return absl::InvalidArgumentError("its values are no vector");
+  }
+  BATON_ASSIGN_OR_RETURN(const int64_t elements,
+                         NumElements(values.dtype(), parts.dims));
+  if (elements > kMaxSparseBytes / values.dtype().bytes()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("its shape has ", elements,
+                     " elements; sparse tensors of "
+                     "more than ",
+                     kMaxSparseBytes, " bytes are not read"));
+  }
+  std::vector<int64_t> positions;
+  // Without values there may be no indices.
+  if (values.num_elements() != 0) {
+    BATON_ASSIGN_OR_RETURN(const Tensor indices,
+                           ReadTensor(parts.indices, source));
+    BATON_ASSIGN_OR_RETURN(positions, Positions(indices, values.num_elements(),
+                                                parts.dims, elements));
+  }
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Create(values.dtype(), parts.dims));
+  VisitDType(values.dtype(), [&]<typename T>() {
+    for (size_t i = 0; i < positions.size(); ++i) {
+      result.span<T>()[positions[i]] = values.span<T>()[i];
+    }
+  });
+  return std::move(result).Freeze();
+}
+
 }  // namespace
 
 int64_t ElementTypeIn(absl::string_view message) {
@@ -380,6 +477,20 @@ int64_t ElementTypeIn(absl::string_view message) {
     if (reader.field() == TensorField::kDataType) result = reader.Int();
   }
   return result;
+}
+
+int64_t ElementTypeInSparse(absl::string_view message) {
+  const absl::StatusOr<SparseParts> parts = ReadSparseParts(message);
+  return parts.ok() ? ElementTypeIn(parts->values) : 0;
+}
+
+absl::StatusOr<Tensor> ReadSparseTensor(absl::string_view message,
+                                        TensorSource& source) {
+  absl::StatusOr<Tensor> result = ReadSparse(message, source);
+  if (result.ok()) return result;
+  return absl::Status(
+      result.status().code(),
+      absl::StrCat("sparse tensor: ", result.status().message()));
 }
 
 absl::StatusOr<Tensor> ReadTensor(absl::string_view message,

@@ -46,8 +46,17 @@ struct TensorSource {
 absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
                                   TensorSource& source);
 
+// Reads the tensor of a SparseTensorProto; elements without a value are 0.
+// Errors: as of ReadTensor, ResourceExhausted for a shape of more than
+// kMaxSparseBytes.
+inline constexpr int64_t kMaxSparseBytes = int64_t{1} << 28;
+absl::StatusOr<Tensor> ReadSparseTensor(absl::string_view message,
+                                        TensorSource& source);
+
 // The element type in a TensorProto; 0 if it has none.
 int64_t ElementTypeIn(absl::string_view message);
+// As above, in a SparseTensorProto.
+int64_t ElementTypeInSparse(absl::string_view message);
 
 }  // namespace baton::onnx
 

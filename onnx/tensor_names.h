@@ -1,13 +1,16 @@
-// Attributes of `main` with the names of a model's inputs and outputs.
+// Attributes of `main` with what a model says of itself.
 
 #ifndef BATON_ONNX_TENSOR_NAMES_H_
 #define BATON_ONNX_TENSOR_NAMES_H_
 
 namespace baton::attr {
 
-// Lists of names, set by the import.
+// Lists of the names of inputs and outputs, set by the import.
 inline constexpr char kInputTensorNames[] = "input_tensor_names";
 inline constexpr char kOutputTensorNames[] = "output_tensor_names";
+// The properties that the model has for programs that run it (labels, strides):
+// a list of keys, each followed by its value. Absent if there are none.
+inline constexpr char kModelMetadata[] = "model_metadata";
 
 }  // namespace baton::attr
 

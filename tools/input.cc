@@ -168,6 +168,7 @@ absl::string_view ForeignKindOf(absl::string_view content) {
        "a program or a library"},
       {"ML\xefR", "bytecode of MLIR"},
       {"TFL3", "a model of TensorFlow Lite", 4},
+      {"ORTM", "a model in ONNX Runtime's own format", 4},
       {"module {", "text of MLIR"},
       {"module attributes", "text of MLIR"},
       {"module @", "text of MLIR"},

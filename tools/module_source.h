@@ -31,6 +31,7 @@ struct ModuleSource {
   bool split = false;  // --split_input_file
   // See ModuleReader::Input.
   TensorsAtHand* at_hand = nullptr;
+  std::vector<std::vector<std::string>>* param_dims = nullptr;
 };
 
 // Reads the file `path`, or `in` if it is `-`. The error for a file that does

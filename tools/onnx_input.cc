@@ -228,15 +228,16 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   if (!input.input_values.empty()) {
     BATON_RETURN_IF_ERROR(AddInputValues(input, options));
   }
-  if (input.at_hand == nullptr) {
-    return ImportOnnx(input.content.bytes, input.content.owner, options);
-  }
-  BATON_RETURN_IF_ERROR(AddTensorsAtHand(input, options));
-  options.takes_all_shapes = input.at_hand->takes_all_shapes;
   OnnxValuesUsed used;
   options.used = &used;
+  if (input.at_hand != nullptr) {
+    BATON_RETURN_IF_ERROR(AddTensorsAtHand(input, options));
+    options.takes_all_shapes = input.at_hand->takes_all_shapes;
+  }
   absl::StatusOr<IRModule> module =
       ImportOnnx(input.content.bytes, input.content.owner, options);
+  if (input.param_dims != nullptr) *input.param_dims = std::move(used.dims);
+  if (input.at_hand == nullptr) return module;
   input.at_hand->values_used = std::move(used.values);
   input.at_hand->shapes_used = std::move(used.shapes);
   return module;

@@ -339,10 +339,13 @@ IRModule SignatureOf(const Executable& executable) {
 }
 
 // Compiles the model for all sizes that --dims permits. `make`, unless null,
-// makes the module for sizes where the symbolic one does not serve.
+// makes the module for sizes where the symbolic one does not serve; `names` are
+// those of the dimensions of its inputs.
 absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
                             absl::string_view mapped_file,
-                            BoundedExecutable::MakeModule make, Model& model) {
+                            BoundedExecutable::MakeModule make,
+                            const std::vector<std::vector<std::string>>& names,
+                            Model& model) {
   absl::StatusOr<std::vector<DimBound>> bounds = ParseDimBounds(options.dims);
   if (!bounds.ok()) {
     return absl::Status(bounds.status().code(),
@@ -355,7 +358,8 @@ absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
   absl::StatusOr<BoundedExecutable> executable =
       BoundedExecutable::Compile(std::move(model.module), *bounds, compile);
   if (!executable.ok() && make != nullptr) {
-    executable = BoundedExecutable::Compile(std::move(make), *bounds, compile);
+    executable =
+        BoundedExecutable::Compile(std::move(make), *bounds, compile, names);
   }
   if (!executable.ok()) {
     return absl::Status(
@@ -588,9 +592,12 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
     at_hand->takes_all_shapes =
         !is_oracle && WantsExecutor(options) && options.dims.empty();
   }
+  std::vector<std::vector<std::string>> dim_names;
+  if (source.has_value()) source->param_dims = &dim_names;
   BATON_ASSIGN_OR_RETURN(
       result.module, ReadModule(path, source.has_value() ? &*source : nullptr,
                                 options, at_hand));
+  if (source.has_value()) source->param_dims = nullptr;
   if (at_hand != nullptr) {
     const auto is_in = [](const std::vector<std::string>& names,
                           const std::string& name) {
@@ -638,7 +645,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
         make = ImporterOf(path, passes, *source, options, at_hand);
       }
       BATON_RETURN_IF_ERROR(CompileBounded(options, has_pipeline, mapped_file,
-                                           std::move(make), result));
+                                           std::move(make), dim_names, result));
       result.creation_ms = Milliseconds(begin);
       return result;
     }

@@ -519,6 +519,61 @@ TEST(RunModelTest, DimensionsOfAGraphThatIsNotTypedWithThem) {
                                   "input %b has dimensions without bounds"));
 }
 
+// Sizes that may not differ: each alone is no model.
+TEST(RunModelTest, DimensionsOfTwoNamesThatAreOneSize) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/one_size.onnx");
+  std::ofstream(options.model, std::ios::binary)
+      << Field(1, 8) + Field(8, Field(2, 17)) +
+             Field(7, Field(1, Field(1, "a") + Field(1, "b") + Field(2, "y") +
+                                   Field(4, "Add")) +
+                          Field(2, "g") + Field(11, ValueOf("a", "n")) +
+                          Field(11, ValueOf("b", "m")) +
+                          Field(12, Field(1, "y")));
+  options.inputs = absl::StrCat(::testing::TempDir(), "/one_size.npz");
+  const Tensor ones = *Tensor::Ones(DType::Float(32), {2, 3});
+  std::ofstream(options.inputs, std::ios::binary)
+      << *WriteNpz({{"a", ones}, {"b", ones}});
+  options.executor = "cpu";
+  options.dims = "n=2..4,m=2..4";
+  EXPECT_EQ(OutputOf(options), "y: float32[2, 3] [2, 2, 2, 2, 2, 2]\n");
+}
+
+TEST(RunModelTest, DimensionsWhoseNamesAreFormulas) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/formula.onnx");
+  // y = concat(past, x) + mask
+  std::ofstream(options.model, std::ios::binary)
+      << Field(1, 8) + Field(8, Field(2, 17)) +
+             Field(7, Field(1, Field(1, "past") + Field(1, "x") +
+                                   Field(2, "c") + Field(4, "Concat") +
+                                   Field(5, Field(1, "axis") + Field(3, 0) +
+                                                Field(20, 2))) +
+                          Field(1, Field(1, "c") + Field(1, "mask") +
+                                       Field(2, "y") + Field(4, "Add")) +
+                          Field(2, "g") + Field(11, ValueOf("past", "p")) +
+                          Field(11, ValueOf("x", "s")) +
+                          Field(11, ValueOf("mask", "p + 2*s - s")) +
+                          Field(12, Field(1, "y")));
+  options.inputs = absl::StrCat(::testing::TempDir(), "/formula.npz");
+  const auto ones = [](int64_t n) {
+    return *Tensor::Ones(DType::Float(32), {n, 3});
+  };
+  options.executor = "cpu";
+  options.dims = "p=2..4,s=1..2";
+  for (const int64_t past : {2, 3}) {
+    std::ofstream(options.inputs, std::ios::binary) << *WriteNpz(
+        {{"past", ones(past)}, {"x", ones(1)}, {"mask", ones(past + 1)}});
+    EXPECT_THAT(OutputOf(options),
+                HasSubstr(absl::StrCat("y: float32[", past + 1, ", 3] [2")));
+  }
+  std::ofstream(options.inputs, std::ios::binary)
+      << *WriteNpz({{"past", ones(2)}, {"x", ones(1)}, {"mask", ones(4)}});
+  std::ostringstream out;
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "mask"));
+}
+
 TEST(RunModelTest, InputShapesOfText) {
   RunModelOptions options;
   options.model = ModelFile("shaped.relay", "1f");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,9 @@
 
 namespace baton {
 
+// An extent that follows from sizes; runs compare it with the plan's.
+constexpr int64_t kOther = std::numeric_limits<int64_t>::min();
+
 struct BoundedExecutable::State {
   IRModule module;  // after the pipeline; dimensions are symbolic
   MakeModule make;  // in place of `module`, unless null
@@ -37,7 +41,8 @@ struct BoundedExecutable::State {
   CompileOptions options;
   struct Param {
     std::string name;
-    std::vector<int64_t> extents;  // negative: -1 - the number of a bound
+    // Negative: -1 - the number of a bound, or kOther.
+    std::vector<int64_t> extents;
   };
   std::vector<Param> params;
   std::mutex mutex;
@@ -147,7 +152,8 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
 
 absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
     MakeModule make, std::vector<DimBound> bounds,
-    const CompileOptions& options) {
+    const CompileOptions& options,
+    const std::vector<std::vector<std::string>>& names) {
   auto state = std::make_shared<State>();
   state->options = options;
   state->options.uncompiled = nullptr;
@@ -174,10 +180,29 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
     }
     return params;
   };
-  // A dimension is that of the bound with which it changes.
   BATON_ASSIGN_OR_RETURN(state->params, params_for(most));
+  std::vector<bool> is_named(bounds.size(), false);
+  for (size_t k = 0; k < state->params.size() && k < names.size() &&
+                     names.size() == state->params.size();
+       ++k) {
+    std::vector<int64_t>& extents = state->params[k].extents;
+    for (size_t d = 0; d < extents.size() && d < names[k].size(); ++d) {
+      if (names[k][d].empty()) continue;
+      const auto bound = std::find_if(
+          bounds.begin(), bounds.end(),
+          [&](const DimBound& one) { return one.name == names[k][d]; });
+      if (bound == bounds.end()) {
+        extents[d] = kOther;
+        continue;
+      }
+      const auto number = bound - bounds.begin();
+      extents[d] = -1 - static_cast<int64_t>(number);
+      is_named[static_cast<size_t>(number)] = true;
+    }
+  }
+  // Otherwise a dimension is that of the bound with which it changes.
   for (size_t i = 0; i < bounds.size(); ++i) {
-    if (bounds[i].least == bounds[i].most) continue;
+    if (bounds[i].least == bounds[i].most || is_named[i]) continue;
     std::vector<int64_t> sizes = most;
     sizes[i] = bounds[i].least;
     BATON_ASSIGN_OR_RETURN(const std::vector<State::Param> others,
@@ -237,6 +262,7 @@ absl::StatusOr<std::vector<int64_t>> BoundedExecutable::SizesOf(
             absl::StrCat("dimension ", d, " of input ", i, " (%", param.name,
                          ") is ", extent, ", ", text...));
       };
+      if (param.extents[d] == kOther) continue;
       if (param.extents[d] >= 0) {
         if (extent != param.extents[d]) {
           return refuse("not ", param.extents[d]);

@@ -52,9 +52,13 @@ class BoundedExecutable {
   // As above, of a model that is not typed with symbolic dimensions, or is
   // another program for other sizes: `make` makes its module, whose inputs have
   // constant shapes, for each combination of sizes. Threads call it in turns.
+  // `names` are those of the dimensions of each input, empty where there is
+  // none. If a bound is not among them, the dimensions that have it are those
+  // that change with it.
   static absl::StatusOr<BoundedExecutable> Compile(
       MakeModule make, std::vector<DimBound> bounds,
-      const CompileOptions& options);
+      const CompileOptions& options,
+      const std::vector<std::vector<std::string>>& names = {});
 
   const std::vector<DimBound>& bounds() const;
   // The executable for the largest sizes.

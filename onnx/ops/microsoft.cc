@@ -228,10 +228,15 @@ class Attention {
 
   // All projections of one input.
   absl::StatusOr<Outputs> OfInput();
+  // As OfInput, of an input and weights that are quantized.
+  absl::StatusOr<Outputs> OfQuantizedInput();
   // Converts query, key and value.
   absl::StatusOr<Outputs> OfHeads();
 
  private:
+  // Of the projections `all`; the other arguments are numbers of inputs.
+  absl::StatusOr<Outputs> OfProjections(Expr all, int mask, int past,
+                                        int attention_bias);
   // Puts the past in front of keys and values.
   absl::Status AddPast(const Expr& key, const Expr& value);
   absl::Status AddMask(int input);
@@ -244,7 +249,7 @@ class Attention {
     return relay::Where(std::move(allowed), ScalarLike(0, query_),
                         ScalarLike(otherwise, query_));
   }
-  // From masks on: `attention_bias` is an input.
+  // From masks on: the arguments are numbers of inputs; -1: there is none.
   absl::StatusOr<Expr> Result(int mask, int attention_bias);
 
   NodeContext& node_;
@@ -310,7 +315,9 @@ absl::StatusOr<Expr> Attention::Result(int mask, int attention_bias) {
     return absl::UnimplementedError("the size of heads must be known");
   }
   BATON_RETURN_IF_ERROR(AddMask(mask));
-  if (node_.HasInput(attention_bias)) AddBias(node_.Input(attention_bias));
+  if (attention_bias >= 0 && node_.HasInput(attention_bias)) {
+    AddBias(node_.Input(attention_bias));
+  }
   if (node_.Int("unidirectional", 0) != 0) {
     Expr places = Positions(query_, 2, 1);
     if (past_.defined()) places = Add(std::move(places), past_);
@@ -335,14 +342,38 @@ absl::StatusOr<Expr> Attention::Result(int mask, int attention_bias) {
 }
 
 absl::StatusOr<Outputs> Attention::OfInput() {
+  BATON_ASSIGN_OR_RETURN(
+      Expr all, MatrixProduct(node_, node_.Input(0), node_.Input(1), DType()));
+  if (node_.HasInput(2)) all = Add(std::move(all), node_.Input(2));
+  return OfProjections(std::move(all), 3, 4, 5);
+}
+
+absl::StatusOr<Outputs> Attention::OfQuantizedInput() {
+  const DType kInt32 = DType::Int(32);
+  const auto centered = [&](int input, int zero_point) {
+    Expr x = relay::Cast(node_.Input(input), kInt32);
+    if (node_.HasInput(zero_point)) {
+      x = Subtract(std::move(x), relay::Cast(node_.Input(zero_point), kInt32));
+    }
+    return node_.Typed(std::move(x));
+  };
+  BATON_ASSIGN_OR_RETURN(const Expr lhs, centered(0, 6));
+  BATON_ASSIGN_OR_RETURN(const Expr rhs, centered(1, 7));
+  BATON_ASSIGN_OR_RETURN(Expr product, MatrixProduct(node_, lhs, rhs, kInt32));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node_.Input(2)));
+  Expr all = Add(Multiply(relay::Cast(std::move(product), dtype),
+                          Multiply(node_.Input(3), node_.Input(4))),
+                 node_.Input(2));
+  return OfProjections(std::move(all), 5, 8, -1);
+}
+
+absl::StatusOr<Outputs> Attention::OfProjections(Expr all, int mask, int past,
+                                                 int attention_bias) {
   const int64_t heads = node_.Int("num_heads", 0);
   if (node_.Int("do_rotary", 0) != 0 ||
       node_.Int("past_present_share_buffer", 0) != 0) {
     return absl::UnimplementedError("do_rotary and past_present_share_buffer");
   }
-  BATON_ASSIGN_OR_RETURN(
-      Expr all, MatrixProduct(node_, node_.Input(0), node_.Input(1), DType()));
-  if (node_.HasInput(2)) all = Add(std::move(all), node_.Input(2));
   BATON_ASSIGN_OR_RETURN(all, node_.Typed(std::move(all)));
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(all));
   if (type->rank() != 3 || !type->dim(2).is_const()) {
@@ -363,11 +394,11 @@ absl::StatusOr<Outputs> Attention::OfInput() {
     begin += sizes[i];
     BATON_ASSIGN_OR_RETURN(*parts[i], SplitHeads(node_, part, heads));
   }
-  if (node_.HasInput(4)) {
-    BATON_RETURN_IF_ERROR(
-        AddPast(ElementOf(node_.Input(4), 0), ElementOf(node_.Input(4), 1)));
+  if (node_.HasInput(past)) {
+    BATON_RETURN_IF_ERROR(AddPast(ElementOf(node_.Input(past), 0),
+                                  ElementOf(node_.Input(past), 1)));
   }
-  BATON_ASSIGN_OR_RETURN(Expr result, Result(3, 5));
+  BATON_ASSIGN_OR_RETURN(Expr result, Result(mask, attention_bias));
   return Outputs{std::move(result), relay::Stack({key_, value_}, 0)};
 }
 
@@ -414,6 +445,10 @@ absl::StatusOr<Outputs> ConvertAttention(NodeContext& node) {
   return Attention(node).OfInput();
 }
 
+absl::StatusOr<Outputs> QAttention(NodeContext& node) {
+  return Attention(node).OfQuantizedInput();
+}
+
 absl::StatusOr<Outputs> MultiHeadAttention(NodeContext& node) {
   return Attention(node).OfHeads();
 }
@@ -434,6 +469,7 @@ BATON_ONNX_CONVERTERS({
     {.op = "MultiHeadAttention",
      .convert = MultiHeadAttention,
      .domain = kMicrosoftDomain},
+    {.op = "QAttention", .convert = QAttention, .domain = kMicrosoftDomain},
     {.op = "QuickGelu", .convert = QuickGelu, .domain = kMicrosoftDomain},
     {.op = "SimplifiedLayerNormalization",
      .convert = SimplifiedLayerNormalization},

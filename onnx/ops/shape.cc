@@ -407,8 +407,12 @@ absl::StatusOr<Outputs> ConstantValue(NodeContext& node) {
                                {static_cast<int64_t>(floats.size())}, floats));
     return One(relay::Const(std::move(value)));
   }
+  if (node.HasAttr("sparse_value")) {
+    BATON_ASSIGN_OR_RETURN(Tensor value, node.SparseTensorAttr("sparse_value"));
+    return One(relay::Const(std::move(value)));
+  }
   return absl::UnimplementedError(
-      "constants that are strings or sparse tensors are not supported");
+      "constants that are strings are not supported");
 }
 
 absl::StatusOr<Outputs> ConstantOfShape(NodeContext& node) {
