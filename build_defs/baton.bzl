@@ -118,10 +118,16 @@ def baton_opt_binary(name, passes = [], ops = [], workloads = [], instruments = 
         parts.append(":%s_rules" % name)
     if standard:
         parts += [
+            Label("//lower"),
             Label("//relay/kernels"),
             Label("//relay/op:all_ops"),
             Label("//relay/transform:all_passes"),
             Label("//testing/workloads:networks"),
+            Label("//tir"),
+            Label("//tir/script"),
+            Label("//tir/transform:all_passes"),
+            Label("//tools:executable_output"),
+            Label("//tools:llvm_output"),
             Label("//tools:onnx_input"),
         ]
     cc_binary(
