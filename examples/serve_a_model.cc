@@ -23,10 +23,8 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
-#include "baton/relay/bind.h"
-#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/testing/workloads/workload.h"
+#include "baton/testing/workloads/bound_workload.h"
 
 namespace {
 
@@ -107,14 +105,8 @@ class ModelServer {
 // A built-in network with its weights. A server of your own reads a file of
 // `baton-opt --emit=executable` with ReadExecutable(), which needs no passes.
 absl::StatusOr<baton::Executable> CompileNetwork() {
-  BATON_ASSIGN_OR_RETURN(const baton::testing::Workload workload,
-                         baton::testing::GetWorkload("mlp"));
-  BATON_ASSIGN_OR_RETURN(
-      const baton::Function main,
-      baton::relay::BindParamsByName(
-          workload.module.Find<baton::Function>("main"), workload.params));
-  baton::IRModule module = workload.module;
-  module.Set("main", main);
+  BATON_ASSIGN_OR_RETURN(baton::IRModule module,
+                         baton::testing::BoundWorkload("mlp"));
   BATON_ASSIGN_OR_RETURN(module, baton::InferTypes(module));
   return baton::Compile(std::move(module), {});
 }

@@ -263,6 +263,22 @@ tir::Stmt WithIndex(absl::string_view name, const PrimExpr& index,
               });
 }
 
+tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
+                      absl::Span<const int64_t> extents, Indices begin,
+                      const Body& body) {
+  const std::function<tir::Stmt(size_t)> from = [&](size_t d) -> tir::Stmt {
+    if (d == extents.size()) return body(begin);
+    Indices which = {Index(static_cast<int64_t>(d))};
+    which.insert(which.end(), point.begin(), point.end());
+    return WithIndex(absl::StrCat("index", d), loops.Load(1, which), extents[d],
+                     [&](const PrimExpr& index) {
+                       begin.push_back(index);
+                       return from(d + 1);
+                     });
+  };
+  return from(0);
+}
+
 tir::Stmt Nothing() { return tir::Evaluate(Index(0)); }
 
 OpAttrMap<Computation>& Computations() {
@@ -272,6 +288,14 @@ OpAttrMap<Computation>& Computations() {
 
 absl::Status NoLoops(absl::string_view reason) {
   return absl::UnimplementedError(reason);
+}
+
+absl::Status CheckIndices(const LoopBuilder& loops, int i) {
+  const DType dtype = loops.dtype(i);
+  if (!dtype.is_integral() || dtype.is_bool() || dtype == DType::UInt(64)) {
+    return NoLoops(absl::StrCat(dtype.ToString(), " indices"));
+  }
+  return absl::OkStatus();
 }
 
 PrimExpr Number(DType dtype, double value) {

@@ -147,6 +147,8 @@ OpAttrMap<Computation>& Computations();
 
 // The error of a computation that does not take a call: `reason` is a clause.
 absl::Status NoLoops(absl::string_view reason);
+// NoLoops if argument `i`, of indices, has a type of which there are no loops.
+absl::Status CheckIndices(const LoopBuilder& loops, int i);
 
 // --- Expressions -------------------------------------------------------------
 
@@ -187,6 +189,11 @@ tir::Stmt Require(const tir::PrimExpr& condition, absl::string_view message,
 tir::Stmt WithIndex(absl::string_view name, const tir::PrimExpr& index,
                     int64_t extent,
                     const std::function<tir::Stmt(const tir::PrimExpr&)>& body);
+// The elements [0][point], [1][point], ... of argument 1 as indices of axes of
+// these extents: runs the body on `begin` and those behind it.
+tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
+                      absl::Span<const int64_t> extents, Indices begin,
+                      const Body& body);
 // A statement that does nothing.
 tir::Stmt Nothing();
 

@@ -192,14 +192,6 @@ absl::Status LowerSameIndex(LoopBuilder& loops) {
 // An index that the program computes, as an index of an axis.
 PrimExpr GivenIndex(const PrimExpr& index) { return Cast(tir::kInt32, index); }
 
-absl::Status CheckIndices(const LoopBuilder& loops) {
-  const DType dtype = loops.dtype(1);
-  if (!dtype.is_integral() || dtype.is_bool() || dtype == DType::UInt(64)) {
-    return NoLoops(dtype.ToString() + " indices");
-  }
-  return absl::OkStatus();
-}
-
 // Fails at run time if an element of argument 1 is not in [least, most].
 void RequireRange(LoopBuilder& loops, int64_t least, int64_t most) {
   const DType wide = DType::Int(64);
@@ -216,7 +208,7 @@ void RequireRange(LoopBuilder& loops, int64_t least, int64_t most) {
 }
 
 absl::Status LowerTake(LoopBuilder& loops) {
-  BATON_RETURN_IF_ERROR(CheckIndices(loops));
+  BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
   const auto& attrs = loops.attrs<relay::TakeAttrs>();
   const int64_t batch = attrs.batch_dims < 0 ? attrs.batch_dims + loops.rank(1)
                                              : attrs.batch_dims;
@@ -252,7 +244,7 @@ absl::Status LowerTake(LoopBuilder& loops) {
 }
 
 absl::Status LowerGather(LoopBuilder& loops) {
-  BATON_RETURN_IF_ERROR(CheckIndices(loops));
+  BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
   const size_t axis =
       Place(loops.attrs<relay::GatherAttrs>().axis.value_or(0), loops.rank());
   const int64_t extent = loops.shape()[axis];
@@ -267,11 +259,7 @@ absl::Status LowerGather(LoopBuilder& loops) {
 
 absl::Status LowerOneHot(LoopBuilder& loops) {
   const auto& attrs = loops.attrs<relay::OneHotAttrs>();
-  const DType indices = loops.dtype(0);
-  if (!indices.is_integral() || indices.is_bool() ||
-      indices == DType::UInt(64)) {
-    return NoLoops(indices.ToString() + " indices");
-  }
+  BATON_RETURN_IF_ERROR(CheckIndices(loops, 0));
   const size_t axis = Place(attrs.axis, loops.rank() + 1);
   const DType dtype = loops.output().dtype();
   const DType wide = DType::Int(64);
@@ -291,7 +279,7 @@ absl::Status LowerOneHot(LoopBuilder& loops) {
 
 // Reverses the beginning of each sequence.
 absl::Status LowerReverseSequence(LoopBuilder& loops) {
-  BATON_RETURN_IF_ERROR(CheckIndices(loops));
+  BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
   const auto& attrs = loops.attrs<relay::ReverseSequenceAttrs>();
   const size_t axis = Place(attrs.seq_axis, loops.rank());
   const size_t batch = Place(attrs.batch_axis, loops.rank());

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +35,11 @@ PrimExpr Less(const PrimExpr& a, const PrimExpr& b) {
 
 PrimExpr Element(const tir::Buffer& buffer, const Indices& at) {
   return tir::BufferLoad(buffer, at);
+}
+
+Indices Joined(Indices first, const Indices& others) {
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
 }
 
 // --- Scans -------------------------------------------------------------------
@@ -183,11 +187,7 @@ absl::Status LowerTopK(LoopBuilder& loops) {
 // --- Scatter -----------------------------------------------------------------
 
 absl::Status CheckScatter(const LoopBuilder& loops, const std::string& mode) {
-  const DType indices = loops.dtype(1);
-  if (!indices.is_integral() || indices.is_bool() ||
-      indices == DType::UInt(64)) {
-    return NoLoops(absl::StrCat(indices.ToString(), " indices"));
-  }
+  BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
   if (mode == "mean") return NoLoops("a mean of updates");
   if (mode != "update" && (loops.dtype().is_bool() || IsHalf(loops.dtype()))) {
     return NoLoops(absl::StrCat("a combination of ", loops.dtype().ToString()));
@@ -200,7 +200,7 @@ PrimExpr Combined(const std::string& mode, const PrimExpr& a,
                   const PrimExpr& b) {
   if (mode == "add") return Op2(BinaryOp::kAdd, a, b);
   if (mode == "mul") return Op2(BinaryOp::kMul, a, b);
-  // Of a NaN, the old element.
+  // Nothing is less or greater than a NaN: the old element stays.
   if (mode == "min") return tir::Select(Less(b, a), b, a);
   if (mode == "max") return tir::Select(Less(a, b), b, a);
   return b;
@@ -246,40 +246,23 @@ absl::Status LowerScatterNd(LoopBuilder& loops) {
   const std::vector<int64_t> rows(shape.begin() + static_cast<int64_t>(length),
                                   shape.end());
   CopyData(loops);
-  loops.Run({loops.output()},
-            ForEach("point", points, [&](const Indices& point) {
-              Indices to;
-              const std::function<Stmt()> next = [&]() -> Stmt {
-                const size_t d = to.size();
-                if (d == length) {
-                  return ForEach("row", rows, [&](const Indices& row) {
-                    Indices at = to;
-                    at.insert(at.end(), row.begin(), row.end());
-                    Indices from = point;
-                    from.insert(from.end(), row.begin(), row.end());
-                    return Update(loops, mode, at, from);
-                  });
-                }
-                Indices which = {Index(static_cast<int64_t>(d))};
-                which.insert(which.end(), point.begin(), point.end());
-                return WithIndex(absl::StrCat("index", d), loops.Load(1, which),
-                                 shape[d], [&](const PrimExpr& index) {
-                                   to.push_back(index);
-                                   return next();
-                                 });
-              };
-              return next();
-            }));
+  loops.Run(
+      {loops.output()}, ForEach("point", points, [&](const Indices& point) {
+        return WithIndices(
+            loops, point, absl::MakeConstSpan(shape).first(length), {},
+            [&](const Indices& to) {
+              return ForEach("row", rows, [&](const Indices& row) {
+                return Update(loops, mode, Joined(to, row), Joined(point, row));
+              });
+            });
+      }));
   return absl::OkStatus();
 }
 
 // --- gather_nd ---------------------------------------------------------------
 
 absl::Status LowerGatherNd(LoopBuilder& loops) {
-  const DType dtype = loops.dtype(1);
-  if (!dtype.is_integral() || dtype.is_bool() || dtype == DType::UInt(64)) {
-    return NoLoops(absl::StrCat(dtype.ToString(), " indices"));
-  }
+  BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
   const auto batch =
       static_cast<size_t>(loops.attrs<relay::GatherNDAttrs>().batch_dims);
   const std::vector<int64_t>& shape = loops.shape();
@@ -289,30 +272,19 @@ absl::Status LowerGatherNd(LoopBuilder& loops) {
   const std::vector<int64_t> rows(
       shape.begin() + static_cast<int64_t>(batch + length), shape.end());
   const tir::Buffer& result = loops.output();
-  loops.Run({result}, ForEach("point", points, [&](const Indices& point) {
-              Indices from(point.begin(),
-                           point.begin() + static_cast<int64_t>(batch));
-              const std::function<Stmt()> next = [&]() -> Stmt {
-                const size_t d = from.size() - batch;
-                if (d == length) {
-                  return ForEach("row", rows, [&](const Indices& row) -> Stmt {
-                    Indices at = from;
-                    at.insert(at.end(), row.begin(), row.end());
-                    Indices to = point;
-                    to.insert(to.end(), row.begin(), row.end());
-                    return tir::BufferStore(result, loops.Load(0, at), to);
-                  });
-                }
-                Indices which = {Index(static_cast<int64_t>(d))};
-                which.insert(which.end(), point.begin(), point.end());
-                return WithIndex(absl::StrCat("index", d), loops.Load(1, which),
-                                 shape[batch + d], [&](const PrimExpr& index) {
-                                   from.push_back(index);
-                                   return next();
-                                 });
-              };
-              return next();
-            }));
+  loops.Run(
+      {result}, ForEach("point", points, [&](const Indices& point) {
+        return WithIndices(
+            loops, point, absl::MakeConstSpan(shape).subspan(batch, length),
+            Indices(point.begin(), point.begin() + static_cast<int64_t>(batch)),
+            [&](const Indices& from) {
+              return ForEach("row", rows, [&](const Indices& row) -> Stmt {
+                return tir::BufferStore(result,
+                                        loops.Load(0, Joined(from, row)),
+                                        Joined(point, row));
+              });
+            });
+      }));
   return absl::OkStatus();
 }
 

@@ -88,27 +88,20 @@ absl::StatusOr<Tensor> NodeContext::Constant(int i) {
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing"));
   }
   if (const Tensor* tensor = relay::ConstantTensor(inputs_[i])) return *tensor;
-  const absl::Status unknown = absl::UnimplementedError(
-      absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
-                   "') must be known when the model is imported"));
-  if (!graphs_.MayBeConstant(inputs_[i])) {
+  const auto needed = [&](absl::string_view reason) {
     graphs_.NoteNeeded(inputs_[i]);
-    return unknown;
-  }
+    return absl::UnimplementedError(
+        absl::StrCat("input ", i, " ('", Printable(node_.inputs[i]),
+                     "') must be known when the model is imported", reason));
+  };
+  if (!graphs_.MayBeConstant(inputs_[i])) return needed("");
   if (!IsCheap(inputs_[i])) {
-    graphs_.NoteNeeded(inputs_[i]);
-    return absl::UnimplementedError(absl::StrCat(
-        "input ", i, " ('", Printable(node_.inputs[i]),
-        "') must be known when the model is imported, but it is computed from"
-        " tensors of too many elements"));
+    return needed(", but it is computed from tensors of too many elements");
   }
   BATON_ASSIGN_OR_RETURN(
       Expr folded, relay::FoldConstantInExpr(inputs_[i], {.fold_qnn = true}));
   const Tensor* tensor = relay::ConstantTensor(folded);
-  if (tensor == nullptr) {
-    graphs_.NoteNeeded(inputs_[i]);
-    return unknown;
-  }
+  if (tensor == nullptr) return needed("");
   return *tensor;
 }
 

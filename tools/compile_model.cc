@@ -218,9 +218,11 @@ class ModelWriter {
           object_bytes += static_cast<int64_t>(part.size());
           return absl::OkStatus();
         }));
-    result.files.push_back(
-        {options_.name + ".report.json", Report(result, object_bytes)});
-    result.report = ReportText(result, object_bytes);
+    const std::vector<int64_t> text_of = TextOfSteps();
+    const std::vector<int64_t> weights_of = WeightsOfSteps();
+    result.files.push_back({options_.name + ".report.json",
+                            Report(result, object_bytes, text_of, weights_of)});
+    result.report = ReportText(result, object_bytes, text_of, weights_of);
     if (options_.line_table) {
       result.files.push_back({ModelTextName(), std::move(model_text_)});
     }
@@ -316,7 +318,7 @@ class ModelWriter {
     FlatHashSet<std::string> known;
     for (size_t i = 0; i < model_.constants.size(); ++i) {
       const absl::string_view bytes = model_.constants[i].bytes();
-      if (bytes.size() < kMinSharedBytes ||
+      if (shared_symbols_[i].empty() ||
           num_shared == tir::ElfObject::kMaxMergeable) {
         own_bytes = executor::AlignUp(own_bytes);
         table.targets.push_back({own.symbol, own_bytes});
@@ -1198,7 +1200,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                      static_cast<int64_t>(step.cost_ns / kMinPartNs)});
   }
 
-  // What step `i` is to the order of steps, as text.
+  // The statement of C++ that step `i`, a beginning or an end, stands for.
   std::string ControlOf(size_t i) const {
     const LibraryStep& step = model_.steps[i];
     const auto condition = [&] {
@@ -1692,10 +1694,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
   }
 
   // A line for each step, with sums; then the files.
-  std::string ReportText(const CompiledModel& result,
-                         int64_t object_bytes) const {
-    const std::vector<int64_t> weights_of = WeightsOfSteps();
-    const std::vector<int64_t> text_of = TextOfSteps();
+  std::string ReportText(const CompiledModel& result, int64_t object_bytes,
+                         const std::vector<int64_t>& text_of,
+                         const std::vector<int64_t>& weights_of) const {
     std::vector<int64_t> arena_of(model_.steps.size(), 0);
     for (const ArenaBlock& block : ArenaBlocks()) {
       arena_of[block.step] += block.bytes;
@@ -1708,7 +1709,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         model_.arena_lower_bound, "; steps with * hold it at its peak\n");
     absl::StrAppendFormat(&text, "%5s %10s %12s %12s  %s\n", "step", "source",
                           "weights", "arena", "kernel: nodes");
-    int64_t sums[2] = {};
+    int64_t step_text = 0;
+    int64_t step_weights = 0;
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
       absl::StrAppendFormat(&text, "%5d %10d %12d %11d%s  %s%s%s\n", i,
@@ -1719,33 +1721,34 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       if (!step.reason.empty()) {
         absl::StrAppendFormat(&text, "%44s%s\n", "", step.reason);
       }
-      sums[0] += text_of[i];
-      sums[1] += weights_of[i];
+      step_text += text_of[i];
+      step_weights += weights_of[i];
     }
-    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum", sums[0], sums[1]);
+    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum", step_text,
+                          step_weights);
     for (const CompiledModel::File& file : result.files) {
       absl::StrAppend(
           &text, file.name, ": ", file.text.size(), " bytes",
           absl::EndsWith(file.name, ".cc")
-              ? absl::StrCat(", of steps ", sums[0],
+              ? absl::StrCat(", of steps ", step_text,
                              ", of kernels, "
                              "loops and the rest ",
-                             static_cast<int64_t>(file.text.size()) - sums[0])
+                             static_cast<int64_t>(file.text.size()) - step_text)
               : "",
           "\n");
     }
     absl::StrAppend(&text, options_.name, "_weights.o: ", object_bytes,
-                    " bytes, of steps ", sums[1], ", of the rest ",
-                    object_bytes - sums[1], "\n");
+                    " bytes, of steps ", step_weights, ", of the rest ",
+                    object_bytes - step_weights, "\n");
     return text;
   }
 
   // The bytes of steps and the rest of a file are those of the file.
-  std::string Report(const CompiledModel& result, int64_t object_bytes) const {
-    const std::vector<int64_t> weights_of = WeightsOfSteps();
+  std::string Report(const CompiledModel& result, int64_t object_bytes,
+                     const std::vector<int64_t>& text_of,
+                     const std::vector<int64_t>& weights_of) const {
     int64_t step_weights = 0;
     for (const int64_t bytes : weights_of) step_weights += bytes;
-    const std::vector<int64_t> text_of = TextOfSteps();
     int64_t step_text = 0;
     for (const int64_t bytes : text_of) step_text += bytes;
     std::string text = absl::StrCat(

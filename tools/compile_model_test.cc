@@ -222,7 +222,7 @@ TEST(CompileModelTest, OperandsOfStepsAreHashed) {
   EXPECT_NE(first->weights.tables[0].symbol, second->weights.tables[0].symbol);
 }
 
-// What InstrumentBoundCheckers inserts ends a run before the access.
+// The checks of InstrumentBoundCheckers end a run before the access.
 TEST(CompileModelTest, ChecksBounds) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   IRModule module;

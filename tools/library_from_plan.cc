@@ -103,8 +103,8 @@ std::string FunctionName(absl::string_view op) {
   return absl::StrReplaceAll(op, {{".", "_"}});
 }
 
-// Appends to `problems` the steps that cannot be compiled; then the model counts
-// for nothing.
+// Appends to `problems` the steps that cannot be compiled. The model is not to
+// be used if there are any.
 absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
                                        const LibraryModelOptions& options,
                                        Diagnostics& problems);
@@ -155,9 +155,8 @@ class PlanReader {
   }
   // True if the results have no elements: there is nothing to compute.
   bool HasNoResults(const GraphNode& node) const {
-    return std::all_of(node.outputs.begin(), node.outputs.end(), [this](int t) {
-      return TensorOf(t).num_elements() == 0;
-    });
+    return std::all_of(node.outputs.begin(), node.outputs.end(),
+                       [this](int t) { return HasNoElements(t); });
   }
   bool HasNoElements(int t) const { return TensorOf(t).num_elements() == 0; }
 
@@ -727,9 +726,9 @@ class PlanReader {
   std::vector<int> function_of_;  // of steps
   std::vector<std::optional<cpu::StepSource>> sources_;
   std::vector<std::vector<Tensor>> extra_constants_;  // of functions
-  // Of steps: the results that do not depend on inputs of the model.
+  // By step: its results, if they do not depend on inputs of the model.
   std::vector<std::vector<Tensor>> known_results_;
-  // Of steps: the graphs of a branch or a loop.
+  // By step: the models of the graphs of a branch or a loop.
   std::vector<std::vector<LibraryModel>> regions_;
 };
 

@@ -182,9 +182,9 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
   };
   BATON_ASSIGN_OR_RETURN(state->params, params_for(most));
   std::vector<bool> is_named(bounds.size(), false);
-  for (size_t k = 0; k < state->params.size() && k < names.size() &&
-                     names.size() == state->params.size();
-       ++k) {
+  const size_t num_named =
+      names.size() == state->params.size() ? names.size() : 0;
+  for (size_t k = 0; k < num_named; ++k) {
     std::vector<int64_t>& extents = state->params[k].extents;
     for (size_t d = 0; d < extents.size() && d < names[k].size(); ++d) {
       if (names[k][d].empty()) continue;

@@ -128,14 +128,10 @@ kernels::ElementResult ResultOf(DType type, bool is_float) {
 }
 
 // Types of 8 bits are integers of 32 bits in a program.
-bool IsByte(DType type) {
-  return type == DType::UInt(8) || type == DType::Int(8);
-}
 bool IsInt(DType type) { return type == DType::Int(32) || IsByte(type); }
 bool IsInProgram(DType type) {
   return type == DType::Float(32) || IsInt(type) || type.is_bool();
 }
-bool IsHalf(DType type) { return type.is_float() && type.bits() == 16; }
 
 std::optional<ElementCall> CastOf(const GraphNode& node, const Graph& graph) {
   if (node.inputs.size() != 1) return std::nullopt;

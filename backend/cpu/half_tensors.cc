@@ -121,8 +121,6 @@ bool Contains(const absl::string_view (&sorted)[kSize],
   return std::binary_search(std::begin(sorted), std::end(sorted), name);
 }
 
-bool IsHalf(DType dtype) { return dtype.is_float() && dtype.bits() == 16; }
-
 // `attrs` with the dtype of the arguments as that of the result.
 template <typename A, typename... Others>
 Attrs OfArguments(const Call& call) {
@@ -344,9 +342,10 @@ class Holder {
   }
 
   Graph& graph_;
-  // Of tensors of half floats: those of float32 with their values.
+  // By tensor of half floats: the tensor of float32 that has its values.
   std::vector<int> held_;
-  std::vector<bool> is_stored_;  // of tensors: a node so far computes them
+  // By tensor of half floats: a node so far computes it.
+  std::vector<bool> is_stored_;
 };
 
 }  // namespace

@@ -393,7 +393,7 @@ TEST(KernelsTest, Halves) {
     bool is_fallback = false;  // of a call
     bool is_fallback_of_bfloat16 = false;
   } cases[] = {
-      // Of one argument, rounded.
+      // Calls of one argument, whose results are rounded.
       {"sqrt(abs(%x))"},
       {"rsqrt(%x)"},
       {"erf(%x)"},
@@ -411,7 +411,7 @@ TEST(KernelsTest, Halves) {
       {"power(%x, $2)"},
       {"power(%x, $3)"},
       {"power(abs(%x), $0.5)"},
-      // Of two, which broadcast.
+      // Calls of two arguments, which broadcast.
       {"divide(add(%x, %y), subtract(%x, %wl))"},
       {"where(less(%x, %y), %x, multiply(%y, %y))"},
       // GELU, twice.

@@ -730,8 +730,8 @@ class Lowering {
     return result;
   }
 
-  // How the casts that alone use `t` round it, which become `casts`: one to half
-  // floats and one back.
+  // How `t` is rounded, if its only user is a cast to half floats, and the only
+  // user of that a cast back. `casts` becomes the two, or is empty.
   kernels::blocked::Rounding RoundingOf(int t, std::vector<int>& casts) const {
     using kernels::blocked::Rounding;
     casts.clear();
@@ -753,8 +753,7 @@ class Lowering {
     }
     const DType half =
         TensorOf(graph_.nodes[static_cast<size_t>(found[0])].outputs[0]).dtype;
-    const bool is_half = half == DType::Float(16) || half == DType::BFloat(16);
-    if (!is_half || TensorOf(t).dtype != DType::Float(32)) {
+    if (!IsHalf(half) || TensorOf(t).dtype != DType::Float(32)) {
       return Rounding::kNone;
     }
     casts = std::move(found);
@@ -1017,7 +1016,7 @@ class Lowering {
       kClip,
       kBytes
     } stage = kFloat;
-    // Those of a clip before the division.
+    // The bounds of a clip before the division.
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     float least = -kInfinity;
     float most = kInfinity;
@@ -1141,9 +1140,6 @@ class Lowering {
   static bool CanHaveSlabs(const kernels::blocked::Int8ConvParams& params) {
     return params.groups == 1 ||
            (params.in_channels == 1 && params.out_channels == 1);
-  }
-  static bool IsByte(DType dtype) {
-    return dtype == DType::UInt(8) || dtype == DType::Int(8);
   }
 
   // True if steps that read slabs read `t`, a map of bytes. In sources of
@@ -1469,13 +1465,10 @@ class Lowering {
       if (k == operands.size()) operands.push_back(std::move(arg));
       return static_cast<int>(k);
     };
-    const auto is_half = [](DType type) {
-      return type.is_float() && type.bits() == 16;
-    };
     const auto value = [&](const ElementArg& arg) {
       const auto found = value_of.find(arg.tensor);
       return found != value_of.end() ? found->second
-                                     : operand(arg, is_half(arg.type));
+                                     : operand(arg, IsHalf(arg.type));
     };
     const auto add = [&](const GroupCall& call) {
       calls.push_back(call);
@@ -1498,7 +1491,7 @@ class Lowering {
             !value_of.contains(arg.tensor)) {
           // Part of reading the operand.
           v = operand(arg, true);
-          if (member != last && is_half(type)) {
+          if (member != last && IsHalf(type)) {
             v = add({CastFunctions(DType::Float(32), type)[0], v});
           }
         } else {

@@ -92,8 +92,6 @@ int RunCast(const executor::StepCall& call) {
   return 0;
 }
 
-bool IsHalf(DType dtype) { return dtype.is_float() && dtype.bits() == 16; }
-
 // Operands of one dtype, but for the condition of `where`.
 template <executor::StepFunction kFunction, size_t kArity>
 absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,

@@ -234,7 +234,8 @@ class Attention {
   absl::StatusOr<Outputs> OfHeads();
 
  private:
-  // Of the projections `all`; the other arguments are numbers of inputs.
+  // Converts the projections `all` of query, key and value. The other arguments
+  // are numbers of inputs.
   absl::StatusOr<Outputs> OfProjections(Expr all, int mask, int past,
                                         int attention_bias);
   // Puts the past in front of keys and values.

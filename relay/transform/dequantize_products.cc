@@ -251,7 +251,7 @@ class Rewriter {
         !SumsFit(*data, weight->bytes)) {
       return Expr();
     }
-    // Of convolutions in groups, those of a channel each have kernels for bytes.
+    // Groups have kernels for bytes only if each has one channel.
     const absl::Span<const int64_t> shape = weight->bytes.shape();
     if (attrs->groups != 1 && (shape[1] != 1 || shape[0] != attrs->groups)) {
       return Expr();

@@ -185,8 +185,8 @@ BATON_LOOP inline void SoftmaxColumns(const T* x, int64_t n, int64_t stride,
   }
 }
 
-// The same of `rows` rows of n elements, fewer than kPartial, whose sums have
-// the order of columns.
+// Softmax (or its logarithm) of `rows` rows of n elements, fewer than kPartial,
+// computed as columns: a sum has an order of its own for so few elements.
 constexpr int64_t kShortRows = 64;
 template <typename T>
 BATON_LOOP inline void SoftmaxShortRows(const T* x, int64_t rows, int64_t n,

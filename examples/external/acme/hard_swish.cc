@@ -51,7 +51,7 @@ absl::StatusOr<Tensor> ComputeHardSwish(const Tensor& data) {
   return std::move(result).Freeze();
 }
 
-// The same in loops, for LowerToTir and what compiles its functions.
+// Computes hard_swish in loops, for LowerToTir and what compiles its functions.
 absl::Status LowerHardSwish(baton::lower::LoopBuilder& loops) {
   using baton::lower::Number;
   using baton::lower::Op2;

@@ -110,8 +110,6 @@ void SlabMaxPool(const SlabPoolParams& params, const void* x, void* y,
 
 namespace {
 
-bool IsOrdered(float low, float high) { return low <= high; }
-
 // One byte, as the operators compute it.
 uint8_t SumOf(const ByteSumParams& p, uint8_t x, uint8_t y) {
   const auto real = [](const ByteSumParams::Operand& from, uint8_t byte) {
@@ -239,10 +237,9 @@ bool IsByteSum(const ByteSumParams& params) {
   }
   const float most = 512 * params.x.scale + 512 * params.y.scale;
   return IsModerate(params.divisor) && most / params.divisor <= 0x1p29f &&
-         IsOrdered(params.least, params.most) && IsSmallWhole(params.shift) &&
+         params.least <= params.most && IsSmallWhole(params.shift) &&
          IsSmallWhole(params.low) && IsSmallWhole(params.high) &&
-         IsOrdered(params.low, params.high) &&
-         params.least < 0x1p29f * params.divisor &&
+         params.low <= params.high && params.least < 0x1p29f * params.divisor &&
          params.most > -0x1p29f * params.divisor;
 }
 

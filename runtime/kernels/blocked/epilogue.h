@@ -11,7 +11,8 @@ namespace baton::kernels::blocked {
 // value of a half float.
 enum class Rounding : uint8_t { kNone, kFloat16, kBFloat16 };
 
-// In this order, each rounded, the sum, too, each left out where its pointer is null:
+// In this order, each rounded, the sum, too, each left out where its pointer is
+// null:
 //
 //   y = sum + bias[c];  y = y * scale[c];  y = y + shift[c];
 //   y = y + residual;   y = y < low ? low : y;  y = y > high ? high : y;
