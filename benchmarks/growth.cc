@@ -32,11 +32,11 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/json.h"
 #include "baton/base/status_macros.h"
 #include "baton/benchmarks/callgrind.h"
 #include "baton/benchmarks/pass_input.h"
@@ -75,10 +75,6 @@ namespace {
 // branches, which is indented, outgrows memory.
 constexpr int64_t kMaxWritten = 100'000'000;
 
-std::string Quoted(const std::string& text) {
-  return absl::StrCat("\"", absl::CEscape(text), "\"");
-}
-
 struct Line {
   std::string pass;
   std::string shape;
@@ -91,22 +87,23 @@ struct Line {
 };
 
 void Print(const Line& line) {
-  std::string text =
-      absl::StrCat("{\"pass\":", Quoted(line.pass),
-                   ",\"shape\":", Quoted(line.shape), ",\"size\":", line.size);
+  JsonWriter json;
+  json.BeginObject().Fields("pass", line.pass, "shape", line.shape, "size",
+                            line.size);
   if (!line.error.empty()) {
-    absl::StrAppend(&text, ",\"error\":", Quoted(line.error));
+    json.Fields("error", line.error);
   } else {
-    absl::StrAppend(&text, ",\"nodes\":", line.nodes,
-                    ",\"written\":", line.written, ",\"instructions\":");
+    json.Fields("nodes", line.nodes, "written", line.written);
+    json.Key("instructions");
     if (line.instructions.has_value()) {
-      absl::StrAppend(&text, *line.instructions);
+      json.Value(*line.instructions);
     } else {
-      absl::StrAppend(&text, "null");
+      json.Value(JsonText{"null"});
     }
-    absl::StrAppend(&text, ",\"seconds\":", line.seconds);
+    json.Fields("seconds", line.seconds);
   }
-  std::cout << text << "}\n" << std::flush;
+  json.End();
+  std::cout << std::move(json).Finish() << "\n" << std::flush;
 }
 
 absl::Status Measure(const InstructionCounter* counter, bool in_callgrind,

@@ -20,6 +20,7 @@
 #include "baton/base/out_of_memory.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history.pb.h"
 #include "baton/instrument/provenance.h"
@@ -32,7 +33,6 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/packed_records.h"
 #include "baton/ir/pass_log.h"
-#include "baton/relay/ir/visit.h"
 
 namespace baton {
 namespace {
@@ -150,19 +150,14 @@ class Writer {
     NodeSet seen;
     const IRModule& first = history_.states.front().module;
     for (const IRModule::Definition& definition : first.functions()) {
-      PostOrderVisit(
-          definition.function,
-          [&](const ExprNode* node) { return !seen.Contains(node); },
-          [&](const ExprNode* node) {
-            const uint64_t number = NumberOf(node);
-            if (number == 0 || !seen.Insert(node)) return;
-            if (!node->span().defined()) return;
-            const SpanNode& span = *node->span();
-            const Source::Position position =
-                span.source().PositionOf(span.begin());
-            AddPlace(number, span.source().name(), position.line,
-                     position.column);
-          });
+      VisitAtAnyLevel(definition.function, seen, [&](const ExprNode* node) {
+        const uint64_t number = NumberOf(node);
+        if (number == 0 || !node->span().defined()) return;
+        const SpanNode& span = *node->span();
+        const Source::Position position =
+            span.source().PositionOf(span.begin());
+        AddPlace(number, span.source().name(), position.line, position.column);
+      });
     }
   }
 
@@ -173,20 +168,16 @@ class Writer {
     NodeSet seen;
     for (const HistoryState& state : history_.states) {
       for (const auto& definition : state.module.functions()) {
-        PostOrderVisit(
-            definition.function,
-            [&](const ExprNode* node) { return !seen.Contains(node); },
-            [&](const ExprNode* node) {
-              if (!seen.Insert(node) || !HasOrigin(node) ||
-                  provenance.FirstStateOf(node) == 0) {
-                return;
-              }
-              const Provenance::Making making = provenance.MakingOf(node);
-              for (const ExprNode* from : making.from) {
-                origins[making.execution].emplace_back(NumberOf(node),
-                                                       NumberOf(from));
-              }
-            });
+        VisitAtAnyLevel(definition.function, seen, [&](const ExprNode* node) {
+          if (!HasOrigin(node) || provenance.FirstStateOf(node) == 0) {
+            return;
+          }
+          const Provenance::Making making = provenance.MakingOf(node);
+          for (const ExprNode* from : making.from) {
+            origins[making.execution].emplace_back(NumberOf(node),
+                                                   NumberOf(from));
+          }
+        });
       }
     }
     for (auto& [execution, pairs] : origins) {
@@ -450,7 +441,8 @@ absl::StatusOr<History> ReadHistory(absl::string_view bytes,
       Checksum(bytes.substr(0, offsetof(BinaryHeader, checksum)))) {
     return error("checksum of the header: the file is damaged");
   }
-  if (header.version < kVersionUnpacked || header.version > kVersion) {
+  if (header.version == 0) return error("there is no format 0 of histories");
+  if (header.version > kVersion) {
     return error(absl::StrCat("the file has format ", header.version,
                               ", but this program knows none newer than ",
                               kVersion));

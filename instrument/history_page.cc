@@ -14,11 +14,12 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/json.h"
 #include "baton/base/printable.h"
 #include "baton/base/source.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_page_files.h"
-#include "baton/instrument/json.h"
 #include "baton/instrument/node_text.h"
 #include "baton/instrument/provenance.h"
 #include "baton/instrument/structural_diff.h"
@@ -26,12 +27,14 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_compare.h"
+#include "baton/ir/node_kind.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_numbers.h"
-#include "baton/relay/ir/visit.h"
 
 namespace baton {
 namespace {
@@ -44,19 +47,10 @@ void AppendString(absl::string_view text, std::string* out) {
   out->append(absl::StrReplaceAll(JsonString(text), {{"<", "\\u003c"}}));
 }
 
-std::string Numbers(const std::vector<int64_t>& numbers) {
-  return absl::StrCat("[", absl::StrJoin(numbers, ","), "]");
-}
-
-// Each less the one before it.
-std::string Differences(const std::vector<int64_t>& numbers) {
-  std::string text = "[";
-  int64_t last = 0;
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ",", numbers[i] - last);
-    last = numbers[i];
-  }
-  return text + "]";
+// Each number less the one before it.
+std::vector<int64_t> Differences(std::vector<int64_t> numbers) {
+  for (size_t i = numbers.size(); i-- > 1;) numbers[i] -= numbers[i - 1];
+  return numbers;
 }
 
 std::string HtmlText(absl::string_view text) {
@@ -133,7 +127,7 @@ class PageWriter {
   std::string States();
   std::string Executions();
   std::string Diffs();
-  std::string Change(const NodeChange& change);
+  std::vector<int64_t> Change(const NodeChange& change);
   std::string Remarks();
   std::string Places();
   std::string Origins();
@@ -194,8 +188,8 @@ void PageWriter::AddNode(const ExprNode* node) {
   std::string title = NodeText::Head(expr);
   int64_t attrs = -1;
   std::vector<int64_t> args;
-  ForEachChild(node,
-               [&](const Expr& child) { args.push_back(IndexOf(child)); });
+  ForEachChildAtAnyLevel(
+      node, [&](const Expr& child) { args.push_back(IndexOf(child)); });
   if (const auto* var = expr.As<VarNode>()) {
     kind = PageKind::kVar;
     title = var->name();
@@ -239,6 +233,12 @@ void PageWriter::AddNode(const ExprNode* node) {
   } else if (const std::string name = NameOfGlobal(node); !name.empty()) {
     kind = PageKind::kName;
     title = name;
+  } else if (IsLeaf(node->kind())) {  // of another level
+    kind = PageKind::kVar;
+    title = internal::DescribeNode(node);
+  } else if (CalleeOf(node) != nullptr) {
+    kind = PageKind::kCall;
+    args.erase(args.begin());
   }
   const auto index = static_cast<int64_t>(nodes_.size());
   indices_[node] = index + 1;
@@ -252,23 +252,22 @@ void PageWriter::AddNode(const ExprNode* node) {
 }
 
 std::string PageWriter::States() {
-  std::string text = "[";
+  JsonWriter json;
+  json.BeginArray();
   std::vector<int64_t> last_numbers;
+  NodeSet seen;
   for (size_t i = 0; i < history_.states.size(); ++i) {
     const HistoryState& state = history_.states[i];
-    absl::StrAppend(&text, i == 0 ? "" : ",\n", "{\"begin\":", nodes_.size());
+    if (i > 0) json.NewLine();
+    json.BeginObject().Fields("begin", nodes_.size());
     if (!state.kept) {
-      text += "}";
+      json.End();
       continue;
     }
     std::vector<int64_t> functions;
     for (const IRModule::Definition& definition : state.module.functions()) {
-      PostOrderVisit(
-          definition.function,
-          [this](const ExprNode* node) { return !indices_.Contains(node); },
-          [this](const ExprNode* node) {
-            if (!indices_.Contains(node)) AddNode(node);
-          });
+      VisitAtAnyLevel(definition.function, seen,
+                      [this](const ExprNode* node) { AddNode(node); });
       functions.push_back(StringOf(definition.var->name()));
       functions.push_back(IndexOf(definition.function));
     }
@@ -276,52 +275,53 @@ std::string PageWriter::States() {
     for (const ExprNode* node : NumberedNodes(state.module)) {
       numbers.push_back(IndexOf(node));
     }
-    absl::StrAppend(&text, ",\"functions\":", Numbers(functions),
-                    ",\"bytes\":", BytesHeld().Add(state.module));
+    json.Fields("functions", functions, "bytes", BytesHeld().Add(state.module));
     if (i == 0 || numbers != last_numbers) {
-      absl::StrAppend(&text, ",\"numbers\":", Differences(numbers));
+      json.Fields("numbers", Differences(numbers));
     }
     last_numbers = std::move(numbers);
-    text += "}";
+    json.End();
   }
-  return text + "]";
+  json.End();
+  return std::move(json).Finish();
 }
 
 std::string PageWriter::Executions() {
-  std::string text = "[";
+  JsonWriter json;
+  json.BeginArray();
   for (size_t i = 0; i < history_.executions.size(); ++i) {
     const HistoryExecution& execution = history_.executions[i];
-    absl::StrAppend(
-        &text, i == 0 ? "" : ",\n", "{\"number\":", execution.number,
-        ",\"parent\":", execution.parent, ",\"depth\":", execution.depth,
-        ",\"pass\":", StringOf(execution.pass),
-        ",\"text\":", StringOf(execution.text),
-        ",\"end\":", static_cast<int>(execution.end),
-        ",\"before\":", execution.before, ",\"after\":", execution.after);
+    const int64_t pass = StringOf(execution.pass);
+    const int64_t text = StringOf(execution.text);
+    if (i > 0) json.NewLine();
+    json.BeginObject().Fields("number", execution.number, "parent",
+                              execution.parent, "depth", execution.depth,
+                              "pass", pass, "text", text, "end",
+                              static_cast<int>(execution.end), "before",
+                              execution.before, "after", execution.after);
     if (!execution.error.empty()) {
-      absl::StrAppend(&text, ",\"error\":", ValueOf(execution.error));
+      json.Fields("error", ValueOf(execution.error));
     }
     if (execution.changed() && history_.states[execution.before].kept &&
         history_.states[execution.after].kept) {
       const NodesMade made =
           CompareNodes(history_.states[execution.before].module,
                        history_.states[execution.after].module);
-      absl::StrAppend(
-          &text, ",\"made\":", made.made, ",\"dropped\":", made.dropped,
-          ",\"bytes\":",
-          made.made_bytes + made.made_tensors - made.dropped_bytes -
-              made.dropped_tensors,
-          ",\"tensors\":", made.made_tensors - made.dropped_tensors);
+      json.Fields("made", made.made, "dropped", made.dropped, "bytes",
+                  made.made_bytes + made.made_tensors - made.dropped_bytes -
+                      made.dropped_tensors,
+                  "tensors", made.made_tensors - made.dropped_tensors);
     }
     if (execution.memory.has_value()) {
-      absl::StrAppend(&text, ",\"garbage\":", execution.memory->garbage());
+      json.Fields("garbage", execution.memory->garbage());
     }
-    text += "}";
+    json.End();
   }
-  return text + "]";
+  json.End();
+  return std::move(json).Finish();
 }
 
-std::string PageWriter::Change(const NodeChange& change) {
+std::vector<int64_t> PageWriter::Change(const NodeChange& change) {
   std::vector<int64_t> numbers = {static_cast<int64_t>(change.kind),
                                   StringOf(change.function),
                                   IndexOf(change.before),
@@ -336,18 +336,19 @@ std::string PageWriter::Change(const NodeChange& change) {
         {StringOf(field.field), ValueOf(field.before), ValueOf(field.after),
          IndexOf(field.before_node), IndexOf(field.after_node)});
   }
-  return Numbers(numbers);
+  return numbers;
 }
 
 // One for each pair of states that an execution leads from and to.
 std::string PageWriter::Diffs() {
-  std::string text = "[";
+  JsonWriter json;
+  json.BeginArray();
   FlatHashMap<int64_t, bool> done;
   const auto num_states = static_cast<int64_t>(history_.states.size());
   const auto strings = [this](const std::vector<std::string>& list) {
     std::vector<int64_t> numbers;
     for (const std::string& s : list) numbers.push_back(StringOf(s));
-    return Numbers(numbers);
+    return numbers;
   };
   for (const HistoryExecution& execution : history_.executions) {
     if (!execution.changed() || !history_.states[execution.before].kept ||
@@ -359,20 +360,23 @@ std::string PageWriter::Diffs() {
     const StructuralDiff diff =
         DiffStructure(history_.states[execution.before].module,
                       history_.states[execution.after].module);
-    absl::StrAppend(
-        &text, text.size() == 1 ? "" : ",\n", "{\"before\":", execution.before,
-        ",\"after\":", execution.after,
-        ",\"dropped_functions\":", strings(diff.dropped_functions),
-        ",\"made_functions\":", strings(diff.made_functions),
-        ",\"changed_types\":", strings(diff.changed_types), ",\"wrappers\":[",
-        diff.wrappers_made, ",", diff.wrappers_dropped, "],\"types\":[",
-        diff.types_found, ",", diff.types_lost, "],\"changes\":[");
-    for (size_t i = 0; i < diff.changes.size(); ++i) {
-      absl::StrAppend(&text, i == 0 ? "" : ",", Change(diff.changes[i]));
-    }
-    text += "]}";
+    if (done.size() > 1) json.NewLine();
+    json.BeginObject().Fields("before", execution.before, "after",
+                              execution.after);
+    // One statement each: strings get their numbers in this order.
+    json.Fields("dropped_functions", strings(diff.dropped_functions));
+    json.Fields("made_functions", strings(diff.made_functions));
+    json.Fields("changed_types", strings(diff.changed_types));
+    json.Key("wrappers").BeginArray();
+    json.Value(diff.wrappers_made).Value(diff.wrappers_dropped).End();
+    json.Key("types").BeginArray();
+    json.Value(diff.types_found).Value(diff.types_lost).End();
+    json.Key("changes").BeginArray();
+    for (const NodeChange& change : diff.changes) json.Value(Change(change));
+    json.End().End();
   }
-  return text + "]";
+  json.End();
+  return std::move(json).Finish();
 }
 
 std::string PageWriter::Remarks() {
@@ -380,7 +384,9 @@ std::string PageWriter::Remarks() {
   for (size_t i = 0; i < history_.executions.size(); ++i) {
     executions[history_.executions[i].number] = static_cast<int64_t>(i);
   }
-  std::string text = "[";
+  JsonWriter json;
+  json.BeginArray();
+  bool is_first = true;
   for (const Remark& remark : history_.remarks) {
     const auto execution = executions.find(remark.execution);
     if (execution == executions.end()) continue;
@@ -394,9 +400,12 @@ std::string PageWriter::Remarks() {
     for (const auto& [name, node] : remark.nodes) {
       numbers.insert(numbers.end(), {StringOf(name.view()), 0, IndexOf(node)});
     }
-    absl::StrAppend(&text, text.size() == 1 ? "" : ",\n", Numbers(numbers));
+    if (!is_first) json.NewLine();
+    is_first = false;
+    json.Value(numbers);
   }
-  return text + "]";
+  json.End();
+  return std::move(json).Finish();
 }
 
 std::string PageWriter::Places() {
@@ -420,10 +429,10 @@ std::string PageWriter::Places() {
     add(static_cast<int64_t>(i), span.source().name(), position.line,
         position.column);
   }
-  return absl::StrCat("{\"nodes\":", Differences(nodes),
-                      ",\"sources\":", Numbers(sources),
-                      ",\"lines\":", Differences(lines),
-                      ",\"columns\":", Numbers(columns), "}");
+  JsonWriter json;
+  json.Object("nodes", Differences(nodes), "sources", sources, "lines",
+              Differences(lines), "columns", columns);
+  return std::move(json).Finish();
 }
 
 // Which executions made nodes, and what from.
@@ -447,10 +456,10 @@ std::string PageWriter::Origins() {
     executions.push_back(making.execution);
     counts.push_back(count);
   }
-  return absl::StrCat("{\"made\":", Differences(made),
-                      ",\"num_from\":", Numbers(counts),
-                      ",\"from\":", Numbers(sources),
-                      ",\"executions\":", Differences(executions), "}");
+  JsonWriter json;
+  json.Object("made", Differences(made), "num_from", counts, "from", sources,
+              "executions", Differences(executions));
+  return std::move(json).Finish();
 }
 
 std::string PageWriter::Content() {
@@ -459,24 +468,36 @@ std::string PageWriter::Content() {
   const std::string diffs = Diffs();
   const std::string remarks = Remarks();
   const std::string places = Places();
-  std::string counts = "[";
+  const std::string origins = Origins();
+  std::vector<int64_t> counts;
   for (const HistoryCount& count : history_.counts) {
-    absl::StrAppend(&counts, counts.size() == 1 ? "" : ",",
-                    StringOf(count.name), ",", StringOf(count.doc), ",",
-                    count.count);
+    counts.push_back(StringOf(count.name));
+    counts.push_back(StringOf(count.doc));
+    counts.push_back(count.count);
   }
-  return absl::StrCat(
-      "{\"strings\":[", strings_, "],\n\"kinds\":", Numbers(kinds_),
-      ",\n\"titles\":", Numbers(titles_),
-      ",\n\"types\":", Numbers(type_strings_),
-      ",\n\"attrs\":", Numbers(attr_sets_),
-      ",\n\"num_args\":", Numbers(num_args_), ",\n\"args\":", Numbers(args_),
-      ",\n\"attr_sets\":[", absl::StrJoin(attr_texts_, ",\n"),
-      "],\n\"states\":", states, ",\n\"executions\":", executions,
-      ",\n\"diffs\":", diffs, ",\n\"remarks\":", remarks,
-      ",\n\"places\":", places, ",\n\"origins\":", Origins(),
-      ",\n\"counts\":", counts, "],\n\"signal\":", history_.signal,
-      ",\n\"left_out_tensors\":", history_.left_out_tensors, "}");
+  // All strings are known by now.
+  const std::string strings = absl::StrCat("[", strings_, "]");
+  const std::string attr_sets =
+      absl::StrCat("[", absl::StrJoin(attr_texts_, ",\n"), "]");
+  JsonWriter json;
+  json.BeginObject().Fields("strings", JsonText{strings});
+  json.NewLine().Fields("kinds", kinds_);
+  json.NewLine().Fields("titles", titles_);
+  json.NewLine().Fields("types", type_strings_);
+  json.NewLine().Fields("attrs", attr_sets_);
+  json.NewLine().Fields("num_args", num_args_);
+  json.NewLine().Fields("args", args_);
+  json.NewLine().Fields("attr_sets", JsonText{attr_sets});
+  json.NewLine().Fields("states", JsonText{states});
+  json.NewLine().Fields("executions", JsonText{executions});
+  json.NewLine().Fields("diffs", JsonText{diffs});
+  json.NewLine().Fields("remarks", JsonText{remarks});
+  json.NewLine().Fields("places", JsonText{places});
+  json.NewLine().Fields("origins", JsonText{origins});
+  json.NewLine().Fields("counts", counts);
+  json.NewLine().Fields("signal", history_.signal);
+  json.NewLine().Fields("left_out_tensors", history_.left_out_tensors).End();
+  return std::move(json).Finish();
 }
 
 }  // namespace
@@ -489,10 +510,10 @@ HistoryPageData PageDataOf(const History& history) {
     peaks.push_back(execution.memory.has_value() ? execution.memory->peak_bytes
                                                  : -1);
   }
+  JsonWriter times;
+  times.Object("start", starts, "total", totals, "peak", peaks);
   return {.content = PageWriter(history).Content(),
-          .times = absl::StrCat("{\"start\":", Numbers(starts),
-                                ",\"total\":", Numbers(totals),
-                                ",\"peak\":", Numbers(peaks), "}")};
+          .times = std::move(times).Finish()};
 }
 
 absl::Status CheckPageSize(const History& history, int64_t max_nodes) {
@@ -500,10 +521,8 @@ absl::Status CheckPageSize(const History& history, int64_t max_nodes) {
   int64_t nodes = 0;
   for (const HistoryState& state : history.states) {
     for (const IRModule::Definition& definition : state.module.functions()) {
-      PostOrderVisit(
-          definition.function,
-          [&](const ExprNode* node) { return !seen.Contains(node); },
-          [&](const ExprNode* node) { nodes += seen.Insert(node) ? 1 : 0; });
+      VisitAtAnyLevel(definition.function, seen,
+                      [&nodes](const ExprNode*) { ++nodes; });
     }
   }
   if (nodes <= max_nodes) return absl::OkStatus();

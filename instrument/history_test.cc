@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/checksum.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
@@ -19,6 +21,7 @@
 #include "baton/instrument/history_trace.h"
 #include "baton/instrument/provenance.h"
 #include "baton/instrument/structural_diff.h"
+#include "baton/ir/binary_layout.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/ir/node_map.h"
@@ -640,6 +643,23 @@ TEST(HistoryTest, BlameAsJson) {
       R"("from":["%0 = nn.relu","\"x\""]}],)"
       R"("sources":[{"place":"m:1:2","node":"%0 = nn.relu"}]})"
       "\n]");
+}
+
+TEST(HistoryTest, OtherVersionsAreNamed) {
+  std::string bytes = Bytes(Record("InferType").recorder->history());
+  const auto error_of = [&bytes](uint32_t version) {
+    internal::BinaryHeader header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    header.version = version;
+    header.checksum = Checksum({reinterpret_cast<const char*>(&header),
+                                offsetof(internal::BinaryHeader, checksum)});
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    return std::string(ReadBack(bytes).status().message());
+  };
+  EXPECT_EQ(error_of(0), "run.history: there is no format 0 of histories");
+  EXPECT_EQ(error_of(3),
+            "run.history: the file has format 3, but this program knows none "
+            "newer than 2");
 }
 
 TEST(HistoryTest, DamagedFilesAreRefused) {

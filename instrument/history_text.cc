@@ -16,11 +16,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/json.h"
 #include "baton/base/near_names.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/history.h"
-#include "baton/instrument/json.h"
 #include "baton/instrument/node_text.h"
 #include "baton/instrument/provenance.h"
 #include "baton/instrument/regular_expression.h"
@@ -31,7 +32,6 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/pass_log.h"
-#include "baton/relay/ir/visit.h"
 #include "re2/re2.h"
 
 namespace baton {
@@ -68,12 +68,9 @@ absl::Status CheckTitles(const History& history, absl::string_view flag,
   NodeSet seen;
   for (const HistoryState& state : history.states) {
     for (const IRModule::Definition& definition : state.module.functions()) {
-      PostOrderVisit(
-          definition.function,
-          [&seen](const ExprNode* node) { return !seen.Contains(node); },
-          [&](const ExprNode* node) {
-            if (seen.Insert(node)) titles.insert(NodeText::Head(Expr(node)));
-          });
+      VisitAtAnyLevel(definition.function, seen, [&](const ExprNode* node) {
+        titles.insert(NodeText::Head(Expr(node)));
+      });
     }
   }
   for (const std::string& title : titles) {
@@ -280,24 +277,20 @@ absl::StatusOr<std::vector<NodeBlame>> HistoryBlame(
   std::vector<NodeBlame> result;
   NodeSet seen;
   for (const IRModule::Definition& definition : module.functions()) {
-    PostOrderVisit(
-        definition.function,
-        [&seen](const ExprNode* node) { return !seen.Contains(node); },
-        [&](const ExprNode* node) {
-          if (!HasOrigin(node) || !seen.Insert(node)) return;
-          const Expr expr(node);
-          if (selection.number >= 0 &&
-              names.Of(state).Number(expr) != selection.number) {
-            return;
-          }
-          if (re != nullptr &&
-              !re2::RE2::FullMatch(NodeText::Head(expr), *re)) {
-            return;
-          }
-          result.push_back(BlameOf(history, provenance, names, node));
-          result.back().function = definition.var->name();
-          result.back().node = names.Of(state).Title(expr);
-        });
+    VisitAtAnyLevel(definition.function, seen, [&](const ExprNode* node) {
+      if (!HasOrigin(node)) return;
+      const Expr expr(node);
+      if (selection.number >= 0 &&
+          names.Of(state).Number(expr) != selection.number) {
+        return;
+      }
+      if (re != nullptr && !re2::RE2::FullMatch(NodeText::Head(expr), *re)) {
+        return;
+      }
+      result.push_back(BlameOf(history, provenance, names, node));
+      result.back().function = definition.var->name();
+      result.back().node = names.Of(state).Title(expr);
+    });
   }
   return result;
 }
@@ -323,35 +316,24 @@ std::string BlameText(const std::vector<NodeBlame>& nodes) {
 }
 
 std::string BlameJson(const std::vector<NodeBlame>& nodes) {
-  std::string json = "[";
+  JsonWriter json;
+  json.BeginArray();
   for (const NodeBlame& node : nodes) {
-    absl::StrAppend(&json, json.size() == 1 ? "\n" : ",\n",
-                    "{\"function\":", JsonString(node.function),
-                    ",\"node\":", JsonString(node.node), ",\"steps\":[");
-    const char* comma = "";
+    json.NewLine().BeginObject();
+    json.Fields("function", node.function, "node", node.node);
+    json.Key("steps").BeginArray();
     for (const NodeBlame::Step& step : node.steps) {
-      absl::StrAppend(
-          &json, comma, "{\"execution\":", step.execution,
-          ",\"pass\":", JsonString(step.pass),
-          ",\"node\":", JsonString(step.node), ",\"from\":[",
-          absl::StrJoin(step.from, ",",
-                        [](std::string* out, const std::string& from) {
-                          absl::StrAppend(out, JsonString(from));
-                        }),
-          "]}");
-      comma = ",";
+      json.Object("execution", step.execution, "pass", step.pass, "node",
+                  step.node, "from", step.from);
     }
-    absl::StrAppend(&json, "],\"sources\":[");
-    comma = "";
+    json.End().Key("sources").BeginArray();
     for (const NodeBlame::Source& source : node.sources) {
-      absl::StrAppend(&json, comma, "{\"place\":", JsonString(source.place),
-                      ",\"node\":", JsonString(source.node), "}");
-      comma = ",";
+      json.Object("place", source.place, "node", source.node);
     }
-    absl::StrAppend(&json, "]}");
+    json.End().End();
   }
-  absl::StrAppend(&json, "\n]");
-  return json;
+  json.NewLine().End();
+  return std::move(json).Finish();
 }
 
 absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
@@ -430,12 +412,9 @@ absl::StatusOr<std::string> HistoryFind(const History& history,
     if (by_text) return re2::RE2::PartialMatch(ToText(module), *re);
     bool found = false;
     for (const IRModule::Definition& definition : module.functions()) {
-      PostOrderVisit(
-          definition.function, [&](const ExprNode*) { return !found; },
-          [&](const ExprNode* node) {
-            found =
-                found || re2::RE2::FullMatch(NodeText::Head(Expr(node)), *re);
-          });
+      VisitAtAnyLevel(definition.function, [&](const ExprNode* node) {
+        found = found || re2::RE2::FullMatch(NodeText::Head(Expr(node)), *re);
+      });
     }
     return found != lacks;
   };

@@ -9,15 +9,17 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/any_level.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_compare.h"
+#include "baton/ir/node_kind.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/dispatch.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_numbers.h"
-#include "baton/relay/ir/visit.h"
 
 namespace baton {
 namespace {
@@ -69,7 +71,9 @@ std::string NodeText::Name(const Expr& expr) const {
                : absl::StrCat("a constant ", constant->value().TypeToString());
   }
   const std::string name = NameOfGlobal(expr.get());
-  return name.empty() ? Head(expr) : name;
+  if (!name.empty()) return name;
+  // The variables of other levels.
+  return IsLeaf(expr->kind()) ? internal::DescribeNode(expr.get()) : Head(expr);
 }
 
 std::string NodeText::Title(const Expr& expr) const {
@@ -84,8 +88,8 @@ std::string NodeText::Line(const Expr& expr) const {
 }
 
 std::string NodeText::Head(const Expr& expr) {
-  if (const auto* call = expr.As<CallNode>()) {
-    const std::string name = NameOfGlobal(call->op().get());
+  if (const ExprNode* callee = CalleeOf(expr.get())) {
+    const std::string name = NameOfGlobal(callee);
     return name.empty() ? "a call" : name;
   }
   if (expr.Is<FunctionNode>()) return "fn";
@@ -134,11 +138,11 @@ std::string NodeText::Body(const Expr& expr) const {
                                       }),
                         ")");
   }
-  std::string text = Head(expr);
   std::vector<Expr> children;
-  ForEachChild(expr.get(),
-               [&](const Expr& child) { children.push_back(child); });
-  return absl::StrCat(text, "(", names(children), ")");
+  ForEachChildAtAnyLevel(expr.get(),
+                         [&](const Expr& child) { children.push_back(child); });
+  if (CalleeOf(expr.get()) != nullptr) children.erase(children.begin());
+  return absl::StrCat(Head(expr), "(", names(children), ")");
 }
 
 }  // namespace baton

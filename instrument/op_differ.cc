@@ -10,42 +10,31 @@
 #include "absl/strings/str_format.h"
 #include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/json.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/instrument_registry.h"
-#include "baton/instrument/json.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/visit.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
-namespace {
-
-class OpCounter final : public ExprVisitor {
- public:
-  OpCounts Take() const {
-    OpCounts result;
-    for (const auto& [op, count] : counts_) result[op->name()] = count;
-    return result;
-  }
-
- protected:
-  void VisitCall(const CallNode* call) override {
-    if (const OpNode* op = call->op_node()) ++counts_[op];
-  }
-
- private:
-  FlatHashMap<const OpNode*, int64_t> counts_;
-};
-
-}  // namespace
 
 OpCounts CountOps(const IRModule& module) {
-  OpCounter counter;
-  for (const auto& definition : module.functions<Function>()) {
-    counter.Visit(definition.function).IgnoreError();  // no hook fails
+  FlatHashMap<const OpNode*, int64_t> counts;
+  NodeSet seen;
+  for (const IRModule::Definition& definition : module.functions()) {
+    VisitAtAnyLevel(definition.function, seen, [&](const ExprNode* node) {
+      const ExprNode* callee = CalleeOf(node);
+      if (callee != nullptr && OpNode::ClassOf(callee->kind())) {
+        ++counts[static_cast<const OpNode*>(callee)];
+      }
+    });
   }
-  return counter.Take();
+  OpCounts result;
+  for (const auto& [op, count] : counts) result[op->name()] = count;
+  return result;
 }
 
 const OpCounts& OpDiffer::Count(const IRModule& module) {
@@ -111,21 +100,17 @@ std::string OpDiffer::ToString() const {
 }
 
 std::string OpDiffer::ToJson() const {
-  std::string text = "[";
+  JsonWriter json;
+  json.BeginArray();
   for (const OpDiff& diff : diffs_) {
-    absl::StrAppendFormat(
-        &text, "%s{\"pass\":%s,\"number\":%d,\"depth\":%d,\"changes\":{",
-        text.size() > 1 ? "," : "", JsonString(diff.pass), diff.number,
-        diff.depth);
-    const char* separator = "";
-    for (const auto& [op, change] : diff.changes) {
-      absl::StrAppendFormat(&text, "%s%s:%d", separator, JsonString(op),
-                            change);
-      separator = ",";
-    }
-    text += "}}";
+    json.BeginObject().Fields("pass", diff.pass, "number", diff.number, "depth",
+                              diff.depth);
+    json.Key("changes").BeginObject();
+    for (const auto& [op, change] : diff.changes) json.Fields(op, change);
+    json.End().End();
   }
-  return text + "]";
+  json.End();
+  return std::move(json).Finish();
 }
 
 namespace {

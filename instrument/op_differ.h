@@ -17,8 +17,8 @@ namespace baton {
 // Calls per operator, by name.
 using OpCounts = std::map<std::string, int64_t>;
 
-// Counts the calls in the whole module. A call that is used several times
-// counts once.
+// Counts the calls in all functions, of any level. A call that is used several
+// times counts once.
 OpCounts CountOps(const IRModule& module);
 
 // The change that one pass, with the passes inside it, made.

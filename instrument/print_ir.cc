@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/name_patterns.h"
 #include "baton/instrument/node_text.h"
@@ -28,7 +29,6 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
-#include "baton/relay/ir/visit.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 #include "re2/re2.h"
@@ -305,13 +305,9 @@ IRModule PrintIrInstrument::Filtered(const IRModule& module,
   const auto calls_op = [this](const BaseFunc& function) {
     if (op_ == nullptr) return true;
     bool calls = false;
-    if (!function.defined()) return calls;
-    PostOrderVisit(
-        function, [&calls](const ExprNode*) { return !calls; },
-        [&](const ExprNode* node) {
-          calls =
-              calls || re2::RE2::FullMatch(NodeText::Head(Expr(node)), *op_);
-        });
+    VisitAtAnyLevel(function, [&](const ExprNode* node) {
+      calls = calls || re2::RE2::FullMatch(NodeText::Head(Expr(node)), *op_);
+    });
     return calls;
   };
   IRModule result;

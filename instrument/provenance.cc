@@ -9,6 +9,7 @@
 
 #include "baton/base/hash_table.h"
 #include "baton/base/source.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/history.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -17,7 +18,6 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
 #include "baton/relay/ir/node_kind.h"
-#include "baton/relay/ir/visit.h"
 
 namespace baton {
 
@@ -73,17 +73,12 @@ Provenance::Provenance(const History& history)
 // Users before what they use.
 void Provenance::Meet(int state, const ExprNode* root) {
   std::vector<const ExprNode*> met;
-  PostOrderVisit(
-      Expr(root),
-      [this](const ExprNode* node) { return !facts_.Contains(node); },
-      [&](const ExprNode* node) {
-        const auto [facts, is_new] = facts_.TryEmplace(node);
-        if (!is_new) return;
-        *facts = {state, nullptr};
-        met.push_back(node);
-      });
+  VisitAtAnyLevel(Expr(root), met_, [&](const ExprNode* node) {
+    facts_[node] = {state, nullptr};
+    met.push_back(node);
+  });
   for (size_t i = met.size(); i-- > 0;) {
-    ForEachChild(met[i], [&](const Expr& child) {
+    ForEachChildAtAnyLevel(met[i], [&](const Expr& child) {
       Facts* facts = facts_.Find(child.get());
       if (facts->user == nullptr && facts->first_state == state) {
         facts->user = met[i];
@@ -248,7 +243,7 @@ std::optional<HistoryPlace> Provenance::PlaceOf(const ExprNode* node) const {
   NodeSet seen;
   for (size_t i = 0; i < pending.size(); ++i) {
     if (auto place = OwnPlaceOf(pending[i])) return place;
-    ForEachChild(pending[i], [&](const Expr& child) {
+    ForEachChildAtAnyLevel(pending[i], [&](const Expr& child) {
       if (seen.Insert(child.get())) pending.push_back(child.get());
     });
   }

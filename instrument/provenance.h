@@ -78,6 +78,7 @@ class Provenance {
     const ExprNode* user;
   };
   NodeMap<Facts> facts_;
+  NodeSet met_;
   struct StateFacts {
     int64_t maker = 0;  // the innermost execution that made the state
     int64_t begun = 0;  // the last execution that had begun

@@ -16,11 +16,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/flags.h"
+#include "baton/base/json.h"
 #include "baton/base/near_names.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/instrument_registry.h"
-#include "baton/instrument/json.h"
 #include "baton/instrument/name_patterns.h"
 #include "baton/instrument/node_text.h"
 #include "baton/instrument/regular_expression.h"
@@ -29,7 +30,6 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/pass_log.h"
 #include "baton/ir/span.h"
-#include "baton/relay/ir/visit.h"
 #include "baton/transform/pass_instrument.h"
 #include "re2/re2.h"
 
@@ -62,7 +62,7 @@ std::vector<RenderedRemark> RenderRemarks(const std::vector<Remark>& remarks,
     if (remark.node.defined()) functions[remark.node.get()] = nullptr;
   }
   for (const IRModule::Definition& definition : module.functions()) {
-    PostOrderVisit(definition.function, [&](const ExprNode* node) {
+    VisitAtAnyLevel(definition.function, [&](const ExprNode* node) {
       const std::string** function = functions.Find(node);
       if (function != nullptr && *function == nullptr) {
         *function = &definition.var->name();
@@ -119,29 +119,23 @@ std::string RemarkText(const RenderedRemark& remark) {
 }
 
 std::string RemarkJson(const RenderedRemark& remark) {
-  std::string json = absl::StrCat("{\"kind\":\"", RemarkKindName(remark.kind),
-                                  "\",\"execution\":", remark.execution,
-                                  ",\"pass\":", JsonString(remark.pass));
+  JsonWriter json;
+  json.BeginObject().Fields("kind", RemarkKindName(remark.kind), "execution",
+                            remark.execution, "pass", remark.pass);
   const auto add = [&json](absl::string_view key, const std::string& value) {
-    if (!value.empty()) {
-      absl::StrAppend(&json, ",\"", key, "\":", JsonString(value));
-    }
+    if (!value.empty()) json.Fields(key, value);
   };
   add("function", remark.function);
   add("node", remark.node);
   add("place", remark.place);
   add("reason", remark.reason);
   if (!remark.args.empty()) {
-    absl::StrAppend(&json, ",\"args\":{",
-                    absl::StrJoin(remark.args, ",",
-                                  [](std::string* out, const auto& arg) {
-                                    absl::StrAppend(out, JsonString(arg.first),
-                                                    ":",
-                                                    JsonString(arg.second));
-                                  }),
-                    "}");
+    json.Key("args").BeginObject();
+    for (const auto& [name, value] : remark.args) json.Fields(name, value);
+    json.End();
   }
-  return json + "}";
+  json.End();
+  return std::move(json).Finish();
 }
 
 RemarkInstrument::RemarkInstrument() : PassInstrument("RemarkInstrument") {}

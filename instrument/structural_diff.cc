@@ -16,8 +16,8 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/json.h"
 #include "baton/base/tensor.h"
-#include "baton/instrument/json.h"
 #include "baton/instrument/node_text.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
@@ -1088,64 +1088,46 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
   using Kind = NodeChange::Kind;
   const NodeText before(diff.before);
   const NodeText after(diff.after);
-  const auto strings = [](const std::vector<std::string>& list) {
-    return absl::StrCat(
-        "[",
-        absl::StrJoin(list, ",",
-                      [](std::string* out, const std::string& s) {
-                        out->append(JsonString(s));
-                      }),
-        "]");
-  };
-  std::string json =
-      absl::StrCat("{\"dropped_functions\":", strings(diff.dropped_functions),
-                   ",\"made_functions\":", strings(diff.made_functions),
-                   ",\"changed_types\":", strings(diff.changed_types),
-                   ",\"wrappers_made\":", diff.wrappers_made,
-                   ",\"wrappers_dropped\":", diff.wrappers_dropped,
-                   ",\"types_found\":", diff.types_found,
-                   ",\"types_lost\":", diff.types_lost, ",\"changes\":[");
-  const char* separator = "";
+  JsonWriter json;
+  json.BeginObject().Fields(
+      "dropped_functions", diff.dropped_functions, "made_functions",
+      diff.made_functions, "changed_types", diff.changed_types, "wrappers_made",
+      diff.wrappers_made, "wrappers_dropped", diff.wrappers_dropped,
+      "types_found", diff.types_found, "types_lost", diff.types_lost);
+  json.Key("changes").BeginArray();
   for (const NodeChange& change : diff.changes) {
     const char* kinds[] = {"dropped", "made", "moved", "changed"};
-    absl::StrAppend(&json, separator, "{\"kind\":\"",
-                    kinds[static_cast<int>(change.kind)],
-                    "\",\"function\":", JsonString(change.function));
-    separator = ",";
-    const auto add = [&json](absl::string_view key, const std::string& value) {
-      absl::StrAppend(&json, ",\"", key, "\":", JsonString(value));
-    };
-    if (change.before.defined()) add("before", before.Line(change.before));
-    if (change.after.defined()) add("after", after.Line(change.after));
+    json.BeginObject().Fields("kind", kinds[static_cast<int>(change.kind)],
+                              "function", change.function);
+    if (change.before.defined()) {
+      json.Fields("before", before.Line(change.before));
+    }
+    if (change.after.defined()) json.Fields("after", after.Line(change.after));
     if (change.place.defined()) {
       const NodeText& names = change.kind == Kind::kDropped ? after : before;
-      add("place", names.Name(change.place));
+      json.Fields("place", names.Name(change.place));
     }
     if (change.kind == Kind::kMoved) {
-      add("from_function", change.from_function);
-      if (change.from.defined()) add("from", before.Name(change.from));
-      if (change.to.defined()) add("to", after.Name(change.to));
+      json.Fields("from_function", change.from_function);
+      if (change.from.defined()) json.Fields("from", before.Name(change.from));
+      if (change.to.defined()) json.Fields("to", after.Name(change.to));
     }
     if (!change.fields.empty()) {
-      absl::StrAppend(&json, ",\"fields\":[");
-      const char* comma = "";
+      json.Key("fields").BeginArray();
       for (const FieldChange& field : change.fields) {
         const bool nodes =
             field.before_node.defined() || field.after_node.defined();
-        absl::StrAppend(
-            &json, comma, "{\"field\":", JsonString(field.field),
-            ",\"before\":",
-            JsonString(nodes ? before.Name(field.before_node) : field.before),
-            ",\"after\":",
-            JsonString(nodes ? after.Name(field.after_node) : field.after),
-            "}");
-        comma = ",";
+        json.Object("field", field.field, "before",
+                    nodes ? before.Name(field.before_node) : field.before,
+                    "after",
+                    nodes ? after.Name(field.after_node) : field.after);
       }
-      absl::StrAppend(&json, "]");
+      json.End();
     }
-    absl::StrAppend(&json, "}");
+    json.End();
   }
-  return json + "]}";
+  json.End().End();
+  return std::move(json).Finish();
 }
 
 }  // namespace baton

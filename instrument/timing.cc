@@ -20,12 +20,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/json.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_trace.h"
 #include "baton/instrument/instruction_counter.h"
-#include "baton/instrument/json.h"
 #include "baton/instrument/peak_memory.h"
 #include "baton/instrument/trace_writer.h"
 #include "baton/ir/module.h"
@@ -113,43 +113,39 @@ void AppendLines(const std::vector<PassProfile>& profiles, int64_t all,
   }
 }
 
-void AppendJson(const std::vector<PassProfile>& profiles, std::string* out) {
-  const char* separator = "[";
-  if (profiles.empty()) out->append(separator);
+JsonFixed JsonMicroseconds(int64_t nanoseconds) {
+  return {Microseconds(nanoseconds), 3};
+}
+
+void WriteProfiles(const std::vector<PassProfile>& profiles, JsonWriter& json) {
+  json.BeginArray();
   for (const PassProfile& profile : profiles) {
-    absl::StrAppendFormat(
-        out,
-        "%s{\"name\":%s,\"number\":%d,\"depth\":%d,\"total_us\":%.3f,"
-        "\"self_us\":%.3f,\"changed\":%s,",
-        separator, JsonString(profile.name), profile.number, profile.depth,
-        Microseconds(profile.total), Microseconds(profile.self),
-        profile.changed ? "true" : "false");
+    json.BeginObject().Fields(
+        "name", profile.name, "number", profile.number, "depth", profile.depth,
+        "total_us", JsonMicroseconds(profile.total), "self_us",
+        JsonMicroseconds(profile.self), "changed", profile.changed);
     if (profile.memory.has_value()) {
       const PassMemory& memory = *profile.memory;
-      absl::StrAppendFormat(
-          out,
-          "\"memory\":{\"nodes\":%d,\"node_bytes\":%d,\"kept\":%d,"
-          "\"garbage\":%d,\"tensor_bytes\":%d,\"peak_bytes\":%d},",
-          memory.nodes, memory.node_bytes, memory.kept, memory.garbage(),
-          memory.tensor_bytes, memory.peak_bytes);
+      json.Key("memory").Object(
+          "nodes", memory.nodes, "node_bytes", memory.node_bytes, "kept",
+          memory.kept, "garbage", memory.garbage(), "tensor_bytes",
+          memory.tensor_bytes, "peak_bytes", memory.peak_bytes);
     }
     if (profile.instructions.has_value()) {
-      absl::StrAppend(out, "\"instructions\":", *profile.instructions, ",");
+      json.Fields("instructions", *profile.instructions);
     }
-    const char* before_function = "\"functions\":[";
-    for (const FunctionProfile& f : profile.functions) {
-      absl::StrAppendFormat(
-          out, "%s{\"name\":%s,\"total_us\":%.3f,\"thread\":%d}",
-          before_function, JsonString(f.name), Microseconds(f.total), f.thread);
-      before_function = ",";
+    if (!profile.functions.empty()) {
+      json.Key("functions").BeginArray();
+      for (const FunctionProfile& f : profile.functions) {
+        json.Object("name", f.name, "total_us", JsonMicroseconds(f.total),
+                    "thread", f.thread);
+      }
+      json.End();
     }
-    if (!profile.functions.empty()) out->append("],");
-    out->append("\"children\":");
-    AppendJson(profile.children, out);
-    out->append("}");
-    separator = ",";
+    WriteProfiles(profile.children, json.Key("children"));
+    json.End();
   }
-  out->append("]");
+  json.End();
 }
 
 // Adds `profile` and the passes inside it to `sums`. `open`: the passes that
@@ -733,17 +729,19 @@ absl::StatusOr<std::string> PassTimingInstrument::RenderSums(
 
 absl::StatusOr<std::string> PassTimingInstrument::RenderJson() const {
   BATON_ASSIGN_OR_RETURN(const std::vector<PassProfile> profiles, Profiles());
-  std::string text = "{\"version\":1,\"passes\":";
-  AppendJson(profiles, &text);
-  const char* separator = ",\"instruments\":[";
-  for (const InstrumentTime& time : instrument_times_) {
-    absl::StrAppendFormat(
-        &text, "%s{\"name\":%s,\"total_us\":%.3f,\"calls\":%d}", separator,
-        JsonString(time.name), Microseconds(time.total), time.calls);
-    separator = ",";
+  JsonWriter json;
+  json.BeginObject().Fields("version", 1).Key("passes");
+  WriteProfiles(profiles, json);
+  if (!instrument_times_.empty()) {
+    json.Key("instruments").BeginArray();
+    for (const InstrumentTime& time : instrument_times_) {
+      json.Object("name", time.name, "total_us", JsonMicroseconds(time.total),
+                  "calls", time.calls);
+    }
+    json.End();
   }
-  if (!instrument_times_.empty()) text += "]";
-  return text + "}\n";
+  json.End();
+  return std::move(json).Finish() + "\n";
 }
 
 absl::StatusOr<std::string> PassTimingInstrument::RenderTrace() const {

@@ -4,65 +4,61 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "baton/instrument/json.h"
+#include "baton/base/json.h"
 
 namespace baton {
 namespace {
 
 // The format counts microseconds.
-std::string Microseconds(int64_t nanoseconds) {
-  return absl::StrFormat("%.3f", static_cast<double>(nanoseconds) / 1000);
+JsonFixed Microseconds(int64_t nanoseconds) {
+  return {static_cast<double>(nanoseconds) / 1000, 3};
 }
 
 }  // namespace
 
-void TraceWriter::Begin(absl::string_view phase, absl::string_view name) {
-  absl::StrAppend(&events_, events_.empty() ? "\n" : ",\n", "{\"ph\":\"", phase,
-                  "\",\"pid\":1,\"name\":", JsonString(name));
+TraceWriter::TraceWriter() {
+  json_.BeginObject().Fields("displayTimeUnit", "ns").Key("traceEvents");
+  json_.BeginArray();
 }
 
-void TraceWriter::End(absl::string_view key, const Values& values) {
+JsonWriter& TraceWriter::Begin(absl::string_view phase,
+                               absl::string_view name) {
+  return json_.NewLine().BeginObject().Fields("ph", phase, "pid", 1, "name",
+                                              name);
+}
+
+void TraceWriter::End(const Values& values) {
   if (!values.empty()) {
-    absl::StrAppend(&events_, ",\"", key, "\":{");
-    const char* separator = "";
-    for (const auto& [name, value] : values) {
-      absl::StrAppend(&events_, separator, JsonString(name), ":", value);
-      separator = ",";
-    }
-    events_ += "}";
+    json_.Key("args").BeginObject();
+    for (const auto& [name, value] : values) json_.Fields(name, value);
+    json_.End();
   }
-  events_ += "}";
+  json_.End();
 }
 
 void TraceWriter::NameThread(int thread, absl::string_view name) {
-  Begin("M", "thread_name");
-  absl::StrAppend(&events_, ",\"tid\":", thread,
-                  ",\"args\":{\"name\":", JsonString(name), "}}");
+  Begin("M", "thread_name").Fields("tid", thread);
+  json_.Key("args").Object("name", name).End();
 }
 
 void TraceWriter::Slice(absl::string_view name, absl::string_view category,
                         int thread, int64_t start, int64_t duration,
                         const Values& values) {
-  Begin("X", name);
-  absl::StrAppend(&events_, ",\"cat\":", JsonString(category),
-                  ",\"tid\":", thread, ",\"ts\":", Microseconds(start),
-                  ",\"dur\":", Microseconds(duration));
-  End("args", values);
+  Begin("X", name).Fields("cat", category, "tid", thread, "ts",
+                          Microseconds(start), "dur", Microseconds(duration));
+  End(values);
 }
 
 void TraceWriter::Counter(absl::string_view name, int64_t time,
                           const Values& values) {
-  Begin("C", name);
-  absl::StrAppend(&events_, ",\"ts\":", Microseconds(time));
-  End("args", values);
+  Begin("C", name).Fields("ts", Microseconds(time));
+  End(values);
 }
 
 std::string TraceWriter::Finish() && {
-  return absl::StrCat("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", events_,
-                      "\n]}\n");
+  json_.NewLine().End().End();
+  return std::move(json_).Finish() + "\n";
 }
 
 }  // namespace baton

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "baton/base/json.h"
 
 namespace baton {
 
@@ -20,6 +21,8 @@ class TraceWriter {
  public:
   // A value of a slice or a counter.
   using Values = std::vector<std::pair<absl::string_view, int64_t>>;
+
+  TraceWriter();
 
   void NameThread(int thread, absl::string_view name);
   // `category`: `pass`, `function` or `instrument`.
@@ -32,10 +35,10 @@ class TraceWriter {
   std::string Finish() &&;
 
  private:
-  void Begin(absl::string_view phase, absl::string_view name);
-  void End(absl::string_view key, const Values& values);
+  JsonWriter& Begin(absl::string_view phase, absl::string_view name);
+  void End(const Values& values);
 
-  std::string events_;
+  JsonWriter json_;
 };
 
 }  // namespace baton

@@ -25,11 +25,11 @@
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/json.h"
 #include "baton/base/source.h"
 #include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
-#include "baton/instrument/json.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
@@ -1651,23 +1651,18 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return live;
   }
 
-  std::string ArenaReport() const {
-    const std::vector<ArenaBlock> peak = ArenaAtPeak();
+  void WriteArena(JsonWriter& json) const {
     int64_t rest = model_.arena_bytes;
-    std::string text = ",\n\"arena\":[";
-    const char* comma = "";
-    for (const ArenaBlock& block : peak) {
+    json.NewLine().Key("arena").BeginArray();
+    for (const ArenaBlock& block : ArenaAtPeak()) {
       const LibraryStep& step = model_.steps[block.step];
-      absl::StrAppend(&text, comma, "\n{\"step\":", block.step,
-                      ",\"kernel\":", JsonString(step.kernel),
-                      ",\"origin\":", JsonString(step.origin),
-                      block.is_workspace ? ",\"is_workspace\":true" : "",
-                      ",\"offset\":", block.offset,
-                      ",\"arena_bytes\":", block.bytes, "}");
-      comma = ",";
+      json.NewLine().BeginObject().Fields("step", block.step, "kernel",
+                                          step.kernel, "origin", step.origin);
+      if (block.is_workspace) json.Fields("is_workspace", true);
+      json.Fields("offset", block.offset, "arena_bytes", block.bytes).End();
       rest -= block.bytes;
     }
-    return absl::StrCat(text, "],\n\"arena_rest\":", rest);
+    json.End().NewLine().Fields("arena_rest", rest);
   }
 
   // The function that a step calls, a symbol of the objects; equal steps call
@@ -1751,97 +1746,83 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     for (const int64_t bytes : weights_of) step_weights += bytes;
     int64_t step_text = 0;
     for (const int64_t bytes : text_of) step_text += bytes;
-    std::string text = absl::StrCat(
-        "{\"model\":", JsonString(options_.model),
-        ",\n\"class\":", JsonString(options_.cpp_class), ",\n\"hash\":\"",
-        Hex(hash_), "\",\n\"code_hash\":\"", Hex(code_hash_),
-        "\",\n\"arena_bytes\":", model_.arena_bytes,
-        ",\n\"arena_lower_bound\":", model_.arena_lower_bound,
-        ",\n\"weight_bytes\":", weight_bytes_, ArenaReport(), ",\n\"files\":[");
-    const char* comma = "";
+    JsonWriter json;
+    json.BeginObject().Fields("model", options_.model);
+    json.NewLine().Fields("class", options_.cpp_class);
+    json.NewLine().Fields("hash", Hex(hash_));
+    json.NewLine().Fields("code_hash", Hex(code_hash_));
+    json.NewLine().Fields("arena_bytes", model_.arena_bytes);
+    json.NewLine().Fields("arena_lower_bound", model_.arena_lower_bound);
+    json.NewLine().Fields("weight_bytes", weight_bytes_);
+    WriteArena(json);
+    json.NewLine().Key("files").BeginArray();
     for (const CompiledModel::File& file : result.files) {
-      absl::StrAppend(&text, comma, "\n{\"name\":", JsonString(file.name),
-                      ",\"bytes\":", file.text.size());
+      const auto bytes = static_cast<int64_t>(file.text.size());
+      json.NewLine().BeginObject().Fields("name", file.name, "bytes", bytes);
       if (absl::EndsWith(file.name, ".cc")) {
-        absl::StrAppend(&text, ",\"of_steps\":", step_text, ",\"rest\":",
-                        static_cast<int64_t>(file.text.size()) - step_text);
+        json.Fields("of_steps", step_text, "rest", bytes - step_text);
       }
-      absl::StrAppend(&text, "}");
-      comma = ",";
+      json.End();
     }
     for (const CompiledModel::File& file : result.shared_files) {
-      absl::StrAppend(&text, comma, "\n{\"name\":", JsonString(file.name),
-                      ",\"bytes\":", file.text.size(), ",\"is_shared\":true}");
+      json.NewLine().Object("name", file.name, "bytes", file.text.size(),
+                            "is_shared", true);
     }
-    absl::StrAppend(&text, comma,
-                    "\n{\"name\":", JsonString(options_.name + "_weights.o"),
-                    ",\"bytes\":", object_bytes, ",\"of_steps\":", step_weights,
-                    ",\"rest\":", object_bytes - step_weights, "}");
-    const auto members = [&text](absl::string_view name,
+    json.NewLine().Object("name", options_.name + "_weights.o", "bytes",
+                          object_bytes, "of_steps", step_weights, "rest",
+                          object_bytes - step_weights);
+    const auto members = [&json](absl::string_view name,
                                  const std::vector<Member>& list) {
-      absl::StrAppend(&text, "],\n\"", name, "\":[");
-      const char* between = "";
+      json.End().NewLine().Key(name).BeginArray();
       for (const Member& member : list) {
-        absl::StrAppend(
-            &text, between, "\n{\"member\":", JsonString(member.name),
-            ",\"type\":", JsonString(DescribeSlot(*member.slot)), "}");
-        between = ",";
+        json.NewLine().Object("member", member.name, "type",
+                              DescribeSlot(*member.slot));
       }
     };
     members("inputs", inputs_);
     members("outputs", outputs_);
-    absl::StrAppend(&text, "],\n\"weights\":[");
+    json.End().NewLine().Key("weights").BeginArray();
     const std::vector<tir::ElfTable::Target>& targets =
         result.weights.tables[0].targets;
-    comma = "";
     for (size_t i = 0; i < model_.constants.size(); ++i) {
-      absl::StrAppend(
-          &text, comma, "\n{\"symbol\":", JsonString(targets[i].symbol),
-          ",\"offset\":", targets[i].offset,
-          ",\"bytes\":", model_.constants[i].bytes().size(),
-          ",\"type\":", JsonString(model_.constants[i].TypeToString()), "}");
-      comma = ",";
+      json.NewLine().Object("symbol", targets[i].symbol, "offset",
+                            targets[i].offset, "bytes",
+                            model_.constants[i].bytes().size(), "type",
+                            model_.constants[i].TypeToString());
     }
-    absl::StrAppend(&text, "],\n\"steps\":[");
-    comma = "";
+    json.End().NewLine().Key("steps").BeginArray();
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
-      absl::StrAppend(&text, comma, "\n{\"kernel\":", JsonString(step.kernel),
-                      ",\"origin\":", JsonString(step.origin),
-                      ",\"function\":", JsonString(FunctionOfStep(i)),
-                      ",\"reason\":", JsonString(step.reason),
-                      ",\"items\":", ItemsOf(step), ",\"values\":[");
-      comma = ",";
-      const char* between = "";
+      json.NewLine().BeginObject().Fields(
+          "kernel", step.kernel, "origin", step.origin, "function",
+          FunctionOfStep(i), "reason", step.reason, "items", ItemsOf(step));
+      json.Key("values").BeginArray();
       for (const LibrarySlot& slot : step.slots) {
         const bool is_weight = slot.space == LibrarySpace::kConstant;
         const char* space = slot.space == LibrarySpace::kInput    ? "input"
                             : slot.space == LibrarySpace::kOutput ? "output"
                             : is_weight                           ? "weights"
                                                                   : "arena";
-        absl::StrAppend(&text, between, "{\"space\":\"", space, "\"");
-        if (slot.space != LibrarySpace::kArena) {
-          absl::StrAppend(&text, ",\"index\":", slot.index);
-        }
-        absl::StrAppend(&text, ",\"offset\":", slot.offset,
-                        ",\"bytes\":", slot.bytes,
-                        ",\"type\":", JsonString(DescribeSlot(slot)), "}");
-        between = ",";
+        json.BeginObject().Fields("space", space);
+        if (slot.space != LibrarySpace::kArena)
+          json.Fields("index", slot.index);
+        json.Fields("offset", slot.offset, "bytes", slot.bytes, "type",
+                    DescribeSlot(slot));
+        json.End();
       }
-      absl::StrAppend(&text, "]");
-      absl::StrAppend(&text, ",\"text_bytes\":", text_of[i],
-                      ",\"weight_bytes\":", weights_of[i]);
+      json.End().Fields("text_bytes", text_of[i], "weight_bytes",
+                        weights_of[i]);
       if (step.flops > 0) {
-        absl::StrAppend(&text, ",\"flops\":", static_cast<int64_t>(step.flops));
+        json.Fields("flops", static_cast<int64_t>(step.flops));
       }
       if (step.workspace_bytes > 0) {
-        absl::StrAppend(&text, ",\"workspace_bytes\":", step.workspace_bytes,
-                        ",\"workspace_offset\":", step.workspace_offset);
+        json.Fields("workspace_bytes", step.workspace_bytes, "workspace_offset",
+                    step.workspace_offset);
       }
-      absl::StrAppend(&text, "}");
+      json.End();
     }
-    absl::StrAppend(&text, "]}\n");
-    return text;
+    json.End().End();
+    return std::move(json).Finish() + "\n";
   }
 
   // The level of the processor: 0, 1 with AVX2 and FMA, 2 with AVX-512 too, as

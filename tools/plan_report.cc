@@ -18,7 +18,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "baton/backend/cpu/executable.h"
-#include "baton/instrument/json.h"
+#include "baton/base/json.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/tools/machine_peak.h"
 #include "baton/tools/run_profile.h"
@@ -68,6 +68,12 @@ std::vector<std::string> OriginsOf(const Executable& executable,
 
 std::string OperatorsOf(const StepNote& note) {
   return note.names.empty() ? note.kernel : absl::StrJoin(note.names, "+");
+}
+
+JsonFixed Us(double us) { return {us, 3}; }
+JsonFixed Whole(double value) { return {value, 0}; }
+JsonFixed Share(double part, double whole) {
+  return {whole > 0 ? part / whole : 0, 4};
 }
 
 // The time that the machine needs at least, in us.
@@ -147,50 +153,40 @@ std::string PlanJson(const Executable& executable) {
   for (const executor::Constant& constant : plan.constants) {
     constants.push_back(constant.bytes);
   }
-  std::string out = absl::StrFormat(
-      "{\"version\":1,\"arena_bytes\":%d,\"arena_lower_bound\":%d,"
-      "\"max_threads\":%d,\"inputs\":[%s],\"outputs\":[%s],"
-      "\"constants\":[%s],\"values\":[",
-      plan.arena_bytes, plan.arena_lower_bound, plan.max_threads,
-      absl::StrJoin(plan.input_bytes, ","),
-      absl::StrJoin(plan.output_bytes, ","), absl::StrJoin(constants, ","));
-  const char* comma = "";
+  JsonWriter json;
+  json.BeginObject().Fields(
+      "version", 1, "arena_bytes", plan.arena_bytes, "arena_lower_bound",
+      plan.arena_lower_bound, "max_threads", plan.max_threads, "inputs",
+      plan.input_bytes, "outputs", plan.output_bytes, "constants", constants);
+  json.Key("values").BeginArray();
   for (const executor::Value& value : plan.values) {
     constexpr const char* kSpaces[] = {"arena", "constant", "input", "output"};
-    absl::StrAppendFormat(
-        &out,
-        "%s\n{\"space\":\"%s\",\"index\":%d,\"bytes\":%d,\"offset\":%d,"
-        "\"first\":%d,\"last\":%d,\"overwrites\":%d}",
-        comma, kSpaces[static_cast<size_t>(value.space)], value.index,
-        value.bytes, value.offset, value.first_step, value.last_step,
-        value.overwrites);
-    comma = ",";
+    json.NewLine().Object("space", kSpaces[static_cast<size_t>(value.space)],
+                          "index", value.index, "bytes", value.bytes, "offset",
+                          value.offset, "first", value.first_step, "last",
+                          value.last_step, "overwrites", value.overwrites);
   }
-  out += "],\"steps\":[";
-  comma = "";
+  json.End().Key("steps").BeginArray();
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const executor::Step& step = plan.steps[i];
     const auto operands = [&](int32_t first, int32_t count) {
-      std::vector<std::string> texts;
+      std::vector<std::vector<int64_t>> result;
       for (int32_t k = 0; k < count; ++k) {
         const executor::Operand& operand =
             plan.operands[static_cast<size_t>(first + k)];
-        texts.push_back(absl::StrFormat("[%d,%d,%d]", operand.value,
-                                        operand.offset, operand.bytes));
+        result.push_back({operand.value, operand.offset, operand.bytes});
       }
-      return absl::StrJoin(texts, ",");
+      return result;
     };
-    absl::StrAppendFormat(
-        &out,
-        "%s\n{\"kernel\":%s,\"inputs\":[%s],\"outputs\":[%s],\"items\":%d,"
-        "\"workspace\":%d,\"workspace_bytes\":%d,\"overwritable\":%d}",
-        comma, JsonString(plan.notes[i].kernel),
-        operands(step.first_operand, step.num_inputs),
+    json.NewLine().Object(
+        "kernel", plan.notes[i].kernel, "inputs",
+        operands(step.first_operand, step.num_inputs), "outputs",
         operands(step.first_operand + step.num_inputs, step.num_outputs),
-        step.items, step.workspace, step.workspace_bytes, step.overwritable);
-    comma = ",";
+        "items", step.items, "workspace", step.workspace, "workspace_bytes",
+        step.workspace_bytes, "overwritable", step.overwritable);
   }
-  return out + "]}\n";
+  json.End().End();
+  return std::move(json).Finish() + "\n";
 }
 
 PlanProfile::PlanProfile(const Executable& executable,
@@ -213,7 +209,7 @@ void PlanProfile::AfterStep(const StepEvent& event) {
       absl::ToDoubleMicroseconds(end - begin_)};
 }
 
-std::string PlanProfile::NodesJson(const MachinePeak& peak) const {
+void PlanProfile::WriteNodes(const MachinePeak& peak, JsonWriter& json) const {
   struct Node {
     double us = 0;
     double flops = 0;
@@ -243,26 +239,22 @@ std::string PlanProfile::NodesJson(const MachinePeak& peak) const {
       node.limit += LimitOf(note, peak);
     }
   }
-  std::string out = "[";
-  const char* comma = "";
+  json.BeginArray();
   for (const std::string& name : order) {
     const Node& node = nodes[name];
-    absl::StrAppendFormat(
-        &out,
-        "%s\n{\"name\":%s,\"us\":%.3f,\"flops\":%.0f,\"bytes\":%.0f,"
-        "\"limit_us\":%.3f,\"share\":%.4f,\"share_of_peak\":%.4f,"
-        "\"steps\":[%s]",
-        comma, JsonString(name), node.us, node.flops, node.bytes, node.limit,
-        node.us > 0 ? node.limit / node.us : 0,
-        node.us > 0 ? node.flops / node.us * 1e6 / peak.flops_per_second : 0,
-        absl::StrJoin(node.steps, ","));
-    if (!node.in.empty()) {
-      absl::StrAppend(&out, ",\"in\":", JsonString(node.in));
-    }
-    out += "}";
-    comma = ",";
+    json.NewLine().BeginObject().Fields(
+        "name", name, "us", Us(node.us), "flops", Whole(node.flops), "bytes",
+        Whole(node.bytes), "limit_us", Us(node.limit), "share",
+        Share(node.limit, node.us), "share_of_peak",
+        JsonFixed{node.us > 0
+                      ? node.flops / node.us * 1e6 / peak.flops_per_second
+                      : 0,
+                  4},
+        "steps", node.steps);
+    if (!node.in.empty()) json.Fields("in", node.in);
+    json.End();
   }
-  return out + "]";
+  json.End();
 }
 
 absl::StatusOr<std::string> PlanProfile::Report(
@@ -275,25 +267,24 @@ absl::StatusOr<std::string> PlanProfile::Report(
   const std::vector<int64_t> live = LiveBytes(plan);
   std::string out;
   if (format == "trace") {
-    out = "{\"traceEvents\":[";
-    const char* comma = "";
+    JsonWriter json;
+    json.BeginObject().Key("traceEvents").BeginArray();
     for (size_t i = 0; i < times_.size(); ++i) {
       const StepNote& note = plan.notes[i];
-      absl::StrAppendFormat(
-          &out,
-          "%s\n{\"name\":%s,\"cat\":\"operator\",\"ph\":\"X\",\"pid\":1,"
-          "\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"origin\":%s,"
-          "\"kernel\":%s,\"flops\":%.0f,\"bytes\":%.0f}},\n"
-          "{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,"
-          "\"ts\":%.3f,\"args\":{\"bytes\":%d}}",
-          comma, JsonString(OperatorsOf(note)), times_[i].begin_us,
-          times_[i].us,
-          JsonString(absl::StrJoin(OriginsOf(executable_, note), ", ")),
-          JsonString(note.kernel), note.flops, note.bytes, times_[i].begin_us,
-          live[i]);
-      comma = ",";
+      json.NewLine().BeginObject().Fields(
+          "name", OperatorsOf(note), "cat", "operator", "ph", "X", "pid", 1,
+          "tid", 1, "ts", Us(times_[i].begin_us), "dur", Us(times_[i].us));
+      json.Key("args")
+          .Object("origin", absl::StrJoin(OriginsOf(executable_, note), ", "),
+                  "kernel", note.kernel, "flops", Whole(note.flops), "bytes",
+                  Whole(note.bytes))
+          .End();
+      json.NewLine().BeginObject().Fields("name", "arena", "ph", "C", "pid", 1,
+                                          "ts", Us(times_[i].begin_us));
+      json.Key("args").Object("bytes", live[i]).End();
     }
-    return out + "]}\n";
+    json.End().End();
+    return std::move(json).Finish() + "\n";
   }
   const MachinePeak peak = MeasurePeak();
   struct Kind {
@@ -335,48 +326,35 @@ absl::StatusOr<std::string> PlanProfile::Report(
     return whole > 0 ? 100 * part / whole : 0;
   };
   if (format == "json") {
-    absl::StrAppendFormat(
-        &out,
-        "{\"version\":1,\"total_us\":%.3f,\"peak_flops\":%.0f,"
-        "\"peak_bytes_per_second\":%.0f,\"arena\":%d,\"arena_lower_bound\":%d,"
-        "\"operators\":[",
-        total, peak.flops_per_second, peak.bytes_per_second, plan.arena_bytes,
-        plan.arena_lower_bound);
-    const char* comma = "";
+    JsonWriter json;
+    json.BeginObject().Fields(
+        "version", 1, "total_us", Us(total), "peak_flops",
+        Whole(peak.flops_per_second), "peak_bytes_per_second",
+        Whole(peak.bytes_per_second), "arena", plan.arena_bytes,
+        "arena_lower_bound", plan.arena_lower_bound);
+    json.Key("operators").BeginArray();
     for (const Kind& kind : sorted(by_operator)) {
-      absl::StrAppendFormat(&out, "%s{\"name\":%s,\"calls\":%d,\"us\":%.3f}",
-                            comma, JsonString(kind.name), kind.steps, kind.us);
-      comma = ",";
+      json.Object("name", kind.name, "calls", kind.steps, "us", Us(kind.us));
     }
-    absl::StrAppend(&out, "],\"calls\":[");
-    comma = "";
+    json.End().Key("calls").BeginArray();
     for (size_t i = 0; i < times_.size(); ++i) {
       const StepNote& note = plan.notes[i];
       const std::vector<std::string> origins = OriginsOf(executable_, note);
-      absl::StrAppendFormat(
-          &out,
-          "%s\n{\"operator\":%s,\"kernel\":%s,\"origin\":%s,\"nodes\":[%s],"
-          "\"begin_us\":%.3f,\"us\":%.3f,\"predicted_us\":%.3f,\"flops\":%.0f,"
-          "\"bytes\":%.0f,\"limit_us\":%.3f,\"share\":%.4f,\"live\":%d}",
-          comma, JsonString(OperatorsOf(note)), JsonString(note.kernel),
-          JsonString(origins.empty() ? "" : origins.back()),
-          absl::StrJoin(origins, ",",
-                        [](std::string* to, const std::string& name) {
-                          absl::StrAppend(to, JsonString(name));
-                        }),
-          times_[i].begin_us, times_[i].us, plan.steps[i].cost_ns / 1e3,
-          note.flops, note.bytes, LimitOf(note, peak),
-          times_[i].us > 0 ? LimitOf(note, peak) / times_[i].us : 0, live[i]);
-      comma = ",";
+      json.NewLine().Object(
+          "operator", OperatorsOf(note), "kernel", note.kernel, "origin",
+          origins.empty() ? "" : origins.back(), "nodes", origins, "begin_us",
+          Us(times_[i].begin_us), "us", Us(times_[i].us), "predicted_us",
+          Us(plan.steps[i].cost_ns / 1e3), "flops", Whole(note.flops), "bytes",
+          Whole(note.bytes), "limit_us", Us(LimitOf(note, peak)), "share",
+          Share(LimitOf(note, peak), times_[i].us), "live", live[i]);
     }
-    absl::StrAppend(&out, "],\"nodes\":", NodesJson(peak), ",\"creation\":[");
-    comma = "";
+    WriteNodes(peak, json.End().Key("nodes"));
+    json.Key("creation").BeginArray();
     for (const Executable::Phase& phase : creation_) {
-      absl::StrAppendFormat(&out, "%s{\"name\":%s,\"ms\":%.3f}", comma,
-                            JsonString(phase.name), phase.ms);
-      comma = ",";
+      json.Object("name", phase.name, "ms", JsonFixed{phase.ms, 3});
     }
-    return out + "]}\n";
+    json.End().End();
+    return std::move(json).Finish() + "\n";
   }
   absl::StrAppendFormat(
       &out,

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "baton/backend/cpu/executable.h"
+#include "baton/base/json.h"
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/tools/machine_peak.h"
 
@@ -54,7 +55,7 @@ class PlanProfile final : public executor::RuntimeInstrument {
     double us = 0;
   };
 
-  std::string NodesJson(const MachinePeak& peak) const;
+  void WriteNodes(const MachinePeak& peak, JsonWriter& json) const;
 
   const Executable executable_;
   const std::vector<Executable::Phase> creation_;

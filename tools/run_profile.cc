@@ -14,14 +14,19 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "baton/base/json.h"
 #include "baton/base/source.h"
-#include "baton/instrument/json.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/onnx/listing.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
+namespace {
+
+JsonFixed Us(double us) { return {us, 3}; }
+
+}  // namespace
 
 std::string OriginName(const ExprNode& expr) { return OriginName(expr.span()); }
 
@@ -97,42 +102,32 @@ std::string RunProfile::Text() const {
 std::string RunProfile::Json() const {
   double total = 0;
   for (const CallTime& call : calls_) total += call.us;
-  std::string out = absl::StrFormat(
-      "{\"version\":1,\"total_us\":%.3f,\"operators\":[", total);
-  const char* comma = "";
+  JsonWriter json;
+  json.BeginObject().Fields("version", 1, "total_us", Us(total));
+  json.Key("operators").BeginArray();
   for (const OperatorTime& time : Operators()) {
-    absl::StrAppendFormat(&out, "%s{\"name\":%s,\"calls\":%d,\"us\":%.3f}",
-                          comma, JsonString(time.name), time.calls, time.us);
-    comma = ",";
+    json.Object("name", time.name, "calls", time.calls, "us", Us(time.us));
   }
-  absl::StrAppend(&out, "],\"calls\":[");
-  comma = "";
+  json.End().Key("calls").BeginArray();
   for (const CallTime& call : calls_) {
-    absl::StrAppendFormat(
-        &out,
-        "%s\n{\"operator\":%s,\"origin\":%s,\"begin_us\":%.3f,\"us\":%.3f}",
-        comma, JsonString(call.op), JsonString(call.origin), call.begin_us,
-        call.us);
-    comma = ",";
+    json.NewLine().Object("operator", call.op, "origin", call.origin,
+                          "begin_us", Us(call.begin_us), "us", Us(call.us));
   }
-  absl::StrAppend(&out, "]}\n");
-  return out;
+  json.End().End();
+  return std::move(json).Finish() + "\n";
 }
 
 std::string RunProfile::Trace() const {
-  std::string out = "{\"traceEvents\":[";
-  const char* comma = "";
+  JsonWriter json;
+  json.BeginObject().Key("traceEvents").BeginArray();
   for (const CallTime& call : calls_) {
-    absl::StrAppendFormat(
-        &out,
-        "%s\n{\"name\":%s,\"cat\":\"operator\",\"ph\":\"X\",\"pid\":1,"
-        "\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"origin\":%s}}",
-        comma, JsonString(call.op), call.begin_us, call.us,
-        JsonString(call.origin));
-    comma = ",";
+    json.NewLine().BeginObject().Fields("name", call.op, "cat", "operator",
+                                        "ph", "X", "pid", 1, "tid", 1, "ts",
+                                        Us(call.begin_us), "dur", Us(call.us));
+    json.Key("args").Object("origin", call.origin).End();
   }
-  absl::StrAppend(&out, "]}\n");
-  return out;
+  json.End().End();
+  return std::move(json).Finish() + "\n";
 }
 
 }  // namespace baton

@@ -46,6 +46,7 @@ class RegisterNode final : public ExprNode {
   explicit RegisterNode(std::string name)
       : ExprNode(kKind), name_(std::move(name)) {}
   const std::string& name() const { return name_; }  // without the `%`
+  std::string Describe() const { return "%" + name_; }
 
   static constexpr NodeIdentity kIdentity = NodeIdentity::kVariable;
   static constexpr auto Fields() {

@@ -18,9 +18,15 @@
 #include "baton/base/text_file.h"
 #include "baton/instrument/check_values.h"
 #include "baton/instrument/dump.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/history_file.h"
+#include "baton/instrument/history_page.h"
+#include "baton/instrument/history_recorder.h"
+#include "baton/instrument/history_text.h"
 #include "baton/instrument/op_differ.h"
 #include "baton/instrument/print_ir.h"
 #include "baton/instrument/recorder.h"
+#include "baton/instrument/structural_diff.h"
 #include "baton/instrument/timing.h"
 #include "baton/instrument/verify.h"
 #include "baton/ir/attrs.h"
@@ -31,6 +37,8 @@
 #include "baton/ir/module_text.h"
 #include "baton/ir/node_class.h"
 #include "baton/ir/node_rebuild.h"
+#include "baton/ir/op.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/verify.h"
 #include "baton/relay/ir/expr.h"
@@ -280,6 +288,100 @@ TEST(TapeTest, InstrumentsSeeAllKinds) {
   const absl::StatusOr<IRModule> dumped = ParseModule(*text);
   ASSERT_THAT(dumped.status(), IsOk());
   EXPECT_EQ(dumped->Find<Tape>("twice")->steps().size(), 1);
+}
+
+// Subtracts where tapes add, which is wrong.
+Pass SubtractForAdd() {
+  return CreateFunctionPass(
+      Tapes(),
+      [](const Tape& tape, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<Tape> {
+        std::vector<Step> steps;
+        for (const Step& step : tape->steps()) {
+          steps.push_back(step);
+          if (step->callee() != Op::Find("add")) continue;
+          steps.back() = Step(step->result(), Op::Find("subtract"),
+                              {step->args().begin(), step->args().end()});
+          LogOrigins(steps.back(), step.get());
+        }
+        return Tape({tape->params().begin(), tape->params().end()},
+                    std::move(steps), tape->result());
+      },
+      {.name = "SubtractForAdd"});
+}
+
+TEST(TapeTest, OpDiffCountsItsCalls) {
+  const auto op_differ = std::make_shared<OpDiffer>();
+  ASSERT_THAT(
+      PassContext({.instruments = {op_differ}})
+          .Run([&] {
+            return Sequential({RemoveDeadSteps(), SubtractForAdd()})(Parsed(
+                absl::StrReplaceAll(kText, {{"%t = multiply", "%t = add"}})));
+          })
+          .status(),
+      IsOk());
+  EXPECT_EQ(op_differ->ToString(),
+            "1 RemoveDeadSteps add -1\n"
+            "1 SubtractForAdd add -1, subtract +1\n"
+            "0 sequential add -2, subtract +1\n");
+}
+
+TEST(TapeTest, IsInHistories) {
+  const auto recorder = std::make_shared<HistoryRecorder>();
+  ASSERT_THAT(PassContext({.instruments = {recorder}})
+                  .Run([&] { return SubtractForAdd()(Typed()); })
+                  .status(),
+              IsOk());
+  const absl::StatusOr<HistoryBytes> bytes = WriteHistory(recorder->history());
+  ASSERT_THAT(bytes.status(), IsOk());
+  const auto file = std::make_shared<const std::string>(bytes->ToString());
+  const absl::StatusOr<History> read = ReadHistory(*file, file, "tape.history");
+  ASSERT_THAT(read.status(), IsOk());
+  EXPECT_THAT(*HistoryShow(*read, 1, "scaled"),
+              HasSubstr("%unused = subtract(%x, %y);"));
+  // The difference names the function, and no other one.
+  const absl::StatusOr<StructuralDiff> diff = HistoryDiff(*read, 0, 1, "");
+  ASSERT_THAT(diff.status(), IsOk());
+  ASSERT_EQ(diff->changes.size(), 1);
+  EXPECT_EQ(diff->changes[0].function, "scaled");
+  EXPECT_EQ(diff->changes[0].kind, NodeChange::Kind::kChanged);
+  // Nodes are found in it.
+  EXPECT_EQ(*HistoryFind(*read, {.has = "subtract"}), "#1 SubtractForAdd\n");
+  // Provenance: which pass made the step, and what from.
+  const absl::StatusOr<std::vector<NodeBlame>> blame =
+      HistoryBlame(*read, 1, {.op = "subtract"});
+  ASSERT_THAT(blame.status(), IsOk());
+  EXPECT_EQ(BlameText(*blame),
+            "@scaled subtract\n"
+            "  #1 SubtractForAdd made subtract from add\n"
+            "  test.relay:9:3: add\n");
+  // The page has its nodes.
+  const std::string page = HistoryPage(*read, "tape");
+  EXPECT_THAT(page, HasSubstr("\n\"subtract\""));
+  EXPECT_THAT(page, HasSubstr("\n\"%unused\""));
+  EXPECT_THAT(CheckPageSize(*read, 20), Not(IsOk()));
+  EXPECT_THAT(CheckPageSize(*read, 100), IsOk());
+}
+
+TEST(TapeTest, ItsValuesAreChecked) {
+  const auto run = [](const Pass& pass, const IRModule& module) {
+    const auto values = std::make_shared<CheckValuesInstrument>();
+    const absl::Status status = PassContext({.instruments = {values}}).Run([&] {
+      return pass(module).status();
+    });
+    // @main, @scaled and @twice.
+    if (status.ok()) {
+      EXPECT_EQ(values->num_compared(), 3);
+    }
+    return status;
+  };
+  EXPECT_THAT(run(RemoveDeadSteps(), Typed()), IsOk());
+  // Nobody reads what @scaled adds.
+  EXPECT_THAT(run(SubtractForAdd(), Typed()), IsOk());
+  const IRModule adds = *InferTypes(
+      Parsed(absl::StrReplaceAll(kText, {{"%t = multiply", "%t = add"}})));
+  EXPECT_THAT(std::string(run(SubtractForAdd(), adds).message()),
+              HasSubstr("result of @scaled"));
 }
 
 TEST(TapeTest, TheVerifyInstrumentNamesThePassThatBreaksATape) {
