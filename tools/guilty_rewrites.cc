@@ -16,6 +16,7 @@
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/sequential.h"
+#include "baton/triage/bisection.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/triage.h"
@@ -73,11 +74,9 @@ absl::StatusOr<std::optional<GuiltyRewrites>> FindGuiltyRewrites(
     // The failure may need all rewrites: tries all after some doublings.
     bad = bad < 1024 ? 2 * bad : kMaxRewrites;
   }
-  while (bad - good > 1) {
-    const int64_t middle = good + (bad - good) / 2;
-    BATON_ASSIGN_OR_RETURN(const bool is_bad, fails(middle, false));
-    (is_bad ? bad : good) = middle;
-  }
+  BATON_ASSIGN_OR_RETURN(bad, FirstBad(good, bad, [&](int64_t last) {
+                           return fails(last, /*alone=*/false);
+                         }));
   GuiltyRewrites result = {.last = bad};
   BATON_ASSIGN_OR_RETURN(result.alone, fails(bad, true));
   int64_t execution = 0;

@@ -14,7 +14,6 @@
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/tools/drop_weights.h"
 #include "baton/tools/files.h"
 #include "baton/tools/npy.h"
 #include "baton/tools/prepared_run.h"
@@ -23,6 +22,7 @@
 #include "baton/transform/pass.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
+#include "baton/triage/reduce.h"
 
 namespace baton {
 namespace {

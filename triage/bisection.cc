@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -123,6 +124,17 @@ class Search {
 };
 
 }  // namespace
+
+absl::StatusOr<int64_t> FirstBad(
+    int64_t good, int64_t bad,
+    absl::FunctionRef<absl::StatusOr<bool>(int64_t point)> is_bad) {
+  while (bad - good > 1) {
+    const int64_t middle = good + (bad - good) / 2;
+    BATON_ASSIGN_OR_RETURN(const bool middle_is_bad, is_bad(middle));
+    (middle_is_bad ? bad : good) = middle;
+  }
+  return bad;
+}
 
 void PointAnswers::Add(Answer answer) {
   ++(answer == Answer::kGood ? good : answer == Answer::kBad ? bad : skip);

@@ -9,10 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace baton {
+
+// Returns the least point in (good, bad] that is bad. Asks only about points
+// between the ends: each bad point is followed by bad points only, `good` is
+// none, and `bad` is one. At most ceil(log2(bad - good)) tests. Errors: those of
+// `is_bad`.
+absl::StatusOr<int64_t> FirstBad(
+    int64_t good, int64_t bad,
+    absl::FunctionRef<absl::StatusOr<bool>(int64_t point)> is_bad);
 
 enum class Answer { kGood, kBad, kSkip };
 

@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::IsOk;
 using testing::StatusIs;
 
 using Ask = std::function<absl::StatusOr<Answer>(int64_t)>;
@@ -125,6 +126,34 @@ TEST(BisectionTest, WhatIsKnownIsNotAsked) {
   EXPECT_EQ(result.first_bad, 41);
   EXPECT_EQ(result.num_tests, 6 - 2 + 2);
   EXPECT_THAT(result.Skipped(), IsEmpty());
+}
+
+TEST(FirstBadTest, HalvesTheRange) {
+  for (int64_t good : {-1, 0, 5}) {
+    for (int64_t bad = good + 1; bad < good + 40; ++bad) {
+      for (int64_t first = good + 1; first <= bad; ++first) {
+        int tests = 0;
+        const absl::StatusOr<int64_t> found =
+            FirstBad(good, bad, [&](int64_t point) {
+              EXPECT_TRUE(good < point && point < bad);
+              ++tests;
+              return point >= first;
+            });
+        ASSERT_THAT(found.status(), IsOk());
+        EXPECT_EQ(*found, first);
+        EXPECT_LE(int64_t{1} << tests, 2 * (bad - good));
+      }
+    }
+  }
+}
+
+TEST(FirstBadTest, ReturnsErrors) {
+  EXPECT_EQ(FirstBad(0, 9,
+                     [](int64_t) -> absl::StatusOr<bool> {
+                       return absl::InternalError("no answer");
+                     })
+                .status(),
+            absl::InternalError("no answer"));
 }
 
 }  // namespace

@@ -14,20 +14,24 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_list.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
 #include "baton/transform/sequential.h"
+#include "baton/triage/bisection.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/interrupt.h"
 #include "baton/triage/shrink.h"
@@ -84,6 +88,35 @@ std::string TextOf(const std::vector<Pass>& passes) {
   return text;
 }
 
+constexpr char kMain[] = "main";
+
+// Two bisections over the nodes of `main`: `main` returns the first node for
+// which `takes` is true, and then as many nodes as possible are cut off at the
+// beginning. `takes` receives smaller modules, and remembers in `best` those
+// for which it is true.
+absl::Status Narrow(
+    const Shrinker& shrinker, const IRModule& best,
+    absl::FunctionRef<absl::StatusOr<bool>(std::optional<IRModule>)> takes) {
+  IRModule module = best;
+  std::vector<Expr> nodes = shrinker.Nodes(module, kMain);
+  const auto end = [&nodes] { return static_cast<int64_t>(nodes.size()); };
+  // The last node is the result that `main` has.
+  BATON_RETURN_IF_ERROR(FirstBad(0, end(), [&](int64_t i) {
+                          return takes(
+                              shrinker.ReturnNode(module, nodes[i - 1]));
+                        }).status());
+  module = best;
+  nodes = shrinker.Nodes(module, kMain);
+  return FirstBad(0, end(),
+                  [&](int64_t i) -> absl::StatusOr<bool> {
+                    BATON_ASSIGN_OR_RETURN(
+                        const bool is_taken,
+                        takes(shrinker.CutNodes(module, nodes, 0, i)));
+                    return !is_taken;
+                  })
+      .status();
+}
+
 using MakeCase = std::function<std::optional<ReducedCase>()>;
 
 class Reducer {
@@ -132,8 +165,6 @@ class Reducer {
   bool Greedy(const std::function<std::vector<Smaller>(const IRModule&)>& make);
 
   bool ReducePasses();
-  void NarrowResult();
-  void NarrowInputs();
   bool CutChunks();
 
   void Accept(ReducedCase reduced);
@@ -364,34 +395,6 @@ bool Reducer::ReducePasses() {
   return any;
 }
 
-// By bisection: a node that shows it while those before do not.
-void Reducer::NarrowResult() {
-  const IRModule module = best_.module;
-  const std::vector<Expr> nodes = shrinker_.Nodes(module, "main");
-  size_t low = 0;              // before this one there is none
-  size_t high = nodes.size();  // nodes[high - 1] shows it
-  while (high - low > 1 && !OutOfTime()) {
-    const size_t middle = low + (high - low) / 2;
-    const bool fails = TryModule(
-        [&]() { return shrinker_.ReturnNode(module, nodes[middle - 1]); });
-    (fails ? high : low) = middle;
-  }
-}
-
-// By bisection: as much as can be cut off at the beginning.
-void Reducer::NarrowInputs() {
-  const IRModule module = best_.module;
-  const std::vector<Expr> nodes = shrinker_.Nodes(module, "main");
-  size_t low = 0;              // nodes[0, low) can be cut off
-  size_t high = nodes.size();  // nodes[0, high) cannot
-  while (high - low > 1 && !OutOfTime()) {
-    const size_t middle = low + (high - low) / 2;
-    const bool fails = TryModule(
-        [&]() { return shrinker_.CutNodes(module, nodes, 0, middle); });
-    (fails ? low : high) = middle;
-  }
-}
-
 // Stretches of nodes, long ones first.
 bool Reducer::CutChunks() {
   bool any = false;
@@ -446,8 +449,9 @@ absl::StatusOr<ReduceResult> Reducer::Run() {
   while (any && !OutOfTime()) {
     const ProgramSize before = best_size_;
     if (first) {
-      NarrowResult();
-      NarrowInputs();
+      Narrow(shrinker_, best_.module, [this](std::optional<IRModule> smaller) {
+        return TryModule([&] { return std::move(smaller); });
+      }).IgnoreError();  // no test fails
       CutChunks();
     }
     first = false;
@@ -468,7 +472,94 @@ absl::StatusOr<ReduceResult> Reducer::Run() {
   return finish();
 }
 
+// For DropWeights.
+constexpr uint64_t kSmallBytes = 256;  // constants with fewer are kept
+constexpr int kMaxTests = 12;
+
+class ConstantReplacer final : public ExprMutator {
+ public:
+  FlatHashMap<const ConstantNode*, Var> params;
+
+ protected:
+  Expr VisitConstant(const Constant& constant) override {
+    const auto it = params.find(constant.get());
+    return it == params.end() ? Expr(constant) : Expr(it->second);
+  }
+};
+
+// Parameters of `main`, behind those it has, in the place of `constants`.
+absl::StatusOr<IRModule> WithParams(const IRModule& module,
+                                    absl::Span<const Constant> constants) {
+  const Function main = module.Find<Function>(kMain);
+  std::vector<Var> params(main->params().begin(), main->params().end());
+  ConstantReplacer replacer;
+  for (const Constant& constant : constants) {
+    Var param(absl::StrCat("weight", params.size()), constant->ValueType());
+    replacer.params[constant.get()] = param;
+    params.push_back(std::move(param));
+  }
+  BATON_ASSIGN_OR_RETURN(const Function replaced,
+                         replacer.MutateFunction(main));
+  IRModule result = module;
+  result.Set(kMain,
+             Function(std::move(params), replaced->body(), main->result_type(),
+                      {main->type_params().begin(), main->type_params().end()},
+                      main->attrs(), {}, main->span()));
+  return result;
+}
+
 }  // namespace
+
+absl::StatusOr<IRModule> DropWeights(
+    const IRModule& module,
+    absl::FunctionRef<absl::StatusOr<bool>(const IRModule&)> fails) {
+  const Function main = module.Find<Function>(kMain);
+  if (!main.defined()) return module;
+  std::vector<Constant> large;
+  PostOrderVisit(main, [&](const ExprNode* node) {
+    const auto* constant = Expr(node).As<ConstantNode>();
+    if (constant != nullptr && constant->value().byte_size() >= kSmallBytes) {
+      large.emplace_back(constant);
+    }
+  });
+  IRModule best = module;
+  std::vector<Constant> dropped;
+  // Pieces that are not tried yet, the last first.
+  std::vector<std::pair<size_t, size_t>> pieces;
+  if (!large.empty()) pieces.emplace_back(0, large.size());
+  for (int tests = 0; tests < kMaxTests && !pieces.empty(); ++tests) {
+    const auto [begin, end] = pieces.back();
+    pieces.pop_back();
+    std::vector<Constant> tried = dropped;
+    for (size_t i = begin; i < end; ++i) tried.push_back(large[i]);
+    BATON_ASSIGN_OR_RETURN(IRModule candidate, WithParams(module, tried));
+    BATON_ASSIGN_OR_RETURN(const bool still, fails(candidate));
+    if (still) {
+      best = std::move(candidate);
+      dropped = std::move(tried);
+    } else if (end - begin > 1) {
+      const size_t middle = begin + (end - begin) / 2;
+      pieces.emplace_back(middle, end);
+      pieces.emplace_back(begin, middle);
+    }
+  }
+  return best;
+}
+
+absl::StatusOr<IRModule> CutToFailure(
+    const IRModule& module,
+    absl::FunctionRef<absl::StatusOr<bool>(const IRModule&)> fails) {
+  IRModule best = module;
+  BATON_RETURN_IF_ERROR(
+      Narrow(Shrinker(/*drops_unused_params=*/true), best,
+             [&](std::optional<IRModule> smaller) -> absl::StatusOr<bool> {
+               if (!smaller.has_value()) return false;
+               BATON_ASSIGN_OR_RETURN(const bool still, fails(*smaller));
+               if (still) best = *std::move(smaller);
+               return still;
+             }));
+  return best;
+}
 
 std::unique_ptr<Oracle> FailureOracle(Failure failure,
                                       PipelineSettings settings,

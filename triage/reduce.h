@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
@@ -60,6 +61,22 @@ struct ReduceOptions {
   // case as soon as it is found.
   std::function<absl::Status(const ReducedCase&)> on_better = {};
 };
+
+// Two quick steps of a reduction, in a few tests each. They return `module`
+// itself if no test of a smaller one is true for `fails`.
+
+// Replaces large constants of `module` by parameters of `main`: all of them,
+// otherwise as many as a binary search finds in twelve tests.
+absl::StatusOr<IRModule> DropWeights(
+    const IRModule& module,
+    absl::FunctionRef<absl::StatusOr<bool>(const IRModule&)> fails);
+
+// Returns the typed `module` with a new `main` that returns one of its nodes:
+// the first for which `fails` is true. As many other nodes as possible become
+// parameters. Two binary searches.
+absl::StatusOr<IRModule> CutToFailure(
+    const IRModule& module,
+    absl::FunctionRef<absl::StatusOr<bool>(const IRModule&)> fails);
 
 // The result of Reduce.
 struct ReduceResult {

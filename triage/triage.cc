@@ -20,6 +20,7 @@
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/sequential.h"
+#include "baton/triage/bisection.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/interrupt.h"
 #include "baton/triage/reduce.h"
@@ -97,24 +98,17 @@ absl::StatusOr<int64_t> LastGood(const PassHistory& history,
       changes.push_back(i);
     }
   }
-  // The state before changes[low] is good, that after changes[high] is not.
   const auto fails = [&](const IRModule& state) {
     return Fails({state, {judge}}, failure, replay, limits);
   };
   BATON_ASSIGN_OR_RETURN(const bool bad_start, fails(all.front().before));
   if (bad_start || changes.empty()) return -1;
-  size_t low = 0;
-  size_t high = changes.size() - 1;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    BATON_ASSIGN_OR_RETURN(const bool bad, fails(all[changes[middle]].after));
-    if (bad) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return static_cast<int64_t>(changes[high]);
+  // The state before the first change is good, that after the last is bad.
+  BATON_ASSIGN_OR_RETURN(
+      const int64_t first,
+      FirstBad(-1, static_cast<int64_t>(changes.size()) - 1,
+               [&](int64_t i) { return fails(all[changes[i]].after); }));
+  return static_cast<int64_t>(changes[first]);
 }
 
 }  // namespace
