@@ -1,6 +1,7 @@
 #include "baton/onnx/wire.h"
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/ir/node_binary.h"
 
 namespace baton::onnx {
 namespace {
@@ -25,16 +27,13 @@ void WireReader::Fail(absl::string_view what) {
 }
 
 bool WireReader::ReadVarint(uint64_t& value) {
-  value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    if (rest_.empty()) break;
-    const auto byte = static_cast<uint8_t>(rest_.front());
-    rest_.remove_prefix(1);
-    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
+  internal::Varints numbers(rest_);
+  if (!numbers.Next(&value)) {
+    Fail("a number is cut off or too long");
+    return false;
   }
-  Fail("a number is cut off or too long");
-  return false;
+  rest_.remove_prefix(static_cast<size_t>(numbers.next() - rest_.data()));
+  return true;
 }
 
 bool WireReader::Next() {

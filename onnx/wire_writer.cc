@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/string_view.h"
+#include "baton/ir/node_binary.h"
 
 namespace baton::onnx {
 namespace {
@@ -15,11 +16,8 @@ constexpr int kFixed32 = 5;
 }  // namespace
 
 void WireWriter::Varint(uint64_t value) {
-  while (value >= 0x80) {
-    bytes_.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  bytes_.push_back(static_cast<char>(value));
+  char number[internal::kMaxVarintBytes];
+  bytes_.append(number, internal::PutVarint(value, number));
 }
 
 void WireWriter::Tag(int field, int type) {
