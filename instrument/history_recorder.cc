@@ -158,7 +158,11 @@ absl::Status HistoryRecorder::RunBeforePass(const IRModule& module,
   open_.push_back(static_cast<int>(history_.executions.size()) - 1);
   passes_.push_back(pass.pass());
   execution.start = Now() - began_;
-  return absl::OkStatus();
+  if (pass.number() != options_.stop_before) return absl::OkStatus();
+  // A pass that does not begin has no end.
+  listener_.After();
+  open_.pop_back();
+  return absl::CancelledError("the recording ends here");
 }
 
 void HistoryRecorder::End(HistoryExecution::End end) {

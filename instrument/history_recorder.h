@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,6 +34,8 @@ struct HistoryOptions {
   int64_t max_bytes = int64_t{4} << 30;
   bool origins = true;  // records from which nodes each node was made
   bool remarks = true;  // records the remarks of passes
+  // If positive, the run ends with a Cancelled error when this execution begins.
+  int64_t stop_before = 0;
   // Returns the time in nanoseconds; null for the machine's steady clock.
   std::function<int64_t()> clock = nullptr;
 };
@@ -45,6 +48,10 @@ class HistoryRecorder final : public PassInstrument {
   // Returns the history so far, valid until the next pass begins. Sets
   // History::signal to `signal`, the signal that ends the process; 0 for none.
   const History& history(int signal = 0);
+  // As history(), and without the texts of passes; the recorder loses it.
+  History TakeHistory() { return std::move(history_); }
+  // The passes of the executions of history().
+  const std::vector<Pass>& passes() const { return passes_; }
   // Adds a remark of another instrument about an execution that has ended.
   void AddRemark(Remark remark);
   // Adds the measured memory of the execution `number`.

@@ -268,6 +268,20 @@ TEST(HistoryTest, TimesMayBeThoseOfAnotherRun) {
   EXPECT_LT(now[0].total, then[0].total);
 }
 
+TEST(HistoryTest, ARunMayEndWhereAnExecutionBegins) {
+  HistoryOptions options = WithClock();
+  options.stop_before = 3;
+  const Recorded run = Record("InferType,FoldConstant,FuseOps", options);
+  EXPECT_TRUE(absl::IsCancelled(run.result.status())) << run.result.status();
+  const History& history = run.recorder->history();
+  ASSERT_EQ(history.executions.size(), 3);
+  EXPECT_EQ(history.executions[2].number, 3);
+  EXPECT_EQ(history.executions[2].after, -1);
+  EXPECT_EQ(run.recorder->passes()[2].name(), history.executions[2].pass);
+  // Nothing listens any more.
+  EXPECT_EQ(internal::log_listeners, nullptr);
+}
+
 TEST(HistoryTest, OldStatesKeepToTheirBudget) {
   const Recorded all = Record("InferType,FoldConstant,ToANormalForm,FuseOps");
   const Recorded some =

@@ -45,13 +45,18 @@ TensorError ErrorOf(const Tensor& expected, const Tensor& actual) {
     const double x = expected.AtAsDouble(i);
     const double y = actual.AtAsDouble(i);
     if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
-    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    // Large integers differ that are the same double.
+    const bool is_integral = same_dtype && !expected.dtype().is_float();
+    const bool is_same =
+        is_integral ? expected.AtAsInt64(i) == actual.AtAsInt64(i) : x == y;
+    if (is_same || (std::isnan(x) && std::isnan(y))) continue;
     if (std::isnan(x)) ++error.nans_lost;
     if (std::isnan(y)) ++error.nans_made;
     if (std::isinf(x)) ++error.infinities_lost;
     if (std::isinf(y)) ++error.infinities_made;
     if (!std::isfinite(x) || !std::isfinite(y)) continue;
-    const double absolute = std::fabs(x - y);
+    const double absolute =
+        is_integral ? std::max(1.0, std::fabs(x - y)) : std::fabs(x - y);
     error.absolute = std::max(error.absolute, absolute);
     if (x != 0)
       error.relative = std::max(error.relative, absolute / std::fabs(x));

@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/printable.h"
 #include "baton/base/tensor.h"
-#include "baton/base/ulp.h"
+#include "baton/instrument/tensor_error.h"
 
 namespace baton {
 namespace {
@@ -37,6 +37,7 @@ Difference Compare(const Tensor& got, const Tensor& want,
     result.has_other_type = true;
     return result;
   }
+  result.error = ErrorOf(want, got);
   // By how much an element leaves the tolerance, or how near it is to that.
   double worst = -std::numeric_limits<double>::infinity();
   for (int64_t i = 0; i < got.num_elements(); ++i) {
@@ -49,20 +50,11 @@ Difference Compare(const Tensor& got, const Tensor& want,
       const bool is_same = a == b || (std::isnan(a) && std::isnan(b));
       excess = is_same ? -std::numeric_limits<double>::infinity()
                        : std::numeric_limits<double>::infinity();
-      if (!is_same) result.max_absolute = excess;
     } else if (is_integral && got.AtAsInt64(i) == want.AtAsInt64(i)) {
       excess = -std::numeric_limits<double>::infinity();
     } else {
       // Large integers differ that are the same double.
-      const double absolute =
-          is_integral ? std::max(1.0, std::abs(a - b)) : std::abs(a - b);
-      excess += absolute;
-      result.max_absolute = std::max(result.max_absolute, absolute);
-      if (b != 0) {
-        result.max_relative =
-            std::max(result.max_relative, absolute / std::abs(b));
-      }
-      result.max_ulp = std::max(result.max_ulp, UlpDistance(got, want, i));
+      excess += is_integral ? std::max(1.0, std::abs(a - b)) : std::abs(a - b);
     }
     if (excess > 0) {
       result.is_within = false;
@@ -84,7 +76,9 @@ std::string Describe(absl::string_view name, const Difference& difference,
   }
   const std::string errors = absl::StrFormat(
       "largest errors: absolute %g, relative %g, %g ULP",
-      difference.max_absolute, difference.max_relative, difference.max_ulp);
+      difference.error.IsSpecial() ? std::numeric_limits<double>::infinity()
+                                   : difference.error.absolute,
+      difference.error.relative, difference.error.ulp);
   if (difference.is_within) {
     return absl::StrCat(Printable(name), ": within tolerance; ", errors);
   }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/tensor_error.h"
 
 namespace baton {
 
@@ -30,11 +31,7 @@ struct Difference {
   // The row-major index of the element with the largest excess over its
   // tolerance, which may be negative. -1 if there are no elements.
   int64_t worst = -1;
-  double max_absolute = 0;
-  double max_relative = 0;  // over the nonzero expected elements
-  // The number of floats of the type between the two; for integers, the
-  // difference.
-  double max_ulp = 0;
+  TensorError error;  // the largest errors over all elements
 };
 
 Difference Compare(const Tensor& got, const Tensor& want,

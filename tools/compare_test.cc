@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/base/tensor.h"
+#include "baton/instrument/tensor_error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -36,8 +37,8 @@ TEST(CompareTest, UlpsAreCounted) {
   const float next = std::nextafter(1.0f, 2.0f);
   const Difference difference = Compare(Floats({next}), Floats({1}), {});
   EXPECT_TRUE(difference.is_within);
-  EXPECT_EQ(difference.max_ulp, 1);
-  EXPECT_EQ(Compare(Floats({-0.0f}), Floats({0}), {}).max_ulp, 0);
+  EXPECT_EQ(difference.error.ulp, 1);
+  EXPECT_EQ(Compare(Floats({-0.0f}), Floats({0}), {}).error.ulp, 0);
 }
 
 TEST(CompareTest, WhatIsNotFiniteMustBeTheSame) {
@@ -46,6 +47,16 @@ TEST(CompareTest, WhatIsNotFiniteMustBeTheSame) {
   EXPECT_FALSE(Compare(Floats({kNan}), Floats({1}), {}).is_within);
   EXPECT_FALSE(Compare(Floats({1}), Floats({kInf}), {}).is_within);
   EXPECT_FALSE(Compare(Floats({kInf}), Floats({-kInf}), {}).is_within);
+}
+
+TEST(CompareTest, LargeIntegersAreComparedExactly) {
+  const int64_t large = int64_t{1} << 53;
+  const Tensor want = Tensor::Scalar<int64_t>(large);
+  const Difference difference =
+      Compare(Tensor::Scalar<int64_t>(large + 1), want, {});
+  EXPECT_FALSE(difference.is_within);
+  EXPECT_EQ(difference.error.absolute, 1);
+  EXPECT_EQ(ErrorOf(want, Tensor::Scalar<int64_t>(large + 1)).absolute, 1);
 }
 
 TEST(CompareTest, TypesMustBeTheSame) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/history.h"
 #include "baton/instrument/rewrite_filter.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -36,7 +37,7 @@ std::string Selection(const std::string& pass, int64_t last, bool alone) {
 
 absl::StatusOr<std::optional<GuiltyRewrites>> FindGuiltyRewrites(
     const Guilty& guilty, const Failure& failure, const ChildLimits& limits) {
-  const Pass& pass = guilty.execution.pass;
+  const Pass& pass = guilty.pass;
   if (guilty.shows.passes.empty() ||
       pass.info().granularity == PassGranularity::kSequence) {
     return std::nullopt;
@@ -80,9 +81,9 @@ absl::StatusOr<std::optional<GuiltyRewrites>> FindGuiltyRewrites(
   GuiltyRewrites result = {.last = bad};
   BATON_ASSIGN_OR_RETURN(result.alone, fails(bad, true));
   int64_t execution = 0;
-  for (const PassHistory::Execution& ran : guilty.history.executions) {
-    if (ran.number > guilty.execution.number) break;
-    if (ran.pass.name() == pass.name()) ++execution;
+  for (const HistoryExecution& ran : guilty.history.executions) {
+    if (ran.number > guilty.number) break;
+    if (ran.pass == pass.name()) ++execution;
   }
   result.selection =
       Selection(absl::StrCat(pass.name(), "#", execution), bad, result.alone);

@@ -27,7 +27,7 @@
 #include "baton/tools/reduced_test.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
-#include "baton/tools/simplify.h"
+#include "baton/tools/simplify_lines.h"
 #include "baton/triage/interrupt.h"
 
 namespace baton {

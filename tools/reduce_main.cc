@@ -17,7 +17,7 @@
 #include "baton/instrument/instrument_registry.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/opt.h"
-#include "baton/tools/reduce.h"
+#include "baton/tools/reduce_tool.h"
 #include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
 #include "baton/triage/interrupt.h"

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/history.h"
 #include "baton/instrument/remarks.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
@@ -36,6 +37,18 @@ namespace {
 
 std::string Indented(absl::string_view text) {
   return absl::StrCat("  ", absl::StrReplaceAll(text, {{"\n", "\n  "}}), "\n");
+}
+
+// A line for each execution: `  7 FuseOps *`, indented below the enclosing one.
+// A star marks executions that changed the module.
+std::string ExecutionsText(const History& history) {
+  std::string text;
+  for (const HistoryExecution& execution : history.executions) {
+    text.append(static_cast<size_t>(2 * execution.depth), ' ');
+    absl::StrAppend(&text, execution.number, " ", execution.pass,
+                    execution.changed() ? " *" : "", "\n");
+  }
+  return text;
 }
 
 // The result of the passes on the reduced program, and a line for each
@@ -160,16 +173,14 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
     return triage.status();
   }
   const Guilty& guilty = triage->guilty;
-  const Pass& pass = guilty.execution.pass;
-  const std::string name =
-      absl::StrCat("#", guilty.execution.number, " ", pass.name());
+  const Pass& pass = guilty.pass;
+  const std::string name = absl::StrCat("#", guilty.number, " ", pass.name());
   const absl::StatusOr<std::string> with_options = pass.ToString();
   absl::StrAppend(&text, "\nGuilty: execution ", name, ".\n\n",
                   Indented(with_options.ok() ? *with_options : pass.name()),
                   pass.info().doc.empty() ? "" : Indented(pass.info().doc),
-                  "\nIt was given ",
-                  Plural(guilty.execution.before.size(), "function"), " with ",
-                  Plural(NumCalls(guilty.execution.before), "call"), ".\n");
+                  "\nIt was given ", Plural(guilty.before.size(), "function"),
+                  " with ", Plural(NumCalls(guilty.before), "call"), ".\n");
   // Endless loops would be waited for, each time.
   if (failure.kind != Failure::Kind::kTimeOut) {
     BATON_ASSIGN_OR_RETURN(const std::optional<GuiltyRewrites> rewrites,
@@ -229,7 +240,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
   }
   absl::StrAppend(&text,
                   "\nWhat ran until then (a star: it changed the program):\n\n",
-                  Indented(guilty.history.ToString()));
+                  Indented(ExecutionsText(guilty.history)));
   BATON_RETURN_IF_ERROR(WriteFileAtomically(page, text));
   return absl::StrCat(summary, "\ntriage: ", page);
 }

@@ -14,6 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/history.h"
+#include "baton/instrument/history_recorder.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -29,45 +31,6 @@
 namespace baton {
 namespace {
 
-// Keeps the states of a run, and ends it where an execution begins.
-class StateRecorder final : public PassInstrument {
- public:
-  explicit StateRecorder(int64_t last)
-      : PassInstrument("StateRecorder"), last_(last) {}
-
-  PassHistory Take() { return std::move(history_); }
-
-  absl::Status RunBeforePass(const IRModule& module,
-                             const PassExecution& pass) override {
-    open_.push_back(history_.executions.size());
-    history_.executions.push_back({.number = pass.number(),
-                                   .depth = pass.depth(),
-                                   .pass = pass.pass(),
-                                   .before = module,
-                                   .after = {}});
-    if (pass.number() == last_) return absl::CancelledError("far enough");
-    return absl::OkStatus();
-  }
-  absl::Status RunAfterPass(const IRModule& module,
-                            const PassExecution& pass) override {
-    PassHistory::Execution& execution = history_.executions[open_.back()];
-    open_.pop_back();
-    execution.after = module;
-    execution.ended = true;
-    execution.changed = pass.changed();
-    return absl::OkStatus();
-  }
-  void PassFailed(const IRModule& /*module*/, const PassExecution& /*pass*/,
-                  const absl::Status& /*error*/) override {
-    open_.pop_back();
-  }
-
- private:
-  const int64_t last_;
-  PassHistory history_;
-  std::vector<size_t> open_;
-};
-
 bool IsSequence(const Pass& pass) {
   return pass.info().granularity == PassGranularity::kSequence;
 }
@@ -82,51 +45,21 @@ absl::StatusOr<bool> Fails(const ReducedCase& shows, const Failure& failure,
   return SameFailure(failure, now);
 }
 
-// For an error of a pass that only finishes others, such as InferType, in a
-// sequence: the execution that made the program on which it fails. -1 if it
-// already fails on the input.
-absl::StatusOr<int64_t> LastGood(const PassHistory& history,
-                                 const Failure& failure,
-                                 const PipelineSettings& replay,
-                                 const ChildLimits& limits) {
-  const std::vector<PassHistory::Execution>& all = history.executions;
-  const Pass& judge = all.back().pass;
-  std::vector<size_t> changes;  // executions that made a new state
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].ended && all[i].changed && !IsSequence(all[i].pass) &&
-        !all[i].pass.info().always_run) {
-      changes.push_back(i);
-    }
-  }
-  const auto fails = [&](const IRModule& state) {
-    return Fails({state, {judge}}, failure, replay, limits);
-  };
-  BATON_ASSIGN_OR_RETURN(const bool bad_start, fails(all.front().before));
-  if (bad_start || changes.empty()) return -1;
-  // The state before the first change is good, that after the last is bad.
-  BATON_ASSIGN_OR_RETURN(
-      const int64_t first,
-      FirstBad(-1, static_cast<int64_t>(changes.size()) - 1,
-               [&](int64_t i) { return fails(all[changes[i]].after); }));
-  return static_cast<int64_t>(changes[first]);
-}
+// A run up to a failure.
+struct Run {
+  History history;
+  std::vector<Pass> passes;  // of the executions
+};
 
-}  // namespace
-
-std::string PassHistory::ToString() const {
-  std::string text;
-  for (const Execution& execution : executions) {
-    absl::StrAppend(&text,
-                    std::string(static_cast<size_t>(2 * execution.depth), ' '),
-                    execution.number, " ", execution.pass.name(),
-                    execution.changed ? " *" : "", "\n");
-  }
-  return text;
-}
-
-PassHistory RecordHistory(const IRModule& module, const Pass& pipeline,
-                          const PipelineSettings& settings, int64_t number) {
-  const auto recorder = std::make_shared<StateRecorder>(number);
+// Runs `pipeline` until execution `number` begins, a pass fails, or the
+// pipeline ends.
+Run RecordRun(const IRModule& module, const Pass& pipeline,
+              const PipelineSettings& settings, int64_t number) {
+  const auto recorder = std::make_shared<HistoryRecorder>(
+      HistoryOptions{.max_bytes = INT64_MAX / 2,
+                     .origins = false,
+                     .remarks = false,
+                     .stop_before = number});
   PipelineSettings recorded = settings;
   recorded.make_instruments = [&]() -> absl::StatusOr<PassInstruments> {
     PassInstruments instruments;
@@ -137,8 +70,39 @@ PassHistory RecordHistory(const IRModule& module, const Pass& pipeline,
     return instruments;
   };
   RunPipeline(module, pipeline, recorded).status().IgnoreError();
-  return recorder->Take();
+  return {recorder->TakeHistory(), recorder->passes()};
 }
+
+// For an error of a pass that only finishes others, such as InferType, in a
+// sequence: the index of the execution that made the program on which it fails.
+// -1 if it already fails on the input.
+absl::StatusOr<int64_t> LastGood(const Run& run, const Failure& failure,
+                                 const PipelineSettings& replay,
+                                 const ChildLimits& limits) {
+  const std::vector<HistoryExecution>& all = run.history.executions;
+  const std::vector<HistoryState>& states = run.history.states;
+  std::vector<int64_t> changes;  // executions that made a new state
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].changed() && !IsSequence(run.passes[i]) &&
+        !run.passes[i].info().always_run) {
+      changes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  const auto fails = [&](int state) {
+    return Fails({states[state].module, {run.passes.back()}}, failure, replay,
+                 limits);
+  };
+  BATON_ASSIGN_OR_RETURN(const bool bad_start, fails(all.front().before));
+  if (bad_start || changes.empty()) return -1;
+  // The state before the first change is good, that after the last is bad.
+  BATON_ASSIGN_OR_RETURN(
+      const int64_t first,
+      FirstBad(-1, static_cast<int64_t>(changes.size()) - 1,
+               [&](int64_t i) { return fails(all[changes[i]].after); }));
+  return changes[first];
+}
+
+}  // namespace
 
 absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
                                   const PipelineSettings& settings,
@@ -150,26 +114,31 @@ absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
         absl::StrCat("no pass was running: ", failure.message));
   }
   Guilty guilty;
-  guilty.history = RecordHistory(module, pipeline, replay, failure.number);
-  std::vector<PassHistory::Execution>& all = guilty.history.executions;
+  Run run = RecordRun(module, pipeline, replay, failure.number);
+  const std::vector<HistoryExecution>& all = run.history.executions;
   if (all.empty() || all.back().number != failure.number ||
-      all.back().pass.name() != failure.pass) {
+      all.back().pass != failure.pass) {
     return absl::NotFoundError(
         absl::StrCat("the run was another one the second time: execution #",
                      failure.number, " is not ", failure.pass, " any more"));
   }
-  guilty.execution = all.back();
-  guilty.shows = {guilty.execution.before, {guilty.execution.pass}};
-  const Pass& pass = guilty.execution.pass;
-  if (pass.info().always_run && !IsSequence(pass)) {
+  const auto blame = [&](size_t i) {
+    guilty.number = all[i].number;
+    guilty.pass = run.passes[i];
+    guilty.before = run.history.states[all[i].before].module;
+    guilty.shows = {guilty.before, {guilty.pass}};
+  };
+  blame(all.size() - 1);
+  const Pass& last = run.passes.back();
+  if (last.info().always_run && !IsSequence(last)) {
     BATON_ASSIGN_OR_RETURN(const int64_t index,
-                           LastGood(guilty.history, failure, replay, limits));
+                           LastGood(run, failure, replay, limits));
     if (index >= 0) {
-      guilty.execution = all[static_cast<size_t>(index)];
-      guilty.shows = {guilty.execution.before,
-                      {guilty.execution.pass, all.back().pass}};
+      blame(static_cast<size_t>(index));
+      guilty.shows.passes.push_back(last);
     }
   }
+  guilty.history = std::move(run.history);
   // The guilty pass alone, then, if it does not fail alone, all there was. A
   // pass may have run because another one requires it, whatever its level.
   PipelineSettings alone = settings;

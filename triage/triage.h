@@ -6,11 +6,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/instrument/history.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 #include "baton/triage/failure.h"
@@ -18,34 +17,14 @@
 
 namespace baton {
 
-// The executions of a run up to the failure.
-struct PassHistory {
-  struct Execution {
-    int64_t number = 0;
-    int depth = 0;
-    Pass pass;
-    IRModule before;
-    IRModule after;  // set if the execution ended
-    bool ended = false;
-    bool changed = false;
-  };
-  // All executions, in order of start.
-  std::vector<Execution> executions;
-
-  // A line for each execution: `  7 FuseOps *`, indented below the enclosing
-  // one. A star marks executions that changed the module.
-  std::string ToString() const;
-};
-
-// Runs `pipeline` until execution `number` begins, a pass fails, or the
-// pipeline ends. States are pointers: nothing is copied.
-PassHistory RecordHistory(const IRModule& module, const Pass& pipeline,
-                          const PipelineSettings& settings, int64_t number);
-
 // The execution that causes a failure.
 struct Guilty {
-  PassHistory::Execution execution;
-  PassHistory history;  // up to the guilty execution
+  int64_t number = 0;
+  Pass pass;
+  IRModule before;  // its argument
+  // The executions up to the failure, with all states, without origins, remarks
+  // and texts.
+  History history;
   // A case that shows the failure, and the settings under which it does. It
   // omits the passes before the guilty execution if possible. It has no passes
   // if no case shows the failure.

@@ -1,4 +1,4 @@
-#include "baton/tools/reduce.h"
+#include "baton/tools/reduce_tool.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -327,8 +327,8 @@ absl::Status ReduceJob(const OptOptions& input,
     BATON_ASSIGN_OR_RETURN(
         const Guilty guilty,
         FindGuilty(module, pipeline, settings, replay, failure, test_limits));
-    streams.reports << "guilty: #" << guilty.execution.number << " "
-                    << guilty.execution.pass.name() << "\n"
+    streams.reports << "guilty: #" << guilty.number << " " << guilty.pass.name()
+                    << "\n"
                     << std::flush;
     if (guilty.shows.passes.empty()) {
       return absl::NotFoundError(

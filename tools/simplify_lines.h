@@ -1,7 +1,7 @@
 // `baton-opt --simplify`: simplifies the expressions of a table.
 
-#ifndef BATON_TOOLS_SIMPLIFY_H_
-#define BATON_TOOLS_SIMPLIFY_H_
+#ifndef BATON_TOOLS_SIMPLIFY_LINES_H_
+#define BATON_TOOLS_SIMPLIFY_LINES_H_
 
 #include <ostream>
 #include <string>
@@ -38,4 +38,4 @@ absl::StatusOr<bool> RunSimplify(const SimplifyOptions& options, bool given,
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_SIMPLIFY_H_
+#endif  // BATON_TOOLS_SIMPLIFY_LINES_H_

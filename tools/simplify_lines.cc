@@ -1,4 +1,4 @@
-#include "baton/tools/simplify.h"
+#include "baton/tools/simplify_lines.h"
 
 #include <ostream>
 #include <string>

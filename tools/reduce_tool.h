@@ -1,7 +1,7 @@
 // Library of `baton-reduce`.
 
-#ifndef BATON_TOOLS_REDUCE_H_
-#define BATON_TOOLS_REDUCE_H_
+#ifndef BATON_TOOLS_REDUCE_TOOL_H_
+#define BATON_TOOLS_REDUCE_TOOL_H_
 
 #include <string>
 
@@ -100,4 +100,4 @@ absl::Status ReduceTool(const OptOptions& input,
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_REDUCE_H_
+#endif  // BATON_TOOLS_REDUCE_TOOL_H_
