@@ -17,6 +17,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/onnx/elementwise.h"
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph.h"
@@ -29,13 +30,6 @@ namespace baton::onnx {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-// Integers are not rounded.
-template <OpName kName>
-absl::StatusOr<Values> Rounding(CallExport& call) {
-  if (call.ElementType(0).is_integral()) return FirstOperand(call);
-  return Same<kName>(call);
-}
 
 ValueId Truncated(CallExport& call, ValueId x) {
   return call.Node("Mul", {call.Node("Sign", {x}),
@@ -83,16 +77,14 @@ absl::StatusOr<Values> IsFinite(CallExport& call) {
 }
 
 // Before opset 14 there is no arithmetic on integers of less than 32 bits.
-template <OpName kName>
-absl::StatusOr<Values> Arithmetic(CallExport& call) {
+absl::StatusOr<Values> Arithmetic(CallExport& call, absl::string_view name) {
   const DType dtype = call.ElementType(0);
   if (call.opset() >= 14 || !dtype.is_integral() || dtype.bits() >= 32) {
-    return Same<kName>(call);
+    return SameNode(call, name);
   }
   const DType wide = DType::Int(32);
-  const ValueId result =
-      call.Node(kName.view(), {call.Cast(call.Arg(0), dtype, wide),
-                               call.Cast(call.Arg(1), dtype, wide)});
+  const ValueId result = call.Node(name, {call.Cast(call.Arg(0), dtype, wide),
+                                          call.Cast(call.Arg(1), dtype, wide)});
   return Values{call.Cast(result, wide, dtype)};
 }
 
@@ -110,7 +102,7 @@ absl::StatusOr<Values> Multiply(CallExport& call) {
       return Values{call.Node("Div", {call.Arg(1 - i), root})};
     }
   }
-  return Arithmetic<"Mul">(call);
+  return Arithmetic(call, "Mul");
 }
 
 // The quotient rounded down: of integers, ONNX rounds towards zero.
@@ -215,14 +207,13 @@ absl::StatusOr<Values> Shift(CallExport& call) {
                 NodeAttributes().String("direction", kDirection.view()))};
 }
 
-template <OpName kName>
-absl::StatusOr<Values> Bitwise(CallExport& call) {
+absl::StatusOr<Values> Bitwise(CallExport& call, absl::string_view name) {
   const DType dtype = call.ElementType(0);
   if (dtype.is_bool()) {
     return absl::UnimplementedError("of bools: use the logical operator");
   }
   BATON_RETURN_IF_ERROR(call.Needs(18));
-  return Same<kName>(call);
+  return SameNode(call, name);
 }
 
 // The operand as bools.
@@ -230,11 +221,10 @@ ValueId AsBool(CallExport& call, int i) {
   return call.Cast(call.Arg(i), call.ElementType(i), DType::Bool());
 }
 
-template <OpName kName>
-absl::StatusOr<Values> Logical(CallExport& call) {
+absl::StatusOr<Values> Logical(CallExport& call, absl::string_view name) {
   Values inputs;
   for (int i = 0; i < call.num_args(); ++i) inputs.push_back(AsBool(call, i));
-  return Values{call.Cast(call.Node(kName.view(), inputs), DType::Bool(),
+  return Values{call.Cast(call.Node(name, inputs), DType::Bool(),
                           call.ResultType()->dtype())};
 }
 
@@ -403,44 +393,51 @@ absl::StatusOr<Values> Maximum(CallExport& call) {
 }
 
 // Comparisons of order, which ONNX has of numbers only.
-template <OpName kName>
-absl::StatusOr<Values> Ordered(CallExport& call) {
+absl::StatusOr<Values> Ordered(CallExport& call, absl::string_view name) {
   const DType dtype = call.ElementType(0);
-  if (!dtype.is_bool()) return Same<kName>(call);
+  if (!dtype.is_bool()) return SameNode(call, name);
   return Values{
-      call.Node(kName.view(), {call.Cast(call.Arg(0), dtype, DType::Int(32)),
-                               call.Cast(call.Arg(1), dtype, DType::Int(32))})};
+      call.Node(name, {call.Cast(call.Arg(0), dtype, DType::Int(32)),
+                       call.Cast(call.Arg(1), dtype, DType::Int(32))})};
 }
 
 // --- Registrations ---------------------------------------------------------
 
-BATON_EXTEND_OP("abs").Set(OnnxExporters(), Same<"Abs">);
-BATON_EXTEND_OP("acos").Set(OnnxExporters(), Same<"Acos">);
-BATON_EXTEND_OP("acosh").Set(OnnxExporters(), Same<"Acosh">);
-BATON_EXTEND_OP("asin").Set(OnnxExporters(), Same<"Asin">);
-BATON_EXTEND_OP("asinh").Set(OnnxExporters(), Same<"Asinh">);
-BATON_EXTEND_OP("atan").Set(OnnxExporters(), Same<"Atan">);
-BATON_EXTEND_OP("atanh").Set(OnnxExporters(), Same<"Atanh">);
-BATON_EXTEND_OP("cos").Set(OnnxExporters(), Same<"Cos">);
-BATON_EXTEND_OP("cosh").Set(OnnxExporters(), Same<"Cosh">);
+absl::StatusOr<Values> OneToOne(CallExport& call) {
+  const Elementwise& row =
+      ElementwiseRow(&Elementwise::relay, call.call().op_node()->name());
+  switch (row.form) {
+    case ElementwiseForm::kArithmetic:
+      return Arithmetic(call, row.onnx);
+    case ElementwiseForm::kOrdered:
+      return Ordered(call, row.onnx);
+    case ElementwiseForm::kBitwise:
+      return Bitwise(call, row.onnx);
+    case ElementwiseForm::kLogical:
+      return Logical(call, row.onnx);
+    case ElementwiseForm::kRounding:
+      if (call.ElementType(0).is_integral()) return FirstOperand(call);
+      break;
+    case ElementwiseForm::kSame:
+    case ElementwiseForm::kOwn:
+      break;
+  }
+  return SameNode(call, row.onnx);
+}
+
+[[maybe_unused]] const bool elementwise_is_registered = [] {
+  for (const Elementwise& row : kElementwise) {
+    if (row.form == ElementwiseForm::kOwn) continue;
+    OpExtension(row.relay).Set(OnnxExporters(), OneToOne);
+  }
+  return true;
+}();
+
 BATON_EXTEND_OP("erf").Set(OnnxExporters(), Same<"Erf">);
-BATON_EXTEND_OP("exp").Set(OnnxExporters(), Same<"Exp">);
 BATON_EXTEND_OP("fast_erf").Set(OnnxExporters(), Same<"Erf">);
 BATON_EXTEND_OP("fast_exp").Set(OnnxExporters(), Same<"Exp">);
 BATON_EXTEND_OP("fast_tanh").Set(OnnxExporters(), Same<"Tanh">);
 BATON_EXTEND_OP("isinf").Set(OnnxExporters(), IsInf);
-BATON_EXTEND_OP("isnan").Set(OnnxExporters(), Same<"IsNaN">);
-BATON_EXTEND_OP("log").Set(OnnxExporters(), Same<"Log">);
-BATON_EXTEND_OP("sigmoid").Set(OnnxExporters(), Same<"Sigmoid">);
-BATON_EXTEND_OP("sign").Set(OnnxExporters(), Same<"Sign">);
-BATON_EXTEND_OP("sin").Set(OnnxExporters(), Same<"Sin">);
-BATON_EXTEND_OP("sinh").Set(OnnxExporters(), Same<"Sinh">);
-BATON_EXTEND_OP("sqrt").Set(OnnxExporters(), Same<"Sqrt">);
-BATON_EXTEND_OP("tan").Set(OnnxExporters(), Same<"Tan">);
-BATON_EXTEND_OP("tanh").Set(OnnxExporters(), Same<"Tanh">);
-BATON_EXTEND_OP("ceil").Set(OnnxExporters(), Rounding<"Ceil">);
-BATON_EXTEND_OP("floor").Set(OnnxExporters(), Rounding<"Floor">);
-BATON_EXTEND_OP("round").Set(OnnxExporters(), Rounding<"Round">);
 BATON_EXTEND_OP("trunc").Set(OnnxExporters(), Trunc);
 BATON_EXTEND_OP("rsqrt").Set(OnnxExporters(), Rsqrt);
 BATON_EXTEND_OP("log2").Set(OnnxExporters(), Log2);
@@ -451,19 +448,10 @@ BATON_EXTEND_OP("copy").Set(OnnxExporters(), FirstOperand);
 BATON_EXTEND_OP("annotation.stop_fusion").Set(OnnxExporters(), FirstOperand);
 BATON_EXTEND_OP("on_device").Set(OnnxExporters(), FirstOperand);
 
-BATON_EXTEND_OP("add").Set(OnnxExporters(), Arithmetic<"Add">);
-BATON_EXTEND_OP("divide").Set(OnnxExporters(), Arithmetic<"Div">);
 BATON_EXTEND_OP("multiply").Set(OnnxExporters(), Multiply);
-BATON_EXTEND_OP("subtract").Set(OnnxExporters(), Arithmetic<"Sub">);
 BATON_EXTEND_OP("power").Set(OnnxExporters(), Same<"Pow">);
 BATON_EXTEND_OP("maximum").Set(OnnxExporters(), Maximum);
 BATON_EXTEND_OP("minimum").Set(OnnxExporters(), Minimum);
-BATON_EXTEND_OP("equal").Set(OnnxExporters(), Same<"Equal">);
-BATON_EXTEND_OP("greater").Set(OnnxExporters(), Ordered<"Greater">);
-BATON_EXTEND_OP("greater_equal")
-    .Set(OnnxExporters(), Ordered<"GreaterOrEqual">);
-BATON_EXTEND_OP("less").Set(OnnxExporters(), Ordered<"Less">);
-BATON_EXTEND_OP("less_equal").Set(OnnxExporters(), Ordered<"LessOrEqual">);
 BATON_EXTEND_OP("not_equal").Set(OnnxExporters(), NotEqual);
 BATON_EXTEND_OP("floor_divide").Set(OnnxExporters(), FloorDivide);
 BATON_EXTEND_OP("trunc_divide").Set(OnnxExporters(), TruncDivide);
@@ -472,14 +460,6 @@ BATON_EXTEND_OP("mod").Set(OnnxExporters(), TruncMod);
 BATON_EXTEND_OP("trunc_mod").Set(OnnxExporters(), TruncMod);
 BATON_EXTEND_OP("left_shift").Set(OnnxExporters(), Shift<"LEFT">);
 BATON_EXTEND_OP("right_shift").Set(OnnxExporters(), Shift<"RIGHT">);
-BATON_EXTEND_OP("bitwise_and").Set(OnnxExporters(), Bitwise<"BitwiseAnd">);
-BATON_EXTEND_OP("bitwise_not").Set(OnnxExporters(), Bitwise<"BitwiseNot">);
-BATON_EXTEND_OP("bitwise_or").Set(OnnxExporters(), Bitwise<"BitwiseOr">);
-BATON_EXTEND_OP("bitwise_xor").Set(OnnxExporters(), Bitwise<"BitwiseXor">);
-BATON_EXTEND_OP("logical_and").Set(OnnxExporters(), Logical<"And">);
-BATON_EXTEND_OP("logical_not").Set(OnnxExporters(), Logical<"Not">);
-BATON_EXTEND_OP("logical_or").Set(OnnxExporters(), Logical<"Or">);
-BATON_EXTEND_OP("logical_xor").Set(OnnxExporters(), Logical<"Xor">);
 BATON_EXTEND_OP("where").Set(OnnxExporters(), Where);
 BATON_EXTEND_OP("cast").Set(OnnxExporters(), Cast);
 BATON_EXTEND_OP("cast_like").Set(OnnxExporters(), Cast);

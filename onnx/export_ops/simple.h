@@ -23,13 +23,17 @@ struct OpName {
   char text[kSize];
 };
 
-// Exports a node of the ONNX operator kName with the same operands and no
+// Exports a node of the ONNX operator `name` with the same operands and no
 // attributes.
-template <OpName kName>
-absl::StatusOr<Values> Same(CallExport& call) {
+inline absl::StatusOr<Values> SameNode(CallExport& call,
+                                       absl::string_view name) {
   Values inputs;
   for (int i = 0; i < call.num_args(); ++i) inputs.push_back(call.Arg(i));
-  return Values{call.Node(kName.view(), inputs)};
+  return Values{call.Node(name, inputs)};
+}
+template <OpName kName>
+absl::StatusOr<Values> Same(CallExport& call) {
+  return SameNode(call, kName.view());
 }
 
 // Exports the first operand in place of the call.

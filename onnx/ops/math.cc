@@ -15,8 +15,10 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/elementwise.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/narrow_float.h"
 #include "baton/onnx/ops/extents.h"
@@ -47,11 +49,6 @@ using relay::Subtract;
 using relay::Where;
 using relay::nn::Relu;
 
-template <Expr (*kBuild)(Expr)>
-absl::StatusOr<Outputs> Unary(NodeContext& node) {
-  return One(kBuild(node.Input(0)));
-}
-
 // Both operands of a binary operator. Before opset 7 the right one is extended
 // only if the attributes say so, and may stand in the middle of the left one.
 absl::StatusOr<std::pair<Expr, Expr>> Operands(NodeContext& node) {
@@ -76,10 +73,14 @@ absl::StatusOr<std::pair<Expr, Expr>> Operands(NodeContext& node) {
   return std::pair(std::move(lhs), std::move(rhs));
 }
 
-template <Expr (*kBuild)(Expr, Expr)>
-absl::StatusOr<Outputs> Binary(NodeContext& node) {
+// A row of kElementwise.
+absl::StatusOr<Outputs> OneToOne(NodeContext& node) {
+  const Elementwise& row =
+      ElementwiseRow(&Elementwise::onnx, node.node().op_type);
+  const Op op = Op::Find(row.relay);
+  if (row.num_operands == 1) return One(Call(op, {node.Input(0)}));
   BATON_ASSIGN_OR_RETURN(auto operands, Operands(node));
-  return One(kBuild(std::move(operands.first), std::move(operands.second)));
+  return One(Call(op, {std::move(operands.first), std::move(operands.second)}));
 }
 
 template <Expr (*kBuild)(Expr, Expr)>
@@ -475,83 +476,49 @@ absl::StatusOr<Outputs> SelectWhere(NodeContext& node) {
   return One(Where(node.Input(0), node.Input(1), node.Input(2)));
 }
 
+[[maybe_unused]] const bool elementwise_is_registered = [] {
+  for (const Elementwise& row : kElementwise) {
+    RegisterOpConverters({{row.onnx, OneToOne, row.first_opset}});
+  }
+  return true;
+}();
+
 BATON_ONNX_CONVERTERS({
-    {"Abs", Unary<relay::Abs>},
-    {"Acos", Unary<relay::Acos>},
-    {"Acosh", Unary<relay::Acosh>},
-    {"Add", Binary<Add>},
-    {"And", Binary<relay::LogicalAnd>},
-    {"Asin", Unary<relay::Asin>},
-    {"Asinh", Unary<relay::Asinh>},
-    {"Atan", Unary<relay::Atan>},
-    {"Atanh", Unary<relay::Atanh>},
     {"BitCast", BitCast, 26},
     {"BitShift", BitShift, 11},
-    {"BitwiseAnd", Binary<relay::BitwiseAnd>, 18},
-    {"BitwiseNot", Unary<relay::BitwiseNot>, 18},
-    {"BitwiseOr", Binary<relay::BitwiseOr>, 18},
-    {"BitwiseXor", Binary<relay::BitwiseXor>, 18},
     {"Cast", CastTo, 6},
     {"CastLike", CastLike, 15},
-    {"Ceil", Unary<relay::Ceil>},
     {"Celu", InFloat32<CeluOf>, 12},
     {"Clip", ClipByAttributes, 1, 10},
     {"Clip", ClipByInputs, 11},
-    {"Cos", Unary<relay::Cos>},
-    {"Cosh", Unary<relay::Cosh>},
-    {"Div", Binary<Divide>},
     {"Elu", InFloat32<EluOf>},
-    {"Equal", Binary<relay::Equal>},
     {"Erf", Erf, 9},
-    {"Exp", Unary<Exp>},
-    {"Floor", Unary<relay::Floor>},
     {"Gelu", Gelu, 20},
-    {"Greater", Binary<relay::Greater>},
-    {"GreaterOrEqual", Binary<relay::GreaterEqual>, 12},
     {"HardSigmoid", HardSigmoid},
     {"HardSwish", HardSwish, 14},
     {"Hardmax", Hardmax},
     {"Identity", Identity},
     {"IsInf", IsInf, 10},
-    {"IsNaN", Unary<relay::IsNan>, 9},
     {"LeakyRelu", LeakyRelu},
-    {"Less", Binary<relay::Less>},
-    {"LessOrEqual", Binary<relay::LessEqual>, 12},
-    {"Log", Unary<Log>},
     {"LogSoftmax", LogSoftmax},
     {"Max", Variadic<Maximum>},
     {"Mean", Mean},
     {"Min", Variadic<Minimum>},
     {"Mish", InFloat32<MishOf>, 18},
     {"Mod", Mod, 10},
-    {"Mul", Binary<Multiply>},
-    {"Neg", Unary<relay::Negative>},
-    {"Not", Unary<relay::LogicalNot>},
-    {"Or", Binary<relay::LogicalOr>},
     {"PRelu", PRelu},
     {"Pow", Pow},
     {"Reciprocal", Reciprocal},
-    {"Relu", Unary<Relu>},
-    {"Round", Unary<relay::Round>, 11},
     {"Selu", InFloat32<SeluOf>},
     {"Shrink", Shrink, 9},
-    {"Sigmoid", Unary<relay::Sigmoid>},
-    {"Sign", Unary<relay::Sign>, 9},
-    {"Sin", Unary<relay::Sin>},
-    {"Sinh", Unary<relay::Sinh>},
     {"Softmax", Softmax},
     {"Softplus", InFloat32<SoftplusOf>},
     {"Softsign", Softsign},
-    {"Sqrt", Unary<relay::Sqrt>},
-    {"Sub", Binary<Subtract>},
     {"Sum", Variadic<Add>},
     {"SwiGLU", SwiGlu, 28},
     {"Swish", Swish, 24},
-    {"Tan", Unary<relay::Tan>},
-    {"Tanh", Unary<relay::Tanh>},
     {"ThresholdedRelu", ThresholdedRelu},
     {"Where", SelectWhere, 9},
-    {"Xor", Binary<relay::LogicalXor>},
 });
 
 }  // namespace

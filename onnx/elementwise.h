@@ -1,0 +1,84 @@
+// The element-wise operators of ONNX that are one operator of Relay: a table
+// that the importer and the exporter read.
+
+#ifndef BATON_ONNX_ELEMENTWISE_H_
+#define BATON_ONNX_ELEMENTWISE_H_
+
+#include "absl/strings/string_view.h"
+
+namespace baton::onnx {
+
+// How the exporter writes an operator.
+enum class ElementwiseForm {
+  kSame,        // as one node
+  kRounding,    // of integers, as the operand
+  kArithmetic,  // of small integers, before opset 14, in int32
+  kOrdered,     // of bools in int32
+  kBitwise,     // since opset 18, and not of bools
+  kLogical,     // in bools
+  kOwn,         // by an exporter of its own
+};
+
+struct Elementwise {
+  absl::string_view onnx;
+  absl::string_view relay;
+  int num_operands;
+  int first_opset = 1;
+  ElementwiseForm form = ElementwiseForm::kSame;
+};
+
+inline constexpr Elementwise kElementwise[] = {
+    {"Abs", "abs", 1},
+    {"Acos", "acos", 1},
+    {"Acosh", "acosh", 1},
+    {"Add", "add", 2, 1, ElementwiseForm::kArithmetic},
+    {"And", "logical_and", 2, 1, ElementwiseForm::kLogical},
+    {"Asin", "asin", 1},
+    {"Asinh", "asinh", 1},
+    {"Atan", "atan", 1},
+    {"Atanh", "atanh", 1},
+    {"BitwiseAnd", "bitwise_and", 2, 18, ElementwiseForm::kBitwise},
+    {"BitwiseNot", "bitwise_not", 1, 18, ElementwiseForm::kBitwise},
+    {"BitwiseOr", "bitwise_or", 2, 18, ElementwiseForm::kBitwise},
+    {"BitwiseXor", "bitwise_xor", 2, 18, ElementwiseForm::kBitwise},
+    {"Ceil", "ceil", 1, 1, ElementwiseForm::kRounding},
+    {"Cos", "cos", 1},
+    {"Cosh", "cosh", 1},
+    {"Div", "divide", 2, 1, ElementwiseForm::kArithmetic},
+    {"Equal", "equal", 2},
+    {"Exp", "exp", 1},
+    {"Floor", "floor", 1, 1, ElementwiseForm::kRounding},
+    {"Greater", "greater", 2, 1, ElementwiseForm::kOrdered},
+    {"GreaterOrEqual", "greater_equal", 2, 12, ElementwiseForm::kOrdered},
+    {"IsNaN", "isnan", 1, 9},
+    {"Less", "less", 2, 1, ElementwiseForm::kOrdered},
+    {"LessOrEqual", "less_equal", 2, 12, ElementwiseForm::kOrdered},
+    {"Log", "log", 1},
+    {"Mul", "multiply", 2, 1, ElementwiseForm::kOwn},
+    {"Neg", "negative", 1, 1, ElementwiseForm::kOwn},
+    {"Not", "logical_not", 1, 1, ElementwiseForm::kLogical},
+    {"Or", "logical_or", 2, 1, ElementwiseForm::kLogical},
+    {"Relu", "nn.relu", 1, 1, ElementwiseForm::kOwn},
+    {"Round", "round", 1, 11, ElementwiseForm::kRounding},
+    {"Sigmoid", "sigmoid", 1},
+    {"Sign", "sign", 1, 9},
+    {"Sin", "sin", 1},
+    {"Sinh", "sinh", 1},
+    {"Sqrt", "sqrt", 1},
+    {"Sub", "subtract", 2, 1, ElementwiseForm::kArithmetic},
+    {"Tan", "tan", 1},
+    {"Tanh", "tanh", 1},
+    {"Xor", "logical_xor", 2, 1, ElementwiseForm::kLogical},
+};
+
+// The row whose field `name` is `value`, which must exist.
+constexpr const Elementwise& ElementwiseRow(
+    absl::string_view Elementwise::*name, absl::string_view value) {
+  const Elementwise* row = kElementwise;
+  while (row->*name != value) ++row;
+  return *row;
+}
+
+}  // namespace baton::onnx
+
+#endif  // BATON_ONNX_ELEMENTWISE_H_
