@@ -101,6 +101,12 @@ class DType {
   constexpr bool is_float() const {
     return code_ == Code::kFloat || code_ == Code::kBFloat;
   }
+  // float16 or bfloat16, which kernels compute in float32.
+  constexpr bool is_half() const { return is_float() && bits_ == 16; }
+  // int8 or uint8.
+  constexpr bool is_byte() const {
+    return is_integral() && bits_ == 8 && lanes_ == 1;
+  }
 
   // Bytes of one element in a tensor; a bool takes one byte.
   constexpr int bytes() const { return (bits_ * lanes_ + 7) / 8; }

@@ -79,5 +79,16 @@ TEST(BFloat16Test, RoundsToNearestEven) {
   EXPECT_EQ(BFloat16(1.01171875f).bits, 0x3f82);  // 1 + 3*2^-8: tie, to even
 }
 
+TEST(DTypeTest, HalvesAndBytes) {
+  EXPECT_TRUE(DType::Float(16).is_half());
+  EXPECT_TRUE(DType::BFloat(16).is_half());
+  EXPECT_FALSE(DType::Float(32).is_half());
+  EXPECT_FALSE(DType::Int(16).is_half());
+  EXPECT_TRUE(DType::Int(8).is_byte());
+  EXPECT_TRUE(DType::UInt(8).is_byte());
+  EXPECT_FALSE(DType::Bool().is_byte());
+  EXPECT_FALSE(DType(DType::Code::kInt, 8, 4).is_byte());
+}
+
 }  // namespace
 }  // namespace baton

@@ -13,6 +13,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/node_kind.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton {

@@ -1,9 +1,9 @@
 // NodeKind: the kinds of nodes, an open set that is the union of closed enums.
 //
 // Nodes belong to levels: `ir/` itself (types, attributes, operators, names of
-// functions), Relay, and levels that other repositories add. Each level has a
-// number and a closed enum of its kinds. One list of the kinds generates the
-// enum and all code that needs every kind:
+// functions), Baton's levels, and levels that other repositories add. Each
+// level has a number and a closed enum of its kinds. One list of the kinds
+// generates the enum and all code that needs every kind:
 //
 //   #define BATON_LOOP_NODES(X) X(0, For, kExpr) X(1, Store, kExpr) ...
 //
@@ -94,7 +94,6 @@ constexpr bool IsLeaf(NodeKind kind) { return kind.Is(NodeSort::kLeafExpr); }
 // repositories. Two levels with one number cannot be linked into one program:
 // see BATON_REGISTER_NODE_LEVEL.
 inline constexpr int kIrLevel = 0;
-inline constexpr int kRelayLevel = 1;
 inline constexpr int kFirstFreeLevel = 8;
 
 // The kinds of `ir/`: X(index, Name, sort). The class is NameNode. Indices are

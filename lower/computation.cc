@@ -309,10 +309,10 @@ PrimExpr Convert(DType dtype, const PrimExpr& value) {
   if (dtype.is_bool()) {
     return Op2(BinaryOp::kNE, value, Number(from, 0));
   }
-  if (IsHalf(from) && dtype != DType::Float(32)) {
+  if (from.is_half() && dtype != DType::Float(32)) {
     return Convert(dtype, Cast(DType::Float(32), value));
   }
-  if (IsHalf(dtype) && from != DType::Float(32)) {
+  if (dtype.is_half() && from != DType::Float(32)) {
     return Cast(dtype, Convert(DType::Float(32), value));
   }
   if (from.is_float() && dtype.is_integral()) {

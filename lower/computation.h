@@ -208,12 +208,9 @@ Indices Unflatten(const tir::PrimExpr& flat, absl::Span<const int64_t> shape);
 inline int NormalAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
-// float16 or bfloat16, which kernels compute in float32.
-inline bool IsHalf(DType dtype) {
-  return dtype.is_float() && dtype.bits() == 16;
-}
+// The type in which kernels compute: float32 for float16 and bfloat16.
 inline DType WideDType(DType dtype) {
-  return IsHalf(dtype) ? DType::Float(32) : dtype;
+  return dtype.is_half() ? DType::Float(32) : dtype;
 }
 
 }  // namespace baton::lower

@@ -189,7 +189,8 @@ absl::Status LowerTopK(LoopBuilder& loops) {
 absl::Status CheckScatter(const LoopBuilder& loops, const std::string& mode) {
   BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
   if (mode == "mean") return NoLoops("a mean of updates");
-  if (mode != "update" && (loops.dtype().is_bool() || IsHalf(loops.dtype()))) {
+  if (mode != "update" &&
+      (loops.dtype().is_bool() || loops.dtype().is_half())) {
     return NoLoops(absl::StrCat("a combination of ", loops.dtype().ToString()));
   }
   return absl::OkStatus();

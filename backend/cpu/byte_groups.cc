@@ -131,13 +131,10 @@ class Converter {
         (!attrs->out_layout.empty() && attrs->out_layout != "NCHW")) {
       return kNone;
     }
-    const auto is_byte = [](DType dtype) {
-      return dtype == DType::UInt(8) || dtype == DType::Int(8);
-    };
     int data = node.inputs[0];
     const GraphTensor& weight = TensorOf(node.inputs[1]);
     const int y = node.outputs[0];
-    if (!is_byte(TensorOf(data).dtype) || !is_byte(weight.dtype) ||
+    if (!TensorOf(data).dtype.is_byte() || !weight.dtype.is_byte() ||
         !weight.constant.has_value() || weight.shape.size() != 4 ||
         TensorOf(y).dtype != DType::Int(32) || weight.shape[1] >= kWord) {
       return kNone;

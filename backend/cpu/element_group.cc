@@ -128,7 +128,7 @@ kernels::ElementResult ResultOf(DType type, bool is_float) {
 }
 
 // Types of 8 bits are integers of 32 bits in a program.
-bool IsInt(DType type) { return type == DType::Int(32) || IsByte(type); }
+bool IsInt(DType type) { return type == DType::Int(32) || type.is_byte(); }
 bool IsInProgram(DType type) {
   return type == DType::Float(32) || IsInt(type) || type.is_bool();
 }
@@ -138,7 +138,7 @@ std::optional<ElementCall> CastOf(const GraphNode& node, const Graph& graph) {
   const GraphTensor& x = graph.tensors[static_cast<size_t>(node.inputs[0])];
   const GraphTensor& y = graph.tensors[static_cast<size_t>(node.outputs[0])];
   const auto can_cast = [](DType type) {
-    return IsInProgram(type) || IsHalf(type);
+    return IsInProgram(type) || type.is_half();
   };
   // A float is true unless it is 0, which is no function of a program.
   if (!can_cast(x.dtype) || !can_cast(y.dtype) || x.dtype == y.dtype ||
@@ -146,7 +146,7 @@ std::optional<ElementCall> CastOf(const GraphNode& node, const Graph& graph) {
     return std::nullopt;
   }
   ElementCall call;
-  call.has_halves = IsHalf(x.dtype) || IsHalf(y.dtype);
+  call.has_halves = x.dtype.is_half() || y.dtype.is_half();
   call.function = ElementFunction::kCopy;
   call.args.push_back({node.inputs[0], x.shape, x.dtype});
   return call;

@@ -58,15 +58,6 @@ struct GraphNode {
   const std::string& op_name() const { return call->op_node()->name(); }
 };
 
-// True for float16 and bfloat16.
-inline bool IsHalf(DType dtype) {
-  return dtype.is_float() && dtype.bits() == 16;
-}
-// True for int8 and uint8.
-inline bool IsByte(DType dtype) {
-  return dtype == DType::Int(8) || dtype == DType::UInt(8);
-}
-
 struct Graph {
   std::vector<GraphTensor> tensors;
   std::vector<GraphNode> nodes;  // each after those that it uses

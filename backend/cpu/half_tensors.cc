@@ -125,7 +125,7 @@ bool Contains(const absl::string_view (&sorted)[kSize],
 template <typename A, typename... Others>
 Attrs OfArguments(const Call& call) {
   if (const auto* attrs = call->attrs_as<A>();
-      attrs != nullptr && IsHalf(attrs->out_dtype)) {
+      attrs != nullptr && attrs->out_dtype.is_half()) {
     A result = *attrs;
     result.out_dtype = DType();
     return Attrs::Make(std::move(result));
@@ -165,7 +165,7 @@ class Holder {
   const GraphTensor& TensorOf(int t) const {
     return graph_.tensors[static_cast<size_t>(t)];
   }
-  bool IsHalfTensor(int t) const { return IsHalf(TensorOf(t).dtype); }
+  bool IsHalfTensor(int t) const { return TensorOf(t).dtype.is_half(); }
   bool HasHalves(const GraphNode& node) const {
     const auto is_half = [this](int t) { return IsHalfTensor(t); };
     return std::any_of(node.inputs.begin(), node.inputs.end(), is_half) ||

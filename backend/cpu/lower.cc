@@ -753,7 +753,7 @@ class Lowering {
     }
     const DType half =
         TensorOf(graph_.nodes[static_cast<size_t>(found[0])].outputs[0]).dtype;
-    if (!IsHalf(half) || TensorOf(t).dtype != DType::Float(32)) {
+    if (!half.is_half() || TensorOf(t).dtype != DType::Float(32)) {
       return Rounding::kNone;
     }
     casts = std::move(found);
@@ -1171,7 +1171,7 @@ class Lowering {
     const int group = group_of_[static_cast<size_t>(user)];
     if (group == kNone) return false;
     const int result = graph_.nodes[static_cast<size_t>(group)].outputs[0];
-    return IsByte(TensorOf(result).dtype) &&
+    return TensorOf(result).dtype.is_byte() &&
            TensorOf(result).shape == TensorOf(t).shape &&
            WantsSlabs(result, depth - 1);
   }
@@ -1214,7 +1214,7 @@ class Lowering {
       return std::nullopt;
     }
     const DType dtype = TensorOf(node.inputs[0]).dtype;
-    return IsByte(dtype) ? PoolOf(node, graph_, dtype) : std::nullopt;
+    return dtype.is_byte() ? PoolOf(node, graph_, dtype) : std::nullopt;
   }
 
   // True if the maximum pool `number` is one of slabs.
@@ -1468,7 +1468,7 @@ class Lowering {
     const auto value = [&](const ElementArg& arg) {
       const auto found = value_of.find(arg.tensor);
       return found != value_of.end() ? found->second
-                                     : operand(arg, IsHalf(arg.type));
+                                     : operand(arg, arg.type.is_half());
     };
     const auto add = [&](const GroupCall& call) {
       calls.push_back(call);
@@ -1491,7 +1491,7 @@ class Lowering {
             !value_of.contains(arg.tensor)) {
           // Part of reading the operand.
           v = operand(arg, true);
-          if (member != last && IsHalf(type)) {
+          if (member != last && type.is_half()) {
             v = add({CastFunctions(DType::Float(32), type)[0], v});
           }
         } else {

@@ -82,7 +82,7 @@ class SumReader {
 
   std::optional<ByteSum> Read(DType type) const {
     const bool is_unsigned = type == DType::UInt(8);
-    if (calls_.empty() || !IsByte(type)) return std::nullopt;
+    if (calls_.empty() || !type.is_byte()) return std::nullopt;
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     ByteSum sum;
     blocked::ByteSumParams& p = sum.params;
@@ -192,7 +192,7 @@ class SumReader {
     if (v >= static_cast<int>(operands_.size())) return -1;
     const ElementArg& arg = operands_[static_cast<size_t>(v)];
     if (arg.is_converted != is_converted || arg.shape != shape_ ||
-        !IsByte(arg.type)) {
+        !arg.type.is_byte()) {
       return -1;
     }
     to.is_signed = arg.type == DType::Int(8);

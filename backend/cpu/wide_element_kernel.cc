@@ -107,7 +107,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   const bool is_where = op == "where";
   const bool is_cast = op == "cast";
   const DType dtype = tensor(node.inputs.back()).dtype;
-  if (y.num_elements() == 0 || !y.dtype.IsStorable() || IsHalf(y.dtype) ||
+  if (y.num_elements() == 0 || !y.dtype.IsStorable() || y.dtype.is_half() ||
       (is_cast && y.dtype == dtype) || y.shape.size() > kMostDims) {
     return std::nullopt;
   }
@@ -115,7 +115,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   for (size_t i = 0; i < kArity; ++i) {
     const GraphTensor& x = tensor(node.inputs[i]);
     const bool is_condition = is_where && i == 0;
-    if (!x.dtype.IsStorable() || IsHalf(x.dtype) ||
+    if (!x.dtype.IsStorable() || x.dtype.is_half() ||
         x.shape.size() > kMostDims ||
         (is_condition ? !x.dtype.is_bool() : x.dtype != dtype)) {
       return std::nullopt;

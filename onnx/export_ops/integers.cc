@@ -35,8 +35,6 @@ constexpr int kMaxFactors = 4;
 
 int64_t LowOf(DType dtype) { return dtype.is_uint() ? 0 : -128; }
 
-bool IsByte(DType dtype) { return dtype == kInt8 || dtype == kUInt8; }
-
 // `tensor` with `change` of each element, as elements of T.
 template <typename T>
 absl::StatusOr<Tensor> Mapped(const Tensor& tensor, DType dtype,
@@ -87,12 +85,12 @@ absl::StatusOr<std::vector<ByteFactor>> FactorsOfConstant(
 Expr BytesIn(CallExport& call, const Expr& expr) {
   const TensorTypeNode* type = expr->tensor_type();
   if (type == nullptr) return Expr();
-  if (IsByte(type->dtype())) return expr;
+  if (type->dtype().is_byte()) return expr;
   const Expr& definition = call.Definition(expr);
   if (!IsCallTo(definition, BATON_OP("cast"))) return Expr();
   const Expr& from = definition.As<CallNode>()->arg(0);
   const TensorTypeNode* from_type = from->tensor_type();
-  return from_type != nullptr && IsByte(from_type->dtype()) ? from : Expr();
+  return from_type != nullptr && from_type->dtype().is_byte() ? from : Expr();
 }
 
 // The one number that a constant has; nullopt of others.
@@ -115,7 +113,7 @@ bool IsDifference(CallExport& call, int i) {
 absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
                                                       int64_t zero) {
   if (const Tensor* known = call.Constant(i);
-      known != nullptr && zero == 0 && !IsByte(known->dtype())) {
+      known != nullptr && zero == 0 && !known->dtype().is_byte()) {
     return FactorsOfConstant(call, *known);
   }
   Expr bytes = BytesIn(call, call.call().arg(i));

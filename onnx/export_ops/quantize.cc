@@ -58,8 +58,6 @@ NodeAttributes AxisOf(CallExport& call, int axis, int scale) {
   return attributes;
 }
 
-bool IsByte(DType dtype) { return dtype.is_integral() && dtype.bits() == 8; }
-
 absl::StatusOr<NodeAttributes> AttributesOf(const relay::Conv2DAttrs& attrs) {
   BATON_ASSIGN_OR_RETURN(const Ints dilations,
                          KnownDims(attrs.dilation, "dilation"));
@@ -133,7 +131,7 @@ bool ScaledConv::IsProductOfScales(const Expr& scale) {
 }
 
 bool ScaledConv::Find() {
-  if (!IsByte(call_.ResultType()->dtype()) || call_.Rank(1) != 0 ||
+  if (!call_.ResultType()->dtype().is_byte() || call_.Rank(1) != 0 ||
       call_.Rank(2) != 0) {
     return false;
   }
@@ -161,8 +159,8 @@ bool ScaledConv::Find() {
                 call_.Rank(0)));
   return attrs.data_layout == "NCHW" && attrs.kernel_layout == "OIHW" &&
          attrs.out_dtype == DType::Int(32) &&
-         IsByte(ElementTypeOf(conv_->arg(0))) &&
-         IsByte(ElementTypeOf(conv_->arg(1))) &&
+         ElementTypeOf(conv_->arg(0)).is_byte() &&
+         ElementTypeOf(conv_->arg(1)).is_byte() &&
          conv_->arg(4)->tensor_type()->rank() == 0 &&
          (scales->rank() == 0 || axis == 1) && IsProductOfScales(real->arg(1));
 }

@@ -36,10 +36,6 @@
 namespace baton::relay {
 namespace {
 
-bool IsByte(DType dtype) {
-  return dtype == DType::UInt(8) || dtype == DType::Int(8);
-}
-
 // Bytes with one scale and one zero point, both constants. The zero point is a
 // byte of that type.
 struct Data {
@@ -84,7 +80,7 @@ std::optional<Data> DataOf(const Expr& expr) {
   const CallNode* call = DequantizeOf(expr);
   if (call == nullptr || !HasScalars(call->args())) return std::nullopt;
   const TensorTypeNode* type = call->arg(0)->tensor_type();
-  if (type == nullptr || !IsByte(type->dtype())) return std::nullopt;
+  if (type == nullptr || !type->dtype().is_byte()) return std::nullopt;
   const int64_t low = type->dtype() == DType::Int(8) ? -128 : 0;
   const int64_t high = low + 255;
   const int64_t zero = ConstantTensor(call->arg(2))->AtAsInt64(0);
@@ -129,7 +125,7 @@ absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
   const Tensor* values = ConstantTensor(bytes);
   const Tensor* scale = ConstantTensor(call->arg(1));
   const Tensor* zero = ConstantTensor(call->arg(2));
-  if (values == nullptr || !IsByte(values->dtype()) || values->rank() == 0 ||
+  if (values == nullptr || !values->dtype().is_byte() || values->rank() == 0 ||
       values->num_elements() == 0 || scale == nullptr ||
       scale->dtype() != DType::Float(32) || zero == nullptr ||
       !zero->dtype().is_integral()) {

@@ -478,7 +478,7 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
   }
   // Of integers, the last bits of results depend on those of operands alone.
   if (dtype.is_integral() && dtype.bits() < 32) dtype = DType::Int(32);
-  if (internal::IsHalf(dtype)) dtype = DType::Float(32);
+  if (dtype.is_half()) dtype = DType::Float(32);
   std::vector<Tensor> converted;
   for (const Tensor& operand : operands) {
     BATON_ASSIGN_OR_RETURN(

@@ -93,7 +93,7 @@ absl::StatusOr<Tensor> Compare(absl::string_view name, Operand a, Operand b,
     if (c.negated) terms[0] ^= 1;
     return OfBools(name, a, b, terms);
   }
-  if (internal::IsHalf(dtype)) {
+  if (dtype.is_half()) {
     BATON_ASSIGN_OR_RETURN(const Tensor x, internal::WidenHalf(name, *a));
     BATON_ASSIGN_OR_RETURN(const Tensor y, internal::WidenHalf(name, *b));
     return CompareAs<float>(name, x, y, c);

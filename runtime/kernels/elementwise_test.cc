@@ -282,7 +282,7 @@ TEST(InPlaceTest, BinaryFunctions) {
       const Tensor column = Random(dtype, {30, 1});
       if (kernel == Divide && !dtype.is_float()) continue;
       // Half floats are converted.
-      const bool in_place = !internal::IsHalf(dtype);
+      const bool in_place = !dtype.is_half();
       for (const Tensor& other : {y, row, column}) {
         Tensor left = Copy(x);
         const Tensor first = Unwrap(kernel(std::move(left), other));

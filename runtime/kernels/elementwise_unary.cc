@@ -52,7 +52,7 @@ absl::StatusOr<Tensor> MapSign(absl::string_view name, Operand x,
       return static_cast<U>(fn(v, sign));
     });
   };
-  if (internal::IsHalf(x->dtype())) return map(uint16_t{0x8000});
+  if (x->dtype().is_half()) return map(uint16_t{0x8000});
   if (x->dtype() == DType::Float(32)) return map(uint32_t{1} << 31);
   if (x->dtype() == DType::Float(64)) return map(uint64_t{1} << 63);
   return internal::UnsupportedDType(name, x->dtype());
@@ -76,7 +76,7 @@ absl::StatusOr<Tensor> MapInteger(absl::string_view name, Operand x,
 template <typename Fn>
 absl::StatusOr<Tensor> MapNumeric(absl::string_view name, Operand x,
                                   const Fn& fn) {
-  if (internal::IsHalf(x->dtype())) return MapFloat(name, *x, fn);
+  if (x->dtype().is_half()) return MapFloat(name, *x, fn);
   return internal::VisitNumeric(name, x->dtype(), [&]<typename T>() {
     return Map<T, T, kWidestFor<T>>(x, x->dtype(), fn);
   });

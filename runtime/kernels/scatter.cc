@@ -171,7 +171,7 @@ class Combiner {
 // and rounded at the end; bools as bytes.
 bool IsWidened(const Tensor& data, const Tensor& updates, ScatterMode mode) {
   return mode != ScatterMode::kUpdate && data.dtype() == updates.dtype() &&
-         (internal::IsHalf(data.dtype()) || data.dtype().is_bool());
+         (data.dtype().is_half() || data.dtype().is_bool());
 }
 
 absl::StatusOr<Tensor> Widened(absl::string_view kernel, const Tensor& data,

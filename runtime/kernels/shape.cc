@@ -272,7 +272,7 @@ absl::StatusOr<Tensor> Filled(absl::string_view kernel, DType dtype,
                               int64_t count, const Fn& fn) {
   constexpr bool kReal = std::is_floating_point_v<decltype(fn(int64_t{0}))>;
   // What Convert makes half floats of, or, as it bounds them, integers.
-  const DType stored = internal::IsHalf(dtype)        ? DType::Float(32)
+  const DType stored = dtype.is_half()                ? DType::Float(32)
                        : kReal && dtype.is_integral() ? DType::Float(64)
                                                       : dtype;
   BATON_ASSIGN_OR_RETURN(MutableTensor result,

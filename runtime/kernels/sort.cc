@@ -592,8 +592,7 @@ bool SortByColumns(const E* in, const AxisView& view, Key<E> flip,
 
 // As Sort, or false: of dtypes and elements whose order the keys do not tell.
 bool SortByKeys(const Tensor& x, int axis, bool ascending, void* result) {
-  if (!x.dtype().IsStorable() || x.dtype().is_bool() ||
-      internal::IsHalf(x.dtype())) {
+  if (!x.dtype().IsStorable() || x.dtype().is_bool() || x.dtype().is_half()) {
     return false;
   }
   const AxisView view = ElementsAround(x, axis);
@@ -886,7 +885,7 @@ absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
 }
 
 bool HasScanInto(DType dtype) {
-  return dtype.IsStorable() && !dtype.is_bool() && !internal::IsHalf(dtype);
+  return dtype.IsStorable() && !dtype.is_bool() && !dtype.is_half();
 }
 
 void ScanInto(const ScanParams& params, const void* x, int64_t outer, void* y) {

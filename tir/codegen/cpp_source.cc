@@ -54,7 +54,7 @@ bool IsPowerOfTwo(int n) { return n > 0 && (n & (n - 1)) == 0; }
 // True for vectors that are values of a vector type of the compiler.
 bool IsNativeVector(DType dtype) {
   return dtype.lanes() > 1 && dtype.lanes() <= 64 &&
-         IsPowerOfTwo(dtype.lanes()) && !IsHalf(dtype) &&
+         IsPowerOfTwo(dtype.lanes()) && !dtype.is_half() &&
          !CppElementType(WithLanes(dtype, 1)).empty();
 }
 
@@ -482,7 +482,7 @@ class FunctionWriter {
 
   // `text` of a float rounded to a half, where `dtype` is one.
   static std::string Rounded(DType dtype, std::string text) {
-    if (!IsHalf(dtype)) return text;
+    if (!dtype.is_half()) return text;
     return absl::StrCat(
         IsBFloat(dtype) ? "rt::RoundBFloat16(" : "rt::RoundFloat16(", text,
         ")");
@@ -793,7 +793,7 @@ class FunctionWriter {
             absl::StrCat(op == BinaryOp::kMin ? "rt::Min<" : "rt::Max<", type,
                          ">(", Bare(a), ", ", Bare(b), ")"));
     }
-    if (IsHalf(dtype)) return Primary(Rounded(dtype, Bare(result)));
+    if (dtype.is_half()) return Primary(Rounded(dtype, Bare(result)));
     return result;
   }
 
@@ -914,7 +914,7 @@ class FunctionWriter {
       if (dtype.is_bool()) {
         return {absl::StrCat(element, " != 0"), Binding::kCompare, {0, 1}};
       }
-      if (IsHalf(dtype)) {
+      if (dtype.is_half()) {
         return Primary(absl::StrCat(
             IsBFloat(dtype) ? "rt::FromBFloat16(" : "rt::FromFloat16(", element,
             ")"));
@@ -1036,7 +1036,7 @@ class FunctionWriter {
                                   Vector(from), ">(", Bare(value), ")"));
     }
     std::string bits = Bare(value);
-    if (IsHalf(from)) {
+    if (from.is_half()) {
       bits = absl::StrCat(IsBFloat(from) ? "rt::ToBFloat16(" : "rt::ToFloat16(",
                           bits, ")");
     }
@@ -1047,7 +1047,7 @@ class FunctionWriter {
     }
     bits =
         absl::StrCat("rt::BitCast<", to_type, ", ", from_type, ">(", bits, ")");
-    if (IsHalf(to)) {
+    if (to.is_half()) {
       bits = absl::StrCat(
           IsBFloat(to) ? "rt::FromBFloat16(" : "rt::FromFloat16(", bits, ")");
     }
@@ -1364,7 +1364,7 @@ class FunctionWriter {
 
   // The stored form of a scalar of `dtype`.
   static std::string Stored(DType dtype, const Text& value) {
-    if (IsHalf(dtype)) {
+    if (dtype.is_half()) {
       return absl::StrCat(
           IsBFloat(dtype) ? "rt::ToBFloat16(" : "rt::ToFloat16(", Bare(value),
           ")");

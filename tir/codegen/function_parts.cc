@@ -24,29 +24,26 @@
 
 namespace baton::tir {
 
-bool IsHalf(DType dtype) {
-  return dtype.is_float() && dtype.bits() == 16 && !IsFloat8(dtype);
-}
 bool IsBFloat(DType dtype) { return dtype.code() == DType::Code::kBFloat; }
 
 std::string CppElementType(DType dtype) {
   if (dtype.lanes() != 1 || !dtype.IsStorable()) return "";
   if (dtype.is_bool()) return "uint8_t";
-  if (IsHalf(dtype)) return "uint16_t";
+  if (dtype.is_half()) return "uint16_t";
   if (dtype.is_float()) return dtype.bits() == 64 ? "double" : "float";
   return absl::StrCat(dtype.is_uint() ? "uint" : "int", dtype.bits(), "_t");
 }
 
 std::string CppValueType(DType dtype) {
   if (dtype.is_bool()) return "bool";
-  if (IsHalf(dtype)) return "float";
+  if (dtype.is_half()) return "float";
   return CppElementType(WithLanes(dtype, 1));
 }
 
 double RoundedTo(DType dtype, double value) {
   if (dtype.bits() == 64) return value;
   const auto single = static_cast<float>(value);
-  if (!IsHalf(dtype)) return single;
+  if (!dtype.is_half()) return single;
   return IsBFloat(dtype) ? float(BFloat16(single)) : float(Float16(single));
 }
 

@@ -68,8 +68,6 @@ std::string CppElementType(DType dtype);
 // The C++ type of a scalar in an expression: halves are `float`.
 std::string CppValueType(DType dtype);
 
-// True for float16 and bfloat16.
-bool IsHalf(DType dtype);
 bool IsBFloat(DType dtype);
 
 // `value` as the type has it: a double rounded to float, and to a half.

@@ -52,7 +52,7 @@ namespace {
 std::string LaneType(DType dtype) {
   if (dtype == kHandle) return "ptr";
   if (dtype.is_bool()) return "i1";
-  if (IsHalf(dtype)) return "float";
+  if (dtype.is_half()) return "float";
   if (!WithLanes(dtype, 1).IsStorable()) return "";
   if (dtype.is_float()) return dtype.bits() == 64 ? "double" : "float";
   return absl::StrCat("i", dtype.bits());
@@ -69,14 +69,14 @@ std::string ValueType(DType dtype) {
 // The type of one element in memory.
 std::string StoredType(DType dtype) {
   if (dtype.is_bool()) return "i8";
-  if (IsHalf(dtype)) return "i16";
+  if (dtype.is_half()) return "i16";
   return LaneType(WithLanes(dtype, 1));
 }
 
 // The suffix of an intrinsic for values of a type: `v8f32`, `i64`.
 std::string Suffix(DType dtype) {
   const char* const code = dtype.is_float() ? "f" : "i";
-  const int bits = IsHalf(dtype) ? 32 : dtype.bits();
+  const int bits = dtype.is_half() ? 32 : dtype.bits();
   return dtype.lanes() == 1 ? absl::StrCat(code, bits)
                             : absl::StrCat("v", dtype.lanes(), code, bits);
 }
@@ -828,7 +828,7 @@ class FunctionWriter {
   // A float, rounded to a half where `dtype` is one.
   Value Rounded(Value value, DType dtype) {
     value.dtype = dtype;
-    return IsHalf(dtype) ? FromBits(ToBits(value), dtype) : value;
+    return dtype.is_half() ? FromBits(ToBits(value), dtype) : value;
   }
 
   // --- Expressions -----------------------------------------------------------
@@ -963,7 +963,7 @@ class FunctionWriter {
     }
     if (to.is_float()) {
       const DType real =
-          IsHalf(to) ? WithLanes(DType::Float(32), to.lanes()) : to;
+          to.is_half() ? WithLanes(DType::Float(32), to.lanes()) : to;
       if (from.is_integral()) {
         return Rounded(
             Convert(from.is_uint() ? "uitofp" : "sitofp", value, real), to);
@@ -1306,7 +1306,7 @@ class FunctionWriter {
     if (dtype.is_bool()) {
       return DType(DType::Code::kUInt, 8, dtype.lanes());
     }
-    return IsHalf(dtype) ? BitsType(dtype) : dtype;
+    return dtype.is_half() ? BitsType(dtype) : dtype;
   }
   static int Alignment(DType dtype) { return WithLanes(dtype, 1).bytes(); }
 
@@ -1322,14 +1322,14 @@ class FunctionWriter {
     if (dtype.is_bool()) {
       return Compare("icmp ne", stored, Integer(stored.dtype, 0));
     }
-    if (IsHalf(dtype)) return FromBits(stored, dtype);
+    if (dtype.is_half()) return FromBits(stored, dtype);
     return stored;
   }
   Value ToMemory(const Value& value) {
     if (value.dtype.is_bool()) {
       return Convert("zext", value, MemoryDType(value.dtype));
     }
-    return IsHalf(value.dtype) ? ToBits(value) : value;
+    return value.dtype.is_half() ? ToBits(value) : value;
   }
   void StoreTo(const std::string& address, const Value& stored) {
     Line(absl::StrCat("store ", Typed(stored), ", ptr ", address, ", align ",
@@ -1442,12 +1442,12 @@ class FunctionWriter {
       return Refuse(node, "this reinterpretation");
     }
     Value bits = value;
-    if (IsHalf(from)) {
+    if (from.is_half()) {
       bits = ToBits(value);
     } else if (from.is_float()) {
       bits = Convert("bitcast", value, BitsType(from));
     }
-    if (IsHalf(to)) return FromBits(bits, to);
+    if (to.is_half()) return FromBits(bits, to);
     if (to.is_float()) return Convert("bitcast", bits, to);
     return {to, bits.text, RangeOf(to)};
   }

@@ -193,7 +193,7 @@ class AllreduceBuilder {
           (type.lanes() > 1 || !type.is_int() || type.bits() != 32)) {
         return false;
       }
-      if (type.is_float() && type.bits() == 16) {
+      if (type.is_half()) {
         if (type.lanes() > 2) return false;
       } else if (type.lanes() > 1 || type.bits() < 32 || type.bits() > 64) {
         return false;

@@ -16,7 +16,7 @@ namespace baton::kernels::internal {
 absl::StatusOr<Tensor> InFloat(
     absl::string_view name, Operand a, Operand b,
     absl::FunctionRef<absl::StatusOr<Tensor>(Operand a, Operand b)> fn) {
-  if (!IsHalf(a->dtype()) && !IsHalf(b->dtype())) return fn(a, b);
+  if (!a->dtype().is_half() && !b->dtype().is_half()) return fn(a, b);
   BATON_ASSIGN_OR_RETURN(Tensor x, WidenHalf(name, *a));
   BATON_ASSIGN_OR_RETURN(Tensor y, WidenHalf(name, *b));
   BATON_ASSIGN_OR_RETURN(const Tensor result, fn(std::move(x), std::move(y)));

@@ -174,11 +174,11 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                                DType dtype) {
   if (x.dtype() == dtype) return x;
   if (!dtype.IsStorable()) return UnsupportedDType(kernel, dtype);
-  if (IsHalf(x.dtype()) && dtype != DType::Float(32)) {
+  if (x.dtype().is_half() && dtype != DType::Float(32)) {
     BATON_ASSIGN_OR_RETURN(const Tensor wide, WidenHalf(kernel, x));
     return Convert(kernel, wide, dtype);
   }
-  if (IsHalf(dtype) && x.dtype() != DType::Float(32)) {
+  if (dtype.is_half() && x.dtype() != DType::Float(32)) {
     BATON_ASSIGN_OR_RETURN(const Tensor wide,
                            Convert(kernel, x, DType::Float(32)));
     return Convert(kernel, wide, dtype);
@@ -186,12 +186,12 @@ absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(dtype, x.shape()));
   const int64_t n = x.num_elements();
-  if (IsHalf(x.dtype())) {
+  if (x.dtype().is_half()) {
     WidenHalves(x.dtype(), static_cast<const uint16_t*>(x.data()), n,
                 static_cast<float*>(result.data()));
     return std::move(result).Freeze();
   }
-  if (IsHalf(dtype)) {
+  if (dtype.is_half()) {
     NarrowToHalves(dtype, static_cast<const float*>(x.data()), n,
                    static_cast<uint16_t*>(result.data()));
     return std::move(result).Freeze();
@@ -241,7 +241,7 @@ void ConvertRun(const float* from, int64_t n, int8_t* to) {
 }
 
 absl::StatusOr<Tensor> WidenHalf(absl::string_view kernel, const Tensor& x) {
-  if (!IsHalf(x.dtype())) return x;
+  if (!x.dtype().is_half()) return x;
   return Convert(kernel, x, DType::Float(32));
 }
 

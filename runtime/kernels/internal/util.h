@@ -64,11 +64,6 @@ struct AxisView {
 };
 AxisView ViewAround(absl::Span<const int64_t> shape, int axis);
 
-// float16 and bfloat16, which are computed in float32 and rounded at the end.
-inline bool IsHalf(DType dtype) {
-  return dtype.is_float() && dtype.bits() == 16;
-}
-
 // The unsigned type in which arithmetic on T wraps without promotion to int.
 template <typename T>
 using Wrapping = std::conditional_t<(sizeof(T) < sizeof(uint32_t)), uint32_t,
@@ -92,7 +87,7 @@ using VisitResult = decltype(std::declval<Fn&>().template operator()<float>());
 // bool).
 template <typename Fn>
 VisitResult<Fn> VisitNumeric(absl::string_view kernel, DType dtype, Fn&& fn) {
-  if (!dtype.IsStorable() || dtype.is_bool() || IsHalf(dtype)) {
+  if (!dtype.IsStorable() || dtype.is_bool() || dtype.is_half()) {
     return UnsupportedDType(kernel, dtype);
   }
   switch (dtype.code()) {
