@@ -482,7 +482,7 @@ _model_files = rule(
     },
 )
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, input_shapes = None, input_values = None, visibility = None, **kwargs):
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
@@ -509,6 +509,10 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         is compiled with `-g` has such lines.
       input_shapes: shapes of inputs, as for `baton-compile --input_shapes`.
       input_values: inputs of an ONNX model that become constants: `sr:16000`.
+      max_error: how far outputs may be from those of the model without passes,
+        over the largest element of the output: "1e-5". `<name>_test` fails where
+        they are farther; the header has it as kMaxError. If it is not given,
+        kMaxError is what random inputs show.
       visibility: of all targets.
       **kwargs: of cc_library.
     """
@@ -531,6 +535,8 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         flags.append("--input_shapes=" + input_shapes)
     if input_values:
         flags.append("--input_values=" + input_values)
+    if max_error:
+        flags.append("--max_error=" + max_error)
     if line_table:
         flags.append("--line_table")
         outs.append(name + ".model.txt")

@@ -284,6 +284,16 @@ TEST(HistoryPageTest, AProfileIsAScriptOfData) {
               HasSubstr("id=\"profile\">null<"));
 }
 
+TEST(HistoryPageTest, ALibraryIsAScriptOfData) {
+  const std::string html =
+      HistoryPage(History(), "run.history", "", R"({"model":"</script>"})");
+  EXPECT_THAT(html,
+              HasSubstr("id=\"library\">{\"model\":\"\\u003c/script>\"}<"));
+  EXPECT_THAT(html, HasSubstr("id=\"profile\">null<"));
+  EXPECT_THAT(HistoryPage(History(), "run.history"),
+              HasSubstr("id=\"library\">null<"));
+}
+
 TEST(HistoryPageTest, ThePageNeedsNothingElse) {
   const std::string html =
       HistoryPage(Record("InferType")->history(), "run.history");

@@ -400,7 +400,7 @@ class ModuleLowerer : public ExprMutator {
     }
     Expr refused = function;
     absl::StatusOr<LoweredFunction> lowered =
-        LowerFunction(function, name, &refused);
+        LowerFunction(function, name, &refused, no_alias_);
     if (!lowered.ok()) {
       if (WantsRemarks(RemarkKind::kMissed)) {
         LogRemark({.kind = RemarkKind::kMissed,
@@ -411,12 +411,6 @@ class ModuleLowerer : public ExprMutator {
     }
     result.constants.assign(lowered->constants.begin(),
                             lowered->constants.end());
-    if (!no_alias_) {
-      tir::PrimFuncNode::Parts parts = lowered->function->parts();
-      parts.attrs = parts.attrs.Without(kNoAlias);
-      lowered->function =
-          tir::PrimFunc(std::move(parts), lowered->function->span());
-    }
     result.var = GlobalVar(name);
     LogOrigin(lowered->function, function.get());
     module_.Set(result.var, lowered->function);
@@ -438,20 +432,30 @@ class ModuleLowerer : public ExprMutator {
 
 absl::StatusOr<LoweredFunction> LowerFunction(const Function& function,
                                               const std::string& name,
-                                              Expr* refused) {
+                                              Expr* refused, bool no_alias) {
   FunctionLowerer lowerer(function);
   absl::StatusOr<LoweredFunction> result = lowerer.Lower(name);
   if (!result.ok() && refused != nullptr && lowerer.refused().defined()) {
     *refused = lowerer.refused();
   }
+  if (result.ok() && !no_alias) {
+    tir::PrimFuncNode::Parts parts = result->function->parts();
+    parts.attrs = parts.attrs.Without(kNoAlias);
+    result->function =
+        tir::PrimFunc(std::move(parts), result->function->span());
+  }
   return result;
+}
+
+bool HasNoAlias(const PassContext& context) {
+  return context.Get(kNoAliasSetting);
 }
 
 Pass LowerToTir() {
   return CreateModulePass(
       [](IRModule module,
          const PassContext& context) -> absl::StatusOr<IRModule> {
-        ModuleLowerer lowerer(module, context.Get(kNoAliasSetting));
+        ModuleLowerer lowerer(module, HasNoAlias(context));
         for (const auto& [var, function] : module.functions<Function>()) {
           if (function->IsPrimitive()) continue;
           BATON_ASSIGN_OR_RETURN(Function lowered,

@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -41,6 +43,7 @@
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/codegen/llvm_source.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tools/code_sizes.h"
 #include "baton/tools/library_model.h"
 
 namespace baton {
@@ -112,11 +115,11 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
   result.namespaces.pop_back();
   // Names that the header itself declares or uses.
   constexpr absl::string_view kMembers[] = {
-      "Check",       "Error",    "Inputs",     "Instructions", "IsSupported",
-      "Outputs",     "Parallel", "Reset",      "Run",          "RunChecked",
-      "RunProfiled", "StepName", "arena_",     "kArenaAlign",  "kArenaBytes",
-      "kCalls",      "kFlops",   "kModelHash", "kSteps",       "kWeightBytes",
-      "weights_"};
+      "Check",        "Error",    "Inputs",    "Instructions", "IsSupported",
+      "Outputs",      "Parallel", "Reset",     "Run",          "RunChecked",
+      "RunProfiled",  "StepName", "arena_",    "kArenaAlign",  "kArenaBytes",
+      "kCalls",       "kFlops",   "kMaxError", "kModelHash",   "kSteps",
+      "kWeightBytes", "weights_"};
   const bool is_member = std::find(std::begin(kMembers), std::end(kMembers),
                                    result.name) != std::end(kMembers);
   if (is_member || result.name == "std" || IsOfC(result)) {
@@ -218,11 +221,10 @@ class ModelWriter {
           object_bytes += static_cast<int64_t>(part.size());
           return absl::OkStatus();
         }));
-    const std::vector<int64_t> text_of = TextOfSteps();
-    const std::vector<int64_t> weights_of = WeightsOfSteps();
-    result.files.push_back({options_.name + ".report.json",
-                            Report(result, object_bytes, text_of, weights_of)});
-    result.report = ReportText(result, object_bytes, text_of, weights_of);
+    BATON_ASSIGN_OR_RETURN(const ReportSizes sizes, SizesOf(object_bytes));
+    result.files.push_back(
+        {options_.name + ".report.json", Report(result, sizes)});
+    result.report = ReportText(result, sizes);
     if (options_.line_table) {
       result.files.push_back({ModelTextName(), std::move(model_text_)});
     }
@@ -310,7 +312,7 @@ class ModelWriter {
     tir::ElfObject object;
     object.machine = options_.machine;
     tir::ElfConstant own;
-    own.symbol = absl::StrCat(WeightsSymbol(), "_own");
+    own.symbol = OwnWeightsSymbol();
     int64_t own_bytes = 0;
     tir::ElfTable table;
     table.symbol = WeightsSymbol();
@@ -674,6 +676,10 @@ class ModelWriter {
   std::string WeightsSymbol() const {
     return absl::StrCat(CppIdentifier(options_.name), "_model_", Hex(hash_));
   }
+  // Those that are not worth a symbol of their own.
+  std::string OwnWeightsSymbol() const {
+    return absl::StrCat(WeightsSymbol(), "_own");
+  }
   // The namespace of the functions that models share.
   std::string SharedNameSpace(CppIsa isa) const {
     return absl::StrCat("baton_", Hex(texts_hash_), "_", tir::CppIsaName(isa));
@@ -795,7 +801,7 @@ class ModelWriter {
                      : "",
         "  static constexpr std::uint64_t kFlops = ", Flops(),
         ";\n  static constexpr std::uint64_t kModelHash = 0x", Hex(hash_),
-        "u;\n\n");
+        "u;\n", Contract(), "\n");
     AppendMembers("Inputs", inputs_, /*is_const=*/true, text);
     AppendMembers("Outputs", outputs_, /*is_const=*/false, text);
     if (can_fail_) {
@@ -837,6 +843,24 @@ class ModelWriter {
     }
     absl::StrAppend(&text, "\n#endif  // ", guard, "\n");
     return text;
+  }
+
+  // The numerical contract.
+  std::string Contract() const {
+    if (!options_.contract.has_value()) return "";
+    const NumericalContract& contract = *options_.contract;
+    return absl::StrCat(
+        "  // Outputs have the bytes of the evaluator after the passes\n  // `",
+        CppCommentText(contract.passes),
+        "`.\n  // They are at most kMaxError of the largest element of an "
+        "output away from\n  // those of the model without passes: ",
+        options_.name, "_test checks it on\n  // random inputs of seed ",
+        contract.seed,
+        ".\n  static constexpr double kMaxError = ", MaxErrorText(), ";\n");
+  }
+
+  std::string MaxErrorText() const {
+    return absl::StrFormat("%.17g", options_.contract->max_error);
   }
 
   // The arguments of a run without threads, times or checks.
@@ -1554,16 +1578,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  return baton_benchmark::Main(argc, argv);\n}\n");
   }
 
-  // Bytes of the weights that each step is the first to use.
-  std::vector<int64_t> WeightsOfSteps() const {
-    std::vector<bool> is_used(model_.constants.size(), false);
-    std::vector<int64_t> bytes(model_.steps.size(), 0);
-    const auto use = [&](size_t step, int constant) {
-      const size_t i = static_cast<size_t>(constant);
-      if (is_used[i]) return;
-      is_used[i] = true;
-      bytes[step] += static_cast<int64_t>(model_.constants[i].bytes().size());
-    };
+  // Calls `use` with each step and the number of each constant that it uses.
+  void ForEachUse(
+      absl::FunctionRef<void(size_t step, int constant)> use) const {
     for (size_t k = 0; k < model_.steps.size(); ++k) {
       const LibraryStep& step = model_.steps[k];
       for (const LibrarySlot& slot : step.slots) {
@@ -1575,6 +1592,18 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         use(k, constant);
       }
     }
+  }
+
+  // Bytes of the weights that each step is the first to use.
+  std::vector<int64_t> WeightsOfSteps() const {
+    std::vector<bool> is_used(model_.constants.size(), false);
+    std::vector<int64_t> bytes(model_.steps.size(), 0);
+    ForEachUse([&](size_t step, int constant) {
+      const size_t i = static_cast<size_t>(constant);
+      if (is_used[i]) return;
+      is_used[i] = true;
+      bytes[step] += static_cast<int64_t>(model_.constants[i].bytes().size());
+    });
     return bytes;
   }
 
@@ -1693,39 +1722,176 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return bytes;
   }
 
-  // A line for each step, with sums; then the files.
-  std::string ReportText(const CompiledModel& result, int64_t object_bytes,
-                         const std::vector<int64_t>& text_of,
-                         const std::vector<int64_t>& weights_of) const {
-    std::vector<int64_t> arena_of(model_.steps.size(), 0);
+  // Bytes of each step, and of files.
+  struct ReportSizes {
+    std::vector<int64_t> text_of;
+    std::vector<int64_t> weights_of;
+    std::vector<int64_t> arena_of;
+    std::vector<int64_t> code_of;    // in all objects
+    std::vector<CodeSizes> objects;  // as options_.objects
+    int64_t weights_object = 0;
+  };
+
+  absl::StatusOr<ReportSizes> SizesOf(int64_t weights_object) const {
+    ReportSizes sizes;
+    sizes.text_of = TextOfSteps();
+    sizes.weights_of = WeightsOfSteps();
+    sizes.weights_object = weights_object;
+    sizes.arena_of.resize(model_.steps.size());
     for (const ArenaBlock& block : ArenaBlocks()) {
-      arena_of[block.step] += block.bytes;
+      sizes.arena_of[block.step] += block.bytes;
     }
+    sizes.code_of.resize(model_.steps.size());
+    if (options_.objects.empty()) return sizes;
+    FlatHashMap<std::string, std::vector<size_t>> steps_of_hash;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const std::string function = FunctionOfStep(i);
+      if (function.size() < kHashDigits) continue;
+      steps_of_hash[function.substr(function.size() - kHashDigits)].push_back(
+          i);
+    }
+    const FlatHashMap<std::string, std::vector<size_t>> steps_of_weights =
+        StepsOfWeights();
+    const auto steps_of = [&](absl::string_view symbol) {
+      const auto weights = steps_of_weights.find(std::string(symbol));
+      if (weights != steps_of_weights.end()) return weights->second;
+      return StepsOfSymbol(symbol, steps_of_hash);
+    };
+    for (const CompileModelOptions::Object& object : options_.objects) {
+      absl::StatusOr<CodeSizes> of_object =
+          CodeSizesOf(object.bytes, model_.steps.size(), steps_of);
+      if (!of_object.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(object.name, ": ", of_object.status().message()));
+      }
+      for (size_t i = 0; i < model_.steps.size(); ++i) {
+        sizes.code_of[i] += of_object->of_steps[i];
+      }
+      sizes.objects.push_back(*std::move(of_object));
+    }
+    return sizes;
+  }
+
+  static constexpr size_t kHashDigits = 16;
+
+  // The steps of a symbol of C++: names of functions end in their hashes, and
+  // names of steps in numbers.
+  std::vector<size_t> StepsOfSymbol(
+      absl::string_view symbol,
+      const FlatHashMap<std::string, std::vector<size_t>>& steps_of_hash)
+      const {
+    const std::string own = Hex(code_hash_);
+    for (size_t at = 0; at < symbol.size();) {
+      const size_t end = std::min(
+          symbol.size(), symbol.find_first_not_of("0123456789abcdef", at));
+      if (end - at >= kHashDigits) {
+        const absl::string_view hash =
+            symbol.substr(end - kHashDigits, kHashDigits);
+        const auto found = steps_of_hash.find(std::string(hash));
+        if (found != steps_of_hash.end()) return found->second;
+        const absl::string_view rest = symbol.substr(end);
+        const size_t step = rest.find("Step");
+        int64_t number = -1;
+        if (hash == own && step != absl::string_view::npos) {
+          const absl::string_view digits = rest.substr(step + 4);
+          if (absl::SimpleAtoi(
+                  digits.substr(0, digits.find_first_not_of("0123456789")),
+                  &number) &&
+              number < static_cast<int64_t>(model_.steps.size())) {
+            return {static_cast<size_t>(number)};
+          }
+        }
+      }
+      at = end + 1;
+    }
+    return {};
+  }
+
+  // The steps that use the weights of a symbol.
+  FlatHashMap<std::string, std::vector<size_t>> StepsOfWeights() const {
+    FlatHashMap<std::string, std::vector<size_t>> result;
+    const auto use = [&](size_t step, int constant) {
+      const std::string& shared =
+          shared_symbols_[static_cast<size_t>(constant)];
+      std::vector<size_t>& steps =
+          result[shared.empty() ? OwnWeightsSymbol() : shared];
+      if (steps.empty() || steps.back() != step) steps.push_back(step);
+    };
+    ForEachUse(use);
+    return result;
+  }
+
+  // The sizes of steps that have the same nodes, together.
+  struct NodeSizes {
+    std::string origin;
+    int64_t text = 0;
+    int64_t code = 0;
+    int64_t weights = 0;
+    int64_t arena = 0;
+  };
+  std::vector<NodeSizes> SizesOfNodes(const ReportSizes& sizes) const {
+    std::vector<NodeSizes> nodes;
+    FlatHashMap<std::string, size_t> known;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const std::string& origin = model_.steps[i].origin;
+      const auto [found, is_new] = known.emplace(origin, nodes.size());
+      if (is_new) nodes.push_back({origin});
+      NodeSizes& node = nodes[found->second];
+      node.text += sizes.text_of[i];
+      node.code += sizes.code_of[i];
+      node.weights += sizes.weights_of[i];
+      node.arena += sizes.arena_of[i];
+    }
+    return nodes;
+  }
+
+  // A line for each step, with sums; then the files.
+  std::string ReportText(const CompiledModel& result,
+                         const ReportSizes& sizes) const {
+    const std::vector<int64_t>& text_of = sizes.text_of;
+    const std::vector<int64_t>& weights_of = sizes.weights_of;
+    const std::vector<int64_t>& arena_of = sizes.arena_of;
+    const int64_t object_bytes = sizes.weights_object;
+    const bool has_code = !sizes.objects.empty();
     std::vector<bool> is_live(model_.steps.size(), false);
     for (const ArenaBlock& block : ArenaAtPeak()) is_live[block.step] = true;
     std::string text = absl::StrCat(
         "model ", options_.model, ", class ", options_.cpp_class,
         "\narena bytes ", model_.arena_bytes, ", lower bound ",
         model_.arena_lower_bound, "; steps with * hold it at its peak\n");
-    absl::StrAppendFormat(&text, "%5s %10s %12s %12s  %s\n", "step", "source",
-                          "weights", "arena", "kernel: nodes");
+    absl::StrAppendFormat(&text, "%5s %10s %12s %12s  %s\n", "step",
+                          has_code ? "code" : "source", "weights", "arena",
+                          "kernel: nodes");
     int64_t step_text = 0;
+    int64_t step_code = 0;
     int64_t step_weights = 0;
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
       absl::StrAppendFormat(&text, "%5d %10d %12d %11d%s  %s%s%s\n", i,
-                            text_of[i], weights_of[i], arena_of[i],
-                            is_live[i] ? "*" : " ", step.kernel,
-                            step.origin.empty() ? "" : ": ",
+                            has_code ? sizes.code_of[i] : text_of[i],
+                            weights_of[i], arena_of[i], is_live[i] ? "*" : " ",
+                            step.kernel, step.origin.empty() ? "" : ": ",
                             absl::StrReplaceAll(step.origin, {{"\n", "; "}}));
       if (!step.reason.empty()) {
         absl::StrAppendFormat(&text, "%44s%s\n", "", step.reason);
       }
       step_text += text_of[i];
+      step_code += sizes.code_of[i];
       step_weights += weights_of[i];
     }
-    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum", step_text,
-                          step_weights);
+    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum",
+                          has_code ? step_code : step_text, step_weights);
+    for (size_t k = 0; k < sizes.objects.size(); ++k) {
+      const CodeSizes& object = sizes.objects[k];
+      int64_t of_steps = 0;
+      for (const int64_t bytes : object.of_steps) of_steps += bytes;
+      absl::StrAppend(&text, options_.objects[k].name, ": ", object.Total(),
+                      " bytes, of steps ", of_steps);
+      for (const auto& [section, bytes] : object.of_sections) {
+        absl::StrAppend(&text, ", else of ", section, " ", bytes);
+      }
+      absl::StrAppend(&text, ", of the file's tables ", object.of_tables, "\n");
+    }
     for (const CompiledModel::File& file : result.files) {
       absl::StrAppend(
           &text, file.name, ": ", file.text.size(), " bytes",
@@ -1743,10 +1909,34 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return text;
   }
 
+  // Appends the objects: the bytes of steps, of sections and of tables are those
+  // of the file.
+  void AppendObjects(const ReportSizes& sizes, std::string& text) const {
+    absl::StrAppend(&text, "],\n\"objects\":[");
+    for (size_t k = 0; k < sizes.objects.size(); ++k) {
+      const CodeSizes& object = sizes.objects[k];
+      int64_t of_steps = 0;
+      for (const int64_t bytes : object.of_steps) of_steps += bytes;
+      absl::StrAppend(&text, k == 0 ? "" : ",",
+                      "\n{\"name\":", JsonString(options_.objects[k].name),
+                      ",\"bytes\":", object.Total(), ",\"of_steps\":", of_steps,
+                      ",\"of_sections\":[");
+      const char* comma = "";
+      for (const auto& [section, bytes] : object.of_sections) {
+        absl::StrAppend(&text, comma, "{\"section\":", JsonString(section),
+                        ",\"bytes\":", bytes, "}");
+        comma = ",";
+      }
+      absl::StrAppend(&text, "],\"of_tables\":", object.of_tables, "}");
+    }
+  }
+
   // The bytes of steps and the rest of a file are those of the file.
-  std::string Report(const CompiledModel& result, int64_t object_bytes,
-                     const std::vector<int64_t>& text_of,
-                     const std::vector<int64_t>& weights_of) const {
+  std::string Report(const CompiledModel& result,
+                     const ReportSizes& sizes) const {
+    const std::vector<int64_t>& text_of = sizes.text_of;
+    const std::vector<int64_t>& weights_of = sizes.weights_of;
+    const int64_t object_bytes = sizes.weights_object;
     int64_t step_weights = 0;
     for (const int64_t bytes : weights_of) step_weights += bytes;
     int64_t step_text = 0;
@@ -1757,7 +1947,11 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         Hex(hash_), "\",\n\"code_hash\":\"", Hex(code_hash_),
         "\",\n\"arena_bytes\":", model_.arena_bytes,
         ",\n\"arena_lower_bound\":", model_.arena_lower_bound,
-        ",\n\"weight_bytes\":", weight_bytes_, ArenaReport(), ",\n\"files\":[");
+        ",\n\"weight_bytes\":", weight_bytes_,
+        options_.contract.has_value()
+            ? absl::StrCat(",\n\"max_error\":", MaxErrorText())
+            : "",
+        ArenaReport(), ",\n\"files\":[");
     const char* comma = "";
     for (const CompiledModel::File& file : result.files) {
       absl::StrAppend(&text, comma, "\n{\"name\":", JsonString(file.name),
@@ -1777,6 +1971,17 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                     "\n{\"name\":", JsonString(options_.name + "_weights.o"),
                     ",\"bytes\":", object_bytes, ",\"of_steps\":", step_weights,
                     ",\"rest\":", object_bytes - step_weights, "}");
+    if (!sizes.objects.empty()) AppendObjects(sizes, text);
+    absl::StrAppend(&text, "],\n\"nodes\":[");
+    comma = "";
+    for (const NodeSizes& node : SizesOfNodes(sizes)) {
+      absl::StrAppend(
+          &text, comma, "\n{\"origin\":", JsonString(node.origin),
+          ",\"text\":", node.text,
+          sizes.objects.empty() ? "" : absl::StrCat(",\"code\":", node.code),
+          ",\"weights\":", node.weights, ",\"arena\":", node.arena, "}");
+      comma = ",";
+    }
     const auto members = [&text](absl::string_view name,
                                  const std::vector<Member>& list) {
       absl::StrAppend(&text, "],\n\"", name, "\":[");
@@ -1831,6 +2036,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       absl::StrAppend(&text, "]");
       absl::StrAppend(&text, ",\"text_bytes\":", text_of[i],
                       ",\"weight_bytes\":", weights_of[i]);
+      if (!sizes.objects.empty()) {
+        absl::StrAppend(&text, ",\"code_bytes\":", sizes.code_of[i]);
+      }
       if (step.flops > 0) {
         absl::StrAppend(&text, ",\"flops\":", static_cast<int64_t>(step.flops));
       }
@@ -2037,6 +2245,61 @@ static void Check(void* ctx, std::size_t step, std::size_t operand,
 }
 )";
 
+// TensorError::of_largest (instrument/tensor_error.h); infinite where an element
+// is NaN or infinite in only one tensor.
+constexpr char kErrorText[] = R"(
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+template <class T>
+static double ValueOf(T x) {
+  return static_cast<double>(x);
+}
+[[maybe_unused]] static double ValueOf(BFloat16 x) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(x.bits) << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+[[maybe_unused]] static double ValueOf(Float16 x) {
+  const int exponent = x.bits >> 10 & 31, fraction = x.bits & 1023;
+  const double sign = x.bits >> 15 != 0 ? -1 : 1;
+  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
+  return exponent == 0
+             ? sign * std::ldexp(fraction, -24)
+             : sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+template <class T, class Exact>
+static double ErrorOf(const unsigned char* result, const unsigned char* exact,
+                      std::size_t count) {
+  double error = 0, largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    T x;
+    Exact y;
+    std::memcpy(&x, result + i * sizeof(T), sizeof(T));
+    std::memcpy(&y, exact + i * sizeof(Exact), sizeof(Exact));
+    const double a = ValueOf(x), b = ValueOf(y);
+    if (std::isfinite(a) && std::isfinite(b)) {
+      error = std::fmax(error, std::fabs(a - b));
+      largest = std::fmax(largest, std::fabs(b));
+    } else if (!(a == b || (std::isnan(a) && std::isnan(b)))) {
+      return INFINITY;
+    }
+  }
+  return error == 0 ? 0 : error / largest;
+}
+)";
+
+// The type of an element in the text above.
+std::string ErrorElement(DType dtype) {
+  if (dtype == DType::Float(16)) return "Float16";
+  if (dtype == DType::BFloat(16)) return "BFloat16";
+  return MemberElement(dtype);
+}
+
 // The table of the operands of case `k`.
 std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
                        const TestCase& test_case) {
@@ -2089,6 +2352,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
   std::string tables;
   std::string buffers;
   std::string runs;
+  bool has_errors = false;  // compares with the model without passes
   const auto add = [&](const Tensor& tensor, const std::string& symbol) {
     test.tensors.push_back(tensor);
     test.data.constants.push_back({symbol, {tensor.bytes()}});
@@ -2135,6 +2399,21 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                       ", ", bytes, ") != 0) {\n      std::printf(\"output ", i,
                       " differs from the evaluator's\\n\");\n"
                       "      failed = 1;\n    }\n");
+      if (i >= test_case.exact.size() || !test_case.exact[i].has_value()) {
+        continue;
+      }
+      const Tensor& exact = *test_case.exact[i];
+      const std::string exact_symbol = absl::StrCat(prefix, k, "_exact_", i);
+      add(exact, exact_symbol);
+      absl::StrAppend(
+          &checks, "    error = ErrorOf<", ErrorElement(tensor.dtype()), ", ",
+          ErrorElement(exact.dtype()), ">(", result, ", ", exact_symbol, ", ",
+          tensor.num_elements(), ");\n    if (!(error <= ", name,
+          "::kMaxError)) {\n      std::printf(\"output ", i,
+          " is %g away from that of the model without passes, \"\n"
+          "                  \"more than kMaxError\\n\", error);\n"
+          "      failed = 1;\n    }\n");
+      has_errors = true;
     }
     // The second run finds the arena used.
     absl::StrAppend(&runs, "  for (int run = 0; run < 2; ++run) {\n",
@@ -2157,7 +2436,9 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
   test.source = absl::StrCat(
       "// Runs the model ", CppCommentText(options.model),
       " and compares with the evaluator, byte for byte.\n"
-      "// Written by baton-compile. Do not edit.\n\n"
+      "// Written by baton-compile. Do not edit.\n\n" has_errors
+          ? "#include <cmath>\n"
+          : "",
       "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
       "#include <type_traits>\n\n#include \"",
       options.name, ".h\"\n\nnamespace baton_test {\n\n", data,
@@ -2170,6 +2451,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
             "  for (int i = n; i > 0; --i) body(body_ctx, i - 1);\n}\n"
           : "",
       options.check_values ? kCheckText : "", tables,
+      has_errors ? kErrorText : "",
       "\n// Run returns nothing where no value can fail.\n"
       "template <typename Run>\nstatic bool Fails(Run run) {\n"
       "  if constexpr (std::is_void_v<decltype(run())>) {\n"
@@ -2183,7 +2465,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       " model(arena);\n",
       options.check_values ? "  Found found = {nullptr, nullptr, false};\n"
                            : "",
-      runs,
+      has_errors ? "  double error = 0;\n" : "", runs,
       "  return failed;\n}\n\n}  // namespace baton_test\n\n"
       "int main() {\n  return baton_test::Main();\n}\n");
   return test;

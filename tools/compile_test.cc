@@ -176,6 +176,32 @@ Pass Crash() {
 }
 BATON_REGISTER_PASS(Crash);
 
+// The setting of the pass LowerToTir is that of loops of the plan's steps, too.
+TEST(CompileTest, LoopsMayAliasIfTheSettingSaysSo) {
+  LibraryOptions options;
+  options.model = ModelFile("aliases.relay",
+                            "def @main(%x: Tensor[(3, 40), float32]) {\n"
+                            "  nn.softmax(%x)\n}\n");
+  options.output_dir = ::testing::TempDir();
+  options.isas = "avx2";
+  options.llvm_target = "llvm";
+  for (const bool no_alias : {true, false}) {
+    options.config = no_alias ? "" : "tir.noalias=false";
+    std::ostringstream out;
+    std::ostringstream notes;
+    ASSERT_EQ(CompileLibrary(options, out, &notes), absl::OkStatus());
+    EXPECT_EQ(notes.str(), "");
+    const std::string path = options.output_dir + "/aliases_loops.ll";
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    const size_t begin = text.str().find("define void @aliases_");
+    const std::string head =
+        text.str().substr(begin, text.str().find('{', begin) - begin);
+    EXPECT_THAT(head,
+                HasSubstr(no_alias ? "(ptr noalias " : "(ptr nocapture "));
+  }
+}
+
 // A crash names the pass, and the pipeline in which it ran.
 TEST(CompileTest, ACrashNamesThePass) {
   LibraryOptions options;
@@ -225,6 +251,30 @@ TEST(CompileTest, NamesResultsOfUnknownSize) {
                                  "2), int32]: it cannot be compiled"));
   EXPECT_THAT(mistake, HasSubstr("found.relay:4:8: error: values"));
   EXPECT_THAT(mistake, Not(HasSubstr("add")));
+}
+
+// With the operators that have no loops, also in other functions and branches.
+TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
+  LibraryOptions options;
+  options.model = ModelFile("both.relay",
+                            "def @main(%x: Tensor[(2, 4), float32]) {\n"
+                            "  %0 = argwhere(greater(%x, 0f));\n"
+                            "  %1 = argsort(%x, dtype=\"int32\");\n"
+                            "  %2 = if (less(mean(%x), 0f)) {\n"
+                            "    argsort(%x, dtype=\"int32\")\n"
+                            "  } else { %1 };\n"
+                            "  %3 = concatenate((%x, exp(%x)), axis=0);\n"
+                            "  (%0, %1, %2, %3)\n}\n");
+  options.output_dir = ::testing::TempDir();
+  const std::string mistake = Mistake(options);
+  EXPECT_THAT(mistake, HasSubstr("both.relay:3:8: error: values decide"));
+  EXPECT_THAT(mistake,
+              HasSubstr("both.relay:4:8: error: operator argsort has no loops: "
+                        "it cannot be compiled"));
+  EXPECT_THAT(mistake, HasSubstr("both.relay:6:5: error: operator argsort"));
+  for (const char* other : {"exp", "mean", "less", "concatenate"}) {
+    EXPECT_THAT(mistake, Not(HasSubstr(absl::StrCat("operator ", other))));
+  }
 }
 
 TEST(CompileTest, InputsBecomeConstants) {
@@ -355,6 +405,50 @@ TEST(CompileTest, CompilesAPerceptron) {
                             "*.o -lm -o test && ./test")
                             .c_str()),
             0);
+}
+
+// The header says how far results are from those of the model without passes,
+// and the test fails where they are farther.
+TEST(CompileTest, HasANumericalContract) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  const auto error_of = [](const std::string& folder) {
+    const std::string header = TextOf(folder + "/contract.h");
+    const std::string name = "kMaxError = ";
+    const size_t at = header.find(name);
+    return at == std::string::npos ? -1 : std::atof(&header[at + name.size()]);
+  };
+  // Passes that are exact.
+  std::string folder = Compiled("contract", kPerceptron, options);
+  EXPECT_EQ(error_of(folder), 0);
+  EXPECT_THAT(TextOf(folder + "/contract.h"),
+              HasSubstr("`SimplifyInference,FoldConstant`"));
+  // Weights and products in half floats.
+  options.passes = "ToMixedPrecision";
+  folder = Compiled("contract", kPerceptron, options);
+  const double error = error_of(folder);
+  EXPECT_GT(error, 1e-6);
+  EXPECT_LT(error, 1e-1);
+  EXPECT_THAT(TextOf(folder + "/contract.report.json"),
+              HasSubstr("\"max_error\":"));
+  const std::string run = absl::StrCat(
+      "g++", kFlags, "contract_sse2.cc contract_test.cc *.o -lm -o t && ./t");
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, run), "sse2\n");
+  options.max_error = error / 2;
+  folder = Compiled("contract", kPerceptron, options);
+  EXPECT_DOUBLE_EQ(error_of(folder), error / 2);
+  EXPECT_THAT(OutputOf(folder, run),
+              ::testing::ContainsRegex("output 0 is .* away from that of the "
+                                       "model without passes, more than "
+                                       "kMaxError"));
+  options.max_error = error * 2;
+  folder = Compiled("contract", kPerceptron, options);
+  EXPECT_EQ(OutputOf(folder, run), "sse2\n");
+  options.model = folder + ".relay";
+  options.test = false;
+  EXPECT_EQ(Mistake(options),
+            "--max_error: needs --test, which measures the error");
 }
 
 // A network of convolutions, pools, concatenations, shuffles of channels,
@@ -797,6 +891,59 @@ TEST(CompileTest, AReportNamesTheFunctionsOfSteps) {
     ++steps;
   }
   EXPECT_GT(steps, 3);
+}
+
+// Each byte of the objects is of a step, of another part of the code, or of the
+// tables of the file; kernels are of the steps that use them.
+TEST(CompileTest, AReportSumsToTheObjects) {
+  if (!Has("g++") || !Has("ar")) GTEST_SKIP() << "there is no g++ or no ar";
+  LibraryOptions options;
+  options.isas = "avx2,sse2";
+  const std::string folder = Compiled("machine", kNetwork, options);
+  ASSERT_EQ(
+      OutputOf(folder, absl::StrCat("g++", kFlags,
+                                    "-g -c machine_avx2.cc machine_sse2.cc && "
+                                    "ar rcs libm.a machine_sse2.o")),
+      "");
+  options.objects = absl::StrCat(folder, "/machine_avx2.o,", folder, "/libm.a");
+  EXPECT_EQ(Compiled("machine", kNetwork, options), folder);
+  const std::string report = TextOf(folder + "/machine.report.json");
+  int64_t of_steps = 0;
+  for (const auto& [name, file] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"machine_avx2.o", "machine_avx2.o"},
+           {"libm.a(machine_sse2.o)", "machine_sse2.o"}}) {
+    const size_t at = report.find(absl::StrCat("{\"name\":\"", name, "\""));
+    ASSERT_NE(at, std::string::npos) << report;
+    const std::string entry = report.substr(at, report.find('\n', at) - at);
+    const int64_t bytes =
+        static_cast<int64_t>(TextOf(absl::StrCat(folder, "/", file)).size());
+    const size_t sections = entry.find("\"of_sections\"");
+    EXPECT_EQ(SumOf(entry.substr(0, sections), "\"bytes\":"), bytes);
+    const int64_t steps = SumOf(entry, "\"of_steps\":");
+    EXPECT_EQ(steps + SumOf(entry.substr(sections), "\"bytes\":") +
+                  SumOf(entry, "\"of_tables\":"),
+              bytes)
+        << entry;
+    of_steps += steps;
+    // The code is of steps but for their order and the choice of instructions.
+    const int64_t text = std::atoll(
+        OutputOf(folder, absl::StrCat("size -A ", file,
+                                      " | awk '/^.text/ {s += $2} END {print "
+                                      "s}'"))
+            .c_str());
+    const std::string of_text = "{\"section\":\".text\",\"bytes\":";
+    EXPECT_LT(20 * SumOf(entry, of_text), text) << entry;
+  }
+  EXPECT_EQ(
+      SumOf(report.substr(report.find("\n\"steps\":")), "\"code_bytes\":"),
+      of_steps);
+  EXPECT_EQ(SumOf(report, "\"code\":"), of_steps);
+  options.model = folder + ".relay";
+  options.output_dir = folder;
+  options.objects = folder + "/machine.h";
+  EXPECT_EQ(Mistake(options),
+            "machine.h: the file is no relocatable file of ELF with 64 bits");
 }
 
 // A report in words has a line for each step, and why it has its kernel.
