@@ -115,11 +115,11 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
   result.namespaces.pop_back();
   // Names that the header itself declares or uses.
   constexpr absl::string_view kMembers[] = {
-      "Check",        "Error",    "Inputs",    "Instructions", "IsSupported",
-      "Outputs",      "Parallel", "Reset",     "Run",          "RunChecked",
-      "RunProfiled",  "StepName", "arena_",    "kArenaAlign",  "kArenaBytes",
-      "kCalls",       "kFlops",   "kMaxError", "kModelHash",   "kSteps",
-      "kWeightBytes", "weights_"};
+      "Check",       "Error",        "Inputs",  "Instructions", "IsSupported",
+      "Outputs",     "Parallel",     "Reset",   "Run",          "RunChecked",
+      "RunProfiled", "StepName",     "arena_",  "is_odd_",      "kArenaAlign",
+      "kArenaBytes", "kCalls",       "kFlops",  "kMaxError",    "kModelHash",
+      "kSteps",      "kWeightBytes", "weights_"};
   const bool is_member = std::find(std::begin(kMembers), std::end(kMembers),
                                    result.name) != std::end(kMembers);
   if (is_member || result.name == "std" || IsOfC(result)) {
@@ -818,8 +818,9 @@ class ModelWriter {
         "      : arena_(static_cast<unsigned char*>(arena)),\n        "
         "weights_(",
         WeightsSymbol(), ") {\n    Reset();\n  }\n",
-        "  // Sets the state to zero.\n  void Reset() noexcept { ::",
-        Dispatch(), "::Reset(arena_); }\n",
+        "  // Sets the state to zero.\n  void Reset() noexcept {\n    ::",
+        Dispatch(), "::Reset(arena_);\n",
+        model_.state.empty() ? "" : "    is_odd_ = false;\n", "  }\n",
         "  // True if the processor has the instructions of ",
         tir::CppIsaName(options_.isas.back()), ".\n",
         "  static bool IsSupported() noexcept {\n    return ::", Dispatch(),
@@ -834,9 +835,11 @@ class ModelWriter {
         " Run(const Inputs& inputs, const Outputs& outputs) noexcept {\n",
         RunBody(kNone, kNone, kNone), "  }\n", FurtherRuns(),
         "\n private:\n  unsigned char* arena_;\n"
-        "  const unsigned char* const* weights_;\n"
-        "};\n\n}  // namespace ",
-        own, "\n");
+        "  const unsigned char* const* weights_;\n",
+        model_.state.empty()
+            ? ""
+            : "  bool is_odd_ = false;  // the state's places have changed\n",
+        "};\n\n}  // namespace ", own, "\n");
     for (auto name = class_.namespaces.rbegin();
          name != class_.namespaces.rend(); ++name) {
       absl::StrAppend(&text, "}  // namespace ", *name, "\n");
@@ -892,15 +895,38 @@ class ModelWriter {
     if (options_.check_values) absl::StrAppend(&args, ", ", check);
     const std::string call =
         absl::StrCat("::", Dispatch(), "::Run(", args, ")");
-    // The places of inputs that are state stay empty.
+    std::vector<std::string> from =
+        PointersOf("inputs", inputs_, model_.inputs.size());
+    std::vector<std::string> to =
+        PointersOf("outputs", outputs_, model_.outputs.size());
+    for (const LibraryModel::State& state : model_.state) {
+      const auto place = [](int64_t even, int64_t odd) {
+        return absl::StrCat("arena_ + (is_odd_ ? ", odd, " : ", even, ")");
+      };
+      from[static_cast<size_t>(state.input)] =
+          place(state.input_offset, state.output_offset);
+      to[static_cast<size_t>(state.output)] =
+          place(state.output_offset, state.input_offset);
+    }
+    absl::StrAppend(&text, "    const void* const from[] = {",
+                    absl::StrJoin(from, ", "), "};\n    void* const to[] = {",
+                    absl::StrJoin(to, ", "), "};\n");
+    if (model_.state.empty()) {
+      absl::StrAppend(
+          &text, "    ",
+          can_fail_ ? absl::StrCat("return static_cast<Error>(", call, ")")
+                    : call,
+          ";\n");
+      return text;
+    }
+    // A run that fails leaves the state as it is.
     absl::StrAppend(
-        &text, "    const void* const from[] = {",
-        PointersOf("inputs", inputs_, model_.inputs.size()),
-        "};\n    void* const to[] = {",
-        PointersOf("outputs", outputs_, model_.outputs.size()), "};\n    ",
-        can_fail_ ? absl::StrCat("return static_cast<Error>(", call, ")")
-                  : call,
-        ";\n");
+        &text,
+        can_fail_
+            ? absl::StrCat("    const Error error = static_cast<Error>(", call,
+                           ");\n    if (error == Error::kOk) is_odd_ = "
+                           "!is_odd_;\n    return error;\n")
+            : absl::StrCat("    ", call, ";\n    is_odd_ = !is_odd_;\n"));
     return text;
   }
 
@@ -1283,17 +1309,6 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return text;
   }
 
-  // The copies of state at the end of a run.
-  std::string StateCopies() const {
-    std::string text;
-    for (const LibraryModel::State& state : model_.state) {
-      absl::StrAppend(&text, "  __builtin_memcpy(arena + ", state.to,
-                      ", arena + ", state.from, ", ", state.bytes,
-                      ");  // state\n");
-    }
-    return text;
-  }
-
   // The function of step `i`.
   std::string StepText(size_t i) const {
     const LibraryStep& step = model_.steps[i];
@@ -1389,8 +1404,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
               "      clock == nullptr ? 0 : clock();\n  (void)times;\n"
             : "",
         options_.check_values ? "  (void)check;\n  (void)check_ctx;\n" : "",
-        body, StateCopies(), can_fail_ ? "  return 0;\n" : "",
-        "}\n\n}  // namespace ", NameSpace(isa), "\n");
+        body, can_fail_ ? "  return 0;\n" : "", "}\n\n}  // namespace ",
+        NameSpace(isa), "\n");
     return text;
   }
 
@@ -1458,8 +1473,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       absl::StrAppend(&text, "  // There is no state.\n  (void)arena;\n");
     }
     for (const LibraryModel::State& state : model_.state) {
-      absl::StrAppend(&text, "  __builtin_memset(arena + ", state.to, ", 0, ",
-                      state.bytes, ");\n");
+      absl::StrAppend(&text, "  __builtin_memset(arena + ", state.input_offset,
+                      ", 0, ", state.bytes, ");\n");
     }
     absl::StrAppend(&text, "}\n\n", ResultType(), " Run(", RunParams("std::"),
                     ") noexcept {\n  switch (Chosen()) {\n");
@@ -1495,15 +1510,16 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return absl::StrCat(text, "\n}  // namespace ", Dispatch(), "\n");
   }
 
-  static std::string PointersOf(absl::string_view from,
-                                const std::vector<Member>& members,
-                                size_t count) {
+  // Null for those that are no members.
+  static std::vector<std::string> PointersOf(absl::string_view from,
+                                             const std::vector<Member>& members,
+                                             size_t count) {
     std::vector<std::string> texts(std::max<size_t>(count, 1), "nullptr");
     for (const Member& member : members) {
       texts[static_cast<size_t>(member.index)] =
           absl::StrCat(from, ".", member.name);
     }
-    return absl::StrJoin(texts, ", ");
+    return texts;
   }
 
   // A program that measures runs.
@@ -1616,8 +1632,61 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     size_t last;  // the last step that reads it
   };
 
-  // The results and workspaces of all steps, in the order of steps.
+  // The beginning of the branch or loop that each end is of; the step itself for
+  // others.
+  std::vector<size_t> BeginningsOfRegions() const {
+    std::vector<size_t> beginnings;
+    std::vector<size_t> open;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
+      beginnings.push_back(i);
+      switch (step.control) {
+        case LibraryControl::kIf:
+        case LibraryControl::kLoop:
+          open.push_back(i);
+          break;
+        case LibraryControl::kMark:
+          // The first of a loop has operands, the last one results.
+          if (step.slots.empty() || !step.slots[0].is_result) {
+            open.push_back(i);
+            break;
+          }
+          [[fallthrough]];
+        case LibraryControl::kEnd:
+          beginnings.back() = open.back();
+          open.pop_back();
+          break;
+        case LibraryControl::kElse:
+        case LibraryControl::kBreak:
+        case LibraryControl::kNone:
+          break;
+      }
+    }
+    return beginnings;
+  }
+
+  // The results and workspaces of all steps, in the order of steps. Results of a
+  // branch stay until its end, and what a loop reads stays for all rounds.
   std::vector<ArenaBlock> ArenaBlocks() const {
+    const std::vector<size_t> beginnings = BeginningsOfRegions();
+    const bool has_regions = HasControl();
+    std::vector<std::pair<size_t, size_t>> loops;  // first and last step
+    for (size_t i = 0; i < beginnings.size(); ++i) {
+      if (beginnings[i] != i &&
+          model_.steps[beginnings[i]].control == LibraryControl::kLoop) {
+        loops.emplace_back(beginnings[i], i);
+      }
+    }
+    // The last step that needs what step `writer` wrote and `reader` reads.
+    const auto last_of = [&loops](size_t writer, size_t reader) {
+      size_t last = reader;
+      for (const auto& [begin, end] : loops) {
+        if (writer < begin && begin <= reader && reader <= end) {
+          last = std::max(last, end);
+        }
+      }
+      return last;
+    };
     const auto overlap = [](const ArenaBlock& block, const LibrarySlot& slot) {
       return block.offset < slot.offset + slot.bytes &&
              slot.offset < block.offset + block.bytes;
@@ -1634,7 +1703,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         if (writer < 0) continue;
         for (size_t k = first[writer]; k < first[writer + 1]; ++k) {
           if (blocks[k].is_workspace || !overlap(blocks[k], slot)) continue;
-          blocks[k].last = i;
+          blocks[k].last = std::max(blocks[k].last, last_of(blocks[k].step, i));
           read.push_back(k);
         }
       }
@@ -1644,6 +1713,23 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       }
       for (const LibrarySlot& slot : step.slots) {
         if (slot.space != LibrarySpace::kArena || !slot.is_result) continue;
+        bool is_there = false;
+        for (size_t k = has_regions ? blocks.size() : 0; k-- > 0;) {
+          ArenaBlock& block = blocks[k];
+          if (block.is_workspace || block.offset != slot.offset ||
+              block.bytes != slot.bytes) {
+            continue;
+          }
+          // Steps of the branch or loop that ends here wrote it.
+          if (beginnings[i] < block.step && block.step < i) {
+            block.last = std::max(block.last, i - 1);
+          } else {
+            // The next round of a loop writes it again.
+            is_there = block.last > i;
+            break;
+          }
+        }
+        if (is_there) continue;
         blocks.push_back({i, false, slot.offset, slot.bytes, i});
         // A step that overwrites what it reads has one block.
         for (const size_t k : read) {
@@ -1696,7 +1782,12 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       comma = ",";
       rest -= block.bytes;
     }
-    return absl::StrCat(text, "],\n\"arena_rest\":", rest);
+    int64_t state_bytes = 0;
+    for (const LibraryModel::State& state : model_.state) {
+      state_bytes += 2 * state.bytes;
+    }
+    return absl::StrCat(text, "],\n\"arena_state\":", state_bytes,
+                        ",\n\"arena_rest\":", rest - state_bytes);
   }
 
   // The function that a step calls, a symbol of the objects; equal steps call

@@ -967,7 +967,45 @@ TEST(CompileTest, ReportsInWords) {
                   " bytes, of steps ")));
 }
 
+// Large values before a branch and a loop, in both, and behind them.
+constexpr char kRegions[] = R"(
+def @rounds(%i: int32, %x: Tensor[(1, 2000), float32], %y: Tensor[(1, 2000), float32]) -> Tensor[(1, 2000), float32] {
+  if (less(%i, 3i32)) {
+    %0 = nn.softmax(add(%x, %y));
+    %1 = nn.softmax(nn.log_softmax(%0));
+    @rounds(add(%i, 1i32), add(%1, %0), %y)
+  } else {
+    %x
+  }
+}
+def @main(%x: Tensor[(1, 2000), float32]) {
+  %0 = nn.softmax(%x);
+  %1 = nn.log_softmax(%0);
+  %2 = @rounds(0i32, %0, %1);
+  %3 = if (less(mean(%x), 0f)) {
+    add(nn.softmax(%2), nn.log_softmax(%2))
+  } else {
+    nn.softmax(%1)
+  };
+  nn.softmax(add(%3, %0))
+}
+)";
+
 // The blocks of the arena at its peak and the rest are the arena.
+TEST(CompileTest, AReportSaysWhatTheArenaOfBranchesAndLoopsHolds) {
+  const std::string folder = Compiled("regions", kRegions);
+  const std::string report = TextOf(folder + "/regions.report.json");
+  const size_t begin = report.find("\"arena\":[");
+  const size_t end = report.find("\"arena_rest\":");
+  const std::string blocks = report.substr(begin, end - begin);
+  const int64_t sum = SumOf(blocks, "\"arena_bytes\":");
+  const int64_t rest = SumOf(report, "\"arena_rest\":");
+  const int64_t bytes = SumOf(report.substr(0, begin), "\"arena_bytes\":");
+  EXPECT_EQ(sum + rest, bytes);
+  EXPECT_GE(rest, 0) << blocks;
+  EXPECT_GT(10 * sum, 8 * bytes) << blocks;
+}
+
 TEST(CompileTest, AReportSaysWhatTheArenaHolds) {
   const std::string folder = Compiled("arena", kNetwork);
   const std::string report = TextOf(folder + "/arena.report.json");
@@ -1543,6 +1581,56 @@ int main() {
                                     files, "-o measure && ./measure 3")),
       ::testing::MatchesRegex(
           "ms min [0-9.]+ median [0-9.]+ threads 1 arena [0-9]+\n"));
+}
+
+// The constants of a header are what is counted in a run: calls by the clock,
+// bytes of the arena by those that change, multiplications and additions by the
+// shapes.
+TEST(CompileTest, ConstantsOfAHeaderAreTrue) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.profile = true;
+  const std::string folder = Compiled("counted", R"(
+def @main(%x: Tensor[(1, 16, 6, 6), float32]) {
+  %0 = sin(arange(0f, 4608f, 1f, start=0f, stop=4608f, step=1f, dtype="float32"));
+  %1 = nn.relu(nn.conv2d(%x, reshape(%0, newshape=[32, 16, 3, 3]), channels=32, kernel_size=[3, 3]));
+  %2 = cos(arange(0f, 5120f, 1f, start=0f, stop=5120f, step=1f, dtype="float32"));
+  %3 = nn.dense(nn.batch_flatten(%1), reshape(%2, newshape=[10, 512]), units=10);
+  nn.softmax(tan(%3))
+}
+)",
+                                      options);
+  std::ofstream(folder + "/use.cpp") << R"(
+#include <cstdio>
+#include <cstring>
+#include "counted.h"
+constexpr std::size_t kBehind = 4096;
+alignas(64) static unsigned char arena[counted::kArenaBytes + kBehind];
+static int calls = 0;
+static std::uint64_t Clock() { return static_cast<std::uint64_t>(++calls); }
+int main() {
+  static float x[16 * 36], y[10];
+  for (float& v : x) v = static_cast<float>(&v - x) / 512;
+  std::memset(arena, 0xA5, sizeof(arena));
+  counted model(arena);
+  std::uint64_t times[counted::kSteps] = {};
+  model.RunProfiled({x}, {y}, Clock, times);
+  std::size_t end = sizeof(arena);
+  while (end > 0 && arena[end - 1] == 0xA5) --end;
+  // The clock is read before the first step.
+  std::printf("%d %d %d %d\n", calls - 1 == static_cast<int>(counted::kCalls),
+              end <= counted::kArenaBytes && end + 64 > counted::kArenaBytes,
+              counted::kFlops == 2 * (32 * 16 * 16 * 9 + 10 * 512),
+              counted::kWeightBytes >= 4 * (4608 + 5120) &&
+                  counted::kWeightBytes < 4 * (4608 + 2 * 5120));
+}
+)";
+  EXPECT_EQ(
+      OutputOf(folder, absl::StrCat("g++", kFlags,
+                                    "use.cpp counted_sse2.cc "
+                                    "counted_weights.o -lm -o use && ./use")),
+      "1 1 1 1\n");
 }
 
 // Results of a text have numbers for names.
