@@ -150,8 +150,12 @@ class FunctionLowerer {
         BATON_RETURN_IF_ERROR(AddConstant(constant));
       }
     }
-    const int64_t num_inputs = static_cast<int64_t>(buffers_.size());
     for (const ExprNode* node : nodes) BATON_RETURN_IF_ERROR(Visit(node));
+    for (const auto& [buffer, value] : loops_.constants()) {
+      buffers_.push_back(buffer);
+      constants_.emplace_back(value);
+    }
+    const int64_t num_inputs = static_cast<int64_t>(buffers_.size());
     for (size_t i = 0; i < results.size(); ++i) {
       BATON_ASSIGN_OR_RETURN(const Operand operand,
                              FieldOf(results[i].first, results[i].second));

@@ -2527,9 +2527,8 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
   test.source = absl::StrCat(
       "// Runs the model ", CppCommentText(options.model),
       " and compares with the evaluator, byte for byte.\n"
-      "// Written by baton-compile. Do not edit.\n\n" has_errors
-          ? "#include <cmath>\n"
-          : "",
+      "// Written by baton-compile. Do not edit.\n\n",
+      has_errors ? "#include <cmath>\n" : "",
       "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
       "#include <type_traits>\n\n#include \"",
       options.name, ".h\"\n\nnamespace baton_test {\n\n", data,

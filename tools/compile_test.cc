@@ -261,7 +261,7 @@ TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
                             "  %0 = argwhere(greater(%x, 0f));\n"
                             "  %1 = argsort(%x, dtype=\"int32\");\n"
                             "  %2 = if (less(mean(%x), 0f)) {\n"
-                            "    argsort(%x, dtype=\"int32\")\n"
+                            "    argsort(%x, axis=0, dtype=\"int32\")\n"
                             "  } else { %1 };\n"
                             "  %3 = concatenate((%x, exp(%x)), axis=0);\n"
                             "  (%0, %1, %2, %3)\n}\n");
@@ -1003,7 +1003,9 @@ TEST(CompileTest, AReportSaysWhatTheArenaOfBranchesAndLoopsHolds) {
   const int64_t bytes = SumOf(report.substr(0, begin), "\"arena_bytes\":");
   EXPECT_EQ(sum + rest, bytes);
   EXPECT_GE(rest, 0) << blocks;
-  EXPECT_GT(10 * sum, 8 * bytes) << blocks;
+  // The plan of a loop has places for a state before and after a round, of which
+  // it holds one at a time.
+  EXPECT_GT(3 * sum, bytes) << blocks;
 }
 
 TEST(CompileTest, AReportSaysWhatTheArenaHolds) {
