@@ -21,6 +21,7 @@
 #include "baton/relay/op/image/image.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
 
 namespace baton::lower {
 namespace {

@@ -728,6 +728,28 @@ def @main(%x: Tensor[(1, 0, 4), float32], %y: Tensor[(1, 2, 4), float32]) {
             "sse2\n");
 }
 
+// Images are resized by tables of positions and weights, which are constants of
+// the library.
+TEST(CompileTest, CompilesResizes) {
+  LibraryOptions options;
+  options.isas = "avx2";
+  options.check_values = true;
+  const std::string folder = Compiled("resized", R"(
+def @main(%x: Tensor[(1, 16, 6, 5), float32], %m: Tensor[(4, 4), float32]) {
+  %0 = image.resize2d(%x, size=[12, 10], roi=[0f, 0f, 0f, 0f], method="nearest_neighbor", coordinate_transformation_mode="asymmetric", rounding_method="floor");
+  %1 = image.resize2d(%x, size=[13, 4], roi=[0f, 0f, 0f, 0f], method="linear");
+  %2 = image.resize2d(%x, size=[3, 11], roi=[0f, 0f, 0f, 0f], method="cubic");
+  %3 = nn.upsampling(nn.relu(%x), scale_h=2f, scale_w=2f);
+  (%0, %1, %2, %3, trilu(%m, 0i64))
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
 // Statements in an order, whose indices are inputs: of scans, of the largest
 // elements, of elements at indices.
 TEST(CompileTest, CompilesStatementsInOrder) {
