@@ -24,7 +24,7 @@ namespace baton {
 
 struct CodeSizes {
   std::vector<int64_t> of_steps;
-  // Of no step, by section: the order of the steps, the choice of instructions,
+  // Code of no step, by section: the order of the steps, the choice of instructions,
   // tables that debuggers and exceptions use.
   std::vector<std::pair<std::string, int64_t>> of_sections;
   // Headers and tables of the file, for the linker.
