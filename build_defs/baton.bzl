@@ -512,7 +512,10 @@ exit ${status}
         mnemonic = "BatonCompileReport",
         progress_message = "Measuring the code of the model %s" % ctx.file.src.short_path,
     )
-    return [DefaultInfo(files = depset([text, report]))]
+    return [DefaultInfo(
+        files = depset([text, report]),
+        runfiles = ctx.runfiles(files = [text, report]),
+    )]
 
 _model_report = rule(
     implementation = _model_report_impl,

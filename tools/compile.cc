@@ -34,10 +34,12 @@
 #include "baton/instrument/crash_guard.h"
 #include "baton/instrument/tensor_error.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
@@ -152,6 +154,26 @@ struct Variants {
   std::vector<Variant> variants;  // the last bound varies fastest
 };
 
+// Functions without the code that another compiler made of them: the library
+// computes them itself, whether that compiler is here or not.
+IRModule WithoutArtifacts(IRModule module) {
+  std::vector<std::pair<GlobalVar, Function>> changed;
+  for (const auto& [var, function] : module.functions<Function>()) {
+    if (function->attrs().Find(attr::kArtifact) == nullptr) continue;
+    changed.emplace_back(
+        var, Function({function->params().begin(), function->params().end()},
+                      function->body(), function->result_type(),
+                      {function->type_params().begin(),
+                       function->type_params().end()},
+                      function->attrs()
+                          .Without(attr::kArtifactName)
+                          .Without(attr::kArtifact),
+                      function->type(), function->span()));
+  }
+  for (auto& [var, function] : changed) module.Set(var, std::move(function));
+  return module;
+}
+
 // `dims`: sizes of dimensions, of ONNX files only.
 absl::StatusOr<IRModule> ReadModule(
     ModuleSource source, const LibraryOptions& options,
@@ -171,7 +193,7 @@ absl::StatusOr<IRModule> ReadModule(
     return absl::InvalidArgumentError(
         absl::StrCat(options.model, " has no function @main of Relay"));
   }
-  return module;
+  return WithoutArtifacts(std::move(module));
 }
 
 // An error if an input of a typed module is no tensor, or a result is a tuple in

@@ -728,6 +728,27 @@ def @main(%x: Tensor[(1, 0, 4), float32], %y: Tensor[(1, 2, 4), float32]) {
             "sse2\n");
 }
 
+// The library computes a function that passes made for another compiler, which
+// is not here, and whose code is in the module.
+TEST(CompileTest, CompilesPartitionedModels) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  const std::string folder = Compiled("partitioned", R"(
+def @main(%x: Tensor[(4, 5), float32]) {
+  %0 = @part(exp(%x));
+  tanh(%0)
+}
+def @part(%y: Tensor[(4, 5), float32], Primitive=1, Inline=1, Compiler="acme", global_symbol="part", artifact_name="part.c", artifact="void part();") -> Tensor[(4, 5), float32] {
+  nn.softmax(%y)
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+}
+
 // Images are resized by tables of positions and weights, which are constants of
 // the library.
 TEST(CompileTest, CompilesResizes) {
