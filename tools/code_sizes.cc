@@ -92,7 +92,9 @@ class Sizes {
         const Part& part = parts_[k];
         const int64_t bytes = part.end - part.begin;
         if (part.steps.empty()) {
-          of_sections[section.name] += bytes;
+          // `.text` for `.text.NAME`.
+          of_sections[section.name.substr(0, section.name.find('.', 1))] +=
+              bytes;
           continue;
         }
         const auto count = static_cast<int64_t>(part.steps.size());

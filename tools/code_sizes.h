@@ -24,8 +24,9 @@ namespace baton {
 
 struct CodeSizes {
   std::vector<int64_t> of_steps;
-  // Code of no step, by section: the order of the steps, the choice of instructions,
-  // tables that debuggers and exceptions use.
+  // Bytes of no step, by section: the order of the steps, the choice of
+  // instructions, functions that are not called, weights, tables that debuggers
+  // and exceptions use.
   std::vector<std::pair<std::string, int64_t>> of_sections;
   // Headers and tables of the file, for the linker.
   int64_t of_tables = 0;

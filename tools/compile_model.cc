@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -312,7 +311,7 @@ class ModelWriter {
     tir::ElfObject object;
     object.machine = options_.machine;
     tir::ElfConstant own;
-    own.symbol = OwnWeightsSymbol();
+    own.symbol = absl::StrCat(WeightsSymbol(), "_own");
     int64_t own_bytes = 0;
     tir::ElfTable table;
     table.symbol = WeightsSymbol();
@@ -675,10 +674,6 @@ class ModelWriter {
 
   std::string WeightsSymbol() const {
     return absl::StrCat(CppIdentifier(options_.name), "_model_", Hex(hash_));
-  }
-  // Those that are not worth a symbol of their own.
-  std::string OwnWeightsSymbol() const {
-    return absl::StrCat(WeightsSymbol(), "_own");
   }
   // The namespace of the functions that models share.
   std::string SharedNameSpace(CppIsa isa) const {
@@ -1594,9 +1589,16 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  return baton_benchmark::Main(argc, argv);\n}\n");
   }
 
-  // Calls `use` with each step and the number of each constant that it uses.
-  void ForEachUse(
-      absl::FunctionRef<void(size_t step, int constant)> use) const {
+  // Bytes of the weights that each step is the first to use.
+  std::vector<int64_t> WeightsOfSteps() const {
+    std::vector<bool> is_used(model_.constants.size(), false);
+    std::vector<int64_t> bytes(model_.steps.size(), 0);
+    const auto use = [&](size_t step, int constant) {
+      const size_t i = static_cast<size_t>(constant);
+      if (is_used[i]) return;
+      is_used[i] = true;
+      bytes[step] += static_cast<int64_t>(model_.constants[i].bytes().size());
+    };
     for (size_t k = 0; k < model_.steps.size(); ++k) {
       const LibraryStep& step = model_.steps[k];
       for (const LibrarySlot& slot : step.slots) {
@@ -1608,18 +1610,6 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         use(k, constant);
       }
     }
-  }
-
-  // Bytes of the weights that each step is the first to use.
-  std::vector<int64_t> WeightsOfSteps() const {
-    std::vector<bool> is_used(model_.constants.size(), false);
-    std::vector<int64_t> bytes(model_.steps.size(), 0);
-    ForEachUse([&](size_t step, int constant) {
-      const size_t i = static_cast<size_t>(constant);
-      if (is_used[i]) return;
-      is_used[i] = true;
-      bytes[step] += static_cast<int64_t>(model_.constants[i].bytes().size());
-    });
     return bytes;
   }
 
@@ -1841,11 +1831,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       steps_of_hash[function.substr(function.size() - kHashDigits)].push_back(
           i);
     }
-    const FlatHashMap<std::string, std::vector<size_t>> steps_of_weights =
-        StepsOfWeights();
     const auto steps_of = [&](absl::string_view symbol) {
-      const auto weights = steps_of_weights.find(std::string(symbol));
-      if (weights != steps_of_weights.end()) return weights->second;
       return StepsOfSymbol(symbol, steps_of_hash);
     };
     for (const CompileModelOptions::Object& object : options_.objects) {
@@ -1896,20 +1882,6 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       at = end + 1;
     }
     return {};
-  }
-
-  // The steps that use the weights of a symbol.
-  FlatHashMap<std::string, std::vector<size_t>> StepsOfWeights() const {
-    FlatHashMap<std::string, std::vector<size_t>> result;
-    const auto use = [&](size_t step, int constant) {
-      const std::string& shared =
-          shared_symbols_[static_cast<size_t>(constant)];
-      std::vector<size_t>& steps =
-          result[shared.empty() ? OwnWeightsSymbol() : shared];
-      if (steps.empty() || steps.back() != step) steps.push_back(step);
-    };
-    ForEachUse(use);
-    return result;
   }
 
   // The sizes of steps that have the same nodes, together.
