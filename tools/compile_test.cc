@@ -1242,6 +1242,10 @@ TEST(CompileTest, TestsOfANetworkFindPlantedFaults) {
 TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
   if (!Has("g++") || !Has("nm")) GTEST_SKIP() << "there is no g++ or no nm";
   const std::string folder = Compiled("small", kPerceptron);
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "-ffreestanding -fsyntax-only "
+                                          "small_avx2.cc small_sse2.cc")),
+            "");
   ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "-c small_avx512.cc small_avx2.cc "
                                           "small_sse2.cc")),
