@@ -858,7 +858,12 @@ class ModelWriter {
   }
 
   std::string MaxErrorText() const {
-    return absl::StrFormat("%.17g", options_.contract->max_error);
+    const double max_error = options_.contract->max_error;
+    std::string text = absl::StrCat(max_error);
+    double read = 0;
+    return absl::SimpleAtod(text, &read) && read == max_error
+               ? text
+               : absl::StrFormat("%.17g", max_error);
   }
 
   // The arguments of a run without threads, times or checks.
