@@ -482,13 +482,64 @@ _model_files = rule(
     },
 )
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, input_shapes = None, input_values = None, visibility = None, **kwargs):
+def _model_report_impl(ctx):
+    archives = []
+    for linker_input in ctx.attr.code[CcInfo].linking_context.linker_inputs.to_list():
+        for library in linker_input.libraries:
+            archive = library.pic_static_library or library.static_library
+            if archive:
+                archives.append(archive)
+    text = ctx.actions.declare_file("%s/%s.report.txt" % (ctx.label.name, ctx.attr.model))
+    report = ctx.actions.declare_file("%s/%s.report.json" % (ctx.label.name, ctx.attr.model))
+    ctx.actions.run_shell(
+        command = """
+out="$1" folder="$(mktemp -d)"
+shift
+"$@" --output_dir="${folder}" --report >"${out}.txt" && cp "${folder}/${out##*/}.json" "${out}.json"
+status=$?
+rm -rf "${folder}"
+exit ${status}
+""",
+        arguments = [
+            text.path[:-len(".txt")],
+            ctx.executable.tool.path,
+            ctx.file.src.path,
+            "--objects=" + ",".join([archive.path for archive in archives]),
+        ] + ctx.attr.flags,
+        inputs = [ctx.file.src] + archives,
+        outputs = [text, report],
+        tools = [ctx.executable.tool],
+        mnemonic = "BatonCompileReport",
+        progress_message = "Measuring the code of the model %s" % ctx.file.src.short_path,
+    )
+    return [DefaultInfo(
+        files = depset([text, report]),
+        runfiles = ctx.runfiles(files = [text, report]),
+    )]
+
+_model_report = rule(
+    implementation = _model_report_impl,
+    attrs = {
+        "code": attr.label(mandatory = True, providers = [CcInfo]),
+        "flags": attr.string_list(),
+        "model": attr.string(mandatory = True),
+        "src": attr.label(allow_single_file = True, mandatory = True),
+        "tool": attr.label(
+            cfg = "target",
+            default = Label("//tools:baton-compile"),
+            executable = True,
+        ),
+    },
+)
+
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
     the library there are `<name>_test`, which compares it with the evaluator on
     random inputs, byte for byte; `<name>_benchmark`, which measures runs; and the
-    file `<name>.report.json`: the steps, the places of values and weights.
+    file `<name>.report.json`: the steps, the places of values and weights. The
+    files of `<name>_report` have the bytes of the compiled code by node, too.
     Libraries in one program share equal functions and weights.
 
     Args:
@@ -509,6 +560,10 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         is compiled with `-g` has such lines.
       input_shapes: shapes of inputs, as for `baton-compile --input_shapes`.
       input_values: inputs of an ONNX model that become constants: `sr:16000`.
+      max_error: how far outputs may be from those of the model without passes,
+        over the largest element of the output: "1e-5". `<name>_test` fails where
+        they are farther; the header has it as kMaxError. If it is not given,
+        kMaxError is what random inputs show.
       visibility: of all targets.
       **kwargs: of cc_library.
     """
@@ -531,6 +586,8 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         flags.append("--input_shapes=" + input_shapes)
     if input_values:
         flags.append("--input_values=" + input_values)
+    if max_error:
+        flags.append("--max_error=" + max_error)
     if line_table:
         flags.append("--line_table")
         outs.append(name + ".model.txt")
@@ -556,6 +613,15 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         linkopts = ["-lm"],
         visibility = visibility,
         **{key: kwargs[key] for key in ["features", "tags", "target_compatible_with", "testonly"] if key in kwargs}
+    )
+    _model_report(
+        name = name + "_report",
+        code = ":" + name + "_code",
+        flags = flags,
+        model = name,
+        src = src,
+        tags = ["manual"],
+        visibility = visibility,
     )
     cc_library(
         name = name,

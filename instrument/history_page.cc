@@ -533,19 +533,21 @@ absl::Status CheckPageSize(const History& history, int64_t max_nodes) {
 }
 
 std::string HistoryPage(const History& history, absl::string_view title,
-                        absl::string_view profile) {
+                        absl::string_view profile, absl::string_view library) {
   const HistoryPageData data = PageDataOf(history);
   // In JSON, `<` occurs in strings alone.
-  const std::string profile_json =
-      profile.empty() ? "null"
-                      : absl::StrReplaceAll(profile, {{"<", "\\u003c"}});
+  const auto script_of = [](absl::string_view json) -> std::string {
+    return json.empty() ? "null"
+                        : absl::StrReplaceAll(json, {{"<", "\\u003c"}});
+  };
   // Replacements are not searched again.
   return absl::StrReplaceAll(kHistoryPageHtml,
                              {{"{{title}}", HtmlText(title)},
                               {"{{style}}", kHistoryPageCss},
                               {"{{content}}", data.content},
                               {"{{times}}", data.times},
-                              {"{{profile}}", profile_json},
+                              {"{{profile}}", script_of(profile)},
+                              {"{{library}}", script_of(library)},
                               {"{{script}}", kHistoryPageScript}});
 }
 

@@ -261,7 +261,8 @@ TEST(HistoryPageTest, NoNameEndsTheScript) {
        at = html.find("</script", at + 1)) {
     ++scripts;
   }
-  EXPECT_EQ(scripts, 4);
+  // The content, the times, a profile, a library, and what shows them.
+  EXPECT_EQ(scripts, 5);
   EXPECT_THAT(html, Not(HasSubstr("alert(1)</script>")));
   EXPECT_THAT(html, HasSubstr("<title>&lt;/script&gt;"));
   // The places of the parts are filled, and what is put in stays as it is.
@@ -282,6 +283,16 @@ TEST(HistoryPageTest, AProfileIsAScriptOfData) {
               HasSubstr("id=\"profile\">{\"calls\":[\"\\u003c/script>\"]}<"));
   EXPECT_THAT(HistoryPage(History(), "run.history"),
               HasSubstr("id=\"profile\">null<"));
+}
+
+TEST(HistoryPageTest, ALibraryIsAScriptOfData) {
+  const std::string html =
+      HistoryPage(History(), "run.history", "", R"({"model":"</script>"})");
+  EXPECT_THAT(html,
+              HasSubstr("id=\"library\">{\"model\":\"\\u003c/script>\"}<"));
+  EXPECT_THAT(html, HasSubstr("id=\"profile\">null<"));
+  EXPECT_THAT(HistoryPage(History(), "run.history"),
+              HasSubstr("id=\"library\">null<"));
 }
 
 TEST(HistoryPageTest, ThePageNeedsNothingElse) {

@@ -54,6 +54,8 @@ bool HasExactReciprocal(DType dtype, double value) {
   return exponent >= (dtype == DType::Float(64) ? -1022 : -126);
 }
 
+}  // namespace
+
 tir::PrimExpr FromBits(const tir::FloatImmNode& number) {
   const double value = number.value();
   const tir::PrimExpr bits =
@@ -63,8 +65,6 @@ tir::PrimExpr FromBits(const tir::FloatImmNode& number) {
                         std::bit_cast<int32_t>(static_cast<float>(value)));
   return tir::Call(number.dtype(), tir::IntrinsicOp("reinterpret"), {bits});
 }
-
-}  // namespace
 
 tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b) {
   const auto* number = b.As<tir::FloatImmNode>();
@@ -94,6 +94,13 @@ tir::Buffer FunctionLoops::Allocate(absl::string_view name, DType dtype,
                                     absl::Span<const int64_t> shape) {
   tir::Buffer buffer = MakeBuffer(name, dtype, shape);
   allocated_.push_back(buffer);
+  return buffer;
+}
+
+tir::Buffer FunctionLoops::AddConstant(absl::string_view name,
+                                       const Tensor& value) {
+  tir::Buffer buffer = MakeBuffer(name, value.dtype(), value.shape());
+  constants_.emplace_back(buffer, value);
   return buffer;
 }
 

@@ -23,6 +23,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"
@@ -55,14 +56,21 @@ class FunctionLoops {
   std::string BlockName(absl::string_view name) {
     return UniqueName(name, block_names_);
   }
+  // A buffer of the elements of a tensor, which calls of the function pass behind
+  // their arguments.
+  tir::Buffer AddConstant(absl::string_view name, const Tensor& value);
   void Append(tir::Stmt stmt) { stmts_.push_back(std::move(stmt)); }
   // The body of the function; call it last.
   tir::Stmt Finish();
 
   const tir::BuffersByPointer& buffers() const { return buffers_; }
+  const std::vector<std::pair<tir::Buffer, Tensor>>& constants() const {
+    return constants_;
+  }
 
  private:
   tir::BuffersByPointer buffers_;
+  std::vector<std::pair<tir::Buffer, Tensor>> constants_;
   std::vector<tir::Buffer> allocated_;
   std::vector<tir::Stmt> stmts_;
   using Names = FlatHashSet<std::string>;
@@ -112,6 +120,11 @@ class LoopBuilder {
   tir::Buffer Temporary(absl::string_view name, DType dtype,
                         absl::Span<const int64_t> shape);
 
+  // A buffer of constants that the computation needs.
+  tir::Buffer Table(absl::string_view name, const Tensor& value) {
+    return function_.AddConstant(name, value);
+  }
+
   using Value = std::function<tir::PrimExpr(const Indices& at)>;
   // `k` are the positions of a reduction, `sum` is the value so far.
   using Step = std::function<tir::PrimExpr(const Indices& at, const Indices& k,
@@ -160,6 +173,9 @@ inline tir::PrimExpr Index(int64_t value) {
 // divisor without an exact reciprocal is T.reinterpret() of its bits, because
 // tir.Simplify makes a product of x / T.float32(3).
 tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b);
+// The number as T.reinterpret() of its bits, which no pass folds: 0 + x is not
+// x if that is -0.
+tir::PrimExpr FromBits(const tir::FloatImmNode& number);
 // `value` as a number of `dtype`.
 tir::PrimExpr Number(DType dtype, double value);
 inline tir::PrimExpr Cast(DType dtype, tir::PrimExpr value) {

@@ -575,6 +575,78 @@ TEST(ComputationsTest, IndexMaps) {
   }
 }
 
+// Images grow and shrink, by all methods, positions and roundings.
+TEST(ComputationsTest, Resizes) {
+  uint32_t seed = 0;
+  const auto check = [&seed](const std::string& op, const Shape& shape,
+                             const std::string& dtype,
+                             const std::string& attrs) {
+    Check({.params = absl::StrCat("%x: ", TypeText(shape, dtype)),
+           .body = absl::StrCat(op, "(%x, ", attrs, ")"),
+           .special = true},
+          ++seed);
+  };
+  for (const char* method : {"nearest_neighbor", "linear", "cubic"}) {
+    for (const char* mode :
+         {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
+          "tf_half_pixel_for_nn", "tf_crop_and_resize"}) {
+      check("image.resize2d", {2, 3, 5, 4}, "float32",
+            absl::StrCat("size=[3, 9], roi=[0.1f, 0f, 0.9f, 1f], method=\"",
+                         method, "\", coordinate_transformation_mode=\"", mode,
+                         "\""));
+    }
+    for (const std::string& dtype : Numbers()) {
+      check("image.resize2d", {1, 4, 3, 2}, dtype,
+            absl::StrCat("size=[6, 1], roi=[0f, 0f, 0f, 0f], layout=\"NHWC\", "
+                         "method=\"",
+                         method, "\""));
+    }
+    check("image.resize1d", {2, 3, 7}, "float32",
+          absl::StrCat("size=[5], roi=[0f, 0f], method=\"", method,
+                       "\", out_dtype=\"float64\""));
+    check("image.resize2d", {1, 2, 3, 3}, "float32",
+          absl::StrCat("size=[7, 5], roi=[0f, 0f, 0f, 0f], cubic_exclude=1, "
+                       "cubic_alpha=-0.75f, method=\"",
+                       method, "\""));
+  }
+  for (const char* rounding :
+       {"round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}) {
+    check("image.resize3d", {1, 2, 3, 4, 5}, "float32",
+          absl::StrCat("size=[2, 8, 5], roi=[0f, 0f, 0f, 0f, 0f, 0f], "
+                       "method=\"nearest_neighbor\", rounding_method=\"",
+                       rounding, "\""));
+  }
+  check("image.resize3d", {1, 2, 3, 4, 5}, "float32",
+        "size=[2, 8, 5], roi=[0f, 0f, 0f, 0f, 0f, 0f], method=\"linear\"");
+  for (const char* method : {"nearest_neighbor", "bilinear", "bicubic"}) {
+    check("nn.upsampling", {1, 3, 4, 5}, "float32",
+          absl::StrCat("scale_h=2f, scale_w=1.5f, method=\"", method, "\""));
+    check("nn.upsampling", {1, 4, 5, 3}, "float32",
+          absl::StrCat("scale_h=2f, scale_w=2f, layout=\"NHWC\", "
+                       "align_corners=True, method=\"",
+                       method, "\""));
+  }
+  check("nn.upsampling3d", {1, 2, 3, 2, 2}, "float32",
+        "scale_d=2f, scale_h=1f, scale_w=2f, method=\"trilinear\"");
+}
+
+TEST(ComputationsTest, Triangles) {
+  uint32_t seed = 0;
+  for (const char* upper : {"True", "False"}) {
+    for (const char* k : {"0i64", "-2i64", "1i64", "9000000000i64"}) {
+      for (const char* dtype : {"float32", "float16", "int8", "bool"}) {
+        Check({.params = absl::StrCat("%x: ", TypeText({2, 4, 5}, dtype)),
+               .body = absl::StrCat("trilu(%x, ", k, ", upper=", upper, ")")},
+              ++seed);
+      }
+    }
+    Check({.params =
+               absl::StrCat("%x: ", TypeText({4, 5}, "int32"), ", %k: int64"),
+           .body = absl::StrCat("trilu(%x, mod(%k, 3i64), upper=", upper, ")")},
+          ++seed);
+  }
+}
+
 TEST(ComputationsTest, Ranges) {
   const std::pair<const char*, const char*> literals[] = {
       {"float32", "f"}, {"float64", "f64"}, {"int32", ""}, {"int64", "i64"}};

@@ -557,6 +557,23 @@ absl::Status LowerArange(LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
+// The elements on one side of a diagonal, others are zero.
+absl::Status LowerTrilu(LoopBuilder& loops) {
+  const bool is_upper = loops.attrs<relay::TriluAttrs>().upper;
+  const DType wide = DType::Int(64);
+  const PrimExpr diagonal =
+      Cast(wide, loops.Load(1, Indices(loops.shape(1).size(), Index(0))));
+  loops.Store(loops.output(), [&](const Indices& at) {
+    const size_t rank = at.size();
+    const PrimExpr place =
+        Op2(BinaryOp::kSub, Cast(wide, at[rank - 1]), Cast(wide, at[rank - 2]));
+    return IfThenElse(
+        Op2(is_upper ? BinaryOp::kGE : BinaryOp::kLE, place, diagonal),
+        loops.Load(0, at), Number(loops.dtype(), 0));
+  });
+  return absl::OkStatus();
+}
+
 #define BATON_ROW(name, computation) \
   BATON_EXTEND_OP(name).Set(Computations(), computation)
 
@@ -592,6 +609,7 @@ BATON_ROW("ones", LowerFill<1>);
 BATON_ROW("full", LowerFull<0>);
 BATON_ROW("full_like", LowerFull<1>);
 BATON_ROW("arange", LowerArange);
+BATON_ROW("trilu", LowerTrilu);
 
 }  // namespace
 }  // namespace baton::lower

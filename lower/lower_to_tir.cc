@@ -150,8 +150,12 @@ class FunctionLowerer {
         BATON_RETURN_IF_ERROR(AddConstant(constant));
       }
     }
-    const int64_t num_inputs = static_cast<int64_t>(buffers_.size());
     for (const ExprNode* node : nodes) BATON_RETURN_IF_ERROR(Visit(node));
+    for (const auto& [buffer, value] : loops_.constants()) {
+      buffers_.push_back(buffer);
+      constants_.emplace_back(value);
+    }
+    const int64_t num_inputs = static_cast<int64_t>(buffers_.size());
     for (size_t i = 0; i < results.size(); ++i) {
       BATON_ASSIGN_OR_RETURN(const Operand operand,
                              FieldOf(results[i].first, results[i].second));
@@ -400,7 +404,7 @@ class ModuleLowerer : public ExprMutator {
     }
     Expr refused = function;
     absl::StatusOr<LoweredFunction> lowered =
-        LowerFunction(function, name, &refused);
+        LowerFunction(function, name, &refused, no_alias_);
     if (!lowered.ok()) {
       if (WantsRemarks(RemarkKind::kMissed)) {
         LogRemark({.kind = RemarkKind::kMissed,
@@ -411,12 +415,6 @@ class ModuleLowerer : public ExprMutator {
     }
     result.constants.assign(lowered->constants.begin(),
                             lowered->constants.end());
-    if (!no_alias_) {
-      tir::PrimFuncNode::Parts parts = lowered->function->parts();
-      parts.attrs = parts.attrs.Without(kNoAlias);
-      lowered->function =
-          tir::PrimFunc(std::move(parts), lowered->function->span());
-    }
     result.var = GlobalVar(name);
     LogOrigin(lowered->function, function.get());
     module_.Set(result.var, lowered->function);
@@ -438,20 +436,30 @@ class ModuleLowerer : public ExprMutator {
 
 absl::StatusOr<LoweredFunction> LowerFunction(const Function& function,
                                               const std::string& name,
-                                              Expr* refused) {
+                                              Expr* refused, bool no_alias) {
   FunctionLowerer lowerer(function);
   absl::StatusOr<LoweredFunction> result = lowerer.Lower(name);
   if (!result.ok() && refused != nullptr && lowerer.refused().defined()) {
     *refused = lowerer.refused();
   }
+  if (result.ok() && !no_alias) {
+    tir::PrimFuncNode::Parts parts = result->function->parts();
+    parts.attrs = parts.attrs.Without(kNoAlias);
+    result->function =
+        tir::PrimFunc(std::move(parts), result->function->span());
+  }
   return result;
+}
+
+bool HasNoAlias(const PassContext& context) {
+  return context.Get(kNoAliasSetting);
 }
 
 Pass LowerToTir() {
   return CreateModulePass(
       [](IRModule module,
          const PassContext& context) -> absl::StatusOr<IRModule> {
-        ModuleLowerer lowerer(module, context.Get(kNoAliasSetting));
+        ModuleLowerer lowerer(module, HasNoAlias(context));
         for (const auto& [var, function] : module.functions<Function>()) {
           if (function->IsPrimitive()) continue;
           BATON_ASSIGN_OR_RETURN(Function lowered,

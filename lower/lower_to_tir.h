@@ -26,6 +26,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 
 namespace baton::lower {
 
@@ -38,10 +39,15 @@ struct LoweredFunction {
 
 // The loops of `function`, which must be typed, as a function of that name. An
 // error, whose message is a clause, if it has none; then `refused` is set to
-// the call without loops, if it is one.
+// the call without loops, if it is one. `no_alias`: with the attribute
+// `tir.noalias`.
 absl::StatusOr<LoweredFunction> LowerFunction(const Function& function,
                                               const std::string& name,
-                                              Expr* refused = nullptr);
+                                              Expr* refused = nullptr,
+                                              bool no_alias = true);
+
+// The setting `tir.noalias`.
+bool HasNoAlias(const PassContext& context);
 
 Pass LowerToTir();
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,7 +19,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -28,17 +32,21 @@
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/instrument/crash_guard.h"
+#include "baton/instrument/tensor_error.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
+#include "baton/tir/codegen/elf_reader.h"
 #include "baton/tir/codegen/llvm_source.h"
 #include "baton/tools/compile_model.h"
 #include "baton/tools/crash_report.h"
@@ -146,6 +154,26 @@ struct Variants {
   std::vector<Variant> variants;  // the last bound varies fastest
 };
 
+// Functions without the code that another compiler made of them: the library
+// computes them itself, whether that compiler is here or not.
+IRModule WithoutArtifacts(IRModule module) {
+  std::vector<std::pair<GlobalVar, Function>> changed;
+  for (const auto& [var, function] : module.functions<Function>()) {
+    if (function->attrs().Find(attr::kArtifact) == nullptr) continue;
+    changed.emplace_back(
+        var, Function({function->params().begin(), function->params().end()},
+                      function->body(), function->result_type(),
+                      {function->type_params().begin(),
+                       function->type_params().end()},
+                      function->attrs()
+                          .Without(attr::kArtifactName)
+                          .Without(attr::kArtifact),
+                      function->type(), function->span()));
+  }
+  for (auto& [var, function] : changed) module.Set(var, std::move(function));
+  return module;
+}
+
 // `dims`: sizes of dimensions, of ONNX files only.
 absl::StatusOr<IRModule> ReadModule(
     ModuleSource source, const LibraryOptions& options,
@@ -165,7 +193,7 @@ absl::StatusOr<IRModule> ReadModule(
     return absl::InvalidArgumentError(
         absl::StrCat(options.model, " has no function @main of Relay"));
   }
-  return module;
+  return WithoutArtifacts(std::move(module));
 }
 
 // An error if an input of a typed module is no tensor, or a result is a tuple in
@@ -355,6 +383,24 @@ absl::StatusOr<std::string> ObjectText(const tir::ElfObject& object) {
   return text;
 }
 
+absl::StatusOr<std::vector<Tensor>> Evaluate(const IRModule& module,
+                                             absl::Span<const Value> args) {
+  BATON_ASSIGN_OR_RETURN(const Value result,
+                         EvaluateFunction(module, "main", args));
+  std::vector<Tensor> outputs;
+  if (result.is_tensor()) {
+    outputs.push_back(result.tensor());
+    return outputs;
+  }
+  for (const Value& field : result.fields()) {
+    if (!field.is_tensor()) {
+      return absl::UnimplementedError("a result in a result");
+    }
+    outputs.push_back(field.tensor());
+  }
+  return outputs;
+}
+
 // The values of the model for random inputs; those of state are zero.
 absl::StatusOr<TestCase> MakeCase(const IRModule& module,
                                   std::vector<int64_t> dims,
@@ -379,20 +425,58 @@ absl::StatusOr<TestCase> MakeCase(const IRModule& module,
     }
     inputs.push_back(values[i].tensor());
   }
-  BATON_ASSIGN_OR_RETURN(const Value result,
-                         EvaluateFunction(module, "main", values));
-  std::vector<Tensor> outputs;
-  if (result.is_tensor()) {
-    outputs.push_back(result.tensor());
-  } else {
-    for (const Value& field : result.fields()) {
-      if (!field.is_tensor()) {
-        return absl::UnimplementedError("a result in a result");
-      }
-      outputs.push_back(field.tensor());
-    }
-  }
+  BATON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Evaluate(module, values));
   return TestCase{std::move(dims), std::move(inputs), std::move(outputs)};
+}
+
+// Evaluates the model before the passes of `options`, and adds the outputs that
+// have other bytes to the case. Returns the largest error of an output; infinite
+// if elements are NaN or infinite in only one of the two.
+absl::StatusOr<double> AddExactOutputs(const IRModule& module,
+                                       TestCase& test_case) {
+  const std::vector<Value> args(test_case.inputs.begin(),
+                                test_case.inputs.end());
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
+                         Evaluate(module, args));
+  if (outputs.size() != test_case.outputs.size()) {
+    return absl::InvalidArgumentError("passes changed the number of outputs");
+  }
+  test_case.exact.resize(outputs.size());
+  double largest = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& exact = outputs[i];
+    const Tensor& output = test_case.outputs[i];
+    const bool are_comparable =
+        exact.dtype() == output.dtype() ||
+        (exact.dtype().is_float() && output.dtype().is_float());
+    if (exact.shape() != output.shape() || !are_comparable) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("passes changed the type of output ", i, " from ",
+                       exact.TypeToString(), " to ", output.TypeToString()));
+    }
+    if (exact.dtype() == output.dtype() && HaveSameElements(exact, output)) {
+      continue;
+    }
+    const TensorError error = ErrorOf(exact, output);
+    largest = std::max(largest, error.IsSpecial()
+                                    ? std::numeric_limits<double>::infinity()
+                                    : error.of_largest);
+    test_case.exact[i] = exact;
+  }
+  return largest;
+}
+
+// `error` with two digits, rounded up.
+double RoundUp(double error) {
+  double rounded = 0;
+  if (!std::isfinite(error) ||
+      !absl::SimpleAtod(absl::StrFormat("%.1e", error), &rounded) ||
+      rounded >= error) {
+    return rounded;
+  }
+  const double next = rounded + error / 20;
+  return absl::SimpleAtod(absl::StrFormat("%.1e", next), &rounded) ? rounded
+                                                                   : next;
 }
 
 // Runs the executor's plan, whose steps and results must be the evaluator's.
@@ -428,6 +512,27 @@ absl::Status WriteFiles(const std::vector<CompiledModel::File>& files,
   return absl::OkStatus();
 }
 
+// The objects of `paths`, those in archives too.
+absl::StatusOr<std::vector<CompileModelOptions::Object>> ReadObjects(
+    const std::string& paths) {
+  std::vector<CompileModelOptions::Object> objects;
+  for (absl::string_view path : absl::StrSplit(paths, ',', absl::SkipEmpty())) {
+    BATON_ASSIGN_OR_RETURN(std::string bytes, ReadFile(std::string(path)));
+    std::string name(path.substr(path.rfind('/') + 1));
+    if (!tir::IsArchive(bytes)) {
+      objects.push_back({std::move(name), std::move(bytes)});
+      continue;
+    }
+    BATON_ASSIGN_OR_RETURN(const std::vector<tir::ArchiveMember> members,
+                           tir::ReadArchive(bytes));
+    for (const tir::ArchiveMember& member : members) {
+      objects.push_back({absl::StrCat(name, "(", member.name, ")"),
+                         std::string(member.bytes)});
+    }
+  }
+  return objects;
+}
+
 }  // namespace
 
 absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
@@ -446,6 +551,10 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
                              signal)
               << std::flush;
   });
+  if (options.max_error >= 0 && !options.test) {
+    return absl::InvalidArgumentError(
+        "--max_error: needs --test, which measures the error");
+  }
   CompileModelOptions model;
   model.name = options.name.empty() ? BaseName(options.model) : options.name;
   if (tir::CppIdentifier(model.name) != model.name) {
@@ -466,6 +575,7 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
   model.line_table = options.line_table;
   model.check_values = options.check_values;
   model.split = !options.shared_dir.empty();
+  BATON_ASSIGN_OR_RETURN(model.objects, ReadObjects(options.objects));
   if (!options.llvm_target.empty()) {
     BATON_ASSIGN_OR_RETURN(model.llvm,
                            tir::ParseLlvmTarget(options.llvm_target));
@@ -491,6 +601,8 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
   std::vector<IRModule> lowered;
   std::vector<TestCase> cases;
   std::vector<size_t> case_variants;
+  double error = 0;  // against the model without passes
+  absl::Status contract_status;
   for (size_t k = 0; k < variants.variants.size(); ++k) {
     const Variant& variant = variants.variants[k];
     running = options.passes;
@@ -510,6 +622,12 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
     if (k != 0 && k != last && k != last / 2) continue;
     BATON_ASSIGN_OR_RETURN(TestCase test_case,
                            MakeCase(passed, variant.dims, model, options));
+    if (options.test && contract_status.ok()) {
+      const absl::StatusOr<double> added =
+          AddExactOutputs(variant.module, test_case);
+      contract_status = added.status();
+      if (added.ok()) error = std::max(error, *added);
+    }
     if (options.check_values && !HasLoops(plain)) {
       BATON_RETURN_IF_ERROR(AddPlanValues(plain, MaxParts(model), test_case));
     }
@@ -519,6 +637,23 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
   if (options.check_values) {
     model.check =
         std::make_shared<LoopsCheck>(static_cast<uint32_t>(options.seed));
+  }
+  if (options.test) {
+    const bool is_given = options.max_error >= 0;
+    if (contract_status.ok() && (is_given || std::isfinite(error))) {
+      model.contract = {options.passes, options.seed,
+                        is_given ? options.max_error : RoundUp(error)};
+    } else if (is_given) {
+      return contract_status;
+    } else {
+      // The test does not compare with the model without passes then.
+      for (TestCase& test_case : cases) test_case.exact.clear();
+      out << "kMaxError: none: "
+          << (contract_status.ok()
+                  ? "passes made elements NaN or infinite, or finite"
+                  : contract_status.message())
+          << "\n";
+    }
   }
   // Steps without a source become loops.
   running = Behind(options, kLoopPasses);

@@ -35,6 +35,8 @@ struct LibraryOptions {
   bool check_values = false;
   bool benchmark = false;
   bool report = false;
+  std::string objects;
+  double max_error = -1;  // negative: what is measured
   int seed = 0;
 
   template <typename V>
@@ -111,6 +113,19 @@ struct LibraryOptions {
       FlagSpec{.help =
                    "Prints the steps, with their bytes of code, weights and "
                    "arena, and why they have their kernels."});
+    v("objects", &LibraryOptions::objects,
+      FlagSpec{.help = "Objects and archives that a compiler made of the "
+                       "sources: the report says which of their bytes are of "
+                       "which step and node.",
+               .value = "FILE,..."});
+    v("max_error", &LibraryOptions::max_error,
+      FlagSpec{.help = "The header's kMaxError: the distance of outputs from "
+                       "those of the model without passes, over the largest "
+                       "element; -1: as it is on random inputs. With --test, "
+                       "which checks it.",
+               .value = "X",
+               .least = 0,
+               .none = -1});
     v("seed", &LibraryOptions::seed,
       FlagSpec{.help = "Of the random inputs.", .value = "N"});
   }

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -41,6 +42,7 @@
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/codegen/llvm_source.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tools/code_sizes.h"
 #include "baton/tools/library_model.h"
 
 namespace baton {
@@ -112,11 +114,11 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
   result.namespaces.pop_back();
   // Names that the header itself declares or uses.
   constexpr absl::string_view kMembers[] = {
-      "Check",       "Error",    "Inputs",     "Instructions", "IsSupported",
-      "Outputs",     "Parallel", "Reset",      "Run",          "RunChecked",
-      "RunProfiled", "StepName", "arena_",     "kArenaAlign",  "kArenaBytes",
-      "kCalls",      "kFlops",   "kModelHash", "kSteps",       "kWeightBytes",
-      "weights_"};
+      "Check",       "Error",        "Inputs",  "Instructions", "IsSupported",
+      "Outputs",     "Parallel",     "Reset",   "Run",          "RunChecked",
+      "RunProfiled", "StepName",     "arena_",  "is_odd_",      "kArenaAlign",
+      "kArenaBytes", "kCalls",       "kFlops",  "kMaxError",    "kModelHash",
+      "kSteps",      "kWeightBytes", "weights_"};
   const bool is_member = std::find(std::begin(kMembers), std::end(kMembers),
                                    result.name) != std::end(kMembers);
   if (is_member || result.name == "std" || IsOfC(result)) {
@@ -218,11 +220,10 @@ class ModelWriter {
           object_bytes += static_cast<int64_t>(part.size());
           return absl::OkStatus();
         }));
-    const std::vector<int64_t> text_of = TextOfSteps();
-    const std::vector<int64_t> weights_of = WeightsOfSteps();
-    result.files.push_back({options_.name + ".report.json",
-                            Report(result, object_bytes, text_of, weights_of)});
-    result.report = ReportText(result, object_bytes, text_of, weights_of);
+    BATON_ASSIGN_OR_RETURN(const ReportSizes sizes, SizesOf(object_bytes));
+    result.files.push_back(
+        {options_.name + ".report.json", Report(result, sizes)});
+    result.report = ReportText(result, sizes);
     if (options_.line_table) {
       result.files.push_back({ModelTextName(), std::move(model_text_)});
     }
@@ -795,7 +796,7 @@ class ModelWriter {
                      : "",
         "  static constexpr std::uint64_t kFlops = ", Flops(),
         ";\n  static constexpr std::uint64_t kModelHash = 0x", Hex(hash_),
-        "u;\n\n");
+        "u;\n", Contract(), "\n");
     AppendMembers("Inputs", inputs_, /*is_const=*/true, text);
     AppendMembers("Outputs", outputs_, /*is_const=*/false, text);
     if (can_fail_) {
@@ -812,8 +813,9 @@ class ModelWriter {
         "      : arena_(static_cast<unsigned char*>(arena)),\n        "
         "weights_(",
         WeightsSymbol(), ") {\n    Reset();\n  }\n",
-        "  // Sets the state to zero.\n  void Reset() noexcept { ::",
-        Dispatch(), "::Reset(arena_); }\n",
+        "  // Sets the state to zero.\n  void Reset() noexcept {\n    ::",
+        Dispatch(), "::Reset(arena_);\n",
+        model_.state.empty() ? "" : "    is_odd_ = false;\n", "  }\n",
         "  // True if the processor has the instructions of ",
         tir::CppIsaName(options_.isas.back()), ".\n",
         "  static bool IsSupported() noexcept {\n    return ::", Dispatch(),
@@ -828,15 +830,40 @@ class ModelWriter {
         " Run(const Inputs& inputs, const Outputs& outputs) noexcept {\n",
         RunBody(kNone, kNone, kNone), "  }\n", FurtherRuns(),
         "\n private:\n  unsigned char* arena_;\n"
-        "  const unsigned char* const* weights_;\n"
-        "};\n\n}  // namespace ",
-        own, "\n");
+        "  const unsigned char* const* weights_;\n",
+        model_.state.empty()
+            ? ""
+            : "  bool is_odd_ = false;  // the state's places have changed\n",
+        "};\n\n}  // namespace ", own, "\n");
     for (auto name = class_.namespaces.rbegin();
          name != class_.namespaces.rend(); ++name) {
       absl::StrAppend(&text, "}  // namespace ", *name, "\n");
     }
     absl::StrAppend(&text, "\n#endif  // ", guard, "\n");
     return text;
+  }
+
+  // The numerical contract.
+  std::string Contract() const {
+    if (!options_.contract.has_value()) return "";
+    const NumericalContract& contract = *options_.contract;
+    return absl::StrCat(
+        "  // Outputs have the bytes of the evaluator after the passes\n  // `",
+        CppCommentText(contract.passes),
+        "`.\n  // They are at most kMaxError of the largest element of an "
+        "output away from\n  // those of the model without passes: ",
+        options_.name, "_test checks it on\n  // random inputs of seed ",
+        contract.seed,
+        ".\n  static constexpr double kMaxError = ", MaxErrorText(), ";\n");
+  }
+
+  std::string MaxErrorText() const {
+    const double max_error = options_.contract->max_error;
+    std::string text = absl::StrCat(max_error);
+    double read = 0;
+    return absl::SimpleAtod(text, &read) && read == max_error
+               ? text
+               : absl::StrFormat("%.17g", max_error);
   }
 
   // The arguments of a run without threads, times or checks.
@@ -868,15 +895,38 @@ class ModelWriter {
     if (options_.check_values) absl::StrAppend(&args, ", ", check);
     const std::string call =
         absl::StrCat("::", Dispatch(), "::Run(", args, ")");
-    // The places of inputs that are state stay empty.
+    std::vector<std::string> from =
+        PointersOf("inputs", inputs_, model_.inputs.size());
+    std::vector<std::string> to =
+        PointersOf("outputs", outputs_, model_.outputs.size());
+    for (const LibraryModel::State& state : model_.state) {
+      const auto place = [](int64_t even, int64_t odd) {
+        return absl::StrCat("arena_ + (is_odd_ ? ", odd, " : ", even, ")");
+      };
+      from[static_cast<size_t>(state.input)] =
+          place(state.input_offset, state.output_offset);
+      to[static_cast<size_t>(state.output)] =
+          place(state.output_offset, state.input_offset);
+    }
+    absl::StrAppend(&text, "    const void* const from[] = {",
+                    absl::StrJoin(from, ", "), "};\n    void* const to[] = {",
+                    absl::StrJoin(to, ", "), "};\n");
+    if (model_.state.empty()) {
+      absl::StrAppend(
+          &text, "    ",
+          can_fail_ ? absl::StrCat("return static_cast<Error>(", call, ")")
+                    : call,
+          ";\n");
+      return text;
+    }
+    // A run that fails leaves the state as it is.
     absl::StrAppend(
-        &text, "    const void* const from[] = {",
-        PointersOf("inputs", inputs_, model_.inputs.size()),
-        "};\n    void* const to[] = {",
-        PointersOf("outputs", outputs_, model_.outputs.size()), "};\n    ",
-        can_fail_ ? absl::StrCat("return static_cast<Error>(", call, ")")
-                  : call,
-        ";\n");
+        &text,
+        can_fail_
+            ? absl::StrCat("    const Error error = static_cast<Error>(", call,
+                           ");\n    if (error == Error::kOk) is_odd_ = "
+                           "!is_odd_;\n    return error;\n")
+            : absl::StrCat("    ", call, ";\n    is_odd_ = !is_odd_;\n"));
     return text;
   }
 
@@ -1259,17 +1309,6 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return text;
   }
 
-  // The copies of state at the end of a run.
-  std::string StateCopies() const {
-    std::string text;
-    for (const LibraryModel::State& state : model_.state) {
-      absl::StrAppend(&text, "  __builtin_memcpy(arena + ", state.to,
-                      ", arena + ", state.from, ", ", state.bytes,
-                      ");  // state\n");
-    }
-    return text;
-  }
-
   // The function of step `i`.
   std::string StepText(size_t i) const {
     const LibraryStep& step = model_.steps[i];
@@ -1365,8 +1404,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
               "      clock == nullptr ? 0 : clock();\n  (void)times;\n"
             : "",
         options_.check_values ? "  (void)check;\n  (void)check_ctx;\n" : "",
-        body, StateCopies(), can_fail_ ? "  return 0;\n" : "",
-        "}\n\n}  // namespace ", NameSpace(isa), "\n");
+        body, can_fail_ ? "  return 0;\n" : "", "}\n\n}  // namespace ",
+        NameSpace(isa), "\n");
     return text;
   }
 
@@ -1434,8 +1473,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       absl::StrAppend(&text, "  // There is no state.\n  (void)arena;\n");
     }
     for (const LibraryModel::State& state : model_.state) {
-      absl::StrAppend(&text, "  __builtin_memset(arena + ", state.to, ", 0, ",
-                      state.bytes, ");\n");
+      absl::StrAppend(&text, "  __builtin_memset(arena + ", state.input_offset,
+                      ", 0, ", state.bytes, ");\n");
     }
     absl::StrAppend(&text, "}\n\n", ResultType(), " Run(", RunParams("std::"),
                     ") noexcept {\n  switch (Chosen()) {\n");
@@ -1471,15 +1510,16 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return absl::StrCat(text, "\n}  // namespace ", Dispatch(), "\n");
   }
 
-  static std::string PointersOf(absl::string_view from,
-                                const std::vector<Member>& members,
-                                size_t count) {
+  // Null for those that are no members.
+  static std::vector<std::string> PointersOf(absl::string_view from,
+                                             const std::vector<Member>& members,
+                                             size_t count) {
     std::vector<std::string> texts(std::max<size_t>(count, 1), "nullptr");
     for (const Member& member : members) {
       texts[static_cast<size_t>(member.index)] =
           absl::StrCat(from, ".", member.name);
     }
-    return absl::StrJoin(texts, ", ");
+    return texts;
   }
 
   // A program that measures runs.
@@ -1587,8 +1627,61 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     size_t last;  // the last step that reads it
   };
 
-  // The results and workspaces of all steps, in the order of steps.
+  // The beginning of the branch or loop that each end is of; the step itself for
+  // others.
+  std::vector<size_t> BeginningsOfRegions() const {
+    std::vector<size_t> beginnings;
+    std::vector<size_t> open;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const LibraryStep& step = model_.steps[i];
+      beginnings.push_back(i);
+      switch (step.control) {
+        case LibraryControl::kIf:
+        case LibraryControl::kLoop:
+          open.push_back(i);
+          break;
+        case LibraryControl::kMark:
+          // The first of a loop has operands, the last one results.
+          if (step.slots.empty() || !step.slots[0].is_result) {
+            open.push_back(i);
+            break;
+          }
+          [[fallthrough]];
+        case LibraryControl::kEnd:
+          beginnings.back() = open.back();
+          open.pop_back();
+          break;
+        case LibraryControl::kElse:
+        case LibraryControl::kBreak:
+        case LibraryControl::kNone:
+          break;
+      }
+    }
+    return beginnings;
+  }
+
+  // The results and workspaces of all steps, in the order of steps. Results of a
+  // branch stay until its end, and what a loop reads stays for all rounds.
   std::vector<ArenaBlock> ArenaBlocks() const {
+    const std::vector<size_t> beginnings = BeginningsOfRegions();
+    const bool has_regions = HasControl();
+    std::vector<std::pair<size_t, size_t>> loops;  // first and last step
+    for (size_t i = 0; i < beginnings.size(); ++i) {
+      if (beginnings[i] != i &&
+          model_.steps[beginnings[i]].control == LibraryControl::kLoop) {
+        loops.emplace_back(beginnings[i], i);
+      }
+    }
+    // The last step that needs what step `writer` wrote and `reader` reads.
+    const auto last_of = [&loops](size_t writer, size_t reader) {
+      size_t last = reader;
+      for (const auto& [begin, end] : loops) {
+        if (writer < begin && begin <= reader && reader <= end) {
+          last = std::max(last, end);
+        }
+      }
+      return last;
+    };
     const auto overlap = [](const ArenaBlock& block, const LibrarySlot& slot) {
       return block.offset < slot.offset + slot.bytes &&
              slot.offset < block.offset + block.bytes;
@@ -1605,7 +1698,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         if (writer < 0) continue;
         for (size_t k = first[writer]; k < first[writer + 1]; ++k) {
           if (blocks[k].is_workspace || !overlap(blocks[k], slot)) continue;
-          blocks[k].last = i;
+          blocks[k].last = std::max(blocks[k].last, last_of(blocks[k].step, i));
           read.push_back(k);
         }
       }
@@ -1615,6 +1708,23 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       }
       for (const LibrarySlot& slot : step.slots) {
         if (slot.space != LibrarySpace::kArena || !slot.is_result) continue;
+        bool is_there = false;
+        for (size_t k = has_regions ? blocks.size() : 0; k-- > 0;) {
+          ArenaBlock& block = blocks[k];
+          if (block.is_workspace || block.offset != slot.offset ||
+              block.bytes != slot.bytes) {
+            continue;
+          }
+          // Steps of the branch or loop that ends here wrote it.
+          if (beginnings[i] < block.step && block.step < i) {
+            block.last = std::max(block.last, i - 1);
+          } else {
+            // The next round of a loop writes it again.
+            is_there = block.last > i;
+            break;
+          }
+        }
+        if (is_there) continue;
         blocks.push_back({i, false, slot.offset, slot.bytes, i});
         // A step that overwrites what it reads has one block.
         for (const size_t k : read) {
@@ -1662,7 +1772,12 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       json.Fields("offset", block.offset, "arena_bytes", block.bytes).End();
       rest -= block.bytes;
     }
-    json.End().NewLine().Fields("arena_rest", rest);
+    int64_t state_bytes = 0;
+    for (const LibraryModel::State& state : model_.state) {
+      state_bytes += 2 * state.bytes;
+    }
+    json.End().NewLine().Fields("arena_state", state_bytes);
+    json.NewLine().Fields("arena_rest", rest - state_bytes);
   }
 
   // The function that a step calls, a symbol of the objects; equal steps call
@@ -1688,39 +1803,158 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return bytes;
   }
 
-  // A line for each step, with sums; then the files.
-  std::string ReportText(const CompiledModel& result, int64_t object_bytes,
-                         const std::vector<int64_t>& text_of,
-                         const std::vector<int64_t>& weights_of) const {
-    std::vector<int64_t> arena_of(model_.steps.size(), 0);
+  // Bytes of each step, and of files.
+  struct ReportSizes {
+    std::vector<int64_t> text_of;
+    std::vector<int64_t> weights_of;
+    std::vector<int64_t> arena_of;
+    std::vector<int64_t> code_of;    // in all objects
+    std::vector<CodeSizes> objects;  // as options_.objects
+    int64_t weights_object = 0;
+  };
+
+  absl::StatusOr<ReportSizes> SizesOf(int64_t weights_object) const {
+    ReportSizes sizes;
+    sizes.text_of = TextOfSteps();
+    sizes.weights_of = WeightsOfSteps();
+    sizes.weights_object = weights_object;
+    sizes.arena_of.resize(model_.steps.size());
     for (const ArenaBlock& block : ArenaBlocks()) {
-      arena_of[block.step] += block.bytes;
+      sizes.arena_of[block.step] += block.bytes;
     }
+    sizes.code_of.resize(model_.steps.size());
+    if (options_.objects.empty()) return sizes;
+    FlatHashMap<std::string, std::vector<size_t>> steps_of_hash;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const std::string function = FunctionOfStep(i);
+      if (function.size() < kHashDigits) continue;
+      steps_of_hash[function.substr(function.size() - kHashDigits)].push_back(
+          i);
+    }
+    const auto steps_of = [&](absl::string_view symbol) {
+      return StepsOfSymbol(symbol, steps_of_hash);
+    };
+    for (const CompileModelOptions::Object& object : options_.objects) {
+      absl::StatusOr<CodeSizes> of_object =
+          CodeSizesOf(object.bytes, model_.steps.size(), steps_of);
+      if (!of_object.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(object.name, ": ", of_object.status().message()));
+      }
+      for (size_t i = 0; i < model_.steps.size(); ++i) {
+        sizes.code_of[i] += of_object->of_steps[i];
+      }
+      sizes.objects.push_back(*std::move(of_object));
+    }
+    return sizes;
+  }
+
+  static constexpr size_t kHashDigits = 16;
+
+  // The steps of a symbol of C++: names of functions end in their hashes, and
+  // names of steps in numbers.
+  std::vector<size_t> StepsOfSymbol(
+      absl::string_view symbol,
+      const FlatHashMap<std::string, std::vector<size_t>>& steps_of_hash)
+      const {
+    const std::string own = Hex(code_hash_);
+    for (size_t at = 0; at < symbol.size();) {
+      const size_t end = std::min(
+          symbol.size(), symbol.find_first_not_of("0123456789abcdef", at));
+      if (end - at >= kHashDigits) {
+        const absl::string_view hash =
+            symbol.substr(end - kHashDigits, kHashDigits);
+        const auto found = steps_of_hash.find(std::string(hash));
+        if (found != steps_of_hash.end()) return found->second;
+        const absl::string_view rest = symbol.substr(end);
+        const size_t step = rest.find("Step");
+        int64_t number = -1;
+        if (hash == own && step != absl::string_view::npos) {
+          const absl::string_view digits = rest.substr(step + 4);
+          if (absl::SimpleAtoi(
+                  digits.substr(0, digits.find_first_not_of("0123456789")),
+                  &number) &&
+              number < static_cast<int64_t>(model_.steps.size())) {
+            return {static_cast<size_t>(number)};
+          }
+        }
+      }
+      at = end + 1;
+    }
+    return {};
+  }
+
+  // The sizes of steps that have the same nodes, together.
+  struct NodeSizes {
+    std::string origin;
+    int64_t text = 0;
+    int64_t code = 0;
+    int64_t weights = 0;
+    int64_t arena = 0;
+  };
+  std::vector<NodeSizes> SizesOfNodes(const ReportSizes& sizes) const {
+    std::vector<NodeSizes> nodes;
+    FlatHashMap<std::string, size_t> known;
+    for (size_t i = 0; i < model_.steps.size(); ++i) {
+      const std::string& origin = model_.steps[i].origin;
+      const auto [found, is_new] = known.emplace(origin, nodes.size());
+      if (is_new) nodes.push_back({origin});
+      NodeSizes& node = nodes[found->second];
+      node.text += sizes.text_of[i];
+      node.code += sizes.code_of[i];
+      node.weights += sizes.weights_of[i];
+      node.arena += sizes.arena_of[i];
+    }
+    return nodes;
+  }
+
+  // A line for each step, with sums; then the files.
+  std::string ReportText(const CompiledModel& result,
+                         const ReportSizes& sizes) const {
+    const std::vector<int64_t>& text_of = sizes.text_of;
+    const std::vector<int64_t>& weights_of = sizes.weights_of;
+    const std::vector<int64_t>& arena_of = sizes.arena_of;
+    const int64_t object_bytes = sizes.weights_object;
+    const bool has_code = !sizes.objects.empty();
     std::vector<bool> is_live(model_.steps.size(), false);
     for (const ArenaBlock& block : ArenaAtPeak()) is_live[block.step] = true;
     std::string text = absl::StrCat(
         "model ", options_.model, ", class ", options_.cpp_class,
         "\narena bytes ", model_.arena_bytes, ", lower bound ",
         model_.arena_lower_bound, "; steps with * hold it at its peak\n");
-    absl::StrAppendFormat(&text, "%5s %10s %12s %12s  %s\n", "step", "source",
-                          "weights", "arena", "kernel: nodes");
+    absl::StrAppendFormat(&text, "%5s %10s %12s %12s  %s\n", "step",
+                          has_code ? "code" : "source", "weights", "arena",
+                          "kernel: nodes");
     int64_t step_text = 0;
+    int64_t step_code = 0;
     int64_t step_weights = 0;
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
       absl::StrAppendFormat(&text, "%5d %10d %12d %11d%s  %s%s%s\n", i,
-                            text_of[i], weights_of[i], arena_of[i],
-                            is_live[i] ? "*" : " ", step.kernel,
-                            step.origin.empty() ? "" : ": ",
+                            has_code ? sizes.code_of[i] : text_of[i],
+                            weights_of[i], arena_of[i], is_live[i] ? "*" : " ",
+                            step.kernel, step.origin.empty() ? "" : ": ",
                             absl::StrReplaceAll(step.origin, {{"\n", "; "}}));
       if (!step.reason.empty()) {
         absl::StrAppendFormat(&text, "%44s%s\n", "", step.reason);
       }
       step_text += text_of[i];
+      step_code += sizes.code_of[i];
       step_weights += weights_of[i];
     }
-    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum", step_text,
-                          step_weights);
+    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum",
+                          has_code ? step_code : step_text, step_weights);
+    for (size_t k = 0; k < sizes.objects.size(); ++k) {
+      const CodeSizes& object = sizes.objects[k];
+      int64_t of_steps = 0;
+      for (const int64_t bytes : object.of_steps) of_steps += bytes;
+      absl::StrAppend(&text, options_.objects[k].name, ": ", object.Total(),
+                      " bytes, of steps ", of_steps);
+      for (const auto& [section, bytes] : object.of_sections) {
+        absl::StrAppend(&text, ", else of ", section, " ", bytes);
+      }
+      absl::StrAppend(&text, ", of the file's tables ", object.of_tables, "\n");
+    }
     for (const CompiledModel::File& file : result.files) {
       absl::StrAppend(
           &text, file.name, ": ", file.text.size(), " bytes",
@@ -1738,10 +1972,31 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return text;
   }
 
+  // Ends the array of files, and begins the one of objects. The bytes of steps,
+  // of sections and of tables are those of an object's file.
+  void WriteObjects(const ReportSizes& sizes, JsonWriter& json) const {
+    json.End().NewLine().Key("objects").BeginArray();
+    for (size_t k = 0; k < sizes.objects.size(); ++k) {
+      const CodeSizes& object = sizes.objects[k];
+      int64_t of_steps = 0;
+      for (const int64_t bytes : object.of_steps) of_steps += bytes;
+      json.NewLine().BeginObject().Fields("name", options_.objects[k].name,
+                                          "bytes", object.Total(), "of_steps",
+                                          of_steps);
+      json.Key("of_sections").BeginArray();
+      for (const auto& [section, bytes] : object.of_sections) {
+        json.Object("section", section, "bytes", bytes);
+      }
+      json.End().Fields("of_tables", object.of_tables).End();
+    }
+  }
+
   // The bytes of steps and the rest of a file are those of the file.
-  std::string Report(const CompiledModel& result, int64_t object_bytes,
-                     const std::vector<int64_t>& text_of,
-                     const std::vector<int64_t>& weights_of) const {
+  std::string Report(const CompiledModel& result,
+                     const ReportSizes& sizes) const {
+    const std::vector<int64_t>& text_of = sizes.text_of;
+    const std::vector<int64_t>& weights_of = sizes.weights_of;
+    const int64_t object_bytes = sizes.weights_object;
     int64_t step_weights = 0;
     for (const int64_t bytes : weights_of) step_weights += bytes;
     int64_t step_text = 0;
@@ -1754,6 +2009,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     json.NewLine().Fields("arena_bytes", model_.arena_bytes);
     json.NewLine().Fields("arena_lower_bound", model_.arena_lower_bound);
     json.NewLine().Fields("weight_bytes", weight_bytes_);
+    if (options_.contract.has_value()) {
+      json.NewLine().Fields("max_error", JsonText{MaxErrorText()});
+    }
     WriteArena(json);
     json.NewLine().Key("files").BeginArray();
     for (const CompiledModel::File& file : result.files) {
@@ -1771,6 +2029,14 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     json.NewLine().Object("name", options_.name + "_weights.o", "bytes",
                           object_bytes, "of_steps", step_weights, "rest",
                           object_bytes - step_weights);
+    if (!sizes.objects.empty()) WriteObjects(sizes, json);
+    json.End().NewLine().Key("nodes").BeginArray();
+    for (const NodeSizes& node : SizesOfNodes(sizes)) {
+      json.NewLine().BeginObject().Fields("origin", node.origin, "text",
+                                          node.text);
+      if (!sizes.objects.empty()) json.Fields("code", node.code);
+      json.Fields("weights", node.weights, "arena", node.arena).End();
+    }
     const auto members = [&json](absl::string_view name,
                                  const std::vector<Member>& list) {
       json.End().NewLine().Key(name).BeginArray();
@@ -1812,6 +2078,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       }
       json.End().Fields("text_bytes", text_of[i], "weight_bytes",
                         weights_of[i]);
+      if (!sizes.objects.empty()) json.Fields("code_bytes", sizes.code_of[i]);
       if (step.flops > 0) {
         json.Fields("flops", static_cast<int64_t>(step.flops));
       }
@@ -2018,6 +2285,61 @@ static void Check(void* ctx, std::size_t step, std::size_t operand,
 }
 )";
 
+// TensorError::of_largest (instrument/tensor_error.h); infinite where an element
+// is NaN or infinite in only one tensor.
+constexpr char kErrorText[] = R"(
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+template <class T>
+static double ValueOf(T x) {
+  return static_cast<double>(x);
+}
+[[maybe_unused]] static double ValueOf(BFloat16 x) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(x.bits) << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+[[maybe_unused]] static double ValueOf(Float16 x) {
+  const int exponent = x.bits >> 10 & 31, fraction = x.bits & 1023;
+  const double sign = x.bits >> 15 != 0 ? -1 : 1;
+  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
+  return exponent == 0
+             ? sign * std::ldexp(fraction, -24)
+             : sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+template <class T, class Exact>
+static double ErrorOf(const unsigned char* result, const unsigned char* exact,
+                      std::size_t count) {
+  double error = 0, largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    T x;
+    Exact y;
+    std::memcpy(&x, result + i * sizeof(T), sizeof(T));
+    std::memcpy(&y, exact + i * sizeof(Exact), sizeof(Exact));
+    const double a = ValueOf(x), b = ValueOf(y);
+    if (std::isfinite(a) && std::isfinite(b)) {
+      error = std::fmax(error, std::fabs(a - b));
+      largest = std::fmax(largest, std::fabs(b));
+    } else if (!(a == b || (std::isnan(a) && std::isnan(b)))) {
+      return INFINITY;
+    }
+  }
+  return error == 0 ? 0 : error / largest;
+}
+)";
+
+// The type of an element in the text above.
+std::string ErrorElement(DType dtype) {
+  if (dtype == DType::Float(16)) return "Float16";
+  if (dtype == DType::BFloat(16)) return "BFloat16";
+  return MemberElement(dtype);
+}
+
 // The table of the operands of case `k`.
 std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
                        const TestCase& test_case) {
@@ -2070,6 +2392,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
   std::string tables;
   std::string buffers;
   std::string runs;
+  bool has_errors = false;  // compares with the model without passes
   const auto add = [&](const Tensor& tensor, const std::string& symbol) {
     test.tensors.push_back(tensor);
     test.data.constants.push_back({symbol, {tensor.bytes()}});
@@ -2116,6 +2439,21 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                       ", ", bytes, ") != 0) {\n      std::printf(\"output ", i,
                       " differs from the evaluator's\\n\");\n"
                       "      failed = 1;\n    }\n");
+      if (i >= test_case.exact.size() || !test_case.exact[i].has_value()) {
+        continue;
+      }
+      const Tensor& exact = *test_case.exact[i];
+      const std::string exact_symbol = absl::StrCat(prefix, k, "_exact_", i);
+      add(exact, exact_symbol);
+      absl::StrAppend(
+          &checks, "    error = ErrorOf<", ErrorElement(tensor.dtype()), ", ",
+          ErrorElement(exact.dtype()), ">(", result, ", ", exact_symbol, ", ",
+          tensor.num_elements(), ");\n    if (!(error <= ", name,
+          "::kMaxError)) {\n      std::printf(\"output ", i,
+          " is %g away from that of the model without passes, \"\n"
+          "                  \"more than kMaxError\\n\", error);\n"
+          "      failed = 1;\n    }\n");
+      has_errors = true;
     }
     // The second run finds the arena used.
     absl::StrAppend(&runs, "  for (int run = 0; run < 2; ++run) {\n",
@@ -2138,7 +2476,8 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
   test.source = absl::StrCat(
       "// Runs the model ", CppCommentText(options.model),
       " and compares with the evaluator, byte for byte.\n"
-      "// Written by baton-compile. Do not edit.\n\n"
+      "// Written by baton-compile. Do not edit.\n\n",
+      has_errors ? "#include <cmath>\n" : "",
       "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
       "#include <type_traits>\n\n#include \"",
       options.name, ".h\"\n\nnamespace baton_test {\n\n", data,
@@ -2151,6 +2490,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
             "  for (int i = n; i > 0; --i) body(body_ctx, i - 1);\n}\n"
           : "",
       options.check_values ? kCheckText : "", tables,
+      has_errors ? kErrorText : "",
       "\n// Run returns nothing where no value can fail.\n"
       "template <typename Run>\nstatic bool Fails(Run run) {\n"
       "  if constexpr (std::is_void_v<decltype(run())>) {\n"
@@ -2164,7 +2504,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       " model(arena);\n",
       options.check_values ? "  Found found = {nullptr, nullptr, false};\n"
                            : "",
-      runs,
+      has_errors ? "  double error = 0;\n" : "", runs,
       "  return failed;\n}\n\n}  // namespace baton_test\n\n"
       "int main() {\n  return baton_test::Main();\n}\n");
   return test;

@@ -40,6 +40,15 @@
 
 namespace baton {
 
+// How far the outputs may be from those of the model without passes. The test
+// of the library checks it on its random inputs.
+struct NumericalContract {
+  std::string passes;  // of the library
+  int64_t seed = 0;    // of the random inputs
+  // The limit of TensorError::of_largest of each output.
+  double max_error = 0;
+};
+
 struct CompileModelOptions {
   std::string name;       // of the files: `NAME.h`
   std::string cpp_class;  // `acme::Mlp`
@@ -74,6 +83,14 @@ struct CompileModelOptions {
   std::function<void(const PassContext&)> lowered = nullptr;
   // If not null, checks these functions at each step.
   std::shared_ptr<LoopsCheck> check = nullptr;
+  // Compiled sources, of which the report says how many bytes are of which step.
+  struct Object {
+    std::string name;
+    std::string bytes;  // the contents of an ELF file
+  };
+  std::vector<Object> objects = {};
+  // If it has a value, the header has it as kMaxError.
+  std::optional<NumericalContract> contract = {};
   // Dimensions that each run chooses, as members of the class's Inputs.
   std::vector<DimBound> bounds;
 };
@@ -127,6 +144,8 @@ struct TestCase {
   std::vector<int64_t> dims;  // the sizes of options.bounds
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
+  // By output, where it has other bytes: that of the model without passes.
+  std::vector<std::optional<Tensor>> exact = {};
   // With options.check_values: those of the steps of the variant, which are
   // numbered from `first_step` in CompiledModel::steps.
   std::vector<OperandValue> operands = {};

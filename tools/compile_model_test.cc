@@ -150,6 +150,9 @@ TEST(CompileModelTest, StateIsKeptBetweenRuns) {
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->weight_bytes, 32);
   EXPECT_GE(model->arena_bytes, model->arena_lower_bound);
+  // The places of the state are exchanged: nothing is copied.
+  EXPECT_THAT(model->files[0].text, HasSubstr("is_odd_ = !is_odd_;"));
+  EXPECT_THAT(model->files[3].text, Not(HasSubstr("memcpy(arena")));
   for (const CompiledModel::File& file : model->files) {
     std::ofstream(absl::StrCat(Folder(), "/", file.name)) << file.text;
   }

@@ -176,6 +176,32 @@ Pass Crash() {
 }
 BATON_REGISTER_PASS(Crash);
 
+// The setting of the pass LowerToTir is that of loops of the plan's steps, too.
+TEST(CompileTest, LoopsMayAliasIfTheSettingSaysSo) {
+  LibraryOptions options;
+  options.model = ModelFile("aliases.relay",
+                            "def @main(%x: Tensor[(3, 40), float32]) {\n"
+                            "  nn.softmax(%x)\n}\n");
+  options.output_dir = ::testing::TempDir();
+  options.isas = "avx2";
+  options.llvm_target = "llvm";
+  for (const bool no_alias : {true, false}) {
+    options.config = no_alias ? "" : "tir.noalias=false";
+    std::ostringstream out;
+    std::ostringstream notes;
+    ASSERT_EQ(CompileLibrary(options, out, &notes), absl::OkStatus());
+    EXPECT_EQ(notes.str(), "");
+    const std::string path = options.output_dir + "/aliases_loops.ll";
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    const size_t begin = text.str().find("define void @aliases_");
+    const std::string head =
+        text.str().substr(begin, text.str().find('{', begin) - begin);
+    EXPECT_THAT(head,
+                HasSubstr(no_alias ? "(ptr noalias " : "(ptr nocapture "));
+  }
+}
+
 // A crash names the pass, and the pipeline in which it ran.
 TEST(CompileTest, ACrashNamesThePass) {
   LibraryOptions options;
@@ -225,6 +251,30 @@ TEST(CompileTest, NamesResultsOfUnknownSize) {
                                  "2), int32]: it cannot be compiled"));
   EXPECT_THAT(mistake, HasSubstr("found.relay:4:8: error: values"));
   EXPECT_THAT(mistake, Not(HasSubstr("add")));
+}
+
+// With the operators that have no loops, also in other functions and branches.
+TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
+  LibraryOptions options;
+  options.model = ModelFile("both.relay",
+                            "def @main(%x: Tensor[(2, 4), float32]) {\n"
+                            "  %0 = argwhere(greater(%x, 0f));\n"
+                            "  %1 = argsort(%x, dtype=\"int32\");\n"
+                            "  %2 = if (less(mean(%x), 0f)) {\n"
+                            "    argsort(%x, axis=0, dtype=\"int32\")\n"
+                            "  } else { %1 };\n"
+                            "  %3 = concatenate((%x, exp(%x)), axis=0);\n"
+                            "  (%0, %1, %2, %3)\n}\n");
+  options.output_dir = ::testing::TempDir();
+  const std::string mistake = Mistake(options);
+  EXPECT_THAT(mistake, HasSubstr("both.relay:3:8: error: values decide"));
+  EXPECT_THAT(mistake,
+              HasSubstr("both.relay:4:8: error: operator argsort has no loops: "
+                        "it cannot be compiled"));
+  EXPECT_THAT(mistake, HasSubstr("both.relay:6:5: error: operator argsort"));
+  for (const char* other : {"exp", "mean", "less", "concatenate"}) {
+    EXPECT_THAT(mistake, Not(HasSubstr(absl::StrCat("operator ", other))));
+  }
 }
 
 TEST(CompileTest, InputsBecomeConstants) {
@@ -355,6 +405,50 @@ TEST(CompileTest, CompilesAPerceptron) {
                             "*.o -lm -o test && ./test")
                             .c_str()),
             0);
+}
+
+// The header says how far results are from those of the model without passes,
+// and the test fails where they are farther.
+TEST(CompileTest, HasANumericalContract) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  const auto error_of = [](const std::string& folder) {
+    const std::string header = TextOf(folder + "/contract.h");
+    const std::string name = "kMaxError = ";
+    const size_t at = header.find(name);
+    return at == std::string::npos ? -1 : std::atof(&header[at + name.size()]);
+  };
+  // Passes that are exact.
+  std::string folder = Compiled("contract", kPerceptron, options);
+  EXPECT_EQ(error_of(folder), 0);
+  EXPECT_THAT(TextOf(folder + "/contract.h"),
+              HasSubstr("`SimplifyInference,FoldConstant`"));
+  // Weights and products in half floats.
+  options.passes = "ToMixedPrecision";
+  folder = Compiled("contract", kPerceptron, options);
+  const double error = error_of(folder);
+  EXPECT_GT(error, 1e-6);
+  EXPECT_LT(error, 1e-1);
+  EXPECT_THAT(TextOf(folder + "/contract.report.json"),
+              HasSubstr("\"max_error\":"));
+  const std::string run = absl::StrCat(
+      "g++", kFlags, "contract_sse2.cc contract_test.cc *.o -lm -o t && ./t");
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, run), "sse2\n");
+  options.max_error = error / 2;
+  folder = Compiled("contract", kPerceptron, options);
+  EXPECT_DOUBLE_EQ(error_of(folder), error / 2);
+  EXPECT_THAT(OutputOf(folder, run),
+              ::testing::ContainsRegex("output 0 is .* away from that of the "
+                                       "model without passes, more than "
+                                       "kMaxError"));
+  options.max_error = error * 2;
+  folder = Compiled("contract", kPerceptron, options);
+  EXPECT_EQ(OutputOf(folder, run), "sse2\n");
+  options.model = folder + ".relay";
+  options.test = false;
+  EXPECT_EQ(Mistake(options),
+            "--max_error: needs --test, which measures the error");
 }
 
 // A network of convolutions, pools, concatenations, shuffles of channels,
@@ -634,6 +728,49 @@ def @main(%x: Tensor[(1, 0, 4), float32], %y: Tensor[(1, 2, 4), float32]) {
             "sse2\n");
 }
 
+// The library computes a function that passes made for another compiler, which
+// is not here, and whose code is in the module.
+TEST(CompileTest, CompilesPartitionedModels) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  const std::string folder = Compiled("partitioned", R"(
+def @main(%x: Tensor[(4, 5), float32]) {
+  %0 = @part(exp(%x));
+  tanh(%0)
+}
+def @part(%y: Tensor[(4, 5), float32], Primitive=1, Inline=1, Compiler="acme", global_symbol="part", artifact_name="part.c", artifact="void part();") -> Tensor[(4, 5), float32] {
+  nn.softmax(%y)
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+}
+
+// Images are resized by tables of positions and weights, which are constants of
+// the library.
+TEST(CompileTest, CompilesResizes) {
+  LibraryOptions options;
+  options.isas = "avx2";
+  options.check_values = true;
+  const std::string folder = Compiled("resized", R"(
+def @main(%x: Tensor[(1, 16, 6, 5), float32], %m: Tensor[(4, 4), float32]) {
+  %0 = image.resize2d(%x, size=[12, 10], roi=[0f, 0f, 0f, 0f], method="nearest_neighbor", coordinate_transformation_mode="asymmetric", rounding_method="floor");
+  %1 = image.resize2d(%x, size=[13, 4], roi=[0f, 0f, 0f, 0f], method="linear");
+  %2 = image.resize2d(%x, size=[3, 11], roi=[0f, 0f, 0f, 0f], method="cubic");
+  %3 = nn.upsampling(nn.relu(%x), scale_h=2f, scale_w=2f);
+  (%0, %1, %2, %3, trilu(%m, 0i64))
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
 // Statements in an order, whose indices are inputs: of scans, of the largest
 // elements, of elements at indices.
 TEST(CompileTest, CompilesStatementsInOrder) {
@@ -799,6 +936,59 @@ TEST(CompileTest, AReportNamesTheFunctionsOfSteps) {
   EXPECT_GT(steps, 3);
 }
 
+// Each byte of the objects is of a step, of another part of the code, or of the
+// tables of the file; kernels are of the steps that use them.
+TEST(CompileTest, AReportSumsToTheObjects) {
+  if (!Has("g++") || !Has("ar")) GTEST_SKIP() << "there is no g++ or no ar";
+  LibraryOptions options;
+  options.isas = "avx2,sse2";
+  const std::string folder = Compiled("machine", kNetwork, options);
+  ASSERT_EQ(
+      OutputOf(folder, absl::StrCat("g++", kFlags,
+                                    "-g -c machine_avx2.cc machine_sse2.cc && "
+                                    "ar rcs libm.a machine_sse2.o")),
+      "");
+  options.objects = absl::StrCat(folder, "/machine_avx2.o,", folder, "/libm.a");
+  EXPECT_EQ(Compiled("machine", kNetwork, options), folder);
+  const std::string report = TextOf(folder + "/machine.report.json");
+  int64_t of_steps = 0;
+  for (const auto& [name, file] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"machine_avx2.o", "machine_avx2.o"},
+           {"libm.a(machine_sse2.o)", "machine_sse2.o"}}) {
+    const size_t at = report.find(absl::StrCat("{\"name\":\"", name, "\""));
+    ASSERT_NE(at, std::string::npos) << report;
+    const std::string entry = report.substr(at, report.find('\n', at) - at);
+    const int64_t bytes =
+        static_cast<int64_t>(TextOf(absl::StrCat(folder, "/", file)).size());
+    const size_t sections = entry.find("\"of_sections\"");
+    EXPECT_EQ(SumOf(entry.substr(0, sections), "\"bytes\":"), bytes);
+    const int64_t steps = SumOf(entry, "\"of_steps\":");
+    EXPECT_EQ(steps + SumOf(entry.substr(sections), "\"bytes\":") +
+                  SumOf(entry, "\"of_tables\":"),
+              bytes)
+        << entry;
+    of_steps += steps;
+    // Most of the code is of steps.
+    const int64_t text = std::atoll(
+        OutputOf(folder, absl::StrCat("size -A ", file,
+                                      " | awk '/^.text/ {s += $2} END {print "
+                                      "s}'"))
+            .c_str());
+    const std::string of_text = "{\"section\":\".text\",\"bytes\":";
+    EXPECT_LT(2 * SumOf(entry, of_text), text) << entry;
+  }
+  EXPECT_EQ(
+      SumOf(report.substr(report.find("\n\"steps\":")), "\"code_bytes\":"),
+      of_steps);
+  EXPECT_EQ(SumOf(report, "\"code\":"), of_steps);
+  options.model = folder + ".relay";
+  options.output_dir = folder;
+  options.objects = folder + "/machine.h";
+  EXPECT_EQ(Mistake(options),
+            "machine.h: the file is no relocatable file of ELF with 64 bits");
+}
+
 // A report in words has a line for each step, and why it has its kernel.
 TEST(CompileTest, ReportsInWords) {
   LibraryOptions options;
@@ -820,7 +1010,47 @@ TEST(CompileTest, ReportsInWords) {
                   " bytes, of steps ")));
 }
 
+// Large values before a branch and a loop, in both, and behind them.
+constexpr char kRegions[] = R"(
+def @rounds(%i: int32, %x: Tensor[(1, 2000), float32], %y: Tensor[(1, 2000), float32]) -> Tensor[(1, 2000), float32] {
+  if (less(%i, 3i32)) {
+    %0 = nn.softmax(add(%x, %y));
+    %1 = nn.softmax(nn.log_softmax(%0));
+    @rounds(add(%i, 1i32), add(%1, %0), %y)
+  } else {
+    %x
+  }
+}
+def @main(%x: Tensor[(1, 2000), float32]) {
+  %0 = nn.softmax(%x);
+  %1 = nn.log_softmax(%0);
+  %2 = @rounds(0i32, %0, %1);
+  %3 = if (less(mean(%x), 0f)) {
+    add(nn.softmax(%2), nn.log_softmax(%2))
+  } else {
+    nn.softmax(%1)
+  };
+  nn.softmax(add(%3, %0))
+}
+)";
+
 // The blocks of the arena at its peak and the rest are the arena.
+TEST(CompileTest, AReportSaysWhatTheArenaOfBranchesAndLoopsHolds) {
+  const std::string folder = Compiled("regions", kRegions);
+  const std::string report = TextOf(folder + "/regions.report.json");
+  const size_t begin = report.find("\"arena\":[");
+  const size_t end = report.find("\"arena_rest\":");
+  const std::string blocks = report.substr(begin, end - begin);
+  const int64_t sum = SumOf(blocks, "\"arena_bytes\":");
+  const int64_t rest = SumOf(report, "\"arena_rest\":");
+  const int64_t bytes = SumOf(report.substr(0, begin), "\"arena_bytes\":");
+  EXPECT_EQ(sum + rest, bytes);
+  EXPECT_GE(rest, 0) << blocks;
+  // The plan of a loop has places for a state before and after a round, of which
+  // it holds one at a time.
+  EXPECT_GT(3 * sum, bytes) << blocks;
+}
+
 TEST(CompileTest, AReportSaysWhatTheArenaHolds) {
   const std::string folder = Compiled("arena", kNetwork);
   const std::string report = TextOf(folder + "/arena.report.json");
@@ -1012,6 +1242,10 @@ TEST(CompileTest, TestsOfANetworkFindPlantedFaults) {
 TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
   if (!Has("g++") || !Has("nm")) GTEST_SKIP() << "there is no g++ or no nm";
   const std::string folder = Compiled("small", kPerceptron);
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "-ffreestanding -fsyntax-only "
+                                          "small_avx2.cc small_sse2.cc")),
+            "");
   ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "-c small_avx512.cc small_avx2.cc "
                                           "small_sse2.cc")),
@@ -1396,6 +1630,56 @@ int main() {
                                     files, "-o measure && ./measure 3")),
       ::testing::MatchesRegex(
           "ms min [0-9.]+ median [0-9.]+ threads 1 arena [0-9]+\n"));
+}
+
+// The constants of a header are what is counted in a run: calls by the clock,
+// bytes of the arena by those that change, multiplications and additions by the
+// shapes.
+TEST(CompileTest, ConstantsOfAHeaderAreTrue) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.profile = true;
+  const std::string folder = Compiled("counted", R"(
+def @main(%x: Tensor[(1, 16, 6, 6), float32]) {
+  %0 = sin(arange(0f, 4608f, 1f, start=0f, stop=4608f, step=1f, dtype="float32"));
+  %1 = nn.relu(nn.conv2d(%x, reshape(%0, newshape=[32, 16, 3, 3]), channels=32, kernel_size=[3, 3]));
+  %2 = cos(arange(0f, 5120f, 1f, start=0f, stop=5120f, step=1f, dtype="float32"));
+  %3 = nn.dense(nn.batch_flatten(%1), reshape(%2, newshape=[10, 512]), units=10);
+  nn.softmax(tan(%3))
+}
+)",
+                                      options);
+  std::ofstream(folder + "/use.cpp") << R"(
+#include <cstdio>
+#include <cstring>
+#include "counted.h"
+constexpr std::size_t kBehind = 4096;
+alignas(64) static unsigned char arena[counted::kArenaBytes + kBehind];
+static int calls = 0;
+static std::uint64_t Clock() { return static_cast<std::uint64_t>(++calls); }
+int main() {
+  static float x[16 * 36], y[10];
+  for (float& v : x) v = static_cast<float>(&v - x) / 512;
+  std::memset(arena, 0xA5, sizeof(arena));
+  counted model(arena);
+  std::uint64_t times[counted::kSteps] = {};
+  model.RunProfiled({x}, {y}, Clock, times);
+  std::size_t end = sizeof(arena);
+  while (end > 0 && arena[end - 1] == 0xA5) --end;
+  // The clock is read before the first step.
+  std::printf("%d %d %d %d\n", calls - 1 == static_cast<int>(counted::kCalls),
+              end <= counted::kArenaBytes && end + 64 > counted::kArenaBytes,
+              counted::kFlops == 2 * (32 * 16 * 16 * 9 + 10 * 512),
+              counted::kWeightBytes >= 4 * (4608 + 5120) &&
+                  counted::kWeightBytes < 4 * (4608 + 2 * 5120));
+}
+)";
+  EXPECT_EQ(
+      OutputOf(folder, absl::StrCat("g++", kFlags,
+                                    "use.cpp counted_sse2.cc "
+                                    "counted_weights.o -lm -o use && ./use")),
+      "1 1 1 1\n");
 }
 
 // Results of a text have numbers for names.

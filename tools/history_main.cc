@@ -65,6 +65,7 @@ struct HistoryToolOptions {
   std::string text;
   std::string output;
   std::string profile;
+  std::string library;
   int64_t max_nodes = 250'000;
 
   template <typename V>
@@ -105,6 +106,11 @@ struct HistoryToolOptions {
     v("profile", &HistoryToolOptions::profile,
       FlagSpec{.help = "Of html: shows this profile of a run of the model, as "
                        "baton-run --profile=json --report=FILE writes it.",
+               .value = "FILE",
+               .group = "Flags"});
+    v("library", &HistoryToolOptions::library,
+      FlagSpec{.help = "Of html: shows this report of a library of the model, "
+                       "NAME.report.json of baton-compile.",
                .value = "FILE",
                .group = "Flags"});
     v("max_nodes", &HistoryToolOptions::max_nodes,
@@ -216,7 +222,7 @@ const std::vector<Command>& Commands() {
        }},
       {"html",
        0,
-       {"max_nodes", "profile"},
+       {"max_nodes", "profile", "library"},
        "",
        [](const History& history, const std::vector<std::string>& /*args*/,
           const HistoryToolOptions& options) -> absl::StatusOr<std::string> {
@@ -239,7 +245,20 @@ const std::vector<Command>& Commands() {
                               "--executor=cpu --profile=json wrote"));
            }
          }
-         return HistoryPage(history, options.file, profile);
+         std::string library;
+         if (!options.library.empty()) {
+           BATON_ASSIGN_OR_RETURN(library, ReadFile(options.library));
+           if (!absl::StartsWith(library, "{\"model\":") ||
+               !absl::EndsWith(library, "]}\n") ||
+               !absl::StrContains(library, "\n\"nodes\":[") ||
+               !absl::StrContains(library, "\n\"steps\":[")) {
+             return absl::InvalidArgumentError(
+                 absl::StrCat("--library: ", options.library,
+                              " is no NAME.report.json that baton-compile "
+                              "wrote"));
+           }
+         }
+         return HistoryPage(history, options.file, profile, library);
        }},
       {"trace",
        0,

@@ -164,7 +164,7 @@ class Browser:
 TOOLS = {}
 
 
-def record(folder, name, *args, fails=False, profile=None):
+def record(folder, name, *args, fails=False, profile=None, library=None):
     """The page of a run of baton-opt."""
     history, page = f"{folder}/{name}.history", f"{folder}/{name}.html"
     run = subprocess.run([TOOLS["opt"], *args, "--emit=none", f"--record={history}"],
@@ -177,6 +177,8 @@ def record(folder, name, *args, fails=False, profile=None):
         with open(f"{folder}/{name}.json", "w", encoding="utf-8") as file:
             # As baton-run writes it.
             file.write(json.dumps(profile, separators=(",", ":")) + "\n")
+    if library is not None:
+        flags.append(f"--library={library}")
     subprocess.run([TOOLS["history"], history, "html", *flags], check=True)
     return page
 
@@ -251,6 +253,11 @@ class PageTest(unittest.TestCase):
                            "--passes=InferType,FoldConstant,FuseOps", "--measure=memory")
         cls.profiled = record(cls.folder, "profiled", path + "small.relay",
                               "--passes=InferType", profile=PROFILE)
+        subprocess.run([TOOLS["compile"], path + "small.relay", "--isas=sse2",
+                        f"--output_dir={path}library"], stdout=subprocess.DEVNULL, check=True)
+        cls.compiled = record(cls.folder, "compiled", path + "small.relay",
+                              "--passes=InferType",
+                              library=path + "library/small.report.json")
         with open(path + "norm.relay", "w", encoding="utf-8") as file:
             file.write(NORM)
         cls.checked = record(cls.folder, "checked", path + "norm.relay", "--check_values",
@@ -634,6 +641,18 @@ class PageTest(unittest.TestCase):
             ["0.500", "1.500", "67 %", "conv.blocked16 of Conv_0, Relu_<1>"],
             ["-0.010", "0.020", "150 %", "to_planar"]])
 
+    def test_library(self):
+        self.browser.open(self.small)
+        self.assertFalse(self.browser.run(
+            "return document.getElementById('tab-library').offsetParent !== null"))
+        self.browser.open(self.compiled)
+        self.browser.click("#tab-library")
+        self.assertRegex(self.browser.text("#library-panel"),
+                         r"[0-9]+ steps, [0-9]+ bytes of weights, [0-9]+ bytes of arena")
+        self.assertIn("nn.conv2d, small.relay:3", self.browser.text("#library-nodes"))
+        self.assertRegex(self.browser.text("#library-steps"), r"arena [0-9]+\.\.[0-9]+")
+        self.assertIn("small_sse2.cc", self.browser.text("#library-files"))
+
     def test_functions(self):
         self.browser.open(self.small)
         self.browser.run(
@@ -793,10 +812,10 @@ class PageTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    TOOLS["opt"], TOOLS["history"] = map(os.path.abspath, sys.argv[1:3])
+    TOOLS["opt"], TOOLS["history"], TOOLS["compile"] = map(os.path.abspath, sys.argv[1:4])
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if missing:
         print(f"SKIPPED: there is no {' and no '.join(missing)}; Debian's packages are "
               "chromium and chromium-driver")
         sys.exit(0)
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

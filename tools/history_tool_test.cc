@@ -71,6 +71,9 @@ TEST(HistoryToolTest, Html) {
   const RunResult no_profile = History(file + " html --profile=" + file);
   EXPECT_EQ(no_profile.exit_code, 1);
   EXPECT_THAT(no_profile.err, HasSubstr("is no profile that baton-run"));
+  const RunResult no_library = History(file + " html --library=" + file);
+  EXPECT_EQ(no_library.exit_code, 1);
+  EXPECT_THAT(no_library.err, HasSubstr("is no NAME.report.json"));
   EXPECT_THAT(History(file + " trace").out,
               HasSubstr("\"name\":\"FuseOps\",\"cat\":\"pass\""));
   // A history that is damaged leaves the page as it was.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -310,11 +311,19 @@ class PlanReader {
       names.push_back(std::move(name));
     }
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline("tir.lower"));
+    PassContextOptions context = options_.lowering;
+    context.opt_level = OptLevelOf(pipeline);
+    if (options_.check != nullptr) {
+      context.instruments.push_back(options_.check);
+    }
+    const PassContext lowering(context);
     IRModule loops;
     extra_constants_.resize(functions.size());
     for (size_t i = 0; i < functions.size(); ++i) {
-      absl::StatusOr<lower::LoweredFunction> lowered =
-          lower::LowerFunction(module.Find<Function>(names[i]), names[i]);
+      absl::StatusOr<lower::LoweredFunction> lowered = lower::LowerFunction(
+          module.Find<Function>(names[i]), names[i],
+          /*refused=*/nullptr, lower::HasNoAlias(lowering));
       if (!lowered.ok()) {
         // At each call, so that all places are named.
         for (size_t step = 0; step < plan_->steps.size(); ++step) {
@@ -349,13 +358,6 @@ class PlanReader {
       }
     }
     if (functions.empty() || problems_.has_errors()) return absl::OkStatus();
-    BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline("tir.lower"));
-    PassContextOptions context = options_.lowering;
-    context.opt_level = OptLevelOf(pipeline);
-    if (options_.check != nullptr) {
-      context.instruments.push_back(options_.check);
-    }
-    const PassContext lowering(context);
     BATON_ASSIGN_OR_RETURN(loops,
                            lowering.Run([&] { return pipeline(loops); }));
     if (options_.lowered != nullptr) options_.lowered(lowering);
@@ -754,34 +756,132 @@ bool HasConstantShapes(const Type& type) {
                      HasConstantShapes);
 }
 
-// Names all calls of which values decide how large the result is.
-void NameUnsized(const IRModule& module, Diagnostics& problems) {
-  PostOrderVisit(
-      module.Find<Function>("main"), [&problems](const ExprNode* node) {
-        const auto* call = Expr(node).As<CallNode>();
-        if (call == nullptr || call->op_node() == nullptr ||
-            HasConstantShapes(call->type()) ||
-            !std::all_of(call->args().begin(), call->args().end(),
-                         [](const Expr& arg) {
-                           return HasConstantShapes(arg->type());
-                         })) {
-          return;
-        }
-        problems.Error(
+// Names the calls that no library can have, in a module in which values decide
+// how large some results are, so that there is no plan: those calls, and those
+// of operators that have neither a kernel with C++ source nor loops.
+class CallsWithoutPlan {
+ public:
+  CallsWithoutPlan(const LibraryModelOptions& options, Diagnostics& problems)
+      : problems_(problems) {
+    options_.lowering = options.lowering;
+  }
+
+  static bool HasUnsized(const IRModule& module) {
+    bool has = false;
+    ForEachCall(module,
+                [&has](const CallNode* call) { has |= DecidesSize(call); });
+    return has;
+  }
+
+  absl::Status Name(const IRModule& module) {
+    std::vector<const CallNode*> calls;
+    ForEachCall(module,
+                [&calls](const CallNode* call) { calls.push_back(call); });
+    for (const CallNode* call : calls) {
+      if (DecidesSize(call)) {
+        problems_.Error(
             call->span(),
             absl::StrCat("values decide how large the result of ",
                          call->op_node()->name(), " is, ",
                          call->type().ToString(), ": it cannot be compiled"));
+      } else if (HasConstantShapes(call->type()) && HasSizedArguments(call)) {
+        BATON_RETURN_IF_ERROR(TryAlone(call));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Calls of operators, in the functions of Relay.
+  static void ForEachCall(const IRModule& module,
+                          absl::FunctionRef<void(const CallNode*)> fn) {
+    for (const auto& [var, function] : module.functions<Function>()) {
+      PostOrderVisit(function, [&fn](const ExprNode* node) {
+        if (ExprKindOf(node) != ExprKind::kCall) return;
+        const auto* call = static_cast<const CallNode*>(node);
+        if (call->op_node() != nullptr) fn(call);
       });
-}
+    }
+  }
+
+  static bool HasSizedArguments(const CallNode* call) {
+    return std::all_of(
+        call->args().begin(), call->args().end(),
+        [](const Expr& arg) { return HasConstantShapes(arg->type()); });
+  }
+  static bool DecidesSize(const CallNode* call) {
+    return !HasConstantShapes(call->type()) && HasSizedArguments(call);
+  }
+
+  // Compiles the call as a model of its own.
+  absl::Status TryAlone(const CallNode* call) {
+    std::vector<Var> params;
+    std::vector<Expr> args;
+    const auto param_of = [&params](const Type& type) {
+      params.emplace_back(absl::StrCat("p", params.size()), type);
+      return params.back();
+    };
+    for (const Expr& arg : call->args()) {
+      const auto* tuple = arg->type().As<TupleTypeNode>();
+      if (arg.Is<ConstantNode>()) {
+        args.push_back(arg);
+      } else if (tuple == nullptr) {
+        args.push_back(param_of(arg->type()));
+      } else {
+        std::vector<Expr> fields;
+        for (const Type& field : tuple->fields()) {
+          fields.push_back(param_of(field));
+        }
+        args.push_back(Tuple(std::move(fields)));
+      }
+    }
+    const absl::Span<const Type> types = call->type_args();
+    const Function function(
+        std::move(params),
+        Call(call->op(), absl::MakeConstSpan(args), call->attrs(),
+             {types.begin(), types.end()}, Type(), call->span()));
+    for (const Tried& tried : tried_[StructuralHash(function)]) {
+      if (!StructuralEqual(tried.function, function)) continue;
+      for (const std::string& message : tried.messages) {
+        problems_.Error(call->span(), message);
+      }
+      return absl::OkStatus();
+    }
+    Tried tried = {function, {}};
+    Diagnostics found;
+    IRModule module;
+    module.Set("main", function);
+    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
+    BATON_RETURN_IF_ERROR(ReadGraph(graph, options_, found).status());
+    for (const Diagnostic& problem : found.list()) {
+      tried.messages.push_back(problem.message);
+      problems_.Error(call->span(), problem.message);
+    }
+    tried_[StructuralHash(function)].push_back(std::move(tried));
+    return absl::OkStatus();
+  }
+
+  // A call that was compiled, and what is wrong with it.
+  struct Tried {
+    Function function;
+    std::vector<std::string> messages;
+  };
+
+  LibraryModelOptions options_;
+  Diagnostics& problems_;
+  FlatHashMap<uint64_t, std::vector<Tried>> tried_;
+};
 
 }  // namespace
 
 absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options) {
   Diagnostics problems;
-  NameUnsized(module, problems);
-  BATON_RETURN_IF_ERROR(problems.ToStatus());
+  if (CallsWithoutPlan::HasUnsized(module)) {
+    BATON_RETURN_IF_ERROR(CallsWithoutPlan(options, problems).Name(module));
+    return problems.ToStatus();
+  }
   BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
   BATON_ASSIGN_OR_RETURN(LibraryModel model,
                          ReadGraph(graph, options, problems));

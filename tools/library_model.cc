@@ -94,8 +94,8 @@ absl::Status PlaceState(const LibraryModelOptions& options,
       return absl::InvalidArgumentError(absl::StrCat(
           "output ", output, " or input ", input, " is state twice"));
     }
-    const LibrarySlot from = model.outputs[static_cast<size_t>(output)];
-    const LibrarySlot to = model.inputs[static_cast<size_t>(input)];
+    const LibrarySlot& from = model.outputs[static_cast<size_t>(output)];
+    const LibrarySlot& to = model.inputs[static_cast<size_t>(input)];
     if (to.dtype != from.dtype || to.shape != from.shape) {
       return absl::InvalidArgumentError(
           absl::StrCat("output ", output, " is ", DescribeSlot(from),
@@ -105,24 +105,10 @@ absl::Status PlaceState(const LibraryModelOptions& options,
     state.output = output;
     state.input = input;
     state.bytes = to.bytes;
-    state.from = executor::AlignUp(model.arena_bytes);
-    state.to = executor::AlignUp(state.from + state.bytes);
-    model.arena_bytes = executor::AlignUp(state.to + state.bytes);
-    model.arena_lower_bound += model.arena_bytes - state.from;
-    const auto move = [&](LibrarySlot& slot) {
-      const bool is_input =
-          slot.space == LibrarySpace::kInput && slot.index == input;
-      const bool is_output =
-          slot.space == LibrarySpace::kOutput && slot.index == output;
-      if (!is_input && !is_output) return;
-      slot.space = LibrarySpace::kArena;
-      slot.offset += is_input ? state.to : state.from;
-    };
-    for (LibraryStep& step : model.steps) {
-      for (LibrarySlot& slot : step.slots) move(slot);
-    }
-    move(model.inputs[static_cast<size_t>(input)]);
-    move(model.outputs[static_cast<size_t>(output)]);
+    state.output_offset = executor::AlignUp(model.arena_bytes);
+    state.input_offset = executor::AlignUp(state.output_offset + state.bytes);
+    model.arena_bytes = executor::AlignUp(state.input_offset + state.bytes);
+    model.arena_lower_bound += model.arena_bytes - state.output_offset;
     model.state.push_back(state);
   }
   return absl::OkStatus();

@@ -92,13 +92,13 @@ struct LibraryModel {
   std::vector<LibrarySlot> inputs;
   std::vector<LibrarySlot> outputs;
   std::vector<Tensor> constants;  // each once
-  // An output that is an input of the next run. Both are in the arena; the
-  // bytes of the output, at `from`, are copied to the input, at `to`.
+  // An output that is an input of the next run. Both are in the arena, at these
+  // offsets in the first run, and change places after each run.
   struct State {
     int output = 0;
     int input = 0;
-    int64_t from = 0;
-    int64_t to = 0;
+    int64_t output_offset = 0;
+    int64_t input_offset = 0;
     int64_t bytes = 0;
   };
   std::vector<State> state;

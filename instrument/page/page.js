@@ -1,7 +1,7 @@
 // The page around the graph: the passes, what differs, the node, search, keys.
 
 class Page {
-  constructor(data, title, profile) {
+  constructor(data, title, profile, library) {
     this.data = data;
     this.current = null;  // the execution; null is what the passes were given
     this.side = 'after';
@@ -26,6 +26,7 @@ class Page {
     this.listPasses();
     this.drawOverview();
     showProfile(profile);
+    showLibrary(library);
     this.listen();
     // The first step of the pipeline that did something.
     this.selectPass(
@@ -731,10 +732,11 @@ class Page {
   const content = $('content');
   const times = $('times');
   const profile = JSON.parse($('profile').textContent);
+  const library = JSON.parse($('library').textContent);
   const data =
       new Data(JSON.parse(content.textContent), JSON.parse(times.textContent));
   // They are as large as the page.
   content.remove();
   times.remove();
-  window.baton = new Page(data, document.title, profile);
+  window.baton = new Page(data, document.title, profile, library);
 }

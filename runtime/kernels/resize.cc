@@ -21,14 +21,7 @@ using ::baton::kernels::internal::Product;
 using ::baton::kernels::internal::ShapeToString;
 using ::baton::kernels::internal::ToShape;
 
-// What one position of the result is made of: weighted elements of an axis.
-struct Taps {
-  std::array<int64_t, 4> index{};
-  std::array<double, 4> weight{};
-  int count = 0;
-  // Whether the position is outside of the data.
-  bool outside = false;
-};
+using Taps = ResizeTaps;
 
 // Positions far outside are as good as those just outside; NaN is one.
 double Bounded(double position, int64_t extent) {
@@ -172,14 +165,7 @@ std::vector<T> SampleBlock(std::vector<T> block, int64_t outer,
                            std::vector<int64_t> extents,
                            absl::Span<const std::vector<Taps>> taps,
                            double extrapolation_value) {
-  // Axes that shrink come first, so that nothing between is larger than both
-  // the block and the result.
-  std::vector<size_t> order(taps.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&](size_t axis) {
-    return static_cast<int64_t>(taps[axis].size()) <= extents[axis];
-  });
-  for (const size_t axis : order) {
+  for (const size_t axis : ResizeOrder(extents, taps)) {
     const int64_t before =
         outer * Product(absl::MakeConstSpan(extents).first(axis));
     const int64_t inner =
@@ -270,9 +256,8 @@ absl::StatusOr<Tensor> SampleImages(absl::string_view kernel, const Tensor& x,
 
 }  // namespace
 
-absl::StatusOr<Tensor> Resize(const Tensor& x, const ResizeParams& params) {
-  constexpr absl::string_view kKernel = "resize";
-  BATON_RETURN_IF_ERROR(CheckSpatial(kKernel, x, params.size));
+absl::StatusOr<std::vector<std::vector<ResizeTaps>>> ResizeTapsOf(
+    absl::Span<const int64_t> extents, const ResizeParams& params) {
   const size_t spatial = params.size.size();
   const bool has_region = params.roi.size() == 2 * spatial;
   std::vector<std::vector<Taps>> taps;
@@ -282,14 +267,31 @@ absl::StatusOr<Tensor> Resize(const Tensor& x, const ResizeParams& params) {
         NumElements(DType::Int(8),
                     {params.size[i], static_cast<int64_t>(sizeof(Taps))}));
     BATON_RETURN_IF_ERROR(CheckTensorBytes(positions));
-    const AxisSampler sampler(kKernel, params, x.shape()[i + 2],
-                              params.size[i]);
+    const AxisSampler sampler("resize", params, extents[i], params.size[i]);
     BATON_ASSIGN_OR_RETURN(
         std::vector<Taps> axis,
         sampler.Sample(has_region ? params.roi[i] : 0,
                        has_region ? params.roi[i + spatial] : 1));
     taps.push_back(std::move(axis));
   }
+  return taps;
+}
+
+std::vector<size_t> ResizeOrder(absl::Span<const int64_t> extents,
+                                absl::Span<const std::vector<Taps>> taps) {
+  std::vector<size_t> order(taps.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](size_t axis) {
+    return static_cast<int64_t>(taps[axis].size()) <= extents[axis];
+  });
+  return order;
+}
+
+absl::StatusOr<Tensor> Resize(const Tensor& x, const ResizeParams& params) {
+  constexpr absl::string_view kKernel = "resize";
+  BATON_RETURN_IF_ERROR(CheckSpatial(kKernel, x, params.size));
+  BATON_ASSIGN_OR_RETURN(const std::vector<std::vector<Taps>> taps,
+                         ResizeTapsOf(x.shape().subspan(2), params));
   return SampleImages(
       kKernel, x, x.shape()[0], params.size, params.extrapolation_value,
       [](int64_t i) -> absl::StatusOr<int64_t> { return i; },

@@ -6,6 +6,8 @@
 #ifndef BATON_RUNTIME_KERNELS_RESIZE_H_
 #define BATON_RUNTIME_KERNELS_RESIZE_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,7 +41,28 @@ struct ResizeParams {
   double extrapolation_value = 0;
 };
 
-// Resamples the spatial axes of `x`: all after the first two.
+// The weighted elements of an axis of the data that are an element of the
+// result.
+struct ResizeTaps {
+  std::array<int64_t, 4> index{};
+  std::array<double, 4> weight{};
+  int count = 0;
+  bool outside = false;  // the position is outside of the data
+};
+
+// The taps of each position of the result, for each spatial axis; `extents` are
+// those of the data.
+absl::StatusOr<std::vector<std::vector<ResizeTaps>>> ResizeTapsOf(
+    absl::Span<const int64_t> extents, const ResizeParams& params);
+
+// The spatial axes in the order in which they are resampled: those that shrink
+// come first, so that nothing between is larger than both the data and the
+// result.
+std::vector<size_t> ResizeOrder(absl::Span<const int64_t> extents,
+                                absl::Span<const std::vector<ResizeTaps>> taps);
+
+// Resamples the spatial axes of `x`: all after the first two. An element along
+// an axis is 0 + weight * element + ..., in the order of the taps.
 absl::StatusOr<Tensor> Resize(const Tensor& x, const ResizeParams& params);
 
 // Regions of the images `x` (NCHW), each resampled to `height` and `width`.

@@ -1,0 +1,67 @@
+// Reads an ELF64 relocatable file, and an archive of such files, as far as a
+// report of sizes needs them: sections, symbols, and the references of code.
+//
+//   BATON_ASSIGN_OR_RETURN(const ElfFile file, ReadElf(bytes));
+//   for (const ElfSection& section : file.sections) total += section.bytes;
+//
+// Files are those of compilers, little-endian; the error for others says what is
+// wrong.
+
+#ifndef BATON_TIR_CODEGEN_ELF_READER_H_
+#define BATON_TIR_CODEGEN_ELF_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace baton::tir {
+
+struct ElfSection {
+  std::string name;
+  // True if it takes memory in a program; false for tables of the file.
+  bool is_loaded = false;
+  int64_t bytes = 0;       // in memory
+  int64_t file_bytes = 0;  // fewer for memory that begins as zeros
+};
+
+// A function or an object with a place in the file.
+struct ElfSymbol {
+  std::string name;
+  size_t section = 0;
+  int64_t offset = 0;  // in the section
+  int64_t bytes = 0;
+};
+
+// The bytes at `offset` of `section` refer to a place in the file.
+struct ElfReference {
+  size_t section = 0;
+  int64_t offset = 0;
+  size_t to_section = 0;
+  int64_t to_offset = 0;
+};
+
+struct ElfFile {
+  std::vector<ElfSection> sections;
+  std::vector<ElfSymbol> symbols;
+  std::vector<ElfReference> references;
+};
+
+absl::StatusOr<ElfFile> ReadElf(absl::string_view bytes);
+
+struct ArchiveMember {
+  std::string name;
+  absl::string_view bytes;  // of the archive
+};
+
+bool IsArchive(absl::string_view bytes);
+
+// The members of an archive of `ar`, without its tables.
+absl::StatusOr<std::vector<ArchiveMember>> ReadArchive(absl::string_view bytes);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_CODEGEN_ELF_READER_H_

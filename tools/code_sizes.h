@@ -1,0 +1,45 @@
+// The bytes of a compiled object by the steps of a model that its code is of.
+//
+//   BATON_ASSIGN_OR_RETURN(CodeSizes sizes,
+//                          CodeSizesOf(object, num_steps, steps_of));
+//   // Of steps, of other code, and of the file's tables: all of the object.
+//
+// A function that steps call belongs to them, and so does what it refers to: the
+// kernels and constants that several steps use are divided among these.
+
+#ifndef BATON_TOOLS_CODE_SIZES_H_
+#define BATON_TOOLS_CODE_SIZES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace baton {
+
+struct CodeSizes {
+  std::vector<int64_t> of_steps;
+  // Bytes of no step, by section: the order of the steps, the choice of
+  // instructions, functions that are not called, weights, tables that debuggers
+  // and exceptions use.
+  std::vector<std::pair<std::string, int64_t>> of_sections;
+  // Headers and tables of the file, for the linker.
+  int64_t of_tables = 0;
+
+  int64_t Total() const;
+};
+
+// `object`: the contents of an ELF file. `steps_of` returns the steps that a
+// symbol belongs to; none for symbols that it does not know.
+absl::StatusOr<CodeSizes> CodeSizesOf(
+    absl::string_view object, size_t num_steps,
+    absl::FunctionRef<std::vector<size_t>(absl::string_view symbol)> steps_of);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_CODE_SIZES_H_
