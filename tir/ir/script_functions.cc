@@ -869,11 +869,12 @@ bool ScriptParser::MakeBuffer(const Value& form, absl::string_view name,
   if (args[0] != nullptr) {
     if (!ToExprList(*args[0], &parts.shape)) return false;
   } else {
-    // The shape of the region.
+    // The shape and the data type of the region.
     BufferRegion region;
     if (skip == 0 || !ToRegion(*all[0], &region)) {
       return Fail(form, absl::StrCat("T.", form.text, " lacks a shape"));
     }
+    parts.dtype = region->buffer()->dtype();
     for (const Range& range : region->region()) {
       parts.shape.push_back(range.extent);
     }
