@@ -22,6 +22,7 @@
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/script_names.h"
 #include "baton/tir/ir/script_parser.h"
+#include "baton/tir/ir/script_target.h"
 
 namespace baton::tir {
 namespace {
@@ -501,15 +502,37 @@ bool ScriptParser::CallFunction(
   }
   if (name == "target") {
     if (!Bind(form, {"target_config", "host"}, 1, &bound)) return false;
-    PrimExpr config;
-    if (bound[0]->Is(Value::kString)) {
-      config = Dict::OfAll({{"kind", StringImm(bound[0]->text)}});
-    } else if (!ToAttr(*bound[0], &config)) {
-      return false;
+    const auto config_of = [&](const Value& value, Dict* config) {
+      if (value.Is(Value::kString)) {
+        absl::StatusOr<Dict> made = TargetConfigOf(value.text);
+        if (!made.ok()) {
+          return Fail(value, std::string(made.status().message()));
+        }
+        *config = *std::move(made);
+        return true;
+      }
+      PrimExpr e;
+      if (!ToAttr(value, &e)) return false;
+      const auto* target = e.As<TargetNode>();
+      const auto* dict =
+          target == nullptr ? e.As<DictNode>() : target->config().get();
+      if (dict == nullptr) return Fail(value, "expected a dictionary");
+      *config = Dict(dict);
+      return true;
+    };
+    Dict config;
+    if (!config_of(*bound[0], &config)) return false;
+    if (bound[1] != nullptr) {
+      Dict host;
+      if (!config_of(*bound[1], &host)) return false;
+      std::vector<Dict::Entry> entries;
+      for (size_t i = 0; i < config->keys().size(); ++i) {
+        entries.emplace_back(config->keys()[i], config->values()[i]);
+      }
+      entries.emplace_back("host", std::move(host));
+      config = Dict::OfAll(std::move(entries));
     }
-    const auto* dict = config.As<DictNode>();
-    if (dict == nullptr) return Fail(*bound[0], "expected a dictionary");
-    return give(Target(Dict(dict), span));
+    return give(Target(std::move(config), span));
   }
   if (name == "iter_var") {
     if (!Bind(form, {"v", "dom", "iter_type", "thread_tag"}, 1, &bound)) {
@@ -846,11 +869,12 @@ bool ScriptParser::MakeBuffer(const Value& form, absl::string_view name,
   if (args[0] != nullptr) {
     if (!ToExprList(*args[0], &parts.shape)) return false;
   } else {
-    // The shape of the region.
+    // The shape and the data type of the region.
     BufferRegion region;
     if (skip == 0 || !ToRegion(*all[0], &region)) {
       return Fail(form, absl::StrCat("T.", form.text, " lacks a shape"));
     }
+    parts.dtype = region->buffer()->dtype();
     for (const Range& range : region->region()) {
       parts.shape.push_back(range.extent);
     }

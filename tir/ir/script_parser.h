@@ -238,7 +238,7 @@ class ScriptParser {
   void ParseClass();
   void ParseFunction();
   bool ParseDecorators(bool* is_private);
-  bool ParseParam(PrimFuncNode::Parts* parts);
+  bool ParseParam(FlatHashSet<std::string>* names, PrimFuncNode::Parts* parts);
   void ParseBody();
   bool ParseStmt();
   bool ParseFor(int64_t begin);

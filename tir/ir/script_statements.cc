@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -491,8 +492,9 @@ void ScriptParser::ParseFunction() {
   function_name_ = std::string(TextOf(name));
   Next();
   if (!Expect("(")) return give_up();
+  FlatHashSet<std::string> param_names;
   while (!AtSign(")")) {
-    if (!ParseParam(&function_)) return give_up();
+    if (!ParseParam(&param_names, &function_)) return give_up();
     if (!Accept(",")) break;
   }
   if (!Expect(")")) return give_up();
@@ -551,7 +553,8 @@ PrimFunc ScriptParser::MakeFunction(Stmt body) {
   return PrimFunc(std::move(function_));
 }
 
-bool ScriptParser::ParseParam(PrimFuncNode::Parts* parts) {
+bool ScriptParser::ParseParam(FlatHashSet<std::string>* names,
+                              PrimFuncNode::Parts* parts) {
   const Token name = token();
   if (name.kind != Tok::kName) return Expects("the name of a parameter");
   Next();
@@ -563,10 +566,8 @@ bool ScriptParser::ParseParam(PrimFuncNode::Parts* parts) {
   Value type;
   if (!ParseExpr(&type)) return false;
   const std::string text(TextOf(name));
-  for (const Var& other : parts->params) {
-    if (other->name() == text) {
-      return Fail(name.begin, name.end, "a second parameter of that name");
-    }
+  if (!names->insert(text).second) {
+    return Fail(name.begin, name.end, "a second parameter of that name");
   }
   if (type.Is(Value::kForm)) {
     if (type.text != "Buffer" && type.text != "buffer_decl") {

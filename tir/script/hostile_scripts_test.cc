@@ -43,6 +43,25 @@ std::string Repeated(absl::string_view text, int times) {
   return result;
 }
 
+TEST(HostileScriptsTest, Parameters) {
+  std::string many = "@T.prim_func\ndef main(A: T.Buffer((16,), \"int32\")";
+  for (int i = 0; i < 100'000; ++i)
+    absl::StrAppend(&many, ", a", i, ": T.int32");
+  const auto read = ParseModule(absl::StrCat(many, "):\n    A[0] = a7\n"));
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  for (const char* second : {"T.int32", "T.Buffer((4,), \"int32\")"}) {
+    const auto twice =
+        ParseModule(absl::StrCat("@T.prim_func\ndef main(A: T.Buffer((16,), "
+                                 "\"int32\"), A: ",
+                                 second, "):\n    T.evaluate(0)\n"));
+    EXPECT_THAT(twice.status().message(),
+                HasSubstr("a second parameter of that name"));
+  }
+  EXPECT_TRUE(ParseModule("@T.prim_func\ndef main(A: T.Buffer((16,), \"int32\")"
+                          ", A_handle: T.int32):\n    A[0] = A_handle\n")
+                  .ok());
+}
+
 TEST(HostileScriptsTest, DeepBrackets) {
   constexpr int kDepth = 30'000;
   EXPECT_EQ(Mistake(absl::StrCat("    A[0] = ", Repeated("(", kDepth), "1",

@@ -220,6 +220,8 @@ class Collector final : public Visitor {
   }
 
   void Consider(const PrimExpr& condition, Conditionals kind, bool has_else) {
+    // These take time that is linear in the size of the condition.
+    if ((config_.hoisted_conditionals & kind) == 0 || active_.empty()) return;
     if (SideEffectOf(condition) > CallEffect::kPure) return;
     Hoisted* destination = DestinationOf(condition);
     if (destination == nullptr) return;

@@ -36,8 +36,18 @@ class Renormalizer final : public Rewriter {
  protected:
   PrimExpr VisitBinary(const BinaryNode* node) override {
     const PrimExpr result = Normalized(node);
-    // A comparison that is negated twice may be as it was.
-    return ExprDeepEqual(result, Binary(node)) ? Binary(node) : result;
+    // A comparison that is negated twice may be as it was. Only operands that
+    // are new may differ further down.
+    const auto* made = result.As<BinaryNode>();
+    const bool is_same = made != nullptr && made->op() == node->op() &&
+                         Same(made->a(), node->a()) &&
+                         Same(made->b(), node->b());
+    return is_same ? Binary(node) : result;
+  }
+
+  static bool Same(const PrimExpr& made, const PrimExpr& old) {
+    return made == old ||
+           (ConstantOf(old) != nullptr && ExprDeepEqual(made, old));
   }
 
   PrimExpr Normalized(const BinaryNode* node) {

@@ -1,0 +1,19 @@
+// Targets that scripts write as strings: `T.target("cuda -arch=sm_80")`.
+
+#ifndef BATON_TIR_IR_SCRIPT_TARGET_H_
+#define BATON_TIR_IR_SCRIPT_TARGET_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+// The configuration of a target of TVM 0.14: the kind that `text` begins with,
+// its options `-name=value`, and what the kind adds to them, as if the machine
+// had no such device. An error: no kind, another word, an integer that is none.
+absl::StatusOr<Dict> TargetConfigOf(absl::string_view text);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_IR_SCRIPT_TARGET_H_
