@@ -77,6 +77,17 @@ TEST_F(AnalyzerTest, SimplifiesByRanges) {
   EXPECT_EQ(analyzer_.ModularSetOf(E("i * 6 + 9")), (ModularSet{6, 3}));
 }
 
+// q * d + e < 0 is q < 0 for e of either sign that is less than d, if q is not 0.
+TEST_F(AnalyzerTest, ComparisonsAreDividedByTheirFactor) {
+  analyzer_.Bind(j_, R(0, 4));
+  EXPECT_EQ(Text(analyzer_.CanonicalSimplify(E("i * 8 + j < 16"))), "i < 2");
+  EXPECT_EQ(Text(analyzer_.Simplify(E("i * 12 + j > -512"))), "-43 < i");
+  EXPECT_EQ(Text(analyzer_.CanonicalSimplify(E("i * 8 + 20 < j"))), "i < -2");
+  EXPECT_EQ(Text(analyzer_.CanonicalSimplify(E("i * 8 < j"))), "i * 8 < j");
+  EXPECT_EQ(Text(analyzer_.CanonicalSimplify(E("i * 8 + 16 < j"))),
+            "i * 8 + 16 < j");
+}
+
 TEST_F(AnalyzerTest, ConstraintsEndWithTheirScope) {
   EXPECT_FALSE(analyzer_.CanProve(E("i + 1 <= n")));
   {

@@ -50,6 +50,10 @@ int64_t LeastOf(DType dtype) {
                             : -(int64_t{1} << (dtype.bits() - 1));
 }
 
+bool ExcludesZero(const ModularSet& set) {
+  return set.coeff == 0 ? set.base != 0 : set.base % set.coeff != 0;
+}
+
 }  // namespace
 
 PrimExpr MulAndNormalize(const PrimExpr& lhs, const PrimExpr& rhs) {
@@ -694,8 +698,8 @@ PrimExpr CanonicalSimplifier::Less(const BinaryNode* node) {
   Form a = Mutate(node->a());
   Form b = Mutate(node->b());
   // a < b as a - b < 0. With d the greatest common divisor of the scales and
-  // the constant, and e the terms that are no multiples of it:
-  // - if 0 <= e < d, e can be left out, and the rest be divided by d;
+  // the constant, e the terms that are no multiples of it, and d * q the others:
+  // - if 0 <= e < d, or -d < e < d and q is not 0, the comparison is q < 0;
   // - if e is y % m and d divides m, e becomes y // d % (m / d).
   std::optional<Form> difference;
   if (const PrimExpr folded = TryFold(BinaryOp::kSub, node->a(), node->b());
@@ -729,10 +733,18 @@ PrimExpr CanonicalSimplifier::Less(const BinaryNode* node) {
       const PrimExpr rest = ToExpr(others);
       const PrimExpr zero = MakeConst(dtype, 0);
       if (analyzer_.CanProve(
-              MakeBinary(BinaryOp::kLT, rest, Constant(dtype, gcd))) &&
-          analyzer_.CanProve(MakeBinary(BinaryOp::kGE, rest, zero))) {
-        DivideExactly(multiples, gcd);
-        return Rewrite(MakeBinary(BinaryOp::kLT, ToExpr(multiples), zero));
+              MakeBinary(BinaryOp::kLT, rest, Constant(dtype, gcd)))) {
+        Sum divided = multiples;
+        DivideExactly(divided, gcd);
+        const PrimExpr quotient = ToExpr(divided);
+        const bool is_not_negative =
+            analyzer_.CanProve(MakeBinary(BinaryOp::kGE, rest, zero));
+        if (is_not_negative ||
+            (ExcludesZero(analyzer_.ModularSetOf(quotient)) &&
+             analyzer_.CanProve(
+                 MakeBinary(BinaryOp::kGT, rest, Constant(dtype, -gcd))))) {
+          return Rewrite(MakeBinary(BinaryOp::kLT, quotient, zero));
+        }
       }
       if (others.args.size() == 1 && others.base == 0) {
         const Split& split = others.args[0];
