@@ -53,7 +53,7 @@ class WorkerPool final : public ParallelFor {
   // Written before a part of the loop can be taken, read after one was.
   std::atomic<Body> body_{nullptr};
   std::atomic<void*> context_{nullptr};
-  // Of all threads asked for.
+  // As many as threads were asked for.
   const int num_shares_;
   const std::unique_ptr<Share[]> shares_;
   std::vector<std::thread> workers_;
