@@ -1,5 +1,8 @@
 #include "baton/base/worker_pool.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -49,6 +52,27 @@ uint64_t LastOf(uint64_t parts) { return parts & ~uint32_t{0}; }
 
 }  // namespace
 
+// The processors that the thread that makes an object may use.
+class WorkerPool::Processors {
+ public:
+  Processors() {
+    // Fails where there are more of them than a cpu_set_t holds.
+    if (sched_getaffinity(0, sizeof(all_), &all_) != 0) CPU_ZERO(&all_);
+  }
+
+  // Lets `thread` use all of them but `cpu`, or all of them if `cpu` is -1.
+  void LetUse(std::thread& thread, int cpu) const {
+    cpu_set_t others = all_;
+    if (cpu >= 0) CPU_CLR(static_cast<size_t>(cpu), &others);
+    if (CPU_COUNT(&others) == 0) return;
+    // An error leaves the thread where it is.
+    pthread_setaffinity_np(thread.native_handle(), sizeof(others), &others);
+  }
+
+ private:
+  cpu_set_t all_;
+};
+
 WorkerPool::WorkerPool(int num_threads)
     : num_shares_(std::max(num_threads, 1)),
       shares_(std::make_unique<Share[]>(static_cast<size_t>(num_shares_))) {
@@ -60,6 +84,9 @@ WorkerPool::WorkerPool(int num_threads)
       break;  // The threads that there are do the work.
     }
   }
+  if (workers_.empty()) return;
+  processors_ = std::make_unique<const Processors>();
+  KeepOff(sched_getcpu());
 }
 
 WorkerPool::~WorkerPool() {
@@ -74,6 +101,7 @@ void WorkerPool::Run(int parts, Body body, void* context) {
     for (int part = 0; part < parts; ++part) body(context, part, 0);
     return;
   }
+  if (const int cpu = sched_getcpu(); cpu != avoided_cpu_) KeepOff(cpu);
   // No part can be taken, so that nobody reads these.
   body_.store(body, std::memory_order_relaxed);
   context_.store(context, std::memory_order_relaxed);
@@ -90,6 +118,11 @@ void WorkerPool::Run(int parts, Body body, void* context) {
   loop_.notify_all();
   Help(0);
   WaitUntil(unfinished_, [](int32_t left) { return left == 0; });
+}
+
+void WorkerPool::KeepOff(int cpu) {
+  avoided_cpu_ = cpu;
+  for (std::thread& worker : workers_) processors_->LetUse(worker, cpu);
 }
 
 int WorkerPool::TakeFirst(Share& share) {

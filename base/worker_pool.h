@@ -18,6 +18,11 @@ namespace baton {
 // same share of each loop of as many parts. It computes its own parts from the
 // first on, then those of others from the last on. So does the caller of Run:
 // it never waits for a thread that the system has not scheduled yet.
+//
+// The threads keep off the processor on which the caller of Run runs: a
+// scheduler that takes the processors of a virtual machine for busy while they
+// sleep wakes threads on that of the caller, where they wait for its loop to
+// end. They may use all others that the thread that made the pool may use.
 class WorkerPool final : public ParallelFor {
  public:
   // The time that a thread spins before it sleeps.
@@ -35,6 +40,8 @@ class WorkerPool final : public ParallelFor {
   void Run(int parts, Body body, void* context) override;
 
  private:
+  class Processors;
+
   // The parts [first, last) of a thread that none has taken: `first` in the
   // upper half, `last` in the lower one. Has a cache line of its own.
   struct alignas(64) Share {
@@ -42,6 +49,8 @@ class WorkerPool final : public ParallelFor {
   };
 
   void Work(int thread);
+  // Lets the threads use all processors but `cpu`.
+  void KeepOff(int cpu);
   // Takes and computes parts until none is left.
   void Help(int thread);
   // Takes a part of `share`. Returns -1 if none is left.
@@ -57,6 +66,9 @@ class WorkerPool final : public ParallelFor {
   const int num_shares_;
   const std::unique_ptr<Share[]> shares_;
   std::vector<std::thread> workers_;
+  // Null if there are no threads.
+  std::unique_ptr<const Processors> processors_;
+  int avoided_cpu_ = -1;  // by the threads; -1 for none
 };
 
 }  // namespace baton
