@@ -115,8 +115,7 @@ class Sum {
         (positions + kPositionsOfChunk - 1) / kPositionsOfChunk;
     Advance(std::max<int64_t>(chunks, 1));
     if (chunks <= kChunksOfGroup) return group_;
-    if (chunk_ % kChunksOfGroup != 0) total_ += static_cast<double>(group_);
-    return static_cast<float>(total_);
+    return static_cast<float>(total_ + static_cast<double>(group_));
   }
 
  private:
