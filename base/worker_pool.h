@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -12,9 +13,16 @@
 
 namespace baton {
 
-// An idle thread spins for at most kSpinMicroseconds, then sleeps. The caller
-// of Run takes parts, too: it takes all parts that no thread has taken, so it
-// never waits for a thread that the system has not scheduled yet.
+// An idle thread spins for at most kSpinMicroseconds, then sleeps. Each thread
+// has a share of a loop's parts: parts whose numbers follow each other, the
+// same share of each loop of as many parts. It computes its own parts from the
+// first on, then those of others from the last on. So does the caller of Run:
+// it never waits for a thread that the system has not scheduled yet.
+//
+// The threads keep off the processor on which the caller of Run runs: a
+// scheduler that takes the processors of a virtual machine for busy while they
+// sleep wakes threads on that of the caller, where they wait for its loop to
+// end. They may use all others that the thread that made the pool may use.
 class WorkerPool final : public ParallelFor {
  public:
   // The time that a thread spins before it sleeps.
@@ -29,25 +37,38 @@ class WorkerPool final : public ParallelFor {
   int num_threads() const override {
     return static_cast<int>(workers_.size()) + 1;
   }
-  // `parts` is at most kMaxParts.
   void Run(int parts, Body body, void* context) override;
 
-  static constexpr int kMaxParts = 1 << 16;
-
  private:
-  void Work(int thread);
-  // Takes and computes parts of the loop `loop` until none is left.
-  void Help(uint32_t loop, int thread);
+  class Processors;
 
-  // The number of the current loop in the upper half, and in the lower one the
-  // number of its parts that no thread has taken.
-  std::atomic<uint64_t> open_{0};
-  std::atomic<uint32_t> loop_{0};  // changes with each loop; 0 ends the threads
-  std::atomic<int32_t> unfinished_{0};
+  // The parts [first, last) of a thread that none has taken: `first` in the
+  // upper half, `last` in the lower one. Has a cache line of its own.
+  struct alignas(64) Share {
+    std::atomic<uint64_t> parts{0};
+  };
+
+  void Work(int thread);
+  // Lets the threads use all processors but `cpu`.
+  void KeepOff(int cpu);
+  // Takes and computes parts until none is left.
+  void Help(int thread);
+  // Takes a part of `share`. Returns -1 if none is left.
+  static int TakeFirst(Share& share);
+  static int TakeLast(Share& share);
+
+  std::atomic<uint32_t> loop_{0};  // changes with each loop
+  alignas(64) std::atomic<int32_t> unfinished_{0};
   // Written before a part of the loop can be taken, read after one was.
   std::atomic<Body> body_{nullptr};
   std::atomic<void*> context_{nullptr};
+  // As many as threads were asked for.
+  const int num_shares_;
+  const std::unique_ptr<Share[]> shares_;
   std::vector<std::thread> workers_;
+  // Null if there are no threads.
+  std::unique_ptr<const Processors> processors_;
+  int avoided_cpu_ = -1;  // by the threads; -1 for none
 };
 
 }  // namespace baton

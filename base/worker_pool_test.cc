@@ -1,5 +1,7 @@
 #include "baton/base/worker_pool.h"
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -58,6 +60,51 @@ TEST(WorkerPoolTest, IdleThreadsSleep) {
   Counts more(100);
   pool.Run(100, Counts::Body, &more);
   for (const std::atomic<int>& calls : more.calls) EXPECT_EQ(calls.load(), 1);
+}
+
+// Lets this thread run on processor `cpu` alone.
+void StayOn(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<size_t>(cpu), &set);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+// The processors that the threads of a pool may use while they compute parts.
+struct Places {
+  std::vector<std::atomic<bool>> used =
+      std::vector<std::atomic<bool>>(CPU_SETSIZE);
+
+  static void Body(void* context, int /*part*/, int thread) {
+    if (thread == 0) return;
+    cpu_set_t mine;
+    if (sched_getaffinity(0, sizeof(mine), &mine) != 0) return;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &mine)) {
+        static_cast<Places*>(context)->used[cpu] = true;
+      }
+    }
+  }
+};
+
+TEST(WorkerPoolTest, ThreadsKeepOffTheProcessorOfTheCaller) {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2) {
+    GTEST_SKIP() << "there is one processor";
+  }
+  WorkerPool pool(3);
+  int tried = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE && tried < 3; ++cpu) {
+    if (!CPU_ISSET(static_cast<size_t>(cpu), &all)) continue;
+    ++tried;
+    StayOn(cpu);
+    Counts counts(50);
+    pool.Run(50, Counts::Body, &counts);
+    Places places;
+    for (int loop = 0; loop < 200; ++loop) pool.Run(500, Places::Body, &places);
+    EXPECT_FALSE(places.used[static_cast<size_t>(cpu)]) << cpu;
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
 TEST(WorkerPoolTest, AnEmptyLoopReturns) {

@@ -105,7 +105,7 @@ void Conv(const Options& options, const std::string& name, ConvParams p) {
          4.0 * static_cast<double>(ins * in + outs * out + PackedConvSize(p)),
          [&] {
            kernels->conv(p, x.get(), packed.get(), epilogue, y.get(),
-                         workspace.get(), 0, items);
+                         workspace.get(), false, 0, items);
          });
 }
 
@@ -191,7 +191,7 @@ void Product(const Options& options, int64_t m, int64_t k, int64_t n) {
   Report(name, options.width, 2.0 * static_cast<double>(m * n * k),
          4.0 * static_cast<double>(m * k + k * n + m * n), [&] {
            kernels->matmul(p, x.get(), packed.get(), epilogue, y.get(),
-                           workspace.get(), 0, items);
+                           workspace.get(), false, 0, items);
          });
 }
 

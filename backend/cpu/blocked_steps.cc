@@ -143,7 +143,7 @@ int RunConv(const executor::StepCall& call) {
                   static_cast<const float*>(call.inputs[1]),
                   p.epilogue.Make(call.inputs + 2),
                   static_cast<float*>(call.outputs[0]), call.workspace,
-                  call.begin, call.end);
+                  call.resumes, call.begin, call.end);
   return 0;
 }
 
@@ -159,7 +159,7 @@ int RunMatmul(const executor::StepCall& call) {
                     static_cast<const float*>(call.inputs[1]),
                     p.epilogue.Make(call.inputs + 2),
                     static_cast<float*>(call.outputs[0]), call.workspace,
-                    call.begin, call.end);
+                    call.resumes, call.begin, call.end);
   return 0;
 }
 
@@ -187,7 +187,7 @@ int RunProduct(const executor::StepCall& call) {
         static_cast<const float*>(call.inputs[0]) + i * p.product.a_step,
         packed, {},
         static_cast<float*>(call.outputs[0]) + i * params.m * params.n,
-        packed + p.packed_floats, 0, p.items);
+        packed + p.packed_floats, false, 0, p.items);
   }
   return 0;
 }
@@ -973,10 +973,11 @@ namespace {
 
 std::string Text(const blocked::ConvParams& params) {
   const auto& [batch, groups, in_channels, out_channels, h, w, planar_input,
-               finite_weights, x_batch, y_batch, residual_batch] = params;
+               finite_weights, x_batch, y_batch, residual_batch, least_bands] =
+      params;
   return Braced(batch, groups, in_channels, out_channels, AxisText(h),
                 AxisText(w), planar_input, finite_weights, x_batch, y_batch,
-                residual_batch);
+                residual_batch, least_bands);
 }
 
 std::string Text(const blocked::internal::ConvPlan& plan) {
@@ -1091,7 +1092,7 @@ StepSource ProductSource(const ProductStepParams& p) {
       ", packed);\n      packed_of = b;\n    }\n    ",
       MatmulText(plan.few_rows), "(kPlan@N@, @0@ + i * ", product.a_step,
       ", packed, {},\n        @2@ + i * ", params.m * params.n, ", packed + ",
-      p.packed_floats, ", 0, ", p.items, ");\n  }\n");
+      p.packed_floats, ", false, 0, ", p.items, ");\n  }\n");
   return source;
 }
 
@@ -1133,7 +1134,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     source.statements = absl::StrCat(
         plan.depthwise ? "  kernels::Depthwise" : "  kernels::ConvByTiles",
         "(kPlan@N@, @0@, @1@,\n      ", Text(p.epilogue, 2), ",\n      ", y,
-        plan.depthwise ? "" : ", workspace", ", begin, end);\n");
+        plan.depthwise ? "" : ", workspace, false", ", begin, end);\n");
     return source;
   }
   if (step.function == RunMatmul) {
@@ -1141,9 +1142,10 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     const auto plan = blocked::internal::MakeMatmulPlan(p.params);
     source.texts = StepSource::kMatmul;
     source.definitions = PlanDefinition("internal::MatmulPlan", Text(plan));
-    source.statements = absl::StrCat(
-        "  ", MatmulText(plan.few_rows), "(kPlan@N@, @0@, @1@,\n      ",
-        Text(p.epilogue, 2), ",\n      ", y, ", workspace, begin, end);\n");
+    source.statements =
+        absl::StrCat("  ", MatmulText(plan.few_rows),
+                     "(kPlan@N@, @0@, @1@,\n      ", Text(p.epilogue, 2),
+                     ",\n      ", y, ", workspace, false, begin, end);\n");
     return source;
   }
   if (step.function == RunProduct) {

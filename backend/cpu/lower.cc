@@ -804,6 +804,8 @@ class Lowering {
       packed = {NewConstant(std::move(entry.tensor)), entry.fact != 0};
     }
     params.finite_weights = packed.is_finite;
+    params.least_bands =
+        kernels::blocked::ConvBandsFor(plan_.max_threads, params);
     const int weight = packed.tensor;
     const int y = NewBlocked(result);
     KernelChoice choice =
@@ -840,6 +842,8 @@ class Lowering {
     }
     // Nothing is padded, so that any weights will do.
     product.finite_weights = true;
+    product.least_bands =
+        kernels::blocked::ConvBandsFor(plan_.max_threads, product);
     const int weight = packed.tensor;
     const int windows =
         NewTensor({DType::Float(32),

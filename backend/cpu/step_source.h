@@ -2,7 +2,7 @@
 //
 //   conv:  static constexpr kernels::internal::ConvPlan kPlan@N@ = {...};
 //          kernels::ConvByTiles(kPlan@N@, @0@, @1@, {...}, @2@, workspace,
-//                               begin, end);
+//                               false, begin, end);
 
 #ifndef BATON_BACKEND_CPU_STEP_SOURCE_H_
 #define BATON_BACKEND_CPU_STEP_SOURCE_H_

@@ -27,8 +27,11 @@ struct StepCall {
   const void* params;
   const void* const* inputs;
   void* const* outputs;
-  // Memory of this call alone: Step::workspace_bytes, aligned to kAlignment.
+  // Memory of this thread alone: Step::workspace_bytes, aligned to kAlignment.
   void* workspace;
+  // The workspace is as the last call of this step on this thread left it, in
+  // the same run.
+  bool resumes = false;
   // The part of the step's items that the call computes.
   int64_t begin;
   int64_t end;

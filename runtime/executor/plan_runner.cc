@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,30 +19,71 @@
 namespace baton::executor {
 namespace {
 
-// A step that takes less is not worth waking a thread for.
+// A part that takes less is not worth handing to a thread.
 constexpr double kMinPartNs = 4000;
-// Parts for each thread: a thread that another process delays leaves the rest
-// of its parts to others.
-constexpr int64_t kPartsPerThread = 4;
+// The most parts of a thread.
+constexpr int64_t kMostParts = 8;
+// The others do not resume.
+constexpr int kMostResumed = 64;
 constexpr int64_t kHugePageBytes = int64_t{2} << 20;
+
+// How the items of a step are divided. Each thread has a range of items, and a
+// range has parts, of which each is half of the items that are left: a thread
+// computes most of its items at a stretch, and what it leaves to others at the
+// end is small, so that all end at about the same time. Threads have the same
+// range in each step of as many items.
+struct Division {
+  int64_t items;
+  int64_t threads;
+  int64_t parts_of_thread;
+
+  Division(const Step& step, int64_t threads)
+      : items(step.items), threads(threads), parts_of_thread(0) {
+    if (items == 1 || threads == 1) return;
+    const double worth = std::min(step.cost_ns / kMinPartNs, 1e6);
+    const auto most =
+        static_cast<uint64_t>(std::min(static_cast<double>(items), worth));
+    if (most < 2) return;
+    const auto n = static_cast<uint64_t>(threads);
+    parts_of_thread =
+        std::min<int64_t>(std::bit_width((most + n - 1) / n), kMostParts);
+  }
+
+  int64_t parts() const { return threads * parts_of_thread; }
+
+  // Where part `part` begins.
+  int64_t BeginOf(int64_t part) const {
+    const int64_t thread = part / parts_of_thread;
+    const int64_t begin = items * thread / threads;
+    const int64_t end = items * (thread + 1) / threads;
+    return end - ((end - begin) >> (part % parts_of_thread));
+  }
+};
 
 // One step, for the threads that compute it.
 struct Loop {
   const Step* step;
   StepCall call;
   std::byte* workspaces;
-  int64_t parts;
+  Division division;
   std::atomic<int> code;
+  // The threads below kMostResumed that have computed a part. Each thread
+  // writes its own.
+  std::array<bool, kMostResumed> has_begun;
 
   static void Body(void* context, int part, int thread) {
     auto& loop = *static_cast<Loop*>(context);
-    const int64_t items = loop.step->items;
     StepCall call = loop.call;
-    call.begin = items * part / loop.parts;
-    call.end = items * (part + 1) / loop.parts;
+    call.begin = loop.division.BeginOf(part);
+    call.end = loop.division.BeginOf(part + 1);
     if (call.begin == call.end) return;
     if (loop.workspaces != nullptr) {
       call.workspace = loop.workspaces + loop.step->workspace_bytes * thread;
+      if (thread < kMostResumed) {
+        bool& has_begun = loop.has_begun[static_cast<size_t>(thread)];
+        call.resumes = has_begun;
+        has_begun = true;
+      }
     }
     const int code = loop.step->function(call);
     if (code != 0) {
@@ -49,17 +92,6 @@ struct Loop {
     }
   }
 };
-
-int64_t PartsOf(const Step& step, int64_t threads) {
-  if (step.items == 1 || threads == 1) return 1;
-  const int64_t worth =
-      static_cast<int64_t>(std::min(step.cost_ns / kMinPartNs, 1e6));
-  if (worth < 2) return 1;
-  const int64_t parts =
-      std::min({step.items, worth, threads * kPartsPerThread});
-  // As many for each thread.
-  return parts >= threads ? parts / threads * threads : parts;
-}
 
 }  // namespace
 
@@ -157,17 +189,18 @@ PlanRunner::Outcome PlanRunner::Run(absl::Span<const void* const> inputs,
           {operands + step.num_inputs, static_cast<size_t>(step.num_outputs)}};
     };
     if (instrument != nullptr) instrument->BeforeStep(event());
-    const int64_t parts = PartsOf(step, threads);
+    const Division division(step, threads);
     int code = 0;
-    if (parts == 1) {
+    if (division.parts_of_thread == 0) {
       code = step.function(call);
     } else {
       Loop loop = {.step = &step,
                    .call = call,
                    .workspaces = static_cast<std::byte*>(workspaces_[i]),
-                   .parts = parts,
-                   .code = 0};
-      parallel->Run(static_cast<int>(parts), Loop::Body, &loop);
+                   .division = division,
+                   .code = 0,
+                   .has_begun = {}};
+      parallel->Run(static_cast<int>(division.parts()), Loop::Body, &loop);
       code = loop.code.load();
     }
     if (code != 0) {

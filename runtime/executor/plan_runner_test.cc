@@ -1,11 +1,14 @@
 #include "baton/runtime/executor/plan_runner.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/base/parallel_for.h"
 #include "baton/base/worker_pool.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
@@ -108,6 +111,104 @@ TEST(PlanRunnerTest, AnyNumberOfThreadsGivesTheSameBytes) {
       EXPECT_EQ(output, want);
     }
   }
+}
+
+// Fails if it resumes with a workspace that is not as the same step left it.
+int ResumingStep(const StepCall& call) {
+  auto* const left_by = static_cast<const void**>(call.workspace);
+  if (call.resumes && *left_by != call.outputs[0]) return 1;
+  *left_by = call.outputs[0];
+  return AddStep({.params = call.params,
+                  .inputs = call.inputs,
+                  .outputs = call.outputs,
+                  .workspace = nullptr,
+                  .resumes = false,
+                  .begin = call.begin,
+                  .end = call.end,
+                  .user = nullptr});
+}
+
+TEST(PlanRunnerTest, AThreadThatResumesHasItsWorkspace) {
+  const std::vector<float> input = Sequence();
+  for (const int threads : {1, 2, 16, 80}) {
+    Plan plan = Chain(20, threads);
+    for (Step& step : plan.steps) step.function = ResumingStep;
+    PlanRunner runner(plan);
+    WorkerPool pool(threads);
+    std::vector<float> output(kElements);
+    const void* const in[] = {input.data()};
+    void* const out[] = {output.data()};
+    for (int run = 0; run < 10; ++run) {
+      EXPECT_EQ(runner.Run(in, out, &pool, nullptr).step, -1);
+      EXPECT_EQ(output[2], 63);
+    }
+  }
+}
+
+// The ranges of items of a step's calls.
+struct Ranges {
+  std::vector<std::pair<int64_t, int64_t>> all;
+};
+
+// A ParallelFor that computes all parts on thread 0 and counts them.
+class CountingLoop final : public ParallelFor {
+ public:
+  explicit CountingLoop(int threads) : threads_(threads) {}
+  int num_threads() const override { return threads_; }
+  void Run(int parts, Body body, void* context) override {
+    num_parts = parts;
+    for (int part = parts - 1; part >= 0; --part) body(context, part, 0);
+  }
+  int num_parts = 0;
+
+ private:
+  const int threads_;
+};
+
+int RecordingStep(const StepCall& call) {
+  static_cast<Ranges*>(call.user)->all.push_back({call.begin, call.end});
+  return 0;
+}
+
+TEST(PlanRunnerTest, PartsOfAThreadBecomeSmaller) {
+  const std::vector<float> input = Sequence();
+  std::vector<float> output(kElements);
+  const void* const in[] = {input.data()};
+  void* const out[] = {output.data()};
+  for (const int threads : {2, 3, 16}) {
+    for (const int64_t items : {1, 2, 3, 5, 16, 100, 1000}) {
+      Plan plan = Chain(1, threads);
+      plan.steps[0].function = RecordingStep;
+      plan.steps[0].items = items;
+      PlanRunner runner(plan);
+      CountingLoop loop(threads);
+      Ranges ranges;
+      EXPECT_EQ(runner.Run(in, out, &loop, &ranges).step, -1);
+      std::sort(ranges.all.begin(), ranges.all.end());
+      int64_t end = 0;
+      for (const auto& [from, to] : ranges.all) {
+        EXPECT_EQ(from, end);
+        // Half of the rest of a thread's items.
+        EXPECT_LE(to - from, (items / threads + 2) / 2);
+        end = to;
+      }
+      EXPECT_EQ(end, items);
+    }
+  }
+}
+
+TEST(PlanRunnerTest, AShortStepIsNotDivided) {
+  Plan plan = Chain(1, 2);
+  plan.steps[0].cost_ns = 1000;
+  PlanRunner runner(plan);
+  CountingLoop loop(2);
+  const std::vector<float> input = Sequence();
+  std::vector<float> output(kElements);
+  const void* const in[] = {input.data()};
+  void* const out[] = {output.data()};
+  EXPECT_EQ(runner.Run(in, out, &loop, nullptr).step, -1);
+  EXPECT_EQ(loop.num_parts, 0);
+  EXPECT_EQ(output[1], 5);
 }
 
 TEST(PlanRunnerTest, ValuesThatDoNotMeetShareTheArena) {

@@ -39,8 +39,8 @@ constexpr int64_t kLeastPositions = 64;
 constexpr int64_t kJoinedPositions = 84;
 // Columns at the edges of a map are computed by several rows at a time.
 constexpr int64_t kDepthwiseRows = 14;
-// Tiles have 14 or 6 positions.
-constexpr int64_t kWhole = 42;
+// The positions of a tile, or some more than those of some tiles.
+constexpr int64_t kWhole = 14;
 // Where taps lie closer together, tiles that end with them are too small.
 constexpr int64_t kDroppingDilation = 6;
 
@@ -105,13 +105,14 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   const int64_t positions =
       std::clamp(kBandBytes / inputs, std::min(most, kLeastPositions), most);
   if (p.h.out == 1) {
-    const int64_t bands = (p.w.out + positions - 1) / positions;
+    const int64_t bands =
+        std::max((p.w.out + positions - 1) / positions, p.least_bands);
     plan.rows = 1;
     plan.columns = (p.w.out + bands - 1) / bands;
     if (bands > 1) plan.columns = (plan.columns + kWhole - 1) / kWhole * kWhole;
   } else {
     const int64_t rows = std::clamp<int64_t>(positions / p.w.out, 1, p.h.out);
-    const int64_t bands = (p.h.out + rows - 1) / rows;
+    const int64_t bands = std::max((p.h.out + rows - 1) / rows, p.least_bands);
     plan.rows = (p.h.out + bands - 1) / bands;
     plan.columns = p.w.out;
   }
@@ -122,11 +123,14 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.items = p.batch * (plan.joins ? 1 : p.groups) * plan.row_bands *
                plan.column_bands * plan.slabs;
   if (plan.copies) {
-    plan.copy_bytes = AlignUp(
-        static_cast<size_t>(channels * plan.copy_h.phases * plan.copy_h.extent *
-                            plan.copy_w.phases * plan.copy_w.extent *
-                            int64_t{sizeof(float)}),
-        kWorkspaceAlignment);
+    // And the number of the band that the copy is of.
+    plan.copy_bytes =
+        kWorkspaceAlignment +
+        AlignUp(
+            static_cast<size_t>(channels * plan.copy_h.phases *
+                                plan.copy_h.extent * plan.copy_w.phases *
+                                plan.copy_w.extent * int64_t{sizeof(float)}),
+            kWorkspaceAlignment);
   }
   const int64_t elements = plan.rows * plan.columns * kBlocksOfSlab * kBlock;
   if (plan.joins) {
@@ -216,6 +220,64 @@ bool PackConvWeights(const ConvParams& params, const float* weights,
 
 int64_t ConvItems(const ConvParams& params) {
   return internal::MakeConvPlan(params).items;
+}
+
+int64_t ConvBandsFor(int64_t threads, const ConvParams& params) {
+  // Of so many items for each thread, shares are equal enough.
+  constexpr int64_t kManyItems = 16;
+  // Multiplications of an item that are worth handing to a thread.
+  constexpr int64_t kLeastWork = int64_t{1} << 19;
+  // Positions that take the time in which the weights of a band are read.
+  constexpr double kPositionsOfWeights = 12;
+  if (threads <= 1) return 1;
+  ConvParams p = params;
+  p.least_bands = 1;
+  int64_t best = 1;
+  double least = 0;
+  while (true) {
+    const internal::ConvPlan plan = internal::MakeConvPlan(p);
+    if (plan.depthwise || plan.items == 0) return best;
+    const ConvParams& q = plan.params;
+    const int64_t bands = plan.row_bands * plan.column_bands;
+    const int64_t positions = plan.rows * plan.columns;
+    const int64_t blocks =
+        plan.joins ? plan.out_blocks * q.groups
+                   : std::min(plan.out_blocks, internal::kBlocksOfSlab);
+    if (least > 0 && positions * plan.terms * blocks * kBlock < kLeastWork) {
+      return best;
+    }
+    // The positions and blocks of the thread that has most.
+    int64_t most = 0;
+    int64_t item = 0;
+    for (int64_t t = 0; t < threads; ++t) {
+      int64_t work = 0;
+      for (; item < plan.items * (t + 1) / threads; ++item) {
+        const int64_t first_block = item % plan.slabs * internal::kBlocksOfSlab;
+        const int64_t band = item / plan.slabs % bands;
+        const int64_t row = band / plan.column_bands * plan.rows;
+        const int64_t column = band % plan.column_bands * plan.columns;
+        work += std::min(plan.rows, q.h.out - row) *
+                std::min(plan.columns, q.w.out - column) *
+                std::min(blocks, plan.out_blocks - first_block);
+      }
+      most = std::max(most, work);
+    }
+    const double time =
+        static_cast<double>(most) *
+        (1 + kPositionsOfWeights / static_cast<double>(positions));
+    if (least == 0 || time < least) {
+      best = least == 0 ? 1 : bands;
+      least = time;
+    }
+    if (plan.items >= kManyItems * threads) return best;
+    // The next smaller bands.
+    const int64_t extent = q.h.out == 1 ? q.w.out : q.h.out;
+    const int64_t smaller =
+        q.h.out == 1 ? (plan.columns - 1) / internal::kWhole * internal::kWhole
+                     : plan.rows - 1;
+    if (smaller == 0) return best;
+    p.least_bands = (extent + smaller - 1) / smaller;
+  }
 }
 
 size_t ConvWorkspaceSize(const ConvParams& params) {

@@ -58,6 +58,9 @@ struct ConvParams {
   int64_t x_batch_stride = 0;
   int64_t y_batch_stride = 0;
   int64_t residual_batch_stride = 0;
+  // An image has at least so many bands, if it has as many rows (see
+  // ConvBandsFor). The bytes of the result do not depend on it.
+  int64_t least_bands = 1;
 };
 
 // Floats of packed weights, which are aligned to 64 bytes.
@@ -70,6 +73,10 @@ bool PackConvWeights(const ConvParams& params, const float* weights,
 
 // Items of work. Each caller of a kernel does a range of [0, ConvItems()).
 int64_t ConvItems(const ConvParams& params);
+
+// The least_bands with which `threads` threads, each with an equal share of
+// items that follow each other, are done first.
+int64_t ConvBandsFor(int64_t threads, const ConvParams& params);
 
 // Bytes that each caller of a kernel lends, aligned to 64.
 size_t ConvWorkspaceSize(const ConvParams& params);

@@ -203,7 +203,7 @@ TEST(EvaluatorTest, ConvolutionsInAllLayouts) {
         Buffer workspace(static_cast<int64_t>(ConvWorkspaceSize(p) / 4));
         Buffer y(p.batch * BlocksOf(outs) * kBlock * p.h.out * p.w.out);
         kernels.conv(p, planar ? Data(x) : map.data(), packed.data(), {},
-                     y.data(), workspace.data(), 0, ConvItems(p));
+                     y.data(), workspace.data(), false, 0, ConvItems(p));
         Buffer actual = ToPlanar(kernels, y, MapOf(expected->shape()));
         ASSERT_TRUE(SameBytes(actual.data(), expected))
             << "width " << tested.name << " planar " << planar;
@@ -244,7 +244,7 @@ TEST(EvaluatorTest, MatrixProducts) {
         Buffer workspace(static_cast<int64_t>(MatmulWorkspaceSize(p) / 4));
         Buffer y(p.m * p.n);
         tested.kernels->matmul(p, Data(x), packed.data(), {}, y.data(),
-                               workspace.data(), 0, MatmulItems(p));
+                               workspace.data(), false, 0, MatmulItems(p));
         ASSERT_TRUE(SameBytes(y.data(), expected));
       }
     }

@@ -3,9 +3,11 @@
 //
 // Each does the items [begin, end) of its work (ConvItems and the like) and
 // writes those parts of `y` alone; the bytes do not depend on how the work is
-// split. `workspace` is aligned to 64 bytes and used by one caller at a time;
-// it keeps nothing from one call to the next. `y` may be `x` for Apply, and the
-// residual in all that have an epilogue; else nothing overlaps.
+// split. `workspace` is aligned to 64 bytes and used by one caller at a time. If
+// `resumes`, it is as the last call left it, which had the same parameters and
+// the same `x`: what that call copied of `x` need not be copied again. `y` may
+// be `x` for Apply, and the residual in all that have an epilogue; else nothing
+// overlaps.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
@@ -28,10 +30,10 @@ struct Kernels {
   // their own.
   void (*conv)(const ConvParams& params, const float* x, const float* packed,
                const Epilogue& epilogue, float* y, void* workspace,
-               int64_t begin, int64_t end);
+               bool resumes, int64_t begin, int64_t end);
   void (*matmul)(const MatmulParams& params, const float* x,
                  const float* packed, const Epilogue& epilogue, float* y,
-                 void* workspace, int64_t begin, int64_t end);
+                 void* workspace, bool resumes, int64_t begin, int64_t end);
 
   // As runtime/kernels/pool.h on planar maps.
   void (*max_pool)(const PoolParams& params, const float* x, float* y,

@@ -115,8 +115,7 @@ class Sum {
         (positions + kPositionsOfChunk - 1) / kPositionsOfChunk;
     Advance(std::max<int64_t>(chunks, 1));
     if (chunks <= kChunksOfGroup) return group_;
-    if (chunk_ % kChunksOfGroup != 0) total_ += static_cast<double>(group_);
-    return static_cast<float>(total_);
+    return static_cast<float>(total_ + static_cast<double>(group_));
   }
 
  private:
@@ -271,11 +270,13 @@ void TestConv(const ConvParams& p, Numbers& numbers, bool special) {
                         [](float w) { return std::isfinite(w); }));
   for (const TestedKernels& tested : KernelsToTest()) {
     Buffer y(results);
+    Buffer workspace(static_cast<int64_t>(ConvWorkspaceSize(p) / 4));
+    bool resumes = false;
     InRanges(numbers, ConvItems(p), [&](int64_t begin, int64_t end) {
-      Buffer workspace(static_cast<int64_t>(ConvWorkspaceSize(p) / 4));
       tested.kernels->conv(params, map.data(), packed.data(),
                            finishing.epilogue, y.data(), workspace.data(),
-                           begin, end);
+                           resumes, begin, end);
+      resumes = numbers.OneIn(2);
     });
     for (int64_t i = 0; i < p.batch * outs * out; ++i) {
       const float actual =
@@ -317,14 +318,50 @@ void TestConvs(uint32_t seed, int count, bool special,
       axis->out = room / axis->stride + 1;
     }
     if (!possible) continue;
+    if (numbers.OneIn(2)) p.least_bands = numbers.Of(1, p.h.out * p.w.out);
     SCOPED_TRACE(::testing::Message()
-                 << "batch " << p.batch << " groups " << p.groups << " of "
-                 << p.in_channels << " to " << p.out_channels << ", "
-                 << Describe(p.h) << ", " << Describe(p.w) << ", planar "
-                 << p.planar_input << ", case " << i);
+                 << p.least_bands << " bands, batch " << p.batch << " groups "
+                 << p.groups << " of " << p.in_channels << " to "
+                 << p.out_channels << ", " << Describe(p.h) << ", "
+                 << Describe(p.w) << ", planar " << p.planar_input << ", case "
+                 << i);
     TestConv(p, numbers, special);
     if (::testing::Test::HasFatalFailure()) return;
   }
+}
+
+// A map of `size` by `size` and a kernel of `kernel` by `kernel`.
+ConvParams SquareConv(int64_t in_channels, int64_t out_channels, int64_t size,
+                      int64_t kernel) {
+  ConvParams p;
+  p.in_channels = in_channels;
+  p.out_channels = out_channels;
+  for (Axis* axis : {&p.h, &p.w}) {
+    *axis = {
+        .in = size, .kernel = kernel, .pad_before = kernel / 2, .out = size};
+  }
+  return p;
+}
+
+TEST(ConvBandsTest, ThreadsHaveEqualShares) {
+  // Of DenseNet: one slab of channels.
+  ConvParams p = SquareConv(128, 32, 14, 3);
+  EXPECT_EQ(ConvItems(p), 1);
+  EXPECT_EQ(ConvBandsFor(1, p), 1);
+  p.least_bands = ConvBandsFor(2, p);
+  EXPECT_EQ(ConvItems(p), 2);
+  p.least_bands = ConvBandsFor(7, p);
+  EXPECT_EQ(ConvItems(p), 7);
+  // Five slabs.
+  p = SquareConv(480, 160, 14, 1);
+  EXPECT_EQ(ConvItems(p), 5);
+  p.least_bands = ConvBandsFor(2, p);
+  EXPECT_EQ(ConvItems(p), 10);
+  // Shares are equal already, or as good as equal.
+  EXPECT_EQ(ConvBandsFor(2, SquareConv(256, 256, 14, 3)), 1);
+  EXPECT_EQ(ConvBandsFor(2, SquareConv(64, 64, 224, 3)), 1);
+  // A band would not be worth a thread's while.
+  EXPECT_EQ(ConvBandsFor(2, SquareConv(16, 16, 7, 1)), 1);
 }
 
 int64_t NearBlocks(Numbers& numbers, int64_t most) {
@@ -488,7 +525,7 @@ TEST(ConvTest, StridesBetweenImagesAndResidualInPlace) {
   Buffer workspace(static_cast<int64_t>(ConvWorkspaceSize(p) / 4));
   Buffer y(2 * 32 * 25);
   kernels->conv(p, x.data(), packed.data(), epilogue, y.data(),
-                workspace.data(), 0, ConvItems(p));
+                workspace.data(), false, 0, ConvItems(p));
   // The second image a bit further on.
   p.x_batch_stride = 16 * 25 + 32;
   p.y_batch_stride = 32 * 25 + 48;
@@ -503,7 +540,7 @@ TEST(ConvTest, StridesBetweenImagesAndResidualInPlace) {
   }
   epilogue.residual = far_y.data();
   kernels->conv(p, far_x.data(), packed.data(), epilogue, far_y.data(),
-                workspace.data(), 0, ConvItems(p));
+                workspace.data(), false, 0, ConvItems(p));
   for (int64_t i = 0; i < 2 * 32 * 25; ++i) {
     ASSERT_EQ(y[i], far_y[i / 800 * p.y_batch_stride + i % 800]);
   }
@@ -543,10 +580,12 @@ void TestMatmul(const MatmulParams& p, Numbers& numbers, bool special) {
              packed.data());
   for (const TestedKernels& tested : KernelsToTest()) {
     Buffer y(p.m * p.n);
+    Buffer workspace(static_cast<int64_t>(MatmulWorkspaceSize(p) / 4));
+    bool resumes = false;
     InRanges(numbers, MatmulItems(p), [&](int64_t begin, int64_t end) {
-      Buffer workspace(static_cast<int64_t>(MatmulWorkspaceSize(p) / 4));
       tested.kernels->matmul(p, a.data(), packed.data(), finishing.epilogue,
-                             y.data(), workspace.data(), begin, end);
+                             y.data(), workspace.data(), resumes, begin, end);
+      resumes = numbers.OneIn(2);
     });
     for (int64_t i = 0; i < p.m * p.n; ++i) {
       ASSERT_TRUE(SameBytes(y[i], expected[static_cast<size_t>(i)]))

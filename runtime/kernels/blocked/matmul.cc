@@ -52,10 +52,13 @@ MatmulPlan MakeMatmulPlan(const MatmulParams& params) {
   }
   plan.bands = plan.rows == 0 ? 0 : (p.m + plan.rows - 1) / plan.rows;
   plan.items = plan.bands * plan.slabs;
-  if (p.m > 1)
+  if (p.m > 1) {
+    // And the first row of the band that the copy is of.
     plan.copy_bytes =
+        kWorkspaceAlignment +
         AlignUp(static_cast<size_t>(plan.rows * p.k * int64_t{sizeof(float)}),
                 kWorkspaceAlignment);
+  }
   const int64_t elements = plan.rows * plan.blocks_of_slab * kBlock;
   plan.sum_bytes =
       AlignUp(static_cast<size_t>(elements * int64_t{sizeof(float)}),
