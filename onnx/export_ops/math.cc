@@ -1,5 +1,6 @@
 // Exporters of element-wise operators and reductions.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -285,15 +286,41 @@ DType ReducedIn(DType dtype) {
   return dtype.is_integral() && dtype.bits() < 32 ? DType::Int(32) : dtype;
 }
 
+// An extremum in int32 of elements of a narrower type, as it is in that type.
+// They differ where there are no elements.
+ValueId OfNarrowType(CallExport& call, absl::string_view op, ValueId x,
+                     DType dtype) {
+  const bool is_max = op == "ReduceMax";
+  const DType wide = DType::Int(32);
+  if (dtype.is_bool()) {
+    return call.Node("Greater", {x, call.Scalar(0, wide)});
+  }
+  const double ends = std::ldexp(1.0, dtype.bits() - (dtype.is_uint() ? 0 : 1));
+  const double low = dtype.is_uint() ? 0 : -ends;
+  const ValueId end = call.Scalar(is_max ? low : ends - 1, wide);
+  return call.Cast(call.Node(is_max ? "Max" : "Min", {x, end}), wide, dtype);
+}
+
 template <OpName kName>
 absl::StatusOr<Values> Reduction(CallExport& call) {
   const auto& attrs = call.attrs<relay::ReduceAttrs>();
   const DType dtype = call.ElementType(0);
   const DType wide = ReducedIn(dtype);
-  const ValueId result = Reduce(
-      call, kName.view(), call.Cast(call.Arg(0), dtype, wide),
-      relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0)),
-      attrs.keepdims);
+  const Ints axes =
+      relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
+  const ValueId result =
+      Reduce(call, kName.view(), call.Cast(call.Arg(0), dtype, wide), axes,
+             attrs.keepdims);
+  const bool is_extremum = kName.view() == absl::string_view("ReduceMax") ||
+                           kName.view() == absl::string_view("ReduceMin");
+  const bool may_be_empty =
+      std::any_of(axes.begin(), axes.end(), [&call](int64_t axis) {
+        const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
+        return !dim.is_const() || dim.is_const(0);
+      });
+  if (is_extremum && wide != dtype && may_be_empty) {
+    return Values{OfNarrowType(call, kName.view(), result, dtype)};
+  }
   return Values{call.Cast(result, wide, call.ResultType()->dtype())};
 }
 
