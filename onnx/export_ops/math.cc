@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -25,6 +26,7 @@
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/sequence.h"
 
 namespace baton::onnx {
 namespace {
@@ -324,6 +326,44 @@ absl::StatusOr<Values> Reduction(CallExport& call) {
   return Values{call.Cast(result, wide, call.ResultType()->dtype())};
 }
 
+// cumprod, which ONNX has from opset 26 on: the products of what a triangle of
+// conditions selects.
+absl::StatusOr<Values> CumProd(CallExport& call) {
+  constexpr int64_t kMaxExtent = 1024;
+  const auto& attrs = call.attrs<relay::ScanopAttrs>();
+  const DType dtype = call.ResultType()->dtype();
+  const DType wide = ReducedIn(dtype);
+  const int rank = call.Rank(0);
+  ValueId x = call.Cast(call.Arg(0), call.ElementType(0), wide);
+  if (!attrs.axis.has_value() && rank != 1) {
+    return absl::UnimplementedError("over several axes");
+  }
+  int64_t axis = attrs.axis.value_or(0);
+  if (axis < 0) axis += rank;
+  const Dim& extent = call.ArgType(0)->dim(static_cast<int>(axis));
+  if (!extent.is_const() || extent.value() > kMaxExtent) {
+    return absl::UnimplementedError(
+        absl::StrCat("over an axis of more than ", kMaxExtent,
+                     " elements, or of an unknown number"));
+  }
+  const int64_t size = extent.value();
+  Ints shape(rank - axis + 1, 1);
+  shape[0] = shape[1] = size;
+  BATON_ASSIGN_OR_RETURN(MutableTensor mask,
+                         MutableTensor::Create(DType::Bool(), shape));
+  const absl::Span<bool> selected = mask.span<bool>();
+  for (int64_t i = 0; i < size; ++i) {
+    for (int64_t k = 0; k < size; ++k) {
+      selected[i * size + k] = attrs.exclusive ? k < i : k <= i;
+    }
+  }
+  x = call.Node("Unsqueeze", {x, call.Ints({axis})});
+  x = call.Node("Where", {call.TensorConstant(std::move(mask).Freeze()), x,
+                          call.Scalar(1, wide)});
+  return Values{
+      call.Cast(Reduce(call, "ReduceProd", x, {axis + 1}, false), wide, dtype)};
+}
+
 // The number of elements that are reduced, less `less`, as a scalar.
 absl::StatusOr<ValueId> ReducedCount(CallExport& call, const Ints& axes,
                                      DType dtype, double less = 0) {
@@ -514,6 +554,7 @@ BATON_EXTEND_OP("clip").Set(OnnxExporters(), Clip);
 BATON_EXTEND_OP("nn.relu").Set(OnnxExporters(), Relu);
 
 BATON_EXTEND_OP("all").Set(OnnxExporters(), Reduction<"ReduceMin">);
+BATON_EXTEND_OP("cumprod").Set(OnnxExporters(), CumProd);
 BATON_EXTEND_OP("any").Set(OnnxExporters(), Reduction<"ReduceMax">);
 BATON_EXTEND_OP("max").Set(OnnxExporters(), Reduction<"ReduceMax">);
 BATON_EXTEND_OP("mean").Set(OnnxExporters(), Mean);
