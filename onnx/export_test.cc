@@ -623,6 +623,51 @@ TEST(ExportOnnxTest, MeansOfIntegersAreQuotientsOfSums) {
   }
 }
 
+TEST(ExportOnnxTest, CeilModeIsPaddingOfMeansBeforeOpset19) {
+  const IRModule module = Main(
+      "(%x: Tensor[(1, 1, 6, 5), float32]) {"
+      " nn.avg_pool2d(%x, pool_size=[3, 3], strides=[2, 2],"
+      " padding=[0, 0, 0, 0], ceil_mode=True) }");
+  ExpectSameResults(module);
+  const ::onnx::ModelProto model = Exported(module);
+  ASSERT_EQ(model.graph().node_size(), 1);
+  for (const auto& attribute : model.graph().node(0).attribute()) {
+    EXPECT_NE(attribute.name(), "ceil_mode");
+    if (attribute.name() == "pads") {
+      EXPECT_THAT(attribute.ints(), ElementsAre(0, 0, 1, 0));
+    }
+  }
+}
+
+TEST(ExportOnnxTest, RunningProductsAreReductions) {
+  for (const char* product :
+       {"cumprod(%x, axis=1)", "cumprod(%x, axis=-1, exclusive=True)",
+        "cumprod(%x, axis=0, dtype=\"float32\")",
+        "cumprod(reshape(%x, newshape=[-1]))"}) {
+    for (const char* type : {"float32", "int8"}) {
+      SCOPED_TRACE(absl::StrCat(product, type));
+      ExpectSameResults(Main(
+          absl::StrCat("(%x: Tensor[(3, 4), ", type, "]) { ", product, " }")));
+    }
+  }
+}
+
+// ONNX reduces them in int32, in which the extremum of nothing is another.
+TEST(ExportOnnxTest, ExtremaOfNothingAreThoseOfTheNarrowType) {
+  for (const char* type : {"int8", "uint8"}) {
+    for (const char* op : {"max", "min"}) {
+      SCOPED_TRACE(absl::StrCat(op, type));
+      ExpectSameResults(Main(absl::StrCat("(%x: Tensor[(2, 0), ", type, "]) { ",
+                                          op, "(%x, axis=[1]) }")));
+    }
+  }
+  for (const char* op : {"any", "all"}) {
+    SCOPED_TRACE(op);
+    ExpectSameResults(Main(
+        absl::StrCat("(%x: Tensor[(2, 0), bool]) { ", op, "(%x, axis=[1]) }")));
+  }
+}
+
 TEST(ExportOnnxTest, AConvolutionOfBytesWithItsScalesIsOneNode) {
   const auto conv = [](const std::string& scale) {
     return Main(absl::StrCat(
@@ -951,17 +996,17 @@ TEST(ExportOnnxTest, OutputsThatAreInputsOrEqualAreDifferentValues) {
 
 TEST(ExportOnnxTest, AllThatHasNoFormIsInOneError) {
   const absl::Status status =
-      ExportOnnx(Main("(%x: Tensor[(2, 2), float32]) {\n"
-                      "  %0 = cumprod(%x, axis=0);\n"
-                      "  nn.relu(invert_permutation(cast(%0, "
-                      "dtype=\"int32\"))) }"))
+      ExportOnnx(Main("(%x: Tensor[(2), float32]) {\n"
+                      "  %0 = reinterpret(%x, dtype=\"int32\");\n"
+                      "  nn.relu(invert_permutation(%0)) }"))
           .status();
   EXPECT_THAT(status, ::testing::Not(IsOk()));
-  const absl::Status both = ExportOnnx(Main("(%x: Tensor[(2, 2), float32]) {\n"
-                                            "  %0 = cumprod(%x, axis=0);\n"
-                                            "  add(%0, cumprod(%x, axis=1)) }"))
-                                .status();
-  EXPECT_THAT(both, StatusIs(absl::StatusCode::kUnimplemented, "cumprod"));
+  const absl::Status both =
+      ExportOnnx(Main("(%x: Tensor[(2, 2), float32]) {\n"
+                      "  %0 = reinterpret(%x, dtype=\"int32\");\n"
+                      "  add(%0, reinterpret(exp(%x), dtype=\"int32\")) }"))
+          .status();
+  EXPECT_THAT(both, StatusIs(absl::StatusCode::kUnimplemented, "reinterpret"));
   EXPECT_THAT(std::string(both.message()),
               AllOf(HasSubstr(":3:"), HasSubstr(":4:")));
 }

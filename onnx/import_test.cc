@@ -853,6 +853,27 @@ TEST(ImportOnnxTest, NodesMayBeInAnyOrder) {
   EXPECT_EQ(span->source().PositionOf(span->begin()).line, 2);
 }
 
+// Names in a body are those of the body, also where later nodes give them.
+TEST(ImportOnnxTest, BodiesMayGiveNamesThatLaterNodesGive) {
+  const auto module = Import(
+      "node { op_type: 'If' input: 'c' output: 'z'"
+      "  attribute { name: 'then_branch' type: GRAPH g { name: 't'"
+      "    node { op_type: 'Neg' input: 'x' output: 'y' }"
+      "    output { name: 'y' } } }"
+      "  attribute { name: 'else_branch' type: GRAPH g { name: 'f'"
+      "    node { op_type: 'Abs' input: 'x' output: 'y' }"
+      "    output { name: 'y' } } } }"
+      "node { op_type: 'Relu' input: 'z' output: 'y' }"
+      "input { name: 'c' type { tensor_type { elem_type: 9 shape { } } } }" +
+      InOut({kTwo}));
+  ASSERT_THAT(module, IsOk());
+  const Tensor x = *Tensor::FromValues<float>({2}, {1, -2});
+  const auto result = EvaluateFunction(
+      *module, "main", {baton::Value(Tensor::Scalar(true)), baton::Value(x)});
+  ASSERT_THAT(result, IsOk());
+  EXPECT_THAT(result->tensor().span<float>(), ElementsAre(0, 2));
+}
+
 // The first node needs the last, and so on.
 TEST(ImportOnnxTest, VeryManyNodesMayBeBackToFront) {
   constexpr int kNodes = 100'000;

@@ -15,18 +15,47 @@
 namespace baton::onnx {
 namespace {
 
-// Appends what the graphs, and those inside of them, use.
-absl::Status AppendNames(std::vector<absl::string_view> graphs,
+// A graph that is read, with the names that it gives.
+struct GivenNames {
+  FlatHashSet<absl::string_view> names;
+  int outer;  // the position of the graph around it; -1: none
+};
+
+// Appends the names that the graphs, and those inside of them, use and do not
+// give themselves.
+absl::Status AppendNames(const std::vector<absl::string_view>& graphs,
                          std::vector<absl::string_view>& names) {
-  while (!graphs.empty()) {
-    BATON_ASSIGN_OR_RETURN(const GraphProto read, ReadGraph(graphs.back()));
-    graphs.pop_back();
-    for (const ValueInfo& output : read.outputs) names.push_back(output.name);
+  std::vector<GivenNames> given;
+  std::vector<std::pair<absl::string_view, int>> work;  // and the graph around
+  for (absl::string_view graph : graphs) work.emplace_back(graph, -1);
+  while (!work.empty()) {
+    const auto [graph, outer] = work.back();
+    work.pop_back();
+    BATON_ASSIGN_OR_RETURN(const GraphProto read, ReadGraph(graph));
+    std::vector<NodeProto> nodes;
+    GivenNames& own = given.emplace_back(GivenNames{{}, outer});
+    for (const ValueInfo& input : read.inputs) own.names.insert(input.name);
+    for (const TensorProto& tensor : read.initializers) {
+      own.names.insert(tensor.name);
+    }
     for (absl::string_view message : read.nodes) {
-      BATON_ASSIGN_OR_RETURN(const NodeProto node, ReadNode(message));
-      names.insert(names.end(), node.inputs.begin(), node.inputs.end());
-      const std::vector<absl::string_view> inner = node.Graphs();
-      graphs.insert(graphs.end(), inner.begin(), inner.end());
+      BATON_ASSIGN_OR_RETURN(nodes.emplace_back(), ReadNode(message));
+      own.names.insert(nodes.back().outputs.begin(),
+                       nodes.back().outputs.end());
+    }
+    const int position = static_cast<int>(given.size()) - 1;
+    const auto append = [&](absl::string_view name) {
+      for (int at = position; at >= 0; at = given[at].outer) {
+        if (given[at].names.contains(name)) return;
+      }
+      names.push_back(name);
+    };
+    for (const ValueInfo& output : read.outputs) append(output.name);
+    for (const NodeProto& node : nodes) {
+      for (absl::string_view input : node.inputs) append(input);
+      for (absl::string_view inner : node.Graphs()) {
+        work.emplace_back(inner, position);
+      }
     }
   }
   return absl::OkStatus();

@@ -18,8 +18,7 @@
 namespace baton::onnx {
 
 // The names that the nodes and the outputs of a graph (a GraphProto message)
-// use, including the graphs inside of it. Some of the names are defined inside
-// the graph.
+// use of the graphs around it, including the graphs inside of it.
 absl::StatusOr<std::vector<absl::string_view>> NamesUsedIn(
     absl::string_view graph);
 

@@ -1,5 +1,6 @@
 // Exporters of element-wise operators and reductions.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -25,6 +27,7 @@
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"
+#include "baton/relay/op/tensor/sequence.h"
 
 namespace baton::onnx {
 namespace {
@@ -275,16 +278,80 @@ DType ReducedIn(DType dtype) {
   return dtype.is_integral() && dtype.bits() < 32 ? DType::Int(32) : dtype;
 }
 
+// An extremum in int32 of elements of a narrower type, as it is in that type.
+// They differ where there are no elements.
+ValueId OfNarrowType(CallExport& call, absl::string_view op, ValueId x,
+                     DType dtype) {
+  const bool is_max = op == "ReduceMax";
+  const DType wide = DType::Int(32);
+  if (dtype.is_bool()) {
+    return call.Node("Greater", {x, call.Scalar(0, wide)});
+  }
+  const double ends = std::ldexp(1.0, dtype.bits() - (dtype.is_uint() ? 0 : 1));
+  const double low = dtype.is_uint() ? 0 : -ends;
+  const ValueId end = call.Scalar(is_max ? low : ends - 1, wide);
+  return call.Cast(call.Node(is_max ? "Max" : "Min", {x, end}), wide, dtype);
+}
+
 template <OpName kName>
 absl::StatusOr<Values> Reduction(CallExport& call) {
   const auto& attrs = call.attrs<relay::ReduceAttrs>();
   const DType dtype = call.ElementType(0);
   const DType wide = ReducedIn(dtype);
-  const ValueId result = Reduce(
-      call, kName.view(), call.Cast(call.Arg(0), dtype, wide),
-      relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0)),
-      attrs.keepdims);
+  const Ints axes =
+      relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
+  const ValueId result =
+      Reduce(call, kName.view(), call.Cast(call.Arg(0), dtype, wide), axes,
+             attrs.keepdims);
+  const bool is_extremum = kName.view() == absl::string_view("ReduceMax") ||
+                           kName.view() == absl::string_view("ReduceMin");
+  const bool may_be_empty =
+      std::any_of(axes.begin(), axes.end(), [&call](int64_t axis) {
+        const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
+        return !dim.is_const() || dim.is_const(0);
+      });
+  if (is_extremum && wide != dtype && may_be_empty) {
+    return Values{OfNarrowType(call, kName.view(), result, dtype)};
+  }
   return Values{call.Cast(result, wide, call.ResultType()->dtype())};
+}
+
+// cumprod, which ONNX has from opset 26 on: the products of what a triangle of
+// conditions selects.
+absl::StatusOr<Values> CumProd(CallExport& call) {
+  constexpr int64_t kMaxExtent = 1024;
+  const auto& attrs = call.attrs<relay::ScanopAttrs>();
+  const DType dtype = call.ResultType()->dtype();
+  const DType wide = ReducedIn(dtype);
+  const int rank = call.Rank(0);
+  ValueId x = call.Cast(call.Arg(0), call.ElementType(0), wide);
+  if (!attrs.axis.has_value() && rank != 1) {
+    return absl::UnimplementedError("over several axes");
+  }
+  int64_t axis = attrs.axis.value_or(0);
+  if (axis < 0) axis += rank;
+  const Dim& extent = call.ArgType(0)->dim(static_cast<int>(axis));
+  if (!extent.is_const() || extent.value() > kMaxExtent) {
+    return absl::UnimplementedError(
+        absl::StrCat("over an axis of more than ", kMaxExtent,
+                     " elements, or of an unknown number"));
+  }
+  const int64_t size = extent.value();
+  Ints shape(rank - axis + 1, 1);
+  shape[0] = shape[1] = size;
+  BATON_ASSIGN_OR_RETURN(MutableTensor mask,
+                         MutableTensor::Create(DType::Bool(), shape));
+  const absl::Span<bool> selected = mask.span<bool>();
+  for (int64_t i = 0; i < size; ++i) {
+    for (int64_t k = 0; k < size; ++k) {
+      selected[i * size + k] = attrs.exclusive ? k < i : k <= i;
+    }
+  }
+  x = call.Node("Unsqueeze", {x, call.Ints({axis})});
+  x = call.Node("Where", {call.TensorConstant(std::move(mask).Freeze()), x,
+                          call.Scalar(1, wide)});
+  return Values{
+      call.Cast(Reduce(call, "ReduceProd", x, {axis + 1}, false), wide, dtype)};
 }
 
 // The number of elements that are reduced, less `less`, as a scalar.
@@ -467,6 +534,7 @@ BATON_EXTEND_OP("clip").Set(OnnxExporters(), Clip);
 BATON_EXTEND_OP("nn.relu").Set(OnnxExporters(), Relu);
 
 BATON_EXTEND_OP("all").Set(OnnxExporters(), Reduction<"ReduceMin">);
+BATON_EXTEND_OP("cumprod").Set(OnnxExporters(), CumProd);
 BATON_EXTEND_OP("any").Set(OnnxExporters(), Reduction<"ReduceMax">);
 BATON_EXTEND_OP("max").Set(OnnxExporters(), Reduction<"ReduceMax">);
 BATON_EXTEND_OP("mean").Set(OnnxExporters(), Mean);

@@ -183,7 +183,12 @@ absl::StatusOr<Values> Conv(CallExport& call) {
     const std::optional<int64_t> w_bound = BoundOfBytes(call, 1);
     BATON_ASSIGN_OR_RETURN(const Ints places,
                            AxisOrder(attrs.data_layout, defaults.data_layout));
-    const Dim& channels = call.ArgType(0)->dim(static_cast<int>(places[1]));
+    Dim channels = call.ArgType(0)->dim(static_cast<int>(places[1]));
+    // The weights say how many a group has.
+    const Dim& of_group = call.ArgType(1)->dim(static_cast<int>(order[1]));
+    if (!channels.is_const() && of_group.is_const()) {
+      channels = Dim(of_group.value() * attrs.groups);
+    }
     if (!x_bound.has_value() || !w_bound.has_value() || !channels.is_const() ||
         kernel.size() != axes) {
       return xs_or.ok() ? ws_or.status() : xs_or.status();
@@ -465,13 +470,24 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
     }
     return result && call.opset() >= 19;
   };
-  if (count_include_pad && (attrs.ceil_mode || is_miscounted())) {
+  BATON_ASSIGN_OR_RETURN(const Ints steps,
+                         ForAxes(attrs.strides, axes, "strides"));
+  BATON_ASSIGN_OR_RETURN(const Ints order,
+                         AxisOrder(attrs.layout, defaults.layout));
+  // Before opset 19, ONNX Runtime 1.23.2 counts what ceil_mode adds where there
+  // is no padding. It does not count padding.
+  bool counts_ceil = op == "AveragePool" && !count_include_pad &&
+                     attrs.ceil_mode && AllAre(pads, 0) && call.opset() < 19;
+  for (size_t i = 0; i < axes; ++i) {
+    counts_ceil = counts_ceil && kernel[i] >= steps[i];
+  }
+  if (counts_ceil) {
+    BATON_ASSIGN_OR_RETURN(pads, CeilPadding(call, kernel, steps, dilation,
+                                             std::move(pads), order));
+    attributes.Ints("pads", pads).Ints("strides", steps);
+  } else if (count_include_pad && (attrs.ceil_mode || is_miscounted())) {
     // Relay counts what ceil_mode adds as padding, ONNX does not: it becomes
     // padding, or data where a kernel is not wider than its padding.
-    BATON_ASSIGN_OR_RETURN(const Ints steps,
-                           ForAxes(attrs.strides, axes, "strides"));
-    BATON_ASSIGN_OR_RETURN(const Ints order,
-                           AxisOrder(attrs.layout, defaults.layout));
     if (attrs.ceil_mode) {
       BATON_ASSIGN_OR_RETURN(pads, CeilPadding(call, kernel, steps, dilation,
                                                std::move(pads), order));

@@ -755,22 +755,27 @@ absl::StatusOr<Outputs> BatchScan(NodeContext& node) {
   const size_t num_scans = all.scanned.size();
   all.backward = node.Ints("directions").value_or(std::vector<int64_t>());
   all.backward.resize(num_scans, 0);
-  BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
-                         ShapeOf(all.scanned[0]));
-  if (shape.size() < 2 || shape[0] < 1 || shape[0] > kMaxRounds) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                         TensorTypeOf(all.scanned[0]));
+  if (type->rank() < 2) return absl::InvalidArgumentError("the scanned data");
+  const Dim& batch = type->dim(0);
+  if (!batch.is_const()) {
+    return absl::UnimplementedError("the batch of the scan must be known");
+  }
+  if (batch.value() < 1 || batch.value() > kMaxRounds) {
     return absl::InvalidArgumentError("the batch of the scan");
   }
   if (node.HasInput(0)) {
     BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> lengths,
                            node.ConstantInts(0));
     for (const int64_t length : lengths) {
-      if (length != shape[1]) {
+      if (!type->dim(1).is_const(length)) {
         return absl::UnimplementedError("sequences that end before others");
       }
     }
   }
   std::vector<std::vector<Expr>> elements(node.node().outputs.size());
-  for (int64_t i = 0; i < shape[0]; ++i) {
+  for (int64_t i = 0; i < batch.value(); ++i) {
     ScanRounds one = all;
     for (std::vector<Expr>* inputs : {&one.carried, &one.scanned}) {
       for (Expr& input : *inputs) {
@@ -780,9 +785,11 @@ absl::StatusOr<Outputs> BatchScan(NodeContext& node) {
                 input, relay::Const(Tensor::Scalar<int64_t>(i)), {.axis = 0})));
       }
     }
+    BATON_ASSIGN_OR_RETURN(const bool is_unknown, one.HasUnknownLength());
     BATON_ASSIGN_OR_RETURN(
         const Outputs outputs,
-        one.Convert(node, absl::StrCat("element ", i, ", ")));
+        is_unknown ? one.Recursive(node)
+                   : one.Convert(node, absl::StrCat("element ", i, ", ")));
     for (size_t k = 0; k < elements.size(); ++k) {
       elements[k].push_back(outputs[k]);
     }

@@ -19,6 +19,7 @@
 #include "baton/onnx/model.h"
 #include "baton/onnx/narrow_float.h"
 #include "baton/onnx/ops/average_pool.h"
+#include "baton/onnx/ops/dynamic_quantize.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/narrow_casts.h"
 #include "baton/onnx/ops/products.h"
@@ -321,23 +322,9 @@ absl::StatusOr<Outputs> DequantizeLinear(NodeContext& node) {
 }
 
 absl::StatusOr<Outputs> DynamicQuantizeLinear(NodeContext& node) {
-  const Expr& x = node.Input(0);
-  const Expr zero = ScalarLike(0, x);
-  const Expr high = ScalarLike(255, x);
-  const Expr max = relay::Maximum(zero, relay::Max(x));
-  const Expr min = relay::Minimum(zero, relay::Min(x));
-  // Several outputs share these: typed, they are one expression.
-  BATON_ASSIGN_OR_RETURN(const Expr low, node.Typed(min));
-  BATON_ASSIGN_OR_RETURN(const Expr scale,
-                         node.Typed(relay::Divide(Subtract(max, low), high)));
-  BATON_ASSIGN_OR_RETURN(
-      const Expr zero_point,
-      node.Typed(relay::Round(
-          relay::Clip(relay::Divide(Subtract(zero, low), scale), 0, 255))));
-  const Expr quantized = relay::Clip(
-      relay::Add(relay::Round(relay::Divide(x, scale)), zero_point), 0, 255);
-  const DType dtype = DType::UInt(8);
-  return Outputs{Cast(quantized, dtype), scale, Cast(zero_point, dtype)};
+  BATON_ASSIGN_OR_RETURN(const QuantizedBytes bytes,
+                         QuantizeToBytes(node, node.Input(0)));
+  return Outputs{bytes.values, bytes.scale, bytes.zero_point};
 }
 
 // The convolution of inputs `x` and `w`, whose zero points are the inputs
@@ -608,37 +595,33 @@ absl::StatusOr<Outputs> QLinearConcat(NodeContext& node) {
   return Quantized(node, relay::Concatenate(std::move(parts), axis), 0, 2);
 }
 
-// The product of the integers `a` and `b`, as real numbers, and input `bias` if
-// it is given.
-absl::StatusOr<Outputs> Scaled(NodeContext& node, Expr product, Expr scale,
-                               int bias) {
-  Expr result = relay::Multiply(Cast(std::move(product), DType::Float(32)),
-                                std::move(scale));
+// `product`, plus input `bias` if it is given.
+absl::StatusOr<Outputs> WithBias(NodeContext& node, Expr product, int bias) {
   if (node.HasInput(bias)) {
-    result = relay::Add(std::move(result), node.Input(bias));
+    product = relay::Add(std::move(product), node.Input(bias));
   }
-  return One(std::move(result));
+  return One(std::move(product));
 }
 
 absl::StatusOr<Outputs> MatMulIntegerToFloat(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const Expr a_scale, WideScale(node, 2));
   BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 3));
   BATON_ASSIGN_OR_RETURN(Expr product, IntegerProduct(node, 0, 1, 4, 5));
-  return Scaled(node, std::move(product), relay::Multiply(a_scale, b_scale), 6);
+  return WithBias(node,
+                  relay::Multiply(Cast(std::move(product), DType::Float(32)),
+                                  relay::Multiply(a_scale, b_scale)),
+                  6);
 }
 
 absl::StatusOr<Outputs> DynamicQuantizeMatMul(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Outputs a, DynamicQuantizeLinear(node));
   BATON_ASSIGN_OR_RETURN(const Expr b_scale, WideScale(node, 2));
   BATON_ASSIGN_OR_RETURN(const Expr b_zero_point, ZeroPoint(node, 3));
   BATON_ASSIGN_OR_RETURN(
-      const Expr lhs,
-      node.Typed(Subtract(Cast(a[0], kInt32), Cast(a[2], kInt32))));
-  BATON_ASSIGN_OR_RETURN(
-      const Expr rhs,
+      const Expr b,
       node.Typed(Subtract(Cast(node.Input(1), kInt32), b_zero_point)));
-  BATON_ASSIGN_OR_RETURN(Expr product, MatrixProduct(node, lhs, rhs, kInt32));
-  return Scaled(node, std::move(product), relay::Multiply(a[1], b_scale), 4);
+  BATON_ASSIGN_OR_RETURN(Expr product,
+                         QuantizedProduct(node, node.Input(0), b, b_scale));
+  return WithBias(node, std::move(product), 4);
 }
 
 absl::StatusOr<Outputs> QGemm(NodeContext& node) {

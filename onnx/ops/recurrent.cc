@@ -1,5 +1,6 @@
-// Converters of RNN, LSTM and GRU: unrolled over time if the number of steps is
-// known; otherwise a function that calls itself.
+// Converters of RNN, LSTM, GRU and com.microsoft's DynamicQuantizeLSTM: unrolled
+// over time if the number of steps is known; otherwise a function that calls
+// itself.
 
 #include <cctype>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/dynamic_quantize.h"
 #include "baton/onnx/ops/expect_shape.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/formulas.h"
@@ -28,6 +30,7 @@
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
@@ -148,9 +151,11 @@ class Recurrent {
  protected:
   // One direction's parameters.
   struct Weights {
-    Expr r;   // (gates * hidden, hidden)
-    Expr rb;  // (gates * hidden); null without biases
-    Expr p;   // (3 * hidden), of an LSTM with peepholes; else null
+    // (gates * hidden, hidden); int32 (hidden, gates * hidden) if quantized.
+    Expr r;
+    Expr r_scale;  // a scalar or (gates * hidden) if quantized; else null
+    Expr rb;       // (gates * hidden); null without biases
+    Expr p;        // (3 * hidden), of an LSTM with peepholes; else null
     const Activation* f;
   };
   virtual ~Recurrent() = default;
@@ -158,6 +163,17 @@ class Recurrent {
   virtual absl::StatusOr<State> Step(const Weights& weights, Expr x,
                                      const State& state) = 0;
   virtual bool has_cell() const { return false; }
+  // True if the gates are the last axis of W and R, not that before it.
+  virtual bool has_gates_last() const { return false; }
+  // What `x`, (steps, batch, input), gives in direction `d`.
+  virtual absl::StatusOr<Expr> InputProduct(const Expr& x, int d) {
+    return Expr(relay::nn::Dense(x, Slice(node_.Input(1), d)));
+  }
+  // Sets `r` and `r_scale` of direction `d`.
+  virtual absl::Status SetRecurrence(int d, Weights& weights) {
+    BATON_ASSIGN_OR_RETURN(weights.r, node_.Typed(Slice(node_.Input(2), d)));
+    return absl::OkStatus();
+  }
 
   Expr Gate(const Expr& x, int i) const {
     return Columns(x, i * hidden_, (i + 1) * hidden_);
@@ -287,6 +303,8 @@ absl::StatusOr<Recurrent::Steps> Recurrent::Recursive(const Weights& weights,
   BATON_ASSIGN_OR_RETURN(const Expr ends, function.Capture("lengths", lengths));
   Weights inside = weights;
   BATON_ASSIGN_OR_RETURN(inside.r, function.Capture("r", weights.r));
+  BATON_ASSIGN_OR_RETURN(inside.r_scale,
+                         function.Capture("r_scale", weights.r_scale));
   BATON_ASSIGN_OR_RETURN(inside.rb, function.Capture("rb", weights.rb));
   BATON_ASSIGN_OR_RETURN(inside.p, function.Capture("p", weights.p));
   const Expr step =
@@ -316,6 +334,10 @@ absl::Status Recurrent::CheckShapes(const Dim& input_size, const Dim& batch,
                                     int64_t hidden, int directions,
                                     bool batch_first) const {
   const Dim rows = gates_ * hidden;
+  const auto matrices = [&](const Dim& gates, const Dim& others) {
+    return has_gates_last() ? Dims{directions, others, gates}
+                            : Dims{directions, gates, others};
+  };
   const Dims initial = batch_first ? Dims{batch, directions, hidden}
                                    : Dims{directions, batch, hidden};
   const struct {
@@ -323,8 +345,8 @@ absl::Status Recurrent::CheckShapes(const Dim& input_size, const Dim& batch,
     const char* name;
     Dims shape;
   } expected[] = {
-      {1, "W", {directions, rows, input_size}},
-      {2, "R", {directions, rows, hidden}},
+      {1, "W", matrices(rows, input_size)},
+      {2, "R", matrices(rows, hidden)},
       {3, "B", {directions, 2 * gates_ * hidden}},
       {4, "sequence_lens", {batch}},
       {5, "initial_h", initial},
@@ -354,19 +376,19 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
         absl::StrCat("X and R have ranks ", type->rank(), " and ",
                      r_shape.size(), ", where 3 is expected"));
   }
-  if (r_shape[2] > kMaxHidden) {
+  hidden_ = r_shape[has_gates_last() ? 1 : 2];
+  if (hidden_ > kMaxHidden) {
     return absl::InvalidArgumentError(
-        absl::StrCat(r_shape[2], " hidden units, where at most ", kMaxHidden,
+        absl::StrCat(hidden_, " hidden units, where at most ", kMaxHidden,
                      " are supported"));
   }
-  BATON_RETURN_IF_ERROR(CheckShapes(type->dim(2), type->dim(1), r_shape[2],
+  BATON_RETURN_IF_ERROR(CheckShapes(type->dim(2), type->dim(1), hidden_,
                                     directions, batch_first));
   const Dim steps = type->dim(0);
   if (steps.is_const() && (steps.value() < 1 || steps.value() > kMaxSteps)) {
     return absl::UnimplementedError(
         absl::StrCat(steps.value(), " steps are not supported"));
   }
-  hidden_ = r_shape[2];
   clip_ = node_.Float("clip", 0);
   BATON_ASSIGN_OR_RETURN(const std::vector<Activation> activations,
                          Activations(node_, defaults_, directions));
@@ -393,13 +415,14 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
                  : Expr(relay::Reverse(data, 0));
     };
     Weights weights;
-    weights.r = Slice(node_.Input(2), d);
+    BATON_RETURN_IF_ERROR(SetRecurrence(d, weights));
     weights.f = &activations[d * defaults_.size()];
     if (has_cell() && node_.HasInput(7)) {
       BATON_ASSIGN_OR_RETURN(weights.p, node_.Typed(Slice(node_.Input(7), d)));
     }
     // The input's part of all steps at once.
-    Expr from_input = relay::nn::Dense(reversed(x), Slice(node_.Input(1), d));
+    BATON_ASSIGN_OR_RETURN(const Expr in_order, node_.Typed(reversed(x)));
+    BATON_ASSIGN_OR_RETURN(Expr from_input, InputProduct(in_order, d));
     if (node_.HasInput(3)) {
       const Expr biases = Slice(node_.Input(3), d);
       const int64_t half = gates_ * hidden_;
@@ -407,7 +430,6 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
       BATON_ASSIGN_OR_RETURN(weights.rb,
                              node_.Typed(Columns(biases, half, 2 * half)));
     }
-    BATON_ASSIGN_OR_RETURN(weights.r, node_.Typed(weights.r));
     BATON_ASSIGN_OR_RETURN(from_input, node_.Typed(from_input));
     State state;
     BATON_ASSIGN_OR_RETURN(state.h,
@@ -451,7 +473,7 @@ class Rnn final : public Recurrent {
 };
 
 // Gates in the order input, output, forget, cell.
-class Lstm final : public Recurrent {
+class Lstm : public Recurrent {
  public:
   explicit Lstm(NodeContext& node)
       : Recurrent(node, 4, {"Sigmoid", "Tanh", "Tanh"}),
@@ -459,10 +481,16 @@ class Lstm final : public Recurrent {
 
  protected:
   bool has_cell() const override { return true; }
+  // What the last outputs give to all gates.
+  virtual absl::StatusOr<Expr> RecurrentProduct(const Expr& h,
+                                                const Weights& w) {
+    return Expr(relay::nn::Dense(h, w.r));
+  }
 
   absl::StatusOr<State> Step(const Weights& w, Expr x,
                              const State& state) override {
-    Expr sum = Add(std::move(x), relay::nn::Dense(state.h, w.r));
+    BATON_ASSIGN_OR_RETURN(Expr from_state, RecurrentProduct(state.h, w));
+    Expr sum = Add(std::move(x), std::move(from_state));
     if (w.rb.defined()) sum = Add(std::move(sum), w.rb);
     const auto peep = [&](Expr gate, int i, const Expr& cell) {
       return w.p.defined() ? Add(std::move(gate), Multiply(Gate(w.p, i), cell))
@@ -487,6 +515,57 @@ class Lstm final : public Recurrent {
 
  private:
   const bool input_forget_;
+};
+
+// W and R are bytes, with scales and zero points as inputs 8 to 11. The input,
+// at once, and the outputs of each step are quantized by their ranges.
+class DynamicQuantizeLstm final : public Lstm {
+ public:
+  using Lstm::Lstm;
+
+ protected:
+  bool has_gates_last() const override { return true; }
+
+  absl::StatusOr<Expr> InputProduct(const Expr& x, int d) override {
+    BATON_ASSIGN_OR_RETURN(const Expr w, Integers(1, 9, d));
+    BATON_ASSIGN_OR_RETURN(const Expr used, UsedSteps(x));
+    return QuantizedProduct(node_, used, w, Slice(node_.Input(8), d));
+  }
+
+  absl::Status SetRecurrence(int d, Weights& weights) override {
+    BATON_ASSIGN_OR_RETURN(weights.r, Integers(2, 11, d));
+    BATON_ASSIGN_OR_RETURN(weights.r_scale,
+                           node_.Typed(Slice(node_.Input(10), d)));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Expr> RecurrentProduct(const Expr& h,
+                                        const Weights& w) override {
+    return QuantizedProduct(node_, h, w.r, w.r_scale);
+  }
+
+ private:
+  // The weights `i` of direction `d` as int32, less the zero points `zero`.
+  absl::StatusOr<Expr> Integers(int i, int zero, int d) {
+    constexpr DType kInt32 = DType::Int(32);
+    return node_.Typed(
+        Subtract(relay::Cast(Slice(node_.Input(i), d), kInt32),
+                 relay::Cast(Slice(node_.Input(zero), d), kInt32)));
+  }
+
+  // `x`, (steps, batch, input), with zeros in the steps that no sequence has,
+  // which do not count for the range.
+  absl::StatusOr<Expr> UsedSteps(const Expr& x) {
+    if (!node_.HasInput(4)) return x;
+    const Expr& lengths = node_.Input(4);
+    const Expr zero = ScalarLike(0, lengths);
+    BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(lengths));
+    const Expr steps = relay::Arange(zero, relay::Cast(ExtentOf(x, 0), dtype),
+                                     ScalarLike(1, lengths), dtype);
+    const Expr used = relay::Less(steps, relay::Max(lengths));
+    return node_.Typed(
+        relay::Where(relay::ExpandDims(used, 1, 2), x, Scalar(0)));
+  }
 };
 
 // Gates in the order update, reset, hidden.
@@ -530,6 +609,9 @@ absl::StatusOr<Outputs> Convert(NodeContext& node) {
 }
 
 BATON_ONNX_CONVERTERS({
+    {.op = "DynamicQuantizeLSTM",
+     .convert = Convert<DynamicQuantizeLstm>,
+     .domain = kMicrosoftDomain},
     {"GRU", Convert<Gru>, 7},
     {"LSTM", Convert<Lstm>, 7},
     {"RNN", Convert<Rnn>, 7},

@@ -60,7 +60,8 @@ struct Taps {
   std::vector<bool> is_outside;  // of the data, for tf_crop_and_resize
 };
 
-// `out`: the extent of the result before it is rounded to a whole number.
+// `out`: the extent of the result, before it is rounded to a whole number where
+// ONNX's tests count so.
 double Coordinate(const Options& options, int64_t i, double scale, int64_t in,
                   double out, double roi_begin, double roi_end) {
   const double x = static_cast<double>(i);
@@ -133,7 +134,8 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
             double roi_begin, double roi_end) {
   Taps result;
   result.is_outside.resize(out);
-  const bool crops = options.coordinates == "tf_crop_and_resize";
+  const bool is_whole = options.coordinates == "tf_crop_and_resize" ||
+                        options.coordinates == "pytorch_half_pixel";
   // The kernel of an antialiased downsampling is wider.
   const double stretch =
       options.antialias && scale < 1 && options.mode != "nearest" ? 1 / scale
@@ -151,7 +153,7 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
         options.mode == "nearest" ? Coordinate32 : Coordinate;
     const double x = coordinate(
         options, i, scale, in,
-        crops ? static_cast<double>(out) : scale * static_cast<double>(in),
+        is_whole ? static_cast<double>(out) : scale * static_cast<double>(in),
         roi_begin, roi_end);
     result.is_outside[i] = x < 0 || x > static_cast<double>(in - 1);
     if (options.mode == "nearest") {
@@ -289,7 +291,9 @@ absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
   Expr half_pixel = Subtract(middle, number(0.5));
   if (options.coordinates == "half_pixel") return half_pixel;
   if (options.coordinates == "pytorch_half_pixel") {
-    return if_several(std::move(half_pixel));
+    // The extent is counted after it is rounded.
+    return relay::Where(relay::GreaterEqual(out, number(2)),
+                        std::move(half_pixel), number(0));
   }
   if (options.coordinates == "half_pixel_symmetric") {
     const Expr adjustment = Divide(relay::Floor(out), Multiply(scale, in));

@@ -153,7 +153,9 @@ absl::StatusOr<Expr> Sampler::At(const std::vector<Expr>& coordinates) {
                       ? relay::LogicalAnd(std::move(is_inside), within)
                       : std::move(within);
     }
-    const Expr at = relay::Cast(Inside(x, i), DType::Int(64));
+    // A NaN is no position; programs differ in the integer that it becomes.
+    const Expr at =
+        relay::Clip(relay::Cast(Inside(x, i), DType::Int(64)), 0, last);
     index = index.defined()
                 ? Add(Multiply(
                           std::move(index),

@@ -13,11 +13,14 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/reduce.h"
@@ -251,12 +254,46 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
   return One(std::move(result));
 }
 
+// The positions along axis 1 of `x` of the elements of all frames, (frames,
+// length). The frames are as many as fit.
+absl::StatusOr<Expr> FramePositions(const Expr& x, int64_t length,
+                                    int64_t step) {
+  const Dim& extent = x->tensor_type()->dim(1);
+  if (!extent.is_const()) {
+    const auto number = [](int64_t value) {
+      return relay::Const(Tensor::Scalar<int64_t>(value));
+    };
+    const auto range = [&](Expr end, int64_t by) {
+      return relay::Arange(number(0), std::move(end), number(by),
+                           DType::Int(64));
+    };
+    const Expr starts =
+        range(relay::Subtract(ExtentOf(x, 1), number(length - 1)), step);
+    return Expr(
+        relay::Add(relay::ExpandDims(starts, 1), range(number(length), 1)));
+  }
+  if (extent.value() < length) {
+    return absl::InvalidArgumentError("the frames do not fit the signal");
+  }
+  const int64_t frames = (extent.value() - length) / step + 1;
+  if (frames > kMaxElements / length) {
+    return absl::UnimplementedError("the signal is too long");
+  }
+  Ints positions;
+  for (int64_t f = 0; f < frames; ++f) {
+    for (int64_t i = 0; i < length; ++i) positions.push_back(f * step + i);
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const Tensor indices,
+      Tensor::FromValues<int64_t>({frames, length}, positions));
+  return relay::Const(indices);
+}
+
 absl::StatusOr<Outputs> Stft(NodeContext& node) {
   Expr x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(Ints shape, ShapeOfBatch(x, 0));
-  if (shape.size() == 2) {
+  BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
+  if (rank == 2) {
     BATON_ASSIGN_OR_RETURN(x, node.Typed(relay::ExpandDims(x, 2)));
-    shape.push_back(1);
   }
   BATON_ASSIGN_OR_RETURN(const int64_t step, Count(node, 1));
   int64_t length = 0;
@@ -268,22 +305,12 @@ absl::StatusOr<Outputs> Stft(NodeContext& node) {
   if (node.HasInput(3)) {
     BATON_ASSIGN_OR_RETURN(length, Count(node, 3));
   }
-  if (shape.size() != 3 || length < 1 || step < 1 || shape[1] < length) {
+  if (rank < 2 || rank > 3 || length < 1 || step < 1) {
     return absl::InvalidArgumentError("the frames do not fit the signal");
   }
-  const int64_t frames = (shape[1] - length) / step + 1;
-  if (frames > kMaxElements / length) {
-    return absl::UnimplementedError("the signal is too long");
-  }
-  Ints positions;
-  for (int64_t f = 0; f < frames; ++f) {
-    for (int64_t i = 0; i < length; ++i) positions.push_back(f * step + i);
-  }
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor indices,
-      Tensor::FromValues<int64_t>({frames, length}, positions));
+  BATON_ASSIGN_OR_RETURN(Expr positions, FramePositions(x, length, step));
   // (batch, frames, length, parts)
-  x = relay::Take(x, relay::Const(indices), {.axis = 1});
+  x = relay::Take(x, std::move(positions), {.axis = 1});
   if (node.HasInput(2)) {
     x = relay::Multiply(x, relay::Reshape(node.Input(2), {length, 1}));
   }

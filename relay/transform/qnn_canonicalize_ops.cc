@@ -1032,7 +1032,11 @@ class ConvLowering {
     BATON_ASSIGN_OR_RETURN(kernel_w_, kernel('W'));
     BATON_ASSIGN_OR_RETURN(out_channels_, kernel('O'));
     BATON_ASSIGN_OR_RETURN(multiplier_, kernel('I'));
-    BATON_ASSIGN_OR_RETURN(in_channels_, Extent(*data, ChannelAxis()));
+    // Without groups, the weights have as many channels as the data.
+    in_channels_ = multiplier_;
+    if (data->dim(ChannelAxis()).is_const()) {
+      in_channels_ = data->dim(ChannelAxis()).value();
+    }
     depthwise_ = attrs_.channels.has_value() && attrs_.channels->is_const() &&
                  attrs_.channels->value() == attrs_.groups &&
                  attrs_.groups != 1;

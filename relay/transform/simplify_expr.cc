@@ -445,11 +445,10 @@ bool KeepsValues(DType from, DType to) {
 
 // True if a cast from `middle` to `to` may be one from `from`, which widens to
 // `middle`. A float that rounded an integer may have changed every bit that a
-// further cast to integers leaves, or have left the range of the type; a float
-// is as good as its rounding, and only 0 is false.
+// further cast to integers leaves, also after a cast to another float, or have
+// left the range of the type. Only 0 is false.
 bool CanSkip(DType from, DType middle, DType to) {
-  return KeepsValues(from, middle) || to.code() == DType::Code::kFloat ||
-         to.is_bool();
+  return KeepsValues(from, middle) || to.is_bool();
 }
 
 RewriteRule MergeCasts() {
@@ -458,8 +457,8 @@ RewriteRule MergeCasts() {
   return {.name = "casts_in_a_row",
           .passes = {kSimplifyExpr, kPostAlterOp},
           .doc =
-              "A cast of a cast that widens is one cast, unless it makes an "
-              "integer of one that a float rounded.",
+              "A cast of a cast that widens is one cast, unless a float "
+              "rounds integers between them.",
           .pattern = CastOf(inner),
           .replace = [=](const Match& m) -> Expr {
             const Expr data = m[x];
