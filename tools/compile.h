@@ -112,7 +112,7 @@ struct LibraryOptions {
                    "Prints the steps, with their bytes of code, weights and "
                    "arena, and why they have their kernels."});
     v("seed", &LibraryOptions::seed,
-      FlagSpec{.help = "Of the random inputs.", .value = "N"});
+      FlagSpec{.help = "Seed of the random inputs.", .value = "N"});
   }
 };
 

@@ -27,7 +27,7 @@ struct GraphTensor {
   DType dtype;
   TensorShape shape;
   std::optional<Tensor> constant;
-  int input = -1;  // the number of the parameter
+  int input = -1;  // the index of the parameter; -1 for any other tensor
 
   int64_t num_elements() const;
   int64_t bytes() const { return num_elements() * dtype.bytes(); }
@@ -67,6 +67,7 @@ inline bool IsByte(DType dtype) {
   return dtype == DType::Int(8) || dtype == DType::UInt(8);
 }
 
+// The tensors and nodes of a function, or of a part of one.
 struct Graph {
   std::vector<GraphTensor> tensors;
   std::vector<GraphNode> nodes;  // each after those that it uses
