@@ -111,8 +111,8 @@ PrimExpr NormalizeIterMapToExpr(const IterSum& sum);
 PrimExpr NormalizeIterMapToExpr(const IterSplit& split);
 PrimExpr NormalizeIterMapToExpr(const IterMark& mark);
 
-// Converts `index` to a sum of iterators. The base of the sum has the terms that
-// are no iterators.
+// Converts `index` to a sum of iterators. The base of the sum has the terms
+// that are no iterators.
 IterSum NormalizeToIterSum(const PrimExpr& index, const VarRanges& input_iters,
                            Analyzer& analyzer);
 
