@@ -25,8 +25,8 @@
 
 namespace baton {
 
-// `text` as a JSON string, with its quotes: always UTF-8, as JSON is. Bytes
-// that are none become U+FFFD.
+// Converts `text` to a JSON string with its quotes. The result is UTF-8: bytes
+// of `text` that are not UTF-8 become U+FFFD.
 std::string JsonString(absl::string_view text);
 
 // A number with this many digits after the point.

@@ -73,7 +73,8 @@ class Layout {
   Layout SubLayout(int pos, int len) const;
   // Adds the sub-axis of `letter`, a primal axis not split yet, at `pos`.
   absl::StatusOr<Layout> Split(char letter, int pos, int factor) const;
-  // This layout behind the primal axes of `other` that it lacks.
+  // The primal axes of `other` that this layout lacks, followed by the axes of
+  // this layout.
   Layout ExpandPrimal(const Layout& other) const;
   // This layout without its sub-axes.
   Layout Primal() const;

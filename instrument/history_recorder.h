@@ -58,7 +58,8 @@ class HistoryRecorder final : public PassInstrument {
   void SetMemory(int64_t number, const PassMemory& memory);
   // Sets the times of executions to those of the executions with the same
   // numbers in `measured`, another run of the same passes. If an execution
-  // ended differently there, it ends when the last execution inside it ends.
+  // ended differently in that run, its time ends with the last execution inside
+  // it.
   void SetTimes(absl::Span<const HistoryExecution> measured);
 
   bool needs_untyped_modules() const override { return false; }

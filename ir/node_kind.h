@@ -90,9 +90,10 @@ class NodeKind {
 // constructors.
 constexpr bool IsLeaf(NodeKind kind) { return kind.Is(NodeSort::kLeafExpr); }
 
-// The numbers of the levels. Numbers from kFirstFreeLevel on are for other
-// repositories. Two levels with one number cannot be linked into one program:
-// see BATON_REGISTER_NODE_LEVEL.
+// The numbers of the levels. Numbers below kFirstFreeLevel are for this
+// repository (relay/ir/node_kind.h has 1), the others for other repositories.
+// Two levels with one number cannot be linked into one program: see
+// BATON_REGISTER_NODE_LEVEL.
 inline constexpr int kIrLevel = 0;
 inline constexpr int kFirstFreeLevel = 8;
 

@@ -26,8 +26,8 @@ inline void LogOrigins(const Expr& made, const ExprNode* from);
 // have been recorded.
 inline void LogOrigin(const Expr& made, const ExprNode* from);
 
-// `made` was made from `from`, or because of it. An Origin does not keep the
-// nodes alive: later nodes may have their addresses.
+// A record: `made` was made from `from`, or because of it. An Origin does not
+// keep the nodes alive: later nodes may have their addresses.
 class Origin {
  public:
   Origin() = default;

@@ -46,7 +46,8 @@ struct Operand {
 // The blocks of a function while they are made, one call after another.
 class FunctionLoops {
  public:
-  // A buffer of that shape. Names are made unique.
+  // Makes a buffer of shape `shape`. Its name is `name`, with a number if
+  // another buffer of the function has that name.
   tir::Buffer MakeBuffer(absl::string_view name, DType dtype,
                          absl::Span<const int64_t> shape);
   // As MakeBuffer, for a buffer that is allocated in the function.
@@ -89,7 +90,8 @@ class LoopBuilder {
         inputs_(std::move(inputs)),
         outputs_(std::move(outputs)),
         function_(function) {}
-  // For a copy of `input`, which is no call.
+  // Builds a copy of `input` into `output`. There is no call: call() and
+  // attrs() must not be used.
   LoopBuilder(Operand input, tir::Buffer output, FunctionLoops& function)
       : inputs_({std::move(input)}),
         outputs_({std::move(output)}),
@@ -101,16 +103,17 @@ class LoopBuilder {
     return AttrsOrDefaults<A>(call_->attrs());
   }
 
-  // The arguments; of tuples, their fields.
+  // The arguments of the call. Each field of a tuple is an input of its own.
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Operand& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
   DType dtype(int i = 0) const { return input(i).dtype; }
   const std::vector<int64_t>& shape(int i = 0) const { return input(i).shape; }
   int rank(int i = 0) const { return static_cast<int>(shape(i).size()); }
-  // The element at `at` of an argument.
+  // The element of input `i` at the indices `at`.
   tir::PrimExpr Load(int i, const Indices& at) const;
 
-  // The buffers that the call fills: of a tuple, one for each field.
+  // The buffers for the result of the call: one, or one for each field of a
+  // tuple.
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   const tir::Buffer& output(int i = 0) const {
     return outputs_[static_cast<size_t>(i)];
@@ -140,8 +143,8 @@ class LoopBuilder {
   void Fold(const tir::Buffer& to, absl::Span<const int64_t> extents,
             const Value& init, const Step& step, const Condition& where = {});
   // A block of statements that run in their order, where an element depends on
-  // elements before it or an argument says where it is stored. They may read all
-  // arguments and `to`, and write `to`.
+  // elements before it or an argument says where it is stored. They may read
+  // all arguments and `to`, and write `to`.
   void Run(absl::Span<const tir::Buffer> to, tir::Stmt body);
 
  private:
@@ -151,8 +154,8 @@ class LoopBuilder {
   FunctionLoops& function_;
 };
 
-// Appends the blocks of a call. An error, whose message is a clause, says why
-// there are none; then nothing that it appended counts.
+// Appends the blocks of a call. An error says in a clause why the call has no
+// loops; the caller then discards all that the computation appended.
 using Computation = absl::Status (*)(LoopBuilder& loops);
 
 // The operators that have a computation.
@@ -160,7 +163,8 @@ OpAttrMap<Computation>& Computations();
 
 // The error of a computation that does not take a call: `reason` is a clause.
 absl::Status NoLoops(absl::string_view reason);
-// NoLoops if argument `i`, of indices, has a type of which there are no loops.
+// An error from NoLoops() unless loops can index with the elements of input
+// `i`: integers other than bool and uint64.
 absl::Status CheckIndices(const LoopBuilder& loops, int i);
 
 // --- Expressions -------------------------------------------------------------
@@ -169,9 +173,10 @@ absl::Status CheckIndices(const LoopBuilder& loops, int i);
 inline tir::PrimExpr Index(int64_t value) {
   return tir::IntImm(tir::kInt32, value);
 }
-// The node as it is: floats are not folded, because x + 0 is not x. A constant
-// divisor without an exact reciprocal is T.reinterpret() of its bits, because
-// tir.Simplify makes a product of x / T.float32(3).
+// Applies `op` to `a` and `b`. Floats are not folded: x + 0 differs from x
+// where x is -0. A constant divisor without an exact reciprocal becomes
+// T.reinterpret() of its bits, because tir.Simplify turns x / T.float32(3) into
+// a product.
 tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b);
 // The number as T.reinterpret() of its bits, which no pass folds: 0 + x is not
 // x if that is -0.
@@ -184,47 +189,53 @@ inline tir::PrimExpr Cast(DType dtype, tir::PrimExpr value) {
 // The conversion of the operator `cast`: floats become integers without their
 // fraction, bounded by 64 bits, which wrap to the width of `dtype`.
 tir::PrimExpr Convert(DType dtype, const tir::PrimExpr& value);
-// The value that is computed is the chosen one alone.
+// `a` if `condition` holds, otherwise `b`. Only that one is computed.
 tir::PrimExpr IfThenElse(const tir::PrimExpr& condition, const tir::PrimExpr& a,
                          const tir::PrimExpr& b);
 
 // --- Statements for LoopBuilder::Run -----------------------------------------
 
 using Body = std::function<tir::Stmt(const Indices& at)>;
-// Loops over all indices of an array of that shape, the last varying fastest.
+// Runs `body` in loops over all indices of an array of shape `shape`. The last
+// index varies fastest. `name` is the prefix of the names of the loops.
 tir::Stmt ForEach(absl::string_view name, absl::Span<const int64_t> shape,
                   const Body& body);
-// `value`, computed once, as a variable of the body.
+// Computes `value` once, into a variable `name`, and runs `body` with it.
 tir::Stmt With(absl::string_view name, const tir::PrimExpr& value,
                const std::function<tir::Stmt(const tir::PrimExpr&)>& body);
 // Runs `body` if `condition` holds, else the function fails.
 tir::Stmt Require(const tir::PrimExpr& condition, absl::string_view message,
                   tir::Stmt body);
-// `index`, an integer in [-extent, extent), as an index of an axis; the function
-// fails if it is none.
+// Runs `body` with `index` as an index of an axis of `extent` elements. A
+// negative `index` counts from the end of the axis. The function fails if
+// `index` is not in [-extent, extent).
 tir::Stmt WithIndex(absl::string_view name, const tir::PrimExpr& index,
                     int64_t extent,
                     const std::function<tir::Stmt(const tir::PrimExpr&)>& body);
-// The elements [0][point], [1][point], ... of argument 1 as indices of axes of
-// these extents: runs the body on `begin` and those behind it.
+// Reads the elements [0][point], [1][point], ... of input 1, one for each of
+// `extents`, as indices of axes of these extents (see WithIndex). Runs `body`
+// with `begin`, followed by these indices.
 tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
                       absl::Span<const int64_t> extents, Indices begin,
                       const Body& body);
 // A statement that does nothing.
 tir::Stmt Nothing();
 
-// The buffer's extents as numbers.
+// The extents of `buffer`, which are constants.
 std::vector<int64_t> ShapeOf(const tir::Buffer& buffer);
 int64_t NumElementsOf(absl::Span<const int64_t> shape);
-// Row-major numbers of elements, and back.
+// Flatten() gives the row-major number of the element at the indices `at`;
+// Unflatten() gives the indices of the element number `flat`.
 tir::PrimExpr Flatten(absl::Span<const tir::PrimExpr> at,
                       absl::Span<const int64_t> shape);
 Indices Unflatten(const tir::PrimExpr& flat, absl::Span<const int64_t> shape);
-// `axis` counted from the front.
+// Converts an axis that counts from the end, if it is negative, to one that
+// counts from the front.
 inline int NormalAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
-// The type in which kernels compute: float32 for float16 and bfloat16.
+// The dtype in which kernels compute with elements of `dtype`: float32 for
+// float16 and bfloat16.
 inline DType WideDType(DType dtype) {
   return dtype.is_half() ? DType::Float(32) : dtype;
 }

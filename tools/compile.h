@@ -127,7 +127,7 @@ struct LibraryOptions {
                .least = 0,
                .none = -1});
     v("seed", &LibraryOptions::seed,
-      FlagSpec{.help = "Of the random inputs.", .value = "N"});
+      FlagSpec{.help = "Seed of the random inputs.", .value = "N"});
   }
 };
 

@@ -48,7 +48,8 @@ struct RunOptions {
   double max_error = -1;  // CheckValuesOptions::max_error; negative: no limit
   // True if the input of the passes has types.
   bool typed_input = false;
-  // The given flags of registered instruments (tools/instruments.h), by name.
+  // The given flags of registered instruments
+  // (instrument/instrument_registry.h), by name.
   AttrMap instrument_flags = {};
 
   template <typename V>
@@ -122,7 +123,7 @@ struct RunOptions {
                    "like, too.",
                .group = kFaultFlags});
     v("seed", &RunOptions::seed,
-      FlagSpec{.help = "Of the random inputs of --check_values.",
+      FlagSpec{.help = "Seed of the random inputs of --check_values.",
                .value = "N",
                .group = kFaultFlags});
     v("inputs", &RunOptions::inputs,
@@ -133,11 +134,11 @@ struct RunOptions {
           .value = "FILE",
           .group = kFaultFlags});
     v("expect", &RunOptions::expect,
-      FlagSpec{.help = "What main must compute of --inputs; as these.",
+      FlagSpec{.help = "Expected results of main for --inputs; as these.",
                .value = "FILE",
                .group = kFaultFlags});
     v("max_error", &RunOptions::max_error,
-      FlagSpec{.help = "Of results, by all passes together; -1: no limit.",
+      FlagSpec{.help = "Error of all passes together in results; -1: no limit.",
                .value = "X",
                .group = kFaultFlags,
                .least = 0,
@@ -148,7 +149,8 @@ struct RunOptions {
 };
 
 // The level of the context that --opt_level asks for. If `opt_level` is
-// negative: 2, or the level of a named pipeline in `pipeline` if that is higher.
+// negative: 2, or the level of a named pipeline in `pipeline` if that is
+// higher.
 int OptLevel(int opt_level, const Pass& pipeline);
 int OptLevel(const RunOptions& run);
 

@@ -66,8 +66,8 @@ class Child {
   // Waits at most `seconds` for the end; nullopt if the child is still running.
   std::optional<ChildResult> WaitFor(double seconds);
 
-  // The processor time of the child so far. Call it only before the wait is
-  // over.
+  // The processor time of the child so far. Do not call it after Wait(), or
+  // after WaitFor() returned a result.
   double Seconds() const;
 
  private:

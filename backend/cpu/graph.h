@@ -27,7 +27,7 @@ struct GraphTensor {
   DType dtype;
   TensorShape shape;
   std::optional<Tensor> constant;
-  int input = -1;  // the number of the parameter
+  int input = -1;  // the index of the parameter; -1 for any other tensor
 
   int64_t num_elements() const;
   int64_t bytes() const { return num_elements() * dtype.bytes(); }
@@ -58,6 +58,7 @@ struct GraphNode {
   const std::string& op_name() const { return call->op_node()->name(); }
 };
 
+// The tensors and nodes of a function, or of a part of one.
 struct Graph {
   std::vector<GraphTensor> tensors;
   std::vector<GraphNode> nodes;  // each after those that it uses

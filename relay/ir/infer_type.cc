@@ -22,9 +22,9 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/origin.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/infer_type_at.h"
-#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/ir/type_sizes.h"
 #include "baton/relay/ir/type_substitution.h"
 #include "baton/relay/ir/unmatched_cases.h"
@@ -814,8 +814,9 @@ Expr Inferencer::LeaveCall(const CallNode* call, Expr callee,
 
 absl::StatusOr<Type> Inferencer::ApplyRelation(const CallNode* call,
                                                absl::Span<const Type> args) {
-  TypeRelationContext context(call, args, this);
-  absl::StatusOr<Type> type = call->op_node()->type_relation()(context);
+  const OpNode& op = *call->op_node();
+  TypeRelationContext context(op, call->args(), call->attrs(), args, this);
+  absl::StatusOr<Type> type = op.type_relation()(context);
   if (!context.status().ok()) return context.status();
   if (type.ok()) BATON_RETURN_IF_ERROR(CheckResult(context, *type, max_rank_));
   return type;

@@ -9,6 +9,7 @@
 
 namespace baton {
 
+// The number of Relay's level: see NodeKind.
 inline constexpr int kRelayLevel = 1;
 
 // X(index, Name, sort). The class is NameNode. Indices are permanent.

@@ -30,7 +30,7 @@ bool IsVirtualDevice(const AttrValue& value);
 // The entry `key` of a dictionary, which must have it.
 const AttrValue& EntryOf(const AttrValue& map, absl::string_view key);
 
-// A property that is not set is unconstrained.
+// The device of a value. A property that is not set is unconstrained.
 struct VirtualDevice {
   static constexpr int64_t kAnyType = -1;
   static constexpr int64_t kAnyId = -1;
@@ -73,6 +73,7 @@ absl::StatusOr<AttrValue> MakeTargetValue(absl::string_view text,
                                           const AttrValue& host);
 // Returns `target` with another host.
 AttrValue WithHost(AttrValue target, const AttrValue& host);
+// The device type and the kind (`llvm`, `cuda`) of a target.
 int64_t DeviceTypeOf(const AttrValue& target);
 std::string TargetKindOf(const AttrValue& target);
 // The default kind of target of a device type; empty if there is none.

@@ -14,7 +14,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/type_relation.h"
+#include "baton/ir/type_relation.h"
 
 namespace baton::relay {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/type_relation.h"
+#include "baton/ir/type_relation.h"
 
 namespace baton::relay {
 

@@ -11,9 +11,9 @@
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/ir/visit.h"
 
 namespace baton::relay {
@@ -42,7 +42,7 @@ Type TypeOfCall(const CallNode& call) {
     args.push_back(arg->type());
   }
   KnownTypes unifier;
-  TypeRelationContext context(&call, args, &unifier);
+  TypeRelationContext context(*op, call.args(), call.attrs(), args, &unifier);
   absl::StatusOr<Type> type = op->type_relation()(context);
   if (!context.status().ok() || !type.ok() || !type->defined() ||
       !(*type)->complete()) {

@@ -96,7 +96,7 @@ struct QuantizeCalibrateOptions {
       "of a weight, in the order of evaluation. Takes the place of a mode.");
     v("random_inputs", &QuantizeCalibrateOptions::random_inputs,
       "On how many random inputs to record, if no others are given.");
-    v("seed", &QuantizeCalibrateOptions::seed, "Of the random inputs.");
+    v("seed", &QuantizeCalibrateOptions::seed, "Seed of the random inputs.");
     v("dataset", &QuantizeCalibrateOptions::dataset,
       "Files to record on: each the arguments of one evaluation, as baton-run "
       "reads --inputs (.npz, or a folder of .npy or .pb); or folders of them.");

@@ -25,12 +25,13 @@ struct AccessRegions {
   std::vector<BufferRegion> opaque;
 };
 
-// Buffers that `block` does not define, by pointer. Others are not listed.
+// The buffers that are defined outside of a block, by pointer. Accesses of
+// other buffers are not reported.
 using BuffersByPointer = VarMap<Buffer>;
 
-// The accesses in the body and initialization of `block`, over all values of
-// the loops inside; of blocks inside, what those are declared to read and
-// write. What the initialization writes is not read.
+// Finds the accesses in the body and the initialization of `block`, over all
+// values of the loops inside. A block inside accesses the regions that it
+// declares. A region that the initialization writes is not reported as read.
 AccessRegions FindBlockAccessRegions(const Block& block,
                                      const BuffersByPointer& buffers);
 

@@ -1,4 +1,4 @@
-// Scopes of memory and tags of threads, taken apart.
+// Parses the names of memory scopes and the tags of threads.
 //
 //   MemoryScope("shared.dyn")   kShared, tag ".dyn"
 //   ThreadScope("threadIdx.y")  rank 1, axis 1
@@ -12,7 +12,8 @@
 
 namespace baton::tir {
 
-// From what all threads share to what one has.
+// Kinds of memory, from the memory that all threads share to the memory of one
+// thread.
 enum class MemoryRank {
   kGlobal,
   kShared,
@@ -51,8 +52,8 @@ inline bool IsThreadIdx(const ThreadScope& scope) {
   return scope.rank == 1 && scope.axis >= 0;
 }
 
-// True if memory of that scope is shared by the threads of `thread`: a region
-// of it has what all of them access.
+// True if the threads along `thread` share memory of scope `memory`. The region
+// that one of them accesses then has the elements that any of them accesses.
 bool IsSharedByThreads(const MemoryScope& memory, const ThreadScope& thread);
 
 }  // namespace baton::tir

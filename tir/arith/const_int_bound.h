@@ -14,6 +14,8 @@
 
 namespace baton::tir {
 
+// Known bounds of variables and conditions, and the bounds of expressions that
+// follow from them.
 class ConstIntBounds {
  public:
   void Bind(const Var& var, const Range& range);
@@ -23,7 +25,8 @@ class ConstIntBounds {
   }
   ConstIntBound Of(const PrimExpr& e, Analyzer::BoundMemo* memo = nullptr);
 
-  // Adds the bounds that `condition` gives; ends with Leave(size() before).
+  // Adds the bounds that `condition` implies. Leave(n), where n is the size()
+  // before this call, removes them.
   void Enter(const PrimExpr& condition);
   size_t size() const { return conditions_.size(); }
   void Leave(size_t size) {
@@ -46,7 +49,7 @@ class ConstIntBounds {
   // The bounds that all conditions together give.
   ScopedExprs<ConstIntBound> conditions_;
   Analyzer::BoundMemo* memo_ = nullptr;
-  // The bounds of operations, while nothing becomes known.
+  // A cache of the bounds of operations, cleared when the known bounds change.
   RecentNodes<ConstIntBound> known_;
 };
 

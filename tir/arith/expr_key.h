@@ -11,8 +11,8 @@
 
 namespace baton::tir {
 
-// A hash that is equal for expressions that ExprDeepEqual() holds for, of the
-// outermost nodes: it takes constant time.
+// A hash of the outermost nodes of `e`, in constant time. Expressions that are
+// equal by ExprDeepEqual() have equal hashes.
 size_t ExprShallowHash(const PrimExpr& e);
 
 struct ExprKey {

@@ -36,7 +36,7 @@ class IterMark {
   // Null if the source is an expression.
   const IterSum* sum() const;
   const PrimExpr& extent() const;
-  // Identity.
+  // True if both share one value.
   bool same_as(const IterMark& other) const { return node_ == other.node_; }
 
  private:
@@ -58,13 +58,16 @@ struct IterSum {
   PrimExpr base;
 };
 
+// The maps that are accepted: kBijective maps each combination of iterators to
+// indices of its own and reaches all indices in their ranges; kSurjective
+// reaches all indices; kNoCheck requires neither.
 enum class IterMapLevel { kBijective, kSurjective, kNoCheck };
 
 struct IterMapResult {
-  // A sum an index; empty if the map was not detected.
+  // One sum for each index; empty if the map was not detected.
   std::vector<IterSum> indices;
   std::vector<std::string> errors;
-  // True of indices that padding added to the iterators.
+  // True for the values of iterators that padding added.
   PrimExpr padding_predicate;
 };
 
@@ -88,13 +91,14 @@ std::vector<PrimExpr> IterMapSimplify(absl::Span<const PrimExpr> indices,
 VarMap<PrimExpr> InverseAffineIterMap(absl::Span<const IterSum> map,
                                       absl::Span<const PrimExpr> outputs);
 
-// Divides a map into an outer part and a part that only `sub_iters` determine.
-// An element a binding and, last, one of the predicates of both parts; empty if
-// the map cannot be divided.
+// The two parts of one binding: see SubspaceDivide.
 struct DividedIter {
   IterMark outer;
   IterMark inner;
 };
+// Divides a map into an outer part and a part that only `sub_iters` determine.
+// Returns an element for each binding, and a last one with the predicates of
+// both parts; nothing if the map cannot be divided.
 std::vector<DividedIter> SubspaceDivide(absl::Span<const PrimExpr> bindings,
                                         const VarRanges& input_iters,
                                         absl::Span<const Var> sub_iters,
@@ -107,7 +111,8 @@ PrimExpr NormalizeIterMapToExpr(const IterSum& sum);
 PrimExpr NormalizeIterMapToExpr(const IterSplit& split);
 PrimExpr NormalizeIterMapToExpr(const IterMark& mark);
 
-// `index` as a sum of iterators, whatever remains in the base.
+// Converts `index` to a sum of iterators. The base of the sum has the terms
+// that are no iterators.
 IterSum NormalizeToIterSum(const PrimExpr& index, const VarRanges& input_iters,
                            Analyzer& analyzer);
 

@@ -35,6 +35,8 @@ class SplitsOfMarks {
   std::vector<Entry> entries_;
 };
 
+// True if both are the same part of one mark: equal lower factors, extents and,
+// if `with_scale`, scales.
 bool SameSplit(const IterSplit& a, const IterSplit& b, bool with_scale = true);
 
 class IterMapRewriter {

@@ -1,4 +1,5 @@
-// RecentNodes: results by node, of which those that were used last stay.
+// RecentNodes: a cache of results by node that drops those that were not used
+// recently.
 
 #ifndef BATON_TIR_ARITH_RECENT_NODES_H_
 #define BATON_TIR_ARITH_RECENT_NODES_H_
@@ -16,7 +17,7 @@ namespace baton::tir {
 template <typename T>
 class RecentNodes {
  public:
-  // Null if there is none.
+  // The result for `e`, valid until the next call; null if there is none.
   const T* Find(const PrimExpr& e) {
     if (const Entry* entry = maps_[now_].Find(e.get())) return &entry->result;
     const Entry* entry = maps_[1 - now_].Find(e.get());
@@ -24,7 +25,8 @@ class RecentNodes {
     T result = entry->result;
     return Set(e, std::move(result));
   }
-  // Returns the result in its place, where it stays until the next call.
+  // Stores the result for `e`. Returns a pointer to it, valid until the next
+  // call.
   const T* Set(const PrimExpr& e, T result) {
     if (maps_[now_].size() >= kMost) {
       now_ = 1 - now_;

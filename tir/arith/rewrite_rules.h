@@ -10,9 +10,10 @@
 
 namespace baton::tir {
 
-// Sets of rules by the operation at their root: those for vectors; those for
-// scalar indices, which compute without overflow; those for floats; those for
-// values of any type.
+// Sets of rules. The name consists of the operation at the root of the rules
+// and of the values that they hold for: Vector; Index, scalar integers whose
+// arithmetic does not overflow; Float; Any. kFloorDivNested joins two
+// quotients.
 enum class RewriteRules : uint8_t {
   kAddVector,
   kAddIndex,

@@ -27,8 +27,8 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   PrimExpr Simplify(const PrimExpr& e);
 
   void Update(const Var& var, const PrimExpr& value) { vars_.Set(var, value); }
-  // Adds the parts of a condition as known truths; ends with Leave(size()
-  // before).
+  // Adds the parts of `condition` as known truths. Leave(n), where n is the
+  // size() before this call, removes them.
   void Enter(const PrimExpr& condition);
   size_t size() const { return literals_.size(); }
   void Leave(size_t size) { literals_.Leave(size); }
@@ -42,11 +42,11 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
 
  protected:
   PrimExpr VisitVar(const VarNode* node) override;
-  // Results are remembered while nothing becomes known: proofs simplify the
-  // operands of what they prove again.
+  // Caches results until a known truth is added or removed: proofs simplify the
+  // operands of a comparison again.
   PrimExpr VisitBinary(const BinaryNode* node) override;
   virtual PrimExpr SimplifyBinary(const BinaryNode* node);
-  // The result for `node` that is remembered; null if there is none.
+  // The cached result for `node`; null if there is none.
   PrimExpr Remembered(const BinaryNode* node);
   void Remember(const BinaryNode* node, const PrimExpr& result);
   PrimExpr VisitNot(const NotNode* node) override;
@@ -66,8 +66,8 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   CompareResult TryCompare(const PrimExpr& e, int64_t value);
   CompareResult TryCompare(const PrimExpr& a, const PrimExpr& b);
 
-  // Simplifies at the outside of a simplifier or within its proofs: only
-  // outside, too many results are forgotten.
+  // Exists during each call that simplifies. The outermost call shrinks the
+  // cache; calls within its proofs do not.
   class Outermost {
    public:
     explicit Outermost(RewriteSimplifier& simplifier)
@@ -128,7 +128,7 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   int64_t steps_ = 0;
 };
 
-// True for scalars of 32 or 64 signed bits, which index rules are for.
+// True for signed scalars of 32 or 64 bits, for which the index rules hold.
 bool IsIndexType(DType dtype);
 
 // The negation of a simplified condition.

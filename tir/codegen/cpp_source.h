@@ -16,8 +16,8 @@
 // source has a copy. Integers wrap; a division of integers by zero is zero;
 // nothing is fused unless the function says `T.fma`. Accesses are not checked.
 //
-// Functions have passed the lowering to flat loops: blocks, reductions and
-// threads are refused, each with its place, all of them in one error.
+// The functions must be lowered to flat loops. One error names all blocks,
+// reductions and threads that are left, each with its place.
 
 #ifndef BATON_TIR_CODEGEN_CPP_SOURCE_H_
 #define BATON_TIR_CODEGEN_CPP_SOURCE_H_
@@ -57,12 +57,12 @@ struct CppSourceOptions {
   std::string tail;
   // Text that follows the namespace, compiled with `isa`.
   std::string after;
-  // Functions are inline ones (kCppShared): a program, or a shared library, that
-  // several sources with this namespace are linked to has one copy of equal
-  // functions. They are static otherwise.
+  // True: functions are inline (kCppShared), so that a program or shared
+  // library made of several sources with this namespace has one copy of equal
+  // functions. False: functions are static.
   bool is_shared = false;
-  // Without it there is none of the text that functions need: `functions` must
-  // be empty.
+  // False: leaves out the helpers that functions call; `functions` must be
+  // empty.
   bool has_prelude = true;
   // Adds `#line` to each statement that has a place: debuggers, profilers and
   // sanitizers name that place, such as a line of the model's text.
@@ -80,15 +80,15 @@ struct CppSource {
 
 // `#line 12 "mlp.model.txt"`, with a line feed.
 std::string CppLineDirective(int line, absl::string_view file);
-// A line of text behind which a source has its own lines again, if it has a
-// line table.
+// A placeholder in generated text: after it, lines have the numbers that they
+// have in the generated source. WriteCppSource() fills in the number.
 inline constexpr char kCppOwnLines[] = "#line 0\n";
 
 // The specifiers of a function that sources share.
 inline constexpr char kCppShared[] = "inline __attribute__((noinline, used)) ";
 
-// A hash of the text that functions need: equal functions of sources with equal
-// hashes do the same.
+// A hash of the helpers that generated functions call. Functions with equal
+// text in sources with equal hashes compute the same.
 uint64_t CppPreludeHash();
 
 absl::StatusOr<CppSource> WriteCppSource(

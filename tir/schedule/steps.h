@@ -64,8 +64,8 @@ absl::Status Annotate(ScheduleState& state, const Site* site,
                       const std::string& key, PrimExpr value);
 absl::Status Unannotate(ScheduleState& state, const Site* site,
                         const std::string& key);
-// The stride of `axis` of what the block writes will be `factor` * k +
-// `offset`.
+// Requests for the buffer that the block writes a stride of `axis` that is
+// `factor` * k + `offset` for some k.
 absl::Status StorageAlign(ScheduleState& state, const Site* block,
                           int buffer_index, int axis, int factor, int offset);
 absl::Status SetScope(ScheduleState& state, const Site* block, int buffer_index,
@@ -172,7 +172,8 @@ absl::Status SetAxisSeparator(ScheduleState& state, const Site* block,
                               int buffer_index, AccessKind kind,
                               absl::Span<const int64_t> axis_separators);
 
-// Hides regions that a block reads or writes; what depends on them is not seen.
+// Removes regions from the list of reads or writes of a block. Later steps
+// ignore dependences through them.
 absl::Status UnsafeHideBufferAccess(ScheduleState& state, const Site* block,
                                     AccessKind kind,
                                     absl::Span<const int64_t> buffer_indices);

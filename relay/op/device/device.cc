@@ -14,9 +14,9 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/device/device_placement.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/layout_rules.h"
@@ -91,7 +91,7 @@ absl::StatusOr<Type> AllocTensorRel(TypeRelationContext& context) {
     return Type(TensorType(attrs.assert_shape, attrs.dtype));
   }
   const std::optional<std::vector<int64_t>> extents =
-      ConstantInts(context.call().arg(2));
+      ConstantInts(context.operand(2));
   if (!extents.has_value()) {
     return context.Error(
         "the shape must be a constant, or assert_shape be "

@@ -10,8 +10,8 @@
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
 #include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/layout_rules.h"
 
 namespace baton::relay {

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "baton/base/fields.h"
 #include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/type_relation.h"
 
 namespace baton::relay {
 

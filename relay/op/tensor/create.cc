@@ -17,9 +17,9 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/op_flags.h"
@@ -145,7 +145,7 @@ absl::StatusOr<Type> ArangeRel(TypeRelationContext& context) {
   bool constant = true;
   for (int i = 0; i < 3; ++i) {
     BATON_RETURN_IF_ERROR(ExpectArg(context, i, {}, dtype));
-    const std::optional<double> value = ConstantScalar(context.call().arg(i));
+    const std::optional<double> value = ConstantScalar(context.operand(i));
     constant = constant && value.has_value();
     values[i] = value.value_or(0);
   }

@@ -15,8 +15,8 @@
 #include "baton/base/fields.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/type.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/type_relation.h"
 #include "baton/relay/op/layout_rules.h"
 
 namespace baton::relay {

@@ -6,7 +6,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/type_relation.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/op/tensor/sequence.h"
 #include "baton/relay/op/type_relations.h"
 

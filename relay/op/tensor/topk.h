@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/ir/type.h"
-#include "baton/relay/ir/type_relation.h"
+#include "baton/ir/type_relation.h"
 #include "baton/relay/op/tensor/sequence.h"
 
 namespace baton::relay {

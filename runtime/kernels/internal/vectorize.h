@@ -19,10 +19,10 @@
 // compare widths define it as 3. All sources of one program agree on it, or
 // share no inline function of this header.
 //
-// What a clone costs: between 10 and 50 ms of the compiler's time. So a loop
-// that waits for memory has no clone for AVX-512 (RunLoop<kMemoryBound>), loops
-// over whole runs (see kRun) need no code for the rest, and types whose
-// elements become the same bytes share a loop.
+// A clone takes the compiler 10 to 50 ms. So a loop that waits for memory has
+// no clone for AVX-512 (RunLoop<kMemoryBound>), loops over whole runs (see
+// kRun) need no code for the rest, and types whose elements become the same
+// bytes share a loop.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_VECTORIZE_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_VECTORIZE_H_
@@ -47,9 +47,10 @@
 // calls for each element.
 #define BATON_LOOP ABSL_ATTRIBUTE_ALWAYS_INLINE
 
-// Before a loop that stores elements computed from those at the same index
-// alone, which may be the same ones: so the compiler need not find out whether
-// they overlap. Clang does find out, and has a loop for each case.
+// Precedes a loop that computes each element from the elements at the same
+// index alone, where input and output may be one array. The compiler then omits
+// the check for overlapping arrays. Clang keeps the check and a loop for each
+// case.
 #ifdef __clang__
 #define BATON_SAME_INDEX
 #else
@@ -104,8 +105,8 @@ ABSL_ATTRIBUTE_NOINLINE void RunLoop128(Loop loop) {
 
 // Runs `loop` with the vectors `vectors`, which the processor must have, but
 // with none wider than kWidest, the widest that `loop` is compiled for. `loop`
-// captures by value, and is passed so: what it reads through a reference, bytes
-// that it stores might change.
+// captures by value and is passed by value: the compiler must assume that a
+// store of bytes changes any variable that a loop reads through a reference.
 template <Vectors kWidest = Vectors::k512, typename Loop>
 void RunLoop(Loop loop, Vectors vectors = WidestVectors()) {
 #if BATON_HAS_WIDE_LOOPS
@@ -164,11 +165,11 @@ void MapRun(const From* from, int64_t n, To* to, const Fn& fn,
   });
 }
 
-// Interleaving. Where a loop over elements also has a smaller Flag for each,
-// the compiler computes as many elements at a time as there are flags in a
-// vector: four vectors of float with a Flag of one byte, step by step, so that
-// a vector does not wait for its own last step. Loops of many steps take up to
-// a third less time, and short ones more, for want of registers: measure.
+// Interleaving. If a loop also computes a Flag of fewer bytes for each element,
+// the compiler computes as many elements at a time as a vector has flags: four
+// vectors of float with a Flag of one byte, each step for all four, so that no
+// step waits for the one before it. Loops of many steps take up to a third less
+// time. Short loops take more, since there are too few registers: measure.
 
 // As MapRun, interleaved: for functions of many steps.
 template <Vectors kWidest = Vectors::k512, typename From, typename To,

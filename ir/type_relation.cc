@@ -1,4 +1,4 @@
-#include "baton/relay/ir/type_relation.h"
+#include "baton/ir/type_relation.h"
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
