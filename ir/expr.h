@@ -56,9 +56,18 @@ class ExprNode : public Node {
   }
 
  private:
-  friend class TypedAccess;
+  friend class InferredTypeAccess;
   Type type_;
   Span span_;
+};
+
+// For type inference: gives a type to a node that inference made and to which
+// nothing else refers yet.
+class InferredTypeAccess {
+ public:
+  static void Set(const ExprNode* node, Type type) {
+    const_cast<ExprNode*>(node)->type_ = std::move(type);
+  }
 };
 
 class Expr : public NodeRef {

@@ -44,7 +44,7 @@ class TypedAccess {
         static_cast<FunctionNode*>(n)->result_type_ = function_type->result();
       }
     }
-    n->type_ = std::move(type);
+    InferredTypeAccess::Set(node, std::move(type));
   }
 };
 
