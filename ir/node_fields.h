@@ -290,10 +290,10 @@ using TrailingDims = TrailingArray<FieldRole::kDim, number, T, count>;
   static constexpr bool ClassOf(NodeKind k) { return k == kKind; }        \
                                                                           \
  private:                                                                 \
-  friend class internal::NodeAccess;                                      \
+  friend class ::baton::internal::NodeAccess;                             \
   /* A template, so that it may stand before members' types are known. */ \
   template <typename Blank>                                               \
-  requires std::is_same_v<Blank, internal::BlankNode>                     \
+  requires std::is_same_v<Blank, ::baton::internal::BlankNode>            \
   explicit Name##Node(Blank /*blank*/) : Base(kKind) {}                   \
                                                                           \
  public:
