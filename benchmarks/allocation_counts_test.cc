@@ -43,7 +43,7 @@ TEST(CountAllocationsTest, CountsAlignedAndFailingForms) {
 
 TEST(EmptyNodeMemoryTest, ShowsWhatNodesTake) {
   constexpr int kNodes = 100'000;
-  std::vector<Var> vars;
+  std::vector<relay::Var> vars;
   vars.reserve(kNodes);
   const auto fill = [&] {
     while (vars.size() < kNodes) vars.emplace_back("v");
@@ -53,7 +53,7 @@ TEST(EmptyNodeMemoryTest, ShowsWhatNodesTake) {
   const EmptyNodeMemory empty;
   const AllocationCounts counts = CountAllocations(fill);
   EXPECT_NEAR(static_cast<double>(counts.held_bytes),
-              static_cast<double>(kNodes * sizeof(VarNode)), 3e6);
+              static_cast<double>(kNodes * sizeof(relay::VarNode)), 3e6);
 }
 
 TEST(CountAllocationsTest, CountsNothingOutside) {

@@ -38,15 +38,16 @@ IRModule Network(int64_t layers) {
 IRModule Bound(int64_t layers) {
   testing::Workload workload =
       *testing::GetWorkload(absl::StrCat("resnet{num_layers=", layers, "}"));
-  return *InferTypes(ModuleFromExpr(*relay::BindParamsByName(
-      workload.module.Find<Function>("main"), workload.params)));
+  return *relay::InferTypes(relay::ModuleFromExpr(*relay::BindParamsByName(
+      workload.module.Find<relay::Function>("main"), workload.params)));
 }
 
 IRModule Chain(int64_t calls) {
-  const Var x("x", {2, 3});
+  const relay::Var x("x", {2, 3});
   Expr e = x;
   for (int64_t i = 0; i < calls; ++i) e = relay::Add(std::move(e), x);
-  return *InferTypes(ModuleFromExpr(Function({x}, std::move(e))));
+  return *relay::InferTypes(
+      relay::ModuleFromExpr(relay::Function({x}, std::move(e))));
 }
 
 // The file of `module` in memory, aligned as files are when they are mapped.
@@ -63,9 +64,10 @@ std::shared_ptr<const Tensor> FileOf(const IRModule& module) {
 
 void Report(benchmark::State& state, const IRModule& module, int64_t bytes) {
   int64_t nodes = 0;
-  PostOrderVisit(module.Find<Function>("main"), [&](const ExprNode* node) {
-    nodes += node->kind() == ExprKind::kOp ? 0 : 1;
-  });
+  relay::PostOrderVisit(module.Find<relay::Function>("main"),
+                        [&](const ExprNode* node) {
+                          nodes += node->kind() == relay::ExprKind::kOp ? 0 : 1;
+                        });
   state.counters["per_node"] =
       benchmark::Counter(static_cast<double>(nodes),
                          benchmark::Counter::kIsIterationInvariantRate |

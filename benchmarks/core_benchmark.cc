@@ -58,6 +58,9 @@
 namespace baton::benchmarks {
 namespace {
 
+using relay::Function;
+using relay::InferTypes;
+
 using State = benchmark::State;
 
 IRModule Untyped(absl::string_view shape) { return *BuildShape(shape); }
@@ -172,7 +175,7 @@ absl::Status ManageFunctionsOf(State& state,
 }
 
 absl::Status ManageAndInferFunctions(State& state) {
-  return ManageFunctionsOf(state, RelayFunctions());
+  return ManageFunctionsOf(state, relay::RelayFunctions());
 }
 
 // The pass manager's part of that: these functions are Relay's, but the pass
@@ -180,7 +183,7 @@ absl::Status ManageAndInferFunctions(State& state) {
 class UnfinishedFunctionKind final : public FunctionKind<Function> {
  public:
   absl::string_view SkipReason(const Function& function) const override {
-    return RelayFunctions().SkipReason(function);
+    return relay::RelayFunctions().SkipReason(function);
   }
   Pass FinishingPass() const override { return NoOpModulePass(); }
 };
@@ -351,19 +354,20 @@ absl::StatusOr<IRModule> TransformedWeights() {
       relay::BindParamsByName(workload.module.Find<Function>("main"),
                               workload.params));
   BATON_ASSIGN_OR_RETURN(const IRModule module,
-                         InferTypes(ModuleFromExpr(bound)));
+                         InferTypes(relay::ModuleFromExpr(bound)));
   return ToNhwc()(module);
 }
 
 std::vector<Tensor> WeightsToTransform(const IRModule& module) {
   const Op transform = Op::Find("layout_transform");
   std::vector<Tensor> result;
-  PostOrderVisit(module.Find<Function>("main"), [&](const ExprNode* node) {
-    const auto* call = Expr(node).As<CallNode>();
-    if (call == nullptr || call->op() != transform) return;
-    const auto* constant = call->arg(0).As<ConstantNode>();
-    if (constant != nullptr) result.push_back(constant->value());
-  });
+  relay::PostOrderVisit(
+      module.Find<Function>("main"), [&](const ExprNode* node) {
+        const auto* call = Expr(node).As<relay::CallNode>();
+        if (call == nullptr || call->op() != transform) return;
+        const auto* constant = call->arg(0).As<relay::ConstantNode>();
+        if (constant != nullptr) result.push_back(constant->value());
+      });
   return result;
 }
 

@@ -173,11 +173,12 @@ absl::Status Main(int argc, char** argv) {
   const int runs = argc > 2 ? std::max(1, std::atoi(argv[2])) : 500;
   PrintStepCost();
   BATON_ASSIGN_OR_RETURN(IRModule module, testing::BoundWorkload(spec));
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
-  BATON_ASSIGN_OR_RETURN(const std::vector<Value> args,
-                         RandomInputs(module.Find<Function>("main"), 1));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<relay::Value> args,
+      relay::RandomInputs(module.Find<relay::Function>("main"), 1));
   std::vector<Tensor> inputs;
-  for (const Value& arg : args) inputs.push_back(arg.tensor());
+  for (const relay::Value& arg : args) inputs.push_back(arg.tensor());
   BATON_ASSIGN_OR_RETURN(const Executable executable,
                          Compile(std::move(module), {.max_threads = 2}));
   PrintSessions(executable);

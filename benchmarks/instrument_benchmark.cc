@@ -43,6 +43,9 @@
 namespace baton::benchmarks {
 namespace {
 
+using relay::Function;
+using relay::Var;
+
 using ::benchmark::State;
 
 // --- Instruments -------------------------------------------------------------
@@ -136,7 +139,7 @@ std::vector<Instrument> Instruments() {
 // --- Passes ------------------------------------------------------------------
 
 Pass Nothing() {
-  return CreateFunctionPass(
+  return relay::CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return function;
@@ -145,7 +148,7 @@ Pass Nothing() {
 }
 
 // Another parameter, so that all calls are made anew.
-class NewParameter final : public ExprMutator {
+class NewParameter final : public relay::ExprMutator {
  public:
   explicit NewParameter(const Var& var)
       : old_(var), new_(var->name(), var->annotation()) {}
@@ -159,7 +162,7 @@ class NewParameter final : public ExprMutator {
 };
 
 Pass ChangeAll() {
-  return CreateFunctionPass(
+  return relay::CreateFunctionPass(
       [](Function function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return NewParameter(function->params()[0]).MutateFunction(function);

@@ -33,7 +33,7 @@ absl::StatusOr<IRModule> PassInputs::Get(const Pass& pass,
   if (shape_ != shape) {
     shape_.clear();
     BATON_ASSIGN_OR_RETURN(untyped_, BuildShape(shape));
-    BATON_ASSIGN_OR_RETURN(typed_, InferTypes(untyped_));
+    BATON_ASSIGN_OR_RETURN(typed_, relay::InferTypes(untyped_));
     shape_ = std::string(shape);
   }
   if (pass.name() == "InferType") return untyped_;

@@ -24,7 +24,7 @@ namespace {
 
 using relay::DataflowPattern;
 using relay::IsOp;
-using relay::Match;
+using relay::PatternMatch;
 using relay::RewriteRule;
 using relay::RuleSet;
 using relay::Wildcard;
@@ -47,9 +47,10 @@ std::vector<RewriteRule> Rules(size_t num_ops) {
       const int arity = Op::Find(name)->arity();
       for (int i = 0; i < arity; ++i) args.push_back(Wildcard());
       args[0] = IsOp(inner).CallOfAny();
-      rules.push_back({.name = absl::StrCat("rule", rules.size()),
-                       .pattern = IsOp(name).Call(args),
-                       .replace = [](const Match& m) { return m.root(); }});
+      rules.push_back(
+          {.name = absl::StrCat("rule", rules.size()),
+           .pattern = IsOp(name).Call(args),
+           .replace = [](const PatternMatch& m) { return m.root(); }});
     }
   }
   return rules;
@@ -57,8 +58,9 @@ std::vector<RewriteRule> Rules(size_t num_ops) {
 
 Expr Program(absl::string_view shape) {
   absl::StatusOr<IRModule> module = BuildShape(shape);
-  if (module.ok()) module = InferTypes(*module);
-  return module.ok() ? module->Find<Function>("main") : Function();
+  if (module.ok()) module = relay::InferTypes(*module);
+  return module.ok() ? module->Find<relay::Function>("main")
+                     : relay::Function();
 }
 
 void NothingMatches(benchmark::State& state, const char* shape,
@@ -101,18 +103,19 @@ BENCHMARK_CAPTURE(IndexOnly, chain, "chain_calls/1000000")
 
 // One rule, applied to a chain of calls.
 void Applied(benchmark::State& state) {
-  const Var x("x", {4});
+  const relay::Var x("x", {4});
   Expr chain = x;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    chain = Call(BATON_OP("exp"), {chain});
+    chain = relay::Call(BATON_OP("exp"), {chain});
   }
-  absl::StatusOr<Expr> program = InferTypeOf(Function({x}, chain));
+  absl::StatusOr<Expr> program =
+      relay::InferTypeOf(relay::Function({x}, chain));
   if (!program.ok()) return state.SkipWithError("no program");
   const DataflowPattern a = Wildcard();
   const RuleSet rules({{.name = "exp_to_sin",
                         .pattern = IsOp("exp")(a),
-                        .replace = [=](const Match& m) -> Expr {
-                          return Call(BATON_OP("sin"), {m[a]});
+                        .replace = [=](const PatternMatch& m) -> Expr {
+                          return relay::Call(BATON_OP("sin"), {m[a]});
                         }}});
   for (auto _ : state) {
     benchmark::DoNotOptimize(rules.Rewrite(*program));

@@ -30,6 +30,10 @@
 namespace baton::benchmarks {
 namespace {
 
+using relay::Function;
+using relay::ModuleFromExpr;
+using relay::Var;
+
 // Every call uses the one before and the parameter, which has n users.
 absl::StatusOr<IRModule> ChainCalls(int64_t n) {
   const Var x("x", {2, 3});
@@ -51,7 +55,8 @@ absl::StatusOr<IRModule> ChainLets(int64_t n) {
   for (int64_t i = 0; i < n; ++i) vars.push_back(Var("v"));
   Expr e = vars.back();
   for (int64_t i = n - 1; i >= 0; --i) {
-    e = Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x), std::move(e));
+    e = relay::Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x),
+                   std::move(e));
   }
   return ModuleFromExpr(Function({x}, std::move(e)));
 }
@@ -61,7 +66,7 @@ absl::StatusOr<IRModule> NestedLets(int64_t n) {
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) {
     const Var v("v");
-    e = Let(v, std::move(e), relay::Add(v, x));
+    e = relay::Let(v, std::move(e), relay::Add(v, x));
   }
   return ModuleFromExpr(Function({x}, std::move(e)));
 }
@@ -73,7 +78,8 @@ absl::StatusOr<IRModule> DeadLets(int64_t n) {
   for (int64_t i = 0; i < n; ++i) vars.push_back(Var("v"));
   Expr e = x;
   for (int64_t i = n - 1; i >= 0; --i) {
-    e = Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x), std::move(e));
+    e = relay::Let(vars[i], relay::Add(i == 0 ? x : vars[i - 1], x),
+                   std::move(e));
   }
   return ModuleFromExpr(Function({x}, std::move(e)));
 }
@@ -85,7 +91,8 @@ absl::StatusOr<IRModule> ChainPrimitives(int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const Var p("p", {2, 3});
     const Function f({p}, relay::Tanh(relay::Tanh(p)));
-    e = Call(f.WithAttr(attr::kPrimitive, int64_t{1}), {std::move(e)});
+    e = relay::Call(f.WithAttr(relay::attr::kPrimitive, int64_t{1}),
+                    {std::move(e)});
   }
   return ModuleFromExpr(Function({x}, std::move(e)));
 }
@@ -95,7 +102,7 @@ absl::StatusOr<IRModule> NestedFunctions(int64_t n) {
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) {
     const Var y("y", {2, 3});
-    e = Call(Function({y}, relay::Add(std::move(e), y)), {x});
+    e = relay::Call(Function({y}, relay::Add(std::move(e), y)), {x});
   }
   return ModuleFromExpr(Function({x}, std::move(e)));
 }
@@ -114,8 +121,8 @@ absl::StatusOr<IRModule> ChainConvs(int64_t n) {
     const Var scale(absl::StrCat("scale", i), {8, 1, 1});
     params.push_back(weight);
     params.push_back(scale);
-    const Expr data = relay::nn::Relu(
-        TupleGetItem(relay::nn::BatchNorm(e, gamma, beta, mean, var), 0));
+    const Expr data = relay::nn::Relu(relay::TupleGetItem(
+        relay::nn::BatchNorm(e, gamma, beta, mean, var), 0));
     const Expr conv = relay::nn::Conv2D(
         data, weight,
         {.padding = {1, 1}, .channels = 8, .kernel_size = {3, 3}});
@@ -125,7 +132,7 @@ absl::StatusOr<IRModule> ChainConvs(int64_t n) {
 }
 
 absl::StatusOr<IRModule> ChainConstants(int64_t n) {
-  const Constant one = relay::Const(1.0, DType::Float(32));
+  const relay::Constant one = relay::Const(1.0, DType::Float(32));
   Expr e = one;
   for (int64_t i = 0; i < n; ++i) e = relay::Add(std::move(e), one);
   return ModuleFromExpr(Function({}, std::move(e)));
@@ -136,10 +143,11 @@ absl::StatusOr<IRModule> Wide(int64_t n) {
   const Var x("x", {2, 3});
   std::vector<Expr> fields;
   for (int64_t i = 0; i < n; ++i) {
-    const Constant c = relay::Const(static_cast<double>(i), DType::Float(32));
+    const relay::Constant c =
+        relay::Const(static_cast<double>(i), DType::Float(32));
     fields.push_back(relay::Tanh(relay::Add(x, c)));
   }
-  return ModuleFromExpr(Function({x}, Tuple(std::move(fields))));
+  return ModuleFromExpr(Function({x}, relay::Tuple(std::move(fields))));
 }
 
 absl::StatusOr<IRModule> WideEqual(int64_t n) {
@@ -148,7 +156,7 @@ absl::StatusOr<IRModule> WideEqual(int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     fields.push_back(relay::Tanh(relay::Add(x, x)));
   }
-  return ModuleFromExpr(Function({x}, Tuple(std::move(fields))));
+  return ModuleFromExpr(Function({x}, relay::Tuple(std::move(fields))));
 }
 
 absl::StatusOr<IRModule> Ladder(int64_t n) {
@@ -163,7 +171,8 @@ absl::StatusOr<IRModule> Branches(int64_t n) {
   const Var x("x", {2, 3});
   const Var c("c", {}, DType::Bool());
   Expr e = x;
-  for (int64_t i = 0; i < n; ++i) e = If(c, relay::Tanh(x), std::move(e));
+  for (int64_t i = 0; i < n; ++i)
+    e = relay::If(c, relay::Tanh(x), std::move(e));
   return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
@@ -175,7 +184,7 @@ absl::StatusOr<IRModule> SharingBranches(int64_t n) {
   std::vector<Expr> shared = {x};
   for (int64_t i = 0; i < n; ++i) shared.push_back(relay::Tanh(shared.back()));
   Expr e = x;
-  for (int64_t i = 0; i < n; ++i) e = If(c, shared[n - i], std::move(e));
+  for (int64_t i = 0; i < n; ++i) e = relay::If(c, shared[n - i], std::move(e));
   return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
@@ -185,7 +194,7 @@ absl::StatusOr<IRModule> ChainBranches(int64_t n) {
   const Var c("c", {}, DType::Bool());
   Expr e = x;
   for (int64_t i = 0; i < n; ++i) {
-    e = If(c, relay::Add(e, x), relay::Multiply(e, x));
+    e = relay::If(c, relay::Add(e, x), relay::Multiply(e, x));
   }
   return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
@@ -193,7 +202,7 @@ absl::StatusOr<IRModule> ChainBranches(int64_t n) {
 // Each has something to fold, to merge and to fuse.
 absl::StatusOr<IRModule> Functions(int64_t n) {
   IRModule module;
-  const Constant two = relay::Const(2.0, DType::Float(32));
+  const relay::Constant two = relay::Const(2.0, DType::Float(32));
   for (int64_t i = 0; i < n; ++i) {
     const Var x("x", {2, 3});
     const Expr y = relay::Add(x, relay::Multiply(two, two));
@@ -372,8 +381,8 @@ absl::StatusOr<IRModule> BuildShape(absl::string_view spec) {
 int64_t CountNodes(const IRModule& module) {
   int64_t count = 0;
   for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&](const ExprNode* node) {
-      count += node->kind() == ExprKind::kOp ? 0 : 1;
+    relay::PostOrderVisit(d.function, [&](const ExprNode* node) {
+      count += node->kind() == relay::ExprKind::kOp ? 0 : 1;
     });
   }
   for (const auto& d : module.functions<tir::PrimFunc>()) {

@@ -27,7 +27,8 @@ TEST(ShapesTest, AreWellTypedAndGrowLinearly) {
       BATON_ASSERT_OK_AND_ASSIGN(
           const IRModule module,
           BuildShape(absl::StrCat(family.name, "/", 100 * (i + 1))));
-      BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(module));
+      BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed,
+                                 relay::InferTypes(module));
       EXPECT_THAT(CheckWellFormed(typed), IsOk());
       nodes[i] = CountNodes(module);
     }

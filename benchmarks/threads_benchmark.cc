@@ -66,14 +66,15 @@ double Now(clockid_t clock) {
 absl::StatusOr<IRModule> Functions(int n) {
   IRModule module;
   for (int i = 0; i < n; ++i) {
-    const Var x("x", {2, 3});
+    const relay::Var x("x", {2, 3});
     const Expr two = relay::Const(2.0F);
     const Expr y = relay::Add(x, relay::Multiply(two, two));
     const Expr z = relay::Add(x, relay::Multiply(two, two));
-    module.Set(absl::StrCat("f", i),
-               Function({x}, relay::Add(relay::Tanh(y), relay::Tanh(z))));
+    module.Set(
+        absl::StrCat("f", i),
+        relay::Function({x}, relay::Add(relay::Tanh(y), relay::Tanh(z))));
   }
-  return InferTypes(module);
+  return relay::InferTypes(module);
 }
 
 // `fn` works on this thread and at most one other.

@@ -30,7 +30,7 @@ absl::Status Main() {
       %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);
       nn.relu(nn.dropout(%0).0)
     })"));
-  BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(const IRModule typed, relay::InferTypes(module));
   const Pass pipeline = Sequential(
       {relay::SimplifyInference(), relay::AlterOpLayout(), relay::FuseOps()});
   BATON_ASSIGN_OR_RETURN(

@@ -108,9 +108,9 @@ std::string Promises(const PassInfo& info) {
     absl::StrAppend(&promises, " Run on its own result, it changes nothing.");
   }
   absl::StrAppend(&promises, "\n");
-  for (const PassException& exception : info.exceptions) {
-    absl::StrAppend(&promises, "\nIt does not keep the law ",
-                    Code(exception.law), ": ", exception.reason, "\n");
+  for (const LawWaiver& waiver : info.waivers) {
+    absl::StrAppend(&promises, "\nIt does not keep the law ", Code(waiver.law),
+                    ": ", waiver.reason, "\n");
   }
   return promises;
 }
@@ -170,8 +170,8 @@ bool HasCanonicalForm(const OpNode& op) {
 // The properties that the packages above `ir/` define for an operator.
 std::string Properties(const OpNode& op) {
   std::vector<std::string> properties;
-  properties.emplace_back(Kernels().Get(op) != nullptr ? "kernel"
-                                                       : "**no kernel**");
+  properties.emplace_back(
+      relay::Kernels().Get(op) != nullptr ? "kernel" : "**no kernel**");
   const relay::FusionPattern* fusion = relay::FusionPatterns().Get(op);
   properties.push_back(absl::StrCat(
       "fusion: ",
@@ -311,7 +311,7 @@ std::string OperatorReference(
   });
   int without_kernel = 0;
   for (const OpNode* op : ops) {
-    if (Kernels().Get(*op) == nullptr) ++without_kernel;
+    if (relay::Kernels().Get(*op) == nullptr) ++without_kernel;
   }
   std::string page = absl::StrCat(
       "# Operators\n\nAll operators of `baton-opt`: ", ops.size(),

@@ -49,12 +49,11 @@ Pass Toy(ToyOptions options) {
 }
 
 Pass Loose() {
-  return CreateModulePass(Nothing,
-                          {.name = "Loose",
-                           .doc = "Loses bits.",
-                           .exact = false,
-                           .tolerance = 0.5,
-                           .exceptions = {{"effects", "It forgets."}}});
+  return CreateModulePass(Nothing, {.name = "Loose",
+                                    .doc = "Loses bits.",
+                                    .exact = false,
+                                    .tolerance = 0.5,
+                                    .waivers = {{"effects", "It forgets."}}});
 }
 
 TEST(ReferenceTest, Passes) {

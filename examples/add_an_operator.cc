@@ -38,7 +38,7 @@ absl::StatusOr<Type> RollRel(TypeRelationContext& context) {
 
 // [kernel]
 absl::StatusOr<Tensor> ComputeRoll(const RollAttrs& attrs,
-                                   absl::Span<const Value> args) {
+                                   absl::Span<const relay::Value> args) {
   const Tensor& data = args[0].tensor();
   if (data.num_elements() == 0) return data;
   const int axis = attrs.axis < 0 ? attrs.axis + data.rank() : attrs.axis;
@@ -90,7 +90,7 @@ BATON_REGISTER_OP("example.roll")
     .Arguments({{"data", "The input."}})
     .TakesAttrs<RollAttrs>()
     .TypeRelation(RollRel)
-    .Set(Kernels(), relay::KernelOf<ComputeRoll>)
+    .Set(relay::Kernels(), relay::KernelOf<ComputeRoll>)
     .Set(relay::FusionPatterns(), relay::FusionPattern::kInjective)
     .Set(relay::LayoutInferenceRules(), InferRollLayouts);
 // [/registration]
@@ -99,8 +99,8 @@ BATON_REGISTER_OP("example.roll")
 
 // [builder]
 Expr Roll(Expr data, int64_t shift, int axis) {
-  return Call(BATON_OP("example.roll"), {std::move(data)},
-              Attrs::Make(RollAttrs{.shift = shift, .axis = axis}));
+  return relay::Call(BATON_OP("example.roll"), {std::move(data)},
+                     Attrs::Make(RollAttrs{.shift = shift, .axis = axis}));
 }
 // [/builder]
 

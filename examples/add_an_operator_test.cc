@@ -30,12 +30,14 @@
 namespace baton::examples {
 namespace {
 
+using relay::Var;
+
 using ::testing::HasSubstr;
 using testing::StatusIs;
 
 TEST(RollTest, HasText) {
   const Var x("x", {2, 3});
-  EXPECT_EQ(ToText(Function({x}, Roll(x, 1))),
+  EXPECT_EQ(ToText(relay::Function({x}, Roll(x, 1))),
             "fn (%x: Tensor[(2, 3), float32]) {\n"
             "  example.roll(%x, shift=1)\n"
             "}");
@@ -44,9 +46,10 @@ TEST(RollTest, HasText) {
 // [type]
 TEST(RollTest, HasTheTypeOfItsArgument) {
   const Var x("x", {2, 3});
-  BATON_ASSERT_OK_AND_ASSIGN(const Expr typed, InferTypeOf(Roll(x, 1, -1)));
+  BATON_ASSERT_OK_AND_ASSIGN(const Expr typed,
+                             relay::InferTypeOf(Roll(x, 1, -1)));
   EXPECT_EQ(typed->type().ToString(), "Tensor[(2, 3), float32]");
-  EXPECT_THAT(InferTypeOf(Roll(x, 1, 2)),
+  EXPECT_THAT(relay::InferTypeOf(Roll(x, 1, 2)),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "example.roll: axis=2 is out of range [-2, 2)"));
 }
@@ -58,12 +61,13 @@ TEST(RollTest, Computes) {
   BATON_ASSERT_OK_AND_ASSIGN(
       const Tensor x, Tensor::FromValues<int32_t>(shape, {0, 1, 2, 3, 4, 5}));
   const Expr roll = Roll(relay::Const(x), 1, -1);
-  BATON_ASSERT_OK_AND_ASSIGN(const Value value, Evaluate(roll, nullptr));
+  BATON_ASSERT_OK_AND_ASSIGN(const relay::Value value,
+                             relay::Evaluate(roll, nullptr));
   BATON_ASSERT_OK_AND_ASSIGN(const Tensor want, Tensor::FromValues<int32_t>(
                                                     shape, {2, 0, 1, 5, 3, 4}));
   EXPECT_EQ(value.tensor(), want);
   // What has a kernel can be folded.
-  EXPECT_TRUE(relay::FoldConstantInExpr(roll)->Is<ConstantNode>());
+  EXPECT_TRUE(relay::FoldConstantInExpr(roll)->Is<relay::ConstantNode>());
 }
 // [/evaluate]
 
@@ -74,8 +78,9 @@ TEST(RollTest, MovesAnyNumberOfPlaces) {
   BATON_ASSERT_OK_AND_ASSIGN(const Tensor want, Tensor::FromValues<int32_t>(
                                                     shape, {2, 3, 4, 5, 0, 1}));
   for (const int64_t shift : {-1, 2, 5, -4}) {
-    BATON_ASSERT_OK_AND_ASSIGN(const Value value,
-                               Evaluate(Roll(relay::Const(x), shift), nullptr));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const relay::Value value,
+        relay::Evaluate(Roll(relay::Const(x), shift), nullptr));
     EXPECT_EQ(value.tensor(), want) << shift;
   }
 }
@@ -86,9 +91,9 @@ TEST(RollTest, FollowsALayout) {
   const Var w("w", {4, 4, 1, 1});
   const Expr conv =
       relay::nn::Conv2D(x, w, {.channels = 4, .kernel_size = {1, 1}});
-  BATON_ASSERT_OK_AND_ASSIGN(
-      const IRModule module,
-      InferTypes(ModuleFromExpr(Function({x, w}, Roll(conv, 2, 1)))));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             relay::InferTypes(relay::ModuleFromExpr(
+                                 relay::Function({x, w}, Roll(conv, 2, 1)))));
   const Pass to_nhwc = relay::ConvertLayout(
       {.desired_layouts = {{"nn.conv2d", AttrList{"NHWC", "HWIO"}}}});
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule result, to_nhwc(module));

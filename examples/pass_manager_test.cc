@@ -38,15 +38,16 @@
 namespace baton::examples {
 namespace {
 
+using relay::Function;
 using testing::IsOk;
 using testing::StatusIs;
 
 // A dense layer with a bias, without types.
 IRModule DenseLayer() {
-  const Var x("x", {1, 8});
-  const Var weight("weight");
-  const Var bias("bias");
-  return ModuleFromExpr(Function(
+  const relay::Var x("x", {1, 8});
+  const relay::Var weight("weight");
+  const relay::Var bias("bias");
+  return relay::ModuleFromExpr(Function(
       {x, weight, bias},
       relay::nn::BiasAdd(relay::nn::Dense(x, weight, {.units = 4}), bias)));
 }
@@ -165,7 +166,7 @@ TEST(LevelsTest, SequencesInSequencesAtLevel3) {
 
 // [error]
 TEST(ErrorsTest, SayWhereTheyHappened) {
-  const Pass broken = CreateFunctionPass(
+  const Pass broken = relay::CreateFunctionPass(
       [](const Function& /*function*/, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return absl::UnimplementedError("not for this target");

@@ -23,15 +23,17 @@ TEST(RollLoopsTest, ComputeTheSame) {
   BATON_ASSERT_OK_AND_ASSIGN(
       const Tensor data, Tensor::FromValues<float>(shape, {0, 1, 2, 3, 4, 5}));
   for (const int64_t shift : {1, -1, 4}) {
-    const Var x("x", {2, 3});
-    BATON_ASSERT_OK_AND_ASSIGN(const Expr typed,
-                               InferTypeOf(Function({x}, Roll(x, shift, -1))));
-    const Function function(typed.As<FunctionNode>());
+    const relay::Var x("x", {2, 3});
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const Expr typed,
+        relay::InferTypeOf(relay::Function({x}, Roll(x, shift, -1))));
+    const relay::Function function(typed.As<relay::FunctionNode>());
     BATON_ASSERT_OK_AND_ASSIGN(const lower::LoweredFunction lowered,
                                lower::LowerFunction(function, "roll"));
     BATON_ASSERT_OK_AND_ASSIGN(
-        const Value expected,
-        Evaluate(Call(function, {Constant(data)}), nullptr));
+        const relay::Value expected,
+        relay::Evaluate(relay::Call(function, {relay::Constant(data)}),
+                        nullptr));
     BATON_ASSERT_OK_AND_ASSIGN(const Tensor memory,
                                Tensor::Zeros(data.dtype(), shape));
     BATON_ASSERT_OK_AND_ASSIGN(

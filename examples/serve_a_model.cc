@@ -107,7 +107,7 @@ class ModelServer {
 absl::StatusOr<baton::Executable> CompileNetwork() {
   BATON_ASSIGN_OR_RETURN(baton::IRModule module,
                          baton::testing::BoundWorkload("mlp"));
-  BATON_ASSIGN_OR_RETURN(module, baton::InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, baton::relay::InferTypes(module));
   return baton::Compile(std::move(module), {});
 }
 

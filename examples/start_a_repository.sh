@@ -23,16 +23,16 @@ cat >one_relu.cc <<'END'
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/transform/pass_registry.h"
-class OneReluMutator : public baton::ExprMutator {
-  baton::Expr VisitCall(const baton::CallNode*, baton::Call call) override {
+class OneReluMutator : public baton::relay::ExprMutator {
+  baton::Expr VisitCall(const baton::relay::CallNode*, baton::relay::Call call) override {
     const bool twice = IsCallTo(call, relu_) && IsCallTo(call->arg(0), relu_);
     return twice ? call->arg(0) : call;
   }
   const baton::Op relu_ = baton::Op::Find("nn.relu");
 };
 baton::Pass OneRelu() {
-  return baton::CreateFunctionPass([](const baton::Function& f, const baton::IRModule&, const baton::PassContext&)
-      -> absl::StatusOr<baton::Function> { return OneReluMutator().MutateFunction(f); }, {.name = "OneRelu"});
+  return baton::relay::CreateFunctionPass([](const baton::relay::Function& f, const baton::IRModule&, const baton::PassContext&)
+      -> absl::StatusOr<baton::relay::Function> { return OneReluMutator().MutateFunction(f); }, {.name = "OneRelu"});
 }
 BATON_REGISTER_PASS(OneRelu);
 END

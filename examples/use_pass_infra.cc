@@ -36,17 +36,17 @@
 
 namespace {
 
-using baton::Constant;
 using baton::DType;
 using baton::Expr;
-using baton::Function;
 using baton::IRModule;
 using baton::Pass;
 using baton::PassContext;
-using baton::Var;
 using baton::relay::Add;
 using baton::relay::Const;
+using baton::relay::Constant;
+using baton::relay::Function;
 using baton::relay::Multiply;
+using baton::relay::Var;
 
 // The program that is optimized.
 absl::StatusOr<Function> Example() {
@@ -71,7 +71,7 @@ void Print(const IRModule& module) {
 
 // A pass of one's own: replaces each constant by a multiple of it.
 Pass CustomPipeline(const Constant& multiplier) {
-  class ReplaceConstant : public baton::ExprMutator {
+  class ReplaceConstant : public baton::relay::ExprMutator {
    public:
     explicit ReplaceConstant(Constant multiplier)
         : multiplier_(std::move(multiplier)) {}
@@ -84,7 +84,7 @@ Pass CustomPipeline(const Constant& multiplier) {
    private:
     const Constant multiplier_;
   };
-  return baton::CreateFunctionPass(
+  return baton::relay::CreateFunctionPass(
       [multiplier](Function function, const IRModule& /*module*/,
                    const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return ReplaceConstant(multiplier).MutateFunction(function);

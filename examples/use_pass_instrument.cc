@@ -39,11 +39,11 @@
 
 namespace {
 
-using baton::Function;
 using baton::IRModule;
 using baton::PassContext;
 using baton::PassExecution;
 using baton::PassInstrument;
+using baton::relay::Function;
 
 // An instrument of one's own: counts how often each operator occurs, and
 // records how each pass changes the counts.
@@ -96,9 +96,9 @@ class RelayCallNodeDiffer : public PassInstrument {
  private:
   static Counts Count(const IRModule& module) {
     Counts counts;
-    baton::PostOrderVisit(
+    baton::relay::PostOrderVisit(
         module.Find<Function>("main"), [&](const baton::ExprNode* node) {
-          const auto* call = baton::Expr(node).As<baton::CallNode>();
+          const auto* call = baton::Expr(node).As<baton::relay::CallNode>();
           if (call != nullptr && call->op_node() != nullptr) {
             ++counts[call->op_node()->name()];
           }
@@ -241,7 +241,7 @@ absl::Status Run() {
                                 baton::AttrList{"NHWC", "HWIO"}}}}),
       baton::relay::FoldConstant(),
   });
-  BATON_ASSIGN_OR_RETURN(const baton::Function bound,
+  BATON_ASSIGN_OR_RETURN(const baton::relay::Function bound,
                          baton::relay::BindParamsByName(
                              module.Find<Function>("main"), workload.params));
   module.Set("main", bound);

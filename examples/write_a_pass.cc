@@ -20,6 +20,7 @@
 namespace baton::examples {
 namespace {
 
+using relay::Function;
 using relay::GraphRewriter;
 using relay::IndexedGraph;
 
@@ -29,17 +30,17 @@ Function RemoveRelus(const IndexedGraph& graph,
                      const absl::flat_hash_set<Expr>& non_negative) {
   const Op& relu = BATON_OP("nn.relu");
   GraphRewriter rewriter(graph);
-  const Expr result =
-      rewriter.Rewrite<CallNode>([&](int i, const CallNode& call) -> Expr {
+  const Expr result = rewriter.Rewrite<relay::CallNode>(
+      [&](int i, const relay::CallNode& call) -> Expr {
         if (call.op() != relu) return {};
         // What the argument has become: it may have been an nn.relu, too.
         const Expr arg = rewriter.Args(i)[0];
-        const auto* data = arg.As<CallNode>();
+        const auto* data = arg.As<relay::CallNode>();
         const bool redundant =
             data != nullptr && non_negative.contains(data->op());
         return redundant ? arg : Expr();
       });
-  return Function(result.As<FunctionNode>());
+  return Function(result.As<relay::FunctionNode>());
 }
 // [/rewriter]
 
@@ -47,8 +48,8 @@ Function RemoveRelus(const IndexedGraph& graph,
 // Whether `root` calls or mentions `op`.
 bool Mentions(const Expr& root, const Op& op) {
   bool found = false;
-  PostOrderVisit(root,
-                 [&](const ExprNode* node) { found |= node == op.get(); });
+  relay::PostOrderVisit(
+      root, [&](const ExprNode* node) { found |= node == op.get(); });
   return found;
 }
 
@@ -68,7 +69,7 @@ absl::StatusOr<Function> RemoveRelus(
 
 // [pass]
 Pass RemoveRedundantRelu(RemoveRedundantReluOptions options) {
-  return CreateFunctionPass(
+  return relay::CreateFunctionPass(
       [options](const Function& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) {
         return RemoveRelus(function, options);

@@ -45,8 +45,9 @@ namespace nn = relay::nn;
 // [module]
 // A typed module whose `main` applies `build` to a tensor %x.
 absl::StatusOr<IRModule> ModuleOf(Expr (*build)(Expr x)) {
-  const Var x("x", {1, 4});
-  return InferTypes(ModuleFromExpr(Function({x}, build(x))));
+  const relay::Var x("x", {1, 4});
+  return relay::InferTypes(
+      relay::ModuleFromExpr(relay::Function({x}, build(x))));
 }
 
 Expr ReluOfRelu(Expr x) { return nn::Relu(nn::Relu(std::move(x))); }
@@ -68,29 +69,29 @@ TEST(RemoveRedundantReluTest, IsCalledLikeAFunction) {
 
 // [mutator]
 // Puts the values of lets in the place of their variables.
-class LetInliner final : public ExprMutator {
+class LetInliner final : public relay::ExprMutator {
  protected:
   // Called between the value of a let and its body, where the result stands
   // for the variable.
-  Expr AfterLetValue(const LetNode* let, const Expr& value) override {
-    if (!value.Is<FunctionNode>()) return value;
+  Expr AfterLetValue(const relay::LetNode* let, const Expr& value) override {
+    if (!value.Is<relay::FunctionNode>()) return value;
     return Fail(absl::UnimplementedError(
         absl::StrCat("%", let->var()->name(), " is a function")));
   }
   // `let` has its children rewritten already.
-  Expr VisitLet(const LetNode* /*original*/, Let let) override {
+  Expr VisitLet(const relay::LetNode* /*original*/, relay::Let let) override {
     return let->body();
   }
 };
 
 TEST(LetInlinerTest, InlinesValuesButNotFunctions) {
-  const Var x("x", {4}), y("y"), f("f");
+  const relay::Var x("x", {4}), y("y"), f("f");
   BATON_ASSERT_OK_AND_ASSIGN(
       const Expr result,
-      LetInliner().Mutate(Let(y, nn::Relu(x), relay::Add(y, y))));
+      LetInliner().Mutate(relay::Let(y, nn::Relu(x), relay::Add(y, y))));
   const Expr relu = nn::Relu(x);  // one node, used twice
   EXPECT_TRUE(StructuralEqual(result, relay::Add(relu, relu)));
-  EXPECT_THAT(LetInliner().Mutate(Let(f, Function({x}, x), f)),
+  EXPECT_THAT(LetInliner().Mutate(relay::Let(f, relay::Function({x}, x), f)),
               StatusIs(absl::StatusCode::kUnimplemented, "%f is a function"));
 }
 // [/mutator]
@@ -134,12 +135,12 @@ TEST(RemoveRedundantReluTest, KeepsTheValues) {
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule result,
                              RemoveRedundantRelu()(module));
   BATON_ASSERT_OK_AND_ASSIGN(
-      const std::vector<Value> inputs,
-      testing::RandomInputs(module.Find<Function>("main"), /*seed=*/0));
-  BATON_ASSERT_OK_AND_ASSIGN(const Value before,
-                             EvaluateFunction(module, "main", inputs));
-  BATON_ASSERT_OK_AND_ASSIGN(const Value after,
-                             EvaluateFunction(result, "main", inputs));
+      const std::vector<relay::Value> inputs,
+      testing::RandomInputs(module.Find<relay::Function>("main"), /*seed=*/0));
+  BATON_ASSERT_OK_AND_ASSIGN(const relay::Value before,
+                             relay::EvaluateFunction(module, "main", inputs));
+  BATON_ASSERT_OK_AND_ASSIGN(const relay::Value after,
+                             relay::EvaluateFunction(result, "main", inputs));
   EXPECT_EQ(after.tensor(), before.tensor());
 }
 // [/values]

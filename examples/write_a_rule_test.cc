@@ -42,7 +42,7 @@ RewriteRule DivideBySqrt() {
   return {.name = "divide_by_sqrt",
           .doc = "x / sqrt(y) is x * rsqrt(y).",
           .pattern = IsOp("divide")(x, IsOp("sqrt")(y)),
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             return Multiply(m[x], Rsqrt(m[y]));
           },
           .promise = {.exact = false, .rtol = 1e-6}};
@@ -64,13 +64,14 @@ TEST(RulesTest, ThatUndoEachOtherAreAnError) {
   const DataflowPattern x = Wildcard("x");
   const RewriteRule there = {.name = "there",
                              .pattern = x + x,
-                             .replace = [=](const Match& m) -> Expr {
+                             .replace = [=](const PatternMatch& m) -> Expr {
                                return Multiply(Const(2.0f), m[x]);
                              }};
-  const RewriteRule back = {
-      .name = "back",
-      .pattern = x * IsScalar(2),
-      .replace = [=](const Match& m) -> Expr { return Add(m[x], m[x]); }};
+  const RewriteRule back = {.name = "back",
+                            .pattern = x * IsScalar(2),
+                            .replace = [=](const PatternMatch& m) -> Expr {
+                              return Add(m[x], m[x]);
+                            }};
   const Var v("v");
   EXPECT_THAT(ApplyRules({there, back}, Add(v, v)),
               testing::StatusIs(absl::StatusCode::kFailedPrecondition,

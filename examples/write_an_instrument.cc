@@ -19,9 +19,9 @@ namespace baton::examples {
 
 int64_t CountNodes(const IRModule& module) {
   int64_t count = 0;
-  for (const auto& definition : module.functions<Function>()) {
-    PostOrderVisit(definition.function, [&count](const ExprNode* node) {
-      if (node->kind() != ExprKind::kOp) ++count;
+  for (const auto& definition : module.functions<relay::Function>()) {
+    relay::PostOrderVisit(definition.function, [&count](const ExprNode* node) {
+      if (node->kind() != relay::ExprKind::kOp) ++count;
     });
   }
   return count;

@@ -32,6 +32,8 @@
 namespace baton::examples {
 namespace {
 
+using relay::Function;
+
 using ::testing::ElementsAre;
 using testing::IsOk;
 using testing::StatusIs;
@@ -39,14 +41,14 @@ using testing::StatusIs;
 // `main` is relu(relu(x)), typed: four nodes with the parameter and the
 // function.
 absl::StatusOr<IRModule> ReluOfRelu() {
-  const Var x("x", {1, 4});
-  return InferTypes(
-      ModuleFromExpr(Function({x}, relay::nn::Relu(relay::nn::Relu(x)))));
+  const relay::Var x("x", {1, 4});
+  return relay::InferTypes(relay::ModuleFromExpr(
+      Function({x}, relay::nn::Relu(relay::nn::Relu(x)))));
 }
 
 // A pass that negates the result of each function twice.
 Pass NegateTwice() {
-  return CreateFunctionPass(
+  return relay::CreateFunctionPass(
       [](const Function& f, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return Function({f->params().begin(), f->params().end()},

@@ -20,13 +20,13 @@ namespace baton {
 
 bool IsOfOtherLevel(const ExprNode* node) {
   const int level = node->kind().level();
-  return level != kIrLevel && level != kRelayLevel;
+  return level != kIrLevel && level != relay::kRelayLevel;
 }
 
 void ForEachChildAtAnyLevel(const ExprNode* node,
                             absl::FunctionRef<void(const Expr&)> fn) {
   if (IsLeaf(node->kind())) return;
-  if (!IsOfOtherLevel(node)) return ForEachChild(node, fn);
+  if (!IsOfOtherLevel(node)) return relay::ForEachChild(node, fn);
   ForEachReference(node, [fn](const Node* reference) {
     if (reference->kind().Is(NodeSort::kExpr)) {
       fn(Expr(static_cast<const ExprNode*>(reference)));
@@ -68,8 +68,8 @@ void VisitAtAnyLevel(const Expr& root,
 }
 
 const ExprNode* CalleeOf(const ExprNode* node) {
-  if (CallNode::ClassOf(node->kind())) {
-    return static_cast<const CallNode*>(node)->op().get();
+  if (relay::CallNode::ClassOf(node->kind())) {
+    return static_cast<const relay::CallNode*>(node)->op().get();
   }
   if (!IsOfOtherLevel(node) || IsLeaf(node->kind())) return nullptr;
   const ExprNode* first = nullptr;

@@ -28,7 +28,7 @@ Outcome RunWithLimit(int64_t limit, PassContextOptions options = {}) {
   const absl::StatusOr<IRModule> result =
       PassContext(options).Run([&] { return pass(toy::Module()); });
   EXPECT_TRUE(result.ok()) << result.status();
-  EXPECT_TRUE(result->Find<Function>("main")->type().defined());
+  EXPECT_TRUE(result->Find<relay::Function>("main")->type().defined());
   return {toy::Ops(*result), bisect->ToString()};
 }
 

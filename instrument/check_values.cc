@@ -42,6 +42,8 @@
 namespace baton {
 namespace {
 
+using relay::Value;
+
 // References that hold each other, and long lists, are looked at as far as this
 // many parts.
 constexpr int64_t kMaxParts = 1'000'000;
@@ -64,7 +66,7 @@ bool ForEachTensorPair(const Value& a, const Value& b, const Visit& visit) {
   for (int64_t n = 0; !parts.empty() && n < kMaxParts; ++n) {
     const auto [x, y] = parts.back();
     parts.pop_back();
-    if (IsUnknown(*x) || IsUnknown(*y)) continue;
+    if (relay::IsUnknown(*x) || relay::IsUnknown(*y)) continue;
     if (x->is_tensor() && y->is_tensor()) {
       visit(x->tensor(), y->tensor());
     } else if (x->is_cell() && y->is_cell()) {
@@ -125,11 +127,11 @@ bool OnlyRounds(const PassInfo& info) {
 
 bool HasReferences(const IRModule& module) {
   bool result = false;
-  for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&result](const ExprNode* node) {
-      result = result || node->kind() == ExprKind::kRefCreate ||
-               node->kind() == ExprKind::kRefRead ||
-               node->kind() == ExprKind::kRefWrite;
+  for (const auto& d : module.functions<relay::Function>()) {
+    relay::PostOrderVisit(d.function, [&result](const ExprNode* node) {
+      result = result || node->kind() == relay::ExprKind::kRefCreate ||
+               node->kind() == relay::ExprKind::kRefRead ||
+               node->kind() == relay::ExprKind::kRefWrite;
     });
   }
   return result;
@@ -144,7 +146,7 @@ struct OtherLevel {
 OtherLevel FindOtherLevel(const IRModule& module, absl::string_view name) {
   OtherLevel result{module.Find(name)};
   if (!result.function.defined() ||
-      result.function.As<FunctionNode>() != nullptr) {
+      result.function.As<relay::FunctionNode>() != nullptr) {
     return {};
   }
   result.evaluator = FindFunctionEvaluator(result.function->kind());
@@ -177,7 +179,7 @@ absl::StatusOr<std::vector<Value>> RandomArguments(const OtherLevel& other,
       other.evaluator->MakeArguments(
           other.function,
           [&seed](DType dtype, absl::Span<const int64_t> shape) {
-            return RandomTensor(dtype, shape, seed++);
+            return relay::RandomTensor(dtype, shape, seed++);
           }));
   return std::vector<Value>(arguments.begin(), arguments.end());
 }
@@ -193,15 +195,15 @@ CheckValuesInstrument::CheckValuesInstrument(CheckValuesOptions options)
     : PassInstrument("CheckValuesInstrument"), options_(std::move(options)) {}
 
 absl::Status CheckValuesInstrument::EnterPassContext() {
-  ledger_.clear();
-  error_in_all_ = 0;
+  error_log_.clear();
+  cumulative_error_ = 0;
   error_before_ = 0;
   return absl::OkStatus();
 }
 
 absl::Status CheckValuesInstrument::ExitPassContext() {
-  if (options_.ledger != nullptr && !ledger_.empty()) {
-    options_.ledger(LedgerText());
+  if (options_.error_log != nullptr && !error_log_.empty()) {
+    options_.error_log(ErrorLogText());
   }
   StartNewProgram();
   is_other_ = false;
@@ -218,44 +220,44 @@ void CheckValuesInstrument::StartNewProgram() {
   expected_.reset();
   first_.reset();
   is_other_ = true;
-  error_before_ = error_in_all_;
+  error_before_ = cumulative_error_;
 }
 
 void CheckValuesInstrument::StartNewProgramAfter(const PassExecution& pass) {
-  ledger_.push_back({.number = pass.number(),
-                     .pass = pass.name(),
-                     .is_other = true,
-                     .in_all = error_in_all_});
+  error_log_.push_back({.number = pass.number(),
+                        .pass = pass.name(),
+                        .rebased = true,
+                        .cumulative = cumulative_error_});
   StartNewProgram();
 }
 
-Remark RemarkOf(const AddedError& error) {
+Remark RemarkOf(const ErrorEntry& error) {
   const auto text = [](double value) { return absl::StrFormat("%.2g", value); };
   return {.kind = RemarkKind::kAnalysis,
           .reason = "the results differ from those before",
           .args = {{"error", text(error.added.of_largest)},
                    {"relative", text(error.added.relative)},
                    {"ulp", text(error.added.ulp)},
-                   {"error_in_all", text(error.in_all)}},
+                   {"error_in_all", text(error.cumulative)}},
           .pass = error.pass,
           .execution = error.number};
 }
 
-std::string CheckValuesInstrument::LedgerText() const {
+std::string CheckValuesInstrument::ErrorLogText() const {
   std::string text;
-  for (const AddedError& entry : ledger_) {
-    if (entry.is_other) {
+  for (const ErrorEntry& entry : error_log_) {
+    if (entry.rebased) {
       absl::StrAppendFormat(&text,
                             "#%d %s makes another program: what it adds is not "
                             "known; %.3g in all\n",
-                            entry.number, entry.pass, entry.in_all);
+                            entry.number, entry.pass, entry.cumulative);
       continue;
     }
     absl::StrAppendFormat(
         &text, "#%d %s adds an error of %.3g of the largest element (%s); ",
         entry.number, entry.pass, entry.added.of_largest,
         ToString(entry.added));
-    absl::StrAppendFormat(&text, "%.3g in all\n", entry.in_all);
+    absl::StrAppendFormat(&text, "%.3g in all\n", entry.cumulative);
   }
   return text;
 }
@@ -275,17 +277,17 @@ CheckValuesInstrument::Result CheckValuesInstrument::Apply(
     result.value = EvaluateOther(typed, other, args);
     return result;
   }
-  EvaluateOptions options;
+  relay::EvaluateOptions options;
   if (!is_main(name)) {
     options.max_call_depth = kMaxCallDepth;
     options.max_calls = kMaxCalls;
   }
   options.cache = &cache_;
-  options.without_kernel = [&result](const CallNode& call,
+  options.without_kernel = [&result](const relay::CallNode& call,
                                      absl::Span<const Value> values) {
-    result.cuts.push_back({Call(&call), {values.begin(), values.end()}});
+    result.cuts.push_back({relay::Call(&call), {values.begin(), values.end()}});
   };
-  result.value = EvaluateFunction(typed, name, args, options);
+  result.value = relay::EvaluateFunction(typed, name, args, options);
   return result;
 }
 
@@ -301,7 +303,8 @@ CheckValuesInstrument::Result CheckValuesInstrument::EvaluateOne(
     args_[name] = *std::move(args);
     return Apply(typed, name, args_[name]);
   }
-  const absl::StatusOr<Function> function = typed.Lookup<Function>(name);
+  const absl::StatusOr<relay::Function> function =
+      typed.Lookup<relay::Function>(name);
   if (!function.ok()) return {.value = function.status()};
   if (is_main(name) && options_.given != nullptr && !is_other_) {
     absl::StatusOr<GivenValues> given = options_.given(*function);
@@ -311,9 +314,10 @@ CheckValuesInstrument::Result CheckValuesInstrument::EvaluateOne(
     return Apply(typed, name, args_[name]);
   }
   Result result;
-  for (const RandomRange range : {RandomRange::kPlain, RandomRange::kMild}) {
+  for (const relay::RandomRange range :
+       {relay::RandomRange::kPlain, relay::RandomRange::kMild}) {
     absl::StatusOr<std::vector<Value>> args =
-        RandomInputs(*function, options_.seed, range);
+        relay::RandomInputs(*function, options_.seed, range);
     if (!args.ok()) return {.value = args.status()};
     result = Apply(typed, name, *args);
     args_[name] = *std::move(args);
@@ -327,14 +331,14 @@ absl::Status CheckValuesInstrument::Evaluate(const IRModule& module,
   cache_.NextRound();
   state.module = module;
   // A pass may leave types to be inferred.
-  BATON_ASSIGN_OR_RETURN(state.typed, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(state.typed, relay::InferTypes(module));
   const std::string& main = options_.function;
   state.results[main] = EvaluateOne(state.typed, main);
   BATON_RETURN_IF_ERROR(state.results[main].value.status());
   if (!options_.other_functions) return absl::OkStatus();
   for (const auto& [var, function] : state.typed.functions()) {
     if (is_main(var->name())) continue;
-    const bool is_relay = function.As<FunctionNode>() != nullptr;
+    const bool is_relay = function.As<relay::FunctionNode>() != nullptr;
     if (!is_relay && FindFunctionEvaluator(function->kind()) == nullptr) {
       continue;
     }
@@ -546,9 +550,10 @@ absl::Status CheckValuesInstrument::Explain(const absl::Status& status,
   if (FindOtherLevel(before.typed, name).evaluator != nullptr) {
     return absl::Status(status.code(), message);
   }
-  EvaluateOptions options;
+  relay::EvaluateOptions options;
   options.cache = &cache_;
-  options.without_kernel = [](const CallNode&, absl::Span<const Value>) {};
+  options.without_kernel = [](const relay::CallNode&, absl::Span<const Value>) {
+  };
   const std::string first =
       FirstDifference(before.typed, after.typed, name, args, info, options);
   if (!first.empty()) absl::StrAppend(&message, "\n", first);
@@ -558,7 +563,7 @@ absl::Status CheckValuesInstrument::Explain(const absl::Status& status,
 absl::Status CheckValuesInstrument::CheckFirst(const State& state) {
   const Result& result = state.results.at(options_.function);
   if (!first_.has_value()) first_ = *result.value;
-  if (!expected_.has_value() || !ledger_.empty()) {
+  if (!expected_.has_value() || !error_log_.empty()) {
     return absl::OkStatus();
   }
   const absl::Status expected = CompareExpected(*result.value);
@@ -599,18 +604,18 @@ absl::StatusOr<bool> CheckValuesInstrument::AddError(
   const std::optional<TensorError> total = ResultError(*first_, is);
   if (!added.has_value() || !total.has_value()) return false;
   if (added->absolute == 0 && !added->IsSpecial()) return true;
-  error_in_all_ = error_before_ + total->of_largest;
-  ledger_.push_back({.number = pass.number(),
-                     .pass = pass.name(),
-                     .added = *added,
-                     .in_all = error_in_all_});
-  if (options_.added != nullptr) options_.added(ledger_.back());
+  cumulative_error_ = error_before_ + total->of_largest;
+  error_log_.push_back({.number = pass.number(),
+                        .pass = pass.name(),
+                        .added = *added,
+                        .cumulative = cumulative_error_});
+  if (options_.added != nullptr) options_.added(error_log_.back());
   if (options_.max_error.has_value() &&
-      (error_in_all_ > *options_.max_error || total->IsSpecial())) {
+      (cumulative_error_ > *options_.max_error || total->IsSpecial())) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "after pass %s, the error of @%s is over the budget: %.3g of the "
         "largest element, allowed %.3g",
-        pass.name(), main, error_in_all_, *options_.max_error));
+        pass.name(), main, cumulative_error_, *options_.max_error));
   }
   return true;
 }

@@ -28,22 +28,22 @@ namespace baton {
 
 // Arguments of a function, and the expected results if they are known.
 struct GivenValues {
-  std::vector<Value> args;
-  std::optional<Value> expected;
+  std::vector<relay::Value> args;
+  std::optional<relay::Value> expected;
 };
 
 // The error that one pass added to the results of CheckValuesOptions::function.
-struct AddedError {
+struct ErrorEntry {
   int64_t number = 0;  // the number of the execution
   std::string pass;
   // True if the pass changed the meaning of the program; then `added` is
   // unknown.
-  bool is_other = false;
+  bool rebased = false;
   TensorError added;
   // TensorError::of_largest of the results, compared with the results before
-  // the first pass. After a pass with `is_other`, the comparison starts anew
+  // the first pass. After a pass with `rebased`, the comparison starts anew
   // from that pass's results, and the error before that pass is added.
-  double in_all = 0;
+  double cumulative = 0;
 };
 
 struct CheckValuesOptions {
@@ -61,28 +61,28 @@ struct CheckValuesOptions {
   // Returns the arguments of the function, and the expected results if they are
   // known. `function` is the typed function before the first pass. If null, the
   // arguments are random.
-  std::function<absl::StatusOr<GivenValues>(const Function& function)> given =
-      {};
+  std::function<absl::StatusOr<GivenValues>(const relay::Function& function)>
+      given = {};
   // The limit of the error of the results against the expected results,
   // relative to the largest element of each expected tensor. Checked before the
   // first pass and after each pass.
   double expected_tolerance = 1e-3;
-  // The limit of AddedError::in_all; null for no limit.
+  // The limit of ErrorEntry::cumulative; null for no limit.
   std::optional<double> max_error = {};
   // Called with one line that names the parts of a result that could not be
   // compared, or the functions that could not be evaluated; may be null.
   std::function<void(absl::string_view line)> not_compared = {};
-  // Called with LedgerText(), unless it is empty, when the context exits; may
+  // Called with ErrorLogText(), unless it is empty, when the context exits; may
   // be null.
-  std::function<void(absl::string_view text)> ledger = {};
-  // Called with each new entry of the ledger; may be null.
-  std::function<void(const AddedError& error)> added = {};
+  std::function<void(absl::string_view text)> error_log = {};
+  // Called with each new entry of the error log; may be null.
+  std::function<void(const ErrorEntry& error)> added = {};
 };
 
 // Renders an entry for the history of the run: a remark with the arguments
 // `error` and `error_in_all` (relative to the largest element), `relative` and
 // `ulp`.
-Remark RemarkOf(const AddedError& error);
+Remark RemarkOf(const ErrorEntry& error);
 
 // Evaluates functions before and after each pass that changes the module, on
 // the arguments of CheckValuesOptions::given or on random ones. The error names
@@ -97,12 +97,12 @@ Remark RemarkOf(const AddedError& error);
 // reassociating pass that of moving them by a few roundings of float32, since
 // rounding inside of a program may be amplified; `not_compared` receives a line
 // about it. A pass that promises no accuracy (ToMixedPrecision) is measured for
-// the ledger only; from then on the results are not compared with the expected
-// results. The program counts as a new program after a pass that promises
-// nothing about results, after a pass that promises nothing for programs with
-// references if the program has references, and after a pass that changes the
-// type of the results. A new program gets random arguments and need not be
-// possible to evaluate.
+// the error log only; from then on the results are not compared with the
+// expected results. The program counts as a new program after a pass that
+// promises nothing about results, after a pass that promises nothing for
+// programs with references if the program has references, and after a pass that
+// changes the type of the results. A new program gets random arguments and need
+// not be possible to evaluate.
 //
 // If a result has functions, the instrument calls them with random arguments
 // and compares what they return. It compares constructors of data types by
@@ -121,13 +121,13 @@ class CheckValuesInstrument final : public PassInstrument {
   // An entry for each execution that changed the results, if only by a bit, or
   // the meaning of the program, in order. The entries are those of the current
   // context, or of the last one if none is entered.
-  const std::vector<AddedError>& ledger() const { return ledger_; }
-  // A line for each entry of ledger(); empty if there is none:
+  const std::vector<ErrorEntry>& error_log() const { return error_log_; }
+  // A line for each entry of error_log(); empty if there is none:
   //   #7 FoldScaleAxis adds an error of 3.1e-07 of the largest element
   //   (relative 2.6e-06, 31 ULP); 3.1e-07 in all
   //   #9 ToCPS makes another program: what it adds is not known; 3.1e-07 in all
-  std::string LedgerText() const;
-  const KernelCache& cache() const { return cache_; }
+  std::string ErrorLogText() const;
+  const relay::KernelCache& cache() const { return cache_; }
   // The number of results that were compared: one for each function and pass.
   int64_t num_compared() const { return num_compared_; }
 
@@ -145,12 +145,12 @@ class CheckValuesInstrument final : public PassInstrument {
  private:
   // A call of an operator without kernel, and the values of its arguments.
   struct Cut {
-    Call call;
-    std::vector<Value> args;
+    relay::Call call;
+    std::vector<relay::Value> args;
   };
   // The result of one evaluation of a function.
   struct Result {
-    absl::StatusOr<Value> value;
+    absl::StatusOr<relay::Value> value;
     std::vector<Cut> cuts;  // in the order of evaluation
   };
   // A module whose functions were evaluated.
@@ -164,16 +164,16 @@ class CheckValuesInstrument final : public PassInstrument {
   absl::Status Evaluate(const IRModule& module, State& state);
   Result EvaluateOne(const IRModule& typed, const std::string& name);
   Result Apply(const IRModule& typed, const std::string& name,
-               const std::vector<Value>& args);
+               const std::vector<relay::Value>& args);
   absl::Status CheckFirst(const State& state);
   // Compares `actual` with `expected_`.
-  absl::Status CompareExpected(const Value& actual) const;
+  absl::Status CompareExpected(const relay::Value& actual) const;
   // Compares the results of the function `name` in both states.
   absl::Status Compare(const State& before, const State& after,
                        const std::string& name, const PassInfo& info);
   // The error of the results of `name`, as TensorError::of_largest, if its
-  // arguments move by the tolerance of `info`, or by a few roundings if the pass
-  // reassociates.
+  // arguments move by the tolerance of `info`, or by a few roundings if the
+  // pass reassociates.
   double ErrorOfNearbyArguments(const State& before, const std::string& name,
                                 const PassInfo& info);
   // Notes where zeros in the arguments give a zero of another sign.
@@ -185,18 +185,19 @@ class CheckValuesInstrument final : public PassInstrument {
   // differs.
   absl::Status Explain(const absl::Status& status, const State& before,
                        const State& after, const std::string& name,
-                       const std::vector<Value>& args, const PassInfo& info);
+                       const std::vector<relay::Value>& args,
+                       const PassInfo& info);
   // Compares the arguments of the calls for which a kernel is missing.
   absl::Status CompareCuts(const Result& before, const Result& after,
                            const PassInfo& info) const;
-  // Adds an entry to the ledger and checks it against the limits. Returns false
-  // if the results cannot be compared.
+  // Adds an entry to the error log and checks it against the limits. Returns
+  // false if the results cannot be compared.
   absl::StatusOr<bool> AddError(const State& before, const State& after,
                                 const PassExecution& pass);
   absl::Status CheckExpected(const State& after, const PassInfo& info) const;
   // Treats the module from now on as a new program.
   void StartNewProgram();
-  // As StartNewProgram; the ledger gets an entry for `pass`, which made it.
+  // As StartNewProgram; the error log gets an entry for `pass`, which made it.
   void StartNewProgramAfter(const PassExecution& pass);
   // Reports `line` unless it was reported before.
   void Note(const PassInfo& info, absl::string_view line);
@@ -205,20 +206,20 @@ class CheckValuesInstrument final : public PassInstrument {
   }
 
   const CheckValuesOptions options_;
-  KernelCache cache_;
+  relay::KernelCache cache_;
   // The arguments of each function, once they are chosen.
-  std::map<std::string, std::vector<Value>> args_;
+  std::map<std::string, std::vector<relay::Value>> args_;
   // The module that was evaluated last.
   std::optional<State> state_;
-  std::optional<Value> expected_;  // GivenValues::expected
-  std::optional<Value> first_;     // the first result of `function`
+  std::optional<relay::Value> expected_;  // GivenValues::expected
+  std::optional<relay::Value> first_;     // the first result of `function`
   // True if `function` is no longer the function to which options.given
   // applies.
   bool is_other_ = false;
   std::set<std::string> noted_;
-  std::vector<AddedError> ledger_;
+  std::vector<ErrorEntry> error_log_;
   int64_t num_compared_ = 0;
-  double error_in_all_ = 0;
+  double cumulative_error_ = 0;
   double error_before_ = 0;  // the error when the current program began
 };
 

@@ -36,6 +36,9 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+using relay::Value;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -70,8 +73,9 @@ Pass Scale(float factor, PassInfo info) {
                const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return Function(
             {function->params().begin(), function->params().end()},
-            Call(Op::Find("multiply"),
-                 {function->body(), Constant(Tensor::Scalar<float>(factor))}));
+            relay::Call(Op::Find("multiply"),
+                        {function->body(),
+                         relay::Constant(Tensor::Scalar<float>(factor))}));
       },
       std::move(info));
 }
@@ -108,7 +112,7 @@ TEST(CheckValuesTest, RoundingsThatTheProgramAmplifies) {
   const PassInfo rounds = {.name = "Rounds",
                            .exact = false,
                            .tolerance = 0.01,
-                           .exceptions = {{"precision", "It rounds."}}};
+                           .waivers = {{"precision", "It rounds."}}};
   const PassInfo reassociates = {
       .name = "Rough", .exact = false, .tolerance = 0.01};
   constexpr char kSquare[] =
@@ -179,9 +183,9 @@ Pass BindResult() {
   return toy::CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const Var v("v");
+        const relay::Var v("v");
         return Function({function->params().begin(), function->params().end()},
-                        Let(v, function->body(), v));
+                        relay::Let(v, function->body(), v));
       },
       {.name = "BindResult"});
 }
@@ -305,13 +309,13 @@ TEST(CheckValuesTest, OtherFunctionsMayNotEnd) {
 
 // The error of the instrument for a run over kTanh with these options.
 absl::Status CheckTanh(CheckValuesOptions options, const Pass& pass,
-                       std::string* ledger = nullptr) {
+                       std::string* error_log = nullptr) {
   const auto check = std::make_shared<CheckValuesInstrument>(options);
   const absl::Status status =
       PassContext({.instruments = {check}})
           .Run([&] { return pass(*ParseModule(kTanh)); })
           .status();
-  if (ledger != nullptr) *ledger = check->LedgerText();
+  if (error_log != nullptr) *error_log = check->ErrorLogText();
   return absl::Status(status.code(), OriginalMessage(status));
 }
 
@@ -365,12 +369,12 @@ TEST(CheckValuesTest, ErrorsAddUp) {
   const PassInfo rough = {.name = "Rough", .exact = false, .tolerance = 0.1};
   const Pass twice =
       Sequential({Scale(1.01f, rough), toy::Nothing(), Scale(1.01f, rough)});
-  std::string ledger;
-  EXPECT_THAT(CheckTanh({}, twice, &ledger), IsOk());
-  EXPECT_THAT(ledger,
+  std::string error_log;
+  EXPECT_THAT(CheckTanh({}, twice, &error_log), IsOk());
+  EXPECT_THAT(error_log,
               HasSubstr("Rough adds an error of 0.01 of the largest element "
                         "(relative 0.01, "));
-  EXPECT_THAT(ledger, HasSubstr("ULP); 0.0201 in all\n"));
+  EXPECT_THAT(error_log, HasSubstr("ULP); 0.0201 in all\n"));
   EXPECT_THAT(CheckTanh({.max_error = 0.03}, twice), IsOk());
   EXPECT_THAT(CheckTanh({.max_error = 0.015}, twice),
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -392,14 +396,14 @@ TEST(CheckValuesTest, PassesThatPromiseNoAccuracyAreMeasured) {
   const PassInfo rounds = {
       .name = "Rounds",
       .exact = false,
-      .exceptions = {{"precision", "It rounds."}, {"values", "At will."}}};
+      .waivers = {{"precision", "It rounds."}, {"values", "At will."}}};
   const PassInfo rough = {.name = "Rough", .exact = false, .tolerance = 0.1};
   const Pass both = Sequential({Scale(1.01f, rounds), Scale(1.01f, rough)});
-  std::string ledger;
-  EXPECT_THAT(CheckTanh({}, both, &ledger), IsOk());
-  EXPECT_THAT(ledger, HasSubstr("Rounds adds an error of 0.01 of"));
-  EXPECT_THAT(ledger, HasSubstr("; 0.01 in all\n"));
-  EXPECT_THAT(ledger, HasSubstr("; 0.0201 in all\n"));
+  std::string error_log;
+  EXPECT_THAT(CheckTanh({}, both, &error_log), IsOk());
+  EXPECT_THAT(error_log, HasSubstr("Rounds adds an error of 0.01 of"));
+  EXPECT_THAT(error_log, HasSubstr("; 0.01 in all\n"));
+  EXPECT_THAT(error_log, HasSubstr("; 0.0201 in all\n"));
   EXPECT_THAT(CheckTanh({.max_error = 0.03}, both), IsOk());
   EXPECT_THAT(CheckTanh({.max_error = 0.015}, both),
               StatusIs(absl::StatusCode::kInvalidArgument, "after pass Rough"));
@@ -415,8 +419,8 @@ TEST(CheckValuesTest, PassesThatPromiseNoAccuracyAreMeasured) {
       "def @main(%x: Tensor[(2, 3), float32]) {\n"
       "  cast(tanh(%x), dtype=\"float16\")\n}\n",
       rounds);
-  EXPECT_THAT(CheckTanh({.max_error = 1e-3}, shorter, &ledger), IsOk());
-  EXPECT_THAT(ledger, HasSubstr("Rounds adds an error of 0.000"));
+  EXPECT_THAT(CheckTanh({.max_error = 1e-3}, shorter, &error_log), IsOk());
+  EXPECT_THAT(error_log, HasSubstr("Rounds adds an error of 0.000"));
   EXPECT_FALSE(CheckTanh({.max_error = 1e-6}, shorter).ok());
 }
 
@@ -425,13 +429,14 @@ TEST(CheckValuesTest, TheErrorBeforeAnotherProgramCountsToo) {
   const Pass passes = Sequential(
       {Scale(1.01f, rough),
        Becomes("def @main(%x: Tensor[(4), float32]) { exp(%x) }",
-               {.name = "Other", .exceptions = {{"values", "It is other."}}}),
+               {.name = "Other", .waivers = {{"values", "It is other."}}}),
        Scale(1.02f, rough)});
-  std::string ledger;
-  EXPECT_THAT(CheckTanh({}, passes, &ledger), IsOk());
-  EXPECT_THAT(ledger, HasSubstr("Other makes another program: what it adds is "
-                                "not known; 0.01 in all\n"));
-  EXPECT_THAT(ledger, HasSubstr("ULP); 0.03 in all\n"));
+  std::string error_log;
+  EXPECT_THAT(CheckTanh({}, passes, &error_log), IsOk());
+  EXPECT_THAT(error_log,
+              HasSubstr("Other makes another program: what it adds is "
+                        "not known; 0.01 in all\n"));
+  EXPECT_THAT(error_log, HasSubstr("ULP); 0.03 in all\n"));
   EXPECT_THAT(CheckTanh({.max_error = 0.04}, passes), IsOk());
   EXPECT_FALSE(CheckTanh({.max_error = 0.025}, passes).ok());
 }
@@ -462,7 +467,7 @@ Pass DropsZero(PassInfo info) {
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return Function({function->params().begin(), function->params().end()},
-                        function->body().As<CallNode>()->arg(0));
+                        function->body().As<relay::CallNode>()->arg(0));
       },
       std::move(info));
 }
@@ -486,15 +491,15 @@ TEST(CheckValuesTest, SpecialValues) {
                        "pass Exact changed what @main computes: for NaN, "
                        "infinities and the like, 1 of 20 elements of result, "
                        "float32[20], are off; result[9] is -0 and was 0"));
-  EXPECT_THAT(check(true, {.name = "But",
-                           .exceptions = {{"special_values", "Zeros."}}}),
-              IsOk());
+  EXPECT_THAT(
+      check(true, {.name = "But", .waivers = {{"special_values", "Zeros."}}}),
+      IsOk());
   EXPECT_THAT(check(true, {.name = "Rough", .exact = false}), IsOk());
 }
 
 TEST(CheckValuesTest, PassesThatPromiseNothing) {
   const PassInfo nothing = {.name = "Other",
-                            .exceptions = {{"values", "All is other."}}};
+                            .waivers = {{"values", "All is other."}}};
   const Pass other = toy::Replace("tanh", "sigmoid", nothing);
   EXPECT_THAT(Check(kTanh, other), IsOk());
   EXPECT_THAT(*NotCompared(kTanh, other),
@@ -508,8 +513,10 @@ TEST(CheckValuesTest, PassesThatPromiseNothing) {
   const Pass generic = toy::CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        const Var f("f", FuncType({}, TensorType({2, 3}, DType::Float(32))));
-        return Function({f}, Call(Op::Find("tanh"), {Call(f, {})}));
+        const relay::Var f("f",
+                           FuncType({}, TensorType({2, 3}, DType::Float(32))));
+        return Function({f},
+                        relay::Call(Op::Find("tanh"), {relay::Call(f, {})}));
       },
       nothing);
   EXPECT_THAT(*NotCompared(kTanh, Sequential({generic, wrong, BindResult()})),
@@ -568,7 +575,7 @@ TEST(CompareValuesTest, Tolerance) {
 
 TEST(CompareValuesTest, ExactButSpecial) {
   const PassInfo info = {.name = "But",
-                         .exceptions = {{"special_values", "Zeros."}}};
+                         .waivers = {{"special_values", "Zeros."}}};
   EXPECT_THAT(CompareValues(Floats({1, 0, kNan, 3}),
                             Floats({1, -0.0f, 2, kInfinity}), info),
               IsOk());
@@ -582,7 +589,7 @@ TEST(CompareValuesTest, PrecisionChanging) {
   const PassInfo info = {.name = "Short",
                          .exact = false,
                          .tolerance = 0.01,
-                         .exceptions = {{"precision", "Integers."}}};
+                         .waivers = {{"precision", "Integers."}}};
   const auto ints = [](const std::vector<int8_t>& values) {
     return Value(*Tensor::FromValues<int8_t>(
         {static_cast<int64_t>(values.size())}, values));
@@ -603,7 +610,7 @@ TEST(CompareValuesTest, PrecisionChanging) {
 TEST(WithRoundingTest, OfTheShortestDtype) {
   const PassInfo rough = {.name = "Rough", .exact = false, .tolerance = 1e-5};
   const auto typed = [](absl::string_view text) {
-    return *InferTypes(*ParseModule(text));
+    return *relay::InferTypes(*ParseModule(text));
   };
   const IRModule wide = typed("def @main(%x: float32) { tanh(%x) }");
   const IRModule half = typed(

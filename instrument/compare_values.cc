@@ -34,6 +34,9 @@
 namespace baton {
 namespace {
 
+using relay::ConstructorNode;
+using relay::Value;
+
 std::string Describe(const Value& value) {
   if (value.is_tensor()) return value.tensor().TypeToString();
   if (value.is_tuple()) {
@@ -151,13 +154,13 @@ absl::Status CompareTensors(const std::string& path, const Tensor& a,
 // The constructor that a closure is; null if it is another function.
 const ConstructorNode* ConstructorOf(const Value::Closure& closure) {
   const auto* call = closure.function.defined()
-                         ? closure.function->body().As<CallNode>()
+                         ? closure.function->body().As<relay::CallNode>()
                          : nullptr;
   if (call == nullptr) return nullptr;
-  const absl::Span<const Var> params = closure.function->params();
+  const absl::Span<const relay::Var> params = closure.function->params();
   const bool forwards =
       std::equal(call->args().begin(), call->args().end(), params.begin(),
-                 params.end(), [](const Expr& arg, const Var& param) {
+                 params.end(), [](const Expr& arg, const relay::Var& param) {
                    return arg.get() == param.get();
                  });
   return forwards ? call->op().As<ConstructorNode>() : nullptr;
@@ -226,7 +229,7 @@ class Comparison {
   absl::Status ComparePart(const Part& part) {
     const Value& a = part.a;
     const Value& b = part.b;
-    if (IsUnknown(a) || IsUnknown(b)) {
+    if (relay::IsUnknown(a) || relay::IsUnknown(b)) {
       NotCompared(part.path, "it depends on operators without kernel");
       return absl::OkStatus();
     }
@@ -238,7 +241,7 @@ class Comparison {
     const bool tuples = a.is_tuple() && b.is_tuple();
     const bool data =
         a.is_data() && b.is_data() &&
-        SameConstructor(*a.data().constructor, *b.data().constructor);
+        relay::SameConstructor(*a.data().constructor, *b.data().constructor);
     if ((tuples || data) && FieldsOf(a).size() == FieldsOf(b).size()) {
       for (size_t i = FieldsOf(a).size(); i-- > 0;) {
         parts_.push_back({absl::StrCat(part.path, ".", i), FieldsOf(a)[i],
@@ -261,7 +264,7 @@ class Comparison {
     const ConstructorNode* const constructor_a = ConstructorOf(a);
     const ConstructorNode* const constructor_b = ConstructorOf(b);
     if (constructor_a != nullptr && constructor_b != nullptr) {
-      if (SameConstructor(*constructor_a, *constructor_b)) {
+      if (relay::SameConstructor(*constructor_a, *constructor_b)) {
         return absl::OkStatus();
       }
       return absl::InvalidArgumentError(
@@ -281,23 +284,23 @@ class Comparison {
       NotCompared(part.path, "it is a function of type parameters");
       return absl::OkStatus();
     }
-    const absl::StatusOr<std::vector<Value>> args =
-        RandomInputs(a.function, options_.seed, RandomRange::kPlain);
+    const absl::StatusOr<std::vector<Value>> args = relay::RandomInputs(
+        a.function, options_.seed, relay::RandomRange::kPlain);
     if (!args.ok()) {
       NotCompared(part.path,
                   absl::StrCat("it is a function: ", args.status().message()));
       return absl::OkStatus();
     }
-    const EvaluateOptions evaluate = {.max_call_depth = 1000};
+    const relay::EvaluateOptions evaluate = {.max_call_depth = 1000};
     absl::StatusOr<Value> was =
-        CallFunction(*options_.before, part.a, *args, evaluate);
+        relay::CallFunction(*options_.before, part.a, *args, evaluate);
     if (!was.ok()) {
       NotCompared(part.path,
                   absl::StrCat("it is a function: ", was.status().message()));
       return absl::OkStatus();
     }
     absl::StatusOr<Value> is =
-        CallFunction(*options_.after, part.b, *args, evaluate);
+        relay::CallFunction(*options_.after, part.b, *args, evaluate);
     if (!is.ok()) {
       return absl::Status(
           is.status().code(),
@@ -339,8 +342,8 @@ PassInfo WithRounding(PassInfo info, const IRModule& before,
     }
   };
   for (const IRModule* module : {&before, &after}) {
-    for (const auto& d : module->functions<Function>()) {
-      PostOrderVisit(d.function, visit);
+    for (const auto& d : module->functions<relay::Function>()) {
+      relay::PostOrderVisit(d.function, visit);
     }
   }
   info.tolerance = std::max(info.tolerance, kRoundings * step);

@@ -43,8 +43,8 @@ struct CompareValuesOptions {
 // (relay/runtime/evaluator.h) cannot be compared. If all other parts agree,
 // some parts could not be compared, and options.not_compared is null, the error
 // is Unimplemented and gives the reason for the first such part.
-absl::Status CompareValues(const Value& before, const Value& after,
-                           const PassInfo& info,
+absl::Status CompareValues(const relay::Value& before,
+                           const relay::Value& after, const PassInfo& info,
                            const CompareValuesOptions& options = {});
 
 // Returns `info` with its tolerance raised to at least eight roundings of the

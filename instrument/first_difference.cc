@@ -22,19 +22,23 @@
 namespace baton {
 namespace {
 
+using relay::Value;
+
 // The values of the nodes of a function.
 class NodeValues {
  public:
   NodeValues(const IRModule& module, absl::string_view function,
-             absl::Span<const Value> args, EvaluateOptions options) {
-    const Function main = module.Find<Function>(function);
+             absl::Span<const Value> args, relay::EvaluateOptions options) {
+    const relay::Function main = module.Find<relay::Function>(function);
     for (size_t i = 0; main.defined() && i < args.size(); ++i) {
       Note(*main->params()[i], args[i]);
     }
     options.observe = [this](const ExprNode& node, const Value& value) {
       Note(node, value);
     };
-    EvaluateFunction(module, function, args, options).status().IgnoreError();
+    relay::EvaluateFunction(module, function, args, options)
+        .status()
+        .IgnoreError();
   }
 
   // Null if it was not computed.
@@ -56,7 +60,7 @@ class NodeValues {
 // `%5 = add(%4, %x)`, or the name alone of a variable.
 std::string TextOf(const IRModule& module, const Expr& node) {
   const NodeText text(module);
-  return node.Is<VarNode>() ? text.Name(node) : text.Line(node);
+  return node.Is<relay::VarNode>() ? text.Name(node) : text.Line(node);
 }
 
 }  // namespace
@@ -64,7 +68,7 @@ std::string TextOf(const IRModule& module, const Expr& node) {
 std::string FirstDifference(const IRModule& before, const IRModule& after,
                             absl::string_view function,
                             absl::Span<const Value> args, const PassInfo& info,
-                            const EvaluateOptions& options) {
+                            const relay::EvaluateOptions& options) {
   const NodeValues was(before, function, args, options);
   const NodeValues is(after, function, args, options);
   const StructuralDiff diff = DiffStructure(before, after);

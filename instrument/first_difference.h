@@ -22,8 +22,9 @@ namespace baton {
 // there is none. If a node was computed several times, its first value counts.
 std::string FirstDifference(const IRModule& before, const IRModule& after,
                             absl::string_view function,
-                            absl::Span<const Value> args, const PassInfo& info,
-                            const EvaluateOptions& options);
+                            absl::Span<const relay::Value> args,
+                            const PassInfo& info,
+                            const relay::EvaluateOptions& options);
 
 }  // namespace baton
 

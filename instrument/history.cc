@@ -24,8 +24,8 @@ int64_t BytesOf(const Node* node) {
 
 // The bytes of a constant; 0 for other nodes.
 int64_t TensorBytes(const Node* node) {
-  if (!ConstantNode::ClassOf(node->kind())) return 0;
-  return static_cast<const ConstantNode*>(node)->value().byte_size();
+  if (!relay::ConstantNode::ClassOf(node->kind())) return 0;
+  return static_cast<const relay::ConstantNode*>(node)->value().byte_size();
 }
 
 }  // namespace

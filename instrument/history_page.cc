@@ -153,10 +153,11 @@ class PageWriter {
 int64_t PageWriter::TypeOf(const ExprNode* node) {
   Type type = node->type();
   if (!type.defined()) {
-    if (const auto* constant = Expr(node).As<ConstantNode>()) {
+    if (const auto* constant = Expr(node).As<relay::ConstantNode>()) {
       return StringOf(constant->ValueType().ToString());
     }
-    if (const auto* var = Expr(node).As<VarNode>()) type = var->annotation();
+    if (const auto* var = Expr(node).As<relay::VarNode>())
+      type = var->annotation();
   }
   if (!type.defined()) return 0;
   const auto [index, is_new] = types_.TryEmplace(type.get());
@@ -190,16 +191,16 @@ void PageWriter::AddNode(const ExprNode* node) {
   std::vector<int64_t> args;
   ForEachChildAtAnyLevel(
       node, [&](const Expr& child) { args.push_back(IndexOf(child)); });
-  if (const auto* var = expr.As<VarNode>()) {
+  if (const auto* var = expr.As<relay::VarNode>()) {
     kind = PageKind::kVar;
     title = var->name();
-  } else if (const auto* constant = expr.As<ConstantNode>()) {
+  } else if (const auto* constant = expr.As<relay::ConstantNode>()) {
     kind = PageKind::kConstant;
     title = !constant->is_scalar() ? "constant"
             : constant->value().dtype().is_float()
                 ? absl::StrCat(constant->value().AtAsDouble(0))
                 : absl::StrCat(constant->value().AtAsInt64(0));
-  } else if (const auto* call = expr.As<CallNode>()) {
+  } else if (const auto* call = expr.As<relay::CallNode>()) {
     kind = PageKind::kCallOfNode;
     if (!NameOfGlobal(call->op().get()).empty()) {
       kind = PageKind::kCall;
@@ -210,24 +211,24 @@ void PageWriter::AddNode(const ExprNode* node) {
           AttrsOf(call->attrs().get(),
                   call->attrs()->fields().NonDefault(call->attrs()->object()));
     }
-  } else if (expr.Is<TupleNode>()) {
+  } else if (expr.Is<relay::TupleNode>()) {
     kind = PageKind::kTuple;
     title = "tuple";
-  } else if (const auto* item = expr.As<TupleGetItemNode>()) {
+  } else if (const auto* item = expr.As<relay::TupleGetItemNode>()) {
     kind = PageKind::kItem;
     title = absl::StrCat("item ", item->index());
-  } else if (const auto* function = expr.As<FunctionNode>()) {
+  } else if (const auto* function = expr.As<relay::FunctionNode>()) {
     kind = PageKind::kFunction;
     if (function->attrs().defined()) {
       attrs = AttrsOf(function->attrs().get(), function->attrs().entries());
     }
-  } else if (const auto* let = expr.As<LetNode>()) {
+  } else if (const auto* let = expr.As<relay::LetNode>()) {
     kind = PageKind::kLet;
     title = let->var()->name();
-  } else if (expr.Is<IfNode>()) {
+  } else if (expr.Is<relay::IfNode>()) {
     kind = PageKind::kIf;
     title = "if";
-  } else if (expr.Is<MatchNode>()) {
+  } else if (expr.Is<relay::MatchNode>()) {
     kind = PageKind::kMatch;
     title = "match";
   } else if (const std::string name = NameOfGlobal(node); !name.empty()) {
@@ -272,7 +273,7 @@ std::string PageWriter::States() {
       functions.push_back(IndexOf(definition.function));
     }
     std::vector<int64_t> numbers;
-    for (const ExprNode* node : NumberedNodes(state.module)) {
+    for (const ExprNode* node : relay::NumberedNodes(state.module)) {
       numbers.push_back(IndexOf(node));
     }
     json.Fields("functions", functions, "bytes", BytesHeld().Add(state.module));

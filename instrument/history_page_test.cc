@@ -242,9 +242,11 @@ TEST(HistoryPageTest, NoNameEndsTheScript) {
       "{{script}} ",
       std::string(10000, 'n'));
   IRModule module;
-  const Var x(hostile, {2});
-  module.Set(hostile,
-             Function({x}, Tuple({x, Constant(Tensor::Scalar(1.0f))})));
+  const relay::Var x(hostile, {2});
+  module.Set(
+      hostile,
+      relay::Function(
+          {x}, relay::Tuple({x, relay::Constant(Tensor::Scalar(1.0f))})));
   const auto run = Record(module, Does(hostile, hostile, hostile));
   const HistoryPageData page = PageDataOf(run->history());
   EXPECT_THAT(page.content, Not(HasSubstr("<")));

@@ -45,6 +45,8 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::IsOk;
@@ -348,7 +350,7 @@ TEST(HistoryTest, FilesHoldAll) {
   ASSERT_FALSE(read.places.empty());
   bool found = false;
   for (const auto& [node, place] : read.places) {
-    const auto* call = node.As<CallNode>();
+    const auto* call = node.As<relay::CallNode>();
     if (call == nullptr || call->op_node()->name() != "nn.relu") continue;
     EXPECT_EQ(PlaceText(place), "model.relay:7:3");
     found = true;
@@ -400,7 +402,8 @@ TEST(HistoryTest, LargeTensorsAreKeptByChecksum) {
   const auto function = [](float first) {
     std::vector<float> values(1000, 1.0f);
     values[0] = first;
-    return Function({}, Constant(*Tensor::FromValues<float>({1000}, values)));
+    return Function(
+        {}, relay::Constant(*Tensor::FromValues<float>({1000}, values)));
   };
   module.Set("one", function(1));
   module.Set("same", function(1));
@@ -525,7 +528,7 @@ Pass ReusesAnAddress(
         node = make(x);
         if (node.get() != address) return absl::InternalError("elsewhere");
         tell(node, main->body());
-        const Tuple body({node});
+        const relay::Tuple body({node});
         LogOrigin(body, main->body().get());
         const Function changed({main->params().begin(), main->params().end()},
                                body);
@@ -548,14 +551,15 @@ std::vector<const ExprNode*> FromAtReusedAddress(
   if (!run.result.ok()) return {};
   const Provenance provenance(run.recorder->history());
   const Expr changed = run.result->Find<Function>("main")->body();
-  return provenance.MakingOf(changed.As<TupleNode>()->fields()[0].get()).from;
+  return provenance.MakingOf(changed.As<relay::TupleNode>()->fields()[0].get())
+      .from;
 }
 
 TEST(HistoryTest, ANodeOfWhichNothingIsToldHasNoOriginOfADeadOne) {
   const ExprNode* body = nullptr;
   const std::vector<const ExprNode*> from = FromAtReusedAddress(
       [](const Expr& x) {
-        return Tuple({x, x});
+        return relay::Tuple({x, x});
       },
       [](const Expr& /*node*/, const Expr& /*body*/) {}, &body);
   EXPECT_THAT(from, ElementsAre(body));
@@ -576,10 +580,11 @@ TEST(HistoryTest, AHashedNodeHasNoOriginOfADeadOne) {
 // Where nothing is told of many nodes, and each asks the one that uses it.
 TEST(HistoryTest, WhatMadeNodesIsFoundInLinearTime) {
   constexpr int kCalls = 300'000;
-  const Var x("x", {4});
+  const relay::Var x("x", {4});
   const auto chain = [&] {
     Expr body = x;
-    for (int i = 0; i < kCalls; ++i) body = Call(Op::Find("exp"), {body});
+    for (int i = 0; i < kCalls; ++i)
+      body = relay::Call(Op::Find("exp"), {body});
     return body;
   };
   IRModule module;
@@ -598,10 +603,10 @@ TEST(HistoryTest, WhatMadeNodesIsFoundInLinearTime) {
     ASSERT_THAT(run.result, IsOk());
     const Provenance provenance(run.recorder->history());
     int64_t from = 0;
-    PostOrderVisit(run.result->Find<Function>("main"),
-                   [&](const ExprNode* node) {
-                     from += provenance.MakingOf(node).from.size();
-                   });
+    relay::PostOrderVisit(run.result->Find<Function>("main"),
+                          [&](const ExprNode* node) {
+                            from += provenance.MakingOf(node).from.size();
+                          });
     // The last call, the function and x, if anything.
     EXPECT_EQ(from, says_of_the_last ? kCalls + 1 : 0);
   }
@@ -627,7 +632,7 @@ TEST(HistoryTest, AnOriginTakes16Bytes) {
   NodeSet seen;
   for (const HistoryState& state : history.states) {
     for (const auto& definition : state.module.functions()) {
-      PostOrderVisit(definition.function, [&](const ExprNode* node) {
+      relay::PostOrderVisit(definition.function, [&](const ExprNode* node) {
         if (HasOrigin(node) && provenance.FirstStateOf(node) > 0 &&
             seen.Insert(node)) {
           ++made;

@@ -387,7 +387,7 @@ absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
     }
     for (const RenderedRemark& rendered :
          RenderRemarks(selected, state.module)) {
-      absl::StrAppend(&text, RemarkText(rendered), "\n");
+      absl::StrAppend(&text, FormatRemark(rendered), "\n");
     }
   }
   return text;

@@ -85,7 +85,7 @@ std::string BlameJson(const std::vector<NodeBlame>& nodes);
 
 // Returns the remarks of execution `number` and of the executions inside it
 // about the selected nodes. Nodes are those of the argument of each pass. A
-// line for each remark, formatted by RemarkText.
+// line for each remark, formatted by FormatRemark.
 absl::StatusOr<std::string> HistoryWhy(const History& history, int64_t number,
                                        const NodeSelection& selection);
 

@@ -19,6 +19,8 @@
 namespace baton {
 namespace {
 
+using relay::Value;
+
 template <typename T>
 T Rounded(double number) {
   if constexpr (std::is_same_v<T, double>) {

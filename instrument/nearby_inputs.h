@@ -16,7 +16,8 @@ enum class NearbyInputs { kAbove, kBelow, kEitherWay };
 // tensor. Moves each integer of at most 16 bits, which may be quantized, by
 // that amount or by one, whichever is more, within the range of its dtype.
 // kEitherWay moves each element up or down at random, with a fixed seed.
-Value MovedBy(const Value& value, double tolerance, NearbyInputs which);
+relay::Value MovedBy(const relay::Value& value, double tolerance,
+                     NearbyInputs which);
 
 }  // namespace baton
 

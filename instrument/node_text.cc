@@ -24,7 +24,7 @@
 namespace baton {
 namespace {
 
-std::string ToScalar(const ConstantNode& constant) {
+std::string ToScalar(const relay::ConstantNode& constant) {
   const Tensor& value = constant.value();
   return value.dtype().is_float() ? absl::StrCat(value.AtAsDouble(0))
                                   : absl::StrCat(value.AtAsInt64(0));
@@ -33,20 +33,20 @@ std::string ToScalar(const ConstantNode& constant) {
 }  // namespace
 
 std::string NameOfGlobal(const ExprNode* node) {
-  switch (ExprKindOf(node)) {
-    case ExprKind::kOp:
+  switch (relay::ExprKindOf(node)) {
+    case relay::ExprKind::kOp:
       return static_cast<const OpNode*>(node)->name();
-    case ExprKind::kGlobalVar:
+    case relay::ExprKind::kGlobalVar:
       return absl::StrCat("@", static_cast<const GlobalVarNode*>(node)->name());
-    case ExprKind::kConstructor:
-      return static_cast<const ConstructorNode*>(node)->name();
+    case relay::ExprKind::kConstructor:
+      return static_cast<const relay::ConstructorNode*>(node)->name();
     default:
       return "";
   }
 }
 
 NodeText::NodeText(const IRModule& module) {
-  const std::vector<const ExprNode*> nodes = NumberedNodes(module);
+  const std::vector<const ExprNode*> nodes = relay::NumberedNodes(module);
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i] != nullptr) numbers_[nodes[i]] = static_cast<int>(i) + 1;
   }
@@ -62,10 +62,10 @@ std::string NodeText::Name(const Expr& expr) const {
   if (const int* number = numbers_.Find(expr.get())) {
     return absl::StrCat("%", *number - 1);
   }
-  if (const auto* var = expr.As<VarNode>()) {
+  if (const auto* var = expr.As<relay::VarNode>()) {
     return absl::StrCat("%", var->name());
   }
-  if (const auto* constant = expr.As<ConstantNode>()) {
+  if (const auto* constant = expr.As<relay::ConstantNode>()) {
     return constant->is_scalar()
                ? ToScalar(*constant)
                : absl::StrCat("a constant ", constant->value().TypeToString());
@@ -92,7 +92,7 @@ std::string NodeText::Head(const Expr& expr) {
     const std::string name = NameOfGlobal(callee);
     return name.empty() ? "a call" : name;
   }
-  if (expr.Is<FunctionNode>()) return "fn";
+  if (expr.Is<relay::FunctionNode>()) return "fn";
   return std::string(NodeKindName(expr->kind()));
 }
 
@@ -102,7 +102,7 @@ std::string NodeText::Body(const Expr& expr) const {
       out->append(Name(e));
     });
   };
-  if (const auto* call = expr.As<CallNode>()) {
+  if (const auto* call = expr.As<relay::CallNode>()) {
     std::string text = absl::StrCat(Name(call->op()), "(", names(call->args()));
     if (call->attrs().defined()) {
       const char* separator = call->num_args() == 0 ? "" : ", ";
@@ -114,29 +114,30 @@ std::string NodeText::Body(const Expr& expr) const {
     }
     return text + ")";
   }
-  if (const auto* tuple = expr.As<TupleNode>()) {
+  if (const auto* tuple = expr.As<relay::TupleNode>()) {
     return absl::StrCat("(", names(tuple->fields()),
                         tuple->fields().size() == 1 ? ",)" : ")");
   }
-  if (const auto* item = expr.As<TupleGetItemNode>()) {
+  if (const auto* item = expr.As<relay::TupleGetItemNode>()) {
     return absl::StrCat(Name(item->tuple()), ".", item->index());
   }
-  if (const auto* node = expr.As<IfNode>()) {
+  if (const auto* node = expr.As<relay::IfNode>()) {
     return absl::StrCat("if (", Name(node->cond()), ")");
   }
-  if (const auto* match = expr.As<MatchNode>()) {
+  if (const auto* match = expr.As<relay::MatchNode>()) {
     return absl::StrCat("match (", Name(match->data()), ")");
   }
-  if (const auto* let = expr.As<LetNode>()) {
+  if (const auto* let = expr.As<relay::LetNode>()) {
     return absl::StrCat("let %", let->var()->name());
   }
-  if (const auto* function = expr.As<FunctionNode>()) {
-    return absl::StrCat("fn (",
-                        absl::StrJoin(function->params(), ", ",
-                                      [](std::string* out, const Var& p) {
-                                        absl::StrAppend(out, "%", p->name());
-                                      }),
-                        ")");
+  if (const auto* function = expr.As<relay::FunctionNode>()) {
+    return absl::StrCat(
+        "fn (",
+        absl::StrJoin(function->params(), ", ",
+                      [](std::string* out, const relay::Var& p) {
+                        absl::StrAppend(out, "%", p->name());
+                      }),
+        ")");
   }
   std::vector<Expr> children;
   ForEachChildAtAnyLevel(expr.get(),

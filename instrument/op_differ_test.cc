@@ -18,18 +18,22 @@
 namespace baton {
 namespace {
 
+using relay::Call;
+
 using ::testing::StartsWith;
 
 TEST(CountOpsTest, CountsEachCallOnceOverTheWholeModule) {
-  const Var x("x", {2});
+  const relay::Var x("x", {2});
   const Call shared(Op::Find("toy.a"), {x});
   IRModule module;
   // toy.a is used twice in main, and once more in f.
-  module.Set("main", Function({x}, Tuple({Call(Op::Find("toy.b"), {shared}),
-                                          Call(Op::Find("toy.b"), {shared})})));
-  module.Set("f", Function({x}, shared));
+  module.Set(
+      "main",
+      relay::Function({x}, relay::Tuple({Call(Op::Find("toy.b"), {shared}),
+                                         Call(Op::Find("toy.b"), {shared})})));
+  module.Set("f", relay::Function({x}, shared));
   // Calls of functions are not counted.
-  module.Set("g", Function({x}, Call(module.FindGlobalVar("f"), {x})));
+  module.Set("g", relay::Function({x}, Call(module.FindGlobalVar("f"), {x})));
   EXPECT_EQ(CountOps(module), (OpCounts{{"toy.a", 1}, {"toy.b", 2}}));
   EXPECT_EQ(CountOps(IRModule()), OpCounts{});
 }

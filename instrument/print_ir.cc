@@ -172,7 +172,7 @@ std::string DiffModules(const IRModule& before, const IRModule& after,
 }
 
 // True if an enclosing pass will print the change.
-bool IsToldByParent(const PassExecution& pass) {
+bool IsReportedByParent(const PassExecution& pass) {
   return pass.info().always_run && pass.parent() != nullptr &&
          pass.parent()->info().granularity != PassGranularity::kSequence;
 }
@@ -345,7 +345,7 @@ absl::Status PrintIrInstrument::RunAfterPass(const IRModule& module,
   const bool tells_change =
       options_.changed != Changed::kNone && pass.changed() &&
       pass.info().granularity != PassGranularity::kSequence &&
-      !IsToldByParent(pass);
+      !IsReportedByParent(pass);
   if (matches || (tells_change && options_.changed == Changed::kFull)) {
     PrintModule("IR after", pass, module);
   }

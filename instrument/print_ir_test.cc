@@ -102,8 +102,9 @@ TEST(PrintIrTest, DiffOfTheFunctionsThatChanged) {
          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         IRModule result = module;
         result.Remove("f1");
-        result.Set("f3", module.Find<Function>("f2"));
-        result.Set("main", toy::Wrap(module.Find<Function>("main"), "toy.b"));
+        result.Set("f3", module.Find<relay::Function>("f2"));
+        result.Set("main",
+                   toy::Wrap(module.Find<relay::Function>("main"), "toy.b"));
         return result;
       },
       {.name = "Mix"});

@@ -22,9 +22,9 @@
 namespace baton {
 
 bool HasOrigin(const ExprNode* node) {
-  return node->kind() != ExprKind::kOp &&
-         node->kind() != ExprKind::kGlobalVar &&
-         node->kind() != ExprKind::kConstructor;
+  return node->kind() != relay::ExprKind::kOp &&
+         node->kind() != relay::ExprKind::kGlobalVar &&
+         node->kind() != relay::ExprKind::kConstructor;
 }
 
 Provenance::Provenance(const History& history)
@@ -115,7 +115,7 @@ const OriginLog::Run& Provenance::RunOf(int64_t i) const {
 int64_t Provenance::OriginOf(const Node* node, int state) const {
   // Nothing was told of it: what was, is of nodes that had its address before.
   const bool is_from_file = history_.states[state].num_origins == SIZE_MAX;
-  if (!is_from_file && !internal::WasTold(node)) return -1;
+  if (!is_from_file && !internal::HasRecordedOrigin(node)) return -1;
   const StateFacts& facts = states_[state];
   const auto since = static_cast<int64_t>(facts.since);
   const int64_t before = LastBefore(node, LimitOf(state));
@@ -141,7 +141,7 @@ bool Provenance::WasOfState(const Node* node, int64_t i, int state) const {
   }
   // It came to a state later: this very node, if it had been made already, and
   // none was made there since.
-  if (!internal::WasTold(node)) return false;
+  if (!internal::HasRecordedOrigin(node)) return false;
   const int64_t before = LastBefore(node, static_cast<size_t>(i));
   if (before < static_cast<int64_t>(states_[state].since)) return false;
   for (int64_t later = LastBefore(node, LimitOf(first)); later > before;
@@ -188,7 +188,7 @@ Provenance::Making Provenance::MakingOf(const ExprNode* node) const {
   if (state <= 0) return {};
   Making making = {.execution = states_[state].maker};
   // True if a recorded origin of the node names other nodes.
-  const auto is_told = [&](const ExprNode* at) {
+  const auto has_origin = [&](const ExprNode* at) {
     const int64_t origin = OriginOf(at, state);
     if (origin < 0) return false;
     std::vector<const ExprNode*> from = FromOf(origin, state);
@@ -196,19 +196,19 @@ Provenance::Making Provenance::MakingOf(const ExprNode* node) const {
     making = {.execution = RunOf(origin).execution, .from = std::move(from)};
     return true;
   };
-  std::vector<const ExprNode*> untold;
+  std::vector<const ExprNode*> without_origin;
   const ExprNode* at = node;
   while (at != nullptr) {
-    if (const ExprNode* const* known = told_user_.Find(at)) {
+    if (const ExprNode* const* known = user_with_origin_.Find(at)) {
       at = *known;
-      if (at != nullptr) is_told(at);
+      if (at != nullptr) has_origin(at);
       break;
     }
-    if (is_told(at)) break;
-    untold.push_back(at);
+    if (has_origin(at)) break;
+    without_origin.push_back(at);
     at = facts_.Find(at)->user;
   }
-  for (const ExprNode* below : untold) told_user_[below] = at;
+  for (const ExprNode* below : without_origin) user_with_origin_[below] = at;
   return making;
 }
 

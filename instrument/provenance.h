@@ -93,7 +93,7 @@ class Provenance {
   NodeMap<const HistoryPlace*> places_;
   // Cache of MakingOf() for nodes without a recorded origin: the nearest user
   // with one; null if there is none.
-  mutable NodeMap<const ExprNode*> told_user_;
+  mutable NodeMap<const ExprNode*> user_with_origin_;
 };
 
 // True for kinds of nodes that have origins.

@@ -100,7 +100,7 @@ std::vector<RenderedRemark> RenderRemarks(const std::vector<Remark>& remarks,
   return result;
 }
 
-std::string RemarkText(const RenderedRemark& remark) {
+std::string FormatRemark(const RenderedRemark& remark) {
   std::string text = absl::StrCat(RemarkKindName(remark.kind), " #",
                                   remark.execution, " ", remark.pass);
   if (!remark.function.empty()) absl::StrAppend(&text, " @", remark.function);
@@ -291,7 +291,7 @@ InstrumentFactory::Made MakeRemarks(const RemarkFlags& flags,
              if (json != nullptr) {
                absl::StrAppend(json.get(), RemarkJson(remark), "\n");
              } else {
-               report(absl::StrCat(RemarkText(remark), "\n"));
+               report(absl::StrCat(FormatRemark(remark), "\n"));
              }
            }});
   if (!instrument.ok()) {

@@ -38,7 +38,7 @@ struct RenderedRemark {
 };
 
 // missed #4 FuseOps @main %5 = nn.max_pool2d: a user is opaque (user %6 = ...)
-std::string RemarkText(const RenderedRemark& remark);
+std::string FormatRemark(const RenderedRemark& remark);
 // {"kind":"missed","execution":4,"pass":"FuseOps","function":"main",
 //  "node":"%5 = nn.max_pool2d","reason":...,"args":{"user":"%6 = ..."}}
 std::string RemarkJson(const RenderedRemark& remark);

@@ -25,6 +25,8 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+
 using ::testing::HasSubstr;
 
 BATON_STATISTIC(kSeen, "Talker", "seen", "Functions seen.");
@@ -66,7 +68,7 @@ Told RunWith(const Pass& pass, const std::string& remarks, int threads = 1,
       {.remarks = remarks,
        .statistics = true,
        .on_remark = [&run](const RenderedRemark& remark) {
-         run.lines.push_back(RemarkText(remark));
+         run.lines.push_back(FormatRemark(remark));
          run.json.push_back(RemarkJson(remark));
        }});
   EXPECT_TRUE(instrument.ok()) << instrument.status();
@@ -145,7 +147,7 @@ TEST(RemarksTest, UpToAFailure) {
         {.remarks = "all",
          .statistics = true,
          .on_remark = [&told](const RenderedRemark& remark) {
-           absl::StrAppend(&told, RemarkText(remark), "\n");
+           absl::StrAppend(&told, FormatRemark(remark), "\n");
          }});
     const PassContext context({.config = {{ThreadsConfig().name(), threads}},
                                .instruments = {*instrument}});
@@ -175,7 +177,7 @@ TEST(RemarksTest, ListenersHearTheirs) {
     return *RemarkInstrument::Create(
         {.remarks = std::move(remarks),
          .on_remark = [out](const RenderedRemark& r) {
-           out->push_back(RemarkText(r));
+           out->push_back(FormatRemark(r));
          }});
   };
   const PassContext context(

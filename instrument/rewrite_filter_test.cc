@@ -77,7 +77,8 @@ TEST(RewriteFilterTest, AModuleIsOneRewrite) {
   const Pass pass = CreateModulePass(
       [](const IRModule& module, const PassContext& /*context*/) {
         IRModule result = module;
-        result.Set("main", toy::Wrap(module.Find<Function>("main"), "toy.b"));
+        result.Set("main",
+                   toy::Wrap(module.Find<relay::Function>("main"), "toy.b"));
         return absl::StatusOr<IRModule>(result);
       },
       {.name = "WrapMain"});

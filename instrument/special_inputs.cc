@@ -14,6 +14,8 @@
 namespace baton {
 namespace {
 
+using relay::Value;
+
 // The numbers that are special in elements of T: Float16, BFloat16, float or
 // double.
 template <typename T>

@@ -10,10 +10,10 @@ namespace baton {
 // Puts a special number into every third element of the floating-point tensors
 // in `value`, tensors in fields included: NaN, both infinities, zeros of both
 // signs, the least and the greatest number of each sign.
-Value WithSpecialNumbers(const Value& value);
+relay::Value WithSpecialNumbers(const relay::Value& value);
 
 // As WithSpecialNumbers, with zeros of both signs only.
-Value WithZeros(const Value& value);
+relay::Value WithZeros(const relay::Value& value);
 
 }  // namespace baton
 

@@ -36,6 +36,11 @@
 namespace baton {
 namespace {
 
+using relay::ExprKind;
+using relay::FunctionNode;
+using relay::Var;
+using relay::VarNode;
+
 constexpr int kNone = -1;
 
 // The nodes of both modules that may differ: those of `before`, then those that
@@ -120,7 +125,7 @@ void Union::Add(Side side, const ExprNode* root, int function) {
       entry.function = function;
       if (!open.empty()) entry.scope_node = open.back();
       entry.first_child = static_cast<int>(children_.size());
-      ForEachChild(node, [&](const Expr& child) {
+      relay::ForEachChild(node, [&](const Expr& child) {
         if (child.defined()) children_.push_back(*index_.Find(child.get()));
       });
       entry.num_children =
@@ -138,7 +143,7 @@ void Union::Add(Side side, const ExprNode* root, int function) {
       open.push_back(node);
     }
     children.clear();
-    ForEachChild(node, [&](const Expr& child) {
+    relay::ForEachChild(node, [&](const Expr& child) {
       if (child.defined()) children.push_back(child.get());
     });
     for (auto it = children.rbegin(); it != children.rend(); ++it) {
@@ -176,7 +181,7 @@ void Union::FindWrappers(Side side, int begin, int end) {
       nodes_[id].wrapper = true;
       alias[id] = children(id)[2];
       alias[children(id)[0]] = children(id)[1];
-    } else if (const auto* call = As<CallNode>(id)) {
+    } else if (const auto* call = As<relay::CallNode>(id)) {
       const auto* function = call->op().As<FunctionNode>();
       const int callee = function == nullptr ? kNone : Find(function);
       if (callee == kNone || shared(callee) || uses[callee] != 1 ||
@@ -319,24 +324,24 @@ void CompareFieldsOf(const N& a, const N& b, std::vector<FieldChange>* out) {
 
 std::vector<FieldChange> CompareFields(const ExprNode* a, const ExprNode* b) {
   std::vector<FieldChange> result;
-  DispatchExpr(
+  relay::DispatchExpr(
       a,
       [&](const auto* node) {
         using N = std::remove_cvref_t<decltype(*node)>;
         // Leaves are compared where they are used.
         if constexpr (!std::is_same_v<N, OpNode> &&
-                      !std::is_same_v<N, ConstructorNode> &&
+                      !std::is_same_v<N, relay::ConstructorNode> &&
                       !std::is_same_v<N, GlobalVarNode> &&
-                      !std::is_same_v<N, ConstantNode>) {
+                      !std::is_same_v<N, relay::ConstantNode>) {
           CompareFieldsOf(*node, *static_cast<const N*>(b), &result);
         }
       },
       [&](const ExprNode* other) {
         if (!StructuralEqual(Expr(other), Expr(b))) result.push_back({"body"});
       });
-  if (const auto* match = Expr(a).As<MatchNode>()) {
+  if (const auto* match = Expr(a).As<relay::MatchNode>()) {
     const auto& clauses = match->clauses();
-    const auto& others = static_cast<const MatchNode*>(b)->clauses();
+    const auto& others = static_cast<const relay::MatchNode*>(b)->clauses();
     for (size_t i = 0; i < std::min(clauses.size(), others.size()); ++i) {
       const std::string before = clauses[i].lhs.ToString();
       std::string after = others[i].lhs.ToString();
@@ -353,8 +358,8 @@ bool SameConstant(const ExprNode* a, const ExprNode* b) {
   if (a->kind() != ExprKind::kConstant || b->kind() != ExprKind::kConstant) {
     return false;
   }
-  const Tensor& x = static_cast<const ConstantNode*>(a)->value();
-  const Tensor& y = static_cast<const ConstantNode*>(b)->value();
+  const Tensor& x = static_cast<const relay::ConstantNode*>(a)->value();
+  const Tensor& y = static_cast<const relay::ConstantNode*>(b)->value();
   return x == y;
 }
 
@@ -477,8 +482,8 @@ bool Matcher::Alike(int a, int b, bool exact) {
   const ExprNode* x = nodes_.node(a);
   const ExprNode* y = nodes_.node(b);
   if (x->kind() != y->kind() || IsLeaf(x->kind())) return false;
-  if (const auto* call = Expr(x).As<CallNode>()) {
-    const auto* other = static_cast<const CallNode*>(y);
+  if (const auto* call = Expr(x).As<relay::CallNode>()) {
+    const auto* other = static_cast<const relay::CallNode*>(y);
     const bool named = IsLeaf(call->op()->kind());
     if (named != IsLeaf(other->op()->kind())) return false;
     if (named && !SameOperand(Operand(a, 0), Operand(b, 0))) return false;
@@ -597,9 +602,9 @@ void Matcher::SweepDown() {
         if (Alike(c, d, /*exact=*/false)) Pair(c, d);
       }
       // Variables of patterns.
-      if (nodes_.As<MatchNode>(a) != nullptr && nodes_.As<VarNode>(x[i]) &&
-          nodes_.As<VarNode>(y[j]) && x[i] != y[j] && Left(x[i]) &&
-          Left(y[j])) {
+      if (nodes_.As<relay::MatchNode>(a) != nullptr &&
+          nodes_.As<VarNode>(x[i]) && nodes_.As<VarNode>(y[j]) &&
+          x[i] != y[j] && Left(x[i]) && Left(y[j])) {
         Pair(x[i], y[j]);
       }
     }
@@ -755,8 +760,8 @@ void Differ::CompareTypeDefinitions() {
   for (const TypeDefinition& type : diff_.before.types()) {
     const TypeDefinition other = diff_.after.FindType(type->name());
     if (other == type) continue;
-    const auto* a = type.As<TypeDataNode>();
-    const auto* b = other.As<TypeDataNode>();
+    const auto* a = type.As<relay::TypeDataNode>();
+    const auto* b = other.As<relay::TypeDataNode>();
     bool same = a != nullptr && b != nullptr &&
                 a->constructors().size() == b->constructors().size() &&
                 a->type_params().size() == b->type_params().size();

@@ -37,12 +37,13 @@ std::string Diff(absl::string_view before, absl::string_view after) {
 
 // Leaves out the n-th call of `op`, from 0, in post-order: its users use its
 // argument.
-class WithoutCall final : public ExprMutator {
+class WithoutCall final : public relay::ExprMutator {
  public:
   WithoutCall(const Op& op, int n) : op_(op), n_(n) {}
 
  protected:
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
+  Expr VisitCall(const relay::CallNode* /*original*/,
+                 relay::Call call) override {
     if (call->op() == op_ && n_-- == 0) return call->arg(0);
     return call;
   }
@@ -54,8 +55,9 @@ class WithoutCall final : public ExprMutator {
 
 IRModule LeaveOut(const IRModule& module, absl::string_view op, int n) {
   IRModule result = module;
-  result.Set("main", *WithoutCall(*Op::Get(op), n)
-                          .MutateFunction(module.Find<Function>("main")));
+  result.Set("main",
+             *WithoutCall(*Op::Get(op), n)
+                  .MutateFunction(module.Find<relay::Function>("main")));
   return result;
 }
 
@@ -196,7 +198,7 @@ TEST(StructuralDiffTest, DataTypes) {
 TEST(StructuralDiffTest, TypesThatAreFoundAreCounted) {
   const IRModule module =
       Parse("def @main(%x: Tensor[(2, 3), float32]) { nn.relu(exp(%x)) }");
-  const absl::StatusOr<IRModule> typed = InferTypes(module);
+  const absl::StatusOr<IRModule> typed = relay::InferTypes(module);
   ASSERT_TRUE(typed.ok()) << typed.status();
   EXPECT_THAT(StructuralDiffText(DiffStructure(module, *typed)),
               HasSubstr(" types\n"));
@@ -220,14 +222,14 @@ TEST(StructuralDiffTest, Json) {
 TEST(StructuralDiffTest, AMillionCallsInASmallStack) {
   const Op relu = *Op::Get("nn.relu");
   const Op tanh = *Op::Get("tanh");
-  const Var x("x");
+  const relay::Var x("x");
   const auto chain = [&](int without) {
     Expr body = x;
     for (int i = 0; i < 1'000'000; ++i) {
-      if (i != without) body = Call(i % 3 == 0 ? relu : tanh, {body});
+      if (i != without) body = relay::Call(i % 3 == 0 ? relu : tanh, {body});
     }
     IRModule module;
-    module.Set("main", Function({x}, body));
+    module.Set("main", relay::Function({x}, body));
     return module;
   };
   const IRModule before = chain(-1);

@@ -14,7 +14,7 @@
 #include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/transform/contracts.h"
-#include "baton/transform/form.h"
+#include "baton/transform/module_property.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -22,17 +22,18 @@
 
 namespace baton {
 
-absl::Status VerifyContractsInstrument::FormOf(const IRModule& module,
-                                               const std::string& form) {
+absl::Status VerifyContractsInstrument::CheckProperty(
+    const IRModule& module, const std::string& property) {
   if (!module.SameAs(state_)) {
-    forms_.clear();
+    properties_.clear();
     state_ = module;
   }
-  const auto it = forms_.find(form);
-  if (it != forms_.end()) return it->second;
-  const absl::StatusOr<const Form*> found = Forms().Get(form);
+  const auto it = properties_.find(property);
+  if (it != properties_.end()) return it->second;
+  const absl::StatusOr<const ModuleProperty*> found =
+      ModuleProperties().Get(property);
   absl::Status status = found.ok() ? (*found)->check(module) : found.status();
-  forms_[form] = status;
+  properties_[property] = status;
   return status;
 }
 
@@ -49,24 +50,27 @@ absl::Status VerifyContractsInstrument::RunAfterPass(
   }
   ++num_checked_;
   std::vector<std::string> kept;
-  for (const std::string& form : Forms().Names()) {
-    if (!pass.changed() || absl::c_linear_search(pass.info().destroys, form) ||
-        absl::c_linear_search(pass.info().establishes, form)) {
+  for (const std::string& property : ModuleProperties().Names()) {
+    if (!pass.changed() ||
+        absl::c_linear_search(pass.info().invalidates, property) ||
+        absl::c_linear_search(pass.info().establishes, property)) {
       continue;
     }
-    if (FormOf(pass.before(), form).ok()) kept.push_back(form);
+    if (CheckProperty(pass.before(), property).ok()) kept.push_back(property);
   }
-  for (const std::string& form : pass.info().establishes) {
-    if (const absl::Status status = FormOf(module, form); !status.ok()) {
+  for (const std::string& property : pass.info().establishes) {
+    if (const absl::Status status = CheckProperty(module, property);
+        !status.ok()) {
       return absl::InternalError(
-          absl::StrCat(pass.name(), " should establish ", form,
+          absl::StrCat(pass.name(), " should establish ", property,
                        ", which its result does not have: ", status.message()));
     }
   }
-  for (const std::string& form : kept) {
-    if (const absl::Status status = FormOf(module, form); !status.ok()) {
+  for (const std::string& property : kept) {
+    if (const absl::Status status = CheckProperty(module, property);
+        !status.ok()) {
       return absl::InternalError(
-          absl::StrCat(pass.name(), " should keep ", form,
+          absl::StrCat(pass.name(), " should keep ", property,
                        ", which its result does not have: ", status.message()));
     }
   }
@@ -75,7 +79,7 @@ absl::Status VerifyContractsInstrument::RunAfterPass(
 
 absl::Status VerifyContractsInstrument::ExitPassContext() {
   state_ = IRModule();
-  forms_.clear();
+  properties_.clear();
   return absl::OkStatus();
 }
 

@@ -14,12 +14,12 @@
 namespace baton {
 
 // Checks that passes keep the contracts in their PassInfo: the properties of
-// programs (form.h) that they require, establish and invalidate. Before an
-// outermost pass runs, CheckContracts (contracts.h) checks its order: an
-// ill-ordered pipeline is an error that says which pass to insert. After each
-// pass that runs no other passes, its result must have the properties that the
-// pass establishes, and the properties that the program had before and that the
-// pass does not invalidate. An error names the pass and the property.
+// programs (module_property.h) that they require, establish and invalidate.
+// Before an outermost pass runs, CheckContracts (contracts.h) checks its order:
+// an ill-ordered pipeline is an error that says which pass to insert. After
+// each pass that runs no other passes, its result must have the properties that
+// the pass establishes, and the properties that the program had before and that
+// the pass does not invalidate. An error names the pass and the property.
 //
 // A property is computed for a state of the module when a pass first needs it.
 class VerifyContractsInstrument final : public PassInstrument {
@@ -36,13 +36,14 @@ class VerifyContractsInstrument final : public PassInstrument {
   int64_t num_checked() const { return num_checked_; }
 
  private:
-  // OK if `module` has the property `form`; otherwise the error says why not.
-  // The result is cached while `module` stays the same.
-  absl::Status FormOf(const IRModule& module, const std::string& form);
+  // OK if `module` has the property `property`; otherwise the error says why
+  // not. The result is cached while `module` stays the same.
+  absl::Status CheckProperty(const IRModule& module,
+                             const std::string& property);
 
   // The properties of `state_`, the result of the last checked pass.
   IRModule state_;
-  FlatHashMap<std::string, absl::Status> forms_;
+  FlatHashMap<std::string, absl::Status> properties_;
   int64_t num_checked_ = 0;
 };
 

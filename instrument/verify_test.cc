@@ -29,6 +29,10 @@
 namespace baton {
 namespace {
 
+using relay::Call;
+using relay::Function;
+using relay::Var;
+
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -59,7 +63,7 @@ Function FunctionWithWrongType() {
   const Function right = toy::Module().Find<Function>("main");
   return Function(
       {right->params().begin(), right->params().end()},
-      Expr(WithType(right->body(), TensorType({3}, DType::Float(32)))));
+      Expr(relay::WithType(right->body(), TensorType({3}, DType::Float(32)))));
 }
 
 TEST(VerifyTest, GoodPassesPass) {
@@ -147,7 +151,7 @@ Pass Edit(std::function<void(IRModule&)> edit) {
       [edit = std::move(edit)](IRModule module, const PassContext& /*context*/)
           -> absl::StatusOr<IRModule> {
         edit(module);
-        return InferTypes(module);
+        return relay::InferTypes(module);
       },
       {.name = "Edit"});
 }
@@ -155,7 +159,7 @@ Pass Edit(std::function<void(IRModule&)> edit) {
 Function Typed(const Function& function, const IRModule& module) {
   IRModule all = module;
   all.Set("main", function);
-  return InferTypes(all)->Find<Function>("main");
+  return relay::InferTypes(all)->Find<Function>("main");
 }
 
 // `main` calls `f1`; `f2` and `f3` are by themselves.
@@ -164,7 +168,7 @@ IRModule ModuleWithCall(const Type& result = {}) {
   const Var x("x", {2});
   module.Set("main",
              Function({x}, Call(module.FindGlobalVar("f1"), {x}), result));
-  return *InferTypes(module);
+  return *relay::InferTypes(module);
 }
 
 TEST(IncrementalVerifyTest, AFunctionIsCheckedOnce) {
@@ -256,8 +260,9 @@ TEST(IncrementalVerifyTest, AnotherNameIsAnotherFunction) {
 }
 
 TEST(IncrementalVerifyTest, ChangedDataTypesMeanAll) {
-  const Pass edit = Edit(
-      [](IRModule& m) { m.SetType(TypeData(GlobalTypeVar("T"), {}, {})); });
+  const Pass edit = Edit([](IRModule& m) {
+    m.SetType(relay::TypeData(GlobalTypeVar("T"), {}, {}));
+  });
   EXPECT_EQ(NumChecked(edit, toy::Module(4)), 8);
 }
 

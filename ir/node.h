@@ -125,8 +125,8 @@ class Node {
   NodeKind kind_;
   uint8_t spare_[2] = {};
   // The structural hash, once computed, and a bit that says that an origin of
-  // the node was recorded: see kToldMemo. While the node is being destroyed,
-  // the link to the next node to destroy.
+  // the node was recorded: see kHasOriginMemo. While the node is being
+  // destroyed, the link to the next node to destroy.
   mutable std::atomic<uint64_t> memo_{0};
 };
 
@@ -244,14 +244,14 @@ class NodeAccess {
 // The memo of an expression: bit 0 says that a hash is stored (all stored
 // hashes are odd), bit 1 that an origin of the node was recorded (origin.h),
 // and the other bits are the hash.
-inline constexpr uint64_t kToldMemo = 2;
+inline constexpr uint64_t kHasOriginMemo = 2;
 inline bool IsHash(uint64_t memo) { return (memo & 1) != 0; }
-inline uint64_t HashOfMemo(uint64_t memo) { return memo & ~kToldMemo; }
+inline uint64_t HashOfMemo(uint64_t memo) { return memo & ~kHasOriginMemo; }
 inline uint64_t HashForMemo(uint64_t hash) { return HashOfMemo(hash) | 1; }
 // True if an origin of `node` was recorded since its creation.
-inline bool WasTold(const Node* node) {
-  return (NodeAccess::Memo(node).load(std::memory_order_relaxed) & kToldMemo) !=
-         0;
+inline bool HasRecordedOrigin(const Node* node) {
+  return (NodeAccess::Memo(node).load(std::memory_order_relaxed) &
+          kHasOriginMemo) != 0;
 }
 
 // Collects the nodes to which a node being destroyed refers. Takes over the

@@ -16,7 +16,7 @@
 //
 //   BATON_EXTEND_OP("nn.dense").Set(MyRules(), MyDenseRule);
 //
-// Packages above `ir/` attach properties through their own maps (OpAttrMap):
+// Packages above `ir/` attach properties through their own maps (OpProperty):
 // kernels, layout rules, fusion patterns. A property of an operator is set
 // once: by its registration or by one extension.
 
@@ -139,7 +139,7 @@ class Op : public Expr {
 // A typed property of operators, defined by a package above `ir/`. Look-up is
 // an array access. Written only during registration.
 template <typename T>
-class OpAttrMap {
+class OpProperty {
  public:
   void Set(const OpNode& op, T value) {
     const size_t i = static_cast<size_t>(op.index());
@@ -240,7 +240,7 @@ class OpRegistration {
     return *this;
   }
   template <typename T, typename U>
-  OpRegistration& Set(OpAttrMap<T>& map, U&& value) {
+  OpRegistration& Set(OpProperty<T>& map, U&& value) {
     if (op_ != nullptr && OpRegistry::Global().MaySet(&map, op_, location_)) {
       map.Set(*op_, T(std::forward<U>(value)));
     }
@@ -260,7 +260,7 @@ class OpExtension {
       : location_(location), op_(OpRegistry::Global().Extend(name, location)) {}
 
   template <typename T, typename U>
-  OpExtension& Set(OpAttrMap<T>& map, U&& value) {
+  OpExtension& Set(OpProperty<T>& map, U&& value) {
     if (OpRegistry::Global().MaySet(&map, op_, location_)) {
       map.Set(*op_, T(std::forward<U>(value)));
     }

@@ -20,12 +20,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-OpAttrMap<int>& Costs() {
-  static auto& kMap = *new OpAttrMap<int>;
+OpProperty<int>& Costs() {
+  static auto& kMap = *new OpProperty<int>;
   return kMap;
 }
-OpAttrMap<std::string>& Colors() {
-  static auto& kMap = *new OpAttrMap<std::string>;
+OpProperty<std::string>& Colors() {
+  static auto& kMap = *new OpProperty<std::string>;
   return kMap;
 }
 

@@ -9,7 +9,7 @@
 
 namespace baton::internal {
 
-void TellOriginsOfBuilt(const ExprNode* made, const ExprNode* from) {
+void RecordOriginsOfBuilt(const ExprNode* made, const ExprNode* from) {
   if (made == from || from == nullptr) return;
   // A node with one holder, which is new itself, is new.
   absl::InlinedVector<const ExprNode*, 16> built = {made};
@@ -17,11 +17,11 @@ void TellOriginsOfBuilt(const ExprNode* made, const ExprNode* from) {
     ForEachReference(built[i], [&built](const Node* child) {
       if (!child->unique() || !ExprNode::ClassOf(child->kind())) return;
       const auto* expr = static_cast<const ExprNode*>(child);
-      if (!WasTold(expr)) built.push_back(expr);
+      if (!HasRecordedOrigin(expr)) built.push_back(expr);
     });
   }
   for (size_t i = built.size(); i-- > 0;) {  // children first, as in rewriters
-    TellOrigin(built[i], from);
+    RecordOrigin(built[i], from);
   }
 }
 

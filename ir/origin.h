@@ -76,17 +76,17 @@ namespace internal {
 inline thread_local constinit OriginSink* origin_sink = nullptr;
 
 // For callers that have checked that origins are recorded.
-inline void TellOrigin(const Node* made, const Node* from) {
+inline void RecordOrigin(const Node* made, const Node* from) {
   if (made == from || made == nullptr || from == nullptr) return;
   std::atomic<uint64_t>& memo = NodeAccess::Memo(made);
   const uint64_t known = memo.load(std::memory_order_relaxed);
-  const bool is_first = (known & kToldMemo) == 0;
-  if (is_first) memo.store(known | kToldMemo, std::memory_order_relaxed);
+  const bool is_first = (known & kHasOriginMemo) == 0;
+  if (is_first) memo.store(known | kHasOriginMemo, std::memory_order_relaxed);
   origin_sink->Add(Origin(made, from, is_first));
 }
 // Records the origin of `made`, to which nothing else refers, and of the nodes
 // to which only `made` refers.
-void TellOriginsOfBuilt(const ExprNode* made, const ExprNode* from);
+void RecordOriginsOfBuilt(const ExprNode* made, const ExprNode* from);
 
 }  // namespace internal
 
@@ -94,13 +94,13 @@ inline bool WantsOrigins() { return internal::origin_sink != nullptr; }
 inline void LogOrigins(const Expr& made, const ExprNode* from) {
   if (!WantsOrigins() || !made.defined()) return;
   if (made->unique()) {
-    internal::TellOriginsOfBuilt(made.get(), from);
+    internal::RecordOriginsOfBuilt(made.get(), from);
   } else {
-    internal::TellOrigin(made.get(), from);
+    internal::RecordOrigin(made.get(), from);
   }
 }
 inline void LogOrigin(const Expr& made, const ExprNode* from) {
-  if (WantsOrigins()) internal::TellOrigin(made.get(), from);
+  if (WantsOrigins()) internal::RecordOrigin(made.get(), from);
 }
 
 }  // namespace baton

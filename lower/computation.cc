@@ -288,8 +288,8 @@ tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
 
 tir::Stmt Nothing() { return tir::Evaluate(Index(0)); }
 
-OpAttrMap<Computation>& Computations() {
-  static auto& map = *new OpAttrMap<Computation>;
+OpProperty<Computation>& Computations() {
+  static auto& map = *new OpProperty<Computation>;
   return map;
 }
 

@@ -57,8 +57,8 @@ class FunctionLoops {
   std::string BlockName(absl::string_view name) {
     return UniqueName(name, block_names_);
   }
-  // A buffer of the elements of a tensor, which calls of the function pass behind
-  // their arguments.
+  // A buffer of the elements of a tensor, which calls of the function pass
+  // behind their arguments.
   tir::Buffer AddConstant(absl::string_view name, const Tensor& value);
   void Append(tir::Stmt stmt) { stmts_.push_back(std::move(stmt)); }
   // The body of the function; call it last.
@@ -84,7 +84,7 @@ class FunctionLoops {
 // one for each axis of the buffer that is written.
 class LoopBuilder {
  public:
-  LoopBuilder(const CallNode& call, std::vector<Operand> inputs,
+  LoopBuilder(const relay::CallNode& call, std::vector<Operand> inputs,
               std::vector<tir::Buffer> outputs, FunctionLoops& function)
       : call_(&call),
         inputs_(std::move(inputs)),
@@ -97,7 +97,7 @@ class LoopBuilder {
         outputs_({std::move(output)}),
         function_(function) {}
 
-  const CallNode& call() const { return *call_; }
+  const relay::CallNode& call() const { return *call_; }
   template <typename A>
   const A& attrs() const {
     return AttrsOrDefaults<A>(call_->attrs());
@@ -148,7 +148,7 @@ class LoopBuilder {
   void Run(absl::Span<const tir::Buffer> to, tir::Stmt body);
 
  private:
-  const CallNode* call_ = nullptr;
+  const relay::CallNode* call_ = nullptr;
   std::vector<Operand> inputs_;
   std::vector<tir::Buffer> outputs_;
   FunctionLoops& function_;
@@ -159,7 +159,7 @@ class LoopBuilder {
 using Computation = absl::Status (*)(LoopBuilder& loops);
 
 // The operators that have a computation.
-OpAttrMap<Computation>& Computations();
+OpProperty<Computation>& Computations();
 
 // The error of a computation that does not take a call: `reason` is a clause.
 absl::Status NoLoops(absl::string_view reason);

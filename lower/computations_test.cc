@@ -48,6 +48,8 @@
 namespace baton::lower {
 namespace {
 
+using relay::Function;
+
 using Shape = std::vector<int64_t>;
 
 // A function, and how its arguments are made.
@@ -157,14 +159,14 @@ void Check(const Case& c, uint32_t seed) {
       testing::ParseTyped(absl::StrCat("#[version = \"0.0.5\"]\n", text));
   const Function function = module.Find<Function>("main");
   ASSERT_TRUE(function.defined());
-  PostOrderVisit(function, [](const ExprNode* node) {
-    if (node->kind() == ExprKind::kOp) {
+  relay::PostOrderVisit(function, [](const ExprNode* node) {
+    if (node->kind() == relay::ExprKind::kOp) {
       Seen().insert(static_cast<const OpNode*>(node)->name());
     }
   });
   const absl::StatusOr<LoweredFunction> lowered = LowerFunction(function, "f");
   ASSERT_TRUE(lowered.ok()) << lowered.status();
-  absl::StatusOr<std::vector<Value>> args = RandomInputs(function, seed);
+  absl::StatusOr<std::vector<Value>> args = relay::RandomInputs(function, seed);
   ASSERT_TRUE(args.ok()) << args.status();
   std::mt19937 random(seed);
   for (Value& arg : *args) {
@@ -178,14 +180,15 @@ void Check(const Case& c, uint32_t seed) {
     }
   }
   const absl::StatusOr<Value> expected =
-      EvaluateFunction(module, "main", *args);
+      relay::EvaluateFunction(module, "main", *args);
   ASSERT_TRUE(expected.ok()) << expected.status();
-  const std::vector<Tensor> results = TensorsOf(*expected);
+  const std::vector<Tensor> results = relay::TensorsOf(*expected);
   std::vector<Tensor> tensors;
   for (const Value& arg : *args) {
-    for (Tensor& tensor : TensorsOf(arg)) tensors.push_back(std::move(tensor));
+    for (Tensor& tensor : relay::TensorsOf(arg))
+      tensors.push_back(std::move(tensor));
   }
-  for (const Constant& constant : lowered->constants) {
+  for (const relay::Constant& constant : lowered->constants) {
     tensors.push_back(constant->value());
   }
   const size_t num_inputs = tensors.size();
@@ -920,7 +923,7 @@ TEST(ComputationsTest, FailsWhereTheKernelFails) {
       std::memcpy(indices.data(), both, sizeof(both));
       const Tensor i = std::move(indices).Freeze();
       const absl::StatusOr<Value> expected =
-          EvaluateFunction(module, "main", {Value(x), Value(i)});
+          relay::EvaluateFunction(module, "main", {Value(x), Value(i)});
       EXPECT_EQ(expected.ok(), index == 0 || index == 1) << expected.status();
       const std::vector<tir::Argument> arguments = {
           x, i, *Tensor::Zeros(DType::Float(32), shape)};

@@ -39,6 +39,10 @@
 namespace baton::lower {
 namespace {
 
+using relay::CallNode;
+using relay::ExprKind;
+using relay::Function;
+
 constexpr absl::string_view kNoAlias = "tir.noalias";
 
 BATON_REGISTER_CONFIG(
@@ -108,7 +112,7 @@ class FunctionLowerer {
   explicit FunctionLowerer(const Function& function) : function_(function) {}
 
   absl::StatusOr<LoweredFunction> Lower(const std::string& name) {
-    for (const Var& param : function_->params()) {
+    for (const relay::Var& param : function_->params()) {
       BATON_ASSIGN_OR_RETURN(
           const std::vector<TensorType> types,
           TensorsOf(param->type().defined() ? param->type()
@@ -121,9 +125,9 @@ class FunctionLowerer {
     // The fields of the result: nodes, and which of their results.
     const Expr& body = function_->body();
     std::vector<std::pair<const ExprNode*, size_t>> results;
-    if (const auto* tuple = body.As<TupleNode>()) {
+    if (const auto* tuple = body.As<relay::TupleNode>()) {
       for (const Expr& field : tuple->fields()) {
-        const auto* item = field.As<TupleGetItemNode>();
+        const auto* item = field.As<relay::TupleGetItemNode>();
         results.emplace_back(
             item == nullptr ? field.get() : item->tuple().get(),
             item == nullptr ? 0 : static_cast<size_t>(item->index()));
@@ -131,7 +135,7 @@ class FunctionLowerer {
     } else {
       BATON_ASSIGN_OR_RETURN(const std::vector<TensorType> types,
                              TensorsOf(body->type()));
-      const auto* item = body.As<TupleGetItemNode>();
+      const auto* item = body.As<relay::TupleGetItemNode>();
       for (size_t i = 0; i < types.size(); ++i) {
         results.emplace_back(
             item == nullptr ? body.get() : item->tuple().get(),
@@ -142,11 +146,13 @@ class FunctionLowerer {
     outputs_.resize(results.size());
     // Constants are arguments: they come before the results.
     std::vector<const ExprNode*> nodes;
-    PostOrderVisit(body, [&](const ExprNode* node) { nodes.push_back(node); });
+    relay::PostOrderVisit(body,
+                          [&](const ExprNode* node) { nodes.push_back(node); });
     for (const ExprNode* node : nodes) {
-      if (const auto* constant = node->kind() == ExprKind::kConstant
-                                     ? static_cast<const ConstantNode*>(node)
-                                     : nullptr) {
+      if (const auto* constant =
+              node->kind() == ExprKind::kConstant
+                  ? static_cast<const relay::ConstantNode*>(node)
+                  : nullptr) {
         BATON_RETURN_IF_ERROR(AddConstant(constant));
       }
     }
@@ -192,7 +198,7 @@ class FunctionLowerer {
     return buffer;
   }
 
-  absl::Status AddConstant(const ConstantNode* constant) {
+  absl::Status AddConstant(const relay::ConstantNode* constant) {
     if (values_.Contains(constant)) return absl::OkStatus();
     const Tensor& value = constant->value();
     const DType dtype = value.dtype();
@@ -224,13 +230,13 @@ class FunctionLowerer {
 
   absl::Status Visit(const ExprNode* node) {
     if (values_.Contains(node)) return absl::OkStatus();
-    switch (ExprKindOf(node)) {
+    switch (relay::ExprKindOf(node)) {
       case ExprKind::kCall:
         return VisitCall(static_cast<const CallNode*>(node));
       case ExprKind::kTuple: {
         std::vector<Operand> fields;
         for (const Expr& field :
-             static_cast<const TupleNode*>(node)->fields()) {
+             static_cast<const relay::TupleNode*>(node)->fields()) {
           if (field->type().Is<TupleTypeNode>()) {
             return NoLoops("a tuple is inside of another");
           }
@@ -241,7 +247,7 @@ class FunctionLowerer {
         return absl::OkStatus();
       }
       case ExprKind::kTupleGetItem: {
-        const auto* item = static_cast<const TupleGetItemNode*>(node);
+        const auto* item = static_cast<const relay::TupleGetItemNode*>(node);
         BATON_ASSIGN_OR_RETURN(
             Operand operand,
             FieldOf(item->tuple().get(), static_cast<size_t>(item->index())));
@@ -313,7 +319,7 @@ class FunctionLowerer {
   const Function& function_;
   FunctionLoops loops_;
   std::vector<tir::Buffer> buffers_;  // of arguments
-  std::vector<Constant> constants_;
+  std::vector<relay::Constant> constants_;
   std::vector<std::pair<const ExprNode*, size_t>> results_;
   std::vector<tir::Buffer> outputs_;  // null until they are made
   NodeMap<std::vector<Operand>> values_;
@@ -325,7 +331,7 @@ constexpr size_t kMaxName = 80;
 // `fused_nn_dense_add`.
 std::string NameOf(const Function& function) {
   std::string name = "fused";
-  PostOrderVisit(function->body(), [&name](const ExprNode* node) {
+  relay::PostOrderVisit(function->body(), [&name](const ExprNode* node) {
     if (node->kind() != ExprKind::kCall) return;
     const OpNode* op = static_cast<const CallNode*>(node)->op_node();
     if (op == nullptr) return;
@@ -335,7 +341,7 @@ std::string NameOf(const Function& function) {
   return name;
 }
 
-class ModuleLowerer : public ExprMutator {
+class ModuleLowerer : public relay::ExprMutator {
  public:
   ModuleLowerer(const IRModule& module, bool no_alias)
       : module_(module), no_alias_(no_alias) {}
@@ -352,15 +358,15 @@ class ModuleLowerer : public ExprMutator {
     return {};
   }
 
-  Expr VisitCall(const CallNode* original, Call call) override {
-    const auto* function = call->op().As<FunctionNode>();
+  Expr VisitCall(const CallNode* original, relay::Call call) override {
+    const auto* function = call->op().As<relay::FunctionNode>();
     if (function == nullptr || !IsCandidate(function)) return call;
     const Lowered& lowered = LoweredOf(Function(function));
     if (!lowered.var.defined()) return call;
     std::vector<Expr> args;
     for (const Expr& arg : call->args()) {
       const auto* type = arg->type().As<TupleTypeNode>();
-      const auto* tuple = arg.As<TupleNode>();
+      const auto* tuple = arg.As<relay::TupleNode>();
       if (tuple != nullptr) {
         args.insert(args.end(), tuple->fields().begin(), tuple->fields().end());
       } else if (type == nullptr) {
@@ -368,13 +374,13 @@ class ModuleLowerer : public ExprMutator {
       } else {
         for (size_t i = 0; i < type->fields().size(); ++i) {
           args.push_back(
-              TupleGetItem(arg, static_cast<int>(i), type->fields()[i]));
+              relay::TupleGetItem(arg, static_cast<int>(i), type->fields()[i]));
         }
       }
     }
     args.insert(args.end(), lowered.constants.begin(), lowered.constants.end());
-    return Call(lowered.var, absl::MakeConstSpan(args), Attrs(), {},
-                original->type(), original->span());
+    return relay::Call(lowered.var, absl::MakeConstSpan(args), Attrs(), {},
+                       original->type(), original->span());
   }
 
  private:
@@ -385,9 +391,9 @@ class ModuleLowerer : public ExprMutator {
   };
 
   static bool IsCandidate(const ExprNode* node) {
-    const auto* function = static_cast<const FunctionNode*>(node);
+    const auto* function = static_cast<const relay::FunctionNode*>(node);
     return function->IsPrimitive() &&
-           function->attrs().Find(attr::kCompiler) == nullptr;
+           function->attrs().Find(relay::attr::kCompiler) == nullptr;
   }
 
   const Lowered& LoweredOf(const Function& function) {
@@ -476,8 +482,8 @@ Pass LowerToTir() {
       {.name = "LowerToTir",
        .required = {"InferType"},
        .doc = "Makes functions of loops of primitive functions.",
-       .destroys = {"tir.no_initializations", "tir.opaque_blocks",
-                    "tir.flat_allocations", "tir.has_targets"}});
+       .invalidates = {"tir.no_initializations", "tir.opaque_blocks",
+                       "tir.flat_allocations", "tir.has_targets"}});
 }
 BATON_REGISTER_PASS(LowerToTir);
 

@@ -34,14 +34,14 @@ struct LoweredFunction {
   tir::PrimFunc function;
   // A call passes these behind the arguments, whose tuples it passes field by
   // field.
-  std::vector<Constant> constants;
+  std::vector<relay::Constant> constants;
 };
 
 // The loops of `function`, which must be typed, as a function of that name. An
 // error, whose message is a clause, if it has none; then `refused` is set to
 // the call without loops, if it is one. `no_alias`: with the attribute
 // `tir.noalias`.
-absl::StatusOr<LoweredFunction> LowerFunction(const Function& function,
+absl::StatusOr<LoweredFunction> LowerFunction(const relay::Function& function,
                                               const std::string& name,
                                               Expr* refused = nullptr,
                                               bool no_alias = true);

@@ -39,6 +39,9 @@
 namespace baton::lower {
 namespace {
 
+using relay::EvaluateFunction;
+using relay::Value;
+
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -83,12 +86,12 @@ def fused_add_nn_relu(p0: T.Buffer((2, 3), "float32"), p1: T.Buffer((3,), "float
   // The text reads back, with both levels, and verifies.
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule read, ParseModule(text));
   EXPECT_TRUE(StructuralEqual(read, lowered)) << ToText(read);
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(read));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, relay::InferTypes(read));
   EXPECT_EQ(CheckWellFormed(typed), absl::OkStatus());
 }
 
-// A maximum names what it compares more than once; the text must not double with
-// each step in which lanes are merged.
+// A maximum names what it compares more than once; the text must not double
+// with each step in which lanes are merged.
 TEST(LowerToTirTest, MergesLanesWithoutRepeatingThem) {
   const IRModule module = Parse(R"(
 def @main(%x: Tensor[(4, 320), float32]) {
@@ -112,10 +115,10 @@ def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]) {
                              RunPasses(module, "FuseOps,LowerToTir"));
   const std::string text = ToText(lowered);
   EXPECT_THAT(text, Not(HasSubstr("Primitive")));
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(lowered));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, relay::InferTypes(lowered));
   const std::vector<Value> args = {
-      Value(*RandomTensor(DType::Float(32), {2, 3}, 1)),
-      Value(*RandomTensor(DType::Float(32), {2, 3}, 2))};
+      Value(*relay::RandomTensor(DType::Float(32), {2, 3}, 1)),
+      Value(*relay::RandomTensor(DType::Float(32), {2, 3}, 2))};
   BATON_ASSERT_OK_AND_ASSIGN(const Value before,
                              EvaluateFunction(module, "main", args));
   BATON_ASSERT_OK_AND_ASSIGN(const Value after,
@@ -145,9 +148,10 @@ void CheckNetwork(const std::string& spec) {
   BATON_ASSERT_OK_AND_ASSIGN(const testing::Workload workload,
                              testing::GetWorkload(spec));
   const IRModule& module = workload.module;
-  const Function main = module.Find<Function>("main");
-  BATON_ASSERT_OK_AND_ASSIGN(std::vector<Value> args,
-                             RandomInputs(main, 1, RandomRange::kMild));
+  const relay::Function main = module.Find<relay::Function>("main");
+  BATON_ASSERT_OK_AND_ASSIGN(
+      std::vector<Value> args,
+      relay::RandomInputs(main, 1, relay::RandomRange::kMild));
   BATON_ASSERT_OK_AND_ASSIGN(const Value expected,
                              EvaluateFunction(module, "main", args));
   std::string pipeline;
@@ -162,7 +166,8 @@ void CheckNetwork(const std::string& spec) {
                                RunPasses(module, pipeline));
     EXPECT_GT(lowered.functions<tir::PrimFunc>().size(), 0u);
     EXPECT_THAT(ToText(lowered), Not(HasSubstr("Primitive")));
-    BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed, InferTypes(lowered));
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule typed,
+                               relay::InferTypes(lowered));
     BATON_ASSERT_OK_AND_ASSIGN(const Value computed,
                                EvaluateFunction(typed, "main", args));
     EXPECT_EQ(expected.tensor().bytes(), computed.tensor().bytes());

@@ -41,7 +41,7 @@ bool IsCheap(const Expr& expr) {
   constexpr int64_t kMaxElements = int64_t{1} << 26;
   int64_t elements = 0;
   bool is_cheap = true;
-  PostOrderVisit(
+  relay::PostOrderVisit(
       expr, [&is_cheap](const ExprNode* /*node*/) { return is_cheap; },
       [&](const ExprNode* node) {
         const TensorTypeNode* type = node->tensor_type();
@@ -67,8 +67,8 @@ void NodeContext::Fail(absl::Status status) {
 const Expr& NodeContext::Input(int i) {
   if (HasInput(i)) return inputs_[i];
   Fail(absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing")));
-  static const auto* const kScalar =
-      new Expr(baton::Constant(Tensor(), TensorType::Scalar(DType::Float(32))));
+  static const auto* const kScalar = new Expr(
+      baton::relay::Constant(Tensor(), TensorType::Scalar(DType::Float(32))));
   return *kScalar;
 }
 
@@ -201,7 +201,7 @@ absl::StatusOr<absl::string_view> NodeContext::Graph(absl::string_view name) {
 }
 
 absl::StatusOr<Expr> NodeContext::Typed(Expr expr) {
-  absl::StatusOr<Expr> result = InferTypeAt(expr, span_);
+  absl::StatusOr<Expr> result = relay::InferTypeAt(expr, span_);
   if (!result.ok()) located_error_ = result.status();
   return result;
 }

@@ -35,6 +35,15 @@
 #include "baton/relay/transform/to_graph_normal_form.h"
 
 namespace baton {
+
+using relay::CallNode;
+using relay::ExprKind;
+using relay::ExprKindOf;
+using relay::Function;
+using relay::FunctionNode;
+using relay::LetNode;
+using relay::Var;
+
 namespace onnx {
 namespace {
 
@@ -91,16 +100,16 @@ Function WithBody(const Function& function, Expr body) {
 // `main` as a graph; where there are branches, in A-normal form, which says
 // what is computed inside of them.
 absl::StatusOr<Function> Normalized(IRModule module) {
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
   BATON_ASSIGN_OR_RETURN(Function main, module.Lookup<Function>("main"));
   Forms forms = FormsIn(main->body());
   if (forms.has_global) {
     for (const auto& [var, function] : module.functions<Function>()) {
       if (var->name() == "main") continue;
-      module.Set(var, function.WithAttr(attr::kInline, AttrValue(1)));
+      module.Set(var, function.WithAttr(relay::attr::kInline, AttrValue(1)));
     }
     BATON_ASSIGN_OR_RETURN(module, relay::InlineGlobalsInModule(module));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_ASSIGN_OR_RETURN(main, module.Lookup<Function>("main"));
     forms = FormsIn(main->body());
   }
@@ -116,7 +125,7 @@ absl::StatusOr<Function> Normalized(IRModule module) {
     BATON_ASSIGN_OR_RETURN(main, relay::ToANormalFormInFunction(main));
   }
   module.Set("main", main);
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
   return module.Lookup<Function>("main");
 }
 
@@ -188,7 +197,7 @@ class Exporter {
   // The function that an expression is; null if it is none.
   const FunctionNode* FunctionOf(const Expr& expr) const {
     const Expr* result = &expr;
-    while (result->Is<VarNode>() && bound_.contains(result->get())) {
+    while (result->Is<relay::VarNode>() && bound_.contains(result->get())) {
       result = &Definition(*result);
     }
     return result->As<FunctionNode>();
@@ -208,7 +217,7 @@ class Exporter {
   void ExportBlock(const Expr& expr);
   void ExportNode(const Expr& expr);
   Values ExportCall(const Expr& expr, const CallNode& call);
-  Values ExportIf(const IfNode& node, const Expr& expr);
+  Values ExportIf(const relay::IfNode& node, const Expr& expr);
   Values ExportLoop(const Expr& expr, const CallNode& call,
                     const Function& function);
   // The values of expressions in the body of a function, in front of which
@@ -293,7 +302,7 @@ void Exporter::ExportGraph(const Expr& expr) {
 void Exporter::SetValues(const Expr& expr, Values values) {
   values_[expr.get()] = std::move(values);
   // A constant is the same in all instances.
-  if (num_instances_ > 0 && !expr.Is<ConstantNode>()) {
+  if (num_instances_ > 0 && !expr.Is<relay::ConstantNode>()) {
     new_values_.push_back(expr.get());
   }
 }
@@ -386,7 +395,7 @@ std::vector<Graph::Output> Exporter::OutputsOf(const Expr& expr) {
   return result;
 }
 
-Values Exporter::ExportIf(const IfNode& node, const Expr& expr) {
+Values Exporter::ExportIf(const relay::IfNode& node, const Expr& expr) {
   if (depth_ >= kMaxDepth) {
     Fail(expr, "branches are nested too deeply for ONNX");
     return Unknown(expr);
@@ -574,8 +583,8 @@ void Exporter::ExportNode(const Expr& expr) {
     case ExprKind::kOp:
       break;
     case ExprKind::kConstant:
-      result = {
-          graph_.AddConstant(expr.As<ConstantNode>()->value(), expr->span())};
+      result = {graph_.AddConstant(expr.As<relay::ConstantNode>()->value(),
+                                   expr->span())};
       break;
     case ExprKind::kTuple:
       if (HasTuple(*expr->tuple_type())) {
@@ -587,14 +596,14 @@ void Exporter::ExportNode(const Expr& expr) {
           return;
         }
       }
-      for (const Expr& field : expr.As<TupleNode>()->fields()) {
+      for (const Expr& field : expr.As<relay::TupleNode>()->fields()) {
         const Values& values = ValuesOf(field);
         result.insert(result.end(), values.begin(), values.end());
       }
       SetValues(expr, std::move(result));  // none of an empty tuple
       return;
     case ExprKind::kTupleGetItem: {
-      const auto* item = expr.As<TupleGetItemNode>();
+      const auto* item = expr.As<relay::TupleGetItemNode>();
       SetValues(expr, FieldOf(item->tuple(), item->index()));
       return;
     }
@@ -602,7 +611,7 @@ void Exporter::ExportNode(const Expr& expr) {
       result = ExportCall(expr, *expr.As<CallNode>());
       break;
     case ExprKind::kIf:
-      result = ExportIf(*expr.As<IfNode>(), expr);
+      result = ExportIf(*expr.As<relay::IfNode>(), expr);
       break;
     default:
       // A function that is called says so at the call.

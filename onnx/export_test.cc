@@ -41,6 +41,9 @@
 namespace baton {
 namespace {
 
+using relay::EvaluateFunction;
+using relay::Function;
+
 using ::baton::testing::IsOk;
 using ::baton::testing::RunWithStack;
 using ::baton::testing::SmallStackBytesOfThisBuild;
@@ -204,7 +207,7 @@ TEST(ExportOnnxTest, OfSeveralNodesTheLastHasTheName) {
 // Checks that the exported model, imported again, gives the results of the
 // module.
 void ExpectSameResults(const IRModule& module,
-                       const std::vector<baton::Value>& args) {
+                       const std::vector<baton::relay::Value>& args) {
   const absl::StatusOr<onnx::OnnxModel> model =
       ExportOnnx(module, {.opset = 17});
   ASSERT_THAT(model, IsOk());
@@ -216,9 +219,9 @@ void ExpectSameResults(const IRModule& module,
   const auto got = EvaluateFunction(*again, "main", args);
   ASSERT_THAT(got, IsOk());
   std::vector<Tensor> wanted;
-  std::vector<const baton::Value*> work = {&*want};
+  std::vector<const baton::relay::Value*> work = {&*want};
   while (!work.empty()) {
-    const baton::Value* next = work.back();
+    const baton::relay::Value* next = work.back();
     work.pop_back();
     if (next->is_tensor()) {
       wanted.push_back(next->tensor());
@@ -246,7 +249,7 @@ void ExpectSameResults(const IRModule& module,
 }
 
 void ExpectSameResults(const IRModule& module) {
-  const auto args = RandomInputs(module.Find<Function>("main"), 1);
+  const auto args = relay::RandomInputs(module.Find<Function>("main"), 1);
   ASSERT_THAT(args, IsOk());
   ExpectSameResults(module, *args);
 }
@@ -306,11 +309,11 @@ TEST(ExportOnnxTest, EachElementTypeIsTheSameOrRefused) {
                          op->name(), is_binary ? "(%x, %y)" : "(%x)", " }");
         absl::StatusOr<IRModule> module = ParseModule(text);
         if (!module.ok()) continue;
-        module = InferTypes(*std::move(module));
+        module = relay::InferTypes(*std::move(module));
         if (!module.ok()) continue;
         const Function main = module->Find<Function>("main");
         if (main->body()->tensor_type() == nullptr) continue;
-        const auto args = RandomInputs(main, 1);
+        const auto args = relay::RandomInputs(main, 1);
         if (!args.ok() || !EvaluateFunction(*module, "main", *args).ok()) {
           continue;
         }
@@ -326,7 +329,7 @@ TEST(ExportOnnxTest, EachElementTypeIsTheSameOrRefused) {
 
 // As ExpectSameResults, bit for bit, of a function with one tensor as result.
 void ExpectSameBits(const IRModule& module,
-                    const std::vector<baton::Value>& args) {
+                    const std::vector<baton::relay::Value>& args) {
   const absl::StatusOr<onnx::OnnxModel> model =
       ExportOnnx(module, {.opset = 17});
   ASSERT_THAT(model, IsOk());
@@ -749,7 +752,7 @@ TEST(ExportOnnxTest, TakesOfBatchesAreGathersOfThem) {
   const IRModule clipped = Main(
       "(%x: Tensor[(2, 3, 4), float32], %i: Tensor[(2, 2), int64]) {"
       " take(%x, %i, batch_dims=1, axis=1) }");
-  auto args = RandomInputs(clipped.Find<Function>("main"), 1);
+  auto args = relay::RandomInputs(clipped.Find<Function>("main"), 1);
   ASSERT_THAT(args, IsOk());
   (*args)[1] = *Tensor::FromValues<int64_t>({2, 2}, {-1, 0, 9, 2});
   ExpectSameResults(clipped, *args);
@@ -1045,10 +1048,10 @@ TEST(ExportOnnxTest, LargeTensorsCanBeExternalData) {
 }
 
 TEST(ExportOnnxTest, LongChainsNeedLittleStack) {
-  Var x("x", {2});
+  relay::Var x("x", {2});
   Expr chain = x;
   for (int i = 0; i < 1'000'000; ++i) chain = relay::Tanh(chain);
-  const IRModule module = ModuleFromExpr(Function({x}, chain));
+  const IRModule module = relay::ModuleFromExpr(Function({x}, chain));
   chain = Expr();
   RunWithStack(SmallStackBytesOfThisBuild(),
                [&] { EXPECT_THAT(ExportOnnx(module), IsOk()); });

@@ -39,8 +39,8 @@ const Tensor* Folded(Expr expr, Expr& owner) {
 
 }  // namespace
 
-OpAttrMap<ExportFn>& OnnxExporters() {
-  static auto& map = *new OpAttrMap<ExportFn>();
+OpProperty<ExportFn>& OnnxExporters() {
+  static auto& map = *new OpProperty<ExportFn>();
   return map;
 }
 

@@ -50,15 +50,15 @@ class CallExport {
   // themselves.
   using Resolve = absl::FunctionRef<const Expr&(const Expr&)>;
 
-  CallExport(const CallNode& call, int opset, Graph& graph, Lookup lookup,
-             Resolve resolve)
+  CallExport(const relay::CallNode& call, int opset, Graph& graph,
+             Lookup lookup, Resolve resolve)
       : call_(call),
         opset_(opset),
         graph_(graph),
         lookup_(lookup),
         resolve_(resolve) {}
 
-  const CallNode& call() const { return call_; }
+  const relay::CallNode& call() const { return call_; }
   int opset() const { return opset_; }
   Graph& graph() { return graph_; }
 
@@ -135,7 +135,7 @@ class CallExport {
   void NoteTypes(absl::string_view op, absl::Span<const ValueId> inputs,
                  absl::Span<const ValueId> outputs);
 
-  const CallNode& call_;
+  const relay::CallNode& call_;
   int opset_;
   Graph& graph_;
   Lookup lookup_;
@@ -150,7 +150,7 @@ class CallExport {
 // the place.
 using ExportFn = absl::StatusOr<Values> (*)(CallExport& call);
 
-OpAttrMap<ExportFn>& OnnxExporters();
+OpProperty<ExportFn>& OnnxExporters();
 
 // Converts an axis of a typed call, in [-rank, rank), to one in [0, rank).
 constexpr int64_t FromFront(int64_t axis, int rank) {

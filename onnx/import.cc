@@ -52,6 +52,11 @@
 #include "baton/relay/transform/fold_constant.h"
 
 namespace baton {
+
+using relay::TupleNode;
+using relay::Var;
+using relay::VarNode;
+
 namespace onnx {
 namespace {
 
@@ -204,8 +209,8 @@ class Importer final : public GraphConverter {
   absl::StatusOr<Outputs> ConvertNode(const NodeProto& node, const Span& span,
                                       const Scope& scope, const Opsets& opsets);
   absl::Status TypeOutputs(NodeContext& context, Outputs& outputs);
-  void NoteNarrow(const Expr& value, ElementType type);
-  void NoteNarrow(const NodeContext& context, const Outputs& outputs);
+  void RecordNarrowType(const Expr& value, ElementType type);
+  void RecordNarrowType(const NodeContext& context, const Outputs& outputs);
   absl::StatusOr<Outputs> ConvertCall(const FunctionProto& function,
                                       const NodeProto& node,
                                       std::vector<Expr> inputs);
@@ -213,7 +218,8 @@ class Importer final : public GraphConverter {
       absl::Span<const absl::string_view> names, const Scope& scope) const;
   // The error of a value that cannot be imported.
   absl::Status CheckReadable(absl::string_view name, const Expr& value) const;
-  // True if outputs of the model depend on the node, which is in the main graph.
+  // True if outputs of the model depend on the node, which is in the main
+  // graph.
   bool IsNeeded(const NodeProto& node);
 
   const ModelProto& model_;
@@ -258,14 +264,14 @@ class Importer final : public GraphConverter {
   FlatHashMap<const ExprNode*, Expr> initial_;
   // The values that the conversion of the current node lacks.
   std::vector<Expr> needed_;
-  bool is_located_ = false;
+  bool error_has_location_ = false;
 };
 
 InputNeeds Importer::Needs() const {
   InputNeeds result;
   const auto is_shape = [](const Expr& expr) {
-    return IsCallTo(expr, BATON_OP("shape_of")) ||
-           IsCallTo(expr, BATON_OP("ndarray_size"));
+    return relay::IsCallTo(expr, BATON_OP("shape_of")) ||
+           relay::IsCallTo(expr, BATON_OP("ndarray_size"));
   };
   // Each expression, with true if its value is needed and not only its shape.
   std::vector<std::pair<Expr, bool>> work;
@@ -277,12 +283,12 @@ InputNeeds Importer::Needs() const {
     if (!expr.defined() || !seen.emplace(expr.get(), needs_value).second) {
       continue;
     }
-    PostOrderVisit(
+    relay::PostOrderVisit(
         expr,
         [&](const ExprNode* node) {
           const Expr visited(node);
           if (!is_shape(visited)) return true;
-          work.emplace_back(visited.As<CallNode>()->arg(0), false);
+          work.emplace_back(visited.As<relay::CallNode>()->arg(0), false);
           return false;
         },
         [&, needs_value = needs_value](const ExprNode* node) {
@@ -537,7 +543,7 @@ absl::StatusOr<Expr> Importer::Known(const ValueInfo& info,
         "the value that was given for input '", Printable(info.name), "' is ",
         given.ToString(), ", not ", type.ToString()));
   }
-  return Expr(Constant(value, given));
+  return Expr(relay::Constant(value, given));
 }
 
 absl::StatusOr<Expr> Importer::Parameter(const ValueInfo& info) {
@@ -570,7 +576,7 @@ absl::StatusOr<Expr> Importer::PartsOf(const ValueInfo& info,
     fields.push_back(parameter(absl::StrCat(name, "_", i), parts.tensors[i]));
   }
   Span span;
-  return InferTypeAt(Tuple(std::move(fields)), span);
+  return relay::InferTypeAt(relay::Tuple(std::move(fields)), span);
 }
 
 absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
@@ -593,8 +599,8 @@ absl::Status Importer::AddInitializers(const GraphProto& graph, Scope& scope) {
                              ? ReadSparseTensor(initializer.message, tensors_)
                              : ReadTensor(initializer.message, tensors_));
       Type type = TensorType::Of(tensor.shape(), tensor.dtype());
-      value = Constant(std::move(tensor), std::move(type), places[i]);
-      NoteNarrow(value, NarrowTypeOf(element_type));
+      value = relay::Constant(std::move(tensor), std::move(type), places[i]);
+      RecordNarrowType(value, NarrowTypeOf(element_type));
     } else {
       unreadable_.emplace(
           initializer.name,
@@ -638,7 +644,7 @@ bool Importer::MayBeConstant(const Expr& value) {
     const auto found = may_be_constant_.find(operand);
     return found == may_be_constant_.end() || found->second;
   };
-  PostOrderVisit(
+  relay::PostOrderVisit(
       value,
       [this](const ExprNode* node) {
         return !may_be_constant_.contains(Expr(node));
@@ -652,7 +658,7 @@ bool Importer::MayBeConstant(const Expr& value) {
         } else if (const auto* tuple = expr.As<TupleNode>()) {
           result = std::all_of(tuple->fields().begin(), tuple->fields().end(),
                                may_be);
-        } else if (const auto* call = expr.As<CallNode>();
+        } else if (const auto* call = expr.As<relay::CallNode>();
                    call != nullptr && call->op_node() != nullptr &&
                    call->num_args() > 0) {
           // The shape of a value may be known without the value.
@@ -662,7 +668,7 @@ bool Importer::MayBeConstant(const Expr& value) {
           result =
               (asks_for_shape && type != nullptr && type->is_static()) ||
               std::all_of(call->args().begin(), call->args().end(), may_be);
-        } else if (const auto* item = expr.As<TupleGetItemNode>()) {
+        } else if (const auto* item = expr.As<relay::TupleGetItemNode>()) {
           // One field of a tuple may be constant.
           result = item->tuple().Is<TupleNode>() || may_be(item->tuple());
         }
@@ -801,8 +807,8 @@ absl::Status Importer::TypeOutputs(NodeContext& context, Outputs& outputs) {
   if (fields.empty()) return absl::OkStatus();
   const bool is_one = fields.size() == 1;
   absl::StatusOr<Expr> typed =
-      context.Typed(is_one ? fields[0] : Expr(Tuple(std::move(fields))));
-  is_located_ = is_located_ || !typed.ok();
+      context.Typed(is_one ? fields[0] : Expr(relay::Tuple(std::move(fields))));
+  error_has_location_ = error_has_location_ || !typed.ok();
   BATON_RETURN_IF_ERROR(typed.status());
   size_t next = 0;
   for (Expr& output : outputs) {
@@ -847,7 +853,8 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
   NodeContext context(node, opset, std::move(inputs), span, *this);
   absl::StatusOr<Outputs> outputs = converter->convert(context);
   BATON_RETURN_IF_ERROR(context.status());
-  is_located_ = is_located_ || context.IsLocated(outputs.status());
+  error_has_location_ =
+      error_has_location_ || context.IsLocated(outputs.status());
   BATON_RETURN_IF_ERROR(outputs.status());
   BATON_RETURN_IF_ERROR(TypeOutputs(context, *outputs));
   for (Expr& output : *outputs) {
@@ -859,25 +866,26 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
       if (folded.ok() && relay::ConstantTensor(*folded) != nullptr &&
           (IsSmall(output) || relay::ConstantTensor(*folded)->num_elements() <=
                                   kMaxFoldedElements)) {
-        BATON_ASSIGN_OR_RETURN(output, InferTypeAt(*folded, span));
+        BATON_ASSIGN_OR_RETURN(output, relay::InferTypeAt(*folded, span));
       }
     }
     if (relay::ConstantTensor(output) == nullptr) {
       if (const auto known = WithElements(output, ElementsOf(output))) {
-        BATON_ASSIGN_OR_RETURN(output, InferTypeAt(*known, span));
+        BATON_ASSIGN_OR_RETURN(output, relay::InferTypeAt(*known, span));
       }
     }
   }
-  NoteNarrow(context, *outputs);
+  RecordNarrowType(context, *outputs);
   return outputs;
 }
 
-void Importer::NoteNarrow(const Expr& value, ElementType type) {
+void Importer::RecordNarrowType(const Expr& value, ElementType type) {
   if (type != ElementType::kUndefined) narrow_.emplace(value, type);
 }
 
 // Only output 0 may be narrow.
-void Importer::NoteNarrow(const NodeContext& context, const Outputs& outputs) {
+void Importer::RecordNarrowType(const NodeContext& context,
+                                const Outputs& outputs) {
   if (outputs.empty() || !outputs[0].defined()) return;
   ElementType type = context.narrow_type().value_or(ElementType::kUndefined);
   if (!context.narrow_type().has_value() && !narrow_.empty() &&
@@ -888,11 +896,12 @@ void Importer::NoteNarrow(const NodeContext& context, const Outputs& outputs) {
       type = context.NarrowType(0);
     }
   }
-  NoteNarrow(outputs[0], type);
+  RecordNarrowType(outputs[0], type);
 }
 
 // True if a node uses a value that does not exist, or not yet.
-absl::StatusOr<bool> LacksValue(const NodeProto& node, const Scope& scope) {
+absl::StatusOr<bool> HasUndefinedInput(const NodeProto& node,
+                                       const Scope& scope) {
   const auto is_missing = [&scope](absl::string_view name) {
     return !name.empty() && scope.Find(name) == nullptr;
   };
@@ -912,7 +921,7 @@ absl::StatusOr<NodeProto> NodeInOrder(absl::Span<const absl::string_view> nodes,
                                       std::vector<size_t>& order) {
   if (!order.empty()) return ReadNode(nodes[order[at]]);
   BATON_ASSIGN_OR_RETURN(NodeProto node, ReadNode(nodes[at]));
-  BATON_ASSIGN_OR_RETURN(const bool lacks, LacksValue(node, scope));
+  BATON_ASSIGN_OR_RETURN(const bool lacks, HasUndefinedInput(node, scope));
   if (!lacks) return node;
   BATON_ASSIGN_OR_RETURN(order, DependencyOrder(nodes, at));
   return ReadNode(nodes[order[at]]);
@@ -984,7 +993,7 @@ absl::Status Importer::ConvertNodes(
         unreadable_.emplace(name, status);
       }
       outputs = Outputs(node.outputs.size());
-      is_located_ = false;
+      error_has_location_ = false;
       status = absl::OkStatus();
     }
     for (size_t k = 0; status.ok() && k < node.outputs.size(); ++k) {
@@ -999,8 +1008,8 @@ absl::Status Importer::ConvertNodes(
             is_outer ? " in a graph around it" : ""));
       }
     }
-    if (!status.ok() && !is_located_) {
-      is_located_ = true;
+    if (!status.ok() && !error_has_location_) {
+      error_has_location_ = true;
       Diagnostics diagnostics;
       diagnostics.Error(span, absl::StrCat(Printable(node.op_type), ": ",
                                            Printable(status.message())));
@@ -1119,10 +1128,10 @@ void SpreadSequences(Outputs& outputs, AttrList& names) {
     }
     const auto* tuple = outputs[i].As<TupleNode>();
     for (size_t k = 0; k < type->fields().size(); ++k) {
-      spread.push_back(tuple != nullptr
-                           ? tuple->fields()[k]
-                           : Expr(TupleGetItem(outputs[i], static_cast<int>(k),
-                                               type->fields()[k])));
+      spread.push_back(tuple != nullptr ? tuple->fields()[k]
+                                        : Expr(relay::TupleGetItem(
+                                              outputs[i], static_cast<int>(k),
+                                              type->fields()[k])));
       spread_names.emplace_back(
           absl::StrCat(*names[i].As<std::string>(), "_", k));
     }
@@ -1174,7 +1183,7 @@ absl::StatusOr<IRModule> Importer::Import() {
     const bool is_known = value != options_.input_values.end();
     BATON_ASSIGN_OR_RETURN(
         Expr input, is_known ? Known(info, value->second) : Parameter(info));
-    NoteNarrow(input, NarrowTypeOf(info.element_type));
+    RecordNarrowType(input, NarrowTypeOf(info.element_type));
     if (!is_known) {
       params.push_back(Var(input.As<VarNode>()));
       input_of_.emplace(input.get(), std::string(info.name));
@@ -1235,7 +1244,8 @@ absl::StatusOr<IRModule> Importer::Import() {
     }
   }
   SpreadSequences(outputs, output_names);
-  Expr body = outputs.size() == 1 ? outputs[0] : Tuple(std::move(outputs));
+  Expr body =
+      outputs.size() == 1 ? outputs[0] : relay::Tuple(std::move(outputs));
   DictAttrs attrs =
       DictAttrs()
           .With(attr::kInputTensorNames, std::move(input_names))
@@ -1248,9 +1258,9 @@ absl::StatusOr<IRModule> Importer::Import() {
     }
     attrs = attrs.With(attr::kModelMetadata, std::move(metadata));
   }
-  const Function main(std::move(params), std::move(body), {}, {},
-                      std::move(attrs));
-  return InferTypes(ModuleFromExpr(main));
+  const relay::Function main(std::move(params), std::move(body), {}, {},
+                             std::move(attrs));
+  return relay::InferTypes(relay::ModuleFromExpr(main));
 }
 
 // Imports; if names of dimensions contradict each other, without them. `needs`:
@@ -1509,12 +1519,12 @@ std::string DescribeNeeds(const GraphProto& graph, const InputNeeds& needs) {
 // True if all tensors of @main have constant shapes.
 bool IsStatic(const IRModule& module) {
   bool is_static = true;
-  PostOrderVisit(module.Find<Function>("main")->body(),
-                 [&is_static](const ExprNode* node) {
-                   const TensorTypeNode* type = node->tensor_type();
-                   is_static =
-                       is_static && (type == nullptr || type->is_static());
-                 });
+  relay::PostOrderVisit(module.Find<relay::Function>("main")->body(),
+                        [&is_static](const ExprNode* node) {
+                          const TensorTypeNode* type = node->tensor_type();
+                          is_static = is_static &&
+                                      (type == nullptr || type->is_static());
+                        });
   return is_static;
 }
 

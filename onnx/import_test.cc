@@ -43,6 +43,9 @@
 namespace baton {
 namespace {
 
+using relay::EvaluateFunction;
+using relay::Function;
+
 using ::baton::testing::IsOk;
 using ::baton::testing::kSmallStackBytes;
 using ::baton::testing::RunWithStack;
@@ -317,7 +320,8 @@ TEST(ImportOnnxTest, OneScaleHasNoAxis) {
       InOut({kTwo}));
   ASSERT_THAT(module, IsOk());
   const Tensor x = *Tensor::FromValues<float>({2}, {1, 2});
-  const auto result = EvaluateFunction(*module, "main", {baton::Value(x)});
+  const auto result =
+      EvaluateFunction(*module, "main", {baton::relay::Value(x)});
   ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->tensor().span<float>()[0], 3);
   EXPECT_EQ(result->tensor().span<float>()[1], 0);
@@ -357,8 +361,8 @@ TEST(ImportOnnxTest, PaddingCanBeComputed) {
     ASSERT_THAT(module, IsOk());
     const auto result = EvaluateFunction(
         *module, "main",
-        {baton::Value(x),
-         baton::Value(*Tensor::FromValues<int64_t>({4}, c.pads))});
+        {baton::relay::Value(x),
+         baton::relay::Value(*Tensor::FromValues<int64_t>({4}, c.pads))});
     ASSERT_THAT(result, IsOk());
     EXPECT_EQ(result->tensor().shape(), absl::MakeConstSpan(c.shape));
     const absl::Span<const float> values = result->tensor().span<float>();
@@ -603,7 +607,8 @@ std::string RawFloats(const std::vector<float>& values) {
 
 // The constant that is the right operand of the body.
 const Tensor* Operand(const IRModule& module) {
-  const auto* call = module.Find<Function>("main")->body().As<CallNode>();
+  const auto* call =
+      module.Find<Function>("main")->body().As<relay::CallNode>();
   return call == nullptr ? nullptr : relay::ConstantTensor(call->arg(1));
 }
 
@@ -841,7 +846,8 @@ TEST(ImportOnnxTest, NodesMayBeInAnyOrder) {
   const Tensor x = *Tensor::FromValues<float>({2}, {1, -1});
   for (const bool c : {true, false}) {
     const auto result = EvaluateFunction(
-        *module, "main", {baton::Value(Tensor::Scalar(c)), baton::Value(x)});
+        *module, "main",
+        {baton::relay::Value(Tensor::Scalar(c)), baton::relay::Value(x)});
     ASSERT_THAT(result, IsOk());
     EXPECT_FLOAT_EQ(result->tensor().span<float>()[0],
                     c ? -std::tanh(1.0f) : std::exp(1.0f));
@@ -869,7 +875,8 @@ TEST(ImportOnnxTest, BodiesMayGiveNamesThatLaterNodesGive) {
   ASSERT_THAT(module, IsOk());
   const Tensor x = *Tensor::FromValues<float>({2}, {1, -2});
   const auto result = EvaluateFunction(
-      *module, "main", {baton::Value(Tensor::Scalar(true)), baton::Value(x)});
+      *module, "main",
+      {baton::relay::Value(Tensor::Scalar(true)), baton::relay::Value(x)});
   ASSERT_THAT(result, IsOk());
   EXPECT_THAT(result->tensor().span<float>(), ElementsAre(0, 2));
 }
@@ -1358,10 +1365,9 @@ std::string FloatData(int64_t count, int start) {
 
 // The results of a recurrent network of 5 steps of 3 elements, a batch of 2 and
 // 4 hidden elements, whose number of steps has a symbol or is known.
-absl::StatusOr<baton::Value> SequenceResults(const std::string& op, int gates,
-                                             const std::string& direction,
-                                             bool has_lengths,
-                                             bool knows_steps) {
+absl::StatusOr<baton::relay::Value> SequenceResults(
+    const std::string& op, int gates, const std::string& direction,
+    bool has_lengths, bool knows_steps) {
   const int directions = direction == "bidirectional" ? 2 : 1;
   const int rows = gates * 4;
   const auto initializer = [&](const char* name, int columns, int start) {
@@ -1505,12 +1511,12 @@ TEST(ImportOnnxTest, VectorsOfAxesMustFit) {
 
 // The result of Einsum for operands of these shapes. If the first extent is
 // symbolic, the operator einsum computes it.
-absl::StatusOr<baton::Value> EinsumResult(
+absl::StatusOr<baton::relay::Value> EinsumResult(
     absl::string_view equation, const std::vector<std::vector<int64_t>>& shapes,
     bool knows_extents) {
   std::string graph = "node { op_type: 'Einsum' output: 'y' ";
   std::string inputs;
-  std::vector<baton::Value> values;
+  std::vector<baton::relay::Value> values;
   for (const std::vector<int64_t>& shape : shapes) {
     const std::string name = absl::StrCat("x", values.size());
     absl::StrAppend(&graph, "input: '", name, "' ");
@@ -1578,7 +1584,7 @@ TEST(ImportOnnxTest, EinsumOfKnownExtents) {
 // --- Random numbers --------------------------------------------------------
 
 // The result of `main` of a graph without inputs; a tuple for several outputs.
-absl::StatusOr<baton::Value> RandomValue(const std::string& graph) {
+absl::StatusOr<baton::relay::Value> RandomValue(const std::string& graph) {
   absl::StatusOr<IRModule> module = Import(graph);
   if (!module.ok()) return module.status();
   return EvaluateFunction(*module, "main", {});
@@ -1724,7 +1730,8 @@ std::vector<double> ValuesOf(const std::string& graph,
   EXPECT_THAT(module, IsOk());
   if (!module.ok()) return {};
   const auto value = EvaluateFunction(
-      *module, "main", {baton::Value(*Tensor::Ones(DType::Float(32), shape))});
+      *module, "main",
+      {baton::relay::Value(*Tensor::Ones(DType::Float(32), shape))});
   EXPECT_THAT(value, IsOk());
   std::vector<double> result;
   for (int64_t i = 0; value.ok() && i < value->tensor().num_elements(); ++i) {

@@ -258,7 +258,7 @@ ElementType NarrowTypeOf(int64_t element_type) {
                    : ElementType::kUndefined;
 }
 
-int NarrowBitsOf(ElementType type) {
+int SubByteWidth(ElementType type) {
   switch (type) {
     case ElementType::kUint4:
     case ElementType::kInt4:

@@ -49,8 +49,8 @@ enum class ElementType : int64_t {
 };
 
 // The element type with that number. For integers of 2 and 4 bits, the 8-bit
-// type that stores them; for floats of 4 and 8 bits float32. Unimplemented, with
-// its name, if tensors cannot have it: strings, complex numbers.
+// type that stores them; for floats of 4 and 8 bits float32. Unimplemented,
+// with its name, if tensors cannot have it: strings, complex numbers.
 absl::StatusOr<DType> DTypeOf(int64_t element_type);
 // "float16"; "of an unknown type" if ONNX has no element type of that number.
 const char* ElementTypeName(int64_t element_type);
@@ -58,7 +58,7 @@ const char* ElementTypeName(int64_t element_type);
 // integers of 2 and 4 bits, floats of 4 and 8 bits. Otherwise kUndefined.
 ElementType NarrowTypeOf(int64_t element_type);
 // The width of integers of 2 or 4 bits; 0 for all other element types.
-int NarrowBitsOf(ElementType type);
+int SubByteWidth(ElementType type);
 // The number of `dtype`, which must be storable.
 ElementType ElementTypeOf(DType dtype);
 

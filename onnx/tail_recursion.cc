@@ -22,6 +22,11 @@
 namespace baton::onnx {
 namespace {
 
+using relay::CallNode;
+using relay::IsCallTo;
+using relay::LetNode;
+using relay::VarNode;
+
 // Lets and what comes after them.
 struct Block {
   std::vector<const LetNode*> lets;
@@ -83,7 +88,7 @@ Expr AddedElement(const LetValues& values, const Expr& next, const Expr& param,
     return {};
   }
   const auto* call = sum.As<CallNode>();
-  const auto* fields = values.Find(call->arg(0)).As<TupleNode>();
+  const auto* fields = values.Find(call->arg(0)).As<relay::TupleNode>();
   const auto* attrs = call->attrs_as<relay::ConcatenateAttrs>();
   if (fields == nullptr || fields->fields().size() != 2 ||
       (attrs != nullptr && attrs->axis != 0) ||
@@ -97,9 +102,10 @@ Expr AddedElement(const LetValues& values, const Expr& next, const Expr& param,
 }  // namespace
 
 absl::StatusOr<TailRecursion> FindTailRecursion(
-    const Function& function, absl::FunctionRef<bool(const Expr&)> is_self) {
+    const relay::Function& function,
+    absl::FunctionRef<bool(const Expr&)> is_self) {
   const Block outer = BlockOf(function->body());
-  const auto* branch = outer.end.As<IfNode>();
+  const auto* branch = outer.end.As<relay::IfNode>();
   if (branch == nullptr) {
     return absl::UnimplementedError(
         "its body is no choice between another round and a result");
@@ -113,9 +119,9 @@ absl::StatusOr<TailRecursion> FindTailRecursion(
     call = CallOfSelf(round, is_self);
   }
   int uses = 0;
-  PostOrderVisit(function->body(), [&](const ExprNode* node) {
-    ForEachChild(node, [&](const Expr& child) {
-      const bool binds = node->kind() == ExprKind::kLet &&
+  relay::PostOrderVisit(function->body(), [&](const ExprNode* node) {
+    relay::ForEachChild(node, [&](const Expr& child) {
+      const bool binds = node->kind() == relay::ExprKind::kLet &&
                          static_cast<const LetNode*>(node)->var() == child;
       if (!binds && is_self(child)) ++uses;
     });
@@ -161,8 +167,8 @@ FlatHashSet<const VarNode*> LetValues::Uses(
   while (!work.empty()) {
     const Expr next = std::move(work.back());
     work.pop_back();
-    PostOrderVisit(next, [&](const ExprNode* node) {
-      if (node->kind() != ExprKind::kVar) return;
+    relay::PostOrderVisit(next, [&](const ExprNode* node) {
+      if (node->kind() != relay::ExprKind::kVar) return;
       const auto* var = static_cast<const VarNode*>(node);
       if (!result.insert(var).second) return;
       const auto found = values_.find(var);
@@ -172,8 +178,9 @@ FlatHashSet<const VarNode*> LetValues::Uses(
   return result;
 }
 
-LoopForm LoopFormOf(const Function& function, const TailRecursion& recursion,
-                    const LetValues& values, absl::Span<const Expr> initial) {
+LoopForm LoopFormOf(const relay::Function& function,
+                    const TailRecursion& recursion, const LetValues& values,
+                    absl::Span<const Expr> initial) {
   const size_t count = function->params().size();
   const auto param = [&function](size_t i) -> Expr {
     return function->params()[i];

@@ -22,11 +22,11 @@ namespace baton::onnx {
 //
 // The branches may be exchanged.
 struct TailRecursion {
-  std::vector<const LetNode*> before;
+  std::vector<const relay::LetNode*> before;
   Expr condition;
   bool goes_on_if = true;  // the value of the condition that starts another
                            // round
-  std::vector<const LetNode*> round;
+  std::vector<const relay::LetNode*> round;
   std::vector<Expr> next;  // one for each parameter
   Expr result;             // with the lets before it
 };
@@ -34,7 +34,8 @@ struct TailRecursion {
 // `is_self` is true for expressions that are the function itself. The error is
 // Unimplemented if `function` has another form.
 absl::StatusOr<TailRecursion> FindTailRecursion(
-    const Function& function, absl::FunctionRef<bool(const Expr&)> is_self);
+    const relay::Function& function,
+    absl::FunctionRef<bool(const Expr&)> is_self);
 
 // The values of the variables that lets bind.
 class LetValues {
@@ -45,10 +46,10 @@ class LetValues {
   // themselves.
   const Expr& Find(const Expr& expr) const;
   // The variables that expressions use, directly or through these lets.
-  FlatHashSet<const VarNode*> Uses(absl::Span<const Expr> exprs) const;
+  FlatHashSet<const relay::VarNode*> Uses(absl::Span<const Expr> exprs) const;
 
  private:
-  FlatHashMap<const VarNode*, Expr> values_;
+  FlatHashMap<const relay::VarNode*, Expr> values_;
 };
 
 // The roles of the parameters of a loop.
@@ -76,8 +77,9 @@ struct LoopForm {
 };
 
 // `initial` are the values of the parameters in the first round.
-LoopForm LoopFormOf(const Function& function, const TailRecursion& recursion,
-                    const LetValues& values, absl::Span<const Expr> initial);
+LoopForm LoopFormOf(const relay::Function& function,
+                    const TailRecursion& recursion, const LetValues& values,
+                    absl::Span<const Expr> initial);
 
 }  // namespace baton::onnx
 

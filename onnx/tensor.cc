@@ -302,7 +302,7 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
   if (const ElementType narrow = NarrowTypeOf(header.element_type);
       narrow != ElementType::kUndefined) {
     const NarrowFloat* const format = NarrowFloatOf(header.element_type);
-    const int bits = format != nullptr ? format->bits : NarrowBitsOf(narrow);
+    const int bits = format != nullptr ? format->bits : SubByteWidth(narrow);
     if (header.is_external) {
       BATON_ASSIGN_OR_RETURN(
           const TensorSource::Mapped data,

@@ -3,7 +3,7 @@
 #ifndef BATON_ONNX_TENSOR_NAMES_H_
 #define BATON_ONNX_TENSOR_NAMES_H_
 
-namespace baton::attr {
+namespace baton::onnx::attr {
 
 // Lists of the names of inputs and outputs, set by the import.
 inline constexpr char kInputTensorNames[] = "input_tensor_names";
@@ -12,6 +12,6 @@ inline constexpr char kOutputTensorNames[] = "output_tensor_names";
 // a list of keys, each followed by its value. Absent if there are none.
 inline constexpr char kModelMetadata[] = "model_metadata";
 
-}  // namespace baton::attr
+}  // namespace baton::onnx::attr
 
 #endif  // BATON_ONNX_TENSOR_NAMES_H_

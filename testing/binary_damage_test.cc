@@ -52,8 +52,8 @@ std::vector<std::string> GoodFiles() {
       GetWorkload("resnet{num_layers=8,image_shape=[3,28,28],num_classes=10}");
   EXPECT_THAT(workload, IsOk());
   files.push_back(Written(workload->module));
-  files.push_back(Written(ModuleFromExpr(*relay::BindParamsByName(
-      workload->module.Find<Function>("main"), workload->params))));
+  files.push_back(Written(relay::ModuleFromExpr(*relay::BindParamsByName(
+      workload->module.Find<relay::Function>("main"), workload->params))));
   const absl::StatusOr<std::vector<ConformanceCase>> cases =
       ReadConformanceCases(RunfilePath("testing/conformance"));
   EXPECT_THAT(cases, IsOk());
@@ -62,7 +62,7 @@ std::vector<std::string> GoodFiles() {
     const absl::StatusOr<IRModule> module = ParseModule((*cases)[i].before);
     if (!module.ok()) continue;
     files.push_back(Written(*module));
-    const absl::StatusOr<IRModule> typed = InferTypes(*module);
+    const absl::StatusOr<IRModule> typed = relay::InferTypes(*module);
     if (typed.ok()) files.push_back(Written(*typed));
   }
   EXPECT_GT(files.size(), 20);

@@ -240,7 +240,7 @@ class Runner {
 
   std::optional<Failure> Infer(absl::string_view what, const IRModule& untyped,
                                IRModule& module) {
-    absl::StatusOr<IRModule> typed = InferTypes(untyped);
+    absl::StatusOr<IRModule> typed = relay::InferTypes(untyped);
     if (!typed.ok()) {
       return Failure{"untyped",
                      absl::StrCat(what, ": ", typed.status().message())};
@@ -278,7 +278,7 @@ class Runner {
     if (!difference.has_value()) return std::nullopt;
     if (absl::StatusOr<IRModule> again = ParseModule(AsText(module));
         again.ok()) {
-      again = InferTypes(*again);
+      again = relay::InferTypes(*again);
       if (again.ok() && StructuralEqual(*again, expected, kMapFreeVars)) {
         return std::nullopt;
       }

@@ -38,6 +38,10 @@
 namespace baton::testing {
 namespace {
 
+using relay::Function;
+using relay::InferTypes;
+using relay::Var;
+
 // A frame on the stack for each would take 3 MB or more. The long form of tests
 // has ten times as many.
 const int kDepth = testing::IsLongTest() ? 1'000'000 : 100'000;
@@ -71,7 +75,8 @@ Function Lets() {
   for (int i = 0; i < kDepth; ++i) vars.push_back(Var("v"));
   Expr e = vars.back();
   for (int i = kDepth - 1; i >= 0; --i) {
-    e = Let(vars[i], relay::Maximum(i == 0 ? x : vars[i - 1], x), std::move(e));
+    e = relay::Let(vars[i], relay::Maximum(i == 0 ? x : vars[i - 1], x),
+                   std::move(e));
   }
   return Function({x}, std::move(e));
 }
@@ -80,7 +85,7 @@ Function Tuples() {
   const Var x = Input();
   Expr e = x;
   for (int i = 0; i < kDepth / 2; ++i) {
-    e = TupleGetItem(Tuple({std::move(e), x}), 0);
+    e = relay::TupleGetItem(relay::Tuple({std::move(e), x}), 0);
   }
   return Function({x}, std::move(e));
 }
@@ -88,52 +93,55 @@ Function Tuples() {
 Function References() {
   const Var x = Input();
   Expr e = x;
-  for (int i = 0; i < kDepth / 2; ++i) e = RefRead(RefCreate(std::move(e)));
+  for (int i = 0; i < kDepth / 2; ++i)
+    e = relay::RefRead(relay::RefCreate(std::move(e)));
   return Function({x}, std::move(e));
 }
 
 Function Branches() {
   const Var x = Input();
-  const Expr yes = Constant(Tensor::ScalarOf(DType::Bool(), 1));
+  const Expr yes = relay::Constant(Tensor::ScalarOf(DType::Bool(), 1));
   const Var cond("cond");
   Expr e = x;
-  for (int i = 0; i < kDepth; ++i) e = If(cond, std::move(e), x);
-  return Function({x}, Let(cond, yes, std::move(e)));
+  for (int i = 0; i < kDepth; ++i) e = relay::If(cond, std::move(e), x);
+  return Function({x}, relay::Let(cond, yes, std::move(e)));
 }
 
 Function Closures() {
   const Var x = Input();
   Expr e = x;
   for (int i = 0; i < kDepth / 2; ++i) {
-    e = Call(Function({}, std::move(e)), absl::Span<const Expr>());
+    e = relay::Call(Function({}, std::move(e)), absl::Span<const Expr>());
   }
   return Function({x}, std::move(e));
 }
 
 class DeepTest : public ::testing::TestWithParam<Shape> {
  protected:
-  static IRModule Make() { return ModuleFromExpr(GetParam().make()); }
+  static IRModule Make() { return relay::ModuleFromExpr(GetParam().make()); }
 };
 
-class CountingVisitor final : public ExprVisitor {
+class CountingVisitor final : public relay::ExprVisitor {
  public:
   int64_t calls = 0;
   int64_t others = 0;
 
  protected:
-  void VisitCall(const CallNode* /*node*/) override { ++calls; }
-  void VisitLet(const LetNode* /*node*/) override { ++others; }
-  void VisitTuple(const TupleNode* /*node*/) override { ++others; }
-  void VisitTupleGetItem(const TupleGetItemNode* /*node*/) override {
+  void VisitCall(const relay::CallNode* /*node*/) override { ++calls; }
+  void VisitLet(const relay::LetNode* /*node*/) override { ++others; }
+  void VisitTuple(const relay::TupleNode* /*node*/) override { ++others; }
+  void VisitTupleGetItem(const relay::TupleGetItemNode* /*node*/) override {
     ++others;
   }
-  void VisitRefCreate(const RefCreateNode* /*node*/) override { ++others; }
-  void VisitRefRead(const RefReadNode* /*node*/) override { ++others; }
-  void VisitIf(const IfNode* /*node*/) override { ++others; }
+  void VisitRefCreate(const relay::RefCreateNode* /*node*/) override {
+    ++others;
+  }
+  void VisitRefRead(const relay::RefReadNode* /*node*/) override { ++others; }
+  void VisitIf(const relay::IfNode* /*node*/) override { ++others; }
 };
 
 // Rebuilds every node above a variable.
-class Renamer final : public ExprMutator {
+class Renamer final : public relay::ExprMutator {
  protected:
   Expr VisitVar(const Var& var) override {
     return Var(var->name() + "_", var->annotation());
@@ -146,9 +154,9 @@ TEST_P(DeepTest, VisitAndRewrite) {
     CountingVisitor visitor;
     EXPECT_TRUE(visitor.Visit(function).ok());
     EXPECT_GE(visitor.calls + visitor.others, kDepth / 2);
-    EXPECT_TRUE(FreeVars(function).empty());
-    EXPECT_GE(BoundVars(function).size(), 1);
-    EXPECT_EQ(*ExprMutator().MutateFunction(function), function);
+    EXPECT_TRUE(relay::FreeVars(function).empty());
+    EXPECT_GE(relay::BoundVars(function).size(), 1);
+    EXPECT_EQ(*relay::ExprMutator().MutateFunction(function), function);
     const Function renamed = *Renamer().MutateFunction(function);
     EXPECT_NE(renamed, function);
     EXPECT_TRUE(StructuralEqual(renamed, function));
@@ -199,8 +207,9 @@ TEST_P(DeepTest, Evaluate) {
     BATON_ASSERT_OK_AND_ASSIGN(const Tensor x,
                                Tensor::FromValues<float>({2}, elements));
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, InferTypes(Make()));
-    BATON_ASSERT_OK_AND_ASSIGN(const Value result,
-                               EvaluateFunction(module, "main", {Value(x)}));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const relay::Value result,
+        relay::EvaluateFunction(module, "main", {relay::Value(x)}));
     ASSERT_TRUE(result.is_tensor());
     EXPECT_TRUE(result.tensor() == x);
   });
@@ -239,10 +248,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(DeepNormalFormsTest, BackToAGraph) {
   RunInSmallStack([] {
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule graph,
-                               InferTypes(ModuleFromExpr(Calls())));
+                               InferTypes(relay::ModuleFromExpr(Calls())));
     for (Function (*make)() : {Calls, Lets}) {
       BATON_ASSERT_OK_AND_ASSIGN(IRModule module,
-                                 InferTypes(ModuleFromExpr(make())));
+                                 InferTypes(relay::ModuleFromExpr(make())));
       for (const char* text :
            {"ToANormalForm", "InferType", "DeadCodeElimination",
             "ToBasicBlockNormalForm", "DeadCodeElimination{inline_once=true}",

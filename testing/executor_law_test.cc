@@ -48,6 +48,7 @@ namespace baton::testing {
 namespace {
 
 using kernels::blocked::Width;
+using relay::Value;
 
 struct Count {
   int compared = 0;
@@ -57,17 +58,18 @@ struct Count {
 
 // The executor's error is the evaluator's; runs agree in each bit.
 void Compare(const IRModule& module, Count& count) {
-  const absl::StatusOr<Function> main = module.Lookup<Function>("main");
+  const absl::StatusOr<relay::Function> main =
+      module.Lookup<relay::Function>("main");
   if (!main.ok()) {
     ++count.not_evaluated;
     return;
   }
-  const absl::StatusOr<std::vector<Value>> args = RandomInputs(*main, 5);
-  EvaluateOptions limits;
+  const absl::StatusOr<std::vector<Value>> args = relay::RandomInputs(*main, 5);
+  relay::EvaluateOptions limits;
   limits.max_call_depth = 1000;
   limits.max_calls = 100'000;
   const absl::StatusOr<Value> want =
-      args.ok() ? EvaluateFunction(module, "main", *args, limits)
+      args.ok() ? relay::EvaluateFunction(module, "main", *args, limits)
                 : absl::StatusOr<Value>(args.status());
   if (!want.ok() ||
       std::any_of(args->begin(), args->end(),
@@ -85,7 +87,7 @@ void Compare(const IRModule& module, Count& count) {
   }
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
                              Session::Create(*executable));
-  const std::vector<Tensor> expected = TensorsOf(*want);
+  const std::vector<Tensor> expected = relay::TensorsOf(*want);
   std::vector<Tensor> inputs;
   for (const Value& arg : *args) inputs.push_back(arg.tensor());
   ++count.compared;
@@ -119,7 +121,7 @@ TEST(ExecutorLawTest, ConformanceCases) {
       SCOPED_TRACE(absl::StrCat(c.name(), ":\n", text));
       const absl::StatusOr<IRModule> parsed = ParseModule(text);
       const absl::StatusOr<IRModule> module =
-          parsed.ok() ? InferTypes(*parsed) : parsed.status();
+          parsed.ok() ? relay::InferTypes(*parsed) : parsed.status();
       if (module.ok()) Compare(*module, count);
     }
   }
@@ -199,13 +201,14 @@ TEST_P(OneAnswerTest, AsImportedAndOptimized) {
     if (is_optimized) {
       BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("onnx,O3", module));
     }
-    BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
+    BATON_ASSERT_OK_AND_ASSIGN(module, relay::InferTypes(module));
     BATON_ASSERT_OK_AND_ASSIGN(
         const std::vector<Value> args,
-        RandomInputs(module.Find<Function>("main"), 11, RandomRange::kMild));
+        relay::RandomInputs(module.Find<relay::Function>("main"), 11,
+                            relay::RandomRange::kMild));
     BATON_ASSERT_OK_AND_ASSIGN(const Value want,
-                               EvaluateFunction(module, "main", args));
-    const uint64_t hash = HashOf(TensorsOf(want));
+                               relay::EvaluateFunction(module, "main", args));
+    const uint64_t hash = HashOf(relay::TensorsOf(want));
     std::vector<Tensor> inputs;
     for (const Value& arg : args) inputs.push_back(arg.tensor());
     for (const NamedWidth& width : kWidths) {

@@ -111,6 +111,8 @@ void operator delete[](void* memory, const std::nothrow_t&) noexcept {
 namespace baton::testing {
 namespace {
 
+using relay::Value;
+
 constexpr char kProgram[] = R"(#[version = "0.0.5"]
 type List[A] {
   Cons(A, List[A]),
@@ -159,7 +161,7 @@ void Append(const Value& value, std::string* numbers) {
 // another one: what FoldConstant cannot evaluate for want of memory stays.)
 absl::StatusOr<std::string> Everything(int threads) {
   BATON_ASSIGN_OR_RETURN(IRModule module, ParseModule(kProgram));
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
   PassContext context({.opt_level = 4, .config = {{"threads", threads}}});
   BATON_ASSIGN_OR_RETURN(module, context.Run([&]() -> absl::StatusOr<IRModule> {
     BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(kPipeline));
@@ -170,12 +172,13 @@ absl::StatusOr<std::string> Everything(int threads) {
   BATON_ASSIGN_OR_RETURN(const BinaryContent content,
                          ReadBinary(*bytes, bytes, "binary"));
   BATON_ASSIGN_OR_RETURN(module, ParseModule(AsText(content.module)));
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
   BATON_ASSIGN_OR_RETURN(
       const std::vector<Value> args,
-      RandomInputs(module.Find<Function>("main"), 1, RandomRange::kMild));
+      relay::RandomInputs(module.Find<relay::Function>("main"), 1,
+                          relay::RandomRange::kMild));
   BATON_ASSIGN_OR_RETURN(const Value result,
-                         EvaluateFunction(module, "main", args));
+                         relay::EvaluateFunction(module, "main", args));
   std::string numbers;
   Append(result, &numbers);
   return numbers;

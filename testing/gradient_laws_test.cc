@@ -35,6 +35,9 @@
 namespace baton::testing {
 namespace {
 
+using relay::Function;
+using relay::Value;
+
 // A function of tensors of float64, which are differentiated, and of integers
 // and bools, which are not. Its result is one float64 tensor.
 struct Sample {
@@ -249,14 +252,16 @@ Tensor RandomTensor(const TensorTypeNode& type, double low, double high,
                                              : std::floor(2 * unit));
   }
   const Tensor doubles = *Tensor::FromValues<double>(shape, values);
-  return Evaluate(relay::Cast(relay::Const(doubles), type.dtype()), nullptr)
+  return relay::Evaluate(relay::Cast(relay::Const(doubles), type.dtype()),
+                         nullptr)
       ->tensor();
 }
 
 // The sum of the elements of the result.
 absl::StatusOr<double> SumOf(const IRModule& module,
                              const std::vector<Value>& args) {
-  const absl::StatusOr<Value> value = EvaluateFunction(module, "main", args);
+  const absl::StatusOr<Value> value =
+      relay::EvaluateFunction(module, "main", args);
   if (!value.ok()) return value.status();
   double sum = 0;
   for (int64_t i = 0; i < value->tensor().num_elements(); ++i) {
@@ -279,10 +284,10 @@ void ExpectAgreement(const Pass& pass, const IRModule& module,
                      const std::vector<Value>& args) {
   SCOPED_TRACE(pass.name());
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule differentiated, pass(module));
-  BATON_ASSERT_OK_AND_ASSIGN(const Value pair,
-                             EvaluateFunction(differentiated, "main", args));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const Value pair, relay::EvaluateFunction(differentiated, "main", args));
   BATON_ASSERT_OK_AND_ASSIGN(const Value before,
-                             EvaluateFunction(module, "main", args));
+                             relay::EvaluateFunction(module, "main", args));
   EXPECT_TRUE(pair.fields()[0].tensor() == before.tensor());
   for (size_t p = 0; p < args.size(); ++p) {
     const Tensor& x = args[p].tensor();
@@ -324,21 +329,22 @@ TEST_P(GradientLawTest, AgreesWithFiniteDifferences) {
   for (const Dim& dim : result->shape()) is_static &= dim.is_const();
   if (is_static) {
     const Tensor weights = RandomTensor(*result, 0.5, 1.5, random);
-    const absl::StatusOr<IRModule> weighted = InferTypes(ModuleFromExpr(
-        Function({function->params().begin(), function->params().end()},
-                 relay::Multiply(function->body(), relay::Const(weights)))));
+    const absl::StatusOr<IRModule> weighted =
+        relay::InferTypes(relay::ModuleFromExpr(Function(
+            {function->params().begin(), function->params().end()},
+            relay::Multiply(function->body(), relay::Const(weights)))));
     ASSERT_THAT(weighted.status(), IsOk());
     module = *weighted;
   }
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule differentiated,
                              relay::FirstOrderGradient()(module));
   std::string missing;
-  if (!HasKernels(differentiated.Find("main"), &missing)) {
+  if (!relay::HasKernels(differentiated.Find("main"), &missing)) {
     GTEST_SKIP() << missing << " has no kernel";
   }
 
   std::vector<Value> args;
-  for (const Var& param : module.Find<Function>("main")->params()) {
+  for (const relay::Var& param : module.Find<Function>("main")->params()) {
     args.push_back(
         RandomTensor(*param->tensor_type(), sample.low, sample.high, random));
   }

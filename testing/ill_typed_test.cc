@@ -28,7 +28,7 @@ namespace {
 Diagnostics Check(absl::string_view program) {
   Diagnostics diagnostics;
   const IRModule module = ParseModule(program, "program", diagnostics);
-  if (!diagnostics.has_errors()) InferTypes(module, diagnostics);
+  if (!diagnostics.has_errors()) relay::InferTypes(module, diagnostics);
   return diagnostics;
 }
 

@@ -13,8 +13,8 @@
 namespace baton::testing {
 
 // See relay/runtime/random_inputs.h.
-using baton::RandomInputs;
-using baton::RandomTensor;
+using baton::relay::RandomInputs;
+using baton::relay::RandomTensor;
 
 // The image of the recorded logits of ResNet-18: element i is ((i * 2654435761)
 // mod 2^32) / 2^32 - 0.5 as float32.

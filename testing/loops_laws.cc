@@ -42,7 +42,7 @@ absl::Status Broken(absl::string_view law, absl::string_view message) {
 
 bool Keeps(const Pass& pass, const LoopsLawOptions& options,
            absl::string_view law) {
-  for (const PassException& waiver : options.waivers) {
+  for (const LawWaiver& waiver : options.waivers) {
     if (waiver.law == law) return false;
   }
   return Keeps(pass.info(), law);

@@ -38,7 +38,7 @@ namespace baton::testing {
 
 struct LoopsLawOptions {
   // Waivers in addition to those of the pass.
-  std::vector<PassException> waivers = {};
+  std::vector<LawWaiver> waivers = {};
   // The pipeline that brings random functions into the form that the pass
   // needs.
   std::string before = {};

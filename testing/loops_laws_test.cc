@@ -102,8 +102,8 @@ constexpr absl::string_view kNotNoOp[] = {
     "tir.ConvertSSA", "tir.InjectSoftwarePipeline", "tir.InjectVirtualThread",
     "tir.SplitHostDevice"};
 
-std::vector<PassException> WaiversOf(const Pass& pass) {
-  std::vector<PassException> result;
+std::vector<LawWaiver> WaiversOf(const Pass& pass) {
+  std::vector<LawWaiver> result;
   for (const absl::string_view name : kNotNoOp) {
     if (name == pass.name()) result.push_back({"no_op", "See kNotNoOp."});
   }

@@ -120,7 +120,7 @@ absl::StatusOr<std::vector<Tensor>> Run(const tir::PrimFunc& function,
               if (shape.empty()) return Tensor::ScalarOf(dtype, 2);
               return Tensor::Zeros(dtype, shape);
             }
-            return RandomTensor(dtype, shape, seed);
+            return relay::RandomTensor(dtype, shape, seed);
           }));
   BATON_ASSIGN_OR_RETURN(const std::vector<tir::Argument> arguments,
                          tir::ToArguments(function, tensors));

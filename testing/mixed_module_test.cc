@@ -48,6 +48,8 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+using relay::InferTypes;
 using script::Script;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -94,7 +96,8 @@ IRModule Mixed(const IRModule& relay) {
 // The module without its scripts.
 IRModule WithoutScripts(const IRModule& mixed) {
   IRModule module;
-  for (const TypeData& type : mixed.types<TypeData>()) module.SetType(type);
+  for (const relay::TypeData& type : mixed.types<relay::TypeData>())
+    module.SetType(type);
   for (const auto& d : mixed.functions<Function>()) {
     module.Set(d.var, d.function);
   }
@@ -209,10 +212,10 @@ TEST(MixedModuleTest, ModulesOfScriptsAreTypedAndWellFormed) {
 
 // A module whose @main calls @script.
 IRModule Caller(const Script& script) {
-  const Var x("x", Vector());
+  const relay::Var x("x", Vector());
   IRModule module;
   module.Set("script", script);
-  module.Set("main", Function({x}, Call(GlobalVar("script"), {x})));
+  module.Set("main", Function({x}, relay::Call(GlobalVar("script"), {x})));
   return module;
 }
 
@@ -223,7 +226,7 @@ TEST(MixedModuleTest, RelayCallsAScript) {
   EXPECT_TRUE(
       TypeEqual(typed.Find<Function>("main")->body()->type(), Vector()));
   EXPECT_THAT(CheckTypes(typed), IsOk());
-  EXPECT_THAT(EvaluateFunction(typed, "script", {}).status().message(),
+  EXPECT_THAT(relay::EvaluateFunction(typed, "script", {}).status().message(),
               HasSubstr("Script"));
   EXPECT_THAT(InferTypes(Caller(Calling({}))),
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -231,12 +234,14 @@ TEST(MixedModuleTest, RelayCallsAScript) {
 }
 
 TEST(MixedModuleTest, CallsOfScriptsMayHaveEffects) {
-  const Var x("x", Vector());
-  const Var unused("unused");
+  const relay::Var x("x", Vector());
+  const relay::Var unused("unused");
   IRModule module;
   module.Set("script", Calling({}, FuncType({Vector()}, Vector())));
-  module.Set("main",
-             Function({x}, Let(unused, Call(GlobalVar("script"), {x}), x)));
+  module.Set(
+      "main",
+      Function({x},
+               relay::Let(unused, relay::Call(GlobalVar("script"), {x}), x)));
   BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
   BATON_ASSERT_OK_AND_ASSIGN(const Pass eliminate,
                              testing::GetRegisteredPass("DeadCodeElimination"));
@@ -247,21 +252,22 @@ TEST(MixedModuleTest, CallsOfScriptsMayHaveEffects) {
 // A script that stands where an expression of Relay belongs.
 TEST(MixedModuleTest, ScriptsInsideRelayExpressionsAreReported) {
   const Script script = Calling({});
-  const Tuple tuple({script, script});
+  const relay::Tuple tuple({script, script});
   int visited = 0;
-  PostOrderVisit(tuple, [&visited](const ExprNode*) { ++visited; });
+  relay::PostOrderVisit(tuple, [&visited](const ExprNode*) { ++visited; });
   EXPECT_EQ(visited, 2);
   EXPECT_EQ(relay::IndexedGraph(tuple).size(), 2);
-  BATON_ASSERT_OK_AND_ASSIGN(const Expr same, ExprMutator().Mutate(tuple));
+  BATON_ASSERT_OK_AND_ASSIGN(const Expr same,
+                             relay::ExprMutator().Mutate(tuple));
   EXPECT_EQ(same, tuple);
-  EXPECT_TRUE(FreeVars(tuple).empty());
+  EXPECT_TRUE(relay::FreeVars(tuple).empty());
   EXPECT_THAT(CheckWellFormed(tuple),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "a Script is not an expression of Relay"));
-  EXPECT_THAT(InferTypeOf(tuple),
+  EXPECT_THAT(relay::InferTypeOf(tuple),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "cannot infer the type of a Script"));
-  EXPECT_THAT(Evaluate(tuple, nullptr).status().message(),
+  EXPECT_THAT(relay::Evaluate(tuple, nullptr).status().message(),
               HasSubstr("cannot evaluate a Script"));
 }
 

@@ -140,7 +140,8 @@ std::vector<std::string> Programs() {
 bool Check(const std::string& text, const Pass& pass) {
   Diagnostics diagnostics;
   IRModule module = ParseModule(text, "mutated", diagnostics);
-  if (!diagnostics.has_errors()) module = InferTypes(module, diagnostics);
+  if (!diagnostics.has_errors())
+    module = relay::InferTypes(module, diagnostics);
   if (diagnostics.has_errors()) {
     for (const Diagnostic& diagnostic : diagnostics.list()) {
       EXPECT_TRUE(diagnostic.span.defined()) << diagnostic.message;
@@ -149,7 +150,7 @@ bool Check(const std::string& text, const Pass& pass) {
   }
   const std::string printed = AsText(module);
   absl::StatusOr<IRModule> again = ParseModule(printed, "printed");
-  if (again.ok()) again = InferTypes(*again);
+  if (again.ok()) again = relay::InferTypes(*again);
   EXPECT_THAT(again, IsOk());
   if (again.ok()) {
     EXPECT_EQ(AsText(*again), printed);
@@ -157,7 +158,7 @@ bool Check(const std::string& text, const Pass& pass) {
   // A pass may refuse a program, but must not break it.
   const absl::StatusOr<IRModule> result = pass(module);
   if (result.ok()) {
-    EXPECT_THAT(InferTypes(*result), IsOk()) << pass.name();
+    EXPECT_THAT(relay::InferTypes(*result), IsOk()) << pass.name();
   }
   return true;
 }

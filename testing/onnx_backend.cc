@@ -185,11 +185,11 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
   if (options.round_trip) {
     BATON_ASSIGN_OR_RETURN(module, RoundTrip(*module, options, result.written));
   }
-  const auto* main = module->Find("main").As<FunctionNode>();
+  const auto* main = module->Find("main").As<relay::FunctionNode>();
   if (main == nullptr) return absl::InternalError("no main");
-  const AttrValue* names = main->attrs().Find(attr::kInputTensorNames);
+  const AttrValue* names = main->attrs().Find(onnx::attr::kInputTensorNames);
   const AttrList* list = names == nullptr ? nullptr : names->As<AttrList>();
-  std::vector<Value> args;
+  std::vector<relay::Value> args;
   for (size_t p = 0; list != nullptr && p < list->size(); ++p) {
     const std::string* name = (*list)[p].As<std::string>();
     for (size_t i = 0; i < graph.inputs.size() && i < inputs.size(); ++i) {
@@ -203,13 +203,13 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
       }
     }
   }
-  BATON_ASSIGN_OR_RETURN(const Value value,
-                         EvaluateFunction(*module, "main", args));
+  BATON_ASSIGN_OR_RETURN(const relay::Value value,
+                         relay::EvaluateFunction(*module, "main", args));
   std::vector<Tensor> got;
   if (value.is_tensor()) {
     got.push_back(value.tensor());
   } else {
-    for (const Value& field : value.fields()) {
+    for (const relay::Value& field : value.fields()) {
       if (!field.is_tensor()) {
         return absl::UnimplementedError("outputs that are no tensors");
       }

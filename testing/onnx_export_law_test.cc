@@ -37,6 +37,8 @@
 namespace baton::testing {
 namespace {
 
+using relay::Value;
+
 // Sums are made in other orders, and functions are written as formulas.
 constexpr double kTolerance = 1e-3;
 
@@ -76,10 +78,10 @@ absl::StatusOr<IRModule> WrittenAndRead(const IRModule& module, int opset) {
 
 absl::StatusOr<Value> Evaluated(const IRModule& module,
                                 const std::vector<Value>& args) {
-  EvaluateOptions options;
+  relay::EvaluateOptions options;
   options.max_call_depth = 1000;
   options.max_calls = 100'000;
-  return EvaluateFunction(module, "main", args, options);
+  return relay::EvaluateFunction(module, "main", args, options);
 }
 
 // Returns how the results differ; empty if they agree. Counts in
@@ -143,15 +145,15 @@ TEST(OnnxExportLawTest, WhatIsWrittenAndReadGivesTheSameValues) {
     ASSERT_TRUE(again.ok())
         << "seed " << seed << ": " << again.status().message() << "\n"
         << AsText(*module);
-    const auto main = module->Find<Function>("main");
+    const auto main = module->Find<relay::Function>("main");
     for (uint32_t set = 0; set < 3; ++set) {
-      const auto args = RandomInputs(main, seed + set);
+      const auto args = relay::RandomInputs(main, seed + set);
       if (!args.ok()) break;
       const std::string wrong = Difference(*module, *again, *args, compared);
       ASSERT_EQ(wrong, "") << "seed " << seed << ", set " << set << "\n"
                            << AsText(*module);
     }
-    const auto args = RandomInputs(main, seed);
+    const auto args = relay::RandomInputs(main, seed);
     if (!args.ok()) continue;
     std::vector<Value> zeros = *args;
     for (Value& arg : zeros) arg = WithZeros(arg);

@@ -49,6 +49,8 @@
 namespace baton {
 namespace {
 
+using relay::Value;
+
 // The limit for one tensor. The time of a kernel may grow with the product of
 // the sizes of two tensors.
 constexpr int64_t kMaxTensorBytes = 1 << 16;
@@ -163,9 +165,9 @@ class Program {
       if (!made.ok()) return;
       attrs = *std::move(made);
     }
-    const IRModule module =
-        ModuleFromExpr(Function(params_, Call(op, args, attrs)));
-    const absl::StatusOr<IRModule> typed = InferTypes(module);
+    const IRModule module = relay::ModuleFromExpr(
+        relay::Function(params_, relay::Call(op, args, attrs)));
+    const absl::StatusOr<IRModule> typed = relay::InferTypes(module);
     if (!typed.ok()) {
       if (typed.status().message().empty()) Fail("an error says nothing", "");
       return;
@@ -245,17 +247,17 @@ class Program {
         fields.push_back(choices_.OneIn(3) || fields.empty() ? Argument(i)
                                                              : fields[0]);
       }
-      return Tuple(std::move(fields));
+      return relay::Tuple(std::move(fields));
     }
     const TensorType type = ArgumentType();
     if (choices_.OneIn(3)) {
       const auto shape = ConstDims(type->shape());
       if (shape.has_value()) {
         absl::StatusOr<Tensor> tensor = Elements(type->dtype(), *shape);
-        if (tensor.ok()) return Constant(*std::move(tensor));
+        if (tensor.ok()) return relay::Constant(*std::move(tensor));
       }
     }
-    const Var var(absl::StrCat("p", params_.size()), type);
+    const relay::Var var(absl::StrCat("p", params_.size()), type);
     params_.push_back(var);
     return var;
   }
@@ -376,22 +378,23 @@ class Program {
     const absl::StatusOr<IRModule> result =
         context.Run([&] { return (*pass)(module); });
     if (!result.ok()) return;
-    const absl::StatusOr<IRModule> typed = InferTypes(*result);
+    const absl::StatusOr<IRModule> typed = relay::InferTypes(*result);
     if (!typed.ok()) {
       Fail(absl::StrCat(name, ": ", typed.status().message()), text);
     }
   }
 
   void Evaluate(const IRModule& module, const std::string& text) {
-    const Function main = module.Find<Function>("main");
-    if (!HasKernels(main)) return;
+    const relay::Function main = module.Find<relay::Function>("main");
+    if (!relay::HasKernels(main)) return;
     std::vector<Value> args;
-    for (const Var& param : main->params()) {
+    for (const relay::Var& param : main->params()) {
       absl::StatusOr<Value> value = ValueOf(param->type());
       if (!value.ok()) return;
       args.push_back(*std::move(value));
     }
-    const absl::StatusOr<Value> result = EvaluateFunction(module, "main", args);
+    const absl::StatusOr<Value> result =
+        relay::EvaluateFunction(module, "main", args);
     if (!result.ok() && result.status().message().empty()) {
       Fail("an error says nothing", text);
     }
@@ -400,7 +403,7 @@ class Program {
   Choices& choices_;
   std::vector<int64_t> shape_;
   bool has_negative_extent_ = false;
-  std::vector<Var> params_;
+  std::vector<relay::Var> params_;
 };
 
 }  // namespace

@@ -23,11 +23,11 @@ int64_t NumElements(const TensorTypeNode* type) {
 
 int64_t NumOperations(const IRModule& module) {
   int64_t result = 0;
-  for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&](const ExprNode* node) {
+  for (const auto& d : module.functions<relay::Function>()) {
+    relay::PostOrderVisit(d.function, [&](const ExprNode* node) {
       const TensorTypeNode* type = node->tensor_type();
-      if (type == nullptr || node->kind() != ExprKind::kCall) return;
-      const auto* call = static_cast<const CallNode*>(node);
+      if (type == nullptr || node->kind() != relay::ExprKind::kCall) return;
+      const auto* call = static_cast<const relay::CallNode*>(node);
       int64_t per_element = 1;
       // For a convolution or a product: the weights for each element of the
       // result.

@@ -15,7 +15,7 @@ namespace baton::testing {
 IRModule ParseTyped(absl::string_view text) {
   const auto parse = [&]() -> absl::StatusOr<IRModule> {
     BATON_ASSIGN_OR_RETURN(const IRModule module, ParseModule(text));
-    return InferTypes(module);
+    return relay::InferTypes(module);
   };
   const absl::StatusOr<IRModule> module = parse();
   EXPECT_THAT(module, IsOk()) << text;

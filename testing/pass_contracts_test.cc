@@ -22,8 +22,8 @@
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
 #include "baton/transform/contracts.h"
-#include "baton/transform/form.h"
 #include "baton/transform/module_pass.h"
+#include "baton/transform/module_property.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -45,7 +45,7 @@ Pass Pipeline(absl::string_view text) {
 
 IRModule Typed(absl::string_view text) {
   absl::StatusOr<IRModule> module = ParseModule(text);
-  if (module.ok()) module = InferTypes(*module);
+  if (module.ok()) module = relay::InferTypes(*module);
   EXPECT_THAT(module, IsOk());
   return module.ok() ? *module : IRModule();
 }
@@ -77,7 +77,7 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
   for (const ConformanceCase& c : cases) {
     if (++number % every != 0) continue;
     absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
-    if (module.ok()) module = InferTypes(*module);
+    if (module.ok()) module = relay::InferTypes(*module);
     if (!module.ok()) continue;  // it is there to be refused
     for (const char* form : forms) {
       const absl::StatusOr<IRModule> given = Pipeline(form)(*module);
@@ -116,7 +116,8 @@ def @main(%c: bool, %x: Tensor[(2), float32]) { $0(%c, exp(%x)) })";
   const auto branches = [&](absl::string_view attrs) {
     return absl::Substitute(kBranches, attrs);
   };
-  const Form& blocks = *Forms().Find("basic_block_normal_form");
+  const ModuleProperty& blocks =
+      *ModuleProperties().Find("basic_block_normal_form");
   const struct {
     std::string program;
     const char* pass;
@@ -143,9 +144,10 @@ TEST(PassContractsTest, PassesNameFormsThatExist) {
   for (const std::string& name : PassRegistry::Global().Names()) {
     BATON_ASSERT_OK_AND_ASSIGN(const PassInfo info,
                                PassRegistry::Global().Info(name));
-    for (const auto& names : {info.needs, info.establishes, info.destroys}) {
+    for (const auto& names : {info.needs, info.establishes, info.invalidates}) {
       for (const std::string& form : names) {
-        EXPECT_NE(Forms().Find(form), nullptr) << name << ": " << form;
+        EXPECT_NE(ModuleProperties().Find(form), nullptr)
+            << name << ": " << form;
       }
     }
   }

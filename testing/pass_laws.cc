@@ -59,6 +59,13 @@ ABSL_FLAG(double, seconds, 0,
 namespace baton::testing {
 namespace {
 
+using relay::EvaluateFunction;
+using relay::Function;
+using relay::InferTypes;
+using relay::ModuleFromExpr;
+using relay::Value;
+using relay::Var;
+
 absl::Status Broken(absl::string_view law, absl::string_view message) {
   return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
 }
@@ -76,10 +83,10 @@ bool Keeps(const Pass& pass, absl::string_view law) {
 
 bool HasEffects(const Function& function) {
   bool result = false;
-  PostOrderVisit(function, [&](const ExprNode* node) {
-    result = result || node->kind() == ExprKind::kRefCreate ||
-             node->kind() == ExprKind::kRefRead ||
-             node->kind() == ExprKind::kRefWrite;
+  relay::PostOrderVisit(function, [&](const ExprNode* node) {
+    result = result || node->kind() == relay::ExprKind::kRefCreate ||
+             node->kind() == relay::ExprKind::kRefRead ||
+             node->kind() == relay::ExprKind::kRefWrite;
   });
   return result;
 }
@@ -96,7 +103,7 @@ absl::Status CheckSpecialValuesLaw(const Pass& pass, const IRModule& before,
     return absl::OkStatus();
   }
   for (Value& arg : args) arg = WithSpecialNumbers(arg);
-  EvaluateOptions evaluate;
+  relay::EvaluateOptions evaluate;
   evaluate.max_call_depth = kMaxCallDepth;
   const absl::StatusOr<Value> want =
       EvaluateFunction(before, "main", args, evaluate);
@@ -116,7 +123,7 @@ absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
     return absl::OkStatus();
   }
   for (const auto& d : before.functions<Function>()) {
-    if (!HasKernels(d.function)) return absl::OkStatus();
+    if (!relay::HasKernels(d.function)) return absl::OkStatus();
     if (!Keeps(pass, "effects") && HasEffects(d.function)) {
       return absl::OkStatus();
     }
@@ -124,12 +131,12 @@ absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
   // A program may amplify the rounding errors of a pass that is not exact, for
   // some arguments; a wrong one is wrong for most.
   const int tries = pass.info().exact ? 1 : 5;
-  EvaluateOptions evaluate;
+  relay::EvaluateOptions evaluate;
   evaluate.max_call_depth = kMaxCallDepth;
   absl::Status status;
   for (int i = 0; i < tries; ++i) {
-    const auto args =
-        RandomInputs(main, static_cast<uint32_t>(i + 1), RandomRange::kPlain);
+    const auto args = relay::RandomInputs(main, static_cast<uint32_t>(i + 1),
+                                          relay::RandomRange::kPlain);
     if (!args.ok()) return absl::OkStatus();
     const absl::StatusOr<Value> want =
         EvaluateFunction(before, "main", *args, evaluate);
@@ -156,7 +163,7 @@ absl::Status CheckValuesLaw(const Pass& pass, const IRModule& before,
 int NarrowestBits(const IRModule& module) {
   int bits = 32;
   for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&bits](const ExprNode* node) {
+    relay::PostOrderVisit(d.function, [&bits](const ExprNode* node) {
       const TensorTypeNode* type = node->tensor_type();
       if (type == nullptr || type->dtype().is_bool()) return;
       if (type->dtype().is_float() || type->dtype().is_integral()) {
@@ -186,7 +193,8 @@ absl::StatusOr<IRModule> Verified(const IRModule& module) {
 int64_t NumNodes(const IRModule& module) {
   int64_t result = 0;
   for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&](const ExprNode* /*node*/) { ++result; });
+    relay::PostOrderVisit(d.function,
+                          [&](const ExprNode* /*node*/) { ++result; });
   }
   return result;
 }
@@ -219,7 +227,7 @@ IRModule DeepLets() {
   for (int i = 0; i < depth; ++i) vars.push_back(Var("v"));
   Expr e = vars.back();
   for (int i = depth - 1; i >= 0; --i) {
-    e = Let(
+    e = relay::Let(
         vars[static_cast<size_t>(i)],
         Step(i, i == 0 ? Expr(x) : Expr(vars[static_cast<size_t>(i - 1)]), x),
         std::move(e));
@@ -235,7 +243,7 @@ IRModule DeepBranches() {
   const Var c("c", {}, DType::Bool());
   Expr e = x;
   for (int i = 0; i < kBranches; ++i) {
-    e = If(c, relay::nn::Relu(x), std::move(e));
+    e = relay::If(c, relay::nn::Relu(x), std::move(e));
   }
   return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
@@ -271,7 +279,7 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
                            const PassLawOptions& options) {
   const SilentStderr silence;
   const auto keeps = [&](absl::string_view law) {
-    for (const PassException& waiver : options.waivers) {
+    for (const LawWaiver& waiver : options.waivers) {
       if (waiver.law == law) return false;
     }
     return Keeps(pass, law);

@@ -32,7 +32,7 @@
 //                builds without sanitizers; otherwise 8 MiB
 //
 // A pass that does not keep a law has a waiver in its PassInfo: `idempotent` is
-// false, `exact` is false, or `exceptions` contains the law with the reason.
+// false, `exact` is false, or `waivers` contains the law with the reason.
 // The waivers for values make the promise of the pass
 // (transform/value_promise.h). A bit-exact pass has none. `special_values` is
 // for a pass that is bit-exact except for special numbers; `exact` = false for
@@ -64,7 +64,7 @@ struct PassLawOptions {
   // evaluated program.
   int64_t max_operations = 20'000'000;
   // Waivers in addition to those of the pass.
-  std::vector<PassException> waivers = {};
+  std::vector<LawWaiver> waivers = {};
 };
 
 // Checks all laws but `stack` on one typed module. The error is

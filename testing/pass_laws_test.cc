@@ -42,6 +42,9 @@
 
 namespace baton::testing {
 
+using relay::CallNode;
+using relay::Function;
+
 BATON_TEST_PASS_LAWS(Registered, RegisteredPasses());
 
 namespace {
@@ -85,7 +88,7 @@ TEST(PassLawsConformanceTest, EveryPassOnSomeCases) {
   int checked = 0;
   for (const ConformanceCase& c : cases) {
     absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
-    if (module.ok()) module = InferTypes(*module);
+    if (module.ok()) module = relay::InferTypes(*module);
     if (!module.ok()) continue;  // it is there to be refused
     for (size_t i = 0; i < at_once; ++i) {
       const Pass& pass = passes[turn++ % passes.size()];
@@ -104,7 +107,7 @@ using Body = std::function<absl::StatusOr<Function>(Function)>;
 
 Pass Toy(Body body, PassInfo info = {}) {
   info.name = "Toy";
-  return CreateFunctionPass(
+  return relay::CreateFunctionPass(
       [body = std::move(body)](Function function, const IRModule& /*module*/,
                                const PassContext& /*context*/) {
         return body(std::move(function));
@@ -120,7 +123,7 @@ Function WithBody(const Function& function, Expr body) {
 IRModule Typed(absl::string_view text) {
   const absl::StatusOr<IRModule> module = ParseModule(text);
   EXPECT_THAT(module, IsOk());
-  const absl::StatusOr<IRModule> typed = InferTypes(*module);
+  const absl::StatusOr<IRModule> typed = relay::InferTypes(*module);
   EXPECT_THAT(typed, IsOk());
   return *typed;
 }
@@ -147,7 +150,7 @@ TEST(CheckPassLawsTest, MayRefuse) {
   };
   EXPECT_THAT(Message(Toy(refuse), Relu()), StartsWith("runs: "));
   PassInfo info;
-  info.exceptions = {{"runs", "It is a toy."}};
+  info.waivers = {{"runs", "It is a toy."}};
   EXPECT_EQ(Message(Toy(refuse, info), Relu()), "");
 }
 
@@ -155,7 +158,8 @@ TEST(CheckPassLawsTest, Verifies) {
   EXPECT_THAT(Message(CreateModulePass(
                           [](IRModule module,
                              const PassContext&) -> absl::StatusOr<IRModule> {
-                            module.Set("main", Function({}, Var("lost", {2})));
+                            module.Set("main",
+                                       Function({}, relay::Var("lost", {2})));
                             return module;
                           },
                           {.name = "Toy"}),
@@ -169,7 +173,7 @@ TEST(CheckPassLawsTest, NoOp) {
     return WithBody(function, function->body());
   };
   EXPECT_THAT(Message(Toy(copy), Relu()), StartsWith("no_op: "));
-  info.exceptions = {{"no_op", "It is a toy."}};
+  info.waivers = {{"no_op", "It is a toy."}};
   EXPECT_EQ(Message(Toy(copy, info), Relu()), "");
 }
 
@@ -228,7 +232,7 @@ TEST(CheckPassLawsTest, SpecialValues) {
       Typed("fn (%x: Tensor[(20), float32]) { add(%x, 0f) }");
   EXPECT_THAT(Message(Toy(forgets), module), StartsWith("special_values: "));
   PassInfo info;
-  info.exceptions = {{"special_values", "It takes zeros for one."}};
+  info.waivers = {{"special_values", "It takes zeros for one."}};
   EXPECT_EQ(Message(Toy(forgets, info), module), "");
   EXPECT_EQ(Message(Toy(forgets, {.exact = false}), module), "");
 }
@@ -243,7 +247,7 @@ TEST(CheckPassLawsTest, Precision) {
   PassInfo info = {.exact = false, .tolerance = 0.01};
   EXPECT_EQ(Message(Toy(halves, info), module),
             "precision: there are numbers of 16 bits; the narrowest had 32");
-  info.exceptions = {{"precision", "It rounds."}};
+  info.waivers = {{"precision", "It rounds."}};
   EXPECT_EQ(Message(Toy(halves, info), module), "");
 }
 
@@ -254,7 +258,7 @@ TEST(CheckPassLawsTest, InputIsUntouched) {
          const PassContext&) -> absl::StatusOr<IRModule> {
         const Function main = module.Find<Function>("main");
         const auto* constant =
-            main->body().As<CallNode>()->arg(1).As<ConstantNode>();
+            main->body().As<CallNode>()->arg(1).As<relay::ConstantNode>();
         *static_cast<float*>(const_cast<void*>(constant->value().data())) = 3;
         return module;
       },
@@ -280,10 +284,10 @@ TEST(CheckPassStackDeathTest, Recursion) {
   EXPECT_DEATH(CheckPassStack(pass).IgnoreError(), "");
 }
 
-class ReluDropper final : public ExprMutator {
+class ReluDropper final : public relay::ExprMutator {
  protected:
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
-    return IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
+  Expr VisitCall(const CallNode* /*original*/, relay::Call call) override {
+    return relay::IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
   }
 
  private:

@@ -17,7 +17,7 @@ using ::testing::Not;
 using ::testing::StringMatchResultListener;
 
 TEST(PatternMatchersTest, MatchesPattern) {
-  const Var x("x", {4});
+  const relay::Var x("x", {4});
   const Expr relu = relay::nn::Relu(relay::Exp(x));
   EXPECT_THAT(relu, MatchesPattern(IsOp("nn.relu")(Wildcard())));
   EXPECT_THAT(x, Not(MatchesPattern(IsOp("nn.relu")(Wildcard()))));
@@ -35,16 +35,16 @@ TEST(PatternMatchersTest, MatchesPattern) {
 }
 
 TEST(PatternMatchersTest, ContainsPattern) {
-  const Var x("x", {4});
+  const relay::Var x("x", {4});
   const Expr e = relay::Exp(x);
-  const Function f({x}, relay::Add(relay::Exp(e), e));
+  const relay::Function f({x}, relay::Add(relay::Exp(e), e));
   EXPECT_THAT(f, ContainsPattern(IsOp("exp")(Wildcard()), 2));
   EXPECT_THAT(f, ContainsPattern(IsOp("exp")(IsOp("exp").CallOfAny()), 1));
   EXPECT_THAT(f, ContainsPattern(IsOp("tanh")(Wildcard()), 0));
   EXPECT_THAT(f, ContainsPattern(IsOp("exp")(Wildcard()).HasUses(2), 1));
-  const auto matcher = ::testing::Matcher<Function>(
+  const auto matcher = ::testing::Matcher<relay::Function>(
       ContainsPattern(IsOp("exp")(Wildcard("a")), 1));
-  EXPECT_EQ(::testing::DescribeMatcher<Function>(matcher),
+  EXPECT_EQ(::testing::DescribeMatcher<relay::Function>(matcher),
             "contains 1 match of exp(%a)");
   StringMatchResultListener listener;
   EXPECT_FALSE(matcher.MatchAndExplain(f, &listener));

@@ -78,7 +78,7 @@ void Study(const Pass& pass, const IRModule& module, Survey& survey) {
   };
   for (const HistoryState& state : history.states) {
     for (const IRModule::Definition& definition : state.module.functions()) {
-      PostOrderVisit(
+      relay::PostOrderVisit(
           definition.function,
           [&seen](const ExprNode* node) { return !seen.Contains(node); },
           check);
@@ -91,7 +91,7 @@ absl::StatusOr<IRModule> FromText(const IRModule& module,
                                   const std::string& name) {
   absl::StatusOr<IRModule> parsed = ParseModule(AsText(module), name);
   if (!parsed.ok()) return parsed;
-  return InferTypes(*parsed);
+  return relay::InferTypes(*parsed);
 }
 
 absl::StatusOr<std::vector<IRModule>> Programs() {
@@ -186,13 +186,14 @@ TEST(ProvenanceLawTest, ThreadsMakeNoDifference) {
 
 // A pass that makes a program anew, by no rewriter.
 TEST(ProvenanceLawTest, NodesThatComeFromNowhereAreFound) {
-  const Pass pass = CreateFunctionPass(
-      [](Function function, const IRModule&,
-         const PassContext&) -> absl::StatusOr<Function> {
-        const auto* call = function->body().As<CallNode>();
+  const Pass pass = relay::CreateFunctionPass(
+      [](relay::Function function, const IRModule&,
+         const PassContext&) -> absl::StatusOr<relay::Function> {
+        const auto* call = function->body().As<relay::CallNode>();
         if (call == nullptr) return function;
-        return Function({function->params().begin(), function->params().end()},
-                        Call(call->op(), call->args()));
+        return relay::Function(
+            {function->params().begin(), function->params().end()},
+            relay::Call(call->op(), call->args()));
       },
       {.name = "Anew"});
   BATON_ASSERT_OK_AND_ASSIGN(IRModule module,

@@ -35,6 +35,14 @@
 namespace baton::testing {
 namespace {
 
+using relay::Call;
+using relay::Function;
+using relay::Let;
+using relay::Pattern;
+using relay::TupleGetItem;
+using relay::TypeData;
+using relay::Var;
+
 namespace nn = relay::nn;
 using relay::Const;
 
@@ -107,7 +115,7 @@ class Generator {
             ? OneOf({Sort::kVector, Sort::kMatrix, Sort::kImage, Sort::kPair})
             : Sort::kVector;
     module.Set("main", TopLevel({"x", "y", "z"}, sort));
-    return InferTypes(module);
+    return relay::InferTypes(module);
   }
 
  private:
@@ -189,7 +197,7 @@ class Generator {
                                   : relay::Maximum(params[0], RandomConst({2}));
       module.Set(absl::StrCat("d", i),
                  Function(params, body, TypeOf(Sort::kVector, choice_))
-                     .WithAttr(std::string(attr::kInline), 1));
+                     .WithAttr(std::string(relay::attr::kInline), 1));
     }
     globals_.push_back(GlobalVar("d0"));
   }
@@ -236,7 +244,7 @@ class Generator {
         }
       }
     }
-    return Constant(
+    return relay::Constant(
         *Tensor::FromValues<float>({shape.begin(), shape.size()}, values));
   }
 
@@ -258,7 +266,8 @@ class Generator {
       case Sort::kPair: {
         const Known a = Pick(Sort::kVector);
         const Known b = Pick(Sort::kMatrix);
-        return Know(Tuple({a.expr, b.expr}), std::max(a.scope, b.scope), sort);
+        return Know(relay::Tuple({a.expr, b.expr}), std::max(a.scope, b.scope),
+                    sort);
       }
       case Sort::kClosure: {
         const Known a = Pick(Sort::kVector);
@@ -303,7 +312,7 @@ class Generator {
     const Expr a = V();
     switch (Random(7)) {
       case 0:
-        return TupleGetItem(Tuple({a, V()}), Random(2));
+        return TupleGetItem(relay::Tuple({a, V()}), Random(2));
       case 1:
         return relay::Multiply(a, Const(0.5f));
       case 2: {
@@ -347,7 +356,7 @@ class Generator {
     Expr tower = V();
     Type type = TypeOf(Sort::kVector, choice_);
     for (int i = 0; i < depth; ++i) {
-      tower = Tuple({tower, tower});
+      tower = relay::Tuple({tower, tower});
       type = TupleType({type, type});
     }
     const auto part = [&](Expr whole) {
@@ -553,13 +562,13 @@ class Generator {
         relay::Less(relay::Sum(Pick(Sort::kVector).expr), Const(0.0f));
     Expr yes = Scope(scope + 1, sort);
     Expr no = Scope(scope + 1, sort);
-    return If(cond, std::move(yes), std::move(no));
+    return relay::If(cond, std::move(yes), std::move(no));
   }
 
   Expr MatchOn(int scope, Sort sort) {
     const auto constructors = choice_->constructors();
     Expr data = Pick(Sort::kChoice).expr;
-    std::vector<Clause> clauses;
+    std::vector<relay::Clause> clauses;
     const Var a(Name("a"));
     clauses.push_back(
         {Pattern::OfConstructor(constructors[0], {Pattern::OfVar(a)}),
@@ -575,7 +584,7 @@ class Generator {
            ScopeOf({b, c}, scope + 1, sort)});
     }
     clauses.push_back({Pattern::Wildcard(), Scope(scope + 1, sort)});
-    return Match(std::move(data), std::move(clauses));
+    return relay::Match(std::move(data), std::move(clauses));
   }
 
   Expr Rest(int scope, Sort sort) {
@@ -618,7 +627,8 @@ class Generator {
                    known_.end());
       next = Call(f, {relay::Subtract(n, Const(1)), next});
       function = Function(
-          {n, p}, If(relay::Less(n, Const(1)), std::move(end), next), type);
+          {n, p}, relay::If(relay::Less(n, Const(1)), std::move(end), next),
+          type);
     } else {
       f = Var(Name("f"));
       function = Function({p}, ScopeOf({p}, scope + 1, result));
@@ -646,16 +656,17 @@ class Generator {
       cells_.push_back(v);
       Expr body = Scope(scope + 1, sort);
       cells_.pop_back();
-      return Let(v, RefCreate(std::move(content)), std::move(body));
+      return Let(v, relay::RefCreate(std::move(content)), std::move(body));
     }
     const Var cell =
         cells_[static_cast<size_t>(Random(static_cast<int>(cells_.size())))];
     if (Random(2) == 0) {
       Expr content = Pick(Sort::kVector).expr;
-      return Let(v, RefWrite(cell, std::move(content)), Scope(scope + 1, sort));
+      return Let(v, relay::RefWrite(cell, std::move(content)),
+                 Scope(scope + 1, sort));
     }
     Know(v, scope + 1, Sort::kVector);
-    return Let(v, RefRead(cell), Scope(scope + 1, sort));
+    return Let(v, relay::RefRead(cell), Scope(scope + 1, sort));
   }
 
   std::mt19937 random_;
@@ -671,7 +682,7 @@ class Generator {
   std::vector<Var> cells_;
 };
 
-class ReplaceOne final : public ExprMutator {
+class ReplaceOne final : public relay::ExprMutator {
  public:
   ReplaceOne(const ExprNode* target, Expr by)
       : target_(target), by_(std::move(by)) {}
@@ -743,12 +754,13 @@ class Shrinker {
     }
     // Wholes before their parts.
     std::vector<const ExprNode*> nodes;
-    PostOrderVisit(function->body(),
-                   [&](const ExprNode* node) { nodes.push_back(node); });
+    relay::PostOrderVisit(function->body(),
+                          [&](const ExprNode* node) { nodes.push_back(node); });
     std::reverse(nodes.begin(), nodes.end());
     // Any part for the whole, whatever its type.
     for (size_t i = 1; i < nodes.size(); ++i) {
-      if (IsLeaf(nodes[i]->kind()) || nodes[i]->kind() == ExprKind::kFunction) {
+      if (IsLeaf(nodes[i]->kind()) ||
+          nodes[i]->kind() == relay::ExprKind::kFunction) {
         continue;
       }
       if (Try(with(params, Expr(nodes[i])))) return true;
@@ -771,23 +783,23 @@ class Shrinker {
     std::vector<Expr> result;
     const auto add = [&](const Expr& expr) {
       if (expr.get() != node && expr->type().defined() &&
-          expr->kind() != ExprKind::kConstant &&
+          expr->kind() != relay::ExprKind::kConstant &&
           StructuralEqual(expr->type(), node->type())) {
         result.push_back(expr);
       }
     };
     for (const Var& param : params) add(param);
-    if (node->kind() == ExprKind::kLet) {
-      const auto* let = static_cast<const LetNode*>(node);
-      result.push_back(Substitute(
-          let->body(),
-          {{static_cast<const VarNode*>(let->var().get()), let->value()}}));
+    if (node->kind() == relay::ExprKind::kLet) {
+      const auto* let = static_cast<const relay::LetNode*>(node);
+      result.push_back(relay::Substitute(
+          let->body(), {{static_cast<const relay::VarNode*>(let->var().get()),
+                         let->value()}}));
     }
     // Parts, the nearest first.
     std::vector<Expr> queue;
     absl::flat_hash_set<const ExprNode*> seen;
     const auto push_children = [&](const ExprNode* of) {
-      ForEachChild(of, [&](const Expr& child) {
+      relay::ForEachChild(of, [&](const Expr& child) {
         if (seen.insert(child.get()).second) queue.push_back(child);
       });
     };
@@ -804,7 +816,7 @@ class Shrinker {
         shape.push_back(dim.value());
       }
       const absl::StatusOr<Tensor> ones = Tensor::Ones(type->dtype(), shape);
-      if (ones.ok()) result.push_back(Constant(*ones));
+      if (ones.ok()) result.push_back(relay::Constant(*ones));
     }
     return result;
   }
@@ -812,7 +824,7 @@ class Shrinker {
   static int64_t Size(const IRModule& module) {
     int64_t size = static_cast<int64_t>(module.types().size());
     for (const auto& d : module.functions<Function>()) {
-      PostOrderVisit(d.function, [&](const ExprNode* node) {
+      relay::PostOrderVisit(d.function, [&](const ExprNode* node) {
         // A projection costs more than what a variable does; all that is
         // computed costs more than a constant.
         size += IsLeaf(node->kind()) ? 1 : 2;
@@ -826,7 +838,7 @@ class Shrinker {
         !CheckWellFormed(candidate).ok()) {
       return false;
     }
-    const absl::StatusOr<IRModule> typed = InferTypes(candidate);
+    const absl::StatusOr<IRModule> typed = relay::InferTypes(candidate);
     if (!typed.ok()) return false;
     --calls_left_;
     if (!fails_(*typed)) return false;

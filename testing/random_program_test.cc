@@ -32,26 +32,27 @@ IRModule Mixed(uint32_t seed) {
 }
 
 TEST(RandomProgramTest, AreGoodAndHaveEverything) {
-  std::set<ExprKind> kinds;
+  std::set<relay::ExprKind> kinds;
   for (uint32_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(seed);
     const IRModule module = Mixed(seed);
     ASSERT_THAT(CheckWellFormed(module), IsOk()) << ToText(module);
     ASSERT_THAT(CheckRoundTrip(module, /*typed=*/true), IsOk());
-    for (const auto& d : module.functions<Function>()) {
-      PostOrderVisit(d.function, [&](const ExprNode* node) {
-        kinds.insert(ExprKindOf(node));
+    for (const auto& d : module.functions<relay::Function>()) {
+      relay::PostOrderVisit(d.function, [&](const ExprNode* node) {
+        kinds.insert(relay::ExprKindOf(node));
       });
     }
     BATON_ASSERT_OK_AND_ASSIGN(
-        const auto args, RandomInputs(module.Find<Function>("main"), seed));
+        const auto args,
+        relay::RandomInputs(module.Find<relay::Function>("main"), seed));
     ASSERT_THAT(
-        EvaluateFunction(module, "main", args, {.max_call_depth = 1000}),
+        relay::EvaluateFunction(module, "main", args, {.max_call_depth = 1000}),
         IsOk())
         << ToText(module);
   }
-#define BATON_KIND(index, Name, sort) ExprKind::k##Name,
-  for (const ExprKind kind : {BATON_RELAY_EXPRS(BATON_KIND)}) {
+#define BATON_KIND(index, Name, sort) relay::ExprKind::k##Name,
+  for (const relay::ExprKind kind : {BATON_RELAY_EXPRS(BATON_KIND)}) {
 #undef BATON_KIND
     EXPECT_EQ(kinds.count(kind), 1u) << NodeKindName(kind);
   }
@@ -66,9 +67,9 @@ TEST(RandomProgramTest, SameSeedSameProgram) {
 
 bool Calls(const IRModule& module, const char* op) {
   bool found = false;
-  for (const auto& d : module.functions<Function>()) {
-    PostOrderVisit(d.function, [&](const ExprNode* node) {
-      const auto* call = Expr(node).As<CallNode>();
+  for (const auto& d : module.functions<relay::Function>()) {
+    relay::PostOrderVisit(d.function, [&](const ExprNode* node) {
+      const auto* call = Expr(node).As<relay::CallNode>();
       found = found || (call != nullptr && call->op_node() != nullptr &&
                         call->op_node()->name() == op);
     });
@@ -105,7 +106,7 @@ TEST(ShrinkTest, LeavesOutFunctionsAndBranches) {
       let %b = (add(%a, %a), exp(%x));
       if (%c) { nn.relu(%b.1) } else { @f(%a) }
     })"));
-  BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
+  BATON_ASSERT_OK_AND_ASSIGN(module, relay::InferTypes(module));
   const IRModule small = Shrink(module, [](const IRModule& candidate) {
     return Calls(candidate, "exp");
   });

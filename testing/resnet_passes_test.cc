@@ -39,6 +39,8 @@
 namespace baton::testing {
 namespace {
 
+using relay::Function;
+
 using ::testing::IsEmpty;
 
 // The parts of the text that may differ from the golden.

@@ -31,6 +31,8 @@
 namespace baton::testing {
 namespace {
 
+using relay::Function;
+
 absl::StatusOr<IRModule> RunPipeline(const IRModule& module,
                                      const std::string& text) {
   BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(text));
@@ -50,8 +52,9 @@ absl::StatusOr<IRModule> BoundResNet18() {
 
 absl::StatusOr<std::vector<float>> Outputs(const IRModule& module,
                                            const Tensor& image) {
-  BATON_ASSIGN_OR_RETURN(const Value value,
-                         EvaluateFunction(module, "main", {Value(image)}));
+  BATON_ASSIGN_OR_RETURN(
+      const relay::Value value,
+      relay::EvaluateFunction(module, "main", {relay::Value(image)}));
   const auto span = value.tensor().span<float>();
   return std::vector<float>(span.begin(), span.end());
 }
@@ -61,7 +64,7 @@ TEST(ResNetValuesTest, LogitsAreThoseOfTheReference) {
   BATON_ASSERT_OK_AND_ASSIGN(const Tensor image, GoldenImage({1, 3, 224, 224}));
   // The logits are what the final softmax is given.
   const Function main = module.Find<Function>("main");
-  const auto* softmax = main->body().As<CallNode>();
+  const auto* softmax = main->body().As<relay::CallNode>();
   ASSERT_NE(softmax, nullptr);
   module.Set("main", Function({main->params().begin(), main->params().end()},
                               softmax->arg(0)));

@@ -64,7 +64,7 @@ absl::Status CheckRoundTrip(const IRModule& module, bool typed) {
         absl::StrCat("printed and parsed, it differs: ", *difference));
   }
   if (typed) {
-    BATON_ASSIGN_OR_RETURN(again, InferTypes(again));
+    BATON_ASSIGN_OR_RETURN(again, relay::InferTypes(again));
   }
   const std::string text_again = AsText(again);
   if (!typed || text_again == text) {
@@ -92,8 +92,9 @@ absl::Status CheckBinaryRoundTrip(const IRModule& module) {
     return absl::InternalError("written again, it has other bytes");
   }
   Diagnostics ignored;
-  const bool was_typed = InferTypes(module, ignored).SameAs(module);
-  if (was_typed && !InferTypes(read.module, ignored).SameAs(read.module)) {
+  const bool was_typed = relay::InferTypes(module, ignored).SameAs(module);
+  if (was_typed &&
+      !relay::InferTypes(read.module, ignored).SameAs(read.module)) {
     return absl::InternalError("written and read, it lacks types");
   }
   return absl::OkStatus();

@@ -31,6 +31,8 @@
 namespace baton::testing {
 namespace {
 
+using relay::InferTypes;
+
 using ::testing::HasSubstr;
 
 std::vector<std::string> Goldens() {
@@ -105,10 +107,10 @@ IRModule BoundWorkload() {
   const absl::StatusOr<Workload> workload =
       GetWorkload("resnet{num_layers=8,image_shape=[3,28,28],num_classes=10}");
   EXPECT_THAT(workload, IsOk());
-  const absl::StatusOr<Function> bound = relay::BindParamsByName(
-      workload->module.Find<Function>("main"), workload->params);
+  const absl::StatusOr<relay::Function> bound = relay::BindParamsByName(
+      workload->module.Find<relay::Function>("main"), workload->params);
   EXPECT_THAT(bound, IsOk());
-  return *InferTypes(ModuleFromExpr(*bound));
+  return *InferTypes(relay::ModuleFromExpr(*bound));
 }
 
 TEST(RoundTripTest, OutputsOfPasses) {

@@ -30,6 +30,7 @@
 namespace baton {
 namespace {
 
+using relay::Function;
 using testing::FindThreadsDifference;
 using testing::RandomProgram;
 using testing::RandomProgramOptions;
@@ -51,7 +52,7 @@ absl::StatusOr<IRModule> RandomFunctions(uint32_t seed, int count) {
       module.Set(absl::StrCat("f", i), program.Find<Function>("main"));
     }
   }
-  return InferTypes(module);
+  return relay::InferTypes(module);
 }
 
 constexpr const char* kLevel3 =
@@ -114,7 +115,7 @@ TEST(ThreadsSweepTest, Workloads) {
 TEST(ThreadsSweepTest, PipelinesInsideBodies) {
   BATON_ASSERT_OK_AND_ASSIGN(const Pass inner,
                              ParsePipeline("FoldConstant,FuseOps"));
-  const Pass pass = CreateFunctionPass(
+  const Pass pass = relay::CreateFunctionPass(
       [inner](const Function& function, const IRModule& module,
               const PassContext& /*context*/) -> absl::StatusOr<Function> {
         IRModule one = module;

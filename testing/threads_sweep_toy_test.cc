@@ -27,6 +27,7 @@
 namespace baton {
 namespace {
 
+using relay::Function;
 using testing::FindThreadsDifference;
 
 // The body of a function pass, for a function of that name.
@@ -107,16 +108,16 @@ TEST(ThreadsSweepTest, ErrorsAndExceptionsOfSeveralBodies) {
 
 TEST(ThreadsSweepTest, DiagnosticsInSeveralFunctions) {
   // Inference, which follows, finds one or two errors in every third function.
-  const Pass pass =
-      ByName("Mistypes",
-             [](const std::string& name,
-                const Function& function) -> absl::StatusOr<Function> {
-               if ((name.back() - '0') % 3 != 0) return function;
-               const Var x = function->params()[0];
-               std::vector<Expr> fields = {Call(Op::Find("toy.a"), {x, x})};
-               if (name.size() > 2) fields.push_back(TupleGetItem(x, 3));
-               return Function({x}, Tuple(std::move(fields)));
-             });
+  const Pass pass = ByName(
+      "Mistypes",
+      [](const std::string& name,
+         const Function& function) -> absl::StatusOr<Function> {
+        if ((name.back() - '0') % 3 != 0) return function;
+        const relay::Var x = function->params()[0];
+        std::vector<Expr> fields = {relay::Call(Op::Find("toy.a"), {x, x})};
+        if (name.size() > 2) fields.push_back(relay::TupleGetItem(x, 3));
+        return Function({x}, relay::Tuple(std::move(fields)));
+      });
   EXPECT_EQ(
       FindThreadsDifference(Sequential({toy::AToB(), pass}), toy::Module(60)),
       "");

@@ -33,6 +33,9 @@
 namespace baton::toy {
 namespace {
 
+using relay::Call;
+using relay::Function;
+
 absl::StatusOr<Type> SameType(TypeRelationContext& context) {
   return context.arg(0);
 }
@@ -42,13 +45,13 @@ BATON_REGISTER_OP("toy.b").Arguments({{"x", ""}}).TypeRelation(SameType);
 BATON_REGISTER_OP("toy.c").Arguments({{"x", ""}}).TypeRelation(SameType);
 BATON_REGISTER_OP("toy.d").Arguments({{"x", ""}}).TypeRelation(SameType);
 
-class Replacer final : public ExprMutator {
+class Replacer final : public relay::ExprMutator {
  public:
   Replacer(absl::string_view from, absl::string_view to)
       : from_(Op::Find(from)), to_(Op::Find(to)) {}
 
  protected:
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
+  Expr VisitCall(const relay::CallNode* /*original*/, Call call) override {
     return call->op() == from_ ? Call(to_, call->args()) : call;
   }
 
@@ -62,17 +65,17 @@ class Replacer final : public ExprMutator {
 IRModule Module(int num_functions) {
   IRModule module;
   for (int i = 0; i < num_functions; ++i) {
-    const Var x("x", {2});
+    const relay::Var x("x", {2});
     module.Set(i == 0 ? "main" : absl::StrCat("f", i),
                Function({x}, Call(Op::Find("toy.a"), {x})));
   }
-  return *InferTypes(module);
+  return *relay::InferTypes(module);
 }
 
 std::string Ops(const Function& function) {
   std::vector<std::string> names;
-  const auto* call = function->body().As<CallNode>();
-  for (; call != nullptr; call = call->arg(0).As<CallNode>()) {
+  const auto* call = function->body().As<relay::CallNode>();
+  for (; call != nullptr; call = call->arg(0).As<relay::CallNode>()) {
     names.push_back(call->op_node()->name().substr(4));
   }
   return absl::StrJoin(names, " ");
@@ -92,7 +95,7 @@ std::string Text(const IRModule& module) { return AsText(module); }
 Pass InferType() {
   return CreateModulePass(
       [](const IRModule& module, const PassContext& /*context*/) {
-        return InferTypes(module);
+        return relay::InferTypes(module);
       },
       {.name = "InferType", .idempotent = true, .always_run = true});
 }
@@ -104,8 +107,8 @@ class ToyFunctionKind final : public FunctionKind<Function> {
  public:
   absl::string_view SkipReason(const Function& function) const override {
     const DictAttrs& attrs = function->attrs();
-    return attrs.defined() && attrs.IsTrue(attr::kSkipOptimization)
-               ? attr::kSkipOptimization
+    return attrs.defined() && attrs.IsTrue(relay::attr::kSkipOptimization)
+               ? relay::attr::kSkipOptimization
                : "";
   }
   Pass FinishingPass() const override { return infer_type_; }

@@ -22,13 +22,13 @@
 namespace baton::toy {
 
 // The kind of functions of toy passes: Relay's.
-using baton::Function;
+using baton::relay::Function;
 
 // `main`, `f1`, `f2` ... : each `fn (%x) { toy.a(%x) }`, typed.
 IRModule Module(int num_functions = 1);
 
 // The operators from the outermost call in: `a`, or `b a a`.
-std::string Ops(const Function& function);
+std::string Ops(const relay::Function& function);
 // As above, for `main`, or for each function: `main: a; f1: b`.
 std::string Ops(const IRModule& module);
 // A text that differs if the modules differ in any way.
@@ -38,7 +38,7 @@ Pass InferType();
 
 // A function pass that skips functions with a true `SkipOptimization`
 // attribute, and whose finishing pass is InferType.
-Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info);
+Pass CreateFunctionPass(FunctionPassBody<relay::Function> body, PassInfo info);
 
 // Function pass: replaces calls of `from` by calls of `to`.
 Pass Replace(absl::string_view from, absl::string_view to, PassInfo info);
@@ -59,7 +59,7 @@ Pass Fails(std::string message = "it went wrong");
 Pass Throws(std::string what = "boom");
 
 // `function` with `op` applied to its result.
-Function Wrap(const Function& function, absl::string_view op);
+relay::Function Wrap(const relay::Function& function, absl::string_view op);
 
 // Writes a line for each call of a hook, after its name:
 //   A should_run #2 Nothing

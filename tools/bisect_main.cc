@@ -39,8 +39,8 @@
 #include "baton/tools/command_line.h"
 #include "baton/tools/files.h"
 #include "baton/tools/reduced_test.h"
-#include "baton/tools/run_main.h"
 #include "baton/tools/temporary_folder.h"
+#include "baton/tools/tool_main.h"
 #include "baton/triage/bisection.h"
 #include "baton/triage/command.h"
 
@@ -672,7 +672,7 @@ int BisectTool(const std::vector<absl::string_view>& args, std::ostream& out,
 }
 
 int BisectMain(int argc, char** argv) {
-  return RunMain("baton-bisect", [argc, argv] {
+  return RunTool("baton-bisect", [argc, argv] {
     return BisectTool({argv + (argc > 0 ? 1 : 0), argv + argc}, std::cout,
                       std::cerr);
   });

@@ -20,7 +20,7 @@
 #include "baton/base/text_file.h"
 #include "baton/tools/check.h"
 #include "baton/tools/command_line.h"
-#include "baton/tools/run_main.h"
+#include "baton/tools/tool_main.h"
 
 namespace baton {
 namespace {
@@ -145,7 +145,7 @@ int CheckMain(const std::vector<absl::string_view>& args) {
 }  // namespace baton
 
 int main(int argc, char** argv) {
-  return baton::RunMain("baton-check", [argc, argv] {
+  return baton::RunTool("baton-check", [argc, argv] {
     return baton::CheckMain({argv + (argc > 0 ? 1 : 0), argv + argc});
   });
 }

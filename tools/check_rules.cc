@@ -50,11 +50,15 @@ namespace baton {
 namespace {
 
 using relay::DataflowPattern;
-using relay::Match;
+using relay::Function;
 using relay::Matcher;
+using relay::ModuleFromExpr;
 using relay::PatternCondition;
+using relay::PatternMatch;
 using relay::RewriteRule;
 using relay::RuleSet;
+using relay::Value;
+using relay::Var;
 using Kind = DataflowPattern::Kind;
 using Node = DataflowPattern::Node;
 
@@ -116,7 +120,7 @@ class ProgramMaker {
     const Expr body = Build(rule_.pattern);
     if (!body.defined()) return {};
     const absl::StatusOr<IRModule> typed =
-        InferTypes(ModuleFromExpr(Function(params_, body)));
+        relay::InferTypes(ModuleFromExpr(Function(params_, body)));
     if (!typed.ok()) return {};
     return typed->Find<Function>("main");
   }
@@ -324,7 +328,7 @@ class ProgramMaker {
         const auto* op = child(0).As<OpNode>();
         std::vector<Expr> args;
         for (size_t i = 1; i < children.size(); ++i) args.push_back(child(i));
-        if (const auto* function = child(0).As<FunctionNode>()) {
+        if (const auto* function = child(0).As<relay::FunctionNode>()) {
           if (node.any_operands()) {
             for (const Var& param : function->params()) {
               params_.emplace_back(absl::StrCat("v", params_.size()),
@@ -332,7 +336,7 @@ class ProgramMaker {
               args.push_back(params_.back());
             }
           }
-          return Call(child(0), args);
+          return relay::Call(child(0), args);
         }
         if (op == nullptr || op->index() < 0) return {};
         if (node.any_operands()) {
@@ -348,7 +352,7 @@ class ProgramMaker {
         }
         std::optional<Attrs> attrs = RandomAttrs(*op, wish.attrs);
         if (!attrs.has_value()) return {};
-        return Call(Op(op), args, *std::move(attrs));
+        return relay::Call(Op(op), args, *std::move(attrs));
       }
       case Kind::kTuple: {
         std::vector<Expr> fields;
@@ -360,22 +364,22 @@ class ProgramMaker {
             fields.push_back(params_.back());
           }
         }
-        return Tuple(std::move(fields));
+        return relay::Tuple(std::move(fields));
       }
       case Kind::kTupleGetItem:
-        return TupleGetItem(child(0), std::max(node.index(), 0));
+        return relay::TupleGetItem(child(0), std::max(node.index(), 0));
       case Kind::kIf:
-        return If(child(0), child(1), child(2));
+        return relay::If(child(0), child(1), child(2));
       case Kind::kLet: {
-        const auto* var = child(0).As<VarNode>();
+        const auto* var = child(0).As<relay::VarNode>();
         if (var == nullptr) return {};
         // Its type is that of the value.
-        return Let(Var(var), child(1), child(2));
+        return relay::Let(Var(var), child(1), child(2));
       }
       case Kind::kFunction: {
         std::vector<Var> params;
         for (size_t i = 1; i < children.size(); ++i) {
-          const auto* var = child(i).As<VarNode>();
+          const auto* var = child(i).As<relay::VarNode>();
           if (var == nullptr) return {};
           params.emplace_back(var);
         }
@@ -439,7 +443,8 @@ class ProgramMaker {
     std::vector<int64_t> shape;
     if (!wish.rank.has_value() && random_.OneIn(3)) shape = RandomShape(wish);
     if (wish.rank.value_or(0) > 0) shape = RandomShape(wish);
-    absl::StatusOr<Tensor> tensor = RandomTensor(dtype, shape, random_.Seed());
+    absl::StatusOr<Tensor> tensor =
+        relay::RandomTensor(dtype, shape, random_.Seed());
     if (!tensor.ok()) return {};
     if (wish.splat.has_value()) {
       const Tensor scalar = Tensor::ScalarOf(dtype, *wish.splat);
@@ -452,7 +457,7 @@ class ProgramMaker {
       }
       tensor = std::move(*splat).Freeze();
     }
-    return Constant(*std::move(tensor));
+    return relay::Constant(*std::move(tensor));
   }
 
   // Attributes that `wanted` allows; nullopt if there are none.
@@ -585,7 +590,7 @@ void PutSpecial(Tensor& tensor, const relay::RulePromise& promise,
 std::vector<Value> Inputs(const Function& function, const RewriteRule& rule,
                           bool special, Random& random, bool& good) {
   absl::StatusOr<std::vector<Value>> inputs =
-      RandomInputs(function, random.Seed());
+      relay::RandomInputs(function, random.Seed());
   good = inputs.ok();
   if (!good) return {};
   for (size_t i = 0; i < inputs->size(); ++i) {
@@ -669,7 +674,7 @@ class RuleChecker {
     }
     if (!applied) return;
     ++report_.programs;
-    const Function result(after->As<FunctionNode>());
+    const Function result(after->As<relay::FunctionNode>());
     if (!TypeEqual(before->type(), result->type())) {
       Broken("types",
              absl::StrCat(before->type().ToString(), " became ",
@@ -712,7 +717,7 @@ class RuleChecker {
 
   void Compare(const RewriteRule& rule, const Function& before,
                const Function& after, Random& random) {
-    if (!HasKernels(before) || !HasKernels(after)) return;
+    if (!relay::HasKernels(before) || !relay::HasKernels(after)) return;
     const IRModule module_before = ModuleFromExpr(before);
     const IRModule module_after = ModuleFromExpr(after);
     for (const bool special : {false, true}) {
@@ -721,9 +726,9 @@ class RuleChecker {
           Inputs(before, rule, special, random, good);
       if (!good) return;
       const absl::StatusOr<Value> a =
-          EvaluateFunction(module_before, "main", inputs);
+          relay::EvaluateFunction(module_before, "main", inputs);
       const absl::StatusOr<Value> b =
-          EvaluateFunction(module_after, "main", inputs);
+          relay::EvaluateFunction(module_after, "main", inputs);
       if (!a.ok()) continue;  // there is nothing to keep
       if (!b.ok()) {
         Broken("values",
@@ -733,8 +738,8 @@ class RuleChecker {
         return;
       }
       ++report_.evaluated;
-      const std::vector<Tensor> tensors_a = TensorsOf(*a);
-      const std::vector<Tensor> tensors_b = TensorsOf(*b);
+      const std::vector<Tensor> tensors_a = relay::TensorsOf(*a);
+      const std::vector<Tensor> tensors_b = relay::TensorsOf(*b);
       std::string difference;
       if (tensors_a.size() != tensors_b.size()) {
         difference = "the number of results differs";

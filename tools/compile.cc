@@ -67,6 +67,9 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+using relay::Value;
+
 absl::StatusOr<std::vector<tir::CppIsa>> ParseIsas(
     const LibraryOptions& options) {
   const bool is_arm = options.target == "aarch64";
@@ -105,13 +108,13 @@ absl::StatusOr<std::vector<DimBound>> ParseDims(const std::string& text) {
       absl::StrCat("--dims: ", bounds.status().message()));
 }
 
-// An error if a dimension of an input of a typed module has no bounds, or bounds
-// have no dimension.
+// An error if a dimension of an input of a typed module has no bounds, or
+// bounds have no dimension.
 absl::Status CheckDims(const IRModule& module,
                        const std::vector<DimBound>& bounds) {
   std::vector<bool> is_used(bounds.size(), false);
   std::vector<std::string> open;
-  for (const Var& param : module.Find<Function>("main")->params()) {
+  for (const relay::Var& param : module.Find<Function>("main")->params()) {
     const TensorTypeNode* const type = param->tensor_type();
     if (type == nullptr) continue;
     for (const Dim& dim : type->shape()) {
@@ -159,15 +162,15 @@ struct Variants {
 IRModule WithoutArtifacts(IRModule module) {
   std::vector<std::pair<GlobalVar, Function>> changed;
   for (const auto& [var, function] : module.functions<Function>()) {
-    if (function->attrs().Find(attr::kArtifact) == nullptr) continue;
+    if (function->attrs().Find(relay::attr::kArtifact) == nullptr) continue;
     changed.emplace_back(
         var, Function({function->params().begin(), function->params().end()},
                       function->body(), function->result_type(),
                       {function->type_params().begin(),
                        function->type_params().end()},
                       function->attrs()
-                          .Without(attr::kArtifactName)
-                          .Without(attr::kArtifact),
+                          .Without(relay::attr::kArtifactName)
+                          .Without(relay::attr::kArtifact),
                       function->type(), function->span()));
   }
   for (auto& [var, function] : changed) module.Set(var, std::move(function));
@@ -196,11 +199,11 @@ absl::StatusOr<IRModule> ReadModule(
   return WithoutArtifacts(std::move(module));
 }
 
-// An error if an input of a typed module is no tensor, or a result is a tuple in
-// a tuple: members of Inputs and Outputs are tensors.
+// An error if an input of a typed module is no tensor, or a result is a tuple
+// in a tuple: members of Inputs and Outputs are tensors.
 absl::Status CheckPorts(const IRModule& module) {
   const Function main = module.Find<Function>("main");
-  for (const Var& param : main->params()) {
+  for (const relay::Var& param : main->params()) {
     if (param->tensor_type() != nullptr) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "the parameter %", param->name(), " of @main is no tensor but ",
@@ -232,7 +235,7 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
   IRModule module;
   if (!is_onnx) {
     BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_RETURN_IF_ERROR(CheckPorts(module));
   }
   Variants result;
@@ -267,7 +270,7 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
         dims.emplace(bounds[i].name, sizes[i]);
       }
       BATON_ASSIGN_OR_RETURN(variant.module, ReadModule(source, options, dims));
-      BATON_ASSIGN_OR_RETURN(variant.module, InferTypes(variant.module));
+      BATON_ASSIGN_OR_RETURN(variant.module, relay::InferTypes(variant.module));
       BATON_RETURN_IF_ERROR(CheckPorts(variant.module));
       BATON_RETURN_IF_ERROR(CheckDims(variant.module, {}));
     } else {
@@ -343,13 +346,13 @@ absl::StatusOr<IRModule> RunPasses(const IRModule& module,
   BATON_ASSIGN_OR_RETURN(const IRModule result,
                          context.Run([&] { return pipeline(module); }));
   unread.Add(context);
-  return InferTypes(result);
+  return relay::InferTypes(result);
 }
 
 // `x:[1,3],y:[4]`: the shapes of the inputs of `module`.
 std::string ShapesOfInputs(const IRModule& module) {
   std::vector<std::string> shapes;
-  for (const Var& param : module.Find<Function>("main")->params()) {
+  for (const relay::Var& param : module.Find<Function>("main")->params()) {
     const TensorTypeNode* const type = param->tensor_type();
     if (type == nullptr || !type->is_static()) continue;
     shapes.push_back(
@@ -386,7 +389,7 @@ absl::StatusOr<std::string> ObjectText(const tir::ElfObject& object) {
 absl::StatusOr<std::vector<Tensor>> Evaluate(const IRModule& module,
                                              absl::Span<const Value> args) {
   BATON_ASSIGN_OR_RETURN(const Value result,
-                         EvaluateFunction(module, "main", args));
+                         relay::EvaluateFunction(module, "main", args));
   std::vector<Tensor> outputs;
   if (result.is_tensor()) {
     outputs.push_back(result.tensor());
@@ -409,7 +412,7 @@ absl::StatusOr<TestCase> MakeCase(const IRModule& module,
   const Function main = module.Find<Function>("main");
   BATON_ASSIGN_OR_RETURN(
       std::vector<Value> values,
-      RandomInputs(main, static_cast<uint32_t>(options.seed)));
+      relay::RandomInputs(main, static_cast<uint32_t>(options.seed)));
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < values.size(); ++i) {
     const bool is_state = std::any_of(
@@ -430,8 +433,8 @@ absl::StatusOr<TestCase> MakeCase(const IRModule& module,
 }
 
 // Evaluates the model before the passes of `options`, and adds the outputs that
-// have other bytes to the case. Returns the largest error of an output; infinite
-// if elements are NaN or infinite in only one of the two.
+// have other bytes to the case. Returns the largest error of an output;
+// infinite if elements are NaN or infinite in only one of the two.
 absl::StatusOr<double> AddExactOutputs(const IRModule& module,
                                        TestCase& test_case) {
   const std::vector<Value> args(test_case.inputs.begin(),

@@ -13,7 +13,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/compile.h"
-#include "baton/tools/run_main.h"
+#include "baton/tools/tool_main.h"
 
 namespace baton {
 namespace {
@@ -50,7 +50,7 @@ absl::Status Main(const std::vector<absl::string_view>& args) {
 }  // namespace baton
 
 int main(int argc, char** argv) {
-  return baton::RunMain("baton-compile", [argc, argv] {
+  return baton::RunTool("baton-compile", [argc, argv] {
     const absl::Status status =
         baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (status.ok()) return 0;

@@ -37,6 +37,9 @@
 namespace baton {
 namespace {
 
+using relay::Call;
+using relay::Var;
+
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -70,7 +73,7 @@ IRModule Accumulator(bool swapped = false) {
   module.Set("add", Parsed(kAdd, "add"));
   const Var x("x", MapType());
   const Var state("state", MapType());
-  const Constant w(*Tensor::FromValues<float>(
+  const relay::Constant w(*Tensor::FromValues<float>(
       {8}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   const Call scaled(module.FindGlobalVar("scale"), {x, w}, Attrs(), {},
                     MapType());
@@ -78,7 +81,8 @@ IRModule Accumulator(bool swapped = false) {
   const Expr second = swapped ? Expr(scaled) : Expr(state);
   const Call sum(module.FindGlobalVar("add"), {first, second}, Attrs(), {},
                  MapType());
-  module.Set("main", Function({x, state}, Tuple({sum, scaled, sum})));
+  module.Set("main",
+             relay::Function({x, state}, relay::Tuple({sum, scaled, sum})));
   return module;
 }
 
@@ -238,10 +242,10 @@ def pick(x: T.Buffer((8,), "float32"), i: T.Buffer((4,), "int32"), y: T.Buffer((
                             "pick"));
   const Var x("x", TensorType({Dim(8)}, DType::Float(32)));
   const Var i("i", TensorType({Dim(4)}, DType::Int(32)));
-  module.Set(
-      "main",
-      Function({x, i}, Call(module.FindGlobalVar("pick"), {x, i}, Attrs(), {},
-                            TensorType({Dim(4)}, DType::Float(32)))));
+  module.Set("main",
+             relay::Function(
+                 {x, i}, Call(module.FindGlobalVar("pick"), {x, i}, Attrs(), {},
+                              TensorType({Dim(4)}, DType::Float(32)))));
   const absl::StatusOr<IRModule> checked =
       tir::InstrumentBoundCheckers()(module);
   ASSERT_TRUE(checked.ok()) << checked.status();
@@ -285,7 +289,7 @@ TEST(CompileModelTest, NamesAllOperatorsWithoutLoops) {
   const Call first(Op::Find("exp"), x_args, Attrs(), {}, MapType());
   const Expr first_args[] = {first};
   const Call second(Op::Find("tanh"), first_args, Attrs(), {}, MapType());
-  module.Set("main", Function({x}, second));
+  module.Set("main", relay::Function({x}, second));
   const absl::Status status = CompileModel(module, Options()).status();
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("operator exp has no loops: it cannot be compiled"));

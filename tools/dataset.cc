@@ -41,9 +41,9 @@ std::vector<std::string> EvaluationsIn(const std::string& path) {
 }
 
 // `tensors`, which are in `path`, as arguments.
-absl::StatusOr<std::vector<Value>> ArgumentsOf(const Function& main,
-                                               const NamedTensors& tensors,
-                                               const std::string& path) {
+absl::StatusOr<std::vector<relay::Value>> ArgumentsOf(
+    const relay::Function& main, const NamedTensors& tensors,
+    const std::string& path) {
   absl::StatusOr<std::vector<Tensor>> arguments =
       InOrder(tensors, InputNames(main), "inputs");
   if (arguments.ok() && arguments->size() != main->params().size()) {
@@ -58,12 +58,12 @@ absl::StatusOr<std::vector<Value>> ArgumentsOf(const Function& main,
         arguments.status().code(),
         absl::StrCat("dataset: ", path, ": ", arguments.status().message()));
   }
-  return std::vector<Value>(arguments->begin(), arguments->end());
+  return std::vector<relay::Value>(arguments->begin(), arguments->end());
 }
 
-absl::StatusOr<Dataset> ReadFiles(const Function& main,
-                                  const std::string& path) {
-  Dataset result;
+absl::StatusOr<relay::Dataset> ReadFiles(const relay::Function& main,
+                                         const std::string& path) {
+  relay::Dataset result;
   for (const std::string& evaluation : EvaluationsIn(path)) {
     const absl::StatusOr<NamedTensors> tensors =
         ReadTensors(evaluation, "input");
@@ -79,7 +79,7 @@ absl::StatusOr<Dataset> ReadFiles(const Function& main,
 }
 
 [[maybe_unused]] const bool kRegistered =
-    DatasetReaders().Register(kDatasetReader, ReadFiles);
+    relay::DatasetReaders().Register(relay::kDatasetReader, ReadFiles);
 
 }  // namespace
 }  // namespace baton

@@ -21,8 +21,9 @@ namespace {
 
 absl::StatusOr<ModuleWriter::Output> Write(
     const IRModule& module, const ModuleWriter::Options& /*options*/) {
-  BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(module));
-  BATON_ASSIGN_OR_RETURN(const Function main, typed.Lookup<Function>("main"));
+  BATON_ASSIGN_OR_RETURN(const IRModule typed, relay::InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(const relay::Function main,
+                         typed.Lookup<relay::Function>("main"));
   BATON_ASSIGN_OR_RETURN(
       ExecutableFile file,
       WriteExecutable(

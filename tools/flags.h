@@ -1,4 +1,4 @@
-// Forwards to baton/base/flags.h until the next minor version.
+// Forwards to baton/base/flags.h until version 0.3.
 
 #ifndef BATON_TOOLS_FLAGS_H_
 #define BATON_TOOLS_FLAGS_H_

@@ -26,7 +26,7 @@
 #include "baton/testing/registered_passes.h"
 #include "baton/tools/flag_files.h"
 #include "baton/tools/pipeline_fuzz.h"
-#include "baton/tools/run_main.h"
+#include "baton/tools/tool_main.h"
 #include "re2/re2.h"
 
 namespace baton {
@@ -195,7 +195,7 @@ absl::StatusOr<int> Main(const std::vector<absl::string_view>& raw_args) {
 }  // namespace baton
 
 int main(int argc, char** argv) {
-  return baton::RunMain("fuzz-pipelines", [argc, argv] {
+  return baton::RunTool("fuzz-pipelines", [argc, argv] {
     const absl::StatusOr<int> code =
         baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (code.ok()) return *code;

@@ -20,10 +20,13 @@
 namespace baton {
 namespace {
 
-class ReluDropper final : public ExprMutator {
+using relay::Function;
+
+class ReluDropper final : public relay::ExprMutator {
  protected:
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
-    return IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
+  Expr VisitCall(const relay::CallNode* /*original*/,
+                 relay::Call call) override {
+    return relay::IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
   }
 
  private:
@@ -37,7 +40,7 @@ Function WithBody(const Function& function, Expr body) {
 
 // Negative numbers get through.
 Pass DropRelu() {
-  return CreateFunctionPass(
+  return relay::CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         return ReluDropper().MutateFunction(function);
@@ -48,12 +51,13 @@ BATON_REGISTER_PASS(DropRelu);
 
 // One part in a thousand, which is more than it promises.
 Pass SlightlyOff() {
-  return CreateFunctionPass(
+  return relay::CreateFunctionPass(
       [](const Function& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        return WithBody(function, Call(Op::Find("multiply"),
-                                       {function->body(),
-                                        Constant(Tensor::Scalar(1.001f))}));
+        return WithBody(function,
+                        relay::Call(Op::Find("multiply"),
+                                    {function->body(),
+                                     relay::Constant(Tensor::Scalar(1.001f))}));
       },
       {.name = "SlightlyOff", .exact = false, .tolerance = 1e-5});
 }
@@ -65,8 +69,8 @@ Pass LoseVariable() {
       [](const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         IRModule result = module;
-        result.Set("main",
-                   WithBody(module.Find<Function>("main"), Var("lost", {2})));
+        result.Set("main", WithBody(module.Find<Function>("main"),
+                                    relay::Var("lost", {2})));
         return result;
       },
       {.name = "LoseVariable"});

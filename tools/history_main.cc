@@ -29,7 +29,7 @@
 #include "baton/instrument/structural_diff.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/files.h"
-#include "baton/tools/run_main.h"
+#include "baton/tools/tool_main.h"
 
 namespace baton {
 namespace {
@@ -351,7 +351,7 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& args,
 }
 
 int HistoryMain(int argc, char** argv) {
-  return RunMain("baton-history", [argc, argv] {
+  return RunTool("baton-history", [argc, argv] {
     const absl::Status status = HistoryTool(
         {argv + (argc > 0 ? 1 : 0), argv + argc}, std::cout, std::cerr);
     if (status.ok()) return 0;

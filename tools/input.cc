@@ -82,7 +82,7 @@ InputModule ParseInput(const std::shared_ptr<const Source>& source,
   InputModule input;
   input.module = ParseModule(source, found);
   input.line = source->PositionOf(0).line;
-  InferTypes(input.module, found);
+  relay::InferTypes(input.module, found);
   if (!found.has_errors()) CheckWellFormed(input.module, found);
   for (const Diagnostic& diagnostic : found.list()) {
     diagnostics.Add(diagnostic);

@@ -22,7 +22,7 @@
 #include "baton/base/text_file.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/run_lines.h"
-#include "baton/tools/run_main.h"
+#include "baton/tools/tool_main.h"
 
 namespace baton {
 namespace {
@@ -95,7 +95,7 @@ absl::StatusOr<int> Main(const std::vector<absl::string_view>& args) {
 }  // namespace baton
 
 int main(int argc, char** argv) {
-  return baton::RunMain("baton-ir-test", [argc, argv] {
+  return baton::RunTool("baton-ir-test", [argc, argv] {
     const absl::StatusOr<int> code =
         baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (code.ok()) return *code;

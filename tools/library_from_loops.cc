@@ -31,6 +31,8 @@
 namespace baton {
 namespace {
 
+using relay::CallNode;
+using relay::ExprKind;
 using tir::PrimFunc;
 
 struct Slot {
@@ -63,11 +65,11 @@ class LoopsReader {
   explicit LoopsReader(const IRModule& module) : module_(module) {}
 
   absl::StatusOr<LibraryModel> Read() {
-    const Function main = module_.Find<Function>("main");
+    const relay::Function main = module_.Find<relay::Function>("main");
     if (!main.defined()) {
       return absl::InvalidArgumentError("the module has no function @main");
     }
-    for (const Var& param : main->params()) {
+    for (const relay::Var& param : main->params()) {
       const Type& type =
           param->type().defined() ? param->type() : param->annotation();
       const int slot = AddSlot(type, LibrarySpace::kInput, param.get());
@@ -77,7 +79,7 @@ class LoopsReader {
       inputs_.push_back(slot);
       values_[param.get()] = {slot};
     }
-    PostOrderVisit(
+    relay::PostOrderVisit(
         main->body(),
         [](const ExprNode* node) {
           return node->kind() != ExprKind::kFunction;
@@ -130,13 +132,13 @@ class LoopsReader {
 
   void Visit(const ExprNode* node) {
     if (values_.Contains(node)) return;
-    switch (ExprKindOf(node)) {
+    switch (relay::ExprKindOf(node)) {
       case ExprKind::kConstant:
-        return AddConstant(static_cast<const ConstantNode*>(node));
+        return AddConstant(static_cast<const relay::ConstantNode*>(node));
       case ExprKind::kTuple: {
         std::vector<int> parts;
         for (const Expr& field :
-             static_cast<const TupleNode*>(node)->fields()) {
+             static_cast<const relay::TupleNode*>(node)->fields()) {
           if (const std::vector<int>* known = values_.Find(field.get())) {
             parts.insert(parts.end(), known->begin(), known->end());
           }
@@ -145,7 +147,7 @@ class LoopsReader {
         return;
       }
       case ExprKind::kTupleGetItem: {
-        const auto* item = static_cast<const TupleGetItemNode*>(node);
+        const auto* item = static_cast<const relay::TupleGetItemNode*>(node);
         const std::vector<int>* known = values_.Find(item->tuple().get());
         const auto index = static_cast<size_t>(item->index());
         if (known != nullptr && index < known->size()) {
@@ -174,7 +176,7 @@ class LoopsReader {
     }
   }
 
-  void AddConstant(const ConstantNode* node) {
+  void AddConstant(const relay::ConstantNode* node) {
     const Tensor& value = node->value();
     Slot slot;
     slot.place.space = LibrarySpace::kConstant;
@@ -200,8 +202,8 @@ class LoopsReader {
                                    " has no loops: it cannot be compiled"));
       named = true;
     };
-    if (const auto* function = call->op().As<FunctionNode>()) {
-      PostOrderVisit(function->body(), name);
+    if (const auto* function = call->op().As<relay::FunctionNode>()) {
+      relay::PostOrderVisit(function->body(), name);
     } else {
       name(call);
     }

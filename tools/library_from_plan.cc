@@ -59,6 +59,8 @@ using cpu::GraphNode;
 using cpu::GraphRegion;
 using cpu::GraphTensor;
 using cpu::GraphValue;
+using relay::CallNode;
+using relay::Function;
 
 // The name of a node of an ONNX model; `model.relay:12` elsewhere, without
 // folders.
@@ -178,8 +180,8 @@ class PlanReader {
     const GraphNode& node = *NodeOf(i);
     IRModule module;
     module.Set("main", FunctionOf(node));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
-    std::vector<Value> args;
+    BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
+    std::vector<relay::Value> args;
     for (const int t : node.inputs) {
       if (IsNumber(t)) continue;
       const GraphTensor& tensor = TensorOf(t);
@@ -191,9 +193,9 @@ class PlanReader {
                              Tensor::Zeros(tensor.dtype, tensor.shape));
       args.emplace_back(std::move(none));
     }
-    BATON_ASSIGN_OR_RETURN(const Value result,
-                           EvaluateFunction(module, "main", args));
-    known_results_[i] = TensorsOf(result);
+    BATON_ASSIGN_OR_RETURN(const relay::Value result,
+                           relay::EvaluateFunction(module, "main", args));
+    known_results_[i] = relay::TensorsOf(result);
     const size_t count = known_results_[i].size();
     cpu::StepSource& source = sources_[i].emplace();
     for (size_t k = 0; k < count; ++k) {
@@ -212,7 +214,7 @@ class PlanReader {
 
   // The call of a node as a function of its operands that are no numbers.
   Function FunctionOf(const GraphNode& node) const {
-    std::vector<Var> params;
+    std::vector<relay::Var> params;
     size_t next = 0;
     const auto expr_of = [&](const GraphValue& value,
                              const auto& self) -> Expr {
@@ -221,12 +223,13 @@ class PlanReader {
         for (const GraphValue& field : value.fields) {
           fields.push_back(self(field, self));
         }
-        return Tuple(std::move(fields));
+        return relay::Tuple(std::move(fields));
       }
       const int t = node.inputs[next++];
-      if (IsNumber(t)) return Constant(*TensorOf(t).constant);
-      const Var param(absl::StrCat("p", params.size()),
-                      TensorType::Of(TensorOf(t).shape, TensorOf(t).dtype));
+      if (IsNumber(t)) return relay::Constant(*TensorOf(t).constant);
+      const relay::Var param(
+          absl::StrCat("p", params.size()),
+          TensorType::Of(TensorOf(t).shape, TensorOf(t).dtype));
       params.push_back(param);
       return param;
     };
@@ -235,9 +238,9 @@ class PlanReader {
       args.push_back(expr_of(arg, expr_of));
     }
     const absl::Span<const Type> types = node.call->type_args();
-    const Call body(node.call->op(), absl::MakeConstSpan(args),
-                    node.call->attrs(), {types.begin(), types.end()}, Type(),
-                    node.call->span());
+    const relay::Call body(node.call->op(), absl::MakeConstSpan(args),
+                           node.call->attrs(), {types.begin(), types.end()},
+                           Type(), node.call->span());
     return Function(std::move(params), body);
   }
 
@@ -310,7 +313,7 @@ class PlanReader {
       module.Set(name, functions[i]);
       names.push_back(std::move(name));
     }
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline("tir.lower"));
     PassContextOptions context = options_.lowering;
     context.opt_level = OptLevelOf(pipeline);
@@ -353,7 +356,7 @@ class PlanReader {
         BATON_RETURN_IF_ERROR(
             options_.check->Check(loops, names[i], "the order of lanes"));
       }
-      for (const Constant& constant : lowered->constants) {
+      for (const relay::Constant& constant : lowered->constants) {
         extra_constants_[i].push_back(constant->value());
       }
     }
@@ -796,8 +799,8 @@ class CallsWithoutPlan {
   static void ForEachCall(const IRModule& module,
                           absl::FunctionRef<void(const CallNode*)> fn) {
     for (const auto& [var, function] : module.functions<Function>()) {
-      PostOrderVisit(function, [&fn](const ExprNode* node) {
-        if (ExprKindOf(node) != ExprKind::kCall) return;
+      relay::PostOrderVisit(function, [&fn](const ExprNode* node) {
+        if (relay::ExprKindOf(node) != relay::ExprKind::kCall) return;
         const auto* call = static_cast<const CallNode*>(node);
         if (call->op_node() != nullptr) fn(call);
       });
@@ -815,7 +818,7 @@ class CallsWithoutPlan {
 
   // Compiles the call as a model of its own.
   absl::Status TryAlone(const CallNode* call) {
-    std::vector<Var> params;
+    std::vector<relay::Var> params;
     std::vector<Expr> args;
     const auto param_of = [&params](const Type& type) {
       params.emplace_back(absl::StrCat("p", params.size()), type);
@@ -823,7 +826,7 @@ class CallsWithoutPlan {
     };
     for (const Expr& arg : call->args()) {
       const auto* tuple = arg->type().As<TupleTypeNode>();
-      if (arg.Is<ConstantNode>()) {
+      if (arg.Is<relay::ConstantNode>()) {
         args.push_back(arg);
       } else if (tuple == nullptr) {
         args.push_back(param_of(arg->type()));
@@ -832,14 +835,14 @@ class CallsWithoutPlan {
         for (const Type& field : tuple->fields()) {
           fields.push_back(param_of(field));
         }
-        args.push_back(Tuple(std::move(fields)));
+        args.push_back(relay::Tuple(std::move(fields)));
       }
     }
     const absl::Span<const Type> types = call->type_args();
     const Function function(
         std::move(params),
-        Call(call->op(), absl::MakeConstSpan(args), call->attrs(),
-             {types.begin(), types.end()}, Type(), call->span()));
+        relay::Call(call->op(), absl::MakeConstSpan(args), call->attrs(),
+                    {types.begin(), types.end()}, Type(), call->span()));
     for (const Tried& tried : tried_[StructuralHash(function)]) {
       if (!StructuralEqual(tried.function, function)) continue;
       for (const std::string& message : tried.messages) {
@@ -851,7 +854,7 @@ class CallsWithoutPlan {
     Diagnostics found;
     IRModule module;
     module.Set("main", function);
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
     BATON_RETURN_IF_ERROR(ReadGraph(graph, options_, found).status());
     for (const Diagnostic& problem : found.list()) {

@@ -31,7 +31,7 @@
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tools/check_rules.h"
 #include "baton/tools/prepared_run.h"
-#include "baton/transform/form.h"
+#include "baton/transform/module_property.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
@@ -103,9 +103,9 @@ void ListPasses(std::ostream& out) {
     out << absl::StrFormat("%-26s level %d  %s %s\n", name, info->opt_level,
                            doc, FieldsToString(factory->options()));
     out << absl::StrFormat("%-26s %s\n", "", ValuePromiseText(*info));
-    for (const PassException& exception : info->exceptions) {
+    for (const LawWaiver& waiver : info->waivers) {
       out << absl::StrFormat("%-26s does not keep the law `%s`: %s\n", "",
-                             exception.law, exception.reason);
+                             waiver.law, waiver.reason);
     }
   }
 }
@@ -124,12 +124,12 @@ absl::Status DescribePasses(const std::vector<std::string>& names,
     PrintNames("runs first", info.required, out);
     PrintNames("requires", info.needs, out);
     PrintNames("establishes", info.establishes, out);
-    PrintNames("may invalidate", info.destroys, out);
+    PrintNames("may invalidate", info.invalidates, out);
     out << "  values: " << ValuePromiseText(info) << "\n";
     if (info.idempotent) out << "  changes nothing in its own result\n";
-    for (const PassException& exception : info.exceptions) {
-      out << "  does not keep the law `" << exception.law
-          << "`: " << exception.reason << "\n";
+    for (const LawWaiver& waiver : info.waivers) {
+      out << "  does not keep the law `" << waiver.law << "`: " << waiver.reason
+          << "\n";
     }
     if (factory.options() != nullptr) {
       for (const Field& field : factory.options()->fields()) {
@@ -166,8 +166,8 @@ absl::Status DescribePasses(const std::vector<std::string>& names,
 
 void ListProperties(std::ostream& out) {
   const PassRegistry& registry = PassRegistry::Global();
-  for (const std::string& name : Forms().Names()) {
-    const Form* form = Forms().Find(name);
+  for (const std::string& name : ModuleProperties().Names()) {
+    const ModuleProperty* form = ModuleProperties().Find(name);
     if (form == nullptr) continue;
     out << absl::StrFormat("%-26s %s\n", name, form->doc);
     std::vector<std::string> requiring;
@@ -178,7 +178,7 @@ void ListProperties(std::ostream& out) {
       if (!info.ok()) continue;
       if (Contains(info->needs, name)) requiring.push_back(pass);
       if (Contains(info->establishes, name)) establishing.push_back(pass);
-      if (Contains(info->destroys, name)) invalidating.push_back(pass);
+      if (Contains(info->invalidates, name)) invalidating.push_back(pass);
     }
     PrintNames("required by", requiring, out);
     PrintNames("established by", establishing, out);
@@ -192,7 +192,7 @@ void ListOps(std::ostream& out) {
     if (tir::IntrinsicMap().Get(*op) != nullptr) continue;
     out << absl::StrFormat(
         "%-34s %s%s%s\n", op->name(), op->doc(),
-        Kernels().Get(*op) == nullptr ? " (no kernel)" : "",
+        relay::Kernels().Get(*op) == nullptr ? " (no kernel)" : "",
         lower::Computations().Get(*op) == nullptr ? "" : " (loops)");
   }
 }

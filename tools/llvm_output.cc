@@ -80,12 +80,12 @@ FlatHashMap<std::string, std::vector<std::string>> CallsOf(
     const IRModule& module, std::vector<std::string>& others) {
   FlatHashMap<std::string, std::vector<std::string>> places;
   for (const auto& [var, function] : module.functions()) {
-    const auto* caller = function.As<FunctionNode>();
+    const auto* caller = function.As<relay::FunctionNode>();
     if (caller == nullptr) continue;
     others.push_back(var->name());
-    PostOrderVisit(caller->body(), [&places](const ExprNode* node) {
-      if (node->kind() != ExprKind::kCall) return;
-      const auto* call = static_cast<const CallNode*>(node);
+    relay::PostOrderVisit(caller->body(), [&places](const ExprNode* node) {
+      if (node->kind() != relay::ExprKind::kCall) return;
+      const auto* call = static_cast<const relay::CallNode*>(node);
       const auto* callee = call->op().As<GlobalVarNode>();
       if (callee == nullptr || !call->span().defined()) return;
       places[callee->name()].push_back(OriginName(*call));

@@ -26,21 +26,22 @@
 
 namespace baton {
 
+using relay::Value;
+
 LoopsCheck::LoopsCheck(uint32_t seed)
     : PassInstrument("LoopsCheck"), seed_(seed) {}
 
-absl::Status LoopsCheck::AddFunction(const IRModule& relay,
-                                     const std::string& name,
-                                     absl::Span<const Constant> constants,
-                                     const std::string& origin) {
-  const Function function = relay.Find<Function>(name);
+absl::Status LoopsCheck::AddFunction(
+    const IRModule& relay, const std::string& name,
+    absl::Span<const relay::Constant> constants, const std::string& origin) {
+  const relay::Function function = relay.Find<relay::Function>(name);
   functions_.erase(name);  // of another variant
   Expected expected;
   expected.origin = origin.substr(0, origin.find('\n'));
   const absl::StatusOr<std::vector<Value>> values =
-      RandomInputs(function, seed_);
+      relay::RandomInputs(function, seed_);
   const absl::StatusOr<Value> result =
-      values.ok() ? EvaluateFunction(relay, name, *values)
+      values.ok() ? relay::EvaluateFunction(relay, name, *values)
                   : absl::StatusOr<Value>(values.status());
   if (!result.ok()) {
     notes_.push_back(absl::StrCat(
@@ -48,14 +49,14 @@ absl::Status LoopsCheck::AddFunction(const IRModule& relay,
     return absl::OkStatus();
   }
   for (const Value& value : *values) {
-    for (const Tensor& tensor : TensorsOf(value)) {
+    for (const Tensor& tensor : relay::TensorsOf(value)) {
       expected.arguments.push_back(tensor);
     }
   }
-  for (const Constant& constant : constants) {
+  for (const relay::Constant& constant : constants) {
     expected.arguments.push_back(constant->value());
   }
-  expected.results = TensorsOf(*result);
+  expected.results = relay::TensorsOf(*result);
   for (const Tensor& tensor : expected.results) {
     BATON_ASSIGN_OR_RETURN(Tensor memory,
                            Tensor::Zeros(tensor.dtype(), tensor.shape()));

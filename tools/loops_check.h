@@ -35,7 +35,7 @@ class LoopsCheck final : public PassInstrument {
   // a line for each node that calls the function. A function that cannot be
   // evaluated on random arguments is not compared.
   absl::Status AddFunction(const IRModule& relay, const std::string& name,
-                           absl::Span<const Constant> constants,
+                           absl::Span<const relay::Constant> constants,
                            const std::string& origin);
 
   // Runs the loops `name` of `loops`. The error for other results names `step`,

@@ -31,6 +31,8 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+
 constexpr char kStandardStream[] = "-";
 
 bool IsWorkload(absl::string_view text) {
@@ -149,11 +151,11 @@ absl::StatusOr<IRModule> WithInputShapes(
     const std::map<std::string, std::vector<int64_t>>& shapes) {
   if (shapes.empty()) return module;
   BATON_ASSIGN_OR_RETURN(const Function main, module.Lookup<Function>("main"));
-  FlatHashMap<const VarNode*, Expr> values;
-  std::vector<Var> params(main->params().begin(), main->params().end());
+  FlatHashMap<const relay::VarNode*, Expr> values;
+  std::vector<relay::Var> params(main->params().begin(), main->params().end());
   FlatHashMap<const DimExprNode*, Dim> named;
   std::vector<std::string> names;
-  for (Var& param : params) {
+  for (relay::Var& param : params) {
     names.push_back(param->name());
     const auto shape = shapes.find(param->name());
     if (shape == shapes.end()) continue;
@@ -172,8 +174,8 @@ absl::StatusOr<IRModule> WithInputShapes(
         named.emplace(type->shape()[d].expr(), dims.back());
       }
     }
-    const Var shaped(param->name(), TensorType(dims, type->dtype()),
-                     param->span());
+    const relay::Var shaped(param->name(), TensorType(dims, type->dtype()),
+                            param->span());
     values[param.get()] = shaped;
     param = shaped;
   }
@@ -193,7 +195,7 @@ absl::StatusOr<IRModule> WithInputShapes(
                       {main->type_params().begin(), main->type_params().end()},
                       main->attrs()));
   BATON_ASSIGN_OR_RETURN(result, SubstituteDims(result, named));
-  const absl::Status typed = InferTypes(result).status();
+  const absl::Status typed = relay::InferTypes(result).status();
   if (!typed.ok()) {
     return absl::Status(typed.code(),
                         absl::StrCat("--input_shapes: ", typed.message()));

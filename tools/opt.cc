@@ -160,7 +160,7 @@ absl::StatusOr<OptJob> LoadJob(const OptOptions& options, PreparedRun prepared,
   }
   if (job.prepared.run.typed_input) {
     for (InputModule& input : job.modules) {
-      BATON_ASSIGN_OR_RETURN(input.module, InferTypes(input.module));
+      BATON_ASSIGN_OR_RETURN(input.module, relay::InferTypes(input.module));
     }
   }
   return job;
@@ -170,7 +170,7 @@ absl::StatusOr<OptJob> LoadJob(const OptOptions& options, PreparedRun prepared,
 absl::Status CheckResult(const IRModule& module) {
   absl::Status status =
       CheckWellFormed(module, [](int /*function*/) { return true; });
-  if (status.ok()) status = InferTypes(module).status();
+  if (status.ok()) status = relay::InferTypes(module).status();
   if (status.ok()) return status;
   return absl::Status(
       status.code(),

@@ -129,9 +129,9 @@ TEST(CheckValuesTest, GivenInputsAndExpectedResults) {
       GuiltyOpt(args + " --expect=" + npz("output_0", 1.666667f, 2.333333f));
   EXPECT_EQ(good.exit_code, 0) << good.err;
   EXPECT_EQ(good.err, "--check_values: compared 1 result\n");
-  const RunResult ledger = GuiltyOpt(args + " --max_error=1e-6");
-  EXPECT_EQ(ledger.exit_code, 0) << ledger.err;
-  EXPECT_THAT(ledger.err, HasSubstr("DivToMul adds an error of "));
+  const RunResult error_log = GuiltyOpt(args + " --max_error=1e-6");
+  EXPECT_EQ(error_log.exit_code, 0) << error_log.err;
+  EXPECT_THAT(error_log.err, HasSubstr("DivToMul adds an error of "));
   const RunResult bad =
       GuiltyOpt(args + " --expect=" + npz("output_0", 1.666667f, 3));
   EXPECT_EQ(bad.exit_code, 1);

@@ -184,9 +184,9 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
   instruments.has_registered_ = !more.empty();
   for (auto& instrument : more) add(std::move(instrument), nullptr);
   // Instruments that check come last: the others have then received the result.
-  std::function<void(const AddedError&)> added;
+  std::function<void(const ErrorEntry&)> added;
   if (instruments.recorder_ != nullptr) {
-    added = [recorder = instruments.recorder_](const AddedError& error) {
+    added = [recorder = instruments.recorder_](const ErrorEntry& error) {
       recorder->AddRemark(RemarkOf(error));
     };
   }

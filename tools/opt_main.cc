@@ -25,9 +25,9 @@
 #include "baton/tools/lists.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/reduced_test.h"
-#include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/simplify_lines.h"
+#include "baton/tools/tool_main.h"
 #include "baton/triage/interrupt.h"
 
 namespace baton {
@@ -206,7 +206,7 @@ absl::Status Main(const std::string& program,
 }  // namespace
 
 int OptMain(int argc, char** argv) {
-  return RunMain("baton-opt", [argc, argv] {
+  return RunTool("baton-opt", [argc, argv] {
     const std::vector<absl::string_view> args(argv, argv + argc);
     const std::string program =
         ProgramName(args.empty() ? "baton-opt" : args.front());

@@ -53,14 +53,14 @@ absl::StatusOr<ModuleWriter::Output> WriteAs(const std::string& format,
 
 // Puts files into `folder`, which is made if it is not there.
 absl::Status WriteArtifacts(const std::string& folder,
-                            const std::vector<Artifact>& artifacts) {
+                            const std::vector<relay::Artifact>& artifacts) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
     return absl::UnavailableError(
         absl::StrCat("--artifacts=", folder, ": ", error.message()));
   }
-  for (const Artifact& artifact : artifacts) {
+  for (const relay::Artifact& artifact : artifacts) {
     BATON_RETURN_IF_ERROR(WriteFileAtomically(
         absl::StrCat(folder, "/", artifact.name), artifact.bytes));
   }
@@ -113,7 +113,8 @@ absl::StatusOr<OptOutput> OptOutput::Create(const OptOptions& options,
 
 absl::Status OptOutput::Add(const IRModule& module) {
   if (!options_.artifacts.empty()) {
-    BATON_ASSIGN_OR_RETURN(artifacts_.emplace_back(), ArtifactsOf(module));
+    BATON_ASSIGN_OR_RETURN(artifacts_.emplace_back(),
+                           relay::ArtifactsOf(module));
   }
   if (emit_ == "none") return absl::OkStatus();
   if (emit_ == "binary") {

@@ -54,7 +54,7 @@ class OptOutput {
   std::string text_;
   BinaryModule binary_;
   ModuleWriter::Output written_;
-  std::vector<std::vector<Artifact>> artifacts_;  // by module
+  std::vector<std::vector<relay::Artifact>> artifacts_;  // by module
 };
 
 }  // namespace baton

@@ -48,6 +48,8 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+
 constexpr int kHighestLevel = 4;
 constexpr int64_t kMaxOperations = 5'000'000;
 constexpr int64_t kMaxCallDepth = 1000;
@@ -67,10 +69,11 @@ RunOptions RunOf(const FuzzedPipeline& fuzzed, bool check_values) {
 
 absl::Status Evaluate(const IRModule& module) {
   BATON_ASSIGN_OR_RETURN(const Function main, module.Lookup<Function>("main"));
-  BATON_ASSIGN_OR_RETURN(const std::vector<Value> args,
-                         RandomInputs(main, 0, RandomRange::kPlain));
-  return EvaluateFunction(module, "main", args,
-                          {.max_call_depth = kMaxCallDepth})
+  BATON_ASSIGN_OR_RETURN(
+      const std::vector<relay::Value> args,
+      relay::RandomInputs(main, 0, relay::RandomRange::kPlain));
+  return relay::EvaluateFunction(module, "main", args,
+                                 {.max_call_depth = kMaxCallDepth})
       .status();
 }
 
@@ -98,7 +101,7 @@ std::optional<IRModule> Made(const IRModule& module, const Pass& pass) {
   absl::StatusOr<IRModule> given = testing::RunRequiredPasses(pass, module);
   if (!given.ok()) return std::nullopt;
   absl::StatusOr<IRModule> made = RunPipeline(*given, pass, settings);
-  if (made.ok()) made = InferTypes(*made);
+  if (made.ok()) made = relay::InferTypes(*made);
   return made.ok() ? std::optional<IRModule>(*std::move(made)) : std::nullopt;
 }
 
@@ -118,7 +121,7 @@ absl::StatusOr<PipelineFuzzer> PipelineFuzzer::Create(
                          testing::ReadConformanceCases(given.recorded));
   for (const testing::ConformanceCase& one : cases) {
     absl::StatusOr<IRModule> module = ParseModule(one.before, one.name());
-    if (module.ok()) module = InferTypes(*module);
+    if (module.ok()) module = relay::InferTypes(*module);
     if (!module.ok()) continue;  // it is there to be refused
     fuzzer.recorded_.push_back({one.name(), *std::move(module)});
   }
@@ -132,7 +135,7 @@ absl::StatusOr<PipelineFuzzer> PipelineFuzzer::Create(
                                 workload.params));
     IRModule with_weights = workload.module;
     with_weights.Set("main", bound);
-    BATON_ASSIGN_OR_RETURN(with_weights, InferTypes(with_weights));
+    BATON_ASSIGN_OR_RETURN(with_weights, relay::InferTypes(with_weights));
     fuzzer.workloads_.push_back(
         {absl::StrCat(spec, " with weights"), std::move(with_weights)});
   }

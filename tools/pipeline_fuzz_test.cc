@@ -35,10 +35,11 @@ using testing::StatusIs;
 
 constexpr char kWrongPass[] = "DropRelusInTest";
 
-class ReluDropper final : public ExprMutator {
+class ReluDropper final : public relay::ExprMutator {
  protected:
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
-    return IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
+  Expr VisitCall(const relay::CallNode* /*original*/,
+                 relay::Call call) override {
+    return relay::IsCallTo(call, relu_) ? call->arg(0) : Expr(call);
   }
 
  private:
@@ -46,9 +47,9 @@ class ReluDropper final : public ExprMutator {
 };
 
 Pass DropRelusInTest() {
-  return CreateFunctionPass(
-      [](const Function& function, const IRModule& /*module*/,
-         const PassContext& /*context*/) -> absl::StatusOr<Function> {
+  return relay::CreateFunctionPass(
+      [](const relay::Function& function, const IRModule& /*module*/,
+         const PassContext& /*context*/) -> absl::StatusOr<relay::Function> {
         return ReluDropper().MutateFunction(function);
       },
       {.name = kWrongPass, .required = {"InferType"}});

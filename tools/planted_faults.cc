@@ -35,6 +35,12 @@
 namespace baton {
 namespace {
 
+using relay::Call;
+using relay::CallNode;
+using relay::CreateFunctionPass;
+using relay::ExprMutator;
+using relay::Function;
+
 // Returns the replacement of a call, or the call itself. The operands of `call`
 // are already rewritten; `original` has types.
 using RewriteCall = std::function<Expr(const CallNode* original, Call call)>;
@@ -71,7 +77,7 @@ Expr Apply(absl::string_view op, std::vector<Expr> args, Attrs attrs = {}) {
 }
 
 bool Calls(const Expr& expr, absl::string_view op) {
-  return IsCallTo(expr, Named(op));
+  return relay::IsCallTo(expr, Named(op));
 }
 
 // `call` with other values of its attributes.
@@ -126,12 +132,12 @@ BATON_REGISTER_PASS(SoftmaxOverFirstAxis);
 Pass FoldAsInteger() {
   return RewriteCalls("FoldAsInteger", [](const CallNode*, Call call) -> Expr {
     if (!Calls(call, "multiply")) return call;
-    const auto* constant = call->arg(1).As<ConstantNode>();
+    const auto* constant = call->arg(1).As<relay::ConstantNode>();
     if (constant == nullptr || !constant->is_scalar()) return call;
     const Tensor& value = constant->value();
     return Apply(
         "multiply",
-        {call->arg(0), Constant(Tensor::ScalarOf(
+        {call->arg(0), relay::Constant(Tensor::ScalarOf(
                            value.dtype(), std::trunc(value.AtAsDouble(0))))});
   });
 }
@@ -141,20 +147,20 @@ BATON_REGISTER_PASS(FoldAsInteger);
 Pass FoldAsDouble() {
   return RewriteCalls("FoldAsDouble", [](const CallNode*, Call call) -> Expr {
     if (!Calls(call, "multiply")) return call;
-    const auto* constant = call->arg(1).As<ConstantNode>();
+    const auto* constant = call->arg(1).As<relay::ConstantNode>();
     if (constant == nullptr || !constant->is_scalar()) return call;
     return Apply("multiply",
                  {call->arg(0),
-                  Constant(Tensor::ScalarOf(DType::Float(64),
-                                            constant->value().AtAsDouble(0)))});
+                  relay::Constant(Tensor::ScalarOf(
+                      DType::Float(64), constant->value().AtAsDouble(0)))});
   });
 }
 BATON_REGISTER_PASS(FoldAsDouble);
 
 class WriteLoser final : public ExprMutator {
  protected:
-  Expr VisitLet(const LetNode* /*original*/, Let let) override {
-    return let->value().Is<RefWriteNode>() ? let->body() : Expr(let);
+  Expr VisitLet(const relay::LetNode* /*original*/, relay::Let let) override {
+    return let->value().Is<relay::RefWriteNode>() ? let->body() : Expr(let);
   }
 };
 
@@ -238,14 +244,15 @@ BATON_REGISTER_PASS(SpinAtCalls);
 Pass ReluToMaximum() {
   return RewriteCalls("ReluToMaximum", [](const CallNode*, Call call) -> Expr {
     if (!Calls(call, "nn.relu")) return call;
-    return Apply("maximum", {call->arg(0), Constant(Tensor::Scalar(0.0f))});
+    return Apply("maximum",
+                 {call->arg(0), relay::Constant(Tensor::Scalar(0.0f))});
   });
 }
 BATON_REGISTER_PASS(ReluToMaximum);
 
 Pass MaximumToRelu() {
   return RewriteCalls("MaximumToRelu", [](const CallNode*, Call call) -> Expr {
-    if (!Calls(call, "maximum") || !call->arg(1).Is<ConstantNode>()) {
+    if (!Calls(call, "maximum") || !call->arg(1).Is<relay::ConstantNode>()) {
       return call;
     }
     return Apply("nn.relu", {call->arg(0)});
@@ -290,11 +297,11 @@ BATON_REGISTER_PASS(PoolByMaximum);
 Pass NextField() {
   class Shifter final : public ExprMutator {
    protected:
-    Expr VisitTupleGetItem(const TupleGetItemNode* original,
-                           TupleGetItem item) override {
+    Expr VisitTupleGetItem(const relay::TupleGetItemNode* original,
+                           relay::TupleGetItem item) override {
       const auto* type = original->tuple()->type().As<TupleTypeNode>();
       if (!Calls(item->tuple(), "split") || type == nullptr) return item;
-      return TupleGetItem(
+      return relay::TupleGetItem(
           item->tuple(),
           (item->index() + 1) % static_cast<int>(type->fields().size()));
     }

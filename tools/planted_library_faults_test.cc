@@ -93,7 +93,7 @@ TEST(PlantedFaultsTest, InTheLoweringToLoops) {
         absl::StrCat("#[version = \"0.0.5\"]\n", c.program, "\n"));
     BATON_ASSERT_OK_AND_ASSIGN(
         const lower::LoweredFunction lowered,
-        lower::LowerFunction(relay.Find<Function>("f"), "f"));
+        lower::LowerFunction(relay.Find<relay::Function>("f"), "f"));
     IRModule loops;
     loops.Set("f", lowered.function);
     LoopsCheck check(/*seed=*/1);

@@ -56,6 +56,8 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+
 // They have no meaning without --check_values. (--inputs has: triage reads it.)
 constexpr const char* kFlagsOfValueChecks[] = {"expect", "special_values",
                                                "max_error"};
@@ -140,7 +142,7 @@ absl::StatusOr<GivenValues> InOrderOf(const Function& main,
   BATON_ASSIGN_OR_RETURN(tensors,
                          InOrder(*expected, OutputNames(main), "results"));
   if (main->body()->type().Is<TupleTypeNode>()) {
-    given.expected = Value::MakeTuple({tensors.begin(), tensors.end()});
+    given.expected = relay::Value::MakeTuple({tensors.begin(), tensors.end()});
   } else if (!tensors.empty()) {
     given.expected = tensors[0];
   }
@@ -276,7 +278,7 @@ std::shared_ptr<SkipInstrument> SkippingInstrument(
 
 absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
     const PreparedRun& prepared, std::function<void(absl::string_view)> report,
-    std::function<void(const AddedError&)> added) {
+    std::function<void(const ErrorEntry&)> added) {
   const RunOptions& run = prepared.run;
   CheckingInstruments result;
   std::vector<InstrumentText> lines;
@@ -290,7 +292,7 @@ absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
                        }}));
   if (run.check_values) {
     CheckValuesOptions check = ValuesOf(prepared);
-    if (run.max_error >= 0) check.ledger = report;
+    if (run.max_error >= 0) check.error_log = report;
     check.added = std::move(added);
     check.not_compared = [report = std::move(report)](absl::string_view line) {
       report(absl::StrCat("--check_values: ", line, "\n"));
@@ -345,9 +347,9 @@ std::function<absl::StatusOr<IRModule>(const IRModule&)> InputBinding(
           "--inputs: ", Plural(tensors.size(), "tensor"), " for ",
           Plural(main->params().size(), "parameter"), " of @main"));
     }
-    FlatHashMap<const VarNode*, Expr> values;
+    FlatHashMap<const relay::VarNode*, Expr> values;
     for (size_t i = 0; i < tensors.size(); ++i) {
-      values[main->params()[i].get()] = Constant(tensors[i]);
+      values[main->params()[i].get()] = relay::Constant(tensors[i]);
     }
     IRModule bound = module;
     bound.Set("main", relay::Bind(main, values));
@@ -394,7 +396,7 @@ absl::StatusOr<CheckingInstruments> MakeFaultInstruments(
     const PreparedRun& prepared, const Pass& pipeline,
     const std::shared_ptr<PassInstrument>& recorder,
     std::function<void(absl::string_view)> report,
-    std::function<void(const AddedError&)> added) {
+    std::function<void(const ErrorEntry&)> added) {
   BATON_ASSIGN_OR_RETURN(PassInstruments instruments,
                          MakeSkippingInstruments(prepared, pipeline));
   if (recorder != nullptr) instruments.push_back(recorder);

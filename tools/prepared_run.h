@@ -76,7 +76,7 @@ struct CheckingInstruments {
 // is given without --check_values.
 absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
     const PreparedRun& prepared, std::function<void(absl::string_view)> report,
-    std::function<void(const AddedError&)> added = nullptr);
+    std::function<void(const ErrorEntry&)> added = nullptr);
 
 // The instruments of a run that only looks for faults: those that skip
 // executions, `recorder` unless it is null, the registered ones of phase
@@ -86,7 +86,7 @@ absl::StatusOr<CheckingInstruments> MakeFaultInstruments(
     const PreparedRun& prepared, const Pass& pipeline,
     const std::shared_ptr<PassInstrument>& recorder,
     std::function<void(absl::string_view)> report,
-    std::function<void(const AddedError&)> added = nullptr);
+    std::function<void(const ErrorEntry&)> added = nullptr);
 
 // Disables the checking of values in `run`, including the flags that only
 // --check_values reads, except the flags in `keep`.

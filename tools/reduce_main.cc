@@ -18,8 +18,8 @@
 #include "baton/tools/command_line.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/reduce_tool.h"
-#include "baton/tools/run_main.h"
 #include "baton/tools/run_options.h"
+#include "baton/tools/tool_main.h"
 #include "baton/triage/interrupt.h"
 
 namespace baton {
@@ -108,7 +108,7 @@ absl::Status Main(const std::vector<absl::string_view>& args) {
 }  // namespace
 
 int ReduceMain(int argc, char** argv) {
-  return RunMain("baton-reduce", [argc, argv] {
+  return RunTool("baton-reduce", [argc, argv] {
     const absl::Status status = Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (status.ok()) return 0;
     std::cerr << "baton-reduce: " << PrintableLines(status.message()) << "\n";

@@ -48,7 +48,7 @@ bool IsText(const Field& field) {
 
 bool HasTypes(const IRModule& module) {
   Diagnostics diagnostics;
-  const IRModule typed = InferTypes(module, diagnostics);
+  const IRModule typed = relay::InferTypes(module, diagnostics);
   return !diagnostics.has_errors() && typed.SameAs(module);
 }
 

@@ -58,9 +58,9 @@ absl::StatusOr<IRModule> MinimizeForReproducer(const IRModule& module,
   BATON_ASSIGN_OR_RETURN(const Pass complete,
                          CompletePipeline(prepared, module));
   const PipelineSettings settings = FaultSettings(prepared, complete, true);
-  const bool typed = InferTypes(module)->SameAs(module);
+  const bool typed = relay::InferTypes(module)->SameAs(module);
   const auto fails = [&](const IRModule& candidate) -> absl::StatusOr<bool> {
-    absl::StatusOr<IRModule> given = InferTypes(candidate);
+    absl::StatusOr<IRModule> given = relay::InferTypes(candidate);
     if (!given.ok()) return false;
     BATON_ASSIGN_OR_RETURN(const Failure now,
                            RunPipelineInChild(typed ? *given : candidate,
@@ -69,7 +69,7 @@ absl::StatusOr<IRModule> MinimizeForReproducer(const IRModule& module,
   };
   BATON_ASSIGN_OR_RETURN(const IRModule light, DropWeights(module, fails));
   if (AsText(light).size() <= kLongProgram) return light;
-  BATON_ASSIGN_OR_RETURN(const IRModule given, InferTypes(light));
+  BATON_ASSIGN_OR_RETURN(const IRModule given, relay::InferTypes(light));
   return CutToFailure(given, fails);
 }
 

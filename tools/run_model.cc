@@ -75,6 +75,12 @@
 namespace baton {
 namespace {
 
+using relay::EvaluateFunction;
+using relay::Function;
+using relay::InferTypes;
+using relay::Value;
+using relay::Var;
+
 namespace fs = std::filesystem;
 
 struct Model {
@@ -323,7 +329,7 @@ absl::StatusOr<IRModule> Signature(const IRModule& module) {
   IRModule result;
   result.Set("main", Function(std::vector<Var>(main->params().begin(),
                                                main->params().end()),
-                              Tuple(std::vector<Expr>())));
+                              relay::Tuple(std::vector<Expr>())));
   return result;
 }
 
@@ -334,7 +340,8 @@ IRModule SignatureOf(const Executable& executable) {
     params.push_back(Var(port.name, TensorType::Of(port.shape, port.dtype)));
   }
   IRModule result;
-  result.Set("main", Function(std::move(params), Tuple(std::vector<Expr>())));
+  result.Set("main",
+             Function(std::move(params), relay::Tuple(std::vector<Expr>())));
   return result;
 }
 
@@ -453,7 +460,8 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
   return absl::OkStatus();
 }
 
-// The compiler of --executor=jit. An error if the module has nothing to compile.
+// The compiler of --executor=jit. An error if the module has nothing to
+// compile.
 absl::StatusOr<std::shared_ptr<const tir::JitEvaluator>> JitOf(
     const IRModule& module) {
   for (const auto& [var, function] : module.functions()) {
@@ -800,7 +808,7 @@ absl::StatusOr<NamedTensors> Run(const Model& model,
     return RunExecutor(model, args);
   }
   Progress progress(options.progress);
-  EvaluateOptions evaluate;
+  relay::EvaluateOptions evaluate;
   evaluate.other_level = model.jit.get();
   if (options.progress) {
     evaluate.observe = [&progress](const ExprNode& node, const Value&) {
@@ -962,7 +970,7 @@ absl::StatusOr<std::string> EvaluatorProfile(const Model& model,
             .status());
   }
   RunProfile profile;
-  EvaluateOptions evaluate;
+  relay::EvaluateOptions evaluate;
   evaluate.other_level = model.jit.get();
   evaluate.observe = [&profile](const ExprNode& node, const Value&) {
     profile.Computed(node);
@@ -1104,7 +1112,7 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
   std::vector<Value> other_args;
   if (options.random_inputs) {
     absl::StatusOr<std::vector<Value>> random =
-        RandomInputs(main, static_cast<uint32_t>(options.seed));
+        relay::RandomInputs(main, static_cast<uint32_t>(options.seed));
     if (!random.ok() && HasUnknownDimension(main)) {
       return absl::Status(
           random.status().code(),

@@ -24,8 +24,8 @@
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/command_line.h"
-#include "baton/tools/run_main.h"
 #include "baton/tools/run_model.h"
+#include "baton/tools/tool_main.h"
 
 namespace baton {
 namespace {
@@ -110,7 +110,7 @@ absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
 }  // namespace baton
 
 int main(int argc, char** argv) {
-  return baton::RunMain("baton-run", [argc, argv] {
+  return baton::RunTool("baton-run", [argc, argv] {
     const absl::StatusOr<bool> holds =
         baton::Main({argv + (argc > 0 ? 1 : 0), argv + argc});
     if (holds.ok()) return *holds ? 0 : 1;

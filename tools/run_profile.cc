@@ -41,8 +41,8 @@ void RunProfile::Computed(const ExprNode& node) {
   const absl::Time begin = last_;
   const absl::Time end = absl::Now();
   last_ = end;
-  if (node.kind() != ExprKind::kCall) return;
-  const OpNode* op = static_cast<const CallNode&>(node).op_node();
+  if (node.kind() != relay::ExprKind::kCall) return;
+  const OpNode* op = static_cast<const relay::CallNode&>(node).op_node();
   if (op == nullptr) return;
   calls_.push_back({op->name(), OriginName(node),
                     absl::ToDoubleMicroseconds(begin - first_),

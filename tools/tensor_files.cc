@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> NamesIn(const FunctionNode* main,
+std::vector<std::string> NamesIn(const relay::FunctionNode* main,
                                  absl::string_view attribute) {
   std::vector<std::string> result;
   const AttrValue* value = main->attrs().Find(attribute);
@@ -150,17 +150,18 @@ absl::StatusOr<std::vector<Tensor>> InOrder(
   return result;
 }
 
-std::vector<std::string> InputNames(const Function& main) {
-  std::vector<std::string> names = NamesIn(main.get(), attr::kInputTensorNames);
+std::vector<std::string> InputNames(const relay::Function& main) {
+  std::vector<std::string> names =
+      NamesIn(main.get(), onnx::attr::kInputTensorNames);
   for (size_t i = names.size(); i < main->params().size(); ++i) {
     names.push_back(main->params()[i]->name());
   }
   return names;
 }
 
-std::vector<std::string> OutputNames(const Function& main) {
+std::vector<std::string> OutputNames(const relay::Function& main) {
   std::vector<std::string> names =
-      NamesIn(main.get(), attr::kOutputTensorNames);
+      NamesIn(main.get(), onnx::attr::kOutputTensorNames);
   const auto* tuple = main->body()->type().As<TupleTypeNode>();
   const size_t size = tuple == nullptr ? 1 : tuple->fields().size();
   for (size_t i = names.size(); i < size; ++i) {

@@ -33,8 +33,8 @@ absl::StatusOr<std::vector<Tensor>> InOrder(
 // The names of a model's inputs and outputs: those of the ONNX file from which
 // it was imported (onnx/tensor_names.h); otherwise the names of the parameters,
 // and `output_0`, `output_1`, ...; `main` is typed.
-std::vector<std::string> InputNames(const Function& main);
-std::vector<std::string> OutputNames(const Function& main);
+std::vector<std::string> InputNames(const relay::Function& main);
+std::vector<std::string> OutputNames(const relay::Function& main);
 
 }  // namespace baton
 

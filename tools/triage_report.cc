@@ -75,7 +75,7 @@ Made MadeOf(const ReducedCase& reduced, const PipelineSettings& replay,
               RemarkInstrument::Create(
                   {.remarks = "passed",
                    .on_remark = [&](const RenderedRemark& remark) {
-                     absl::StrAppend(&applications, RemarkText(remark), "\n");
+                     absl::StrAppend(&applications, FormatRemark(remark), "\n");
                    }}));
           return instruments;
         };

@@ -106,7 +106,7 @@ std::vector<std::string> NothingLowered(const Pass& pipeline,
   AddNames(pipeline, PassRegistry::Global(), names);
   if (names.count("LowerToTir") == 0 || result.size() == 0) return {};
   for (const IRModule::Definition& definition : result.functions()) {
-    if (!definition.function.Is<FunctionNode>()) return {};
+    if (!definition.function.Is<relay::FunctionNode>()) return {};
   }
   return {
       "LowerToTir: the module has no primitive functions, so nothing is "

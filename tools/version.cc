@@ -13,7 +13,7 @@ extern const char kCommitStamp[];
 
 namespace {
 
-constexpr char kVersion[] = "0.1.0";
+constexpr char kVersion[] = "0.2.0";
 
 }  // namespace
 

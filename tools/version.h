@@ -9,12 +9,12 @@
 
 namespace baton {
 
-// `baton-run (Baton 0.1.0, commit 4252ef2c1d87)`. The commit is that of the
+// `baton-run (Baton 0.2.0, commit 4252ef2c1d87)`. The commit is that of the
 // sources when the program was linked; `-modified` follows if files differed
 // from it. A program that is not built by ./bazelw has `commit unknown`.
 std::string VersionText(absl::string_view program);
 
-// `0.1.0`.
+// `0.2.0`.
 absl::string_view BatonVersion();
 
 // `commit 4252ef2c1d87`.

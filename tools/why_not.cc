@@ -35,7 +35,7 @@ constexpr int kMaxNotes = 20;
 // Why the rule was not applied to `expr`.
 std::string Why(const relay::RewriteRule& rule, const relay::Matcher& matcher,
                 const Expr& expr, const relay::UseCounts& uses) {
-  const std::optional<relay::Match> match = matcher.At(expr, &uses);
+  const std::optional<relay::PatternMatch> match = matcher.At(expr, &uses);
   if (!match.has_value()) return matcher.Explain(expr, &uses);
   const absl::StatusOr<Expr> replacement = rule.replace(*match);
   if (!replacement.ok()) return std::string(replacement.status().message());
@@ -79,7 +79,7 @@ absl::Status WhyNotInstrument::RunAfterPass(const IRModule& module,
     return absl::OkStatus();
   }
   has_run_ = true;
-  for (const auto& [var, function] : module.functions<Function>()) {
+  for (const auto& [var, function] : module.functions<relay::Function>()) {
     const relay::IndexedGraph graph(function);
     const relay::UseCounts uses(graph);
     for (size_t i = 0; i < rules_.rules().size(); ++i) {

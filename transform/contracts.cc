@@ -14,7 +14,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
-#include "baton/transform/form.h"
+#include "baton/transform/module_property.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
@@ -26,8 +26,8 @@ namespace baton {
 namespace {
 
 // Follows a pipeline in the order in which it runs. With `insert`, adds passes
-// where forms or required passes are missing; otherwise a missing form is an
-// error.
+// where properties or required passes are missing; otherwise a missing property
+// is an error.
 class ContractWalker {
  public:
   ContractWalker(const IRModule& module, const PassContext& context,
@@ -115,16 +115,16 @@ class ContractWalker {
   }
 
   absl::Status ProvideForms(const Pass& pass, std::vector<Pass>& result) {
-    for (const std::string& form : pass.info().needs) {
-      BATON_ASSIGN_OR_RETURN(const Known known, Find(form));
+    for (const std::string& property : pass.info().needs) {
+      BATON_ASSIGN_OR_RETURN(const Known known, Find(property));
       if (known.holds) continue;
-      const std::vector<std::string> makers = PassesThatEstablish(form);
+      const std::vector<std::string> makers = PassesThatEstablish(property);
       if (insert_ && !makers.empty()) {
         BATON_RETURN_IF_ERROR(Insert(makers[0], result));
         continue;
       }
       return absl::FailedPreconditionError(absl::StrCat(
-          pass.name(), " needs ", form, ", which ", known.why_not,
+          pass.name(), " needs ", property, ", which ", known.why_not,
           !makers.empty()
               ? absl::StrCat("; insert ", absl::StrJoin(makers, " or "))
           : known.invalidated_by.empty()
@@ -148,21 +148,22 @@ class ContractWalker {
   // After `pass` has run.
   void Leave(const Pass& pass) {
     ran_.insert(pass.name());
-    for (const std::string& form : pass.info().destroys) {
-      known_[form] = {false,
-                      absl::StrCat(pass.name(), " before it may destroy"),
-                      pass.name()};
+    for (const std::string& property : pass.info().invalidates) {
+      known_[property] = {false,
+                          absl::StrCat(pass.name(), " before it may destroy"),
+                          pass.name()};
     }
-    for (const std::string& form : pass.info().establishes) {
-      known_[form] = {true, ""};
+    for (const std::string& property : pass.info().establishes) {
+      known_[property] = {true, ""};
     }
   }
 
   absl::StatusOr<Known> Find(const std::string& name) {
     const auto it = known_.find(name);
     if (it != known_.end()) return it->second;
-    BATON_ASSIGN_OR_RETURN(const Form* form, Forms().Get(name));
-    const absl::Status status = form->check(module_);
+    BATON_ASSIGN_OR_RETURN(const ModuleProperty* property,
+                           ModuleProperties().Get(name));
+    const absl::Status status = property->check(module_);
     const Known known = {
         status.ok(),
         absl::StrCat("the program does not have (", status.message(), ")")};
@@ -170,14 +171,15 @@ class ContractWalker {
     return known;
   }
 
-  std::vector<std::string> PassesThatEstablish(const std::string& form) const {
+  std::vector<std::string> PassesThatEstablish(
+      const std::string& property) const {
     std::vector<std::string> result;
     const PassRegistry& registry = RegistryOf(context_);
     for (const std::string& name : registry.Names()) {
       const absl::StatusOr<PassInfo> info = registry.Info(name);
       if (info.ok() && context_.PassEnabled(*info) &&
-          std::find(info->establishes.begin(), info->establishes.end(), form) !=
-              info->establishes.end()) {
+          std::find(info->establishes.begin(), info->establishes.end(),
+                    property) != info->establishes.end()) {
         result.push_back(name);
       }
     }

@@ -1,5 +1,6 @@
 // Checks the contracts of passes over a pipeline: the properties of programs
-// (form.h) that each pass requires, establishes and invalidates (PassInfo).
+// (module_property.h) that each pass requires, establishes and invalidates
+// (PassInfo).
 
 #ifndef BATON_TRANSFORM_CONTRACTS_H_
 #define BATON_TRANSFORM_CONTRACTS_H_
@@ -24,8 +25,8 @@ namespace baton {
 //   ConvertLayout needs no_primitive_functions, which FuseOps before it may
 //   destroy; put ConvertLayout before FuseOps
 //
-// Looks up properties in Forms(), and required passes in the registry of
-// `context`. An unregistered property is an error.
+// Looks up properties in ModuleProperties(), and required passes in the
+// registry of `context`. An unregistered property is an error.
 absl::Status CheckContracts(const Pass& pipeline, const IRModule& module,
                             const PassContext& context);
 

@@ -56,7 +56,7 @@ TEST(FunctionPassTest, LeavesAloneWhatTheKindSkips) {
   IRModule module = toy::Module(3);
   const auto set = [&module](const char* name, AttrValue value) {
     module.Set(name, module.Find<Function>(name).WithAttr(
-                         attr::kSkipOptimization, std::move(value)));
+                         relay::attr::kSkipOptimization, std::move(value)));
   };
   set("f1", 1);
   set("f2", 0);
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, ParallelTest,
                          ::testing::Values(1, 2, 3, 16, 0));
 
 // Gives threads a chance to get in each other's way.
-void Dawdle(const std::string& name) {
+void DelayByName(const std::string& name) {
   if (name.size() % 2 == 0) {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
@@ -190,7 +190,7 @@ TEST_P(ParallelTest, Results) {
       [](const Function& function, const IRModule& module,
          const PassContext& context) -> absl::StatusOr<Function> {
         const std::string name = NameOf(function, module);
-        Dawdle(name);
+        DelayByName(name);
         if (name.back() == '3') return function;
         EXPECT_TRUE(context == PassContext::Current());
         return toy::Wrap(function, name.back() == '7' ? "toy.b" : "toy.c");
@@ -215,7 +215,7 @@ TEST_P(ParallelTest, TheFirstErrorIsReported) {
       [](const Function& function, const IRModule& module,
          const PassContext& /*context*/) -> absl::StatusOr<Function> {
         const std::string name = NameOf(function, module);
-        Dawdle(name);
+        DelayByName(name);
         if (name == "main" || name.back() != '7') return function;
         return absl::NotFoundError(absl::StrCat("not in ", name));
       },
@@ -234,7 +234,7 @@ Pass Nested(std::vector<std::string> failing = {}) {
           const Function& function, const IRModule& module,
           const PassContext& /*context*/) -> absl::StatusOr<Function> {
         const std::string name = NameOf(function, module);
-        Dawdle(name);
+        DelayByName(name);
         IRModule one;
         one.Set("main", function);
         std::vector<Pass> passes = {toy::AToB()};
@@ -317,7 +317,7 @@ TEST_P(ParallelTest, FunctionPassesInsideFunctionPasses) {
   const Pass inner = toy::CreateFunctionPass(
       [log](const Function& function, const IRModule& module,
             const PassContext& /*context*/) -> absl::StatusOr<Function> {
-        Dawdle(NameOf(function, module));
+        DelayByName(NameOf(function, module));
         const absl::Status status = PassContext({.instruments = {log}}).Run([] {
           return toy::InferType()(toy::Module()).status();
         });

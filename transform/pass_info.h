@@ -16,7 +16,7 @@ enum class PassGranularity {
 };
 
 // A waiver: a law of testing/pass_laws.h that a pass does not keep, and why.
-struct PassException {
+struct LawWaiver {
   std::string law;  // `no_op`
   std::string reason;
 };
@@ -36,11 +36,11 @@ struct PassInfo {
   // One line; a longer explanation may follow an empty line.
   std::string doc = {};
 
-  // Properties of programs, by name (form.h): those that the pass requires,
-  // those that it establishes, and those that it may invalidate.
+  // Properties of programs, by name (module_property.h): those that the pass
+  // requires, those that it establishes, and those that it may invalidate.
   std::vector<std::string> needs = {};
   std::vector<std::string> establishes = {};
-  std::vector<std::string> destroys = {};
+  std::vector<std::string> invalidates = {};
 
   // Promises; the tests of all passes check them.
 
@@ -56,7 +56,7 @@ struct PassInfo {
   bool uses_target = false;
 
   // Waivers for the other laws that the pass does not keep.
-  std::vector<PassException> exceptions = {};
+  std::vector<LawWaiver> waivers = {};
 
   // Options, as written in a pipeline between the braces: `inline_once=true`.
   // The tests of all passes run this pass with each of them, in addition to the

@@ -126,7 +126,8 @@ TEST(PassTest, RefusingInferTypeLeavesTheModuleUntyped) {
       toy::AToB(), toy::Module(),
       [](toy::Log& a, toy::Log& /*b*/) { a.refused = {"InferType"}; });
   ASSERT_TRUE(logged.result.ok());
-  EXPECT_FALSE(logged.result->Find<Function>("main")->body()->type().defined());
+  EXPECT_FALSE(
+      logged.result->Find<relay::Function>("main")->body()->type().defined());
 }
 
 TEST(PassTest, FailureIsToldLastFirst) {

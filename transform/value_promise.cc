@@ -11,8 +11,8 @@ namespace baton {
 
 bool Keeps(const PassInfo& info, absl::string_view law) {
   return std::none_of(
-      info.exceptions.begin(), info.exceptions.end(),
-      [law](const PassException& exception) { return exception.law == law; });
+      info.waivers.begin(), info.waivers.end(),
+      [law](const LawWaiver& exception) { return exception.law == law; });
 }
 
 ValuePromise ValuePromiseOf(const PassInfo& info) {

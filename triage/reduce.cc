@@ -39,6 +39,9 @@
 namespace baton {
 namespace {
 
+using relay::Constant;
+using relay::Function;
+
 class FailureOracleRun final : public OracleRun {
  public:
   FailureOracleRun(PipelineRun run, const Failure* wanted)
@@ -476,9 +479,9 @@ absl::StatusOr<ReduceResult> Reducer::Run() {
 constexpr uint64_t kSmallBytes = 256;  // constants with fewer are kept
 constexpr int kMaxTests = 12;
 
-class ConstantReplacer final : public ExprMutator {
+class ConstantReplacer final : public relay::ExprMutator {
  public:
-  FlatHashMap<const ConstantNode*, Var> params;
+  FlatHashMap<const relay::ConstantNode*, relay::Var> params;
 
  protected:
   Expr VisitConstant(const Constant& constant) override {
@@ -491,10 +494,11 @@ class ConstantReplacer final : public ExprMutator {
 absl::StatusOr<IRModule> WithParams(const IRModule& module,
                                     absl::Span<const Constant> constants) {
   const Function main = module.Find<Function>(kMain);
-  std::vector<Var> params(main->params().begin(), main->params().end());
+  std::vector<relay::Var> params(main->params().begin(), main->params().end());
   ConstantReplacer replacer;
   for (const Constant& constant : constants) {
-    Var param(absl::StrCat("weight", params.size()), constant->ValueType());
+    relay::Var param(absl::StrCat("weight", params.size()),
+                     constant->ValueType());
     replacer.params[constant.get()] = param;
     params.push_back(std::move(param));
   }
@@ -516,8 +520,8 @@ absl::StatusOr<IRModule> DropWeights(
   const Function main = module.Find<Function>(kMain);
   if (!main.defined()) return module;
   std::vector<Constant> large;
-  PostOrderVisit(main, [&](const ExprNode* node) {
-    const auto* constant = Expr(node).As<ConstantNode>();
+  relay::PostOrderVisit(main, [&](const ExprNode* node) {
+    const auto* constant = Expr(node).As<relay::ConstantNode>();
     if (constant != nullptr && constant->value().byte_size() >= kSmallBytes) {
       large.emplace_back(constant);
     }

@@ -34,13 +34,23 @@
 namespace baton {
 namespace {
 
+using relay::CallNode;
+using relay::Constant;
+using relay::ConstantNode;
+using relay::ExprKind;
+using relay::Function;
+using relay::FunctionNode;
+using relay::PostOrderVisit;
+using relay::Var;
+using relay::VarNode;
+
 constexpr char kMain[] = "main";
 
 using Replacements = FlatHashMap<const ExprNode*, Expr>;
 
 // The weight of a node: higher for nodes that are harder to understand.
 int64_t WeightOf(const ExprNode* node) {
-  switch (ExprKindOf(node)) {
+  switch (relay::ExprKindOf(node)) {
     case ExprKind::kCall: {
       const auto* call = static_cast<const CallNode*>(node);
       int64_t weight = 1000;
@@ -94,7 +104,7 @@ double ElementsOf(const Type& type) {
 }
 
 // Puts other expressions in the place of nodes.
-class Replacer final : public ExprMutator {
+class Replacer final : public relay::ExprMutator {
  public:
   explicit Replacer(const Replacements& replacements)
       : replacements_(replacements) {}
@@ -232,7 +242,7 @@ struct Resizing {
 };
 
 // Rebuilds a function with other extents and without types.
-class Resizer final : public ExprMutator {
+class Resizer final : public relay::ExprMutator {
  public:
   explicit Resizer(const Resizing& how) : how_(how) {}
 
@@ -268,7 +278,7 @@ class Resizer final : public ExprMutator {
     return value.has_value() ? Expr(Constant(*std::move(value)))
                              : Expr(Constant(constant->value()));
   }
-  Expr VisitCall(const CallNode* original, Call call) override {
+  Expr VisitCall(const CallNode* original, relay::Call call) override {
     Attrs attrs = call->attrs();
     if (how_.attrs && attrs.defined()) {
       AttrMap values = attrs->fields().NonDefault(attrs->object());
@@ -278,8 +288,9 @@ class Resizer final : public ExprMutator {
       absl::StatusOr<Attrs> changed = attrs->type().FromValues(values);
       if (changed.ok()) attrs = *std::move(changed);
     }
-    return Call(call->op(), call->args(), std::move(attrs),
-                {original->type_args().begin(), original->type_args().end()});
+    return relay::Call(
+        call->op(), call->args(), std::move(attrs),
+        {original->type_args().begin(), original->type_args().end()});
   }
   Expr VisitFunction(const FunctionNode* /*original*/,
                      Function function) override {
@@ -328,14 +339,14 @@ std::vector<Expr> Bypasses(const ExprNode* node) {
       result.push_back(child);
     }
   };
-  if (const auto* let = Expr(node).As<LetNode>()) {
+  if (const auto* let = Expr(node).As<relay::LetNode>()) {
     Replacements value;
     value[let->var().get()] = let->value();
     result.push_back(Replaced(let->body(), value));
     return result;
   }
-  if (const auto* item = Expr(node).As<TupleGetItemNode>()) {
-    if (const auto* tuple = item->tuple().As<TupleNode>()) {
+  if (const auto* item = Expr(node).As<relay::TupleGetItemNode>()) {
+    if (const auto* tuple = item->tuple().As<relay::TupleNode>()) {
       result.push_back(tuple->fields()[static_cast<size_t>(item->index())]);
     }
   }
@@ -348,9 +359,9 @@ std::vector<Expr> Bypasses(const ExprNode* node) {
       result.push_back(Replaced(function->body(), args));
     }
   }
-  ForEachChild(node, [&](const Expr& child) {
+  relay::ForEachChild(node, [&](const Expr& child) {
     add(child);
-    if (const auto* tuple = child.As<TupleNode>()) {
+    if (const auto* tuple = child.As<relay::TupleNode>()) {
       for (const Expr& field : tuple->fields()) add(field);
     }
   });
@@ -401,7 +412,7 @@ int64_t NumCalls(const IRModule& module) {
   int64_t calls = 0;
   for (const auto& [var, function] : module.functions<Function>()) {
     PostOrderVisit(function, [&](const ExprNode* node) {
-      if (ExprKindOf(node) == ExprKind::kCall) ++calls;
+      if (relay::ExprKindOf(node) == ExprKind::kCall) ++calls;
     });
   }
   return calls;
@@ -409,7 +420,7 @@ int64_t NumCalls(const IRModule& module) {
 
 std::optional<IRModule> Typed(const IRModule& module) {
   Diagnostics diagnostics;
-  IRModule typed = InferTypes(module, diagnostics);
+  IRModule typed = relay::InferTypes(module, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   CheckWellFormed(typed, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
@@ -424,7 +435,7 @@ std::optional<IRModule> Shrinker::WithBody(const IRModule& module,
   std::vector<Var> params(function->params().begin(), function->params().end());
   Expr new_body = body;
   if (name == kMain) {
-    const std::vector<Var> free = FreeVars(body);
+    const std::vector<Var> free = relay::FreeVars(body);
     FlatHashSet<const VarNode*> is_free;
     for (const Var& var : free) is_free.insert(var.get());
     FlatHashSet<const VarNode*> is_param;
@@ -509,7 +520,7 @@ std::optional<IRModule> Shrinker::CutNodes(const IRModule& module,
   Replacements cut;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i >= begin && i < end) continue;
-    ForEachChild(nodes[i].get(), [&](const Expr& child) {
+    relay::ForEachChild(nodes[i].get(), [&](const Expr& child) {
       if (!inside.contains(child.get()) || !IsData(child->type())) return;
       Expr& var = cut[child.get()];
       if (!var.defined()) var = Var("x", child->type());
@@ -546,14 +557,14 @@ std::vector<Smaller> Shrinker::EachNode(const IRModule& module) const {
         result.push_back([replace, bypass] { return replace(bypass); });
       }
       // One field less.
-      const auto* tuple = node.As<TupleNode>();
+      const auto* tuple = node.As<relay::TupleNode>();
       if (tuple != nullptr && node.get() == body.get()) {
         for (size_t k = 0; k < tuple->fields().size(); ++k) {
           std::vector<Expr> fields(tuple->fields().begin(),
                                    tuple->fields().end());
           fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(k));
           result.push_back(
-              [replace, fields] { return replace(Tuple(fields)); });
+              [replace, fields] { return replace(relay::Tuple(fields)); });
         }
       }
     }
@@ -649,8 +660,8 @@ std::vector<Smaller> Shrinker::Attributes(const IRModule& module) const {
           if (!attrs.ok()) return std::nullopt;
           Replacements replacement;
           replacement[node.get()] =
-              Call(call->op(), call->args(), *std::move(attrs),
-                   {call->type_args().begin(), call->type_args().end()});
+              relay::Call(call->op(), call->args(), *std::move(attrs),
+                          {call->type_args().begin(), call->type_args().end()});
           return WithBody(module, name, Replaced(body, replacement));
         });
       }

@@ -25,7 +25,7 @@ using ::testing::Not;
 IRModule Parse(absl::string_view text) {
   const absl::StatusOr<IRModule> module = ParseModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
-  const absl::StatusOr<IRModule> typed = InferTypes(*module);
+  const absl::StatusOr<IRModule> typed = relay::InferTypes(*module);
   EXPECT_TRUE(typed.ok()) << typed.status();
   return *typed;
 }

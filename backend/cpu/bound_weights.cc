@@ -18,18 +18,21 @@
 
 namespace baton::cpu {
 
+using relay::Function;
+
 absl::StatusOr<IRModule> WithWeights(const std::string& text) {
   BATON_ASSIGN_OR_RETURN(IRModule module, ParseModule(text));
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
   BATON_ASSIGN_OR_RETURN(const Function main, module.Lookup<Function>("main"));
-  std::vector<Var> params;
-  for (const Var& param : main->params()) {
+  std::vector<relay::Var> params;
+  for (const relay::Var& param : main->params()) {
     if (absl::StartsWith(param->name(), "w")) params.push_back(param);
   }
   // Other parameters need not have shapes of numbers.
   BATON_ASSIGN_OR_RETURN(
-      const std::vector<Value> values,
-      RandomInputs(Function(params, Tuple(std::vector<Expr>())), 3));
+      const std::vector<relay::Value> values,
+      relay::RandomInputs(Function(params, relay::Tuple(std::vector<Expr>())),
+                          3));
   relay::NamedTensors weights;
   for (size_t i = 0; i < params.size(); ++i) {
     weights.emplace_back(std::string(params[i]->name()), values[i].tensor());
@@ -37,7 +40,7 @@ absl::StatusOr<IRModule> WithWeights(const std::string& text) {
   BATON_ASSIGN_OR_RETURN(Function bound,
                          relay::BindParamsByName(main, weights));
   module.Set("main", std::move(bound));
-  return InferTypes(module);
+  return relay::InferTypes(module);
 }
 
 }  // namespace baton::cpu

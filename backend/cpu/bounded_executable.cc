@@ -31,6 +31,8 @@
 
 namespace baton {
 
+using relay::Function;
+
 // An extent that follows from sizes; runs compare it with the plan's.
 constexpr int64_t kOther = std::numeric_limits<int64_t>::min();
 
@@ -101,11 +103,11 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
   // The parameters of fused functions have symbolic dimensions, too. A plan has
   // their calls in any case.
   BATON_ASSIGN_OR_RETURN(module, relay::DefuseOps()(std::move(module)));
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
   BATON_ASSIGN_OR_RETURN(const Function main,
                          module.Lookup<Function>(options.function));
   std::vector<bool> is_used(bounds.size(), false);
-  for (const Var& param : main->params()) {
+  for (const relay::Var& param : main->params()) {
     State::Param known;
     known.name = std::string(param->name());
     const TensorTypeNode* type = param->tensor_type();
@@ -165,7 +167,7 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
     BATON_ASSIGN_OR_RETURN(const Function main,
                            module.Lookup<Function>(options.function));
     std::vector<State::Param> params;
-    for (const Var& param : main->params()) {
+    for (const relay::Var& param : main->params()) {
       const TensorTypeNode* type = param->tensor_type();
       const auto shape =
           type == nullptr ? std::nullopt : ConstDims(type->shape());

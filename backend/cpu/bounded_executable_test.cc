@@ -28,6 +28,8 @@
 namespace baton {
 namespace {
 
+using relay::Value;
+
 using ::baton::testing::IsOk;
 using ::baton::testing::StatusIs;
 
@@ -108,9 +110,9 @@ TEST(BoundedExecutableTest, AnySizeWithinTheBoundsGivesTheEvaluatorsBits) {
                                session->Run(inputs));
     BATON_ASSERT_OK_AND_ASSIGN(
         const Value value,
-        EvaluateFunction(module, "main",
-                         std::vector<Value>(inputs.begin(), inputs.end())));
-    const std::vector<Tensor> want = TensorsOf(value);
+        relay::EvaluateFunction(
+            module, "main", std::vector<Value>(inputs.begin(), inputs.end())));
+    const std::vector<Tensor> want = relay::TensorsOf(value);
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); ++i) {
       EXPECT_TRUE(HaveSameElements(got[i], want[i])) << "result " << i;
@@ -172,9 +174,9 @@ def @main(%a: Tensor[(meta[tir.Var][0], 64), float32],
                              session->Run(inputs));
   BATON_ASSERT_OK_AND_ASSIGN(
       const Value value,
-      EvaluateFunction(module, "main",
-                       std::vector<Value>(inputs.begin(), inputs.end())));
-  const std::vector<Tensor> want = TensorsOf(value);
+      relay::EvaluateFunction(
+          module, "main", std::vector<Value>(inputs.begin(), inputs.end())));
+  const std::vector<Tensor> want = relay::TensorsOf(value);
   ASSERT_EQ(got.size(), 2);
   EXPECT_TRUE(HaveSameElements(got[0], want[0]));
   EXPECT_TRUE(HaveSameElements(got[1], want[1]));
@@ -308,7 +310,7 @@ TEST(BoundedExecutableTest, LoopsNameDimensions) {
                                session->Run(inputs));
     BATON_ASSERT_OK_AND_ASSIGN(
         const Value value,
-        EvaluateFunction(module, "main", {Value(inputs[0])}));
+        relay::EvaluateFunction(module, "main", {Value(inputs[0])}));
     EXPECT_TRUE(HaveSameElements(got[0], value.tensor()));
   }
 }

@@ -103,7 +103,8 @@ class Converter {
     return TensorType(Dims(shape.begin(), shape.end()), dtype);
   }
 
-  static GraphNode NodeOf(Call call, std::vector<int> inputs, int output) {
+  static GraphNode NodeOf(relay::Call call, std::vector<int> inputs,
+                          int output) {
     GraphNode result;
     result.call = std::move(call);
     for (const int t : inputs) result.args.push_back({.tensor = t});
@@ -114,9 +115,9 @@ class Converter {
   }
 
   GraphNode CastTo(DType dtype, int from, int to, const Span& span) const {
-    return NodeOf(Call(BATON_OP("cast"), {},
-                       Attrs::Make(relay::CastAttrs{.dtype = dtype}), {},
-                       TypeOf(TensorOf(to).shape, dtype), span),
+    return NodeOf(relay::Call(BATON_OP("cast"), {},
+                              Attrs::Make(relay::CastAttrs{.dtype = dtype}), {},
+                              TypeOf(TensorOf(to).shape, dtype), span),
                   {from}, to);
   }
 
@@ -172,10 +173,10 @@ class Converter {
     of_floats.padding = Dims(padding->begin(), padding->end());
     of_floats.out_dtype = DType();
     nodes.push_back(CastTo(real, data, from, span));
-    nodes.push_back(
-        NodeOf(Call(node.call->op(), {}, Attrs::Make(std::move(of_floats)), {},
+    nodes.push_back(NodeOf(
+        relay::Call(node.call->op(), {}, Attrs::Make(std::move(of_floats)), {},
                     TypeOf(TensorOf(sums).shape, real), span),
-               {from, floats}, sums));
+        {from, floats}, sums));
     nodes.push_back(CastTo(DType::Int(32), sums, y, span));
     return pad;
   }

@@ -145,10 +145,10 @@ class Caster {
       const TensorShape shape = floats.shape;
       bytes = static_cast<int>(graph_.tensors.size());
       graph_.tensors.push_back({byte, shape, std::nullopt, kNone});
-      result.call = Call(BATON_OP("cast"), {},
-                         Attrs::Make(relay::CastAttrs{.dtype = byte}), {},
-                         TensorType(Dims(shape.begin(), shape.end()), byte),
-                         clip.call->span());
+      result.call = relay::Call(
+          BATON_OP("cast"), {}, Attrs::Make(relay::CastAttrs{.dtype = byte}),
+          {}, TensorType(Dims(shape.begin(), shape.end()), byte),
+          clip.call->span());
       result.args = {{.tensor = t}};
       result.result = {.tensor = bytes};
       result.inputs = {t};

@@ -27,10 +27,13 @@
 namespace baton {
 namespace {
 
+using relay::Function;
+using relay::Var;
+
 // Types and dimensions nested deeper stay as they are, as in inference.
 constexpr int kMaxDepth = 1000;
 
-class DimSubstituter final : public ExprMutator {
+class DimSubstituter final : public relay::ExprMutator {
  public:
   explicit DimSubstituter(const FlatHashMap<const DimExprNode*, Dim>& values)
       : known_(values) {}
@@ -145,7 +148,7 @@ class DimSubstituter final : public ExprMutator {
     return entry->second;
   }
 
-  Expr VisitFunction(const FunctionNode* /*original*/,
+  Expr VisitFunction(const relay::FunctionNode* /*original*/,
                      Function function) override {
     Type result = Substituted(function->result_type());
     if (result.get() == function->result_type().get()) return function;
@@ -156,7 +159,8 @@ class DimSubstituter final : public ExprMutator {
         function->attrs(), Type(), function->span());
   }
 
-  Expr VisitCall(const CallNode* /*original*/, Call call) override {
+  Expr VisitCall(const relay::CallNode* /*original*/,
+                 relay::Call call) override {
     std::vector<Type> type_args;
     bool changed = SubstituteAll(call->type_args(), type_args);
     Attrs attrs = call->attrs();
@@ -172,8 +176,8 @@ class DimSubstituter final : public ExprMutator {
       }
     }
     if (!changed) return call;
-    return Call(call->op(), call->args(), std::move(attrs),
-                std::move(type_args), Type(), call->span());
+    return relay::Call(call->op(), call->args(), std::move(attrs),
+                       std::move(type_args), Type(), call->span());
   }
 
   // True if a dimension in `value` changed.
@@ -197,7 +201,7 @@ class DimSubstituter final : public ExprMutator {
   FlatHashMap<const DimExprNode*, Dim> known_;
   int depth_ = 0;
   // Owns the keys, too: an address is not used again while it is here.
-  FlatHashMap<const VarNode*, Var> vars_;
+  FlatHashMap<const relay::VarNode*, Var> vars_;
 };
 
 }  // namespace
@@ -247,7 +251,7 @@ absl::StatusOr<IRModule> BindDims(const IRModule& module,
                Type(),
                {bound->type_params().begin(), bound->type_params().end()},
                bound->attrs()));
-  return InferTypes(result);
+  return relay::InferTypes(result);
 }
 
 absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text) {

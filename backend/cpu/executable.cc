@@ -92,7 +92,7 @@ absl::StatusOr<Executable> Compile(IRModule module,
   if (!options.pipeline.empty()) {
     BATON_ASSIGN_OR_RETURN(
         module, RunNamedPipeline(options.pipeline, std::move(module)));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+    BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     end_phase("pipeline");
   }
   BATON_ASSIGN_OR_RETURN(cpu::Graph graph,

@@ -168,26 +168,26 @@ void AppendStrings(absl::Span<const std::string> texts, std::string& out) {
 IRModule ModuleOf(const cpu::PackedConstants& packed) {
   std::vector<Expr> fields;
   for (const cpu::PackedConstants::Entry& entry : packed.entries()) {
-    fields.push_back(Constant(entry.tensor));
-    fields.push_back(Constant(Tensor::Scalar<int64_t>(entry.fact)));
+    fields.push_back(relay::Constant(entry.tensor));
+    fields.push_back(relay::Constant(Tensor::Scalar<int64_t>(entry.fact)));
   }
   IRModule module;
-  module.Set("packed", Function({}, Tuple(std::move(fields))));
+  module.Set("packed", relay::Function({}, relay::Tuple(std::move(fields))));
   return module;
 }
 
 absl::StatusOr<std::vector<cpu::PackedConstants::Entry>> EntriesOf(
     const IRModule& module) {
-  BATON_ASSIGN_OR_RETURN(const Function packed,
-                         module.Lookup<Function>("packed"));
-  const auto* tuple = packed->body().As<TupleNode>();
+  BATON_ASSIGN_OR_RETURN(const relay::Function packed,
+                         module.Lookup<relay::Function>("packed"));
+  const auto* tuple = packed->body().As<relay::TupleNode>();
   std::vector<cpu::PackedConstants::Entry> entries;
   if (tuple == nullptr || tuple->fields().size() % 2 != 0) {
     return absl::InternalError("packed constants are malformed");
   }
   for (size_t i = 0; i < tuple->fields().size(); i += 2) {
-    const auto* tensor = tuple->fields()[i].As<ConstantNode>();
-    const auto* fact = tuple->fields()[i + 1].As<ConstantNode>();
+    const auto* tensor = tuple->fields()[i].As<relay::ConstantNode>();
+    const auto* fact = tuple->fields()[i + 1].As<relay::ConstantNode>();
     if (tensor == nullptr || fact == nullptr) {
       return absl::InternalError("packed constants are malformed");
     }
@@ -212,7 +212,7 @@ class ExecutableWriter {
     if (!compile.pipeline.empty()) {
       BATON_ASSIGN_OR_RETURN(module,
                              RunNamedPipeline(compile.pipeline, module));
-      BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+      BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
       compile.pipeline.clear();
     }
     cpu::PackedConstants packed;

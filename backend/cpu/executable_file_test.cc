@@ -40,7 +40,7 @@ constexpr char kVersion[] = "0.1.0";
 
 absl::StatusOr<IRModule> TypedWorkload(const std::string& spec) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, testing::BoundWorkload(spec));
-  return InferTypes(module);
+  return relay::InferTypes(module);
 }
 
 // A file's bytes, as if they were mapped.
@@ -75,11 +75,11 @@ absl::StatusOr<MappedExecutable> Read(absl::string_view bytes) {
 
 absl::StatusOr<std::vector<Tensor>> RunOn(const Executable& executable,
                                           const IRModule& module) {
-  absl::StatusOr<std::vector<Value>> args =
-      RandomInputs(module.Find<Function>("main"), 7);
+  absl::StatusOr<std::vector<relay::Value>> args =
+      relay::RandomInputs(module.Find<relay::Function>("main"), 7);
   if (!args.ok()) return args.status();
   std::vector<Tensor> inputs;
-  for (const Value& arg : *args) inputs.push_back(arg.tensor());
+  for (const relay::Value& arg : *args) inputs.push_back(arg.tensor());
   absl::StatusOr<std::unique_ptr<Session>> session =
       Session::Create(executable);
   if (!session.ok()) return session.status();

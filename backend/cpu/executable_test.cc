@@ -35,22 +35,24 @@
 namespace baton {
 namespace {
 
+using relay::Value;
+
 using ::baton::testing::IsOk;
 using ::baton::testing::StatusIs;
 using ::testing::Contains;
 
 absl::StatusOr<IRModule> TypedWorkload(const std::string& spec) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, testing::BoundWorkload(spec));
-  return InferTypes(module);
+  return relay::InferTypes(module);
 }
 
 // The executor gives the bits of the evaluator, for any number of threads.
 void ExpectSameAsEvaluator(const IRModule& module, uint32_t seed = 7) {
-  const Function main = module.Find<Function>("main");
+  const relay::Function main = module.Find<relay::Function>("main");
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Value> args,
-                             RandomInputs(main, seed));
+                             relay::RandomInputs(main, seed));
   BATON_ASSERT_OK_AND_ASSIGN(const Value want,
-                             EvaluateFunction(module, "main", args));
+                             relay::EvaluateFunction(module, "main", args));
   std::vector<Tensor> inputs;
   for (const Value& arg : args) inputs.push_back(arg.tensor());
   const std::vector<Value> results =

@@ -26,6 +26,8 @@
 namespace baton::cpu {
 namespace {
 
+using relay::Value;
+
 struct TensorDescription {
   DType dtype;
   TensorShape shape;
@@ -33,7 +35,7 @@ struct TensorDescription {
 };
 
 struct Params {
-  Call call;
+  relay::Call call;
   std::shared_ptr<const GraphRegion> region;  // evaluated; null for a call
   std::vector<GraphValue> args;               // tensors are places in `inputs`
   std::vector<TensorDescription> inputs;
@@ -64,8 +66,10 @@ absl::StatusOr<Value> MakeValue(const GraphValue& arg, const Params& params,
 absl::StatusOr<Value> EvaluateRegion(const GraphRegion& region,
                                      const std::vector<Value>& args) {
   std::vector<Expr> constants;
-  for (const Value& arg : args) constants.push_back(Constant(arg.tensor()));
-  return Evaluate(Call(region.function, constants), &region.module);
+  for (const Value& arg : args)
+    constants.push_back(relay::Constant(arg.tensor()));
+  return relay::Evaluate(relay::Call(region.function, constants),
+                         &region.module);
 }
 
 absl::Status Compute(const Params& params, const executor::StepCall& call) {
@@ -76,7 +80,7 @@ absl::Status Compute(const Params& params, const executor::StepCall& call) {
   }
   BATON_ASSIGN_OR_RETURN(const Value result,
                          params.region == nullptr
-                             ? RunKernel(*params.call, args)
+                             ? relay::RunKernel(*params.call, args)
                              : EvaluateRegion(*params.region, args));
   size_t next = 0;
   std::vector<const Value*> work = {&result};

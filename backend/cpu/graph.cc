@@ -36,6 +36,14 @@
 namespace baton::cpu {
 namespace {
 
+using relay::Call;
+using relay::CallNode;
+using relay::ExprKind;
+using relay::Function;
+using relay::FunctionNode;
+using relay::Var;
+using relay::VarNode;
+
 // Functions inside of functions, and their calls.
 constexpr int kMaxDepth = 200;
 constexpr size_t kMaxNodes = 10'000'000;
@@ -115,7 +123,7 @@ class GraphBuilder {
 
   // The operator that `node` calls; null for other expressions.
   static const OpNode* OperatorOf(const ExprNode* node) {
-    return ExprKindOf(node) == ExprKind::kCall
+    return relay::ExprKindOf(node) == ExprKind::kCall
                ? static_cast<const CallNode*>(node)->op_node()
                : nullptr;
   }
@@ -163,7 +171,7 @@ class GraphBuilder {
       const auto shape = ConstDims(tensor->shape());
       if (!shape.has_value()) {
         // All operands have shapes of numbers.
-        if (ExprKindOf(node) != ExprKind::kVar) {
+        if (relay::ExprKindOf(node) != ExprKind::kVar) {
           const OpNode* const op = OperatorOf(node);
           return Refuse(
               node,
@@ -281,11 +289,11 @@ class GraphBuilder {
       return Refuse(root, "a plan has no recursion");
     }
     absl::Status status;
-    PostOrderVisit(
+    relay::PostOrderVisit(
         Handle(root),
         [&](const ExprNode* node) {
           if (node->kind() == ExprKind::kLet) {
-            const auto* let = static_cast<const LetNode*>(node);
+            const auto* let = static_cast<const relay::LetNode*>(node);
             scope->lets.insert_or_assign(let->var().get(), let->value().get());
           }
           return status.ok() && node->kind() != ExprKind::kFunction &&
@@ -344,12 +352,13 @@ class GraphBuilder {
 
   absl::Status Visit(const ExprNode* node, Scope* scope) {
     ExprValue value;
-    switch (ExprKindOf(node)) {
+    switch (relay::ExprKindOf(node)) {
       case ExprKind::kVar:
       case ExprKind::kOp:
         return absl::OkStatus();
       case ExprKind::kConstant: {
-        const Tensor& tensor = static_cast<const ConstantNode*>(node)->value();
+        const Tensor& tensor =
+            static_cast<const relay::ConstantNode*>(node)->value();
         value.kind = ExprValue::Kind::kTensor;
         value.tensor = AddConstant(tensor);
         break;
@@ -370,14 +379,14 @@ class GraphBuilder {
         break;
       case ExprKind::kTuple: {
         for (const Expr& field :
-             static_cast<const TupleNode*>(node)->fields()) {
+             static_cast<const relay::TupleNode*>(node)->fields()) {
           BATON_ASSIGN_OR_RETURN(ExprValue part, ValueOf(field.get(), scope));
           value.fields.push_back(std::move(part));
         }
         break;
       }
       case ExprKind::kTupleGetItem: {
-        const auto* get = static_cast<const TupleGetItemNode*>(node);
+        const auto* get = static_cast<const relay::TupleGetItemNode*>(node);
         BATON_ASSIGN_OR_RETURN(const ExprValue tuple,
                                ValueOf(get->tuple().get(), scope));
         if (tuple.kind != ExprValue::Kind::kTuple || get->index() < 0 ||
@@ -390,11 +399,12 @@ class GraphBuilder {
       case ExprKind::kLet: {
         BATON_ASSIGN_OR_RETURN(
             value,
-            ValueOf(static_cast<const LetNode*>(node)->body().get(), scope));
+            ValueOf(static_cast<const relay::LetNode*>(node)->body().get(),
+                    scope));
         break;
       }
       case ExprKind::kIf: {
-        const auto* branch = static_cast<const IfNode*>(node);
+        const auto* branch = static_cast<const relay::IfNode*>(node);
         BATON_ASSIGN_OR_RETURN(const ExprValue cond,
                                Evaluate(branch->cond().get(), scope));
         if (cond.kind != ExprValue::Kind::kTensor ||
@@ -508,7 +518,7 @@ class GraphBuilder {
     if (!elements.ok() || *elements * type->dtype().bytes() > kMostBytes) {
       return std::nullopt;
     }
-    const absl::StatusOr<Value> value = RunKernel(*call, {});
+    const absl::StatusOr<relay::Value> value = relay::RunKernel(*call, {});
     if (!value.ok() || !value->is_tensor() ||
         value->tensor().dtype() != type->dtype() ||
         value->tensor().shape() != absl::MakeConstSpan(*shape)) {
@@ -609,7 +619,7 @@ class GraphBuilder {
     return places;
   }
 
-  absl::StatusOr<ExprValue> AddBranch(const IfNode* branch,
+  absl::StatusOr<ExprValue> AddBranch(const relay::IfNode* branch,
                                       const ExprValue& cond,
                                       const Scope* scope) {
     if (cond.kind != ExprValue::Kind::kTensor) {
@@ -632,7 +642,7 @@ class GraphBuilder {
     const auto [known, is_new] = is_recursive_.emplace(callee.function, false);
     if (!is_new) return known->second;
     bool found = false;
-    PostOrderVisit(
+    relay::PostOrderVisit(
         Handle(callee.function->body().get()),
         [&](const ExprNode* /*node*/) { return !found; },
         [&](const ExprNode* node) { found = found || IsSelf(node, callee); });
@@ -674,7 +684,7 @@ class GraphBuilder {
                                    std::vector<const ExprNode*>& lets) {
     while (true) {
       if (node->kind() == ExprKind::kLet) {
-        const auto* let = static_cast<const LetNode*>(node);
+        const auto* let = static_cast<const relay::LetNode*>(node);
         scope->lets.insert_or_assign(let->var().get(), let->value().get());
         lets.push_back(let->value().get());
         node = let->body().get();
@@ -705,7 +715,7 @@ class GraphBuilder {
     const ExprNode* const body =
         AfterLets(callee.function->body().get(), scope, tail.before);
     if (body->kind() != ExprKind::kIf) return std::nullopt;
-    const auto* branch = static_cast<const IfNode*>(body);
+    const auto* branch = static_cast<const relay::IfNode*>(body);
     std::vector<const ExprNode*> lets[2];
     const ExprNode* const taken[] = {
         AfterLets(branch->true_branch().get(), scope, lets[0]),
@@ -819,7 +829,7 @@ class GraphBuilder {
     // A function in a let refers to itself by the variable.
     Expr body = Call(call->op(), std::move(operands));
     if (const auto* var = call->op().As<VarNode>()) {
-      body = Let(Var(var), Function(callee.function), std::move(body));
+      body = relay::Let(Var(var), Function(callee.function), std::move(body));
     } else if (call->op().As<GlobalVarNode>() == nullptr) {
       return Refuse(call, "a plan has no such call");
     }
@@ -827,7 +837,7 @@ class GraphBuilder {
     region.kind = GraphRegion::Kind::kEvaluate;
     region.function = Function(std::move(params), std::move(body));
     region.module = module_;
-    if (!FreeVars(region.function).empty()) {
+    if (!relay::FreeVars(region.function).empty()) {
       return Refuse(call, "a function that calls itself uses values around it");
     }
     return AddRegion(call, BATON_OP("cpu.evaluate"), std::move(region),

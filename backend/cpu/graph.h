@@ -45,7 +45,7 @@ struct GraphRegion;
 
 // A call of an operator, or a region.
 struct GraphNode {
-  Call call;  // operator, attributes, type, span; it has no arguments
+  relay::Call call;  // operator, attributes, type, span; it has no arguments
   // Not null for a region, whose `call` is of an operator that is not
   // registered: cpu.if, cpu.loop, cpu.evaluate.
   std::shared_ptr<const GraphRegion> region = nullptr;
@@ -88,7 +88,7 @@ struct GraphRegion {
   int num_state = 0;  // loop-carried values
   // The loop continues while the condition has this value.
   bool continue_value = true;
-  Function function;
+  relay::Function function;
   IRModule module;  // has the functions that `function` calls
 };
 

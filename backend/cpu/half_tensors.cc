@@ -30,6 +30,8 @@
 namespace baton::cpu {
 namespace {
 
+using relay::Call;
+
 // Operators whose results are rounded. The largest of a window is none: it
 // begins with the lowest number of the type.
 constexpr absl::string_view kRounded[] = {

@@ -4,8 +4,8 @@
 
 namespace baton::cpu {
 
-OpAttrMap<CpuKernel>& CpuKernels() {
-  static auto* const kernels = new OpAttrMap<CpuKernel>;
+OpProperty<CpuKernel>& CpuKernels() {
+  static auto* const kernels = new OpProperty<CpuKernel>;
   return *kernels;
 }
 

@@ -52,7 +52,7 @@ using CpuKernel = absl::StatusOr<std::optional<KernelChoice>> (*)(
     const GraphNode& node, const Graph& graph);
 
 // The function of each operator.
-OpAttrMap<CpuKernel>& CpuKernels();
+OpProperty<CpuKernel>& CpuKernels();
 
 }  // namespace baton::cpu
 

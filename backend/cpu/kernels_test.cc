@@ -91,14 +91,16 @@ Tensor WithSpecialNumbers(const Tensor& x, uint32_t seed) {
 // fails where that fails.
 void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
                            uint32_t seed, bool special) {
-  BATON_ASSERT_OK_AND_ASSIGN(std::vector<Value> args,
-                             RandomInputs(module.Find<Function>("main"), seed));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      std::vector<relay::Value> args,
+      relay::RandomInputs(module.Find<relay::Function>("main"), seed));
   std::vector<Tensor> inputs;
-  for (Value& arg : args) {
+  for (relay::Value& arg : args) {
     if (special) arg = WithSpecialNumbers(arg.tensor(), seed);
     inputs.push_back(arg.tensor());
   }
-  const absl::StatusOr<Value> want = EvaluateFunction(module, "main", args);
+  const absl::StatusOr<relay::Value> want =
+      relay::EvaluateFunction(module, "main", args);
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
                              Session::Create(model));
   for (const int threads : {1, 2, 3, 16}) {
@@ -108,7 +110,7 @@ void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
     const absl::StatusOr<std::vector<Tensor>> got = session->Run(inputs, &pool);
     ASSERT_EQ(got.ok(), want.ok()) << got.status() << want.status();
     if (!want.ok()) continue;
-    const std::vector<Tensor> results = TensorsOf(*want);
+    const std::vector<Tensor> results = relay::TensorsOf(*want);
     ASSERT_EQ(got->size(), results.size());
     for (size_t i = 0; i < results.size(); ++i) {
       ASSERT_TRUE(HaveSameElements((*got)[i], results[i])) << "result " << i;

@@ -21,6 +21,11 @@
 namespace baton::cpu {
 namespace {
 
+using relay::ExprKind;
+using relay::Function;
+using relay::FunctionNode;
+using relay::Var;
+
 // True if all tensors of the type have sizes that are numbers.
 bool HasKnownSizes(const Type& type) {
   std::vector<const TypeNode*> work = {type.get()};
@@ -51,10 +56,10 @@ class Splitter {
   absl::StatusOr<SplitModule> Run() {
     for (int i = 0; i < graph_.size(); ++i) {
       if (graph_.As<FunctionNode>(i) != nullptr &&
-          !FreeVars(Expr(graph_.node(i))).empty()) {
+          !relay::FreeVars(Expr(graph_.node(i))).empty()) {
         return absl::NotFoundError("a function uses variables around it");
       }
-      if (graph_.As<MatchNode>(i) != nullptr) {
+      if (graph_.As<relay::MatchNode>(i) != nullptr) {
         return absl::NotFoundError("a match has variables of its own");
       }
     }
@@ -71,7 +76,7 @@ class Splitter {
         for (const int var : bound_[k]) {
           planned_[static_cast<size_t>(var)] = planned_[k];
         }
-      } else if (graph_.As<LetNode>(i) != nullptr &&
+      } else if (graph_.As<relay::LetNode>(i) != nullptr &&
                  known_[static_cast<size_t>(graph_.let_value(i))]) {
         rest_[k] = Rest(graph_.let_body(i));
       } else {
@@ -87,13 +92,13 @@ class Splitter {
     std::vector<Var> all = vars_;
     all.insert(all.end(), params.begin(), params.end());
     SplitModule result = {module_, module_};
-    result.planned.Set(
-        "main", Function(params, Tuple(results_), {}, {}, main_->attrs()));
+    result.planned.Set("main", Function(params, relay::Tuple(results_), {}, {},
+                                        main_->attrs()));
     result.rest.Set("main",
                     Function(std::move(all), rest_[static_cast<size_t>(root)],
                              main_->result_type()));
-    BATON_ASSIGN_OR_RETURN(result.planned, InferTypes(result.planned));
-    BATON_ASSIGN_OR_RETURN(result.rest, InferTypes(result.rest));
+    BATON_ASSIGN_OR_RETURN(result.planned, relay::InferTypes(result.planned));
+    BATON_ASSIGN_OR_RETURN(result.rest, relay::InferTypes(result.rest));
     return result;
   }
 
@@ -106,7 +111,7 @@ class Splitter {
       children.push_back(is_planned ? planned_[static_cast<size_t>(child)]
                                     : Rest(child));
     }
-    return WithChildren(graph_.node(i), children);
+    return relay::WithChildren(graph_.node(i), children);
   }
 
   // Node `i` in the rest, where it may be a result of the plan.
@@ -114,30 +119,32 @@ class Splitter {
     Expr& rest = rest_[static_cast<size_t>(i)];
     if (rest.defined()) return rest;
     const Expr& planned = planned_[static_cast<size_t>(i)];
-    if (planned.As<VarNode>() != nullptr ||
-        planned.As<ConstantNode>() != nullptr ||
+    if (planned.As<relay::VarNode>() != nullptr ||
+        planned.As<relay::ConstantNode>() != nullptr ||
         planned.As<OpNode>() != nullptr ||
         planned.As<GlobalVarNode>() != nullptr ||
         planned.As<FunctionNode>() != nullptr) {
       return rest = planned;
     }
-    if (graph_.As<TupleNode>(i) != nullptr) {
+    if (graph_.As<relay::TupleNode>(i) != nullptr) {
       std::vector<Expr> fields;
       for (const int field : graph_.children(i)) fields.push_back(Rest(field));
-      return rest = Tuple(std::move(fields));
+      return rest = relay::Tuple(std::move(fields));
     }
     return rest = Result(planned, graph_.node(i)->type());
   }
 
-  // The parameters of the rest that have the plan's `value`, one for each tensor.
+  // The parameters of the rest that have the plan's `value`, one for each
+  // tensor.
   Expr Result(const Expr& value, const Type& type) {
     if (const auto* tuple = type.As<TupleTypeNode>()) {
       std::vector<Expr> fields;
       for (const Type& field : tuple->fields()) {
-        fields.push_back(Result(
-            TupleGetItem(value, static_cast<int>(fields.size())), field));
+        fields.push_back(
+            Result(relay::TupleGetItem(value, static_cast<int>(fields.size())),
+                   field));
       }
-      return Tuple(std::move(fields));
+      return relay::Tuple(std::move(fields));
     }
     const auto [found, is_new] = result_of_.emplace(value.get(), vars_.size());
     if (is_new) {
@@ -163,7 +170,7 @@ class Splitter {
       }
     }
     for (int i = 0; i < graph_.size(); ++i) {
-      if (graph_.As<LetNode>(i) == nullptr) continue;
+      if (graph_.As<relay::LetNode>(i) == nullptr) continue;
       bound_[static_cast<size_t>(graph_.let_value(i))].push_back(
           graph_.children(i)[0]);
     }
@@ -173,7 +180,7 @@ class Splitter {
     always[static_cast<size_t>(graph_.root())] = true;
     for (int i = graph_.root(); i >= 0; --i) {
       if (!always[static_cast<size_t>(i)]) continue;
-      const ExprKind kind = ExprKindOf(graph_.node(i));
+      const ExprKind kind = relay::ExprKindOf(graph_.node(i));
       const bool branches = kind == ExprKind::kIf;
       const absl::Span<const int> children = graph_.children(i);
       for (const int child : branches ? children.first(1) : children) {
@@ -193,7 +200,7 @@ class Splitter {
 
   bool IsKnown(int i) {
     const ExprNode* const node = graph_.node(i);
-    switch (ExprKindOf(node)) {
+    switch (relay::ExprKindOf(node)) {
       case ExprKind::kConstant:
         return true;
       case ExprKind::kOp:
@@ -232,10 +239,10 @@ class Splitter {
   }
 
   bool IsKnownFunction(const Expr& function) {
-    if (!FreeVars(function).empty()) return false;
+    if (!relay::FreeVars(function).empty()) return false;
     bool result = true;
-    PostOrderVisit(function, [&](const ExprNode* node) {
-      switch (ExprKindOf(node)) {
+    relay::PostOrderVisit(function, [&](const ExprNode* node) {
+      switch (relay::ExprKindOf(node)) {
         case ExprKind::kCall:
         case ExprKind::kTupleGetItem:
           result = result && HasKnownSizes(node->type());

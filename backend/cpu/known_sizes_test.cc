@@ -20,6 +20,8 @@
 namespace baton::cpu {
 namespace {
 
+using relay::Value;
+
 using ::baton::testing::IsOk;
 using ::baton::testing::ParseTyped;
 using ::baton::testing::StatusIs;
@@ -32,7 +34,7 @@ std::vector<Tensor> TensorsOf(const Value& value) {
   if (value.is_tensor()) return {value.tensor()};
   std::vector<Tensor> result;
   for (const Value& field : value.fields()) {
-    for (const Tensor& tensor : TensorsOf(field)) result.push_back(tensor);
+    for (const Tensor& tensor : relay::TensorsOf(field)) result.push_back(tensor);
   }
   return result;
 }
@@ -50,23 +52,23 @@ TEST_P(KnownSizesTest, BothPartsComputeWhatTheModelDoes) {
   const absl::StatusOr<SplitModule> split = SplitByKnownSizes(module);
   ASSERT_THAT(split, IsOk());
   EXPECT_THAT(BuildGraph(split->planned, "main").status(), IsOk());
-  const std::string planned = AsText(split->planned.Find("main"));
+  const std::string planned = relay::AsText(split->planned.Find("main"));
   EXPECT_THAT(planned, AnyOf(HasSubstr("exp("), HasSubstr("@scaled(")));
   EXPECT_THAT(planned, Not(HasSubstr("argwhere(")));
-  EXPECT_THAT(AsText(split->rest.Find("main")),
+  EXPECT_THAT(relay::AsText(split->rest.Find("main")),
               Not(AnyOf(HasSubstr("exp("), HasSubstr("@scaled("))));
 
   const Value x =
       *Tensor::FromValues<float>({2, 3}, {1.0f, 0.0f, -1.0f, 0.0f, 0.5f, 2.0f});
-  const auto want = EvaluateFunction(module, "main", {x});
+  const auto want = relay::EvaluateFunction(module, "main", {x});
   ASSERT_THAT(want, IsOk());
-  const auto results = EvaluateFunction(split->planned, "main", {x});
+  const auto results = relay::EvaluateFunction(split->planned, "main", {x});
   ASSERT_THAT(results, IsOk());
   std::vector<Value> args(results->fields().begin(), results->fields().end());
   args.push_back(x);
-  const auto got = EvaluateFunction(split->rest, "main", args);
+  const auto got = relay::EvaluateFunction(split->rest, "main", args);
   ASSERT_THAT(got, IsOk());
-  EXPECT_EQ(TensorsOf(*got), TensorsOf(*want));
+  EXPECT_EQ(relay::TensorsOf(*got), relay::TensorsOf(*want));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -127,9 +129,9 @@ def @main(%x: Tensor[(2, 3), float32]) { (exp(%x), argwhere(%x), @f0(%x)) }
   }
   const absl::StatusOr<SplitModule> split = SplitByKnownSizes(ParseTyped(text));
   ASSERT_THAT(split, IsOk());
-  EXPECT_THAT(AsText(split->planned.Find("main")),
+  EXPECT_THAT(relay::AsText(split->planned.Find("main")),
               AllOf(HasSubstr("exp("), Not(HasSubstr("@f0("))));
-  EXPECT_THAT(AsText(split->rest.Find("main")), HasSubstr("@f0("));
+  EXPECT_THAT(relay::AsText(split->rest.Find("main")), HasSubstr("@f0("));
 }
 
 TEST(KnownSizesTest, NothingIsKnown) {

@@ -1,8 +1,8 @@
 // The verifier refuses mutated plans, or they give the bytes of the plan.
 //
 // An accepted mutation is decided by running it: each step of the plan gets a
-// function that hashes all bytes of its operands, and spoils its results and its
-// workspace before it reads. Equal bytes of outputs then mean equal terms.
+// function that hashes all bytes of its operands, and spoils its results and
+// its workspace before it reads. Equal bytes of outputs then mean equal terms.
 
 #include <algorithm>
 #include <cstddef>
@@ -47,7 +47,7 @@ constexpr int kThreads = 3;
 
 absl::StatusOr<Plan> PlanOf(const std::string& spec) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, testing::BoundWorkload(spec));
-  BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(const IRModule typed, relay::InferTypes(module));
   BATON_ASSIGN_OR_RETURN(const Executable executable,
                          Compile(typed, {.max_threads = kThreads}));
   return executable.plan();

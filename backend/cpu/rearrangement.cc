@@ -93,7 +93,7 @@ std::optional<std::vector<Rearrangement>> RearrangementsOf(
   if (!numbers.ok()) return std::nullopt;
   int32_t next = 0;
   for (int32_t& number : numbers->span<int32_t>()) number = next++;
-  std::vector<Value> args = {std::move(*numbers).Freeze()};
+  std::vector<relay::Value> args = {std::move(*numbers).Freeze()};
   for (size_t i = 1; i < node.args.size(); ++i) {
     if (!node.args[i].is_tensor()) return std::nullopt;
     const GraphTensor& tensor =
@@ -101,10 +101,11 @@ std::optional<std::vector<Rearrangement>> RearrangementsOf(
     if (!tensor.constant.has_value()) return std::nullopt;
     args.push_back(*tensor.constant);
   }
-  const absl::StatusOr<Value> result = RunKernel(*node.call, args);
+  const absl::StatusOr<relay::Value> result =
+      relay::RunKernel(*node.call, args);
   if (!result.ok()) return std::nullopt;
   std::vector<Rearrangement> found;
-  const absl::Span<const Value> values =
+  const absl::Span<const relay::Value> values =
       result->is_tuple() ? result->fields() : absl::MakeConstSpan(&*result, 1);
   if (values.size() != node.outputs.size()) return std::nullopt;
   for (size_t i = 0; i < values.size(); ++i) {

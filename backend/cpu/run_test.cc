@@ -58,14 +58,14 @@ struct Case {
 
 absl::StatusOr<Case> MakeCase(IRModule module) {
   Case result;
-  BATON_ASSIGN_OR_RETURN(result.module, InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(result.module, relay::InferTypes(module));
   BATON_ASSIGN_OR_RETURN(
-      const std::vector<Value> args,
-      RandomInputs(result.module.Find<Function>("main"), 11));
-  for (const Value& arg : args) result.inputs.push_back(arg.tensor());
-  BATON_ASSIGN_OR_RETURN(const Value value,
-                         EvaluateFunction(result.module, "main", args));
-  result.hash = HashOf(TensorsOf(value));
+      const std::vector<relay::Value> args,
+      relay::RandomInputs(result.module.Find<relay::Function>("main"), 11));
+  for (const relay::Value& arg : args) result.inputs.push_back(arg.tensor());
+  BATON_ASSIGN_OR_RETURN(const relay::Value value,
+                         relay::EvaluateFunction(result.module, "main", args));
+  result.hash = HashOf(relay::TensorsOf(value));
   return result;
 }
 
@@ -91,7 +91,7 @@ TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
       SCOPED_TRACE(absl::StrCat(spec, is_optimized ? " after onnx,O3" : ""));
       BATON_ASSERT_OK_AND_ASSIGN(IRModule module, testing::BoundWorkload(spec));
       if (is_optimized) {
-        BATON_ASSERT_OK_AND_ASSIGN(module, InferTypes(module));
+        BATON_ASSERT_OK_AND_ASSIGN(module, relay::InferTypes(module));
         BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("onnx,O3", module));
       }
       BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeCase(module));

@@ -28,6 +28,7 @@ namespace baton {
 namespace {
 
 using executor::NotedTensor;
+using relay::Value;
 
 // A copy of the tensor of the graph at `data`; nullopt without memory.
 std::optional<Tensor> CopyOf(const cpu::GraphTensor& tensor, bool is_blocked,
@@ -141,13 +142,13 @@ void Shadow::AfterStep(const StepEvent& event) {
       }
       args.push_back(*std::move(value));
     }
-    const absl::StatusOr<Value> result = RunKernel(*node.call, args);
+    const absl::StatusOr<Value> result = relay::RunKernel(*node.call, args);
     if (!result.ok()) {
       report(
           absl::StrCat("the evaluator refuses: ", result.status().message()));
       return;
     }
-    const std::vector<Tensor> tensors = TensorsOf(*result);
+    const std::vector<Tensor> tensors = relay::TensorsOf(*result);
     for (size_t i = 0; i < std::min(tensors.size(), node.outputs.size()); ++i) {
       known.insert_or_assign(node.outputs[i], tensors[i]);
     }

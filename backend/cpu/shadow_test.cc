@@ -58,9 +58,10 @@ class ShadowTest : public ::testing::Test {
         Session::Create(*executable_);
     ASSERT_THAT(session, IsOk());
     session_ = *std::move(session);
-    BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Value> args,
-                               RandomInputs(module.Find<Function>("main"), 3));
-    for (const Value& arg : args) inputs_.push_back(arg.tensor());
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const std::vector<relay::Value> args,
+        relay::RandomInputs(module.Find<relay::Function>("main"), 3));
+    for (const relay::Value& arg : args) inputs_.push_back(arg.tensor());
   }
 
   void Run(executor::RuntimeInstrument& instrument) {

@@ -32,8 +32,9 @@ absl::Status CheckText() {
 
 // Uses protobuf.
 absl::Status CheckBinary() {
-  const baton::Var x("x", {2, 3});
-  const baton::IRModule module = baton::ModuleFromExpr(baton::Function({x}, x));
+  const baton::relay::Var x("x", {2, 3});
+  const baton::IRModule module =
+      baton::relay::ModuleFromExpr(baton::relay::Function({x}, x));
   const absl::StatusOr<baton::BinaryModule> binary = baton::WriteBinary(module);
   if (!binary.ok()) return binary.status();
   const absl::StatusOr<baton::BinaryContent> content =

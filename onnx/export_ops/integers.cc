@@ -23,6 +23,9 @@
 namespace baton::onnx {
 namespace {
 
+using relay::CallNode;
+using relay::IsCallTo;
+
 constexpr DType kInt8 = DType::Int(8);
 constexpr DType kUInt8 = DType::UInt(8);
 constexpr DType kInt32 = DType::Int(32);
@@ -100,8 +103,8 @@ std::optional<int64_t> NumberIn(CallExport& call, const Expr& expr) {
   return known->AtAsInt64(0);
 }
 
-// True if argument `i` is a difference of integers that does not wrap for bytes,
-// as the difference from a zero point does not.
+// True if argument `i` is a difference of integers that does not wrap for
+// bytes, as the difference from a zero point does not.
 bool IsDifference(CallExport& call, int i) {
   const DType dtype = call.ElementType(i);
   return !dtype.is_uint() && dtype.bits() > 8 &&

@@ -99,7 +99,7 @@ absl::StatusOr<Values> NotEqual(CallExport& call) {
 // A product with a reciprocal square root is a quotient, one node less.
 absl::StatusOr<Values> Multiply(CallExport& call) {
   for (int i = 0; i < 2; ++i) {
-    const auto* factor = call.Definition(i).As<CallNode>();
+    const auto* factor = call.Definition(i).As<relay::CallNode>();
     if (factor != nullptr && factor->op().get() == BATON_OP("rsqrt").get()) {
       const ValueId root = call.Node("Sqrt", {call.Of(factor->arg(0))});
       return Values{call.Node("Div", {call.Arg(1 - i), root})};
@@ -374,8 +374,8 @@ absl::StatusOr<ValueId> ReducedCount(CallExport& call, const Ints& axes,
                    : call.Node("Sub", {product, call.Scalar(less, dtype)});
 }
 
-// The mean of integers is written as their 64-bit sum divided by the count. ONNX
-// does not define how ReduceMean rounds; its integer division truncates.
+// The mean of integers is written as their 64-bit sum divided by the count.
+// ONNX does not define how ReduceMean rounds; its integer division truncates.
 absl::StatusOr<Values> Mean(CallExport& call) {
   const DType dtype = call.ElementType(0);
   if (dtype.is_float()) return Reduction<"ReduceMean">(call);
@@ -445,9 +445,9 @@ absl::StatusOr<Values> Variance(CallExport& call) {
 // min(max(x, low), high) of scalars `low` and `high` is one node.
 absl::StatusOr<Values> Minimum(CallExport& call) {
   if (call.ElementType(0).is_bool()) return Same<"And">(call);
-  const CallNode* maximum = call.Definition(0).As<CallNode>();
+  const relay::CallNode* maximum = call.Definition(0).As<relay::CallNode>();
   if (maximum != nullptr && call.Rank(1) == 0 &&
-      IsCallTo(call.Definition(0), BATON_OP("maximum")) &&
+      relay::IsCallTo(call.Definition(0), BATON_OP("maximum")) &&
       maximum->arg(1)->tensor_type()->rank() == 0) {
     return Values{call.Node("Clip", {call.Of(maximum->arg(0)),
                                      call.Of(maximum->arg(1)), call.Arg(1)})};

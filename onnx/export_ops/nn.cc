@@ -615,8 +615,8 @@ struct Factor {
 Factor FactorOf(CallExport& call, int i, bool transposed) {
   const Expr& definition = call.Definition(i);
   const int rank = call.Rank(i);
-  if (rank >= 2 && IsCallTo(definition, BATON_OP("transpose"))) {
-    const CallNode* transpose = definition.As<CallNode>();
+  if (rank >= 2 && relay::IsCallTo(definition, BATON_OP("transpose"))) {
+    const relay::CallNode* transpose = definition.As<relay::CallNode>();
     const auto* attrs = transpose->attrs_as<relay::TransposeAttrs>();
     const Ints axes = WithLastTwoSwapped(rank);
     Ints given;

@@ -29,6 +29,8 @@
 namespace baton::onnx {
 namespace {
 
+using relay::CallNode;
+
 using Ints = std::vector<int64_t>;
 
 // ONNX quantizes to bytes, and since opset 21 to integers of 16 bits.
@@ -92,7 +94,8 @@ class ScaledConv {
   bool IsProductOfScales(const Expr& scale);
   const CallNode* CallTo(const Expr& expr, const Op& op) const {
     const Expr& definition = call_.Definition(expr);
-    return IsCallTo(definition, op) ? definition.As<CallNode>() : nullptr;
+    return relay::IsCallTo(definition, op) ? definition.As<CallNode>()
+                                           : nullptr;
   }
   const Tensor* Constant(const Expr& expr) {
     return call_.graph().ConstantOf(call_.Of(expr));

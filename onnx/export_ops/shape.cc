@@ -40,6 +40,9 @@
 namespace baton::onnx {
 namespace {
 
+using relay::CallNode;
+using relay::IsCallTo;
+
 using Ints = std::vector<int64_t>;
 
 constexpr DType kInt64 = DType::Int(64);

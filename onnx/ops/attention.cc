@@ -363,9 +363,9 @@ absl::StatusOr<Outputs> TensorScatter(NodeContext& node) {
   const absl::StatusOr<Ints> block = ShapeOf(update);
   places = block.ok() ? relay::BroadcastTo(std::move(places), *block)
                       : BroadcastTo(std::move(places), ShapeVector(update));
-  return One(Call(BATON_OP("scatter_elements"),
-                  {cache, std::move(places), update},
-                  Attrs::Make(relay::ScatterElementsAttrs{.axis = axis})));
+  return One(relay::Call(
+      BATON_OP("scatter_elements"), {cache, std::move(places), update},
+      Attrs::Make(relay::ScatterElementsAttrs{.axis = axis})));
 }
 
 BATON_ONNX_CONVERTERS({

@@ -41,7 +41,7 @@ absl::StatusOr<Outputs> NonMaxSuppression(NodeContext& node) {
     // Center and size, to corners.
     BATON_ASSIGN_OR_RETURN(const Expr parts,
                            node.Typed(relay::Split(boxes, 4, 2)));
-    const auto part = [&parts](int i) { return TupleGetItem(parts, i); };
+    const auto part = [&parts](int i) { return relay::TupleGetItem(parts, i); };
     const Expr half = ScalarLike(0.5, boxes);
     const auto corner = [&](int center, int size, bool is_end) {
       const Expr offset = relay::Multiply(part(size), half);
@@ -54,18 +54,18 @@ absl::StatusOr<Outputs> NonMaxSuppression(NodeContext& node) {
   }
   BATON_ASSIGN_OR_RETURN(
       const Expr result,
-      node.Typed(
-          Call(BATON_OP("vision.all_class_non_max_suppression"),
-               {boxes, node.Input(1), Limit<int64_t>(node, 2, 0),
-                Limit<float>(node, 3, 0),
-                Limit<float>(node, 4, -std::numeric_limits<float>::infinity())},
-               Attrs::Make(relay::AllClassNonMaximumSuppressionAttrs{}))));
+      node.Typed(relay::Call(
+          BATON_OP("vision.all_class_non_max_suppression"),
+          {boxes, node.Input(1), Limit<int64_t>(node, 2, 0),
+           Limit<float>(node, 3, 0),
+           Limit<float>(node, 4, -std::numeric_limits<float>::infinity())},
+          Attrs::Make(relay::AllClassNonMaximumSuppressionAttrs{}))));
   // As many rows as were found.
-  return One(
-      Call(BATON_OP("dyn.strided_slice"),
-           {TupleGetItem(result, 0), VectorConstant(std::vector<int64_t>{0}),
-            TupleGetItem(result, 1), VectorConstant(std::vector<int64_t>{1})},
-           Attrs::Make(relay::StridedSliceAttrs{})));
+  return One(relay::Call(
+      BATON_OP("dyn.strided_slice"),
+      {relay::TupleGetItem(result, 0), VectorConstant(std::vector<int64_t>{0}),
+       relay::TupleGetItem(result, 1), VectorConstant(std::vector<int64_t>{1})},
+      Attrs::Make(relay::StridedSliceAttrs{})));
 }
 
 BATON_ONNX_CONVERTERS({{"NonMaxSuppression", NonMaxSuppression, 10}});

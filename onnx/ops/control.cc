@@ -107,17 +107,17 @@ absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
     return status;
   }
   if (then_values.size() == 1) {
-    return One(If(ScalarOf(cond), std::move(then_values[0]),
-                  std::move(else_values[0])));
+    return One(relay::If(ScalarOf(cond), std::move(then_values[0]),
+                         std::move(else_values[0])));
   }
   const size_t count = then_values.size();
   BATON_ASSIGN_OR_RETURN(
       const Expr both,
-      node.Typed(If(ScalarOf(cond), Tuple(std::move(then_values)),
-                    Tuple(std::move(else_values)))));
+      node.Typed(relay::If(ScalarOf(cond), relay::Tuple(std::move(then_values)),
+                           relay::Tuple(std::move(else_values)))));
   Outputs result;
   for (size_t i = 0; i < count; ++i) {
-    result.push_back(TupleGetItem(both, static_cast<int>(i)));
+    result.push_back(relay::TupleGetItem(both, static_cast<int>(i)));
   }
   return result;
 }

@@ -124,8 +124,8 @@ absl::StatusOr<Operand> Einsum::Direct(const std::vector<Operand>& operands,
       absl::StrCat(absl::StrJoin(terms, ","), "->", term(labels));
   BATON_ASSIGN_OR_RETURN(
       Expr value,
-      node_.Typed(Call(
-          BATON_OP("einsum"), {Tuple(std::move(values))},
+      node_.Typed(relay::Call(
+          BATON_OP("einsum"), {relay::Tuple(std::move(values))},
           Attrs::Make(relay::EinsumAttrs{.equation = std::move(equation)}))));
   return Operand{std::move(value), std::move(labels)};
 }
@@ -283,10 +283,11 @@ absl::StatusOr<Expr> Einsum::Convert() {
         std::any_of(type->shape().begin(), type->shape().end(),
                     [](const Dim& dim) { return dim.is_const(0); });
     if (!type->is_static() || has_none) {
-      return Expr(Call(BATON_OP("einsum"),
-                       {Tuple(std::vector<Expr>(node_.inputs().begin(),
-                                                node_.inputs().end()))},
-                       Attrs::Make(relay::EinsumAttrs{.equation = equation})));
+      return Expr(
+          relay::Call(BATON_OP("einsum"),
+                      {relay::Tuple(std::vector<Expr>(node_.inputs().begin(),
+                                                      node_.inputs().end()))},
+                      Attrs::Make(relay::EinsumAttrs{.equation = equation})));
     }
   }
   std::vector<Operand> operands;

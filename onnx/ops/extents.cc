@@ -199,8 +199,9 @@ Expr WithExtents(Expr x, absl::Span<const Dim> extents) {
 }
 
 Expr BroadcastTo(Expr x, Expr wanted) {
-  return Call(BATON_OP("dyn.broadcast_to"), {std::move(x), std::move(wanted)},
-              Attrs::Make(relay::InitOpAttrs{}));
+  return relay::Call(BATON_OP("dyn.broadcast_to"),
+                     {std::move(x), std::move(wanted)},
+                     Attrs::Make(relay::InitOpAttrs{}));
 }
 
 Expr BroadcastWith(const Expr& x, const Expr& wanted) {

@@ -78,9 +78,10 @@ absl::StatusOr<Outputs> OneToOne(NodeContext& node) {
   const Elementwise& row =
       ElementwiseRow(&Elementwise::onnx, node.node().op_type);
   const Op op = Op::Find(row.relay);
-  if (row.num_operands == 1) return One(Call(op, {node.Input(0)}));
+  if (row.num_operands == 1) return One(relay::Call(op, {node.Input(0)}));
   BATON_ASSIGN_OR_RETURN(auto operands, Operands(node));
-  return One(Call(op, {std::move(operands.first), std::move(operands.second)}));
+  return One(
+      relay::Call(op, {std::move(operands.first), std::move(operands.second)}));
 }
 
 template <Expr (*kBuild)(Expr, Expr)>
@@ -308,12 +309,12 @@ absl::StatusOr<Outputs> BitCast(NodeContext& node) {
     return absl::UnimplementedError(
         "the bits of floats of 4 and 8 bits are not supported");
   }
-  if (NarrowBitsOf(from_narrow) != NarrowBitsOf(narrow)) {
+  if (SubByteWidth(from_narrow) != SubByteWidth(narrow)) {
     return absl::InvalidArgumentError("the types differ in size");
   }
   node.SetNarrowType(narrow);
   if (from == to) return One(x);
-  if (const int bits = NarrowBitsOf(narrow)) {
+  if (const int bits = SubByteWidth(narrow)) {
     return One(ToNarrowInteger(x, to, bits));
   }
   if (from.bytes() != to.bytes()) {
@@ -455,7 +456,7 @@ absl::StatusOr<Outputs> CastOf(NodeContext& node, DType dtype,
                       node.String("round_mode", "up")));
     return One(std::move(rounded));
   }
-  if (const int bits = NarrowBitsOf(narrow)) {
+  if (const int bits = SubByteWidth(narrow)) {
     return One(ToNarrowInteger(x, dtype, bits));
   }
   return One(Cast(x, dtype));

@@ -34,10 +34,10 @@ std::vector<double> Rounded(const std::vector<T>& values,
       relay::Const(tensor), tensor.dtype(), format, saturates, rounding);
   EXPECT_TRUE(expr.ok()) << expr.status().message();
   if (!expr.ok()) return {};
-  const absl::StatusOr<Expr> typed = InferTypeOf(*expr);
+  const absl::StatusOr<Expr> typed = relay::InferTypeOf(*expr);
   EXPECT_TRUE(typed.ok()) << typed.status().message();
   if (!typed.ok()) return {};
-  const absl::StatusOr<Value> result = Evaluate(*typed, nullptr);
+  const absl::StatusOr<relay::Value> result = relay::Evaluate(*typed, nullptr);
   EXPECT_TRUE(result.ok()) << result.status().message();
   if (!result.ok()) return {};
   std::vector<double> numbers;

@@ -213,8 +213,8 @@ Expr MaxPoolOf(const Expr& x, const Window& window, bool ceil_mode) {
 // The limit of the elements of constants that the importer makes.
 constexpr int64_t kMaxIndices = int64_t{1} << 24;
 
-// True if a last window that does not fit counts. With SAME_UPPER and SAME_LOWER
-// the padding makes all windows fit.
+// True if a last window that does not fit counts. With SAME_UPPER and
+// SAME_LOWER the padding makes all windows fit.
 bool HasCeilMode(NodeContext& node) {
   return node.Int("ceil_mode", 0) != 0 &&
          !absl::StartsWith(node.String("auto_pad", "NOTSET"), "SAME");
@@ -610,9 +610,9 @@ absl::StatusOr<Outputs> BatchNormalization(NodeContext& node) {
     variance = batch_variance;
   }
   result[0] =
-      TupleGetItem(relay::nn::BatchNorm(x, scale, bias, mean, variance,
-                                        {.axis = 1, .epsilon = epsilon}),
-                   0);
+      relay::TupleGetItem(relay::nn::BatchNorm(x, scale, bias, mean, variance,
+                                               {.axis = 1, .epsilon = epsilon}),
+                          0);
   if (data_type != dtype) {
     result[0] = relay::Cast(std::move(result[0]), data_type);
   }

@@ -41,22 +41,23 @@
 namespace baton::onnx {
 namespace {
 
+using relay::Call;
 using relay::Cast;
 using relay::Subtract;
 
 constexpr DType kInt32 = DType::Int(32);
 
-// True if the new expression `expr` has an operand that is no constant. Operands
-// are typed; those that can be folded are constants already.
+// True if the new expression `expr` has an operand that is no constant.
+// Operands are typed; those that can be folded are constants already.
 bool HasOpenOperand(const Expr& expr) {
   bool found = false;
-  PostOrderVisit(
+  relay::PostOrderVisit(
       expr,
       [&found](const ExprNode* node) {
         const bool is_operand =
-            node->kind() == ExprKind::kVar ||
-            (node->kind() != ExprKind::kConstant &&
-             node->kind() != ExprKind::kOp && node->type().defined());
+            node->kind() == relay::ExprKind::kVar ||
+            (node->kind() != relay::ExprKind::kConstant &&
+             node->kind() != relay::ExprKind::kOp && node->type().defined());
         found = found || is_operand;
         return !found;
       },
@@ -245,7 +246,7 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
   if (const NarrowFloat* format = NarrowFloatOf(static_cast<int64_t>(narrow))) {
     return QuantizeToFloat(node, *format);
   }
-  const int narrow_bits = NarrowBitsOf(narrow);
+  const int narrow_bits = SubByteWidth(narrow);
   const double range =
       std::ldexp(1.0, narrow_bits != 0 ? narrow_bits : dtype.bits());
   const double low = dtype.is_uint() ? 0 : -range / 2;

@@ -85,11 +85,12 @@ absl::StatusOr<Expr> Drawn(NodeContext& node, const Op& op, double first,
   }
   const DType made = Made(dtype);
   BATON_ASSIGN_OR_RETURN(Expr key, Key(node));
-  Expr result = TupleGetItem(
-      Call(op,
-           {std::move(key), relay::Const(Tensor::ScalarOf(made, first)),
-            relay::Const(Tensor::ScalarOf(made, second))},
-           Attrs::Make(A{.out_shape = std::move(shape), .out_dtype = made})),
+  Expr result = relay::TupleGetItem(
+      relay::Call(
+          op,
+          {std::move(key), relay::Const(Tensor::ScalarOf(made, first)),
+           relay::Const(Tensor::ScalarOf(made, second))},
+          Attrs::Make(A{.out_shape = std::move(shape), .out_dtype = made})),
       1);
   return made == dtype ? result : relay::Cast(std::move(result), dtype);
 }
@@ -172,10 +173,11 @@ absl::StatusOr<Outputs> Multinomial(NodeContext& node) {
         absl::StrCat(samples, " samples of a tensor of rank ", rank));
   }
   BATON_ASSIGN_OR_RETURN(Expr key, Key(node));
-  Expr result = TupleGetItem(
-      Call(BATON_OP("random.multinomial"),
-           {std::move(key), relay::nn::Softmax(node.Input(0), /*axis=*/-1)},
-           Attrs::Make(relay::MultinomialAttrs{.num_samples = samples})),
+  Expr result = relay::TupleGetItem(
+      relay::Call(
+          BATON_OP("random.multinomial"),
+          {std::move(key), relay::nn::Softmax(node.Input(0), /*axis=*/-1)},
+          Attrs::Make(relay::MultinomialAttrs{.num_samples = samples})),
       1);
   if (dtype != DType::Int(32)) result = relay::Cast(std::move(result), dtype);
   return One(std::move(result));

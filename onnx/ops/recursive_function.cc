@@ -21,8 +21,9 @@ namespace baton::onnx {
 
 absl::StatusOr<Expr> RecursiveFunction::AddParam(std::string name, Expr initial,
                                                  const Type& type) {
-  BATON_ASSIGN_OR_RETURN(Expr typed, node_.Typed(Var(std::move(name), type)));
-  params_.emplace_back(typed.As<VarNode>());
+  BATON_ASSIGN_OR_RETURN(Expr typed,
+                         node_.Typed(relay::Var(std::move(name), type)));
+  params_.emplace_back(typed.As<relay::VarNode>());
   node_.graphs().NoteParam(typed, initial);
   initial_.push_back(std::move(initial));
   next_.push_back(typed);
@@ -67,22 +68,23 @@ void RecursiveFunction::SetNext(const Expr& param, Expr value) {
 absl::StatusOr<Outputs> RecursiveFunction::Call(Expr goes_on,
                                                 std::vector<Expr> results) {
   std::vector<Type> param_types;
-  for (const Var& param : params_) param_types.push_back(param->type());
+  for (const relay::Var& param : params_) param_types.push_back(param->type());
   std::vector<Type> types;
   for (const Expr& result : results) types.push_back(result->type());
   const size_t count = types.size();
   const Type result_type = TupleType(std::move(types));
-  const Var loop("loop", FuncType(std::move(param_types), result_type));
-  const Function function(params_,
-                          If(std::move(goes_on), baton::Call(loop, next_),
-                             Tuple(std::move(results))),
-                          result_type);
+  const relay::Var loop("loop", FuncType(std::move(param_types), result_type));
+  const relay::Function function(
+      params_,
+      relay::If(std::move(goes_on), baton::relay::Call(loop, next_),
+                relay::Tuple(std::move(results))),
+      result_type);
   BATON_ASSIGN_OR_RETURN(
-      const Expr all,
-      node_.Typed(Let(loop, function, baton::Call(loop, initial_))));
+      const Expr all, node_.Typed(relay::Let(
+                          loop, function, baton::relay::Call(loop, initial_))));
   Outputs values;
   for (size_t i = 0; i < count; ++i) {
-    values.push_back(TupleGetItem(all, static_cast<int>(i)));
+    values.push_back(relay::TupleGetItem(all, static_cast<int>(i)));
   }
   return values;
 }

@@ -59,7 +59,7 @@ class RecursiveFunction {
 
  private:
   NodeContext& node_;
-  std::vector<Var> params_;
+  std::vector<relay::Var> params_;
   std::vector<Expr> initial_;  // of each parameter
   std::vector<Expr> next_;     // of each parameter
   FlatHashMap<Expr, Expr> captured_;

@@ -31,6 +31,7 @@
 namespace baton::onnx {
 namespace {
 
+using relay::Call;
 using relay::ReduceAttrs;
 
 // The operand, the axes and the final shape of a reduction.
@@ -289,8 +290,9 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
   for (int i = 0; i + 1 < rank; ++i) {
     const Expr is_it = relay::LogicalOr(relay::Equal(axis, number(i)),
                                         relay::Equal(axis, number(i - rank)));
-    result = If(is_it, ScanAlong<kProduct>(x, i, dtype, exclusive, reverse),
-                std::move(result));
+    result =
+        relay::If(is_it, ScanAlong<kProduct>(x, i, dtype, exclusive, reverse),
+                  std::move(result));
   }
   return One(std::move(result));
 }

@@ -333,10 +333,10 @@ absl::StatusOr<Expr> SampledAtGrid(NodeContext& node, const Expr& images,
     const Expr outer = relay::StridedSlice(ShapeVector(images), {0}, {2});
     const Expr spatial =
         relay::StridedSlice(ShapeVector(grid), {1}, {axes + 1});
-    return Expr(
-        Call(BATON_OP("dyn.reshape"),
-             {std::move(result), relay::Concatenate({outer, spatial}, 0)},
-             Attrs::Make(relay::ReshapeAttrs{.allowzero = true})));
+    return Expr(relay::Call(
+        BATON_OP("dyn.reshape"),
+        {std::move(result), relay::Concatenate({outer, spatial}, 0)},
+        Attrs::Make(relay::ReshapeAttrs{.allowzero = true})));
   }
   Ints result_shape = {0, 0};
   for (int i = 0; i < 2; ++i) {
@@ -545,7 +545,8 @@ absl::StatusOr<Outputs> AffineGridDynamic(NodeContext& node) {
                          node.Typed(relay::Transpose(theta, Ints{0, 2, 1})));
   BATON_ASSIGN_OR_RETURN(Expr result,
                          MatrixProduct(node, pixels, map, DType()));
-  return One(Call(BATON_OP("dyn.reshape"),
+  return One(
+      relay::Call(BATON_OP("dyn.reshape"),
                   {std::move(result),
                    relay::Concatenate({relay::ExpandDims(ExtentOf(theta, 0), 0),
                                        spatial, VectorConstant({axes})},
@@ -788,10 +789,10 @@ absl::StatusOr<Expr> MeanOfPoints(NodeContext& node, const int64_t (&wanted)[2],
   attrs.pooled_size = {wanted[0], wanted[1]};
   attrs.spatial_scale = node.Float("spatial_scale", 1);
   attrs.sample_ratio = samples == 0 ? -1 : static_cast<int>(samples);
-  return Call(half_pixel ? BATON_OP("vision.roi_align_half_pixel")
-                         : BATON_OP("vision.roi_align"),
-              {x, relay::Concatenate({image, node.Input(1)}, 1)},
-              Attrs::Make(std::move(attrs)));
+  return relay::Call(half_pixel ? BATON_OP("vision.roi_align_half_pixel")
+                                : BATON_OP("vision.roi_align"),
+                     {x, relay::Concatenate({image, node.Input(1)}, 1)},
+                     Attrs::Make(std::move(attrs)));
 }
 
 absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {

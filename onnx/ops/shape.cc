@@ -39,6 +39,10 @@
 namespace baton::onnx {
 namespace {
 
+using relay::Call;
+using relay::Tuple;
+using relay::TupleGetItem;
+
 using Ints = std::vector<int64_t>;
 
 // Of an axis that is put together from parts.
@@ -299,7 +303,7 @@ absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
       CheckRank(node.Input(1)->tensor_type()->dim(0).value()));
   const std::optional<Dims> elements = node.Elements(1);
   if (elements.has_value() && FitsInto(*elements, type->shape())) return One(x);
-  const auto* call = node.Input(1).As<CallNode>();
+  const auto* call = node.Input(1).As<relay::CallNode>();
   if (call != nullptr && call->op().get() == BATON_OP("shape_of").get() &&
       FitsInto(type->shape(), call->arg(0)->tensor_type()->shape())) {
     const Expr& like = call->arg(0);
@@ -1211,8 +1215,8 @@ absl::StatusOr<Outputs> Pad(NodeContext& node) {
 
 // The dimensions that a call of shape_of stands for; null for another value.
 const TensorTypeNode* ShapeOfWhat(const Expr& expr) {
-  return IsCallTo(expr, BATON_OP("shape_of"))
-             ? expr.As<CallNode>()->arg(0)->tensor_type()
+  return relay::IsCallTo(expr, BATON_OP("shape_of"))
+             ? expr.As<relay::CallNode>()->arg(0)->tensor_type()
              : nullptr;
 }
 
@@ -1383,7 +1387,7 @@ absl::StatusOr<Outputs> ScatterNd(NodeContext& node) {
 
 // The element that all elements of `x` are, if `x` is made by filling.
 std::optional<double> FillOf(const Expr& x) {
-  const auto* call = x.As<CallNode>();
+  const auto* call = x.As<relay::CallNode>();
   if (call == nullptr || call->args().empty()) return std::nullopt;
   for (const Op& op :
        {BATON_OP("full"), BATON_OP("dyn.full"), BATON_OP("broadcast_to"),
@@ -1510,7 +1514,7 @@ absl::StatusOr<Outputs> SpaceToDepth(NodeContext& node) {
 // --- Sequences and optionals -----------------------------------------------
 
 absl::StatusOr<std::vector<Expr>> FieldsOf(const Expr& sequence) {
-  if (const auto* tuple = sequence.As<TupleNode>()) {
+  if (const auto* tuple = sequence.As<relay::TupleNode>()) {
     return std::vector<Expr>(tuple->fields().begin(), tuple->fields().end());
   }
   const TupleTypeNode* type = sequence->tuple_type();

@@ -34,7 +34,7 @@ constexpr DType kInt64 = DType::Int(64);
 
 // The first `count` elements of a vector.
 Expr First(Expr vector, const Expr& count) {
-  return Call(
+  return relay::Call(
       BATON_OP("dyn.strided_slice"),
       {std::move(vector), VectorConstant({0}), count, VectorConstant({1})},
       Attrs::Make(relay::StridedSliceAttrs{}));
@@ -43,10 +43,13 @@ Expr First(Expr vector, const Expr& count) {
 absl::StatusOr<Outputs> UniqueElements(NodeContext& node, bool sorted) {
   BATON_ASSIGN_OR_RETURN(
       const Expr unique,
-      node.Typed(Call(BATON_OP("unique"), {relay::Reshape(node.Input(0), {-1})},
-                      Attrs::Make(relay::UniqueAttrs{.sorted = sorted,
-                                                     .return_counts = true}))));
-  const auto field = [&unique](int i) { return TupleGetItem(unique, i); };
+      node.Typed(relay::Call(BATON_OP("unique"),
+                             {relay::Reshape(node.Input(0), {-1})},
+                             Attrs::Make(relay::UniqueAttrs{
+                                 .sorted = sorted, .return_counts = true}))));
+  const auto field = [&unique](int i) {
+    return relay::TupleGetItem(unique, i);
+  };
   const auto wide = [](Expr expr) {
     return relay::Cast(std::move(expr), kInt64);
   };

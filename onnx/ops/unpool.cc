@@ -31,6 +31,8 @@
 namespace baton::onnx {
 namespace {
 
+using relay::Call;
+
 using Ints = std::vector<int64_t>;
 
 // The limit of the elements of constants that the importer makes.

@@ -37,7 +37,7 @@ bool CallsOp(const Expr& root, const Op& op);
 // True if the graph of `root` contains a call of an operator with an entry in
 // `map`.
 template <typename T>
-bool CallsOpOf(const Expr& root, const OpAttrMap<T>& map) {
+bool CallsOpOf(const Expr& root, const OpProperty<T>& map) {
   return AnyInnerNode(root, [&map](const ExprNode* node) {
     return node->kind() == ExprKind::kCall &&
            map.Get(static_cast<const CallNode*>(node)->op()) != nullptr;

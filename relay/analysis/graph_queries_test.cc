@@ -69,7 +69,7 @@ TEST(GraphQueriesTest, Operators) {
   // An operator that is an argument is not called.
   EXPECT_FALSE(CallsOp(Tuple({exp}), exp));
 
-  OpAttrMap<int> map;
+  OpProperty<int> map;
   map.Set(*tanh, 1);
   EXPECT_FALSE(CallsOpOf(sum, map));
   map.Set(*exp, 2);

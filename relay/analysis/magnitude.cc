@@ -17,8 +17,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<MagnitudeRule>& MagnitudeRules() {
-  static auto* const rules = new OpAttrMap<MagnitudeRule>;
+OpProperty<MagnitudeRule>& MagnitudeRules() {
+  static auto* const rules = new OpProperty<MagnitudeRule>;
   return *rules;
 }
 

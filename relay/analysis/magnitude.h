@@ -47,7 +47,7 @@ double MaxExponent(DType dtype);
 // that only rearrange elements (IsRearranging) need no rule.
 using MagnitudeRule = MagnitudeBounds (*)(
     const CallNode& call, absl::Span<const MagnitudeBounds> args);
-OpAttrMap<MagnitudeRule>& MagnitudeRules();
+OpProperty<MagnitudeRule>& MagnitudeRules();
 
 }  // namespace baton::relay
 

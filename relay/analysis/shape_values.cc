@@ -21,8 +21,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<ShapeValueRule>& ShapeValueRules() {
-  static auto* const rules = new OpAttrMap<ShapeValueRule>;
+OpProperty<ShapeValueRule>& ShapeValueRules() {
+  static auto* const rules = new OpProperty<ShapeValueRule>;
   return *rules;
 }
 

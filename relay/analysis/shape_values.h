@@ -35,7 +35,7 @@ class ShapeValues {
 // for an argument that is a tuple, from those of its fields. Null: unknown.
 using ShapeValueRule = std::optional<Dims> (*)(
     const CallNode& call, absl::Span<const Dims* const> args);
-OpAttrMap<ShapeValueRule>& ShapeValueRules();
+OpProperty<ShapeValueRule>& ShapeValueRules();
 
 }  // namespace baton::relay
 

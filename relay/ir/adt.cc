@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 Type ConstructorType(const std::vector<Type>& inputs,
@@ -184,4 +184,4 @@ Pattern WithVars(const PatternNode* pattern, absl::Span<const Var>* vars) {
   }
 }
 
-}  // namespace baton
+}  // namespace baton::relay

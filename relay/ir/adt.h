@@ -18,7 +18,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // A constructor of a data type. Its type is fixed at creation. The type is
 // always a function type, also for a constructor without arguments: `fn [A](A,
@@ -249,6 +249,6 @@ class Match : public Expr {
                            std::move(type), std::move(span))) {}
 };
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_ADT_H_

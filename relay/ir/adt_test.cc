@@ -20,7 +20,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::ElementsAre;
@@ -263,4 +263,4 @@ TEST(AdtTest, VariablesOfPatternsHaveTheirClauseAsScope) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -38,7 +38,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using Checksums = BinaryReadOptions::Checksums;
@@ -490,4 +490,4 @@ TEST(BinaryFormatTest, EveryFlippedBitIsFound) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

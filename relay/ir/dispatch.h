@@ -25,7 +25,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/node_kind.h"
 
-namespace baton {
+namespace baton::relay {
 
 // A function object that combines the overloads of several function objects.
 template <typename... Fns>
@@ -54,10 +54,10 @@ template <typename Fn>
 decltype(auto) DispatchExpr(const ExprNode* node, Fn&& fn) {
   using Result = decltype(fn(static_cast<const VarNode*>(nullptr)));
   return DispatchExpr(node, fn, [](const ExprNode* other) -> Result {
-    internal::UnknownKind(other);
+    baton::internal::UnknownKind(other);
   });
 }
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_DISPATCH_H_

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/node_memory.h"
 
-namespace baton {
+namespace baton::relay {
 
 std::string ConstantNode::Describe() const {
   std::string result = absl::StrCat("constant ", value_.TypeToString());
@@ -42,8 +42,8 @@ CallNode* Call::Allocate(Expr op, size_t num_args, Attrs attrs,
                          std::vector<Type> type_args, Type type, Span span) {
   const auto n = static_cast<uint32_t>(num_args);
   // Not NewBlankNode: this is the constructor that makes most nodes.
-  void* memory =
-      internal::NodeMemory::Allocate(sizeof(CallNode) + n * sizeof(Expr));
+  void* memory = baton::internal::NodeMemory::Allocate(sizeof(CallNode) +
+                                                       n * sizeof(Expr));
   auto* node = new (memory) CallNode(std::move(op), n, std::move(attrs),
                                      std::move(type), std::move(span));
   if (!type_args.empty()) {
@@ -79,4 +79,4 @@ Function Function::WithAttr(std::string name, AttrValue value) const {
       f->attrs().With(std::move(name), std::move(value)), f->type(), f->span());
 }
 
-}  // namespace baton
+}  // namespace baton::relay

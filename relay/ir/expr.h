@@ -32,7 +32,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/node_kind.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The kind of a Relay expression, for switches.
 inline ExprKind ExprKindOf(const ExprNode* node) {
@@ -468,6 +468,6 @@ class RefWrite : public Expr {
                               std::move(span))) {}
 };
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_EXPR_H_

@@ -30,7 +30,7 @@
 #include "baton/relay/ir/unmatched_cases.h"
 #include "baton/relay/ir/visit.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Completes nodes that inference made and nobody else has seen yet.
 class TypedAccess {
@@ -218,8 +218,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
 
   const Var& Bind(const VarNode* var, const Type& type);
   void Push(const ExprNode* node, Step step) { work_.push_back({node, step}); }
-  void TellOrigin(const Expr& typed, const ExprNode* node) {
-    if (tells_origins_) internal::TellOrigin(typed.get(), node);
+  void RecordOrigin(const Expr& typed, const ExprNode* node) {
+    if (records_origins_) baton::internal::RecordOrigin(typed.get(), node);
   }
   // Registers a node made here, to be completed later if its type is not.
   template <typename T>
@@ -304,8 +304,9 @@ class Inferencer final : private TypeRelationContext::Unifier {
     if (steps > kMostSteps) return ShortenRow(type, *top, steps);
     return *top;
   }
-  // Binds the variables of a long row, which stand for each other as the results
-  // of functions that call the next do, to `top`, which the last stands for.
+  // Binds the variables of a long row, which stand for each other as the
+  // results of functions that call the next do, to `top`, which the last stands
+  // for.
   [[gnu::noinline]] const Type& ShortenRow(const Type& type, const Type& top,
                                            int steps) {
     const Type* next = &type;
@@ -350,7 +351,7 @@ class Inferencer final : private TypeRelationContext::Unifier {
   // not report missing ones.
   const bool may_lack_definitions_;
   const int64_t max_rank_ = CurrentLimits().max_rank;
-  const bool tells_origins_ = WantsOrigins();
+  const bool records_origins_ = WantsOrigins();
 
   absl::InlinedVector<Work, 64> work_;
   std::vector<Expr> results_;
@@ -415,7 +416,7 @@ Expr Inferencer::Infer(const Expr& root, absl::string_view name) {
       }
       case Step::kLeave:
         Leave(work.node);
-        TellOrigin(results_.back(), work.node);
+        RecordOrigin(results_.back(), work.node);
         if (!work.node->unique()) memo_[work.node] = results_.back();
         break;
     }
@@ -453,7 +454,7 @@ void Inferencer::Enter(const ExprNode* node) {
       const auto* constant = static_cast<const ConstantNode*>(node);
       Expr typed =
           Constant(constant->value(), constant->ValueType(), SpanOf(node));
-      TellOrigin(typed, node);
+      RecordOrigin(typed, node);
       if (!node->unique()) memo_[node] = typed;
       results_.push_back(std::move(typed));
       return;
@@ -553,7 +554,7 @@ const Var& Inferencer::Bind(const VarNode* var, const Type& type) {
   }
   if (var->annotation().defined()) CheckDataTypes(var->annotation(), var);
   *bound = Made(Var(new VarNode(var->name(), type, type, var->span())));
-  TellOrigin(*bound, var);
+  RecordOrigin(*bound, var);
   return *bound;
 }
 
@@ -1524,4 +1525,4 @@ absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
   return result;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

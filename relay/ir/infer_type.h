@@ -18,7 +18,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Infers the types of all functions of `module`. One run finds all errors of
 // all functions; the status renders them.
@@ -36,6 +36,6 @@ IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics);
 absl::StatusOr<Expr> InferTypeOf(const Expr& expr,
                                  const IRModule* module = nullptr);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_INFER_TYPE_H_

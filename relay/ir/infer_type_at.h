@@ -8,13 +8,13 @@
 #include "baton/ir/span.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // As InferTypeOf(expr, module), for importers: nodes with neither a type nor a
 // span get `span`, and errors show it.
 absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
                                  const IRModule* module = nullptr);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_INFER_TYPE_AT_H_

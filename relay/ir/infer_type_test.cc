@@ -18,7 +18,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::HasSubstr;
@@ -446,4 +446,4 @@ TEST(InferTypeTest, MissingOperandsAreErrors) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

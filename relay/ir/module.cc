@@ -3,7 +3,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 
-namespace baton {
+namespace baton::relay {
 
 IRModule ModuleFromExpr(const Expr& expr) {
   IRModule module;
@@ -13,4 +13,4 @@ IRModule ModuleFromExpr(const Expr& expr) {
   return module;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -10,7 +10,7 @@
 #include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -55,4 +55,4 @@ TEST(ModuleProtoTest, HasTheMessagesOfAllClassesWithoutNames) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

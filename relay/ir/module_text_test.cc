@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using script::Script;
@@ -123,4 +123,4 @@ TEST(ModuleTextTest, AnExpressionAloneIsRelays) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -5,8 +5,8 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/node_kind.h"
 
-namespace baton {
+namespace baton::relay {
 
 BATON_REGISTER_NODE_LEVEL("relay", kRelayLevel, BATON_RELAY_NODES)
 
-}  // namespace baton
+}  // namespace baton::relay

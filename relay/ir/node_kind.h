@@ -7,7 +7,7 @@
 
 #include "baton/ir/node_kind.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The number of Relay's level: see NodeKind.
 inline constexpr int kRelayLevel = 1;
@@ -76,6 +76,6 @@ constexpr NodeSort SortOf(ExprKind kind) {
   return NodeSort::kOther;
 }
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_NODE_KIND_H_

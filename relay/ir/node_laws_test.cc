@@ -37,7 +37,7 @@
 #include "baton/relay/ir/node_kind.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 struct LawAttrs {
@@ -88,15 +88,15 @@ T Sample(int which) {
     return DType::Int(8 << which);
   } else if constexpr (std::is_same_v<T, Tensor>) {
     return Tensor::ScalarOf(DType::Float(32), which);
-  } else if constexpr (internal::kIsOptional<T>) {
+  } else if constexpr (baton::internal::kIsOptional<T>) {
     return std::make_unique<typename T::element_type>(
         Sample<typename T::element_type>(which));
-  } else if constexpr (internal::kIsVector<T>) {
+  } else if constexpr (baton::internal::kIsVector<T>) {
     return {Sample<typename T::value_type>(which)};
   } else {
-    static_assert(internal::Record<T>, "give a sample for such fields");
+    static_assert(baton::internal::Record<T>, "give a sample for such fields");
     T record;
-    internal::ApplyFields(
+    baton::internal::ApplyFields(
         [&](auto... part) {
           ((decltype(part)::Of(record) =
                 Sample<typename decltype(part)::Value>(which)),
@@ -112,7 +112,8 @@ T Sample(int which) {
 // such classes have several forms.
 template <typename N>
 const N* MakeSample(int changed) {
-  N* node = internal::NewBlankNode<N>(internal::HasTrailingArray<N>() ? 1 : 0);
+  N* node = baton::internal::NewBlankNode<N>(
+      baton::internal::HasTrailingArray<N>() ? 1 : 0);
   int i = 0;
   ForEachField<N>([&](auto field) {
     using F = decltype(field);
@@ -149,12 +150,13 @@ bool IsGraph(const Node* node) {
 }
 
 bool Equal(const Node* a, const Node* b) {
-  internal::NodeComparator comparator(/*map_free=*/true, /*trace=*/false);
+  baton::internal::NodeComparator comparator(/*map_free=*/true,
+                                             /*trace=*/false);
   return IsGraph(a) ? comparator.Compare(a, b) : comparator.CompareTypes(a, b);
 }
 
 uint64_t Hash(const Node* node) {
-  internal::NodeHasher hasher;
+  baton::internal::NodeHasher hasher;
   return IsGraph(node) ? hasher.Hash(node) : hasher.HashTree(node);
 }
 
@@ -201,7 +203,7 @@ bool Counts(FieldRole role) {
     case FieldRole::kAttrs:
     case FieldRole::kDim:
     case FieldRole::kRecords:
-      return internal::IdentityOf<N>() != NodeIdentity::kName;
+      return baton::internal::IdentityOf<N>() != NodeIdentity::kName;
     case FieldRole::kInferredType:
     case FieldRole::kName:
     case FieldRole::kSpan:
@@ -288,7 +290,7 @@ TYPED_TEST(NodeLawsTest, ReferencesAreVisited) {
   };
   const N& n = *static_cast<const N*>(node.get());
   ForEachField<N>([&](auto field) {
-    internal::ForEachReferenceIn(decltype(field)::Of(n), count);
+    baton::internal::ForEachReferenceIn(decltype(field)::Of(n), count);
   });
   EXPECT_EQ(references, expected);
 }
@@ -304,7 +306,7 @@ TYPED_TEST(NodeLawsTest, ExpressionsAreRebuilt) {
       const Type type = Sample<Type>(3);
       const Expr typed = CopyWithType(changed, type);
       EXPECT_TRUE(Equal(typed.get(), &changed));
-      if (internal::HasInferredType<N>()) {
+      if (baton::internal::HasInferredType<N>()) {
         EXPECT_EQ(typed->type(), type);
       }
       EXPECT_EQ(typed->span(), changed.span());
@@ -328,4 +330,4 @@ TYPED_TEST(NodeLawsTest, ExpressionsAreRebuilt) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

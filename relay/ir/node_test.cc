@@ -15,7 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::HasSubstr;
@@ -132,7 +132,7 @@ TEST(OpTest, FindAndGet) {
 }
 
 TEST(OpTest, PropertiesOfPackagesAbove) {
-  OpAttrMap<int> map;
+  OpProperty<int> map;
   EXPECT_EQ(map.Get(NodeOp()), nullptr);
   map.Set(*NodeOp().get(), 7);
   ASSERT_NE(map.Get(NodeOp()), nullptr);
@@ -190,4 +190,4 @@ TEST(ModuleTest, ManyFunctionsInLinearTime) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

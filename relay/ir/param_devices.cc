@@ -6,7 +6,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/relay/ir/virtual_device.h"
 
-namespace baton {
+namespace baton::relay {
 
 DictAttrs WithParamDevices(const DictAttrs& attrs, AttrList devices) {
   const bool known =
@@ -47,4 +47,4 @@ DictAttrs AttrsWithNumParams(const FunctionNode& function, size_t num_params) {
   return WithParamDevices(function.attrs(), std::move(kept));
 }
 
-}  // namespace baton
+}  // namespace baton::relay

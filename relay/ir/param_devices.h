@@ -15,7 +15,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The devices of the parameters, None where unknown; empty if the function has
 // no such list.
@@ -34,6 +34,6 @@ DictAttrs AttrsWithParams(const FunctionNode& function,
 // `function`, in order, and which may have fewer or more parameters.
 DictAttrs AttrsWithNumParams(const FunctionNode& function, size_t num_params);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_PARAM_DEVICES_H_

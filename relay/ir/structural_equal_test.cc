@@ -16,7 +16,7 @@
 #include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 struct ToyAttrs {
@@ -292,4 +292,4 @@ TEST(StructuralEqualTest, DepthDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -6,7 +6,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 
-namespace baton {
+namespace baton::relay {
 
 // True if `tensor` has the element type and the rank of `type`, and its extents
 // where these are numbers.
@@ -21,6 +21,6 @@ inline bool TensorFits(const Tensor& tensor, const TensorTypeNode& type) {
   return true;
 }
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TENSOR_FITS_H_

@@ -9,7 +9,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The string attribute `name` of `function`, which owns the string; null if
 // there is none or it is not a string.
@@ -19,6 +19,6 @@ inline const std::string* TextAttr(const FunctionNode& function,
   return value == nullptr ? nullptr : value->As<std::string>();
 }
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_ATTR_H_

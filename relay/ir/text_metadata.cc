@@ -27,7 +27,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/virtual_device.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 
 absl::string_view DimKind(DimExprNode::Op op) {
@@ -565,4 +565,4 @@ void MetadataTable::AppendJson(
 }
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

@@ -18,7 +18,7 @@
 #include "baton/ir/node.h"
 #include "baton/ir/type.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 
 // The first bytes of a tensor in the reference's file format.
@@ -65,6 +65,6 @@ class MetadataTable {
 };
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_METADATA_H_

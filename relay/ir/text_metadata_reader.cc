@@ -35,7 +35,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_metadata.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 namespace {
 
@@ -854,4 +854,4 @@ std::optional<size_t> MetadataReader::Reference(size_t i,
 }
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

@@ -28,7 +28,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 
 // The item `meta[KIND][NUMBER]`: a constant, the attributes of a call, or a
@@ -103,6 +103,6 @@ class MetadataReader {
 };
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_METADATA_READER_H_

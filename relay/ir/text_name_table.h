@@ -14,7 +14,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 
 template <typename Word>
@@ -161,6 +161,6 @@ class NameTable {
 };
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_NAME_TABLE_H_

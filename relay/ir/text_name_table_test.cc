@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 namespace {
 
@@ -79,4 +79,4 @@ TEST(NameTableTest, ScopesOpenAndCloseWhileTheTableGrows) {
 
 }  // namespace
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

@@ -15,7 +15,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 std::shared_ptr<const Source> MakeSource(absl::string_view text,
@@ -58,4 +58,4 @@ absl::StatusOr<Type> ParseType(absl::string_view text,
   return type;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -29,7 +29,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // ir/module_text.h declares ParseModule(). Linking this library adds Relay's
 // functions and data types to it.
@@ -42,6 +42,6 @@ absl::StatusOr<Expr> ParseExpr(absl::string_view text,
 absl::StatusOr<Type> ParseType(absl::string_view text,
                                absl::string_view source_name = "input");
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_PARSER_H_

@@ -27,7 +27,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 namespace {
 
@@ -396,4 +396,4 @@ Attrs TextParser::DefaultAttrs(const OpNode* op, int64_t begin) {
 }
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

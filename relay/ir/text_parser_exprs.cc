@@ -30,7 +30,7 @@
 #include "baton/relay/ir/text_parser_impl.h"
 #include "baton/relay/ir/virtual_device.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 namespace {
 
@@ -1179,4 +1179,4 @@ bool TextParser::ParsePatternParts(int depth, std::vector<Pattern>* parts) {
 }
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

@@ -17,7 +17,7 @@
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/ir/well_formed.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 [[noreturn]] void Fail(const std::string& what, const std::string& text) {
@@ -63,7 +63,7 @@ void ParseAll(absl::string_view text) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   baton::ParseAll(absl::string_view(reinterpret_cast<const char*>(data), size));

@@ -38,7 +38,7 @@
 #include "baton/relay/ir/text_metadata_reader.h"
 #include "baton/relay/ir/text_name_table.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 
 // Parses one text.
@@ -296,6 +296,6 @@ class TextParser final : public FunctionTextReader {
 };
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_PARSER_IMPL_H_

@@ -24,7 +24,7 @@
 #include "baton/relay/ir/text_metadata_reader.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 namespace {
 
@@ -329,4 +329,4 @@ void TextParser::EndDefinition() {
 }
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

@@ -27,7 +27,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::HasSubstr;
@@ -754,4 +754,4 @@ TEST(TextParserTest, ALongLine) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -21,7 +21,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 namespace {
 
@@ -308,4 +308,4 @@ bool TextParser::ParseTypeParams(std::vector<TypeVar>* params) {
 }
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

@@ -40,7 +40,7 @@
 #include "baton/relay/ir/virtual_device.h"
 #include "baton/relay/ir/visit.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 bool IsAtomic(const ExprNode* node) {
@@ -1764,4 +1764,4 @@ std::vector<const ExprNode*> NumberedNodes(const IRModule& module) {
   return result;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -26,7 +26,7 @@
 #include "baton/ir/module_text.h"  // IWYU pragma: export
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // ir/module_text.h declares the functions for modules. Linking this library
 // adds Relay's functions and data types to them.
@@ -42,6 +42,6 @@ void AsText(const Expr& expr, std::ostream& os,
 // AsText() with kTextForPeople.
 std::string ToText(const Expr& expr);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_PRINTER_H_

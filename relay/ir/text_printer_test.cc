@@ -23,7 +23,7 @@
 #include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 struct ToyConvAttrs {
@@ -754,4 +754,4 @@ TEST(TextPrinterTest, NestedScopesAreNotCopiedAtEveryLevel) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

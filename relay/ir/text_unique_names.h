@@ -12,7 +12,7 @@
 #include "baton/ir/type_text.h"
 #include "baton/relay/ir/text_name_table.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 
 // One string contains all names; a hash table contains their indices. Memory
@@ -107,6 +107,6 @@ inline void UniqueNames::Grow() {
 }
 
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TEXT_UNIQUE_NAMES_H_

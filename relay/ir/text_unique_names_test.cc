@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace internal {
 namespace {
 
@@ -44,4 +44,4 @@ TEST(UniqueNamesTest, ManyNamesAreAllDifferent) {
 
 }  // namespace
 }  // namespace internal
-}  // namespace baton
+}  // namespace baton::relay

@@ -7,7 +7,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/type.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 constexpr int kMaxTypeDepth = 1000;
@@ -85,4 +85,4 @@ TypeVarMap FreshTypeVars(absl::Span<const TypeVar> type_params) {
   return result;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -8,7 +8,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/ir/type.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Calls `fn` for the direct parts of `type`, which is not null: fields,
 // arguments and then the result of a function, the function and then the
@@ -30,6 +30,6 @@ Type SubstituteTypeVars(const Type& type, const TypeVarMap& values);
 // A new variable for each of `type_params`, of the same name and kind.
 TypeVarMap FreshTypeVars(absl::Span<const TypeVar> type_params);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_TYPE_SUBSTITUTION_H_

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 constexpr size_t kMaxCases = 10;
@@ -152,4 +152,4 @@ absl::StatusOr<std::vector<Pattern>> UnmatchedCases(const MatchNode& match,
   return unmatched;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -9,7 +9,7 @@
 #include "baton/ir/module.h"
 #include "baton/relay/ir/adt.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Returns patterns of values that no clause of `match` matches, at most ten;
 // empty if the clauses handle every value. `module` defines the data types of
@@ -19,6 +19,6 @@ namespace baton {
 absl::StatusOr<std::vector<Pattern>> UnmatchedCases(const MatchNode& match,
                                                     const IRModule* module);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_UNMATCHED_CASES_H_

@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST(UnmatchedCasesTest, GivesUpOnAnEndlessSearch) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

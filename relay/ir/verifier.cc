@@ -27,7 +27,7 @@
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/ir/well_formed.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 // A copy of `function` without inferred types.
@@ -140,4 +140,4 @@ class RelayVerifier final : public FunctionVerifier {
 BATON_REGISTER_FUNCTION_VERIFIER(FunctionNode, RelayVerifier);
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

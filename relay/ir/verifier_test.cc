@@ -16,7 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::HasSubstr;
@@ -53,4 +53,4 @@ TEST(RelayVerifierTest, FindsAWrongTypeOfAnyKindOfExpression) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -18,7 +18,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 // The kinds of targets of the reference, the usual one of a device first.
@@ -287,4 +287,4 @@ absl::string_view DefaultTargetKind(int64_t device_type) {
   return "";
 }
 
-}  // namespace baton
+}  // namespace baton::relay

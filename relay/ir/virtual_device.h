@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Attributes of a function: the device of its result, and the devices of its
 // parameters. The latter is a list with a device, or None, for each parameter;
@@ -79,6 +79,6 @@ std::string TargetKindOf(const AttrValue& target);
 // The default kind of target of a device type; empty if there is none.
 absl::string_view DefaultTargetKind(int64_t device_type);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_VIRTUAL_DEVICE_H_

@@ -22,7 +22,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/node_kind.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 // The next step for a node on the stack of a depth-first walk.
@@ -398,4 +398,4 @@ Expr Substitute(const Expr& expr,
   return *Substituter(values).Mutate(expr);  // no hook fails
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -29,7 +29,7 @@
 #include "baton/relay/ir/dispatch.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Calls `fn(const Expr&)` for each child of `node`, in order.
 template <typename Fn>
@@ -215,6 +215,6 @@ void ForEachChild(const ExprNode* node, Fn&& fn) {
       [](const ExprNode*) {});
 }
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_VISIT_H_

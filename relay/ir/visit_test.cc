@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::ElementsAre;
@@ -305,4 +305,4 @@ TEST(DeepTest, DiamondLadderIsVisitedOnce) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -22,7 +22,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 // A time for each depth, and the deepest depth with a late enough time.
@@ -404,4 +404,4 @@ absl::Status CheckWellFormed(const Expr& expr) {
   return diagnostics.ToStatus();
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -18,7 +18,7 @@
 #include "baton/ir/verify.h"  // IWYU pragma: export
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Checks that `expr` follows the rules; it may have free variables and use any
 // global function. OK, or InvalidArgument with all violations. CheckWellFormed
@@ -32,6 +32,6 @@ void CheckFunctionWellFormed(const IRModule& module, const GlobalVar& var,
                              const Function& function,
                              Diagnostics& diagnostics);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_IR_WELL_FORMED_H_

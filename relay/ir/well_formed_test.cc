@@ -14,7 +14,7 @@
 #include "baton/testing/small_stack.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 BATON_REGISTER_OP("toy.add").Arguments({{"a", ""}, {"b", ""}});
@@ -138,4 +138,4 @@ TEST(WellFormedTest, DepthDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -2,8 +2,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<bool>& CommutativeOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& CommutativeOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 

@@ -9,7 +9,7 @@ namespace baton::relay {
 
 // Operators of two arguments that may be exchanged: patterns match the
 // arguments in either order (relay/pattern/dataflow_pattern.h).
-OpAttrMap<bool>& CommutativeOps();
+OpProperty<bool>& CommutativeOps();
 
 }  // namespace baton::relay
 

@@ -2,8 +2,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<FusionPattern>& FusionPatterns() {
-  static auto* const kPatterns = new OpAttrMap<FusionPattern>;
+OpProperty<FusionPattern>& FusionPatterns() {
+  static auto* const kPatterns = new OpProperty<FusionPattern>;
   return *kPatterns;
 }
 

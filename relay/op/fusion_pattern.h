@@ -29,7 +29,7 @@ enum class FusionPattern : uint8_t {
 };
 
 // An operator without an entry is opaque.
-OpAttrMap<FusionPattern>& FusionPatterns();
+OpProperty<FusionPattern>& FusionPatterns();
 
 }  // namespace baton::relay
 

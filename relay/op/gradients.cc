@@ -28,8 +28,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<GradientFn>& Gradients() {
-  static auto* const kGradients = new OpAttrMap<GradientFn>;
+OpProperty<GradientFn>& Gradients() {
+  static auto* const kGradients = new OpProperty<GradientFn>;
   return *kGradients;
 }
 

@@ -24,7 +24,7 @@ namespace baton::relay {
 // gradients in python/tvm/relay/op/_tensor_grad.py.
 using GradientFn = absl::StatusOr<std::vector<Expr>> (*)(const Call& call,
                                                          const Expr& grad);
-OpAttrMap<GradientFn>& Gradients();
+OpProperty<GradientFn>& Gradients();
 
 }  // namespace baton::relay
 

@@ -23,13 +23,13 @@
 
 namespace baton::relay {
 
-OpAttrMap<LayoutInferenceRule>& LayoutInferenceRules() {
-  static auto* const kRules = new OpAttrMap<LayoutInferenceRule>;
+OpProperty<LayoutInferenceRule>& LayoutInferenceRules() {
+  static auto* const kRules = new OpProperty<LayoutInferenceRule>;
   return *kRules;
 }
 
-OpAttrMap<ConvertLayoutRule>& ConvertLayoutRules() {
-  static auto* const kRules = new OpAttrMap<ConvertLayoutRule>;
+OpProperty<ConvertLayoutRule>& ConvertLayoutRules() {
+  static auto* const kRules = new OpProperty<ConvertLayoutRule>;
   return *kRules;
 }
 

@@ -77,7 +77,7 @@ using LayoutInferenceRule =
 
 // An operator without a rule takes its inputs in the original layouts; the
 // layouts of its outputs are unknown.
-OpAttrMap<LayoutInferenceRule>& LayoutInferenceRules();
+OpProperty<LayoutInferenceRule>& LayoutInferenceRules();
 
 // The argument of a conversion rule.
 struct ConvertLayoutQuery {
@@ -104,7 +104,7 @@ struct ConvertLayoutRule {
   absl::StatusOr<ConvertedCall> (*convert)(const ConvertLayoutQuery& query);
 };
 
-OpAttrMap<ConvertLayoutRule>& ConvertLayoutRules();
+OpProperty<ConvertLayoutRule>& ConvertLayoutRules();
 
 // Helpers for rules.
 namespace layouts {

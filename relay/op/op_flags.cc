@@ -2,53 +2,53 @@
 
 namespace baton::relay {
 
-OpAttrMap<bool>& NonComputationalOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& NonComputationalOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& StatefulOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& StatefulOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& ReshapeOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& ReshapeOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& RearrangingOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& RearrangingOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& IndexDependentOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& IndexDependentOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& StopFusionOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& StopFusionOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& DeviceCopyOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& DeviceCopyOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& QuantizedOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& QuantizedOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<bool>& DataDependentShapeOps() {
-  static auto* const kOps = new OpAttrMap<bool>;
+OpProperty<bool>& DataDependentShapeOps() {
+  static auto* const kOps = new OpProperty<bool>;
   return *kOps;
 }
 
-OpAttrMap<ShapeQuery>& ShapeQueries() {
-  static auto* const kQueries = new OpAttrMap<ShapeQuery>;
+OpProperty<ShapeQuery>& ShapeQueries() {
+  static auto* const kQueries = new OpProperty<ShapeQuery>;
   return *kQueries;
 }
 

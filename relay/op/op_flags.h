@@ -10,38 +10,38 @@ namespace baton::relay {
 
 // Operators that compute nothing: annotations, storage, device placement.
 // Constant folding skips their calls.
-OpAttrMap<bool>& NonComputationalOps();
+OpProperty<bool>& NonComputationalOps();
 
 // Operators for which the value of a call depends on more than its arguments
 // (random numbers), or the call has an effect. Such calls are neither merged,
 // nor dropped, nor folded.
-OpAttrMap<bool>& StatefulOps();
+OpProperty<bool>& StatefulOps();
 
 // Operators that change the shape and keep the elements in row-major order.
-OpAttrMap<bool>& ReshapeOps();
+OpProperty<bool>& ReshapeOps();
 
 // Operators that only move or repeat elements: the result has each element of
 // the first argument, or of its tensors, at least once, and no others.
-OpAttrMap<bool>& RearrangingOps();
+OpProperty<bool>& RearrangingOps();
 
 // Operators whose fusion pattern is elementwise or broadcast, but for which an
 // element of the result depends on its indices, too.
-OpAttrMap<bool>& IndexDependentOps();
+OpProperty<bool>& IndexDependentOps();
 
 // Annotations that end a group of fused operators. The result is the argument.
-OpAttrMap<bool>& StopFusionOps();
+OpProperty<bool>& StopFusionOps();
 
 // The result is the argument, on another device. Constant folding skips such
 // calls: a constant has no device.
-OpAttrMap<bool>& DeviceCopyOps();
+OpProperty<bool>& DeviceCopyOps();
 
 // Operators on quantized tensors, which are lowered to other operators before
 // compilation.
-OpAttrMap<bool>& QuantizedOps();
+OpProperty<bool>& QuantizedOps();
 
 // Operators whose result shape may depend on the values of arguments. If it
 // does (the type has an unknown dimension), the call is not fused.
-OpAttrMap<bool>& DataDependentShapeOps();
+OpProperty<bool>& DataDependentShapeOps();
 
 // Operators whose result depends only on the shape of the argument: the
 // argument's type determines the result.
@@ -49,7 +49,7 @@ enum class ShapeQuery {
   kShape,        // a vector of the extents
   kNumElements,  // a scalar
 };
-OpAttrMap<ShapeQuery>& ShapeQueries();
+OpProperty<ShapeQuery>& ShapeQueries();
 
 // Each of these is false for an operator without an entry, and for expressions
 // that are not operators.

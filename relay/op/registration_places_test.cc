@@ -13,7 +13,7 @@
 #include "baton/ir/op.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 TEST(RegistrationPlacesTest, EachOperatorHasALineOfItsOwn) {
@@ -41,4 +41,4 @@ TEST(RegistrationPlacesTest, EachOperatorHasALineOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

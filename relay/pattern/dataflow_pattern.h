@@ -147,7 +147,7 @@ class DataflowPattern {
   // Adds the condition that the operator has `value` in a map of properties:
   // Wildcard().HasProperty(FusionPatterns(), FusionPattern::kElemWise)(x).
   template <typename T>
-  DataflowPattern HasProperty(const OpAttrMap<T>& map, T value) const {
+  DataflowPattern HasProperty(const OpProperty<T>& map, T value) const {
     return Where("an operator with a property",
                  [&map, value = std::move(value)](const Expr& op) {
                    const T* property = map.Get(op);

@@ -65,7 +65,7 @@ Expr Typed(const Expr& expr) {
 
 // Rewrites with one rule.
 Expr RewriteBy(const P& pattern,
-               std::function<absl::StatusOr<Expr>(const Match&)> replace,
+               std::function<absl::StatusOr<Expr>(const PatternMatch&)> replace,
                const Expr& expr, bool once = false) {
   absl::StatusOr<Expr> result = ApplyRules({{.name = "rule",
                                              .pattern = pattern,
@@ -493,7 +493,7 @@ TEST(RegionTest, IsNotLeftInBetween) {
 
 // Rewriting.
 
-absl::StatusOr<Expr> SubtractInstead(const Match& m) {
+absl::StatusOr<Expr> SubtractInstead(const PatternMatch& m) {
   const auto* call = m.root().As<CallNode>();
   return Subtract(call->arg(0), call->arg(1));
 }
@@ -519,7 +519,7 @@ TEST(RewriteTest, CallOfAFunctionWithAnAttribute) {
   const P arg0 = Wildcard(), arg1 = Wildcard();
   const Expr out = RewriteBy(
       Wildcard().HasAttr("Composite", "add")(arg0, arg1),
-      [=](const Match& m) -> Expr { return Add(m[arg0], m[arg1]); },
+      [=](const PatternMatch& m) -> Expr { return Add(m[arg0], m[arg1]); },
       Abs(Call(f, {a, b})));
   EXPECT_TRUE(StructuralEqual(out, Abs(Add(a, b))));
 }
@@ -533,9 +533,10 @@ TEST(RewriteTest, NestedPatternOfSharedParts) {
   const P pattern = p0 + (p0 + a);
   EXPECT_TRUE(Matches(pattern, program));
   // A rule that puts back what is there changes nothing.
-  EXPECT_EQ(RewriteBy(
-                pattern, [](const Match& m) { return m.root(); }, program),
-            program);
+  EXPECT_EQ(
+      RewriteBy(
+          pattern, [](const PatternMatch& m) { return m.root(); }, program),
+      program);
 }
 
 struct BatchNormPattern {
@@ -551,7 +552,7 @@ struct BatchNormPattern {
   RewriteRule Rule() const {
     return {.name = "fuse_batch_norm",
             .pattern = pattern,
-            .replace = [*this](const Match& m) -> Expr {
+            .replace = [*this](const PatternMatch& m) -> Expr {
               return TupleGetItem(
                   nn::BatchNorm(m[x], m[gamma], m[beta], m[mean], m[var],
                                 {.epsilon = *ConstantScalar(m[eps])}),
@@ -642,7 +643,8 @@ TEST(RewriteTest, FourRegions) {
   const Expr program =
       NestedDiamond(SingleBranch(DeeperDiamond(ClassicDiamond(x, w), w), w), w);
   const Expr out = RewriteBy(
-      pattern, [=](const Match& m) -> Expr { return Conv(m[in], m[weight]); },
+      pattern,
+      [=](const PatternMatch& m) -> Expr { return Conv(m[in], m[weight]); },
       program);
   EXPECT_TRUE(StructuralEqual(out, Conv(Conv(Conv(Conv(x, w), w), w), w)));
 }
@@ -652,9 +654,10 @@ Expr SimplifyAlgebra(const Expr& expr) {
   const P zero = IsExpr(Const(0)) | IsExpr(Const(0.0f));
   const P one = IsExpr(Const(1)) | IsExpr(Const(1.0f));
   const auto is = [](std::string name, const P& pattern, const P& result) {
-    return RewriteRule{.name = std::move(name),
-                       .pattern = pattern,
-                       .replace = [=](const Match& m) { return m[result]; }};
+    return RewriteRule{
+        .name = std::move(name),
+        .pattern = pattern,
+        .replace = [=](const PatternMatch& m) { return m[result]; }};
   };
   absl::StatusOr<Expr> result = ApplyRules(
       {is("x+0", x + zero, x), is("x-0", x - zero, x), is("x*1", x * one, x),
@@ -693,7 +696,7 @@ TEST(RewriteTest, FunctionWithAnyBody) {
   const P pattern = function(Wildcard(), Wildcard()) + Wildcard();
   const Function f({x1, w1}, Conv(x1, w1));
   const Expr out = RewriteBy(
-      pattern, [&](const Match&) -> Expr { return Add(x, w); },
+      pattern, [&](const PatternMatch&) -> Expr { return Add(x, w); },
       Add(Add(Call(f, {x, w}), b), b), /*once=*/true);
   EXPECT_TRUE(StructuralEqual(out, Add(Add(x, w), b)));
 }
@@ -713,7 +716,7 @@ def @f(%l: List[Tensor[(2), float32]], %x: Tensor[(2), float32]) {
   EXPECT_EQ(RewriteBy(Wildcard() + Wildcard(), SubtractInstead, f), f);
   const Expr out = RewriteBy(
       Wildcard() - Wildcard(),
-      [](const Match& m) -> Expr {
+      [](const PatternMatch& m) -> Expr {
         const auto* call = m.root().As<CallNode>();
         return Add(call->arg(1), call->arg(0));
       },
@@ -722,7 +725,7 @@ def @f(%l: List[Tensor[(2), float32]], %x: Tensor[(2), float32]) {
 }
 
 // Removes the last part of a concatenation.
-absl::StatusOr<Expr> DropLast(const Match& m) {
+absl::StatusOr<Expr> DropLast(const PatternMatch& m) {
   const auto* tuple = m.root().As<CallNode>()->arg(0).As<TupleNode>();
   std::vector<Expr> fields(tuple->fields().begin(), tuple->fields().end());
   fields.pop_back();
@@ -739,15 +742,16 @@ TEST(RewriteTest, OnceOrUntilNothingMatches) {
                               Concatenate({x, y}, 0)));
 
   const auto rules = [&](bool concat_once) -> std::vector<RewriteRule> {
-    return {
-        {.name = "one_more_relu",
-         .pattern = IsOp("nn.softmax").CallOfAny(),
-         .replace = [](const Match& m) -> Expr { return nn::Relu(m.root()); },
-         .once = true},
-        {.name = "drop_last",
-         .pattern = pattern,
-         .replace = DropLast,
-         .once = concat_once}};
+    return {{.name = "one_more_relu",
+             .pattern = IsOp("nn.softmax").CallOfAny(),
+             .replace = [](const PatternMatch& m) -> Expr {
+               return nn::Relu(m.root());
+             },
+             .once = true},
+            {.name = "drop_last",
+             .pattern = pattern,
+             .replace = DropLast,
+             .once = concat_once}};
   };
   BATON_ASSERT_OK_AND_ASSIGN(const Expr once,
                              ApplyRules(rules(true), nn::Softmax(concat)));
@@ -771,8 +775,9 @@ TEST(RewriteTest, PatternOfAnyLength) {
   };
   for (const P& pattern : patterns) {
     const Expr out = RewriteBy(
-        pattern, [](const Match& m) -> Expr { return nn::Relu(m.root()); },
-        casts, /*once=*/true);
+        pattern,
+        [](const PatternMatch& m) -> Expr { return nn::Relu(m.root()); }, casts,
+        /*once=*/true);
     EXPECT_TRUE(StructuralEqual(out, nn::Relu(casts))) << pattern.ToString();
   }
 }
@@ -1045,7 +1050,7 @@ TEST(MatchTest, TellsWhatItsPartsMatched) {
   const Var a("a"), b("b");
   const Expr program = nn::Relu(nn::Conv2D(a, b, {.data_layout = "NHWC"}));
   const Matcher matcher(pattern);
-  const std::optional<Match> match = matcher.At(program);
+  const std::optional<PatternMatch> match = matcher.At(program);
   ASSERT_TRUE(match.has_value());
   EXPECT_EQ(match->root(), program);
   EXPECT_EQ((*match)[x], a);
@@ -1068,7 +1073,7 @@ TEST(MatchTest, TellsAllThatARepetitionMatched) {
   const Expr inner = Exp(x);
   const Expr program = Exp(inner);
   const Matcher matcher(pattern);
-  const std::optional<Match> match = matcher.At(program);
+  const std::optional<PatternMatch> match = matcher.At(program);
   ASSERT_TRUE(match.has_value());
   EXPECT_EQ(match->All(cast), (std::vector<Expr>{program, inner}));
   EXPECT_EQ((*match)[end], x);

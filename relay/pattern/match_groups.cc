@@ -105,8 +105,8 @@ class GroupFinder {
         Close(i);
       }
       if (closed_[i] || !matcher_.roots().Has(graph_.node(i))) continue;
-      const Match* match = machine_.Run(matcher_, graph_.node(i),
-                                        uses_.has_value() ? &*uses_ : nullptr);
+      const PatternMatch* match = machine_.Run(
+          matcher_, graph_.node(i), uses_.has_value() ? &*uses_ : nullptr);
       if (match != nullptr) AddGroup(i, *match);
     }
     return std::move(groups_);
@@ -155,11 +155,11 @@ class GroupFinder {
     }
   }
 
-  void AddGroup(int root, const Match& match) {
+  void AddGroup(int root, const PatternMatch& match) {
     // The nodes that each part matched, in order.
     std::vector<std::vector<const ExprNode*>> by_part(
         static_cast<size_t>(matcher_.size()));
-    for (const Match::Bound& bound : match.bound()) {
+    for (const PatternMatch::Bound& bound : match.bound()) {
       by_part[bound.part].push_back(bound.node);
     }
     // Parents and paths of regions, and what is in functions that were matched,
@@ -281,10 +281,10 @@ class GroupFinder {
 
 }  // namespace
 
-std::vector<const ExprNode*> InteriorNodes(const Match& match) {
+std::vector<const ExprNode*> InteriorNodes(const PatternMatch& match) {
   std::vector<const ExprNode*> nodes;
   NodeSet seen;
-  for (const Match::Bound& bound : match.bound()) {
+  for (const PatternMatch::Bound& bound : match.bound()) {
     if (HasForm(match.matcher().part(bound.part)->kind()) &&
         seen.Insert(bound.node)) {
       nodes.push_back(bound.node);

@@ -20,11 +20,11 @@ inline constexpr char kPartitionedFromPattern[] = "PartitionedFromPattern";
 
 // The nodes inside of a match: nodes matched by a part that has parts itself
 // (calls, tuples, projections, ...). Each node once, the root first.
-std::vector<const ExprNode*> InteriorNodes(const Match& match);
+std::vector<const ExprNode*> InteriorNodes(const PatternMatch& match);
 
 // A match, and the nodes to move into a function.
 struct MatchGroup {
-  Match match;
+  PatternMatch match;
   // `nodes` compute the root: the interior of the match and the nodes that
   // belong to it, such as operators and constants in the pattern, in
   // post-order. `inputs` are the operands of the group, in the order of the

@@ -146,7 +146,7 @@ UseCounts::UseCounts(const IndexedGraph& graph) {
 
 // Match.
 
-Expr Match::operator[](const DataflowPattern& part) const {
+Expr PatternMatch::operator[](const DataflowPattern& part) const {
   const int index = matcher_->IndexOf(part);
   for (const Bound& bound : bound_) {
     if (bound.part == index) return Expr(bound.node);
@@ -154,7 +154,7 @@ Expr Match::operator[](const DataflowPattern& part) const {
   return {};
 }
 
-Expr Match::operator[](absl::string_view name) const {
+Expr PatternMatch::operator[](absl::string_view name) const {
   const int index = matcher_->IndexOf(name);
   for (const Bound& bound : bound_) {
     if (bound.part == index) return Expr(bound.node);
@@ -162,7 +162,7 @@ Expr Match::operator[](absl::string_view name) const {
   return {};
 }
 
-std::vector<Expr> Match::All(const DataflowPattern& part) const {
+std::vector<Expr> PatternMatch::All(const DataflowPattern& part) const {
   const int index = matcher_->IndexOf(part);
   std::vector<Expr> result;
   for (const Bound& bound : bound_) {
@@ -465,14 +465,15 @@ int Matcher::IndexOf(absl::string_view name) const {
 
 // MatchMachine.
 
-const Match* MatchMachine::Run(const Matcher& matcher, const ExprNode* expr,
-                               const UseCounts* uses) {
+const PatternMatch* MatchMachine::Run(const Matcher& matcher,
+                                      const ExprNode* expr,
+                                      const UseCounts* uses) {
   uses_ = uses;
   match_.bound_.clear();
   match_.declined_.clear();
   const bool found = Search(matcher, expr);
   // Bindings are null again for the next run; what was bound stays.
-  for (const Match::Bound& bound : match_.bound_) {
+  for (const PatternMatch::Bound& bound : match_.bound_) {
     bindings_[bound.part] = nullptr;
   }
   if (!region_nodes_.empty()) {
@@ -531,7 +532,7 @@ bool MatchMachine::Backtrack() {
 }
 
 void MatchMachine::Forget(size_t num_bound, size_t num_region_nodes) {
-  std::vector<Match::Bound>& bound = match_.bound_;
+  std::vector<PatternMatch::Bound>& bound = match_.bound_;
   while (bound.size() > num_bound) {
     const int part = bound.back().part;
     bound.pop_back();
@@ -857,14 +858,14 @@ bool MatchMachine::StepRegionEnd(const Goal& goal) {
   return true;
 }
 
-std::optional<Match> Matcher::At(const Expr& expr,
-                                 const UseCounts* uses) const {
+std::optional<PatternMatch> Matcher::At(const Expr& expr,
+                                        const UseCounts* uses) const {
   MatchMachine machine;
   std::optional<UseCounts> own;
   if (needs_uses_ && uses == nullptr) {
     uses = &own.emplace(IndexedGraph(expr));
   }
-  const Match* match = machine.Run(*this, expr.get(), uses);
+  const PatternMatch* match = machine.Run(*this, expr.get(), uses);
   if (match == nullptr) return std::nullopt;
   return std::move(machine.match_);
 }

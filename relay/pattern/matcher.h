@@ -1,7 +1,7 @@
 // Matcher: matches patterns against programs.
 //
 //   const Matcher matcher(pattern);
-//   if (const std::optional<Match> match = matcher.At(expr)) {
+//   if (const std::optional<PatternMatch> match = matcher.At(expr)) {
 //     Use((*match)[x], match->attrs<Conv2DAttrs>(conv));
 //   } else {
 //     LOG << matcher.Explain(expr);
@@ -60,7 +60,7 @@ class Matcher;
 
 // A match: the nodes that the parts of a pattern matched. Valid as long as the
 // matcher and the program.
-class Match {
+class PatternMatch {
  public:
   // The node that the whole pattern matched.
   Expr root() const { return Expr(root_); }
@@ -93,8 +93,8 @@ class Match {
   // This match with each node replaced by `now(node)`, an Expr that the caller
   // keeps alive.
   template <typename Now>
-  Match Mapped(Now&& now) const {
-    Match result;
+  PatternMatch Mapped(Now&& now) const {
+    PatternMatch result;
     result.matcher_ = matcher_;
     result.root_ = now(root_).get();
     for (const Bound& bound : bound_) {
@@ -156,8 +156,8 @@ class Matcher {
 
   // The match at `expr`, if any. `uses` are the uses in the program that
   // contains `expr`; if null, `expr` is the whole program.
-  std::optional<Match> At(const Expr& expr,
-                          const UseCounts* uses = nullptr) const;
+  std::optional<PatternMatch> At(const Expr& expr,
+                                 const UseCounts* uses = nullptr) const;
 
   // The reason why there is no match at `expr`, for the attempt that matched
   // the most parts:
@@ -267,8 +267,8 @@ class Matcher {
 class MatchMachine {
  public:
   // The match at `expr`, if any; valid until the next call.
-  const Match* Run(const Matcher& matcher, const ExprNode* expr,
-                   const UseCounts* uses);
+  const PatternMatch* Run(const Matcher& matcher, const ExprNode* expr,
+                          const UseCounts* uses);
   // The largest number of parts that the last run had matched at one time.
   size_t farthest() const { return std::max(farthest_, match_.bound_.size()); }
 
@@ -330,7 +330,7 @@ class MatchMachine {
 
   const Matcher* matcher_ = nullptr;
   const UseCounts* uses_ = nullptr;
-  Match match_;
+  PatternMatch match_;
   std::vector<Goal> goals_;
   int next_ = -1;
   std::vector<Choice> choices_;

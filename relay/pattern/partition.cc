@@ -85,20 +85,20 @@ Expr Partition(const DataflowPattern& pattern, const Expr& expr,
                const AttrMap& attrs,
                const std::function<bool(const Expr& root)>& check) {
   if (check == nullptr) return PartitionMatches(pattern, expr, attrs, nullptr);
-  return PartitionMatches(pattern, expr, attrs, [&check](const Match& match) {
-    return check(match.root());
-  });
+  return PartitionMatches(
+      pattern, expr, attrs,
+      [&check](const PatternMatch& match) { return check(match.root()); });
 }
 
-Expr PartitionMatches(const DataflowPattern& pattern, const Expr& expr,
-                      const AttrMap& attrs,
-                      const std::function<bool(const Match& match)>& accepts) {
+Expr PartitionMatches(
+    const DataflowPattern& pattern, const Expr& expr, const AttrMap& attrs,
+    const std::function<bool(const PatternMatch& match)>& accepts) {
   const IndexedGraph graph(expr);
   const Matcher matcher(pattern);
   const std::vector<MatchGroup> groups = FindMatchGroups(matcher, graph);
   NodeMap<int> by_root;  // 1 + the number of the group
   for (size_t i = 0; i < groups.size(); ++i) {
-    const Match& match = groups[i].match;
+    const PatternMatch& match = groups[i].match;
     if ((accepts == nullptr || accepts(match)) && MayRewrite()) {
       by_root[match.root().get()] = static_cast<int>(i) + 1;
     }

@@ -24,9 +24,9 @@ Expr Partition(const DataflowPattern& pattern, const Expr& expr,
 
 // As Partition, with a condition on the whole match: if `accepts` is false, the
 // match is not replaced.
-Expr PartitionMatches(const DataflowPattern& pattern, const Expr& expr,
-                      const AttrMap& attrs,
-                      const std::function<bool(const Match& match)>& accepts);
+Expr PartitionMatches(
+    const DataflowPattern& pattern, const Expr& expr, const AttrMap& attrs,
+    const std::function<bool(const PatternMatch& match)>& accepts);
 
 }  // namespace baton::relay
 

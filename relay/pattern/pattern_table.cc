@@ -62,10 +62,11 @@ absl::StatusOr<PatternTable> ParsePatternTable(absl::string_view compiler,
         {.name = std::move(pattern.name),
          .doc = std::move(pattern.doc),
          .pattern = std::move(pattern.pattern),
-         .accepts = [replace = std::move(pattern.replace)](const Match& match) {
-           const absl::StatusOr<Expr> taken = replace(match);
-           return taken.ok() && taken->defined();
-         }});
+         .accepts =
+             [replace = std::move(pattern.replace)](const PatternMatch& match) {
+               const absl::StatusOr<Expr> taken = replace(match);
+               return taken.ok() && taken->defined();
+             }});
   }
   if (absl::Status status = Check(compiler, table); !status.ok()) return status;
   return table;

@@ -47,8 +47,8 @@ struct CompositePattern {
   std::string doc = {};  // one line
   DataflowPattern pattern;
   // True if the compiler supports this match; null for all matches.
-  // Match::Decline records why not.
-  std::function<bool(const Match& match)> accepts = nullptr;
+  // PatternMatch::Decline records why not.
+  std::function<bool(const PatternMatch& match)> accepts = nullptr;
 };
 
 // An operator that a compiler supports.

@@ -61,13 +61,13 @@ struct RewriteRule {
   std::string doc;  // one line
   DataflowPattern pattern;
   // Returns the replacement of the match, or null to keep the match
-  // (Match::Decline records why). Undefined if the rule only tells the place of
-  // a rule in C++ (`rule @name of P;`). The replacement consists of new nodes,
-  // without types, and of nodes of the match. The nodes of the match have types
-  // if the program has types. Rules have already been applied to all nodes
-  // below the match. An error ends the rewriting. Several threads may call this
-  // function.
-  std::function<absl::StatusOr<Expr>(const Match& match)> replace;
+  // (PatternMatch::Decline records why). Undefined if the rule only tells the
+  // place of a rule in C++ (`rule @name of P;`). The replacement consists of
+  // new nodes, without types, and of nodes of the match. The nodes of the match
+  // have types if the program has types. Rules have already been applied to all
+  // nodes below the match. An error ends the rewriting. Several threads may
+  // call this function.
+  std::function<absl::StatusOr<Expr>(const PatternMatch& match)> replace;
   // Applied in one sweep, outermost matches first, to matches that share no
   // nodes, and never to the result of the rule. For rules that would match
   // their own results.

@@ -117,7 +117,7 @@ class RewriteRun {
   absl::StatusOr<Expr> Run(Expr root) {
     if (options_.on_partial_match) partial_.resize(rules_.rules().size());
     BATON_ASSIGN_OR_RETURN(Expr result, Rewrite(std::move(root)));
-    TellPartialMatches();
+    EmitPartialMatches();
     return result;
   }
 
@@ -180,13 +180,14 @@ class RewriteRun {
   const RewriteRule& rule(int i) const { return rules_.rules()[i]; }
 
   // The match of the rule at `node`; null if there is none.
-  const Match* MatchAt(int rule, const ExprNode* node, const UseCounts* uses) {
-    const Match* match = machine_.Run(matcher(rule), node, uses);
+  const PatternMatch* MatchAt(int rule, const ExprNode* node,
+                              const UseCounts* uses) {
+    const PatternMatch* match = machine_.Run(matcher(rule), node, uses);
     if (!partial_.empty()) NotePartialMatch(rule, node, match != nullptr);
     return match;
   }
   void NotePartialMatch(int rule, const ExprNode* node, bool matched);
-  void TellPartialMatches();
+  void EmitPartialMatches();
 
   // True if some rule may be applied somewhere in `root`: one look-up for each
   // node, without the graph that rewriting needs.
@@ -211,7 +212,7 @@ class RewriteRun {
   // Puts the replacement in the place of `before`. What it consists of is
   // rewritten in a new step; if all of it was there before, it is returned.
   absl::StatusOr<Expr> Apply(const Expr& before, Application application);
-  bool IsExclusive(const Match& match) const;
+  bool IsExclusive(const PatternMatch& match) const;
 
   // Finds the nodes in `replacement` that are new.
   void Collect(const Expr& replacement, Step& step);
@@ -284,7 +285,7 @@ void RewriteRun::NotePartialMatch(int rule, const ExprNode* node,
   }
 }
 
-void RewriteRun::TellPartialMatches() {
+void RewriteRun::EmitPartialMatches() {
   for (size_t i = 0; i < partial_.size(); ++i) {
     const Expr& at = partial_[i].at;
     if (partial_[i].matched || !at.defined()) continue;
@@ -321,7 +322,7 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
       continue;
     }
     if (matcher(candidate.rule).needs_uses()) return true;
-    const Match* match = MatchAt(candidate.rule, node, /*uses=*/nullptr);
+    const PatternMatch* match = MatchAt(candidate.rule, node, /*uses=*/nullptr);
     if (match == nullptr) continue;
     // Rules in turn tell only of what a sweep meets.
     const bool tells =
@@ -354,10 +355,12 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
     const auto it = by_root.find(graph.node(i));
     if (it == by_root.end()) continue;
     // The match with the current nodes.
-    const Match now = it->second->match.Mapped([&](const ExprNode* node) {
-      const auto known = index.find(node);
-      return known == index.end() ? Expr(node) : rewriter.Get(known->second);
-    });
+    const PatternMatch now =
+        it->second->match.Mapped([&](const ExprNode* node) {
+          const auto known = index.find(node);
+          return known == index.end() ? Expr(node)
+                                      : rewriter.Get(known->second);
+        });
     if (options_.may_apply && !options_.may_apply(rule(number))) continue;
     BATON_ASSIGN_OR_RETURN(Expr after, rule(number).replace(now));
     if (!after.defined() || after == now.root()) {
@@ -396,7 +399,7 @@ absl::StatusOr<int> RewriteRun::FirstWilling(const IndexedGraph& graph,
       if (candidate.rule < first || done_[candidate.rule]) continue;
       if (willing >= 0 && candidate.rule >= willing) break;
       if (call != nullptr && !candidate.hint.Holds(*call)) continue;
-      const Match* match =
+      const PatternMatch* match =
           MatchAt(candidate.rule, node, uses_.has_value() ? &*uses_ : nullptr);
       if (match == nullptr) continue;
       BATON_ASSIGN_OR_RETURN(const Expr replacement,
@@ -503,7 +506,7 @@ absl::StatusOr<Expr> RewriteRun::Walk(const Expr& root) {
   return rewriter.Result();
 }
 
-bool RewriteRun::IsExclusive(const Match& match) const {
+bool RewriteRun::IsExclusive(const PatternMatch& match) const {
   const std::vector<const ExprNode*> interior = InteriorNodes(match);
   NodeMap<int> inside;
   for (const ExprNode* node : interior) {
@@ -520,8 +523,8 @@ absl::StatusOr<RewriteRun::Application> RewriteRun::FindApplication(
   const CallNode* call = node.As<CallNode>();
   for (const RuleSet::Candidate& candidate : rules_.CandidatesFor(node.get())) {
     if (call != nullptr && !candidate.hint.Holds(*call)) continue;
-    const Match* match = MatchAt(candidate.rule, node.get(),
-                                 uses_.has_value() ? &*uses_ : nullptr);
+    const PatternMatch* match = MatchAt(candidate.rule, node.get(),
+                                        uses_.has_value() ? &*uses_ : nullptr);
     if (match == nullptr) continue;
     const RewriteRule& found = rule(candidate.rule);
     if (found.exclusive && !IsExclusive(*match)) {

@@ -38,18 +38,19 @@ using testing::StatusIs;
 using P = DataflowPattern;
 
 RewriteRule Rule(std::string name, const P& pattern,
-                 std::function<Expr(const Match&)> replace) {
+                 std::function<Expr(const PatternMatch&)> replace) {
   return {.name = std::move(name),
           .pattern = pattern,
-          .replace = [replace = std::move(replace)](const Match& m)
+          .replace = [replace = std::move(replace)](const PatternMatch& m)
               -> absl::StatusOr<Expr> { return replace(m); }};
 }
 
 // A unary operator becomes another.
 RewriteRule Becomes(const char* from, const char* to) {
   const P x = Wildcard("x");
-  return Rule(absl::StrCat(from, "_to_", to), IsOp(from)(x),
-              [=](const Match& m) { return Call(Op::Find(to), {m[x]}); });
+  return Rule(
+      absl::StrCat(from, "_to_", to), IsOp(from)(x),
+      [=](const PatternMatch& m) { return Call(Op::Find(to), {m[x]}); });
 }
 
 Function Typed(const Function& function) {
@@ -92,7 +93,7 @@ TEST(RewriterTest, RulesSeeWhatRulesMade) {
   const P y = Wildcard("y");
   const Expr result =
       MustRewrite({Rule("tanh_of_cos", IsOp("tanh")(IsOp("cos")(y)),
-                        [=](const Match& m) { return m[y]; }),
+                        [=](const PatternMatch& m) { return m[y]; }),
                    Becomes("sin", "cos"), Becomes("sqrt", "sin")},
                   f);
   EXPECT_TRUE(Is(result, Function({x}, Exp(x))));
@@ -111,21 +112,21 @@ TEST(RewriterTest, TheFirstRuleOfTheSetWins) {
 TEST(RewriterTest, RulesOfAllCallsAndOfOneOperator) {
   const Var x("x", {4});
   const P arg = Wildcard("arg");
-  const RewriteRule any = Rule("any",
-                               Wildcard().Where("no copy",
-                                                [](const Expr& op) {
-                                                  return op != Op::Find("copy");
-                                                })(arg),
-                               [=](const Match& m) { return Copy(m[arg]); });
+  const RewriteRule any =
+      Rule("any",
+           Wildcard().Where(
+               "no copy",
+               [](const Expr& op) { return op != Op::Find("copy"); })(arg),
+           [=](const PatternMatch& m) { return Copy(m[arg]); });
   const Function f = Typed(Function({x}, Exp(Tanh(x))));
   EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "copy"), any}, f),
                  Function({x}, Copy(Copy(x)))));
-  const RewriteRule anything =
-      Rule("anything",
-           Wildcard().Where(
-               "a call of tanh",
-               [](const Expr& e) { return IsCallTo(e, Op::Find("tanh")); }),
-           [](const Match& m) { return m.root().As<CallNode>()->arg(0); });
+  const RewriteRule anything = Rule(
+      "anything",
+      Wildcard().Where(
+          "a call of tanh",
+          [](const Expr& e) { return IsCallTo(e, Op::Find("tanh")); }),
+      [](const PatternMatch& m) { return m.root().As<CallNode>()->arg(0); });
   EXPECT_TRUE(Is(MustRewrite({Becomes("exp", "sin"), anything}, f),
                  Function({x}, Sin(x))));
 }
@@ -154,7 +155,7 @@ TEST(RewriterTest, NewNodesHaveTheTypesOfTheirOperators) {
   const P a = Wildcard("a"), b = Wildcard("b");
   const Expr result = MustRewrite(
       {Rule("dense_to_matmul", IsOp("nn.dense")(a, b),
-            [=](const Match& m) {
+            [=](const PatternMatch& m) {
               return Transpose(nn::Matmul(m[b], m[a], {.transpose_b = true}),
                                std::vector<int64_t>{1, 0});
             })},
@@ -173,7 +174,7 @@ TEST(RewriterTest, FunctionsThatRulesMakeAreRewrittenToo) {
   const P a = Wildcard("a");
   const Expr result =
       MustRewrite({Rule("outline", IsOp("exp")(a),
-                        [=](const Match& m) {
+                        [=](const PatternMatch& m) {
                           const Var p("p", {4});
                           return Call(Function({p}, Sqrt(p)), {m[a]});
                         }),
@@ -191,7 +192,7 @@ TEST(RewriterTest, UnknownDimensionsMayBecomeKnown) {
   const Expr typed_y = Typed(Function({y}, y)).As<FunctionNode>()->params()[0];
   const Expr result =
       MustRewrite({Rule("known", IsOp("tanh")(Wildcard()),
-                        [&](const Match&) { return Sigmoid(typed_y); })},
+                        [&](const PatternMatch&) { return Sigmoid(typed_y); })},
                   f);
   const auto* function = result.As<FunctionNode>();
   EXPECT_EQ(function->body()->type().ToString(), "Tensor[(2, 4), float32]");
@@ -204,10 +205,11 @@ TEST(RewriterTest, ATypeMustNotChange) {
   const Function f = Typed(Function({x}, Exp(x)));
   const P a = Wildcard("a");
   EXPECT_THAT(
-      ApplyRules(
-          {Rule("to_int", IsOp("exp")(a),
-                [=](const Match& m) { return Cast(m[a], DType::Int(32)); })},
-          f),
+      ApplyRules({Rule("to_int", IsOp("exp")(a),
+                       [=](const PatternMatch& m) {
+                         return Cast(m[a], DType::Int(32));
+                       })},
+                 f),
       StatusIs(absl::StatusCode::kFailedPrecondition,
                "rule to_int replaces a call of exp of type Tensor[(4), "
                "float32] by a call of cast of type Tensor[(4), int32]"));
@@ -218,22 +220,24 @@ TEST(RewriterTest, WhatRulesMakeMustHaveATypeAtAll) {
   const Function f = Typed(Function({x}, Exp(x)));
   const P a = Wildcard("a");
   EXPECT_THAT(
-      ApplyRules({Rule("bad", IsOp("exp")(a),
-                       [=](const Match& m) { return nn::Dense(m[a], m[a]); })},
-                 f),
+      ApplyRules(
+          {Rule("bad", IsOp("exp")(a),
+                [=](const PatternMatch& m) { return nn::Dense(m[a], m[a]); })},
+          f),
       StatusIs(absl::StatusCode::kInvalidArgument,
                "rule bad makes an ill-typed program: "));
 }
 
 TEST(RewriterTest, ErrorsOfRulesEndIt) {
   const Var x("x", {4});
-  EXPECT_THAT(ApplyRules({{.name = "fails",
-                           .pattern = IsOp("exp")(Wildcard()),
-                           .replace = [](const Match&) -> absl::StatusOr<Expr> {
-                             return absl::UnimplementedError("not today");
-                           }}},
-                         Typed(Function({x}, Exp(x)))),
-              StatusIs(absl::StatusCode::kUnimplemented, "not today"));
+  EXPECT_THAT(
+      ApplyRules({{.name = "fails",
+                   .pattern = IsOp("exp")(Wildcard()),
+                   .replace = [](const PatternMatch&) -> absl::StatusOr<Expr> {
+                     return absl::UnimplementedError("not today");
+                   }}},
+                 Typed(Function({x}, Exp(x)))),
+      StatusIs(absl::StatusCode::kUnimplemented, "not today"));
 }
 
 TEST(RewriterTest, RulesThatUndoEachOtherAreNamed) {
@@ -249,7 +253,7 @@ TEST(RewriterTest, RulesThatUndoEachOtherAreNamed) {
   const P a = Wildcard("a");
   const RewriteRule unfold =
       Rule("unfold", IsOp("sin")(a),
-           [=](const Match& m) { return Tanh(Exp(m[a])); });
+           [=](const PatternMatch& m) { return Tanh(Exp(m[a])); });
   EXPECT_THAT(
       ApplyRules({Becomes("exp", "sin"), unfold}, Function({x}, Exp(x))),
       StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -262,7 +266,7 @@ TEST(RewriterTest, ARuleThatUndoesItsOwnWorkIsNamed) {
   const P a = Wildcard("a"), b = Wildcard("b");
   const RewriteRule swap =
       Rule("swap", IsOp("subtract")(a, b),
-           [=](const Match& m) { return Subtract(m[b], m[a]); });
+           [=](const PatternMatch& m) { return Subtract(m[b], m[a]); });
   EXPECT_THAT(
       ApplyRules({swap}, Typed(Function({x, y}, Subtract(x, y)))),
       StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -273,14 +277,15 @@ TEST(RewriterTest, ARuleThatUndoesItsOwnWorkIsNamed) {
 TEST(RewriterTest, ARuleThatMatchesItsResultIsNamed) {
   const Var x("x", {4}), y("y", {4});
   const P a = Wildcard("a"), b = Wildcard("b");
-  const RewriteRule exchange = Rule("exchange", IsOp("exp")(a),
-                                    [=](const Match& m) { return Exp(m[a]); });
+  const RewriteRule exchange =
+      Rule("exchange", IsOp("exp")(a),
+           [=](const PatternMatch& m) { return Exp(m[a]); });
   EXPECT_THAT(ApplyRules({exchange}, Typed(Function({x}, Exp(x)))),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        "rule exchange makes of a call of exp the same again"));
   const RewriteRule commute =
       Rule("commute", IsOp("subtract")(a, b),
-           [=](const Match& m) { return Subtract(m[b], m[a]); });
+           [=](const PatternMatch& m) { return Subtract(m[b], m[a]); });
   EXPECT_THAT(ApplyRules({commute}, Typed(Function({x, y}, Subtract(x, y)))),
               StatusIs(absl::StatusCode::kFailedPrecondition, "rule commute "));
 }
@@ -289,15 +294,16 @@ TEST(RewriterTest, ARuleThatGrowsTheProgramIsNamed) {
   const Var x("x", {4});
   const Function f = Typed(Function({x}, Tanh(Exp(x))));
   const P a = Wildcard("a");
-  const RewriteRule grows = Rule("grows", IsOp("exp")(a), [=](const Match& m) {
-    return Exp(nn::Relu(m[a]));
-  });
+  const RewriteRule grows =
+      Rule("grows", IsOp("exp")(a),
+           [=](const PatternMatch& m) { return Exp(nn::Relu(m[a])); });
   EXPECT_THAT(ApplyRules({grows}, f, {.max_growth = 1000}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        "the program does not stop growing by rule grows: 1001 "
                        "nodes more after"));
   const RewriteRule counts = Rule(
-      "counts", IsOp("exp")(IsOp("add")(a, IsScalar())), [=](const Match& m) {
+      "counts", IsOp("exp")(IsOp("add")(a, IsScalar())),
+      [=](const PatternMatch& m) {
         const auto* add = m.root().As<CallNode>()->arg(0).As<CallNode>();
         return Exp(Add(
             m[a], Const(static_cast<float>(*ConstantScalar(add->arg(1)) + 1))));
@@ -319,7 +325,7 @@ TEST(RewriterTest, WrongSetsOfRules) {
                        "rule half has no replacement"));
   EXPECT_THAT(
       ApplyRules({Rule("odd", Repeated([](const P& self) { return self; }),
-                       [](const Match& m) { return m.root(); })},
+                       [](const PatternMatch& m) { return m.root(); })},
                  x),
       StatusIs(absl::StatusCode::kInvalidArgument,
                "rule odd: a repetition repeats nothing"));
@@ -343,9 +349,10 @@ TEST(RewriterTest, TellsOfApplications) {
     events.push_back(
         absl::StrCat(rule.name, " not at ", DescribeNode(at.get()), ": ", why));
   };
-  const RewriteRule shy = Rule(
-      "shy", IsOp("tanh")(Wildcard()),
-      [](const Match& m) -> Expr { return m.Decline("I would rather not"); });
+  const RewriteRule shy =
+      Rule("shy", IsOp("tanh")(Wildcard()), [](const PatternMatch& m) -> Expr {
+        return m.Decline("I would rather not");
+      });
   MustRewrite({shy, Becomes("exp", "sin"), Becomes("sin", "cos")}, f, options);
   EXPECT_EQ(events, (std::vector<std::string>{
                         "shy not at a call of tanh: I would rather not",
@@ -375,16 +382,17 @@ TEST(RewriterTest, TellsOfTheBestPartialMatch) {
   // Matches `near` as far as sqrt.
   const RewriteRule deep =
       Rule("deep", IsOp("exp")(IsOp("tanh")(IsOp("sqrt")(IsOp("negative")(a)))),
-           [=](const Match& m) { return m[a]; });
+           [=](const PatternMatch& m) { return m[a]; });
   // Stands at the root of its pattern only.
   const RewriteRule shallow = Rule("shallow", IsOp("exp")(IsOp("sin")(a)),
-                                   [=](const Match& m) { return m[a]; });
+                                   [=](const PatternMatch& m) { return m[a]; });
   // Match as a whole.
   const RewriteRule declines =
       Rule("declines", IsOp("exp")(IsOp("tanh")(a)),
-           [](const Match& m) -> Expr { return m.Decline("no"); });
-  const RewriteRule applies = Rule("applies", IsOp("tanh")(IsOp("sqrt")(a)),
-                                   [=](const Match& m) { return Tanh(m[a]); });
+           [](const PatternMatch& m) -> Expr { return m.Decline("no"); });
+  const RewriteRule applies =
+      Rule("applies", IsOp("tanh")(IsOp("sqrt")(a)),
+           [=](const PatternMatch& m) { return Tanh(m[a]); });
   const std::vector<std::string> deep_only = {
       "deep at a call of exp: matched 3 of 9 parts, then argument 0 of "
       "sqrt must be a call of negative, found the variable %y"};
@@ -403,14 +411,14 @@ TEST(RewriterTest, PartialMatchesKnowTheUses) {
   const P a = Wildcard("a");
   const RewriteRule lonely =
       Rule("lonely", IsOp("exp")(IsOp("tanh")(IsOp("sqrt")(a).HasOneUse())),
-           [=](const Match& m) { return m[a]; });
+           [=](const PatternMatch& m) { return m[a]; });
   const Expr shared = Sqrt(x);
   const Function f = Typed(Function({x}, Add(Exp(Tanh(shared)), Sin(shared))));
   EXPECT_EQ(PartialMatches(RuleSet({lonely, Becomes("sin", "cos")}), f).size(),
             1);
   // The other use goes, and all of it matches.
   const RewriteRule first = Rule("first", IsOp("add")(a, Wildcard()),
-                                 [=](const Match& m) { return m[a]; });
+                                 [=](const PatternMatch& m) { return m[a]; });
   EXPECT_EQ(PartialMatches(RuleSet({lonely, first}), f),
             std::vector<std::string>());
 }
@@ -433,7 +441,7 @@ RewriteRule FoldOnlyUse(bool exclusive) {
   RewriteRule rule =
       Rule("double_negative",
            IsOp("negative")(exclusive ? inner : inner.HasOneUse()),
-           [=](const Match& m) { return m[a]; });
+           [=](const PatternMatch& m) { return m[a]; });
   rule.exclusive = exclusive;
   return rule;
 }
@@ -459,7 +467,7 @@ TEST(RewriterTest, UsesThatOtherRulesRemoveDoNotCount) {
   // other use is looked at.
   const RewriteRule drop =
       Rule("drop", IsOp("multiply")(IsOp("exp")(Wildcard()), a),
-           [=](const Match& m) { return m[a]; });
+           [=](const PatternMatch& m) { return m[a]; });
   for (const bool exclusive : {false, true}) {
     const RewriteRule fold = FoldOnlyUse(exclusive);
     const Function early =
@@ -477,9 +485,9 @@ TEST(RewriterTest, UsesThatOtherRulesAddCount) {
   const Var x("x", {4});
   const P a = Wildcard("a");
   // exp(a) becomes a * a: now there are two uses of a.
-  const RewriteRule twice = Rule("twice", IsOp("exp")(a), [=](const Match& m) {
-    return Multiply(m[a], Negative(m[a]));
-  });
+  const RewriteRule twice = Rule(
+      "twice", IsOp("exp")(a),
+      [=](const PatternMatch& m) { return Multiply(m[a], Negative(m[a])); });
   const Function f = Typed(Function({x}, Exp(Negative(x))));
   const Expr n = Negative(x);
   EXPECT_TRUE(Is(MustRewrite({twice, FoldOnlyUse(false)}, f),
@@ -491,8 +499,8 @@ TEST(RewriterTest, UsesThatOtherRulesAddCount) {
 TEST(RewriterTest, RulesOfNodesWithoutChildren) {
   const Var x("x", {4});
   const Function f = Typed(Function({x}, Add(x, Const(2.0f))));
-  const RewriteRule three =
-      Rule("three", IsScalar(2), [](const Match&) { return Const(3.0f); });
+  const RewriteRule three = Rule(
+      "three", IsScalar(2), [](const PatternMatch&) { return Const(3.0f); });
   EXPECT_TRUE(Is(MustRewrite({three}, f), Function({x}, Add(x, Const(3.0f)))));
   const Function other = Typed(Function({x}, Add(x, Const(4.0f))));
   EXPECT_EQ(MustRewrite({three}, other), other);
@@ -503,17 +511,18 @@ TEST(RewriterTest, RulesThatDeclineEverywhereChangeNothing) {
   const Function f = Typed(Function({x}, Exp(Tanh(x))));
   const RewriteRule shy =
       Rule("shy", IsOp("tanh")(Wildcard()),
-           [](const Match& m) -> Expr { return m.Decline("no"); });
+           [](const PatternMatch& m) -> Expr { return m.Decline("no"); });
   const RewriteRule same = Rule("same", IsOp("exp")(Wildcard()),
-                                [](const Match& m) { return m.root(); });
+                                [](const PatternMatch& m) { return m.root(); });
   EXPECT_EQ(MustRewrite({shy, same}, f), f);
 }
 
 TEST(RewriterTest, ARuleThatIsAppliedOnceStandsAlone) {
   const Var x("x", {4});
   const P a = Wildcard("a");
-  RewriteRule once = Rule("wrap", IsOp("exp")(a),
-                          [=](const Match& m) { return Negative(Exp(m[a])); });
+  RewriteRule once = Rule("wrap", IsOp("exp")(a), [=](const PatternMatch& m) {
+    return Negative(Exp(m[a]));
+  });
   once.once = true;
   const Function f = Typed(Function({x}, Tanh(x)));
   EXPECT_EQ(MustRewrite({once}, f), f);
@@ -525,8 +534,9 @@ TEST(RewriterTest, ARuleThatIsAppliedOnceStandsAlone) {
 TEST(RewriterTest, ArgumentsOfAllOperatorsAreToldApart) {
   const Var x("x", {4});
   const P a = Wildcard("a");
-  const RewriteRule rule = Rule("r", IsOp("exp")(IsOp("tanh")(a)),
-                                [=](const Match& m) { return Sin(m[a]); });
+  const RewriteRule rule =
+      Rule("r", IsOp("exp")(IsOp("tanh")(a)),
+           [=](const PatternMatch& m) { return Sin(m[a]); });
   const RuleSet rules({rule});
   int tried = 0;
   for (const OpNode* op : OpRegistry::Global().List()) {
@@ -554,7 +564,7 @@ TEST(RewriterTest, ManyNodesThatNothingMatches) {
     const P a = Wildcard("a");
     EXPECT_EQ(MustRewrite({Becomes("sin", "cos"),
                            Rule("r", IsOp("exp")(IsOp("exp")(IsOp("tanh")(a))),
-                                [=](const Match& m) { return m[a]; })},
+                                [=](const PatternMatch& m) { return m[a]; })},
                           f),
               f);
   });
@@ -591,10 +601,10 @@ TEST(RewriterTest, ADerivationOfManySteps) {
     chain = Expr();
     // The negation sinks to the bottom.
     const P a = Wildcard("a");
-    const Expr result =
-        MustRewrite({Rule("sink", IsOp("negative")(IsOp("exp")(a)),
-                          [=](const Match& m) { return Exp(Negative(m[a])); })},
-                    f);
+    const Expr result = MustRewrite(
+        {Rule("sink", IsOp("negative")(IsOp("exp")(a)),
+              [=](const PatternMatch& m) { return Exp(Negative(m[a])); })},
+        f);
     int depth = 0;
     Expr at = result.As<FunctionNode>()->body();
     while (IsCallTo(at, Op::Find("exp"))) {
@@ -654,7 +664,7 @@ TEST(RulesInTurnTest, OutermostMatchesWhichShareNoNodes) {
   const P x = Wildcard("x");
   int applications = 0;
   const RewriteRule merge = Rule("merge", IsOp("exp")(IsOp("exp")(x)),
-                                 [&applications, x](const Match& m) {
+                                 [&applications, x](const PatternMatch& m) {
                                    ++applications;
                                    return Exp(m[x]);
                                  });
@@ -676,8 +686,9 @@ TEST(RulesInTurnTest, EndWhereNothingDiffers) {
 
 TEST(RulesInTurnTest, WhatIsNeededElsewhereStays) {
   const P x = Wildcard("x");
-  const RewriteRule merge = Rule("merge", IsOp("exp")(IsOp("sqrt")(x)),
-                                 [x](const Match& m) { return Tanh(m[x]); });
+  const RewriteRule merge =
+      Rule("merge", IsOp("exp")(IsOp("sqrt")(x)),
+           [x](const PatternMatch& m) { return Tanh(m[x]); });
   const Var v("v", {2});
   const Expr root = Sqrt(v);
   const Function shared = Typed(Function({v}, Tuple({Exp(root), root})));
@@ -708,7 +719,7 @@ TEST(RulesInTurnTest, ResultsOfAnotherTypeAreAnError) {
   const P x = Wildcard("x");
   const Var v("v", {2});
   EXPECT_THAT(InTurn({Rule("drop", IsOp("exp")(x),
-                           [](const Match&) { return Const(1); })},
+                           [](const PatternMatch&) { return Const(1); })},
                      Typed(Function({v}, Exp(v)))),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        "rule drop replaces a call of exp of type "
@@ -732,8 +743,9 @@ TEST(RulesInTurnTest, DoNotRecurse) {
   const Var x("x", {2});
   const P in = Wildcard("x");
   // Pairs become one in each round: as many rounds as there are halvings.
-  const RewriteRule merge = Rule("merge", IsOp("exp")(IsOp("exp")(in)),
-                                 [in](const Match& m) { return Exp(m[in]); });
+  const RewriteRule merge =
+      Rule("merge", IsOp("exp")(IsOp("exp")(in)),
+           [in](const PatternMatch& m) { return Exp(m[in]); });
   testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
     Expr expr = x;
     for (int i = 0; i < 20'000; ++i) expr = Exp(expr);

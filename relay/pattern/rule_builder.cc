@@ -79,7 +79,7 @@ class TextRule {
 
   const DataflowPattern& pattern() const { return pattern_; }
 
-  absl::StatusOr<Expr> Replace(const Match& match) const {
+  absl::StatusOr<Expr> Replace(const PatternMatch& match) const {
     AttrMap variables;
     for (const Variable& variable : variables_) {
       const CallNode* call = match.call(parts_[variable.node]);
@@ -254,13 +254,14 @@ class TextRule {
     }
   }
 
-  Expr Named(const std::string& name, const Match& match) const {
+  Expr Named(const std::string& name, const PatternMatch& match) const {
     const auto it = names_.find(name);
     return it == names_.end() ? Expr() : match[it->second];
   }
 
   // The value of a term; nullopt if it is not known.
-  std::optional<AttrValue> ValueOf(const RuleTerm& term, const Match& match,
+  std::optional<AttrValue> ValueOf(const RuleTerm& term,
+                                   const PatternMatch& match,
                                    const AttrMap& variables) const {
     if (term.kind == RuleTerm::Kind::kValue) return term.value;
     if (term.kind == RuleTerm::Kind::kVariable) {
@@ -324,7 +325,7 @@ class TextRule {
     return var == nullptr ? Type() : var->annotation();
   }
 
-  bool Holds(const RuleCondition& condition, const Match& match,
+  bool Holds(const RuleCondition& condition, const PatternMatch& match,
              const AttrMap& variables) const {
     if (condition.lhs.kind == RuleTerm::Kind::kUses) return true;  // matched
     if (condition.lhs.kind == RuleTerm::Kind::kType &&
@@ -371,7 +372,7 @@ class TextRule {
     }
   }
 
-  absl::StatusOr<Expr> Build(const Match& match,
+  absl::StatusOr<Expr> Build(const PatternMatch& match,
                              const AttrMap& variables) const {
     const RuleBody& body = ast_->replace;
     std::vector<Expr> built(body.nodes.size());
@@ -502,7 +503,8 @@ class TextRule {
     return built[static_cast<size_t>(body.root)];
   }
 
-  absl::StatusOr<Attrs> AttrsFor(const RuleNode& node, const Match& match,
+  absl::StatusOr<Attrs> AttrsFor(const RuleNode& node,
+                                 const PatternMatch& match,
                                  const AttrMap& variables) const {
     const AttrsType& type = *node.op->attrs_type();
     AttrMap values;
@@ -552,7 +554,8 @@ RewriteRule BuildRule(std::shared_ptr<const RuleAst> ast) {
       .passes = ast->passes,
       .doc = ast->doc,
       .pattern = rule->pattern(),
-      .replace = [rule](const Match& match) { return rule->Replace(match); },
+      .replace =
+          [rule](const PatternMatch& match) { return rule->Replace(match); },
       .once = ast->once,
       .exclusive = ast->exclusive,
       .promise = ast->promise,

@@ -350,7 +350,7 @@ RewriteRule CancelExpLog() {
   return {.name = "exp_of_log",
           .passes = {"P"},
           .pattern = IsOp("exp")(IsOp("log")(x)),
-          .replace = [=](const Match& m) { return m[x]; }};
+          .replace = [=](const PatternMatch& m) { return m[x]; }};
 }
 
 std::vector<std::string> NamesOf(

@@ -29,7 +29,7 @@
 #include "baton/relay/ir/text_attr.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 absl::Status CheckName(const Artifact& artifact) {
@@ -197,4 +197,4 @@ absl::StatusOr<ExternalFunction> LoadExternalFunction(
   });
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -37,7 +37,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Attributes of a function with generated code.
 namespace attr {
@@ -85,7 +85,7 @@ Registry<CodeGenerator>& CodeGenerators();
 #define BATON_REGISTER_CODE_GENERATOR(compiler, make)   \
   [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
       baton_code_generator_) =                          \
-      ::baton::CodeGenerators().Register(compiler, make())
+      ::baton::relay::CodeGenerators().Register(compiler, make())
 
 // Generates the code of the function with the generator of its compiler. Errors
 // name the function: it has no types or no `global_symbol`; its compiler has no
@@ -104,6 +104,6 @@ absl::StatusOr<std::vector<Artifact>> ArtifactsOf(const IRModule& module);
 // generator; the generator failed.
 absl::StatusOr<ExternalFunction> LoadExternalFunction(const Function& function);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_CODE_GENERATOR_H_

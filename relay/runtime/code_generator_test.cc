@@ -19,7 +19,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::baton::testing::ParseTyped;
@@ -127,4 +127,4 @@ TEST(ArtifactsTest, HaveNamesOfFiles) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

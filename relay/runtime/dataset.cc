@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
 
-namespace baton {
+namespace baton::relay {
 
 Registry<DatasetReader>& DatasetReaders() {
   static auto& registry =
@@ -31,4 +31,4 @@ absl::StatusOr<Dataset> ReadDataset(const Function& main,
   return result;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

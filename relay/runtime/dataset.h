@@ -13,7 +13,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The arguments of each evaluation.
 using Dataset = std::vector<std::vector<Value>>;
@@ -32,6 +32,6 @@ Registry<DatasetReader>& DatasetReaders();
 absl::StatusOr<Dataset> ReadDataset(const Function& main,
                                     absl::Span<const std::string> paths);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_DATASET_H_

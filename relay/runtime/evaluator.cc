@@ -29,7 +29,7 @@
 #include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/kernel.h"
 
-namespace baton {
+namespace baton::relay {
 
 namespace {
 
@@ -845,4 +845,4 @@ absl::StatusOr<Value> CallFunction(const IRModule& module,
   });
 }
 
-}  // namespace baton
+}  // namespace baton::relay

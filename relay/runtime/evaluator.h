@@ -25,7 +25,7 @@
 #include "baton/relay/runtime/kernel_cache.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 struct EvaluateOptions {
   // The limit of the depth of calls of functions; exceeding it is an error. A
@@ -84,6 +84,6 @@ absl::StatusOr<Value> RunKernel(const CallNode& call,
 // null, sets `*missing` to the name of an operator without one.
 bool HasKernels(const Expr& expr, std::string* missing = nullptr);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_EVALUATOR_H_

@@ -26,7 +26,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using ::testing::HasSubstr;
@@ -436,4 +436,4 @@ TEST(EvaluatorTest, DeepDataIsBuiltAndDestroyed) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -19,7 +19,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 class RelayEvaluator final : public FunctionEvaluator {
@@ -50,8 +50,8 @@ class RelayEvaluator final : public FunctionEvaluator {
     for (const Tensor& tensor : arguments) args.push_back(Constant(tensor));
     BATON_ASSIGN_OR_RETURN(
         const Value result,
-        ::baton::Evaluate(Call(function, std::move(args)), &module,
-                          {.max_calls = max_steps}));
+        ::baton::relay::Evaluate(Call(function, std::move(args)), &module,
+                                 {.max_calls = max_steps}));
     std::vector<Tensor> tensors;
     for (const Value& value : result.is_tuple()
                                   ? result.fields()
@@ -67,4 +67,4 @@ class RelayEvaluator final : public FunctionEvaluator {
 BATON_REGISTER_FUNCTION_EVALUATOR(FunctionNode, RelayEvaluator);
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

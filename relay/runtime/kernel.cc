@@ -1,10 +1,10 @@
 #include "baton/relay/runtime/kernel.h"
 
-namespace baton {
+namespace baton::relay {
 
-OpAttrMap<Kernel>& Kernels() {
-  static auto* const kMap = new OpAttrMap<Kernel>;
+OpProperty<Kernel>& Kernels() {
+  static auto* const kMap = new OpProperty<Kernel>;
   return *kMap;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -9,7 +9,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Computes one call of an operator from the values of its arguments. The
 // arguments have the types that the operator's type relation accepts. Errors
@@ -51,8 +51,8 @@ class Kernel {
 };
 
 // The kernels of all operators that have one.
-OpAttrMap<Kernel>& Kernels();
+OpProperty<Kernel>& Kernels();
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_KERNEL_H_

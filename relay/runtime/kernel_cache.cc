@@ -14,7 +14,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 bool SameType(const Type& a, const Type& b) {
@@ -177,4 +177,4 @@ void KernelCache::NextRound() {
   }
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -21,7 +21,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 // Not thread-safe.
 class KernelCache {
@@ -87,6 +87,6 @@ class KernelCache {
   FlatHashMap<uint64_t, std::vector<Tensor>> tensors_;  // by Tensor::Hash
 };
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_KERNEL_CACHE_H_

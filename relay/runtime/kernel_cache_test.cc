@@ -9,7 +9,7 @@
 #include "baton/relay/runtime/value.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 Value Ints(const std::vector<int64_t>& values) {
@@ -101,4 +101,4 @@ TEST_F(KernelCacheTest, ReferencesAreNotKept) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

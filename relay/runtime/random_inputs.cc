@@ -14,7 +14,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/type.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 // std::mt19937 is the same everywhere; the distributions of <random> are not.
@@ -137,4 +137,4 @@ absl::StatusOr<std::vector<Value>> RandomInputs(const Function& function,
   return values;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -13,7 +13,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The distribution of random floats; that of other dtypes is fixed.
 enum class RandomRange {
@@ -38,6 +38,6 @@ absl::StatusOr<std::vector<Value>> RandomInputs(
     const Function& function, uint32_t seed,
     RandomRange range = RandomRange::kPlain);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_RANDOM_INPUTS_H_

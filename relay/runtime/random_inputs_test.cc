@@ -13,7 +13,7 @@
 #include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 using testing::StatusIs;
@@ -112,4 +112,4 @@ TEST(RandomInputsTest, TypesWithoutValues) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -8,7 +8,7 @@
 
 #include "absl/types/span.h"
 
-namespace baton {
+namespace baton::relay {
 
 struct Value::TupleContent {
   std::vector<Value> fields;
@@ -140,4 +140,4 @@ Value Value::MakeData(Data data) {
   return result;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

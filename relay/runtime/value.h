@@ -14,7 +14,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 
-namespace baton {
+namespace baton::relay {
 
 // A tensor, a tuple, a function with its captured values, a reference cell, or
 // a value of a data type. Copies share their parts; only reference cells can be
@@ -99,6 +99,6 @@ struct Value::Data {
   ~Data();
 };
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_VALUE_H_

@@ -5,7 +5,7 @@
 #include "baton/base/tensor.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 std::vector<Tensor> TensorsOf(const Value& value) {
   std::vector<Tensor> tensors;
@@ -20,4 +20,4 @@ std::vector<Tensor> TensorsOf(const Value& value) {
   return tensors;
 }
 
-}  // namespace baton
+}  // namespace baton::relay

@@ -8,12 +8,12 @@
 #include "baton/base/tensor.h"
 #include "baton/relay/runtime/value.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The tensors of `value`, or of its fields at any depth, in order. Functions,
 // references and data types inside have none.
 std::vector<Tensor> TensorsOf(const Value& value);
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_VALUE_TENSORS_H_

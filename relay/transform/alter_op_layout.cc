@@ -25,10 +25,10 @@
 
 namespace baton::relay {
 
-OpAttrMap<AlterLayoutRule>& AlterLayoutRules(absl::string_view target) {
+OpProperty<AlterLayoutRule>& AlterLayoutRules(absl::string_view target) {
   static auto* const kMutex = new std::mutex;
   static auto* const kMaps =
-      new std::map<std::string, OpAttrMap<AlterLayoutRule>>;
+      new std::map<std::string, OpProperty<AlterLayoutRule>>;
   const std::lock_guard<std::mutex> lock(*kMutex);
   return (*kMaps)[std::string(target)];
 }
@@ -40,7 +40,7 @@ BATON_STATISTIC(kConverted, "AlterOpLayout", "converted",
 BATON_STATISTIC(kRealized, "AlterOpLayout", "realized",
                 "Nodes that take what was converted in the old layout.");
 
-using Maps = std::vector<const OpAttrMap<AlterLayoutRule>*>;
+using Maps = std::vector<const OpProperty<AlterLayoutRule>*>;
 
 class AlterationByTarget final : public CallChange {
  public:
@@ -98,7 +98,7 @@ Pass AlterOpLayout(AlterOpLayoutOptions options) {
        .doc = "Lets a target choose layouts, or other operators.\n\n"
               "The other operators follow where they can; where they cannot, a "
               "layout_transform is put between.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .exact = false},
       std::move(options));
 }

@@ -50,7 +50,7 @@ using AlterLayoutRule = absl::StatusOr<Expr> (*)(const AlterLayoutQuery& query);
 
 // The rules for `target` (`llvm`, `cuda`); if `target` is empty, the rules for
 // all targets. Equal names give the same map.
-OpAttrMap<AlterLayoutRule>& AlterLayoutRules(absl::string_view target = {});
+OpProperty<AlterLayoutRule>& AlterLayoutRules(absl::string_view target = {});
 
 struct AlterOpLayoutOptions {
   std::string target;

@@ -18,7 +18,7 @@ namespace baton::relay {
 namespace {
 
 // Node by node, where the text says all that there is.
-void TellOrigins(const Expr& read, const Expr& given) {
+void RecordOrigins(const Expr& read, const Expr& given) {
   const IndexedGraph made(read);
   const IndexedGraph from(given);
   if (made.size() == from.size()) {
@@ -41,7 +41,7 @@ absl::StatusOr<IRModule> AnnotateSpansInModule(const IRModule& module) {
     if (!definition.function.Is<FunctionNode>()) {
       result.Set(definition.var, definition.function);
     } else if (WantsOrigins()) {
-      TellOrigins(result.Find(definition.var->name()), definition.function);
+      RecordOrigins(result.Find(definition.var->name()), definition.function);
     }
   }
   return InferTypes(result);

@@ -162,7 +162,7 @@ class Annotator final : public ExprMutator {
         WithChildren(node.get(), {End(node->cond()), End(node->true_branch()),
                                   End(node->false_branch())}));
   }
-  Expr VisitMatch(const MatchNode* /*original*/, baton::Match match) override {
+  Expr VisitMatch(const MatchNode* /*original*/, Match match) override {
     std::vector<Expr> children;
     ForEachChild(match.get(), [&](const Expr& child) {
       children.push_back(child.Is<VarNode>() ? child : End(child));
@@ -321,7 +321,7 @@ Pass AnnotateTarget(AnnotateTargetOptions options) {
       {.name = "AnnotateTarget",
        .required = {"InferType"},
        .doc = "Annotates calls with the compilers that take them.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .examples = {"targets=[acme]"}},
       options);
 }

@@ -15,7 +15,7 @@ Pass BatchingOps() {
        CombineParallelBatchMatmul()},
       {.name = "BatchingOps",
        .doc = "Combines parallel convolutions and matrix products.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .exact = false});
 }
 BATON_REGISTER_PASS(BatchingOps);

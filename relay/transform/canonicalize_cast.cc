@@ -142,7 +142,7 @@ Pass CanonicalizeCast() {
        .required = {"InferType"},
        .doc = "Gives each element-wise use of a widening cast a cast of its "
               "own.",
-       .destroys = {"a_normal_form"}});
+       .invalidates = {"a_normal_form"}});
 }
 BATON_REGISTER_PASS(CanonicalizeCast);
 

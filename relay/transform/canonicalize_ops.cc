@@ -23,7 +23,7 @@ RewriteRule BiasAddIsAdd() {
           .passes = {"CanonicalizeOps"},
           .doc = "nn.bias_add is add, along the axes of the data.",
           .pattern = sum,
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             const TensorTypeNode* type = m.tensor_type(data);
             if (type == nullptr) return m.Decline("the rank is not known");
             int axis = m.attrs<BiasAddAttrs>(sum).axis;
@@ -41,7 +41,7 @@ Pass CanonicalizeOps() {
                        .opt_level = 3,
                        .required = {"InferType"},
                        .doc = "Writes nn.bias_add as add.",
-                       .destroys = {"a_normal_form"},
+                       .invalidates = {"a_normal_form"},
                        .idempotent = true});
 }
 BATON_REGISTER_PASS(CanonicalizeOps);

@@ -116,7 +116,7 @@ Pass CombineParallelBatchMatmul(CombineParallelOptions options) {
        .required = {"InferType"},
        .doc = "Makes one nn.batch_matmul of several with the same left "
               "operands.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false,
        .examples = {"min_num_branches=2"}},

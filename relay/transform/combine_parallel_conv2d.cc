@@ -155,7 +155,7 @@ Pass CombineParallelConv2d(CombineParallelOptions options) {
        .opt_level = 4,
        .required = {"InferType"},
        .doc = "Makes one convolution of several of the same data.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false,
        .examples = {"min_num_branches=2"}},

@@ -236,7 +236,7 @@ Pass CombineParallelDense(CombineParallelDenseOptions options) {
        .opt_level = 4,
        .required = {"InferType"},
        .doc = "Makes one matrix product of several of the same data.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false,
        .examples = {"min_num_branches=2", "min_num_branches=2,to_batch=false"}},

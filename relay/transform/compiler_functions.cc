@@ -257,7 +257,7 @@ Pass OutlineCompilerFunctionsWithExistingGlobalSymbols(
       {.name = "OutlineCompilerFunctionsWithExistingGlobalSymbols",
        .doc = "Makes global functions of literals for external compilers.",
        .idempotent = true,
-       .exceptions = {{"runs", "Global symbols must be unique."}}},
+       .waivers = {{"runs", "Global symbols must be unique."}}},
       options);
 }
 BATON_REGISTER_PASS(OutlineCompilerFunctionsWithExistingGlobalSymbols);
@@ -270,7 +270,7 @@ Pass MarkCompilerFunctionsAsExtern(CompilerFilterOptions options) {
       },
       {.name = "MarkCompilerFunctionsAsExtern",
        .doc = "Marks functions that external compilers have dealt with.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true},
       options);
 }
@@ -283,7 +283,7 @@ Pass InlineCompilerFunctionsBoundTo(InlineCompilerFunctionsOptions options) {
       },
       {.name = "InlineCompilerFunctionsBoundTo",
        .doc = "Inlines functions for external compilers.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"}},
       options);
 }
 BATON_REGISTER_PASS(InlineCompilerFunctionsBoundTo);

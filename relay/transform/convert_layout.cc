@@ -133,7 +133,7 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
               "The others follow where they can; where they cannot, a "
               "layout_transform is put between.",
        .needs = {"no_primitive_functions"},
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false,
        .examples = {"desired_layouts={nn.conv2d:[NHWC,default]}"}},

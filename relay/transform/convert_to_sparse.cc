@@ -46,7 +46,7 @@ constexpr char kNCHW[] = "NCHW";
 // A weight, or an extent, too large for the sizes below to be numbers.
 constexpr int64_t kMaxExtent = int64_t{1} << 31;
 
-void TellKept(const CallNode& call, RemarkText reason) {
+void EmitKept(const CallNode& call, RemarkText reason) {
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   LogRemark({.kind = RemarkKind::kMissed,
              .node = Expr(&call),
@@ -175,7 +175,7 @@ Function ReplaceParams(const Function& function, const Op& op,
         const auto it = weights.find(weight->name());
         if (it == weights.end()) return {};
         if (!fits(call)) {
-          TellKept(call, "no sparse layer computes the same");
+          EmitKept(call, "no sparse layer computes the same");
           return {};
         }
         const auto part = [&](const char* suffix, const TensorType& type) {
@@ -249,7 +249,7 @@ absl::StatusOr<std::vector<Expr>> SparseParts(
   const int64_t height = options.blocksize[0];
   const int64_t width = options.blocksize[1];
   if (rows == 0 || columns == 0 || rows % height != 0 || columns % width != 0) {
-    TellKept(conv, "the weight is not made of whole blocks");
+    EmitKept(conv, "the weight is not made of whole blocks");
     return std::vector<Expr>();
   }
   const BlockMatrix matrix =
@@ -258,7 +258,7 @@ absl::StatusOr<std::vector<Expr>> SparseParts(
   const double sparsity = 1 - static_cast<double>(matrix.values.size()) /
                                   static_cast<double>(weight.num_elements());
   if (sparsity < options.sparsity_threshold) {
-    TellKept(conv, "the weight is not sparse enough");
+    EmitKept(conv, "the weight is not sparse enough");
     return std::vector<Expr>();
   }
   const auto num_blocks = static_cast<int64_t>(matrix.indices.size());
@@ -323,7 +323,7 @@ absl::StatusOr<Function> MakeConstantConvSparse(
           return Expr();
         }
         if (!IsSparseConv(call, options.layout, options.kernel_size)) {
-          TellKept(call, "no sparse layer computes the same");
+          EmitKept(call, "no sparse layer computes the same");
           return Expr();
         }
         BATON_ASSIGN_OR_RETURN(std::vector<Expr> args,
@@ -351,7 +351,7 @@ Pass DenseToSparse(DenseToSparseOptions options) {
        .required = {"DeadCodeElimination"},
        .doc = "Makes nn.dense of named weights nn.sparse_dense.",
        .idempotent = true,
-       .exceptions = {{"values", kParamsChange}}},
+       .waivers = {{"values", kParamsChange}}},
       options);
 }
 BATON_REGISTER_PASS(DenseToSparse);
@@ -369,7 +369,7 @@ Pass Conv2dToSparse(Conv2dToSparseOptions options) {
        .required = {"DeadCodeElimination"},
        .doc = "Makes nn.conv2d of named weights nn.sparse_conv2d.",
        .idempotent = true,
-       .exceptions = {{"values", kParamsChange}}},
+       .waivers = {{"values", kParamsChange}}},
       options);
 }
 BATON_REGISTER_PASS(Conv2dToSparse);

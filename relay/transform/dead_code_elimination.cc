@@ -220,7 +220,7 @@ Pass DeadCodeElimination(DeadCodeEliminationOptions options) {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Removes lets that nothing needs.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .examples = {"inline_once=true"}},
       options);

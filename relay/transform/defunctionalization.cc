@@ -578,10 +578,10 @@ Pass Defunctionalization(DefunctionalizationOptions options) {
       },
       {.name = "Defunctionalization",
        .doc = "Makes data of functions that are arguments.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
-       .exceptions = {{"runs",
-                       "Functions as values must be arguments of calls, as in "
-                       "the reference."}}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
+       .waivers = {{"runs",
+                    "Functions as values must be arguments of calls, as in "
+                    "the reference."}}},
       options);
 }
 BATON_REGISTER_PASS(Defunctionalization);

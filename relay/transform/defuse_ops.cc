@@ -193,7 +193,7 @@ Pass DefuseOps() {
        .opt_level = 3,
        .required = {"InferType"},
        .doc = "Replaces calls of function literals by their bodies.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"}});
+       .invalidates = {"a_normal_form", "basic_block_normal_form"}});
 }
 BATON_REGISTER_PASS(DefuseOps);
 

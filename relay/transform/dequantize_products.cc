@@ -354,15 +354,15 @@ Pass DequantizeProducts() {
        .required = {"InferType"},
        .doc = "Computes convolutions and products of dequantized bytes in "
               "integers.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
        // A step of a quantization of 128 steps.
        .tolerance = 0.01,
-       .exceptions = {{"precision",
-                       "It sums integers, exactly. Results that are quantized "
-                       "may be a step off, and more if they are multiplied by "
-                       "weights."}}});
+       .waivers = {{"precision",
+                    "It sums integers, exactly. Results that are quantized "
+                    "may be a step off, and more if they are multiplied by "
+                    "weights."}}});
 }
 BATON_REGISTER_PASS(DequantizeProducts);
 

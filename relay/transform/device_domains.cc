@@ -116,7 +116,7 @@ std::optional<int> DeviceDomains::Join(int a, int b) {
   const auto [it, inserted] = joins_.try_emplace({a, b});
   if (inserted) {
     const std::optional<VirtualDevice> joined =
-        ::baton::Join(devices_[a], devices_[b]);
+        ::baton::relay::Join(devices_[a], devices_[b]);
     if (joined.has_value()) it->second = AddDevice(*joined);
   }
   return it->second;

@@ -202,7 +202,7 @@ Pass AsOne(absl::string_view text) {
       },
       {.name = "Partition",
        .doc = "Partitions.",
-       .exceptions = {{"no_op", "Annotations come and go."}}});
+       .waivers = {{"no_op", "Annotations come and go."}}});
 }
 
 // The whole way.
@@ -286,9 +286,9 @@ TEST(MergeCompositeTest, AsksConditions) {
 TEST(MergeCompositeTest, TakesPatternsInCpp) {
   const DataflowPattern x = Wildcard("x");
   const Pass pass = MergeCompositePatterns(
-      {{.name = "twice", .pattern = x + x, .accepts = [=](const Match& m) {
-          return m[x].Is<VarNode>();
-        }}});
+      {{.name = "twice",
+        .pattern = x + x,
+        .accepts = [=](const PatternMatch& m) { return m[x].Is<VarNode>(); }}});
   ExpectPassMakes(pass, R"(
       def @main(%a: float32) { %0 = add(%a, %a); add(%0, %0) })",
                   R"(

@@ -48,7 +48,7 @@ RewriteRule DivideByConstant() {
           .passes = {"DivToMul"},
           .doc = "x / c is x * (1 / c), if all reciprocals are finite.",
           .pattern = x / divisors,
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             Expr reciprocals = Reciprocals(*ConstantTensor(m[divisors]));
             if (!reciprocals.defined()) {
               return m.Decline("a divisor has no finite reciprocal");
@@ -67,7 +67,7 @@ Pass DivToMul() {
        .required = {"InferType", "FoldConstant"},
        .doc = "Multiplies by the reciprocal in the place of dividing by a "
               "constant.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
        .tolerance = 2e-3});

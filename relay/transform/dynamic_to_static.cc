@@ -37,8 +37,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<StaticForm>& StaticForms() {
-  static auto* const forms = new OpAttrMap<StaticForm>;
+OpProperty<StaticForm>& StaticForms() {
+  static auto* const forms = new OpProperty<StaticForm>;
   return *forms;
 }
 
@@ -406,7 +406,7 @@ Pass DynamicToStatic() {
        .opt_level = 2,
        .doc = "Makes operators static whose shapes follow from constants and "
               "types.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"}});
+       .invalidates = {"a_normal_form", "basic_block_normal_form"}});
 }
 BATON_REGISTER_PASS(DynamicToStatic);
 

@@ -33,7 +33,7 @@ struct StaticForm {
   // before. `values` are the values of `constants`. Null keeps the call.
   Expr (*make)(const CallNode& call, absl::Span<const Tensor> values) = nullptr;
 };
-OpAttrMap<StaticForm>& StaticForms();
+OpProperty<StaticForm>& StaticForms();
 
 // A function pass of level 2.
 Pass DynamicToStatic();

@@ -374,7 +374,7 @@ Pass EliminateCommonSubexpr(EliminateCommonSubexprOptions options) {
        .opt_level = 3,
        .required = {"InferType"},
        .doc = "Merges calls of one operator on the same arguments.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true},
       options);
 }

@@ -138,7 +138,7 @@ Pass EtaExpand(EtaExpandOptions options) {
       {.name = "EtaExpand",
        .opt_level = 1,
        .doc = "Makes function literals of global functions and constructors.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .examples = {"expand_constructor=true", "expand_global_var=true"}},
       options);
 }

@@ -30,8 +30,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<FakeQuantizationRule>& FakeQuantizationRules() {
-  static auto* const kRules = new OpAttrMap<FakeQuantizationRule>;
+OpProperty<FakeQuantizationRule>& FakeQuantizationRules() {
+  static auto* const kRules = new OpProperty<FakeQuantizationRule>;
   return *kRules;
 }
 
@@ -138,13 +138,13 @@ AffineType TypeOfDequantize(const CallNode& call, absl::Span<const Expr> args,
 }
 
 // Emits a remark that the region of `node` is computed in integers, or why not.
-void TellInteger(const ExprNode* node) {
+void EmitInteger(const ExprNode* node) {
   if (!WantsRemarks(RemarkKind::kPassed)) return;
   LogRemark({.kind = RemarkKind::kPassed,
              .node = Expr(node),
              .reason = "computed in integers"});
 }
-void TellReal(const ExprNode* node, const absl::Status& status) {
+void EmitReal(const ExprNode* node, const absl::Status& status) {
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   LogRemark({.kind = RemarkKind::kMissed,
              .node = Expr(node),
@@ -288,10 +288,10 @@ class RegionRewriter {
     root_ = quantize;
     absl::StatusOr<AffineValue> value = EvaluateQuantize(quantize);
     if (!value.ok()) {
-      TellReal(graph_.node(quantize), value.status());
+      EmitReal(graph_.node(quantize), value.status());
       return hard_fail_ ? value.status() : absl::OkStatus();
     }
-    TellInteger(graph_.node(quantize));
+    EmitInteger(graph_.node(quantize));
     Expr result = value->expr;
     if (!result.Is<CallNode>()) {
       slots_[quantize].state = State::kKnown;
@@ -500,11 +500,11 @@ class SingleCallRewriter {
           if (call.num_args() != op->arity() || !ReadArgs(i)) return Expr();
           absl::StatusOr<Expr> result = RewriteCall(i, call, *rule);
           if (!result.ok()) {
-            TellReal(&call, result.status());
+            EmitReal(&call, result.status());
             if (hard_fail_) return Annotated(*op, result.status());
             return Expr();
           }
-          TellInteger(&call);
+          EmitInteger(&call);
           return result;
         });
   }
@@ -609,14 +609,14 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
        .required = {"InferType"},
        .doc = "Computes in integers what stands between qnn.dequantize and "
               "qnn.quantize.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .exact = false,
        // A step of a quantization of 128 steps.
        .tolerance = 0.01,
-       .exceptions = {{"precision",
-                       "It computes in integers. Averages of them drop "
-                       "fractions: results may be a step off, and more if "
-                       "they are multiplied by weights."}},
+       .waivers = {{"precision",
+                    "It computes in integers. Averages of them drop "
+                    "fractions: results may be a step off, and more if "
+                    "they are multiplied by weights."}},
        .examples = {"use_qat=true"}},
       options);
 }

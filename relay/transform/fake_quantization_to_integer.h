@@ -130,7 +130,7 @@ struct FakeQuantizationRule {
   // Also used for single calls, with `use_qat`.
   bool single = false;
 };
-OpAttrMap<FakeQuantizationRule>& FakeQuantizationRules();
+OpProperty<FakeQuantizationRule>& FakeQuantizationRules();
 
 }  // namespace baton::relay
 

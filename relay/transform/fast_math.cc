@@ -13,7 +13,7 @@ Pass FastMath() {
        .required = {"InferType"},
        .doc = "Replaces exponentials and their like by operators that may be "
               "approximate.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
        .exceptions = {

@@ -431,7 +431,7 @@ Pass FirstOrderGradient() {
       },
       {.name = "FirstOrderGradient",
        .doc = "Makes functions return the gradients of their parameters, too.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .exceptions = {
            {"runs", "Not every program can be differentiated."},
            {"values", "The result is a pair of what it was and gradients."}}});

@@ -110,7 +110,7 @@ RewriteRule ConvOfBlocks() {
           .passes = {"FlattenAtrousConv"},
           .doc = "A convolution of blocks is a dilated convolution.",
           .pattern = IsOp("nn.batch_to_space_nd")(conv),
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             const CallNode& inner = *m.call(conv);
             Attrs attrs = DilatedConvAttrs(*m.root().As<CallNode>(), inner,
                                            *m.call(to_blocks));
@@ -133,7 +133,7 @@ Pass FlattenAtrousConv() {
       {.name = "FlattenAtrousConv",
        .required = {"InferType"},
        .doc = "Makes dilated convolutions of convolutions of blocks.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false});
 }

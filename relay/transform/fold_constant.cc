@@ -56,7 +56,7 @@ BATON_STATISTIC(kFoldedBytes, "FoldConstant", "bytes",
                 "Bytes of the constants that they became.");
 
 // Calls of constants stay: why.
-void TellNotFolded(const CallNode* call, RemarkText reason,
+void EmitNotFolded(const CallNode* call, RemarkText reason,
                    absl::string_view error = "") {
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   Remark remark{.kind = RemarkKind::kMissed,
@@ -81,7 +81,7 @@ int64_t BytesOf(const Expr& folded) {
 }
 
 // The result of `call` is over a limit: `max_elements=5`.
-void TellOverLimit(const CallNode* call, int64_t bytes,
+void EmitOverLimit(const CallNode* call, int64_t bytes,
                    const std::string& limit) {
   if (!WantsRemarks(RemarkKind::kMissed)) return;
   LogRemark({.kind = RemarkKind::kMissed,
@@ -90,7 +90,7 @@ void TellOverLimit(const CallNode* call, int64_t bytes,
              .args = {{"bytes", bytes}, {"limit", limit}}});
 }
 
-void TellFolded(const CallNode* call, const Expr& folded) {
+void EmitFolded(const CallNode* call, const Expr& folded) {
   kFolded.Add(1);
   if (!SomeoneListens()) return;
   const int64_t bytes = BytesOf(folded);
@@ -467,7 +467,7 @@ class ConstantFolder : public ExprMutator {
     if (Expr shape = FoldShape(original, *op)) {
       if (!MayRewrite()) return call;
       budget_.Add(shape);
-      TellFolded(original, shape);
+      EmitFolded(original, shape);
       return shape;
     }
     bool has_fills = false;
@@ -477,21 +477,21 @@ class ConstantFolder : public ExprMutator {
       has_fills = true;
     }
     if (IsStateful(call->op()) || IsDeviceCopy(call->op())) {
-      TellNotFolded(original, "the operator has effects");
+      EmitNotFolded(original, "the operator has effects");
       return call;
     }
     if (Kernels().Get(*op) == nullptr) {
-      TellNotFolded(original, "the operator has no kernel");
+      EmitNotFolded(original, "the operator has no kernel");
       return call;
     }
     if (IsQuantized(call->op())) {
       if (!options_.fold_qnn) {
-        TellNotFolded(original,
+        EmitNotFolded(original,
                       "the option fold_qnn leaves quantized operators out");
         return call;
       }
     } else if (IsNonComputational(call->op())) {
-      TellNotFolded(original, "the operator computes nothing");
+      EmitNotFolded(original, "the operator computes nothing");
       return call;
     }
     absl::InlinedVector<Value, 4> args;  // without those that are fills
@@ -503,7 +503,7 @@ class ConstantFolder : public ExprMutator {
             return Value();
           });
       if (!value.has_value()) {
-        TellNotFolded(original, "a field of a tuple is no constant");
+        EmitNotFolded(original, "a field of a tuple is no constant");
         return call;
       }
       args.push_back(*std::move(value));
@@ -511,7 +511,7 @@ class ConstantFolder : public ExprMutator {
     // Kernels may ask for the type of the call.
     const absl::StatusOr<Expr> typed = InferTypeOf(call);
     if (!typed.ok()) {
-      TellNotFolded(original, "the call has no type", typed.status().message());
+      EmitNotFolded(original, "the call has no type", typed.status().message());
       return call;
     }
     const std::optional<Size> size = SizeOf((*typed)->type());
@@ -527,7 +527,7 @@ class ConstantFolder : public ExprMutator {
         if (fill.get() == typed->get()) return call;
         if (!MayRewrite()) return call;
         budget_.Spend(call, fill);
-        TellFolded(original, fill);
+        EmitFolded(original, fill);
         return fill;
       }
       // The fills become tensors, if they are not too large.
@@ -555,7 +555,7 @@ class ConstantFolder : public ExprMutator {
       }
     }
     if (!limit.empty()) {
-      TellOverLimit(original, bytes, limit);
+      EmitOverLimit(original, bytes, limit);
       return call;
     }
     Limits limits = CurrentLimits();
@@ -572,29 +572,29 @@ class ConstantFolder : public ExprMutator {
     }();
     if (!result.ok()) {
       if (is_open && absl::IsResourceExhausted(result.status())) {
-        TellNotFolded(original, "the result is over the limit",
+        EmitNotFolded(original, "the result is over the limit",
                       budget_.LimitOfBytes());
         return call;
       }
-      TellNotFolded(original, "its kernel fails", result.status().message());
+      EmitNotFolded(original, "its kernel fails", result.status().message());
       return call;
     }
     if (!size.has_value()) {
       const Size actual = SizeOf(*result);
       limit = budget_.Exceeded(call, actual);
       if (!limit.empty()) {
-        TellOverLimit(original, actual.bytes, limit);
+        EmitOverLimit(original, actual.bytes, limit);
         return call;
       }
     }
     Expr folded = ToExpr(*result);
     if (!folded.defined()) {
-      TellNotFolded(original, "the result is no tensor");
+      EmitNotFolded(original, "the result is no tensor");
       return call;
     }
     if (!MayRewrite()) return call;
     budget_.Spend(call, folded);
-    TellFolded(original, folded);
+    EmitFolded(original, folded);
     return folded;
   }
 
@@ -774,18 +774,18 @@ class ConstantFolder : public ExprMutator {
     if (!size.has_value()) return call;
     if (const std::string limit = budget_.Exceeded(call, *size);
         !limit.empty()) {
-      TellOverLimit(original, size->bytes, limit);
+      EmitOverLimit(original, size->bytes, limit);
       return call;
     }
     const absl::StatusOr<Value> result = Evaluate(*typed, nullptr);
     if (!result.ok()) {
-      TellNotFolded(original, "its function fails", result.status().message());
+      EmitNotFolded(original, "its function fails", result.status().message());
       return call;
     }
     Expr folded = ToExpr(*result);
     if (!folded.defined() || !MayRewrite()) return call;
     budget_.Spend(call, folded);
-    TellFolded(original, folded);
+    EmitFolded(original, folded);
     return folded;
   }
 
@@ -874,7 +874,7 @@ Pass FoldConstant(FoldConstantOptions options) {
        // A branch that an `if` becomes is bound to no variable. What a scope
        // and those inside it shared is left to these if only it is constant
        // around them.
-       .destroys = {"a_normal_form", "basic_block_normal_form"}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"}},
       options);
 }
 

@@ -36,8 +36,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<ExplicitPaddingRule>& ExplicitPaddingRules() {
-  static auto* const rules = new OpAttrMap<ExplicitPaddingRule>;
+OpProperty<ExplicitPaddingRule>& ExplicitPaddingRules() {
+  static auto* const rules = new OpProperty<ExplicitPaddingRule>;
   return *rules;
 }
 
@@ -219,7 +219,7 @@ Pass FoldExplicitPadding() {
       {.name = "FoldExplicitPadding",
        .required = {"InferType"},
        .doc = "Moves the padding of nn.pad into convolutions and pools.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false});
 }

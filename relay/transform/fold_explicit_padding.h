@@ -30,7 +30,7 @@ struct ExplicitPaddingRule {
   // null if that is impossible.
   Attrs (*with_padding)(const Attrs& attrs, const PadAttrs& pad) = nullptr;
 };
-OpAttrMap<ExplicitPaddingRule>& ExplicitPaddingRules();
+OpProperty<ExplicitPaddingRule>& ExplicitPaddingRules();
 
 // A function pass of level 0, which requires InferType.
 Pass FoldExplicitPadding();

@@ -42,13 +42,13 @@
 
 namespace baton::relay {
 
-OpAttrMap<ForwardScaleRule>& ForwardScaleRules() {
-  static auto* const rules = new OpAttrMap<ForwardScaleRule>;
+OpProperty<ForwardScaleRule>& ForwardScaleRules() {
+  static auto* const rules = new OpProperty<ForwardScaleRule>;
   return *rules;
 }
 
-OpAttrMap<BackwardScaleRule>& BackwardScaleRules() {
-  static auto* const rules = new OpAttrMap<BackwardScaleRule>;
+OpProperty<BackwardScaleRule>& BackwardScaleRules() {
+  static auto* const rules = new OpProperty<BackwardScaleRule>;
   return *rules;
 }
 
@@ -126,7 +126,7 @@ class ForwardFolder {
     } else {
       // Part of the axes is of no use to a user that asked for more.
       if (request.sink.axes != sink.axes) request.sink.axes = AxisSet();
-      request.sink.positive_only |= sink.positive_only;
+      request.sink.non_negative_only |= sink.non_negative_only;
       request.sink.constant_only |= sink.constant_only;
       request.sink.min_scale_log2 =
           std::max(request.sink.min_scale_log2, sink.min_scale_log2);
@@ -381,7 +381,7 @@ class BackwardFolder {
 void RequestThroughRelu(const CallNode& /*call*/, const ScaleSink& out,
                         absl::Span<ScaleSink> args) {
   args[0] = out;
-  args[0].positive_only = true;
+  args[0].non_negative_only = true;
 }
 
 ScaledExpr MoveForwardThroughRelu(const CallNode& call,
@@ -393,7 +393,7 @@ ScaledExpr MoveForwardThroughRelu(const CallNode& call,
 
 BackwardSink AcceptThroughRelu(const CallNode& /*call*/,
                                absl::Span<const ScaleSink> args) {
-  ScaleSink sink = {args[0].axes, /*positive_only=*/true};
+  ScaleSink sink = {args[0].axes, /*non_negative_only=*/true};
   sink.constant_only = args[0].constant_only;
   return {.sink = sink, .scaled_args = 1};
 }
@@ -472,7 +472,7 @@ BackwardSink AcceptThroughAdd(const CallNode& call,
                               lhs->shape() == rhs->shape())) {
       return {};
     }
-    ScaleSink sink = {l.axes, l.positive_only || r.positive_only};
+    ScaleSink sink = {l.axes, l.non_negative_only || r.non_negative_only};
     sink.constant_only = l.constant_only || r.constant_only;
     return {.sink = sink, .scaled_args = 3};
   }
@@ -536,7 +536,7 @@ Expr ScaleFor(const ScaleSink& sink, const Expr& value, const Expr& scale,
   const TensorTypeNode* value_type = value->tensor_type();
   const TensorTypeNode* scale_type = scale->tensor_type();
   if (value_type == nullptr || scale_type == nullptr) return {};
-  if (sink.positive_only && !IsNonNegativeConstant(new_scale)) return {};
+  if (sink.non_negative_only && !IsNonNegativeConstant(new_scale)) return {};
   if (sink.constant_only && !IsMadeOfConstants(new_scale)) return {};
   if (std::isfinite(sink.min_scale_log2) &&
       BoundMagnitude(new_scale).min_log2 < sink.min_scale_log2) {
@@ -875,7 +875,7 @@ Pass BackwardFoldScaleAxis() {
        .required = {"InferType"},
        .doc = "Folds a scale of the result of a convolution or dense layer "
               "into its weight.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .exact = false});
 }
 BATON_REGISTER_PASS(BackwardFoldScaleAxis);
@@ -891,7 +891,7 @@ Pass ForwardFoldScaleAxis() {
        .required = {"InferType"},
        .doc = "Folds a scale of the data of a convolution or dense layer into "
               "its weight.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .exact = false});
 }
 BATON_REGISTER_PASS(ForwardFoldScaleAxis);
@@ -904,7 +904,7 @@ Pass FoldScaleAxis() {
       {BackwardFoldScaleAxis(), ForwardFoldScaleAxis(), FoldConstant()},
       {.name = "FoldScaleAxis",
        .doc = "Folds scales into the weights of convolutions and dense layers.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .exact = false});
 }
 BATON_REGISTER_PASS(FoldScaleAxis);

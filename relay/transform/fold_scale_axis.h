@@ -16,9 +16,10 @@
 // an addition. If the operand is not constant, its magnitude is unknown: it is
 // assumed to be small enough if the scale is at least the reciprocal of the
 // largest square root (2^-64 for float32). A weight that is constant takes no
-// scale that is not: the gate of a recurrent unit stays with the data. Rules say which operators take a
-// scale or let it pass, one rule for an operator and direction. Any library can
-// add rules to its operators where it registers them, or to others:
+// scale that is not: the gate of a recurrent unit stays with the data. Rules
+// say which operators take a scale or let it pass, one rule for an operator and
+// direction. Any library can add rules to its operators where it registers
+// them, or to others:
 //
 //   BATON_EXTEND_OP("my.conv")
 //       .Set(BackwardScaleRules(), {.accept = ..., .apply = ...});
@@ -42,7 +43,7 @@ namespace baton::relay {
 // elsewhere. If `axes` is empty, there is no such place.
 struct ScaleSink {
   AxisSet axes;
-  bool positive_only = false;  // only for scales that are not negative
+  bool non_negative_only = false;  // only for scales that are not negative
   // Only for scales whose elements have at least the magnitude
   // 2^min_scale_log2: a value is divided by the scale on the way to the sink.
   // -infinity allows scales with zeros.
@@ -78,7 +79,7 @@ struct ForwardScaleRule {
   ScaledExpr (*rewrite)(const CallNode& call, absl::Span<const ScaledExpr> args,
                         const ScaleSink& out) = nullptr;
 };
-OpAttrMap<ForwardScaleRule>& ForwardScaleRules();
+OpProperty<ForwardScaleRule>& ForwardScaleRules();
 
 // The use of a scale of its result by a call.
 struct BackwardSink {
@@ -108,7 +109,7 @@ struct BackwardScaleRule {
   ExtractedScale (*extract)(const CallNode& call,
                             absl::Span<const ScaleSink> args) = nullptr;
 };
-OpAttrMap<BackwardScaleRule>& BackwardScaleRules();
+OpProperty<BackwardScaleRule>& BackwardScaleRules();
 
 // Function passes of level 3, which require InferType.
 Pass BackwardFoldScaleAxis();

@@ -10,7 +10,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 class RelayFunctionKind final : public FunctionKind<Function> {
@@ -43,4 +43,4 @@ Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info,
                             std::move(options));
 }
 
-}  // namespace baton
+}  // namespace baton::relay

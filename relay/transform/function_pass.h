@@ -8,7 +8,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 
-namespace baton {
+namespace baton::relay {
 
 // The kind of Relay's functions. Passes skip functions with a `Compiler`
 // attribute, or a true `Extern` or `SkipOptimization`. InferType runs after
@@ -30,6 +30,6 @@ const FunctionKind<Function>& RelayFunctions();
 Pass CreateFunctionPass(FunctionPassBody<Function> body, PassInfo info,
                         PassOptions options = {});
 
-}  // namespace baton
+}  // namespace baton::relay
 
 #endif  // BATON_RELAY_TRANSFORM_FUNCTION_PASS_H_

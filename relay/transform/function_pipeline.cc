@@ -104,7 +104,7 @@ absl::Status CheckWorksOnFunctions(const Pass& pass) {
         part.name() == RelayFunctions().FinishingPass().name()) {
       continue;
     }
-    const absl::Span<const Pass> parts = internal::PartsOf(part);
+    const absl::Span<const Pass> parts = baton::internal::PartsOf(part);
     if (part.info().granularity != PassGranularity::kSequence ||
         (parts.empty() && part.impl().list_keyword().empty())) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -130,7 +130,7 @@ class FunctionPipelinePass final : public PassImpl {
       BATON_RETURN_IF_ERROR(CheckWorksOnFunctions(pass));
     }
     const FunctionModules modules(module, context);
-    return internal::TransformFunctions(
+    return baton::internal::TransformFunctions(
         module, context, info().name,
         [&](const BaseFunc& function, const IRModule& /*all*/,
             BaseFunc& result) -> absl::Status {
@@ -140,9 +140,9 @@ class FunctionPipelinePass final : public PassImpl {
             return absl::OkStatus();
           }
           const int i = modules.IndexOf(function);
-          BATON_ASSIGN_OR_RETURN(
-              const IRModule changed,
-              internal::RunInSequence(passes_, modules.ModuleOf(i), context));
+          BATON_ASSIGN_OR_RETURN(const IRModule changed,
+                                 baton::internal::RunInSequence(
+                                     passes_, modules.ModuleOf(i), context));
           const std::string& name = module.functions()[i].var->name();
           BATON_ASSIGN_OR_RETURN(BaseFunc after, changed.Lookup(name));
           if (after != function) result = std::move(after);
@@ -178,7 +178,7 @@ Pass FunctionPipeline(std::vector<Pass> passes) {
                 .doc = kDoc,
                 .always_run = true,
                 .granularity = PassGranularity::kFunction};
-  internal::PromiseLike(passes, info);
+  baton::internal::PromiseLike(passes, info);
   return Pass(std::make_shared<const FunctionPipelinePass>(std::move(passes),
                                                            std::move(info)));
 }

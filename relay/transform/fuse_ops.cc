@@ -161,7 +161,7 @@ class OperatorFuser {
       kFused.Add(num_fused_);
     }
     for (size_t i = 0; i < refusals_.size(); ++i) {
-      TellRefusal(static_cast<int>(i), refusals_[i]);
+      EmitRefusal(static_cast<int>(i), refusals_[i]);
     }
     return rewriter_.Result();
   }
@@ -183,7 +183,7 @@ class OperatorFuser {
   };
 
   // Why call `i` was not fused with what uses it.
-  void TellRefusal(int i, const FusionRefusal& refusal) const {
+  void EmitRefusal(int i, const FusionRefusal& refusal) const {
     using Reason = FusionRefusal::Reason;
     if (refusal.reason == Reason::kNone) return;
     const auto* call = graph_.As<CallNode>(i);
@@ -266,7 +266,7 @@ class OperatorFuser {
 
   // The names of `operators_`. Groups of equal operators share the text.
   RemarkText OperatorNames() {
-    for (const ToldGroup& told : told_groups_) {
+    for (const EmittedGroup& told : emitted_groups_) {
       if (told.operators == operators_) return told.names;
     }
     std::string names;
@@ -275,14 +275,14 @@ class OperatorFuser {
       if (!names.empty()) names.push_back(' ');
       names.append(op->name());
     }
-    constexpr size_t kMaxTold = 32;
-    if (told_groups_.size() == kMaxTold) return names;
-    told_groups_.push_back({operators_, names});
-    return told_groups_.back().names;
+    constexpr size_t kMaxEmitted = 32;
+    if (emitted_groups_.size() == kMaxEmitted) return names;
+    emitted_groups_.push_back({operators_, names});
+    return emitted_groups_.back().names;
   }
 
   // Says which nodes became the function of `group`.
-  void TellGroup(int group) {
+  void EmitGroup(int group) {
     const int first = nodes_[group].first_member;
     if (first == group) return;
     const bool tells = WantsRemarks(RemarkKind::kPassed);
@@ -440,7 +440,7 @@ class OperatorFuser {
       }
       return;
     }
-    if (SomeoneListens()) TellGroup(group);
+    if (SomeoneListens()) EmitGroup(group);
     params_.clear();
     arguments_.clear();
     bool has_call = false;
@@ -561,11 +561,11 @@ class OperatorFuser {
   int64_t num_groups_ = 0;               // that were told
   int64_t num_fused_ = 0;                // their nodes
   // Groups of which remarks were made: see OperatorNames.
-  struct ToldGroup {
+  struct EmittedGroup {
     std::vector<const OpNode*> operators;
     RemarkText names;
   };
-  std::vector<ToldGroup> told_groups_;
+  std::vector<EmittedGroup> emitted_groups_;
   // The operators that the group calls of which a remark is being made.
   std::vector<const OpNode*> operators_;
   // Of the function being made.
@@ -588,8 +588,8 @@ Pass FuseOps(FuseOpsOptions options) {
       {.name = "FuseOps",
        .required = {"InferType"},
        .doc = "Groups calls of operators into primitive functions.",
-       .destroys = {"a_normal_form", "basic_block_normal_form",
-                    "no_primitive_functions"}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form",
+                       "no_primitive_functions"}},
       options);
 }
 BATON_REGISTER_PASS(FuseOps);

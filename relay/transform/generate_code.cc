@@ -83,9 +83,9 @@ Pass GenerateCode(GenerateCodeOptions options) {
        .doc = "Asks code generators for the code of functions for external "
               "compilers.",
        .idempotent = true,
-       .exceptions = {{"runs",
-                       "A function may be for a compiler that is not linked "
-                       "in."}}},
+       .waivers = {{"runs",
+                    "A function may be for a compiler that is not linked "
+                    "in."}}},
       options);
 }
 BATON_REGISTER_PASS(GenerateCode);

@@ -533,10 +533,10 @@ Pass HigherOrderGradient(HigherOrderGradientOptions options) {
        .doc =
            "Makes a function return the gradients of its parameters, too, by "
            "references and closures.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
-       .exceptions = {{"runs", "Not every program can be differentiated."},
-                      {"values",
-                       "The result is a pair of what it was and gradients."}}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
+       .waivers = {{"runs", "Not every program can be differentiated."},
+                   {"values",
+                    "The result is a pair of what it was and gradients."}}},
       options);
 }
 BATON_REGISTER_PASS(HigherOrderGradient);

@@ -255,7 +255,7 @@ Pass InlineGlobals() {
       {.name = "InlineGlobals",
        .opt_level = 1,
        .doc = "Replaces calls of functions marked Inline by their bodies.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS(InlineGlobals);

@@ -243,7 +243,7 @@ Pass LambdaLift() {
       {.name = "LambdaLift",
        .opt_level = 1,
        .doc = "Makes global functions of function literals.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS(LambdaLift);

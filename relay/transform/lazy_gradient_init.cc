@@ -32,8 +32,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<GradCellForm>& GradCellForms() {
-  static auto* const kForms = new OpAttrMap<GradCellForm>;
+OpProperty<GradCellForm>& GradCellForms() {
+  static auto* const kForms = new OpProperty<GradCellForm>;
   return *kForms;
 }
 
@@ -431,7 +431,7 @@ Pass LazyGradientInit() {
       {.name = "LazyGradientInit",
        .opt_level = 2,
        .doc = "Makes tensors of zeros and ones only where they are needed.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .exact = false});
 }

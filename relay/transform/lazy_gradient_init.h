@@ -21,7 +21,7 @@ namespace baton::relay {
 
 // The effect of an operator on cells.
 enum class GradCellForm { kSum, kProduct, kOnes, kZeros };
-OpAttrMap<GradCellForm>& GradCellForms();
+OpProperty<GradCellForm>& GradCellForms();
 
 // A module pass of level 2. Adds the type GradCell and its functions to a
 // module that lacks them. Functions that refer to other functions of the

@@ -30,9 +30,9 @@
 
 namespace baton::relay {
 
-OpAttrMap<LegalizationRule>& LegalizationRules(absl::string_view kind,
-                                               absl::string_view target) {
-  using Rules = OpAttrMap<LegalizationRule>;
+OpProperty<LegalizationRule>& LegalizationRules(absl::string_view kind,
+                                                absl::string_view target) {
+  using Rules = OpProperty<LegalizationRule>;
   static auto* const kMutex = new std::mutex;
   static auto* const kMaps =
       new std::map<std::pair<std::string, std::string>, Rules>;
@@ -116,7 +116,7 @@ BATON_EXTEND_OP("nn.conv2d_transpose")
 BATON_EXTEND_OP("nn.conv3d_transpose")
     .Set(LegalizationRules(kLegalize), LegalizeConv3DTranspose);
 
-using Maps = std::vector<const OpAttrMap<LegalizationRule>*>;
+using Maps = std::vector<const OpProperty<LegalizationRule>*>;
 
 const LegalizationRule* FindRule(const Maps& maps, const Expr& op) {
   for (const auto* map : maps) {
@@ -182,7 +182,7 @@ Pass Legalize(LegalizeOptions options) {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Replaces calls by others that a target has, or computes faster.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = is_exact},
       options);

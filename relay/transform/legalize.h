@@ -37,8 +37,8 @@ using LegalizationRule = absl::StatusOr<Expr> (*)(const CallNode& call,
 
 // The rules of `kind` for `target` (`llvm`, `cuda`); if `target` is empty, the
 // rules for all targets. Equal names give the same map.
-OpAttrMap<LegalizationRule>& LegalizationRules(absl::string_view kind,
-                                               absl::string_view target = {});
+OpProperty<LegalizationRule>& LegalizationRules(absl::string_view kind,
+                                                absl::string_view target = {});
 
 struct LegalizeOptions {
   std::string legalize_map_attr_name = "FTVMLegalize";

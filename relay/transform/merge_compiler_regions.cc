@@ -341,9 +341,9 @@ Pass MergeCompilerRegions() {
          const PassContext& /*context*/) { return MergeRegions(function); },
       {.name = "MergeCompilerRegions",
        .doc = "Joins neighbouring regions that one compiler takes.",
-       .exceptions = {{"runs",
-                       "Annotations must stand around whole regions, which "
-                       "passes that rewrite calls do not keep."}}});
+       .waivers = {{"runs",
+                    "Annotations must stand around whole regions, which "
+                    "passes that rewrite calls do not keep."}}});
 }
 BATON_REGISTER_PASS(MergeCompilerRegions);
 BATON_REGISTER_REMARKS("MergeCompilerRegions",

@@ -81,7 +81,7 @@ class Teller {
         stack.push_back({b, function->body().get(), true});
         continue;
       }
-      if (!inside) TellMissed(b, a, uses);
+      if (!inside) EmitMissed(b, a, uses);
       std::vector<const ExprNode*> children;
       ForEachChild(a, [&](const Expr& e) { children.push_back(e.get()); });
       size_t k = 0;
@@ -106,7 +106,7 @@ class Teller {
                                : TextAttr(*function, attr::kComposite);
   }
 
-  void TellMissed(const ExprNode* before, const ExprNode* after,
+  void EmitMissed(const ExprNode* before, const ExprNode* after,
                   const UseCounts& uses) {
     const auto* call = Expr(after).As<CallNode>();
     if (call == nullptr || call->op_node() == nullptr) return;
@@ -115,7 +115,7 @@ class Teller {
         continue;
       }
       std::string reason;
-      const std::optional<Match> match = matcher.At(Expr(after), &uses);
+      const std::optional<PatternMatch> match = matcher.At(Expr(after), &uses);
       if (!match.has_value()) {
         reason = matcher.Explain(Expr(after), &uses);
       } else if (pattern->accepts != nullptr && !pattern->accepts(*match)) {
@@ -158,7 +158,7 @@ PassInfo Info() {
   return {.name = "MergeComposite",
           .required = {"InferType"},
           .doc = "Makes functions of what external compilers take as one.",
-          .destroys = {"a_normal_form"}};
+          .invalidates = {"a_normal_form"}};
 }
 
 }  // namespace

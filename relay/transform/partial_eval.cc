@@ -1047,10 +1047,10 @@ Pass PartialEval(PartialEvalOptions options) {
       {.name = "PartialEval",
        .opt_level = 1,
        .doc = "Inlines calls of known functions and computes what is known.",
-       .destroys = {"basic_block_normal_form"},
-       .exceptions = {{"runs",
-                       "Expressions that are used more than once are refused, "
-                       "as the reference does."}}},
+       .invalidates = {"basic_block_normal_form"},
+       .waivers = {{"runs",
+                    "Expressions that are used more than once are refused, "
+                    "as the reference does."}}},
       options);
 }
 BATON_REGISTER_PASS(PartialEval);

@@ -119,7 +119,7 @@ class Partitioner {
   // Rewrites the function. Adds the functions of its regions to the module.
   absl::StatusOr<Function> Run() {
     BATON_RETURN_IF_ERROR(CheckEnds());
-    TellMissed();
+    EmitMissed();
     std::vector<int> stack = {graph_.root()};
     while (!stack.empty()) {
       const int i = stack.back();
@@ -195,7 +195,7 @@ class Partitioner {
     return diagnostics.ToStatus();
   }
 
-  void TellMissed() const {
+  void EmitMissed() const {
     if (!WantsRemarks(RemarkKind::kMissed)) return;
     for (const AnnotatedRegions::Region& region : regions_.regions()) {
       if (!region.ends.empty()) continue;
@@ -436,10 +436,10 @@ Pass PartitionGraph(PartitionGraphOptions options) {
       },
       {.name = "PartitionGraph",
        .doc = "Makes functions of the regions for external compilers.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
-       .exceptions = {{"runs",
-                       "Annotations must stand around whole regions, which "
-                       "passes that rewrite calls do not keep."}}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
+       .waivers = {{"runs",
+                    "Annotations must stand around whole regions, which "
+                    "passes that rewrite calls do not keep."}}},
       options);
 }
 BATON_REGISTER_PASS(PartitionGraph);

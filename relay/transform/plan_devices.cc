@@ -435,7 +435,7 @@ class Planner {
   absl::Status Contradiction(Planned& planned, int i) {
     const ExprNode* node = planned.graph.node(i);
     return ErrorAbout(node,
-                      absl::StrCat(internal::DescribeNode(node),
+                      absl::StrCat(baton::internal::DescribeNode(node),
                                    " wants two devices to be one"),
                       domains_.error());
   }
@@ -909,10 +909,10 @@ Pass PlanDevices(PlanDevicesOptions options) {
        .required = {"InferType"},
        .doc = "Decides on which device each expression is.",
        // A copy stands in the argument that needs it.
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
-       .exceptions = {{"runs",
-                       "A value that must be on two devices is an error."}}},
+       .waivers = {{"runs",
+                    "A value that must be on two devices is an error."}}},
       options);
 }
 BATON_REGISTER_PASS(PlanDevices);

@@ -1255,7 +1255,7 @@ Pass QnnCanonicalizeOps() {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Writes operators on quantized tensors as others.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
        .exceptions = {

@@ -120,7 +120,7 @@ Pass QnnLegalize(QnnLegalizeOptions options) {
        .required = {"InferType"},
        .doc = "Writes operators on quantized tensors in a form that suits a "
               "target.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false},
       options);

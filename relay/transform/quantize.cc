@@ -34,8 +34,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<QuantizationRole>& QuantizationRoles() {
-  static auto* const roles = new OpAttrMap<QuantizationRole>;
+OpProperty<QuantizationRole>& QuantizationRoles() {
+  static auto* const roles = new OpProperty<QuantizationRole>;
   return *roles;
 }
 
@@ -128,7 +128,7 @@ class Annotator {
     const int first = graph_.args(i)[0];
     if (stopped_ || Skips(*role)) {
       if (stopped_ || kinds_[first] != Kind::kReal || IsProduct(*role)) {
-        TellReal(call, stopped_ ? RemarkText("nothing is quantized after an "
+        EmitReal(call, stopped_ ? RemarkText("nothing is quantized after an "
                                              "operator that is before it")
                                 : RemarkText("an option leaves it out"));
       }
@@ -161,13 +161,13 @@ class Annotator {
            role == QuantizationRole::kConv2D ||
            role == QuantizationRole::kDense;
   }
-  static void TellReal(const CallNode& call, RemarkText reason) {
+  static void EmitReal(const CallNode& call, RemarkText reason) {
     if (!WantsRemarks(RemarkKind::kMissed)) return;
     LogRemark({.kind = RemarkKind::kMissed,
                .node = Expr(&call),
                .reason = std::move(reason)});
   }
-  static void TellQuantized(const CallNode& call) {
+  static void EmitQuantized(const CallNode& call) {
     if (!WantsRemarks(RemarkKind::kPassed)) return;
     LogRemark({.kind = RemarkKind::kPassed,
                .node = Expr(&call),
@@ -192,12 +192,12 @@ class Annotator {
         (ConstantTensor(Expr(graph_.node(weight))) != nullptr &&
          CanBeAnnotated(*graph_.node(weight)));
     if (!is_weight || !CanBeAnnotated(*graph_.node(data))) {
-      TellReal(call, is_weight
+      EmitReal(call, is_weight
                          ? RemarkText("its data is no tensor of 32-bit floats")
                          : RemarkText("its weight is no constant"));
       return {};
     }
-    TellQuantized(call);
+    EmitQuantized(call);
     return Become(i, Kind::kActivation,
                   With(i, call, {Input(data), Weight(weight)}));
   }
@@ -537,7 +537,7 @@ Pass QuantizeAnnotate(QuantizeAnnotateOptions options) {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Marks what a float model can compute in 8 bits.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
        .examples = {"skip_dense_layer=false"}},
       options);
@@ -558,12 +558,12 @@ Pass QuantizeCalibrate(QuantizeCalibrateOptions options,
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Sets the scales of what QuantizeAnnotate marked, from ranges.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
        .tolerance = 0.1,
-       .exceptions = {{"precision", "It rounds to steps of integers."},
-                      {"values", "Numbers out of the ranges are clipped."}},
+       .waivers = {{"precision", "It rounds to steps of integers."},
+                   {"values", "Numbers out of the ranges are clipped."}},
        .examples = {"mode=max,random_inputs=2"}},
       options);
 }
@@ -578,11 +578,11 @@ Pass QuantizeRealize() {
        .required = {"InferType"},
        .doc = "Makes qnn.quantize and qnn.dequantize of what "
               "QuantizeCalibrate gave scales.",
-       .destroys = {"a_normal_form", "no_quantized_operators"},
+       .invalidates = {"a_normal_form", "no_quantized_operators"},
        .idempotent = true,
        .exact = false,
        .tolerance = 0.1,
-       .exceptions = {{"precision", "It computes in integers."}}});
+       .waivers = {{"precision", "It computes in integers."}}});
 }
 BATON_REGISTER_PASS(QuantizeRealize);
 

@@ -48,7 +48,7 @@ enum class QuantizationRole {
   kConcatenate,  // a tuple: if one field is quantized, all are
   kStop,         // operators after it are not quantized
 };
-OpAttrMap<QuantizationRole>& QuantizationRoles();
+OpProperty<QuantizationRole>& QuantizationRoles();
 
 struct QuantizeAnnotateOptions {
   std::vector<int64_t> skip_conv_layers = {0};

@@ -206,7 +206,7 @@ PassInfo Info() {
   return {.name = kName,
           .required = {"InferType"},
           .doc = "Applies rewrite rules until none matches.",
-          .destroys = {"a_normal_form", "basic_block_normal_form"},
+          .invalidates = {"a_normal_form", "basic_block_normal_form"},
           .idempotent = true,
           .exact = false,
           .tolerance = 1e-4};

@@ -490,7 +490,7 @@ TEST(RulePromiseTest, APassPromisesNoMoreThanItsWeakestRule) {
   EXPECT_EQ(ValuePromiseOf(promised({})), ValuePromise::kBitExact);
   EXPECT_EQ(ValuePromiseOf(promised({{}, finite, finite})),
             ValuePromise::kExactButSpecial);
-  EXPECT_EQ(promised({finite, finite}).exceptions.size(), 1);
+  EXPECT_EQ(promised({finite, finite}).waivers.size(), 1);
   EXPECT_EQ(ValuePromiseText(promised({rough, {}, rougher, finite})),
             "reassociating, within 0.01 of the largest element");
   EXPECT_EQ(ValuePromiseOf(promised({rough, ranged})), ValuePromise::kOther);

@@ -42,7 +42,7 @@ PassInfo HeldToRules(PassInfo info, absl::Span<const RewriteRule> rules) {
   // The rules of a set need one waiver for a law.
   const auto waive = [&info](const char* law, const RewriteRule& rule) {
     if (!Keeps(info, law)) return;
-    info.exceptions.push_back(
+    info.waivers.push_back(
         {law, absl::StrCat("The rule ", rule.name, " is ",
                            ValuePromiseText(rule.promise), ".")});
   };

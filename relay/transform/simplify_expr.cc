@@ -79,7 +79,7 @@ RewriteRule ConcretizeCollapseSumLike() {
           .passes = {kSimplifyExpr},
           .doc = "sum to the shape that is known.",
           .pattern = IsOp("collapse_sum_like")(data, Wildcard()),
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             std::optional<std::vector<int64_t>> shape =
                 StaticShape(m.root()->tensor_type());
             if (!shape.has_value()) {
@@ -117,7 +117,7 @@ RewriteRule EliminateIdentity(bool signed_zeros) {
           .passes = {kSimplifyExpr, kPostAlterOp},
           .doc = "x + 0, x - 0, x * 1 and x / 1 are x.",
           .pattern = sum | product | difference | quotient,
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             const bool by_zero = m[sum].defined() || m[difference].defined();
             if (const Expr constant = m[c];
                 constant.defined() &&
@@ -162,7 +162,7 @@ RewriteRule FillOfBroadcast() {
       .passes = {kSimplifyExpr},
       .doc = "x + full(value) is x + value; any operator that broadcasts.",
       .pattern = op(filled, x) | op(x, filled),
-      .replace = [=](const Match& m) -> Expr {
+      .replace = [=](const PatternMatch& m) -> Expr {
         const Expr kept = m[x];
         if (!SameType(kept, m.root())) {
           return m.Decline("the result has another type");
@@ -195,7 +195,7 @@ RewriteRule MergeConstants() {
           .passes = {kSimplifyExpr},
           .doc = "x * c1 * c2 is x * (c1 * c2), and so for sums.",
           .pattern = (x * c1 * c2) | (x + c1 + c2),
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             if (m[x].Is<ConstantNode>()) return m.Decline("all is constant");
             const Expr op = m.root().As<CallNode>()->op();
             return Call(op, {m[x], Folded(Call(op, {m[c1], m[c2]}))});
@@ -237,7 +237,7 @@ RewriteRule FactorizeBinomial() {
       .passes = {kSimplifyExpr},
       .doc = "a*x*x + b*x*y + c*y*y is a * (x + p * y) * (x + q * y).",
       .pattern = (xy + xx + yy) | (xy + yy + xx) | (xx + yy + xy),
-      .replace = [=](const Match& m) -> Expr {
+      .replace = [=](const PatternMatch& m) -> Expr {
         const Expr root = m.root();
         const DType dtype = ElementType(root);
         if (dtype != DType::Int(32) && dtype != DType::Float(32) &&
@@ -373,7 +373,7 @@ RewriteRule MergeTransposes() {
           .passes = {kSimplifyExpr},
           .doc = "Transposes and layout transforms in a row are one.",
           .pattern = transpose(inner),
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             const std::optional<Rearrangement> first =
                 RearrangementOf(*m.call(inner));
             const std::optional<Rearrangement> second =
@@ -399,7 +399,7 @@ RewriteRule RemoveTranspose() {
               "A transpose or layout transform that moves nothing is left "
               "out.",
           .pattern = IsOp("transpose")(x) | IsOp("layout_transform")(x),
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             const std::optional<Rearrangement> moved =
                 RearrangementOf(*m.root().As<CallNode>());
             if (!moved.has_value() || !moved->is_permutation) return {};
@@ -460,7 +460,7 @@ RewriteRule MergeCasts() {
               "A cast of a cast that widens is one cast, unless a float "
               "rounds integers between them.",
           .pattern = CastOf(inner),
-          .replace = [=](const Match& m) -> Expr {
+          .replace = [=](const PatternMatch& m) -> Expr {
             const Expr data = m[x];
             const DType from = ElementType(data);
             const DType to = ElementType(m.root());
@@ -516,7 +516,7 @@ RewriteRule RemoveCastsOfClip() {
               "Casts that can hold the range of a clip before them are left "
               "out.",
           .pattern = IsOp("cast")(Wildcard()),
-          .replace = [](const Match& m) -> Expr {
+          .replace = [](const PatternMatch& m) -> Expr {
             // Element types of the casts, the last first. In a long row of
             // casts those before were looked at before, and stay.
             constexpr size_t kMostCasts = 64;
@@ -593,7 +593,7 @@ RewriteRule RemoveClip(bool keeps_infinities) {
       .passes = {kSimplifyExpr, kPostAlterOp},
       .doc = "A clip to what the element type can hold is left out.",
       .pattern = IsOp("clip")(x),
-      .replace = [=](const Match& m) -> Expr {
+      .replace = [=](const PatternMatch& m) -> Expr {
         const Expr data = m[x];
         // Lowering of quantized operators looks for these pairs.
         const auto* call = data.As<CallNode>();
@@ -622,7 +622,7 @@ PassInfo Info(std::string name, std::string doc,
   PassInfo info = {.name = std::move(name),
                    .required = {"InferType"},
                    .doc = std::move(doc),
-                   .destroys = {"a_normal_form", "basic_block_normal_form"},
+                   .invalidates = {"a_normal_form", "basic_block_normal_form"},
                    .idempotent = true,
                    .exact = false,
                    .tolerance = 1e-3,

@@ -112,8 +112,8 @@ Pass SimplifyFCTranspose(SimplifyFCTransposeOptions options) {
        .doc = "Takes weights of nn.dense that are transposed as parameters "
               "that are so already.",
        .idempotent = true,
-       .exceptions = {{"runs", "The options must name all such weights."},
-                      {"values", "Parameters change."}}},
+       .waivers = {{"runs", "The options must name all such weights."},
+                   {"values", "Parameters change."}}},
       options);
 }
 BATON_REGISTER_PASS(SimplifyFCTranspose);

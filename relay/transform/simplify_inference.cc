@@ -27,8 +27,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<InferenceRule>& InferenceRules() {
-  static auto* const rules = new OpAttrMap<InferenceRule>;
+OpProperty<InferenceRule>& InferenceRules() {
+  static auto* const rules = new OpProperty<InferenceRule>;
   return *rules;
 }
 
@@ -256,7 +256,7 @@ Pass SimplifyInference() {
        .doc = "Replaces normalizations and dropout by the arithmetic that they "
               "are at inference time, in the element type of the data: squares "
               "and epsilons that are out of its range are infinite or zero.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false});
 }

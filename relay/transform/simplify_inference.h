@@ -24,7 +24,7 @@ struct InferenceRule {
   // replaced.
   bool replaces_first_field = false;
 };
-OpAttrMap<InferenceRule>& InferenceRules();
+OpProperty<InferenceRule>& InferenceRules();
 
 // A function pass of level 0, which requires InferType.
 Pass SimplifyInference();

@@ -114,7 +114,7 @@ Pass SplitArgs(SplitArgsOptions options) {
        .opt_level = 1,
        .required = {"InferType"},
        .doc = "Writes concatenations of many tensors as chains.",
-       .destroys = {"a_normal_form"},
+       .invalidates = {"a_normal_form"},
        .idempotent = true,
        .examples = {"max_function_args=8"}},
       options);

@@ -24,7 +24,7 @@ Pass ToANormalForm() {
        .opt_level = 1,
        .doc = "Binds every expression to a variable.",
        .establishes = {"a_normal_form", "basic_block_normal_form"},
-       .destroys = {"typed"}});
+       .invalidates = {"typed"}});
 }
 BATON_REGISTER_PASS(ToANormalForm);
 

@@ -25,7 +25,7 @@ Pass ToBasicBlockNormalForm() {
        .opt_level = 1,
        .doc = "Binds what scopes share to variables, around those scopes.",
        .establishes = {"basic_block_normal_form"},
-       .destroys = {"typed"}});
+       .invalidates = {"typed"}});
 }
 BATON_REGISTER_PASS(ToBasicBlockNormalForm);
 

@@ -639,11 +639,11 @@ Pass ToCPS(ToCPSOptions options) {
       {.name = "ToCPS",
        .opt_level = 1,
        .doc = "Makes functions give their result to a continuation.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
-       .exceptions = {{"runs",
-                       "Expressions that are used more than once are refused, "
-                       "as the reference does."},
-                      {"values", "Functions take continuations."}}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
+       .waivers = {{"runs",
+                    "Expressions that are used more than once are refused, "
+                    "as the reference does."},
+                   {"values", "Functions take continuations."}}},
       options);
 }
 BATON_REGISTER_PASS(ToCPS);
@@ -656,9 +656,9 @@ Pass UnCPS(UnCPSOptions options) {
       {.name = "UnCPS",
        .opt_level = 1,
        .doc = "Gives functions that take a continuation the identity.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
-       .exceptions = {{"runs", "Functions must take a continuation."},
-                      {"values", "Functions lose a parameter."}}},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
+       .waivers = {{"runs", "Functions must take a continuation."},
+                   {"values", "Functions lose a parameter."}}},
       options);
 }
 BATON_REGISTER_PASS(UnCPS);

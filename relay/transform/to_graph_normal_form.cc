@@ -113,11 +113,11 @@ Pass ToGraphNormalForm() {
       {.name = "ToGraphNormalForm",
        .opt_level = 1,
        .doc = "Replaces lets by sharing.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
-       .exceptions = {{"effects",
-                       "A graph has no order: a write whose result nothing "
-                       "uses is lost."}}});
+       .waivers = {{"effects",
+                    "A graph has no order: a write whose result nothing "
+                    "uses is lost."}}});
 }
 BATON_REGISTER_PASS(ToGraphNormalForm);
 

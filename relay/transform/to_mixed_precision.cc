@@ -38,8 +38,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<PrecisionRule>& PrecisionRules() {
-  static auto* const kRules = new OpAttrMap<PrecisionRule>;
+OpProperty<PrecisionRule>& PrecisionRules() {
+  static auto* const kRules = new OpProperty<PrecisionRule>;
   return *kRules;
 }
 
@@ -609,13 +609,13 @@ Pass ToMixedPrecision(ToMixedPrecisionOptions options) {
       },
       {.name = "ToMixedPrecision",
        .doc = "Computes in a shorter floating-point type where that gains.",
-       .destroys = {"a_normal_form", "basic_block_normal_form"},
+       .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .exact = false,
-       .exceptions = {{"precision", "It computes in the shorter type."},
-                      {"values",
-                       "Results are as accurate as the shorter type, "
-                       "and may be of it."},
-                      {"effects", "So are those with references."}},
+       .waivers = {{"precision", "It computes in the shorter type."},
+                   {"values",
+                    "Results are as accurate as the shorter type, "
+                    "and may be of it."},
+                   {"effects", "So are those with references."}},
        .examples = {"mixed_precision_type=bfloat16"}},
       options);
 }

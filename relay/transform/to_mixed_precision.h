@@ -63,7 +63,7 @@ struct PrecisionConversion {
 // The conversion of a call of an operator; `dtype` is the shorter type.
 using PrecisionRule = PrecisionConversion (*)(const CallNode& call,
                                               DType dtype);
-OpAttrMap<PrecisionRule>& PrecisionRules();
+OpProperty<PrecisionRule>& PrecisionRules();
 
 }  // namespace baton::relay
 

@@ -105,7 +105,7 @@ class LayoutConverter {
   absl::StatusOr<Function> Run() {
     for (int i = 0; i < graph_.size(); ++i) {
       BATON_RETURN_IF_ERROR(Rewrite(i));
-      if (WantsOrigins()) TellOrigin(i);
+      if (WantsOrigins()) RecordOrigin(i);
     }
     BATON_ASSIGN_OR_RETURN(Expr result, Realize(graph_.root()));
     return Function(result.As<FunctionNode>());
@@ -138,7 +138,7 @@ class LayoutConverter {
   };
 
   // Records node `i` as the origin of its replacement.
-  void TellOrigin(int i) const {
+  void RecordOrigin(int i) const {
     const Value& value = values_[i];
     if (value.expr.defined()) LogOrigins(value.expr, graph_.node(i));
     if (value.tuple == kNone) return;
@@ -484,7 +484,7 @@ class LayoutConverter {
   }
 
   // Node `i` takes its operands in the layouts that they had: why.
-  void TellRealized(int i) const {
+  void EmitRealized(int i) const {
     Remark remark{.kind = RemarkKind::kMissed, .node = Expr(graph_.node(i))};
     for (const int child : graph_.children(i)) {
       if (values_[child].change == kNone) continue;
@@ -522,7 +522,7 @@ class LayoutConverter {
       any |= values_[child].expr.defined() || HasLayout(values_[child]);
     }
     if (!any) return absl::OkStatus();
-    if (SomeoneListens()) TellRealized(i);
+    if (SomeoneListens()) EmitRealized(i);
     scratch_.clear();
     for (const int child : graph_.children(i)) {
       BATON_ASSIGN_OR_RETURN(Expr realized, Realize(child));

@@ -38,10 +38,11 @@ absl::StatusOr<std::vector<Tensor>> CallFunctionOfModule(
 absl::StatusOr<std::vector<Tensor>> CallOperator(
     const Expr& op, absl::Span<const Tensor> arguments) {
   std::vector<Expr> args;
-  for (const Tensor& tensor : arguments) args.push_back(Constant(tensor));
+  for (const Tensor& tensor : arguments)
+    args.push_back(relay::Constant(tensor));
   IRModule module;
-  module.Set("main", Function({}, Call(op, args)));
-  BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
+  module.Set("main", relay::Function({}, relay::Call(op, args)));
+  BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
   return CallFunctionOfModule(module, module.Find("main"), {}, 1);
 }
 

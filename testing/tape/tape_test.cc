@@ -94,7 +94,7 @@ IRModule Parsed(absl::string_view text = kText) {
   return module.ok() ? *std::move(module) : IRModule();
 }
 
-IRModule Typed() { return *InferTypes(Parsed()); }
+IRModule Typed() { return *relay::InferTypes(Parsed()); }
 
 // The error after a mistake in kText.
 std::string Mistake(absl::string_view from, absl::string_view to) {
@@ -108,7 +108,7 @@ TEST(TapeTest, IsTextInOneModuleWithRelay) {
   const IRModule module = Parsed();
   EXPECT_EQ(AsText(module), kText);
   ASSERT_EQ(module.size(), 3);
-  EXPECT_EQ(module.functions<Function>().size(), 1);
+  EXPECT_EQ(module.functions<relay::Function>().size(), 1);
   EXPECT_EQ(module.functions<Tape>().size(), 2);
   const Tape scaled = module.Find<Tape>("scaled");
   EXPECT_EQ(scaled->locals().size(), 2);
@@ -378,7 +378,7 @@ TEST(TapeTest, ItsValuesAreChecked) {
   EXPECT_THAT(run(RemoveDeadSteps(), Typed()), IsOk());
   // Nobody reads what @scaled adds.
   EXPECT_THAT(run(SubtractForAdd(), Typed()), IsOk());
-  const IRModule adds = *InferTypes(
+  const IRModule adds = *relay::InferTypes(
       Parsed(absl::StrReplaceAll(kText, {{"%t = multiply", "%t = add"}})));
   EXPECT_THAT(std::string(run(SubtractForAdd(), adds).message()),
               HasSubstr("result of @scaled"));

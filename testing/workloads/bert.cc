@@ -23,6 +23,7 @@ namespace {
 using relay::Add;
 using relay::Multiply;
 using relay::Reshape;
+using relay::Var;
 
 struct BertOptions {
   int64_t num_layers = 12;
@@ -83,7 +84,7 @@ Expr AttentionMask(const BertOptions& options) {
 
 // A tuple: the sequence [batch_size, sequence_length, hidden_size], and the
 // pooled first vector of it [batch_size, hidden_size].
-absl::StatusOr<Function> BuildBert(const BertOptions& options) {
+absl::StatusOr<relay::Function> BuildBert(const BertOptions& options) {
   const TransformerConfig config = {
       .batch_size = options.batch_size,
       .sequence_length = options.sequence_length,
@@ -120,7 +121,7 @@ absl::StatusOr<Function> BuildBert(const BertOptions& options) {
                                                "pooler", options.hidden_size));
   const Expr sequence = Reshape(
       body, {options.batch_size, options.sequence_length, options.hidden_size});
-  return FunctionOf(Tuple({sequence, pooled}));
+  return FunctionOf(relay::Tuple({sequence, pooled}));
 }
 
 const WorkloadRegistration kBert(

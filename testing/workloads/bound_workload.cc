@@ -15,8 +15,8 @@ namespace baton::testing {
 absl::StatusOr<IRModule> BoundWorkload(absl::string_view spec) {
   BATON_ASSIGN_OR_RETURN(Workload workload, GetWorkload(spec));
   BATON_ASSIGN_OR_RETURN(
-      Function bound,
-      relay::BindParamsByName(workload.module.Find<Function>("main"),
+      relay::Function bound,
+      relay::BindParamsByName(workload.module.Find<relay::Function>("main"),
                               workload.params));
   workload.module.Set("main", std::move(bound));
   return std::move(workload.module);

@@ -55,7 +55,7 @@ absl::Status Check(const DcganOptions& options) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Function> BuildDcgan(const DcganOptions& options) {
+absl::StatusOr<relay::Function> BuildDcgan(const DcganOptions& options) {
   BATON_RETURN_IF_ERROR(Check(options));
   const std::string& layout = options.layout;
   // Doubles height and width.
@@ -71,8 +71,9 @@ absl::StatusOr<Function> BuildDcgan(const DcganOptions& options) {
          .kernel_layout = layout == "NCHW" ? "IOHW" : "HWOI"});
   };
 
-  const Var data("data", TensorType({options.batch_size, options.random_len},
-                                    options.dtype));
+  const relay::Var data(
+      "data",
+      TensorType({options.batch_size, options.random_len}, options.dtype));
   int64_t channels = options.ngf * 8;
   Expr body = nn::Relu(Dense(data, "dense", 4 * 4 * channels));
   body = relay::Reshape(body, layout == "NCHW"

@@ -72,10 +72,10 @@ Expr DenseLayer(const Expr& data, const std::string& index,
       {.padding = {1, 1}, .channels = growth_rate, .kernel_size = {3, 3}});
 }
 
-absl::StatusOr<Function> BuildDenseNet(const DenseNetOptions& options) {
+absl::StatusOr<relay::Function> BuildDenseNet(const DenseNetOptions& options) {
   BATON_ASSIGN_OR_RETURN(const Architecture architecture,
                          ArchitectureFor(options.densenet_size));
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+  BATON_ASSIGN_OR_RETURN(const relay::Var data, ImageData(options));
   int64_t features = architecture.stem_channels;
   Expr body = Conv2D(data, "conv1",
                      {.strides = {2, 2},

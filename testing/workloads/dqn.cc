@@ -37,11 +37,11 @@ struct DqnOptions {
   }
 };
 
-absl::StatusOr<Function> BuildDqn(const DqnOptions& options) {
+absl::StatusOr<relay::Function> BuildDqn(const DqnOptions& options) {
   const std::string& layout = options.layout;
   BATON_RETURN_IF_ERROR(CheckLayout(layout, {"NCHW", "NHWC"}));
   BATON_RETURN_IF_ERROR(CheckPositive("num_actions", options.num_actions));
-  BATON_ASSIGN_OR_RETURN(const Var data,
+  BATON_ASSIGN_OR_RETURN(const relay::Var data,
                          ImageData(options.batch_size, options.image_shape,
                                    options.dtype, /*image_rank=*/3));
   static constexpr struct {

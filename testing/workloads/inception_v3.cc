@@ -137,8 +137,9 @@ Expr Inception7E(const Expr& data, const std::string& name,
       /*axis=*/1);
 }
 
-absl::StatusOr<Function> BuildInceptionV3(const InceptionV3Options& options) {
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+absl::StatusOr<relay::Function> BuildInceptionV3(
+    const InceptionV3Options& options) {
+  BATON_ASSIGN_OR_RETURN(const relay::Var data, ImageData(options));
   Expr body = Unit(data, "conv", {32, {3, 3}, {0, 0}, 2});
   body = Unit(body, "conv_1", {32, {3, 3}});
   body = Unit(body, "conv_2", {64, {3, 3}, {1, 1}});

@@ -12,6 +12,8 @@
 
 namespace baton::testing {
 
+using relay::Var;
+
 namespace nn = relay::nn;
 
 Expr Conv2D(const Expr& data, const std::string& name,
@@ -43,7 +45,7 @@ Expr DenseAddBias(const Expr& data, const std::string& name, int64_t units) {
 
 Expr BatchNorm(const Expr& data, const std::string& name,
                relay::BatchNormAttrs attrs) {
-  return TupleGetItem(
+  return relay::TupleGetItem(
       nn::BatchNorm(data, Var(name + "_gamma"), Var(name + "_beta"),
                     Var(name + "_moving_mean"), Var(name + "_moving_var"),
                     attrs),
@@ -65,6 +67,8 @@ int ChannelAxis(absl::string_view layout) {
   return static_cast<int>(layout.find('C'));
 }
 
-Function FunctionOf(const Expr& body) { return Function(FreeVars(body), body); }
+relay::Function FunctionOf(const Expr& body) {
+  return relay::Function(relay::FreeVars(body), body);
+}
 
 }  // namespace baton::testing

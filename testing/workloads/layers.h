@@ -45,7 +45,7 @@ int ChannelAxis(absl::string_view layout);
 
 // A function with the body `body`, whose parameters are its free variables, in
 // order of first use.
-Function FunctionOf(const Expr& body);
+relay::Function FunctionOf(const Expr& body);
 
 }  // namespace baton::testing
 

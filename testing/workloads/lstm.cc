@@ -22,9 +22,12 @@ namespace baton::testing {
 namespace {
 
 using relay::Add;
+using relay::Function;
 using relay::Multiply;
 using relay::Sigmoid;
 using relay::Tanh;
+using relay::TupleGetItem;
+using relay::Var;
 namespace nn = relay::nn;
 
 struct LstmOptions {
@@ -52,7 +55,7 @@ class Scope {
   }
   Expr Return(Expr body) const {
     for (auto it = bindings_.rbegin(); it != bindings_.rend(); ++it) {
-      body = baton::Let(it->first, it->second, body);
+      body = baton::relay::Let(it->first, it->second, body);
     }
     return body;
   }
@@ -78,22 +81,22 @@ class Lstm {
   Function Network() const {
     Scope scope;
     const Var zeros = scope.Let("zeros", input_, relay::Zeros(shape_, dtype_));
-    Var state = scope.Let("init_states", state_, Tuple({zeros, zeros}));
+    Var state = scope.Let("init_states", state_, relay::Tuple({zeros, zeros}));
     Var out = zeros;
     for (int64_t i = 0; i < iterations_; ++i) {
       const Var call = scope.Let(
           absl::StrCat("call_", i), result_,
-          Call(Cell(), {Var("data", input_), state,
-                        Var(absl::StrCat("i2h_", i, "_weight"), weight_),
-                        Var(absl::StrCat("i2h_", i, "_bias"), bias_),
-                        Var(absl::StrCat("h2h_", i, "_weight"), weight_),
-                        Var(absl::StrCat("h2h_", i, "_bias"), bias_)}));
+          relay::Call(Cell(), {Var("data", input_), state,
+                               Var(absl::StrCat("i2h_", i, "_weight"), weight_),
+                               Var(absl::StrCat("i2h_", i, "_bias"), bias_),
+                               Var(absl::StrCat("h2h_", i, "_weight"), weight_),
+                               Var(absl::StrCat("h2h_", i, "_bias"), bias_)}));
       out = scope.Let(absl::StrCat("out_", i), input_, TupleGetItem(call, 0));
       state =
           scope.Let(absl::StrCat("states_", i), state_, TupleGetItem(call, 1));
     }
     const Expr body = scope.Return(out);
-    return Function(FreeVars(body), body, input_);
+    return Function(relay::FreeVars(body), body, input_);
   }
 
  private:
@@ -130,8 +133,8 @@ class Lstm {
                       Multiply(in_gate, in_transform)));
     const Var next_h =
         scope.Let("next_h", input_, Multiply(out_gate, Tanh(next_c)));
-    const Var ret =
-        scope.Let("ret", result_, Tuple({next_h, Tuple({next_h, next_c})}));
+    const Var ret = scope.Let(
+        "ret", result_, relay::Tuple({next_h, relay::Tuple({next_h, next_c})}));
     return Function(
         {inputs, states, i2h_weight, i2h_bias, h2h_weight, h2h_bias},
         scope.Return(ret), result_);

@@ -30,8 +30,8 @@ struct MlpOptions {
   }
 };
 
-absl::StatusOr<Function> BuildMlp(const MlpOptions& options) {
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+absl::StatusOr<relay::Function> BuildMlp(const MlpOptions& options) {
+  BATON_ASSIGN_OR_RETURN(const relay::Var data, ImageData(options));
   Expr body = nn::BatchFlatten(data);
   body = nn::Relu(DenseAddBias(body, "fc1", 128));
   body = nn::Relu(DenseAddBias(body, "fc2", 64));

@@ -58,14 +58,15 @@ std::vector<Block> BlocksOf(const MobileNetOptions& options) {
   return blocks;
 }
 
-absl::StatusOr<Function> BuildMobileNet(const MobileNetOptions& options) {
+absl::StatusOr<relay::Function> BuildMobileNet(
+    const MobileNetOptions& options) {
   const std::string& layout = options.layout;
   BATON_RETURN_IF_ERROR(CheckLayout(layout, {"NCHW", "NHWC"}));
   if (!(options.alpha * 32 >= 1 && options.alpha <= 1024)) {
     return absl::InvalidArgumentError(
         absl::StrCat("alpha must be from 1/32 to 1024, found ", options.alpha));
   }
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+  BATON_ASSIGN_OR_RETURN(const relay::Var data, ImageData(options));
   const auto scaled = [&](int64_t channels) {
     return static_cast<int64_t>(static_cast<double>(channels) * options.alpha);
   };
@@ -89,7 +90,7 @@ absl::StatusOr<Function> BuildMobileNet(const MobileNetOptions& options) {
     const TensorType weight(
         layout == "NCHW" ? Dims{channels, 1, 3, 3} : Dims{3, 3, channels, 1},
         options.dtype);
-    body = nn::Conv2D(body, Var(name + "_weight", weight),
+    body = nn::Conv2D(body, relay::Var(name + "_weight", weight),
                       {.strides = {stride, stride},
                        .padding = {1, 1},
                        .groups = static_cast<int>(channels),

@@ -34,6 +34,8 @@
 namespace baton::testing {
 namespace {
 
+using relay::Function;
+
 using ::testing::HasSubstr;
 
 // The texts that the reference's own tests print, which are recorded with the
@@ -141,7 +143,7 @@ TEST(NetworksTest, AreThoseOfTheReferencesPython) {
 // The elements of all weights.
 int64_t CountElements(const IRModule& module) {
   int64_t count = 0;
-  for (const Var& param : module.Find<Function>("main")->params()) {
+  for (const relay::Var& param : module.Find<Function>("main")->params()) {
     const TensorTypeNode* type = param->tensor_type();
     if (param->name() == "data" || !type->dtype().is_float()) continue;
     int64_t elements = 1;
@@ -234,12 +236,12 @@ TEST(NetworksTest, SurviveTextAndBinary) {
 
 // `main` with the weights of the workload; random inputs, but for those given
 // by name.
-absl::StatusOr<Value> RunWorkload(
+absl::StatusOr<relay::Value> RunWorkload(
     const std::string& spec, const std::map<std::string, Tensor>& inputs = {}) {
   BATON_ASSIGN_OR_RETURN(const Workload workload, GetWorkload(spec));
   const Function main = workload.module.Find<Function>("main");
-  BATON_ASSIGN_OR_RETURN(std::vector<Value> arguments,
-                         RandomInputs(main, /*seed=*/1));
+  BATON_ASSIGN_OR_RETURN(std::vector<relay::Value> arguments,
+                         relay::RandomInputs(main, /*seed=*/1));
   size_t next = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = main->params()[i]->name();
@@ -250,13 +252,13 @@ absl::StatusOr<Value> RunWorkload(
     }
   }
   EXPECT_EQ(next, workload.params.size()) << spec;
-  return EvaluateFunction(workload.module, "main", arguments);
+  return relay::EvaluateFunction(workload.module, "main", arguments);
 }
 
 TEST(NetworksTest, SmallOnesAreEvaluated) {
   for (const std::string& spec : SmallNetworks()) {
     SCOPED_TRACE(spec);
-    BATON_ASSERT_OK_AND_ASSIGN(const Value value, RunWorkload(spec));
+    BATON_ASSERT_OK_AND_ASSIGN(const relay::Value value, RunWorkload(spec));
     const Tensor output =
         value.is_tuple() ? value.fields()[0].tensor() : value.tensor();
     double sum = 0;
@@ -265,8 +267,8 @@ TEST(NetworksTest, SmallOnesAreEvaluated) {
       sum += output.AtAsDouble(i);
     }
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, GetWorkloadModule(spec));
-    if (IsCallTo(module.Find<Function>("main")->body(),
-                 BATON_OP("nn.softmax"))) {
+    if (relay::IsCallTo(module.Find<Function>("main")->body(),
+                        BATON_OP("nn.softmax"))) {
       EXPECT_NEAR(sum, static_cast<double>(output.shape()[0]),
                   output.dtype() == DType::Float(16) ? 1e-2 : 1e-5);
     }

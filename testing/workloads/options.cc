@@ -39,9 +39,9 @@ absl::Status CheckDType(DType dtype) {
                    " is not supported; expected float16, float32 or float64"));
 }
 
-absl::StatusOr<Var> ImageData(int64_t batch_size,
-                              absl::Span<const int64_t> image_shape,
-                              DType dtype, int image_rank) {
+absl::StatusOr<relay::Var> ImageData(int64_t batch_size,
+                                     absl::Span<const int64_t> image_shape,
+                                     DType dtype, int image_rank) {
   BATON_RETURN_IF_ERROR(CheckPositive("batch_size", batch_size));
   BATON_RETURN_IF_ERROR(CheckDType(dtype));
   if (image_shape.size() != static_cast<size_t>(image_rank)) {
@@ -57,7 +57,7 @@ absl::StatusOr<Var> ImageData(int64_t batch_size,
     }
     shape.push_back(d);
   }
-  return Var("data", TensorType(shape, dtype));
+  return relay::Var("data", TensorType(shape, dtype));
 }
 
 }  // namespace baton::testing

@@ -39,11 +39,11 @@ inline constexpr char kAnyLayout[] =
 
 // `%data`, a batch of images of `image_rank` dimensions; the error names the
 // wrong option.
-absl::StatusOr<Var> ImageData(int64_t batch_size,
-                              absl::Span<const int64_t> image_shape,
-                              DType dtype, int image_rank);
+absl::StatusOr<relay::Var> ImageData(int64_t batch_size,
+                                     absl::Span<const int64_t> image_shape,
+                                     DType dtype, int image_rank);
 template <typename O>
-absl::StatusOr<Var> ImageData(const O& options, int image_rank = 3) {
+absl::StatusOr<relay::Var> ImageData(const O& options, int image_rank = 3) {
   absl::Status status = CheckPositive("num_classes", options.num_classes);
   if (!status.ok()) return status;
   return ImageData(options.batch_size, options.image_shape, options.dtype,

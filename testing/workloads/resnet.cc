@@ -127,9 +127,9 @@ class Layers {
 
   Expr GlobalAvgPool(const Expr& data) const {
     if (rank_ == 2) return nn::GlobalAvgPool2D(data, {.layout = layout_});
-    return Call(BATON_OP("nn.adaptive_avg_pool3d"), {data},
-                Attrs::Make(relay::AdaptivePool3DAttrs{.output_size = {1, 1, 1},
-                                                       .layout = layout_}));
+    return relay::Call(BATON_OP("nn.adaptive_avg_pool3d"), {data},
+                       Attrs::Make(relay::AdaptivePool3DAttrs{
+                           .output_size = {1, 1, 1}, .layout = layout_}));
   }
 
  private:
@@ -160,9 +160,9 @@ class Layers {
 };
 
 // Over two or three spatial axes. The options are checked but for num_layers.
-absl::StatusOr<Function> Build(const Var& data, const std::string& layout,
-                               int64_t height, int64_t num_layers,
-                               int64_t num_classes) {
+absl::StatusOr<relay::Function> Build(const relay::Var& data,
+                                      const std::string& layout, int64_t height,
+                                      int64_t num_layers, int64_t num_classes) {
   BATON_ASSIGN_OR_RETURN(const Architecture architecture,
                          ArchitectureFor(num_layers, height));
   const Layers layers(layout);
@@ -184,17 +184,18 @@ absl::StatusOr<Function> Build(const Var& data, const std::string& layout,
 
 }  // namespace
 
-absl::StatusOr<Function> BuildResNet(const ResNetOptions& options) {
+absl::StatusOr<relay::Function> BuildResNet(const ResNetOptions& options) {
   BATON_RETURN_IF_ERROR(CheckLayout(options.layout, {"NCHW", "NHWC"}));
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+  BATON_ASSIGN_OR_RETURN(const relay::Var data, ImageData(options));
   const int64_t height = options.image_shape[options.layout == "NCHW" ? 1 : 0];
   return Build(data, options.layout, height, options.num_layers,
                options.num_classes);
 }
 
-absl::StatusOr<Function> BuildResNet3D(const ResNet3DOptions& options) {
+absl::StatusOr<relay::Function> BuildResNet3D(const ResNet3DOptions& options) {
   BATON_RETURN_IF_ERROR(CheckLayout(options.layout, {"NCDHW", "NDHWC"}));
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options, /*image_rank=*/4));
+  BATON_ASSIGN_OR_RETURN(const relay::Var data,
+                         ImageData(options, /*image_rank=*/4));
   const int64_t height = options.image_shape[options.layout == "NCDHW" ? 2 : 1];
   return Build(data, options.layout, height, options.num_layers,
                options.num_classes);

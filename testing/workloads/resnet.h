@@ -65,8 +65,8 @@ struct ResNet3DOptions {
 
 // Builds the networks, untyped: only the parameter for the image has an
 // annotation.
-absl::StatusOr<Function> BuildResNet(const ResNetOptions& options);
-absl::StatusOr<Function> BuildResNet3D(const ResNet3DOptions& options);
+absl::StatusOr<relay::Function> BuildResNet(const ResNetOptions& options);
+absl::StatusOr<relay::Function> BuildResNet3D(const ResNet3DOptions& options);
 
 }  // namespace baton::testing
 

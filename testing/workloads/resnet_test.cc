@@ -87,7 +87,7 @@ TEST(ResNetTest, EverySizeIsTyped) {
         "resnet{num_layers=164,image_shape=[3,28,28],num_classes=10}",
         "resnet{num_layers=18,image_shape=[3,32,32],num_classes=10}"}) {
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, GetWorkloadModule(spec));
-    EXPECT_TRUE(module.Find<Function>("main")->type().defined()) << spec;
+    EXPECT_TRUE(module.Find<relay::Function>("main")->type().defined()) << spec;
   }
 }
 

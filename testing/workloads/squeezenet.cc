@@ -60,14 +60,15 @@ Expr Fire(const Expr& data, const std::string& name, int64_t squeezed,
   return relay::Concatenate({left, right}, /*axis=*/1);
 }
 
-absl::StatusOr<Function> BuildSqueezeNet(const SqueezeNetOptions& options) {
+absl::StatusOr<relay::Function> BuildSqueezeNet(
+    const SqueezeNetOptions& options) {
   const bool v10 = options.version == "1.0";
   if (!v10 && options.version != "1.1") {
     return absl::InvalidArgumentError(
         absl::StrCat("version=\"", options.version,
                      "\" is not supported; expected 1.0 or 1.1"));
   }
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+  BATON_ASSIGN_OR_RETURN(const relay::Var data, ImageData(options));
   Expr body = v10 ? ConvRelu(data, "conv1",
                              {.strides = {2, 2},
                               .padding = {3, 3},

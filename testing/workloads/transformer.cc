@@ -39,13 +39,14 @@ absl::Status CheckTransformer(const TransformerConfig& config) {
   return CheckDType(config.dtype);
 }
 
-Constant Scalar(double value, DType dtype) {
-  return Constant(Tensor::ScalarOf(dtype, value));
+relay::Constant Scalar(double value, DType dtype) {
+  return relay::Constant(Tensor::ScalarOf(dtype, value));
 }
 
 Expr LayerNorm(const Expr& data, const std::string& name,
                const TransformerConfig& config) {
-  return nn::LayerNorm(data, Var(name + "_gamma"), Var(name + "_beta"),
+  return nn::LayerNorm(data, relay::Var(name + "_gamma"),
+                       relay::Var(name + "_beta"),
                        {.axis = -1, .epsilon = config.epsilon});
 }
 

@@ -29,7 +29,7 @@ struct TransformerConfig {
 absl::Status CheckTransformer(const TransformerConfig& config);
 
 // A scalar constant.
-Constant Scalar(double value, DType dtype);
+relay::Constant Scalar(double value, DType dtype);
 
 // nn.layer_norm over the last axis, with `%NAME_gamma` and `%NAME_beta`.
 Expr LayerNorm(const Expr& data, const std::string& name,

@@ -57,10 +57,10 @@ absl::StatusOr<std::vector<int>> StagesFor(int64_t num_layers) {
   }
 }
 
-absl::StatusOr<Function> BuildVgg(const VggOptions& options) {
+absl::StatusOr<relay::Function> BuildVgg(const VggOptions& options) {
   BATON_ASSIGN_OR_RETURN(const std::vector<int> stages,
                          StagesFor(options.num_layers));
-  BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
+  BATON_ASSIGN_OR_RETURN(const relay::Var data, ImageData(options));
   static constexpr int64_t kChannels[] = {64, 128, 256, 512, 512};
 
   Expr body = data;

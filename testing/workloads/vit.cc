@@ -22,6 +22,7 @@ namespace {
 
 using relay::Add;
 using relay::Reshape;
+using relay::Var;
 namespace nn = relay::nn;
 
 struct VitOptions {
@@ -69,7 +70,7 @@ Expr Embedding(const Var& data, const VitOptions& options,
   return Reshape(Add(tokens, positions), {batch * length, hidden});
 }
 
-absl::StatusOr<Function> BuildVit(const VitOptions& options) {
+absl::StatusOr<relay::Function> BuildVit(const VitOptions& options) {
   BATON_ASSIGN_OR_RETURN(const Var data, ImageData(options));
   BATON_RETURN_IF_ERROR(CheckPositive("patch_size", options.patch_size));
   const int64_t height = options.image_shape[1], width = options.image_shape[2];

@@ -21,6 +21,8 @@
 namespace baton::testing {
 namespace {
 
+using relay::Function;
+
 struct Entry {
   WorkloadInfo info;
   std::function<absl::StatusOr<Function>(const AttrMap&)> build;
@@ -93,14 +95,14 @@ absl::StatusOr<std::vector<WorkloadInfo>> ListWorkloads() {
 }
 
 absl::StatusOr<IRModule> ModuleOf(const Function& network) {
-  return InferTypes(ModuleFromExpr(network));
+  return relay::InferTypes(relay::ModuleFromExpr(network));
 }
 
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
     const Function& network, uint32_t seed) {
   NumpyRandom random(seed);
   std::vector<std::pair<std::string, Tensor>> params;
-  for (const Var& param : network->params()) {
+  for (const relay::Var& param : network->params()) {
     const std::string& name = param->name();
     const TensorTypeNode* type = param->tensor_type();
     if (name == "data" || (type != nullptr && !type->dtype().is_float())) {

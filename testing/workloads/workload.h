@@ -54,10 +54,10 @@ absl::StatusOr<std::vector<WorkloadInfo>> ListWorkloads();
 // names that end in `weight`, one for `gamma` and `var`, zero for `beta`,
 // `mean` and `bias`; drawn in parameter order from NumPy's generator.
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> InitializeWeights(
-    const Function& network, uint32_t seed);
+    const relay::Function& network, uint32_t seed);
 
 // Makes the typed module of a network whose parameters may lack annotations.
-absl::StatusOr<IRModule> ModuleOf(const Function& network);
+absl::StatusOr<IRModule> ModuleOf(const relay::Function& network);
 
 // Registers a workload (base/registry.h). `build` receives options of type O
 // and returns the network; InitializeWeights makes its weights.
@@ -65,11 +65,11 @@ class WorkloadRegistration {
  public:
   template <typename O>
   WorkloadRegistration(absl::string_view name, absl::string_view doc,
-                       absl::StatusOr<Function> (*build)(const O&),
+                       absl::StatusOr<relay::Function> (*build)(const O&),
                        CodeLocation location = CodeLocation::Current())
       : WorkloadRegistration(
             name, doc, &FieldsOf<O>(),
-            [build](const AttrMap& values) -> absl::StatusOr<Function> {
+            [build](const AttrMap& values) -> absl::StatusOr<relay::Function> {
               O options;
               absl::Status status = FieldsOf<O>().Assign(values, &options);
               if (!status.ok()) return status;
@@ -78,7 +78,8 @@ class WorkloadRegistration {
             location) {}
 
  private:
-  using Builder = std::function<absl::StatusOr<Function>(const AttrMap&)>;
+  using Builder =
+      std::function<absl::StatusOr<relay::Function>(const AttrMap&)>;
   WorkloadRegistration(absl::string_view name, absl::string_view doc,
                        const FieldList* options, Builder build,
                        CodeLocation location);

@@ -44,11 +44,8 @@ constexpr bool IsFloat8(DType dtype) {
   return static_cast<int>(dtype.code()) >= 6;
 }
 
-// `baton` has classes with these names too, which BATON_NODE would find.
-class Call;
-class Let;
+// `baton` has a class of this name too, which BATON_NODE would find.
 class Target;
-class Var;
 
 class PrimExprNode : public ExprNode {
  public:

@@ -169,8 +169,8 @@ constexpr Intrinsic kIntrinsics[] = {
 
 absl::Span<const Intrinsic> Intrinsics() { return kIntrinsics; }
 
-OpAttrMap<const Intrinsic*>& IntrinsicMap() {
-  static auto& map = *new OpAttrMap<const Intrinsic*>;
+OpProperty<const Intrinsic*>& IntrinsicMap() {
+  static auto& map = *new OpProperty<const Intrinsic*>;
   return map;
 }
 

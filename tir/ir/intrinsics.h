@@ -57,7 +57,7 @@ absl::Span<const Intrinsic> Intrinsics();
 
 // The properties of an operator that is an intrinsic, else null. A library may
 // register further operators with a property of its own.
-OpAttrMap<const Intrinsic*>& IntrinsicMap();
+OpProperty<const Intrinsic*>& IntrinsicMap();
 const Intrinsic* IntrinsicOf(const Expr& op);
 
 // The operator that scripts call `T.NAME`; null if there is none.

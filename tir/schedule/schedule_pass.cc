@@ -50,7 +50,7 @@ constexpr char kName[] = "tir.Schedule";
 PassInfo InfoOf(std::string name) {
   return {.name = std::move(name),
           .doc = "Takes the steps of a schedule on a function.",
-          .destroys = {"tir.no_initializations", "tir.opaque_blocks"},
+          .invalidates = {"tir.no_initializations", "tir.opaque_blocks"},
           .examples = {"steps=[]"}};
 }
 

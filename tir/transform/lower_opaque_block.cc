@@ -166,7 +166,7 @@ Pass LowerOpaqueBlock() {
        .doc = "Replaces blocks by their bodies, and their buffers by "
               "allocations.",
        .needs = {"tir.opaque_blocks"},
-       .destroys = {"tir.flat_allocations"},
+       .invalidates = {"tir.flat_allocations"},
        .idempotent = true});
 }
 BATON_REGISTER_PASS_AS("tir.LowerOpaqueBlock", LowerOpaqueBlock);

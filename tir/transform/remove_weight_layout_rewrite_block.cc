@@ -268,7 +268,7 @@ Pass RemoveWeightLayoutRewriteBlock(
       },
       {.name = "tir.RemoveWeightLayoutRewriteBlock",
        .doc = "Takes weights in the layout that a block would rewrite them to.",
-       .exceptions = {{"values", "Callers pass other weights."}},
+       .waivers = {{"values", "Callers pass other weights."}},
        .examples = {"skip_ndarray_rewrite=true"}},
       options);
 }

@@ -68,10 +68,10 @@ bool ThreadState::IsRunningIn(const PassContext& context) const {
 }
 
 absl::Status ThreadState::AwaitPredecessors() {
-  if (has_turn_) return absl::OkStatus();
+  if (is_next_) return absl::OkStatus();
   absl::StatusOr<int64_t> base = ticket_->Await();
   if (!base.ok()) return base.status();
-  has_turn_ = true;
+  is_next_ = true;
   number_base_ = *base;
   return absl::OkStatus();
 }

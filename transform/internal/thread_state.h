@@ -126,10 +126,10 @@ class ThreadState {
   // observable effects. Only code whose result is discarded gets the error.
   absl::Status AwaitPredecessors();
   CommitOrder* ticket() const { return ticket_; }
-  bool is_next() const { return has_turn_; }
+  bool is_next() const { return is_next_; }
   void set_ticket(CommitOrder* turn) {
     ticket_ = turn;
-    has_turn_ = turn == nullptr;
+    is_next_ = turn == nullptr;
     number_base_ = 0;
     executions_ = 0;
   }
@@ -157,7 +157,7 @@ class ThreadState {
   int64_t executions_ = 0;
   int64_t number_base_ = 0;
   CommitOrder* ticket_ = nullptr;
-  bool has_turn_ = true;
+  bool is_next_ = true;
 };
 
 // Converts `status` to the error of `execution`, which began in `state`.

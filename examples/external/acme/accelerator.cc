@@ -46,26 +46,26 @@ const std::map<absl::string_view, absl::string_view>& Instructions() {
 
 // [generate]
 // The composite pattern that a call is a match of; empty if it is of none.
-std::string CompositeOf(const baton::CallNode& call) {
-  const auto* function = call.op().As<baton::FunctionNode>();
+std::string CompositeOf(const baton::relay::CallNode& call) {
+  const auto* function = call.op().As<baton::relay::FunctionNode>();
   if (function == nullptr) return "";
   const baton::AttrValue* composite =
-      function->attrs().Find(baton::attr::kComposite);
+      function->attrs().Find(baton::relay::attr::kComposite);
   const auto* name =
       composite == nullptr ? nullptr : composite->As<std::string>();
   return name == nullptr ? "" : *name;
 }
 
 // What a region returns: one tensor or several.
-std::vector<baton::Expr> Results(const baton::Function& region) {
-  const auto* tuple = region->body().As<baton::TupleNode>();
+std::vector<baton::Expr> Results(const baton::relay::Function& region) {
+  const auto* tuple = region->body().As<baton::relay::TupleNode>();
   if (tuple == nullptr) return {region->body()};
   return {tuple->fields().begin(), tuple->fields().end()};
 }
 
 // A region that the patterns made has arguments, all of one type.
-absl::Status Check(const baton::Function& region) {
-  for (const baton::Var& param : region->params()) {
+absl::Status Check(const baton::relay::Function& region) {
+  for (const baton::relay::Var& param : region->params()) {
     const auto* type = param->type().As<baton::TensorTypeNode>();
     if (type == nullptr || type->dtype() != baton::DType::Float(32) ||
         !baton::StructuralEqual(param->type(), region->params()[0]->type())) {
@@ -76,8 +76,8 @@ absl::Status Check(const baton::Function& region) {
   return absl::InvalidArgumentError("there are no arguments");
 }
 
-absl::StatusOr<baton::Artifact> Generate(const baton::Function& region,
-                                         const std::string& symbol) {
+absl::StatusOr<baton::relay::Artifact> Generate(
+    const baton::relay::Function& region, const std::string& symbol) {
   BATON_RETURN_IF_ERROR(Check(region));
   std::string body;
   std::map<const baton::ExprNode*, std::string> names;
@@ -92,11 +92,11 @@ absl::StatusOr<baton::Artifact> Generate(const baton::Function& region,
   std::string unknown;
   // Not what is in a composite function: that is one instruction.
   const auto enters = [](const baton::ExprNode* node) {
-    return node->kind() != baton::ExprKind::kFunction;
+    return node->kind() != baton::relay::ExprKind::kFunction;
   };
-  baton::PostOrderVisit(
+  baton::relay::PostOrderVisit(
       region->body(), enters, [&](const baton::ExprNode* node) {
-        const auto* call = baton::Expr(node).As<baton::CallNode>();
+        const auto* call = baton::Expr(node).As<baton::relay::CallNode>();
         if (call == nullptr) return;
         const std::string composite = CompositeOf(*call);
         const auto instruction = Instructions().find(composite);
@@ -115,7 +115,7 @@ absl::StatusOr<baton::Artifact> Generate(const baton::Function& region,
     absl::StrAppend(&body, "    out[", i, "][i] = ", names[results[i].get()],
                     ";\n");
   }
-  return baton::Artifact{
+  return baton::relay::Artifact{
       symbol + ".c",
       absl::Substitute(
           "#include <math.h>\n\n"
@@ -130,11 +130,12 @@ absl::StatusOr<baton::Artifact> Generate(const baton::Function& region,
 using Compiled = void(long size, const float* const* in, float* const* out);
 
 // From the shared library that $ACME_LIBRARY names. Without it, nothing.
-absl::StatusOr<baton::ExternalFunction> Load(const baton::Function& region,
-                                             const baton::Artifact& artifact) {
+absl::StatusOr<baton::relay::ExternalFunction> Load(
+    const baton::relay::Function& region,
+    const baton::relay::Artifact& artifact) {
   BATON_RETURN_IF_ERROR(Check(region));
   const char* const path = std::getenv("ACME_LIBRARY");
-  if (path == nullptr) return baton::ExternalFunction();
+  if (path == nullptr) return baton::relay::ExternalFunction();
   void* const library = dlopen(path, RTLD_NOW);
   if (library == nullptr) return absl::NotFoundError(dlerror());
   const std::string symbol(absl::StripSuffix(artifact.name, ".c"));
@@ -142,36 +143,36 @@ absl::StatusOr<baton::ExternalFunction> Load(const baton::Function& region,
       reinterpret_cast<Compiled*>(dlsym(library, symbol.c_str()));
   if (compiled == nullptr) return absl::NotFoundError(dlerror());
   const size_t num_results = Results(region).size();
-  return
-      [=](absl::Span<const baton::Value> args) -> absl::StatusOr<baton::Value> {
-        std::vector<const float*> in;
-        for (const baton::Value& arg : args) {
-          in.push_back(arg.tensor().span<float>().data());
-        }
-        // All tensors of a region are of one shape.
-        const baton::Tensor& first = args[0].tensor();
-        std::vector<baton::MutableTensor> tensors;
-        std::vector<float*> out;
-        for (size_t i = 0; i < num_results; ++i) {
-          BATON_ASSIGN_OR_RETURN(
-              baton::MutableTensor tensor,
-              baton::MutableTensor::Create(first.dtype(), first.shape()));
-          tensors.push_back(std::move(tensor));
-          out.push_back(tensors.back().span<float>().data());
-        }
-        compiled(first.num_elements(), in.data(), out.data());
-        std::vector<baton::Value> results;
-        for (baton::MutableTensor& tensor : tensors) {
-          results.emplace_back(std::move(tensor).Freeze());
-        }
-        if (num_results == 1) return results[0];
-        return baton::Value::MakeTuple(std::move(results));
-      };
+  return [=](absl::Span<const baton::relay::Value> args)
+             -> absl::StatusOr<baton::relay::Value> {
+    std::vector<const float*> in;
+    for (const baton::relay::Value& arg : args) {
+      in.push_back(arg.tensor().span<float>().data());
+    }
+    // All tensors of a region are of one shape.
+    const baton::Tensor& first = args[0].tensor();
+    std::vector<baton::MutableTensor> tensors;
+    std::vector<float*> out;
+    for (size_t i = 0; i < num_results; ++i) {
+      BATON_ASSIGN_OR_RETURN(
+          baton::MutableTensor tensor,
+          baton::MutableTensor::Create(first.dtype(), first.shape()));
+      tensors.push_back(std::move(tensor));
+      out.push_back(tensors.back().span<float>().data());
+    }
+    compiled(first.num_elements(), in.data(), out.data());
+    std::vector<baton::relay::Value> results;
+    for (baton::MutableTensor& tensor : tensors) {
+      results.emplace_back(std::move(tensor).Freeze());
+    }
+    if (num_results == 1) return results[0];
+    return baton::relay::Value::MakeTuple(std::move(results));
+  };
 }
 // [/load]
 
 // [register]
-baton::CodeGenerator Accelerator() {
+baton::relay::CodeGenerator Accelerator() {
   return {
       .doc = "C for Acme's vector unit.", .generate = Generate, .load = Load};
 }

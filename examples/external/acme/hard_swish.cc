@@ -73,7 +73,7 @@ BATON_REGISTER_OP("acme.hard_swish")
     .Describe("x * clip(x + 3, 0, 6) / 6, in one instruction.")
     .Arguments({{"data", "The input."}})
     .TypeRelation(HardSwishRel)
-    .Set(baton::Kernels(), baton::relay::KernelOf<ComputeHardSwish>)
+    .Set(baton::relay::Kernels(), baton::relay::KernelOf<ComputeHardSwish>)
     .Set(baton::lower::Computations(), LowerHardSwish)
     .Set(baton::relay::FusionPatterns(), baton::relay::FusionPattern::kElemWise)
     .Set(baton::relay::LayoutInferenceRules(),
@@ -82,7 +82,7 @@ BATON_REGISTER_OP("acme.hard_swish")
 }  // namespace
 
 baton::Expr HardSwish(baton::Expr data) {
-  return baton::Call(BATON_OP("acme.hard_swish"), {std::move(data)});
+  return baton::relay::Call(BATON_OP("acme.hard_swish"), {std::move(data)});
 }
 
 }  // namespace acme

@@ -34,14 +34,14 @@ namespace {
 
 using baton::IRModule;
 using baton::Tensor;
-using baton::Value;
+using baton::relay::Value;
 
 absl::Status Optimize(const std::string& path, const std::string& pipeline) {
   std::ifstream in(path);
   if (!in) return absl::NotFoundError(absl::StrCat("cannot read ", path));
   const std::string text(std::istreambuf_iterator<char>(in), {});
   BATON_ASSIGN_OR_RETURN(IRModule module, baton::ParseModule(text, path));
-  BATON_ASSIGN_OR_RETURN(module, baton::InferTypes(module));
+  BATON_ASSIGN_OR_RETURN(module, baton::relay::InferTypes(module));
 
   const auto differ = std::make_shared<baton::OpDiffer>();
   BATON_ASSIGN_OR_RETURN(const baton::Pass passes,
@@ -53,11 +53,12 @@ absl::Status Optimize(const std::string& path, const std::string& pipeline) {
 
   BATON_ASSIGN_OR_RETURN(
       const std::vector<Value> inputs,
-      baton::RandomInputs(module.Find<baton::Function>("main"), /*seed=*/1));
-  BATON_ASSIGN_OR_RETURN(const Value before,
-                         baton::EvaluateFunction(module, "main", inputs));
-  BATON_ASSIGN_OR_RETURN(const Value after,
-                         baton::EvaluateFunction(optimized, "main", inputs));
+      baton::relay::RandomInputs(module.Find<baton::relay::Function>("main"),
+                                 /*seed=*/1));
+  BATON_ASSIGN_OR_RETURN(const Value before, baton::relay::EvaluateFunction(
+                                                 module, "main", inputs));
+  BATON_ASSIGN_OR_RETURN(const Value after, baton::relay::EvaluateFunction(
+                                                optimized, "main", inputs));
   const auto* x = static_cast<const float*>(before.tensor().data());
   const auto* y = static_cast<const float*>(after.tensor().data());
   float difference = 0;

@@ -26,7 +26,7 @@ using baton::relay::Multiply;
 using baton::relay::Tanh;
 
 // The hardware has tanh, and computes sigmoid(x) as (tanh(x / 2) + 1) / 2.
-absl::StatusOr<Expr> SigmoidByTanh(const baton::CallNode& call,
+absl::StatusOr<Expr> SigmoidByTanh(const baton::relay::CallNode& call,
                                    absl::Span<const Expr> args) {
   const auto* type = call.type().As<baton::TensorTypeNode>();
   if (type == nullptr || type->dtype() != baton::DType::Float(32)) {
@@ -49,8 +49,8 @@ absl::StatusOr<Expr> ChannelsLast(const baton::relay::AlterLayoutQuery& query) {
   }
   attrs.data_layout = "NHWC";
   attrs.kernel_layout = "HWIO";
-  return baton::Call(query.call.op(), query.args,
-                     baton::Attrs::Make(std::move(attrs)));
+  return baton::relay::Call(query.call.op(), query.args,
+                            baton::Attrs::Make(std::move(attrs)));
 }
 BATON_EXTEND_OP("nn.conv2d")
     .Set(baton::relay::AlterLayoutRules("acme"), ChannelsLast);

@@ -4,8 +4,8 @@
 
 namespace baton::relay {
 
-OpAttrMap<DevicePlacement>& DevicePlacements() {
-  static auto* const kOps = new OpAttrMap<DevicePlacement>;
+OpProperty<DevicePlacement>& DevicePlacements() {
+  static auto* const kOps = new OpProperty<DevicePlacement>;
   return *kOps;
 }
 

@@ -20,7 +20,7 @@ struct DevicePlacement {
   std::vector<int> host_args;
   Result result = Result::kWithArguments;
 };
-OpAttrMap<DevicePlacement>& DevicePlacements();
+OpProperty<DevicePlacement>& DevicePlacements();
 
 }  // namespace baton::relay
 

@@ -1,4 +1,4 @@
-#include "baton/tools/run_main.h"
+#include "baton/tools/tool_main.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ __attribute__((constructor(100))) void SetNewHandlerBeforeMain() {
 
 }  // namespace
 
-int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept {
+int RunTool(const char* program, absl::FunctionRef<int()> body) noexcept {
   std::set_new_handler(nullptr);
   PutHeapOnHugePages();
   // A file that grows too large is an error of who writes it. Not ignored: the

@@ -1,7 +1,7 @@
 // Common part of the main functions of the tools.
 
-#ifndef BATON_TOOLS_RUN_MAIN_H_
-#define BATON_TOOLS_RUN_MAIN_H_
+#ifndef BATON_TOOLS_TOOL_MAIN_H_
+#define BATON_TOOLS_TOOL_MAIN_H_
 
 #include "absl/functional/function_ref.h"
 
@@ -13,8 +13,8 @@ namespace baton {
 //
 // Linking this function also reports running out of memory during static
 // initialization, with exit code 1.
-int RunMain(const char* program, absl::FunctionRef<int()> body) noexcept;
+int RunTool(const char* program, absl::FunctionRef<int()> body) noexcept;
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_RUN_MAIN_H_
+#endif  // BATON_TOOLS_TOOL_MAIN_H_

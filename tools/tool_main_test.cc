@@ -1,4 +1,4 @@
-#include "baton/tools/run_main.h"
+#include "baton/tools/tool_main.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@ namespace {
 
 int Caught(absl::FunctionRef<int()> body, std::string* error) {
   ::testing::internal::CaptureStderr();
-  const int code = RunMain("tool", body);
+  const int code = RunTool("tool", body);
   *error = ::testing::internal::GetCapturedStderr();
   return code;
 }
 
-TEST(RunMainTest, SaysWhatIsThrownInOneLine) {
+TEST(ToolMainTest, SaysWhatIsThrownInOneLine) {
   std::string error;
   EXPECT_EQ(Caught([] { return 7; }, &error), 7);
   EXPECT_EQ(error, "");
@@ -42,14 +42,14 @@ TEST(RunMainTest, SaysWhatIsThrownInOneLine) {
   EXPECT_EQ(Caught([]() -> int { throw 5; }, &error), 1);
 }
 
-TEST(RunMainTest, FilesThatGrowTooLargeAreErrors) {
+TEST(ToolMainTest, FilesThatGrowTooLargeAreErrors) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(),
                                                    &std::fclose);
   ASSERT_NE(file, nullptr);
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit limit = {1, before.rlim_max};
-  const int error = RunMain("tool", [&] {
+  const int error = RunTool("tool", [&] {
     setrlimit(RLIMIT_FSIZE, &limit);
     const ssize_t first = write(fileno(file.get()), "ab", 2);
     const ssize_t second = write(fileno(file.get()), "b", 1);
@@ -59,7 +59,7 @@ TEST(RunMainTest, FilesThatGrowTooLargeAreErrors) {
   EXPECT_EQ(error, EFBIG);
 }
 
-TEST(RunMainTest, SaysThatStandardOutputIsFull) {
+TEST(ToolMainTest, SaysThatStandardOutputIsFull) {
   std::string error;
   for (const int code : {0, 2}) {
     const int result = Caught(

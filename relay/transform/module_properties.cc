@@ -1,4 +1,4 @@
-// Registers the properties of Relay programs (transform/form.h).
+// Registers the properties of Relay programs (transform/module_property.h).
 
 #include <utility>
 #include <vector>
@@ -19,7 +19,7 @@
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/transform/basic_block_form.h"
-#include "baton/transform/form.h"
+#include "baton/transform/module_property.h"
 
 namespace baton::relay {
 namespace {
@@ -43,7 +43,7 @@ absl::Status CheckFunctions(
 
 absl::Status ErrorAt(const ExprNode* node, absl::string_view what) {
   return absl::FailedPreconditionError(
-      absl::StrCat(internal::DescribeNode(node), what));
+      absl::StrCat(baton::internal::DescribeNode(node), what));
 }
 
 // The first node of `function` of which `wrong` is true, as an error.
@@ -118,12 +118,13 @@ absl::Status CheckANormalForm(const Function& function) {
   return absl::OkStatus();
 }
 
-BATON_REGISTER_FORM("typed", {.doc = "Every expression has its type.",
-                              .check = [](const IRModule& module) {
-                                return CheckTypes(module);
-                              }});
+BATON_REGISTER_MODULE_PROPERTY("typed",
+                               {.doc = "Every expression has its type.",
+                                .check = [](const IRModule& module) {
+                                  return CheckTypes(module);
+                                }});
 
-BATON_REGISTER_FORM(
+BATON_REGISTER_MODULE_PROPERTY(
     "a_normal_form",
     {.doc = "Operands are variables, constants, or names; what else there is, "
             "a let binds (outside primitive functions).",
@@ -131,7 +132,7 @@ BATON_REGISTER_FORM(
        return CheckFunctions(module, CheckANormalForm);
      }});
 
-BATON_REGISTER_FORM(
+BATON_REGISTER_MODULE_PROPERTY(
     "basic_block_normal_form",
     {.doc = "What several scopes share, a let around those scopes binds.",
      .check = [](const IRModule& module) {
@@ -140,7 +141,7 @@ BATON_REGISTER_FORM(
        });
      }});
 
-BATON_REGISTER_FORM(
+BATON_REGISTER_MODULE_PROPERTY(
     "no_primitive_functions",
     {.doc = "No function is primitive: operators are not fused (but for "
             "functions that are for external compilers).",
@@ -158,20 +159,19 @@ BATON_REGISTER_FORM(
        });
      }});
 
-BATON_REGISTER_FORM("no_quantized_operators",
-                    {.doc = "No operator is one on quantized tensors.",
-                     .check = [](const IRModule& module) {
-                       return CheckFunctions(
-                           module, [](const Function& function) {
-                             return CheckNodes(
-                                 function,
-                                 [](const ExprNode* node) {
-                                   return node->kind() == IrKind::kOp &&
-                                          IsQuantized(Expr(node));
-                                 },
-                                 " works on quantized tensors");
-                           });
-                     }});
+BATON_REGISTER_MODULE_PROPERTY(
+    "no_quantized_operators",
+    {.doc = "No operator is one on quantized tensors.",
+     .check = [](const IRModule& module) {
+       return CheckFunctions(module, [](const Function& function) {
+         return CheckNodes(
+             function,
+             [](const ExprNode* node) {
+               return node->kind() == IrKind::kOp && IsQuantized(Expr(node));
+             },
+             " works on quantized tensors");
+       });
+     }});
 
 }  // namespace
 }  // namespace baton::relay

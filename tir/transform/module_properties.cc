@@ -1,4 +1,4 @@
-// Registers the properties of functions of loops (transform/form.h).
+// Registers the properties of functions of loops (transform/module_property.h).
 
 #include <cstddef>
 #include <string>
@@ -17,7 +17,7 @@
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/func_target.h"
 #include "baton/tir/transform/te_schedule.h"
-#include "baton/transform/form.h"
+#include "baton/transform/module_property.h"
 
 namespace baton::tir {
 namespace {
@@ -113,25 +113,25 @@ absl::Status CheckBodies(const IRModule& module) {
       module, [](const PrimFunc& function) { return Checker().Of(function); });
 }
 
-BATON_REGISTER_FORM("tir.no_initializations",
-                    {.doc = "No block has an initialization.",
-                     .check = CheckBodies<Initializations>});
-BATON_REGISTER_FORM("tir.opaque_blocks",
-                    {.doc = "No block has variables or an initialization.",
-                     .check = CheckBodies<BlockVariables>});
-BATON_REGISTER_FORM(
+BATON_REGISTER_MODULE_PROPERTY("tir.no_initializations",
+                               {.doc = "No block has an initialization.",
+                                .check = CheckBodies<Initializations>});
+BATON_REGISTER_MODULE_PROPERTY(
+    "tir.opaque_blocks", {.doc = "No block has variables or an initialization.",
+                          .check = CheckBodies<BlockVariables>});
+BATON_REGISTER_MODULE_PROPERTY(
     "tir.flat_allocations",
     {.doc = "The allocation of a buffer has as many axes as its memory: one, "
             "or one for each group of axes.",
      .check = CheckBodies<AllocatedAxes>});
-BATON_REGISTER_FORM("tir.has_targets",
-                    {.doc = "Functions of loops have the attribute target.",
-                     .check = [](const IRModule& module) {
-                       return CheckFunctions(
-                           module, [](const PrimFunc& function) {
-                             return RequiredTargetOf(function).status();
-                           });
-                     }});
+BATON_REGISTER_MODULE_PROPERTY(
+    "tir.has_targets", {.doc = "Functions of loops have the attribute target.",
+                        .check = [](const IRModule& module) {
+                          return CheckFunctions(
+                              module, [](const PrimFunc& function) {
+                                return RequiredTargetOf(function).status();
+                              });
+                        }});
 
 }  // namespace
 }  // namespace baton::tir

@@ -1,13 +1,13 @@
 // Properties of programs that passes require, establish and invalidate
 // (PassInfo).
 //
-//   BATON_REGISTER_FORM(
+//   BATON_REGISTER_MODULE_PROPERTY(
 //       "a_normal_form",
 //       {.doc = "Operands are variables or constants; ...",
 //        .check = CheckANormalForm});
 
-#ifndef BATON_TRANSFORM_FORM_H_
-#define BATON_TRANSFORM_FORM_H_
+#ifndef BATON_TRANSFORM_MODULE_PROPERTY_H_
+#define BATON_TRANSFORM_MODULE_PROPERTY_H_
 
 #include <string>
 
@@ -19,7 +19,7 @@
 namespace baton {
 
 // A property of programs.
-struct Form {
+struct ModuleProperty {
   // One line: the definition of the property.
   std::string doc;
   // OK if the module has the property; otherwise an error with a place where it
@@ -28,13 +28,14 @@ struct Form {
 };
 
 // All registered properties, by name.
-Registry<Form>& Forms();
+Registry<ModuleProperty>& ModuleProperties();
 
-#define BATON_REGISTER_FORM(name, ...)                  \
+#define BATON_REGISTER_MODULE_PROPERTY(name, ...)       \
   [[maybe_unused]] static const bool BATON_UNIQUE_NAME( \
-      baton_form_registration_) =                       \
-      ::baton::Forms().Register(name, ::baton::Form(__VA_ARGS__))
+      baton_module_property_registration_) =            \
+      ::baton::ModuleProperties().Register(             \
+          name, ::baton::ModuleProperty(__VA_ARGS__))
 
 }  // namespace baton
 
-#endif  // BATON_TRANSFORM_FORM_H_
+#endif  // BATON_TRANSFORM_MODULE_PROPERTY_H_
