@@ -12,6 +12,7 @@
 #include "baton/relay/ir/text_printer.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -29,15 +30,6 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::vector<Tensor> TensorsOf(const Value& value) {
-  if (value.is_tensor()) return {value.tensor()};
-  std::vector<Tensor> result;
-  for (const Value& field : value.fields()) {
-    for (const Tensor& tensor : relay::TensorsOf(field)) result.push_back(tensor);
-  }
-  return result;
-}
 
 class KnownSizesTest : public ::testing::TestWithParam<const char*> {};
 

@@ -54,8 +54,7 @@ Pass AnnotateSpans() {
       },
       {.name = "AnnotateSpans",
        .doc = "Gives expressions their places in the module's text.",
-       .exceptions = {
-           {"no_op", "All nodes are new: they have other places."}}});
+       .waivers = {{"no_op", "All nodes are new: they have other places."}}});
 }
 BATON_REGISTER_PASS(AnnotateSpans);
 

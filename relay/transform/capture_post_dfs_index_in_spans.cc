@@ -319,8 +319,7 @@ Pass CapturePostDfsIndexInSpans() {
       {.name = "CapturePostDfsIndexInSpans",
        .doc = "Gives expressions their numbers, and those of what they flow "
               "into, as places.",
-       .exceptions = {
-           {"no_op", "All nodes are new: they have other places."}}});
+       .waivers = {{"no_op", "All nodes are new: they have other places."}}});
 }
 BATON_REGISTER_PASS(CapturePostDfsIndexInSpans);
 

@@ -16,8 +16,7 @@ Pass FastMath() {
        .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
-       .exceptions = {
-           {"precision", "Approximations may stand for functions."}}});
+       .waivers = {{"precision", "Approximations may stand for functions."}}});
 }
 BATON_REGISTER_PASS(FastMath);
 

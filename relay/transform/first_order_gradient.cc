@@ -432,7 +432,7 @@ Pass FirstOrderGradient() {
       {.name = "FirstOrderGradient",
        .doc = "Makes functions return the gradients of their parameters, too.",
        .invalidates = {"a_normal_form", "basic_block_normal_form"},
-       .exceptions = {
+       .waivers = {
            {"runs", "Not every program can be differentiated."},
            {"values", "The result is a pair of what it was and gradients."}}});
 }

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -303,7 +304,9 @@ class Evaluator {
     return {&known_.emplace_back(std::move(known)), std::move(atom), ++time_};
   }
 
+  // Writes a let of `value`, a node whose operands are atoms.
   Expr Bind(Expr value) {
+    nodes_written_ += 3;  // the let, its variable and `value`
     LogOrigins(value, visited_);
     Expr atom = lets_.back().Push(std::move(value));
     LogOrigin(atom, visited_);
@@ -891,7 +894,7 @@ class Evaluator {
       Return(value.has_value() ? Reify(*value) : Unknown(bind_call(type_args)));
       return absl::OkStatus();
     }
-    if (num_inlined_ < options_.max_calls &&
+    if (MayInline() &&
         Enter(*closure, callee, args, TypeArgsFor(*function, *call))) {
       ++num_inlined_;
       kInlined.Add(1);
@@ -900,6 +903,18 @@ class Evaluator {
     ForgetContents();
     Return(Unknown(bind_call(type_args)));
     return absl::OkStatus();
+  }
+
+  // False if calls that are inlined have reached a limit.
+  bool MayInline() {
+    if (nodes_given_ == 0) {
+      for (const auto& [var, function] : module_.functions<Function>()) {
+        PostOrderVisit(function,
+                       [this](const ExprNode*) { nodes_given_ += 3; });
+      }
+    }
+    return num_inlined_ < options_.max_calls &&
+           nodes_written_ - nodes_given_ < CurrentLimits().max_copied_nodes;
   }
 
   // True if a call of `function` may write to references.
@@ -1019,6 +1034,8 @@ class Evaluator {
   // For functions that are being evaluated.
   FlatHashMap<const FunctionNode*, std::optional<std::vector<Measure>>> limits_;
   int64_t num_inlined_ = 0;
+  int64_t nodes_written_ = 0;
+  int64_t nodes_given_ = 0;  // that the functions given need, if all is bound
   int64_t time_ = 0;
 
   std::deque<Known> known_;

@@ -32,7 +32,8 @@ struct PartialEvalOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("max_calls", &PartialEvalOptions::max_calls,
-      "The most calls that are inlined in all; others stay.");
+      "The most calls that are inlined in all; others stay. So do calls after "
+      "limits.max_copied_nodes nodes were added.");
     v("max_elements", &PartialEvalOptions::max_elements,
       "The most elements of a tensor that is computed.");
   }

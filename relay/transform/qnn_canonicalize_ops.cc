@@ -1258,7 +1258,7 @@ Pass QnnCanonicalizeOps() {
        .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
-       .exceptions = {
+       .waivers = {
            {"runs", "Scales and zero points of results must be constants."}}});
 }
 BATON_REGISTER_PASS_AS("qnn.CanonicalizeOps", QnnCanonicalizeOps);

@@ -628,7 +628,7 @@ PassInfo Info(std::string name, std::string doc,
                    .tolerance = 1e-3,
                    .examples = {"signed_zeros=true"}};
   if (!options.signed_zeros) {
-    info.exceptions = {
+    info.waivers = {
         {"special_values",
          "x + 0 becomes x, which is -0 where x is -0 and the sum is 0, and a "
          "clip to what a float holds is left out, which makes infinities "

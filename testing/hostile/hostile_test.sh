@@ -110,6 +110,19 @@ expect 1 "InlineGlobals" "${opt}" "${in}/inline_bomb.relay" \
 expect 0 "" "${opt}" "${in}/pe_double.relay" --passes=PartialEval --emit=none
 expect 0 "" "${opt}" "${in}/globals_all_small.relay" \
   --passes=PartialEval,LambdaLift,DeadCodeElimination --emit=none
+# Each of 63 functions calls all of them.
+{
+  echo '#[version = "0.0.5"]'
+  for ((i = 0; i < 63; ++i)); do
+    echo "def @f${i}(%x: Tensor[(2), float32]) -> Tensor[(2), float32] {"
+    printf '  @f0(%%x)'
+    printf ' + @f%d(%%x)' {1..62}
+    echo ' }'
+  done
+  echo 'def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { @f0(%x) }'
+} >globals_all.relay
+expect 0 "" "${opt}" globals_all.relay \
+  --passes=PartialEval,LambdaLift,DeadCodeElimination --emit=none
 
 # 9. Windows of padding.
 for passes in FoldConstant O2 O3; do
