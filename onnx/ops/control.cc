@@ -227,8 +227,8 @@ absl::Status Stacks::Add(const std::string& name, const Expr& element,
     none = relay::Zeros(Ints(shape->begin(), shape->end()), type->dtype());
   } else if (Expr extents = InitialExtents(function_, dims);
              extents.defined()) {
-    none = Call(BATON_OP("dyn.zeros"), {std::move(extents)},
-                Attrs::Make(relay::InitOpAttrs{.dtype = type->dtype()}));
+    none = relay::Call(BATON_OP("dyn.zeros"), {std::move(extents)},
+                       Attrs::Make(relay::InitOpAttrs{.dtype = type->dtype()}));
   }
   if (none.defined()) {
     dims[0] = Dim::Any();
@@ -272,7 +272,7 @@ void Stacks::AddShapes(const Expr& round, std::vector<Expr>& results) {
 
 void Stacks::Finish(Outputs& values) const {
   for (size_t i = 0; i < flat_.size(); ++i) {
-    values[flat_[i].place] = Call(
+    values[flat_[i].place] = relay::Call(
         BATON_OP("dyn.reshape"),
         {values[flat_[i].place],
          relay::Concatenate(

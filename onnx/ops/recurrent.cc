@@ -409,9 +409,9 @@ absl::StatusOr<Outputs> Recurrent::Convert() {
     const auto reversed = [&](Expr data) {
       if (!reverse) return data;
       return lengths.defined()
-                 ? Call(BATON_OP("reverse_sequence"), {data, lengths},
-                        Attrs::Make(relay::ReverseSequenceAttrs{
-                            .seq_axis = 0, .batch_axis = 1}))
+                 ? relay::Call(BATON_OP("reverse_sequence"), {data, lengths},
+                               Attrs::Make(relay::ReverseSequenceAttrs{
+                                   .seq_axis = 0, .batch_axis = 1}))
                  : Expr(relay::Reverse(data, 0));
     };
     Weights weights;
