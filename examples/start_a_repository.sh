@@ -25,7 +25,7 @@ cat >one_relu.cc <<'END'
 #include "baton/transform/pass_registry.h"
 class OneReluMutator : public baton::relay::ExprMutator {
   baton::Expr VisitCall(const baton::relay::CallNode*, baton::relay::Call call) override {
-    const bool twice = IsCallTo(call, relu_) && IsCallTo(call->arg(0), relu_);
+    const bool twice = baton::relay::IsCallTo(call, relu_) && baton::relay::IsCallTo(call->arg(0), relu_);
     return twice ? call->arg(0) : call;
   }
   const baton::Op relu_ = baton::Op::Find("nn.relu");

@@ -48,6 +48,8 @@
 namespace baton::lower {
 namespace {
 
+using relay::Value;
+
 using relay::Function;
 
 using Shape = std::vector<int64_t>;

@@ -66,6 +66,7 @@ void ParseAll(absl::string_view text) {
 }  // namespace baton::relay
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  baton::ParseAll(absl::string_view(reinterpret_cast<const char*>(data), size));
+  baton::relay::ParseAll(
+      absl::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }
