@@ -43,6 +43,7 @@
 namespace baton {
 namespace {
 
+using relay::AsText;
 using relay::EvaluateFunction;
 using relay::Function;
 
