@@ -1,5 +1,6 @@
 #include "baton/base/json.h"
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -67,6 +68,7 @@ JsonWriter& JsonWriter::Raw(absl::string_view text) {
 }
 
 JsonWriter& JsonWriter::Fixed(const JsonFixed& number) {
+  if (!std::isfinite(number.value)) return Raw("null");
   return Raw(absl::StrFormat("%.*f", number.digits, number.value));
 }
 

@@ -16,6 +16,7 @@
 #ifndef BATON_BASE_JSON_H_
 #define BATON_BASE_JSON_H_
 
+#include <cmath>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -42,7 +43,8 @@ struct JsonText {
 
 // Writes one value, without spaces. A value is a bool, an integer, a double (in
 // six digits), a string, a JsonFixed, a JsonText, or a container of values,
-// which becomes an array. The caller closes what it begins.
+// which becomes an array. A number that is not finite becomes null. The caller
+// closes what it begins.
 class JsonWriter {
  public:
   JsonWriter& BeginObject() { return Begin('{', '}'); }
@@ -65,6 +67,9 @@ class JsonWriter {
       return Raw(value ? "true" : "false");
     } else if constexpr (std::is_arithmetic_v<V>) {
       static_assert(!std::is_same_v<V, char>);
+      if constexpr (std::is_floating_point_v<V>) {
+        if (!std::isfinite(value)) return Raw("null");
+      }
       return Raw(absl::AlphaNum(value).Piece());
     } else if constexpr (std::is_convertible_v<const V&, absl::string_view>) {
       return Raw(JsonString(value));

@@ -1,6 +1,8 @@
 #include "baton/base/json.h"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,13 @@ TEST(Json, ArraysAndObjectsNest) {
   json.Value(3).NewLine().End().Fields("c", 4).End();
   EXPECT_EQ(std::move(json).Finish(),
             "{\"a\":1,\n\"list\":[\n{\"b\":2},\n{},[],3\n],\"c\":4}");
+}
+
+TEST(Json, NumbersThatAreNotFiniteAreNull) {
+  JsonWriter json;
+  json.Object("a", std::numeric_limits<double>::infinity(), "b",
+              JsonFixed{std::nan(""), 3});
+  EXPECT_EQ(std::move(json).Finish(), "{\"a\":null,\"b\":null}");
 }
 
 }  // namespace

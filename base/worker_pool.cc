@@ -101,7 +101,10 @@ void WorkerPool::Run(int parts, Body body, void* context) {
     for (int part = 0; part < parts; ++part) body(context, part, 0);
     return;
   }
-  if (const int cpu = sched_getcpu(); cpu != avoided_cpu_) KeepOff(cpu);
+  // Not where the caller is only passing through.
+  const int cpu = sched_getcpu();
+  if (cpu != avoided_cpu_ && cpu == last_cpu_) KeepOff(cpu);
+  last_cpu_ = cpu;
   // No part can be taken, so that nobody reads these.
   body_.store(body, std::memory_order_relaxed);
   context_.store(context, std::memory_order_relaxed);

@@ -69,6 +69,7 @@ class WorkerPool final : public ParallelFor {
   // Null if there are no threads.
   std::unique_ptr<const Processors> processors_;
   int avoided_cpu_ = -1;  // by the threads; -1 for none
+  int last_cpu_ = -1;     // of the caller, in the last loop
 };
 
 }  // namespace baton

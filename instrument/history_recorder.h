@@ -34,10 +34,10 @@ struct HistoryOptions {
   int64_t max_bytes = int64_t{4} << 30;
   bool origins = true;  // records from which nodes each node was made
   bool remarks = true;  // records the remarks of passes
-  // If positive, the run ends with a Cancelled error when this execution begins.
-  int64_t stop_before = 0;
   // Returns the time in nanoseconds; null for the machine's steady clock.
   std::function<int64_t()> clock = nullptr;
+  // If positive, the run ends with a Cancelled error when this execution begins.
+  int64_t stop_before = 0;
 };
 
 // Entering a context outside of a pass begins a new history.

@@ -4,6 +4,9 @@
 #ifndef BATON_ONNX_ELEMENTWISE_H_
 #define BATON_ONNX_ELEMENTWISE_H_
 
+#include <cstdlib>
+#include <iterator>
+
 #include "absl/strings/string_view.h"
 
 namespace baton::onnx {
@@ -74,8 +77,10 @@ inline constexpr Elementwise kElementwise[] = {
 // The row whose field `name` is `value`, which must exist.
 constexpr const Elementwise& ElementwiseRow(
     absl::string_view Elementwise::*name, absl::string_view value) {
+  const Elementwise* const end = kElementwise + std::size(kElementwise);
   const Elementwise* row = kElementwise;
-  while (row->*name != value) ++row;
+  while (row != end && row->*name != value) ++row;
+  if (row == end) std::abort();
   return *row;
 }
 

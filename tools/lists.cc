@@ -167,9 +167,9 @@ absl::Status DescribePasses(const std::vector<std::string>& names,
 void ListProperties(std::ostream& out) {
   const PassRegistry& registry = PassRegistry::Global();
   for (const std::string& name : ModuleProperties().Names()) {
-    const ModuleProperty* form = ModuleProperties().Find(name);
-    if (form == nullptr) continue;
-    out << absl::StrFormat("%-26s %s\n", name, form->doc);
+    const ModuleProperty* property = ModuleProperties().Find(name);
+    if (property == nullptr) continue;
+    out << absl::StrFormat("%-26s %s\n", name, property->doc);
     std::vector<std::string> requiring;
     std::vector<std::string> establishing;
     std::vector<std::string> invalidating;

@@ -5,7 +5,8 @@
 namespace baton {
 
 Registry<ModuleProperty>& ModuleProperties() {
-  static auto& registry = *Registry<ModuleProperty>::NewGlobal("form");
+  static auto& registry =
+      *Registry<ModuleProperty>::NewGlobal("module property");
   return registry;
 }
 

@@ -31,7 +31,7 @@ constexpr int64_t kHugePageBytes = int64_t{2} << 20;
 // range has parts, of which each is half of the items that are left: a thread
 // computes most of its items at a stretch, and what it leaves to others at the
 // end is small, so that all end at about the same time. Threads have the same
-// range in each step of as many items.
+// range in each step of as many items that is worth all threads.
 struct Division {
   int64_t items;
   int64_t threads;
@@ -44,7 +44,9 @@ struct Division {
     const auto most =
         static_cast<uint64_t>(std::min(static_cast<double>(items), worth));
     if (most < 2) return;
-    const auto n = static_cast<uint64_t>(threads);
+    // As many ranges as are worth a thread.
+    this->threads = std::min(threads, static_cast<int64_t>(most));
+    const auto n = static_cast<uint64_t>(this->threads);
     parts_of_thread =
         std::min<int64_t>(std::bit_width((most + n - 1) / n), kMostParts);
   }
