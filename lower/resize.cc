@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,6 +129,9 @@ absl::Status LowerTo(LoopBuilder& loops, absl::string_view layout,
     if (std::any_of(taps[i].begin(), taps[i].end(),
                     [](const ResizeTaps& tap) { return tap.outside; })) {
       return NoLoops("positions outside of the data");
+    }
+    if (taps[i].size() > std::numeric_limits<int32_t>::max() / 4) {
+      return NoLoops("an axis whose taps int32 cannot count");
     }
     axes.emplace_back(loops, dtype, places[i], taps[i]);
     is_nearest = is_nearest && axes.back().has_one_tap();

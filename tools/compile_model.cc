@@ -808,6 +808,14 @@ class ModelWriter {
     }
     absl::StrAppend(
         &text,
+        model_.state.empty()
+            ? ""
+            : absl::StrCat(
+                  "\n  // A copy would have an arena in common, but not "
+                  "its state.\n  ",
+                  class_.name, "(const ", class_.name, "&) = delete;\n  ",
+                  class_.name, "& operator=(const ", class_.name,
+                  "&) = delete;\n"),
         "\n  // `arena` has kArenaBytes bytes, aligned to kArenaAlign.\n",
         "  explicit ", class_.name, "(void* arena) noexcept\n",
         "      : arena_(static_cast<unsigned char*>(arena)),\n        "

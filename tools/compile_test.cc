@@ -277,6 +277,16 @@ TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
   }
 }
 
+TEST(CompileTest, FunctionsThatMainDoesNotReachAreNotCompiled) {
+  LibraryOptions options;
+  options.model = ModelFile("reached.relay",
+                            "def @main(%x: Tensor[(4), float32]) { exp(%x) }\n"
+                            "def @other(%x: Tensor[(4), float32]) "
+                            "{ argwhere(%x) }\n");
+  options.output_dir = ::testing::TempDir();
+  EXPECT_EQ(Mistake(options), "");
+}
+
 TEST(CompileTest, InputsBecomeConstants) {
   Diagnostics diagnostics;
   const std::vector<InputModule> modules = ParseModules(

@@ -795,14 +795,20 @@ class CallsWithoutPlan {
   }
 
  private:
-  // Calls of operators, in the functions of Relay.
+  // Calls of operators, in the functions of Relay that `main` reaches.
   static void ForEachCall(const IRModule& module,
                           absl::FunctionRef<void(const CallNode*)> fn) {
-    for (const auto& [var, function] : module.functions<Function>()) {
-      relay::PostOrderVisit(function, [&fn](const ExprNode* node) {
-        if (relay::ExprKindOf(node) != relay::ExprKind::kCall) return;
-        const auto* call = static_cast<const CallNode*>(node);
-        if (call->op_node() != nullptr) fn(call);
+    std::vector<std::string> names = {"main"};
+    FlatHashSet<std::string> seen = {"main"};
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto function = module.Find<Function>(names[i]);
+      if (!function.defined()) continue;
+      relay::PostOrderVisit(function, [&](const ExprNode* node) {
+        if (const auto* var = Expr(node).As<GlobalVarNode>()) {
+          if (seen.insert(var->name()).second) names.push_back(var->name());
+        } else if (const auto* call = Expr(node).As<CallNode>()) {
+          if (call->op_node() != nullptr) fn(call);
+        }
       });
     }
   }

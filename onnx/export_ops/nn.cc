@@ -186,8 +186,11 @@ absl::StatusOr<Values> Conv(CallExport& call) {
     Dim channels = call.ArgType(0)->dim(static_cast<int>(places[1]));
     // The weights say how many a group has.
     const Dim& of_group = call.ArgType(1)->dim(static_cast<int>(order[1]));
-    if (!channels.is_const() && of_group.is_const()) {
-      channels = Dim(of_group.value() * attrs.groups);
+    int64_t all = 0;
+    if (!channels.is_const() && of_group.is_const() &&
+        !__builtin_mul_overflow(of_group.value(), int64_t{attrs.groups},
+                                &all)) {
+      channels = Dim(all);
     }
     if (!x_bound.has_value() || !w_bound.has_value() || !channels.is_const() ||
         kernel.size() != axes) {

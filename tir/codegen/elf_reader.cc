@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +100,7 @@ class Reader {
         count > (bytes_.size() - table) / kHeaderBytes || names >= count) {
       return Damaged();
     }
+    uint64_t relocation_bytes = 0;
     for (uint64_t i = 0; i < count; ++i) {
       const uint64_t at = table + i * kHeaderBytes;
       Header header;
@@ -111,13 +113,18 @@ class Reader {
       header.info = numbers_.At(at + 44, 4);
       // The size of the first one may be a number of headers.
       if (i == 0) header.size = 0;
-      if (header.type != kNoBits &&
-          (header.offset > bytes_.size() ||
-           header.size > bytes_.size() - header.offset)) {
+      if (header.size > uint64_t{std::numeric_limits<int64_t>::max()} ||
+          (header.type != kNoBits &&
+           (header.offset > bytes_.size() ||
+            header.size > bytes_.size() - header.offset))) {
         return Damaged();
       }
+      if (header.type == kRelocations) relocation_bytes += header.size;
       headers_.push_back(header);
     }
+    // Tables that are parts of one another would make more references than the
+    // file has bytes.
+    if (relocation_bytes > bytes_.size()) return Damaged();
     for (const Header& header : headers_) {
       ElfSection section;
       BATON_ASSIGN_OR_RETURN(section.name,
@@ -130,12 +137,15 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::string> NameAt(const Header& names,
-                                     uint64_t offset) const {
-    if (offset > names.size) return Damaged();
-    const absl::string_view rest =
+  absl::StatusOr<std::string> NameAt(const Header& names, uint64_t offset) {
+    if (names.type == kNoBits || offset > names.size) return Damaged();
+    absl::string_view rest =
         bytes_.substr(names.offset + offset, names.size - offset);
-    return std::string(rest.substr(0, rest.find('\0')));
+    rest = rest.substr(0, rest.find('\0'));
+    // Names may be ends of one another, but not to make a file of files.
+    name_bytes_ += rest.size();
+    if (name_bytes_ > kMostNameBytes * bytes_.size()) return Damaged();
+    return std::string(rest);
   }
 
   // The places of all symbols, for references, and functions and objects.
@@ -181,15 +191,17 @@ class Reader {
       reference.section = static_cast<size_t>(table.info);
       reference.offset = static_cast<int64_t>(numbers_.At(at, 8));
       reference.to_section = place.section;
-      reference.to_offset = place.offset;
+      // Wraps where the file is damaged.
+      auto to = static_cast<uint64_t>(place.offset);
       if (place.is_section) {
-        reference.to_offset += static_cast<int64_t>(numbers_.At(at + 16, 8));
+        to += numbers_.At(at + 16, 8);
         // R_X86_64_PC32 and R_X86_64_PLT32 count from behind the four bytes.
         const uint64_t type = info & 0xffffffff;
         if (machine_ == kMachineX86_64 && (type == 2 || type == 4)) {
-          reference.to_offset += 4;
+          to += 4;
         }
       }
+      reference.to_offset = static_cast<int64_t>(to);
       file_.references.push_back(reference);
     }
     return absl::OkStatus();
@@ -198,6 +210,7 @@ class Reader {
   static constexpr uint64_t kHeaderBytes = 64;
   static constexpr uint64_t kSymbolBytes = 24;
   static constexpr uint64_t kRelocationBytes = 24;
+  static constexpr uint64_t kMostNameBytes = 16;  // for each byte of the file
 
   // Of a symbol.
   struct Place {
@@ -209,6 +222,7 @@ class Reader {
   absl::string_view bytes_;
   Numbers numbers_;
   uint16_t machine_ = 0;
+  uint64_t name_bytes_ = 0;  // of all names
   std::vector<Header> headers_;
   std::vector<Place> places_;
   ElfFile file_;

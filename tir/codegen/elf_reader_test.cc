@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,21 @@ TEST(ElfReaderTest, ReadsDamagedFiles) {
   }
   EXPECT_EQ(ReadElf("text").status().message(),
             "the file is no relocatable file of ELF with 64 bits");
+}
+
+// A section without bytes in the file cannot have the names.
+TEST(ElfReaderTest, NamesHaveBytes) {
+  std::string object = Object();
+  uint64_t table = 0;
+  uint16_t names = 0;
+  std::memcpy(&table, object.data() + 40, 8);
+  std::memcpy(&names, object.data() + 62, 2);
+  const uint64_t header = table + uint64_t{64} * names;
+  const uint32_t no_bits = 8;
+  const uint64_t far = uint64_t{1} << 40;
+  std::memcpy(object.data() + header + 4, &no_bits, 4);
+  std::memcpy(object.data() + header + 24, &far, 8);
+  EXPECT_EQ(ReadElf(object).status().message(), "the object file is damaged");
 }
 
 std::string Member(absl::string_view name, absl::string_view bytes) {

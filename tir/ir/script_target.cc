@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -14,6 +15,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
 #include "baton/tir/ir/expr.h"
 
 namespace baton::tir {
@@ -67,11 +70,18 @@ PrimExpr ListOf(const std::vector<std::string>& items) {
   return List(std::move(texts));
 }
 
-// Adds the options of `words` that `entries` does not have yet.
+// Options whose values are texts, also those that are written as numbers.
+constexpr absl::string_view kTexts[] = {"arch",  "device",  "mabi",
+                                        "march", "mcpu",    "mfloat-abi",
+                                        "model", "mtriple", "runtime"};
+
+// Adds the options of `words` whose names are not in `known` to `entries`, and
+// their names to `known`.
 absl::Status AddOptions(absl::string_view words,
+                        FlatHashSet<std::string>& known,
                         std::vector<Dict::Entry>& entries) {
-  for (absl::string_view word :
-       absl::StrSplit(words, ' ', absl::SkipWhitespace())) {
+  for (absl::string_view word : absl::StrSplit(
+           words, absl::ByAnyChar(" \t\n\r"), absl::SkipWhitespace())) {
     const absl::string_view all = word;
     if (!absl::ConsumePrefix(&word, "-")) {
       return absl::InvalidArgumentError(
@@ -80,15 +90,13 @@ absl::Status AddOptions(absl::string_view words,
     absl::ConsumePrefix(&word, "-");
     const std::pair<absl::string_view, absl::string_view> option =
         absl::StrSplit(word, absl::MaxSplits('=', 1));
-    bool is_known = false;
-    for (const Dict::Entry& entry : entries) {
-      is_known = is_known || entry.first == option.first;
+    if (option.first.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected the name of an option, got ", all));
     }
-    if (is_known) continue;
-    bool is_list = false;
-    for (absl::string_view list : kLists) {
-      is_list = is_list || list == option.first;
-    }
+    if (!known.insert(std::string(option.first)).second) continue;
+    const bool is_list = absl::c_linear_search(kLists, option.first);
+    const bool is_text = absl::c_linear_search(kTexts, option.first);
     int32_t number = 0;
     PrimExpr value;
     if (is_list) {
@@ -97,7 +105,7 @@ absl::Status AddOptions(absl::string_view words,
       value = IntImm(DType::Bool(), 1);
     } else if (option.second == "false") {
       value = IntImm(DType::Bool(), 0);
-    } else if (absl::SimpleAtoi(option.second, &number)) {
+    } else if (!is_text && absl::SimpleAtoi(option.second, &number)) {
       value = absl::StartsWith(option.first, "supports_")
                   ? IntImm(DType::Bool(), number != 0)
                   : IntImm(kInt32, number);
@@ -121,15 +129,12 @@ absl::StatusOr<Dict> TargetConfigOf(absl::string_view text) {
   }
   std::vector<Dict::Entry> entries = {{"kind", StringImm(std::string(name))},
                                       {"tag", StringImm("")}};
-  if (absl::Status status = AddOptions(parts.second, entries); !status.ok()) {
-    return status;
-  }
+  FlatHashSet<std::string> known = {"kind", "tag"};
+  BATON_RETURN_IF_ERROR(AddOptions(parts.second, known, entries));
   std::vector<std::string> keys;
-  const auto add_key = [&keys](absl::string_view key) {
-    for (const std::string& known : keys) {
-      if (known == key) return;
-    }
-    if (!key.empty()) keys.emplace_back(key);
+  FlatHashSet<std::string> known_keys = {""};
+  const auto add_key = [&keys, &known_keys](absl::string_view key) {
+    if (known_keys.insert(std::string(key)).second) keys.emplace_back(key);
   };
   // Keys that are given, the one of the device, those of the kind.
   for (const Dict::Entry& entry : entries) {
@@ -145,10 +150,7 @@ absl::StatusOr<Dict> TargetConfigOf(absl::string_view text) {
   for (const TargetKind& kind : kKinds) {
     if (kind.name != name) continue;
     for (absl::string_view key : absl::StrSplit(kind.keys, ',')) add_key(key);
-    if (absl::Status status = AddOptions(kind.defaults, entries);
-        !status.ok()) {
-      return status;
-    }
+    BATON_RETURN_IF_ERROR(AddOptions(kind.defaults, known, entries));
   }
   entries.emplace_back("keys", ListOf(keys));  // the last one counts
   return Dict::OfAll(std::move(entries));

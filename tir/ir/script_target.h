@@ -11,7 +11,8 @@ namespace baton::tir {
 
 // The configuration of a target of TVM 0.14: the kind that `text` begins with,
 // its options `-name=value`, and what the kind adds to them, as if the machine
-// had no such device. An error: no kind, another word, an integer that is none.
+// had no such device. An error: no kind, a word that is no option, an option
+// without a name.
 absl::StatusOr<Dict> TargetConfigOf(absl::string_view text);
 
 }  // namespace baton::tir

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
@@ -50,7 +51,9 @@ PrimExpr MakeArray(const PrimExpr& argument, const Buffer& buffer) {
 class CallLegalizer final : public Rewriter {
  public:
   CallLegalizer(const IRModule& module, const PrimFunc& function)
-      : module_(module), function_(function) {}
+      : module_(module) {
+    for (const Var& param : function->params()) params_.insert(param.get());
+  }
   const absl::Status& status() const { return status_; }
 
  protected:
@@ -71,13 +74,6 @@ class CallLegalizer final : public Rewriter {
   }
 
  private:
-  bool IsParameter(const PrimExpr& e) const {
-    const auto params = function_->params();
-    return std::any_of(params.begin(), params.end(), [&e](const Var& param) {
-      return param.get() == e.get();
-    });
-  }
-
   PrimExpr Legalized(const CallNode* call, std::string& problem) const {
     const auto old_args = call->args();
     const auto* name =
@@ -93,17 +89,17 @@ class CallLegalizer final : public Rewriter {
     const auto callee = module_.Find<PrimFunc>(name->value());
     std::vector<PrimExpr> args = {old_args.front()};
     for (size_t i = 1; i + 1 < old_args.size(); ++i) {
-      if (IsParameter(old_args[i])) {
+      if (callee.defined() && i > callee->params().size()) {
+        problem = absl::StrCat(name->value(), " has ", callee->params().size(),
+                               " parameters");
+        return PrimExpr(call);
+      }
+      if (params_.contains(old_args[i].As<VarNode>())) {
         args.push_back(old_args[i]);
         continue;
       }
       Buffer buffer;
       if (callee.defined()) {
-        if (i > callee->params().size()) {
-          problem = absl::StrCat(name->value(), " has ",
-                                 callee->params().size(), " parameters");
-          return PrimExpr(call);
-        }
         buffer = callee->BufferOf(static_cast<int>(i) - 1);
       }
       if (buffer.defined() && !HasConstantLayout(buffer)) {
@@ -126,7 +122,7 @@ class CallLegalizer final : public Rewriter {
   }
 
   const IRModule& module_;
-  const PrimFunc& function_;
+  FlatHashSet<const VarNode*> params_;  // of the function
   absl::Status status_;
 };
 
