@@ -101,7 +101,8 @@ void WorkerPool::Run(int parts, Body body, void* context) {
     for (int part = 0; part < parts; ++part) body(context, part, 0);
     return;
   }
-  // Not where the caller is only passing through.
+  // The threads move only after the caller has stayed on its processor for two
+  // loops: moving them takes a system call for each.
   const int cpu = sched_getcpu();
   if (cpu != avoided_cpu_ && cpu == last_cpu_) KeepOff(cpu);
   last_cpu_ = cpu;

@@ -136,7 +136,7 @@ absl::Status LowerTo(LoopBuilder& loops, absl::string_view layout,
     axes.emplace_back(loops, dtype, places[i], taps[i]);
     is_nearest = is_nearest && axes.back().has_one_tap();
   }
-  // Through the type of the data, as the kernel does.
+  // Converts to the data's type first, as the kernel does.
   const auto result = [&](const PrimExpr& value) {
     return Convert(loops.output()->dtype(), Convert(loops.dtype(), value));
   };

@@ -165,7 +165,8 @@ class Recurrent {
   virtual bool has_cell() const { return false; }
   // True if the gates are the last axis of W and R, not that before it.
   virtual bool has_gates_last() const { return false; }
-  // What `x`, (steps, batch, input), gives in direction `d`.
+  // Returns the product of `x`, (steps, batch, input), and the input weights of
+  // direction `d`: (steps, batch, gates * hidden).
   virtual absl::StatusOr<Expr> InputProduct(const Expr& x, int d) {
     return Expr(relay::nn::Dense(x, Slice(node_.Input(1), d)));
   }
@@ -481,7 +482,8 @@ class Lstm : public Recurrent {
 
  protected:
   bool has_cell() const override { return true; }
-  // What the last outputs give to all gates.
+  // Returns the product of `h`, the outputs of the last step, (batch, hidden),
+  // and the recurrence weights of all gates: (batch, gates * hidden).
   virtual absl::StatusOr<Expr> RecurrentProduct(const Expr& h,
                                                 const Weights& w) {
     return Expr(relay::nn::Dense(h, w.r));

@@ -191,7 +191,7 @@ class Reader {
       reference.section = static_cast<size_t>(table.info);
       reference.offset = static_cast<int64_t>(numbers_.At(at, 8));
       reference.to_section = place.section;
-      // Wraps where the file is damaged.
+      // Unsigned, since the sum overflows in a damaged file.
       auto to = static_cast<uint64_t>(place.offset);
       if (place.is_section) {
         to += numbers_.At(at + 16, 8);
@@ -212,7 +212,7 @@ class Reader {
   static constexpr uint64_t kRelocationBytes = 24;
   static constexpr uint64_t kMostNameBytes = 16;  // for each byte of the file
 
-  // Of a symbol.
+  // The section and offset at which a symbol is defined.
   struct Place {
     size_t section;
     int64_t offset;

@@ -223,7 +223,7 @@ int64_t ConvItems(const ConvParams& params) {
 }
 
 int64_t ConvBandsFor(int64_t threads, const ConvParams& params) {
-  // Of so many items for each thread, shares are equal enough.
+  // With this many items each, threads have about equal shares.
   constexpr int64_t kManyItems = 16;
   // Multiplications of an item that are worth handing to a thread.
   constexpr int64_t kLeastWork = int64_t{1} << 19;

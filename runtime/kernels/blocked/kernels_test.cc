@@ -344,7 +344,7 @@ ConvParams SquareConv(int64_t in_channels, int64_t out_channels, int64_t size,
 }
 
 TEST(ConvBandsTest, ThreadsHaveEqualShares) {
-  // Of DenseNet: one slab of channels.
+  // A convolution of DenseNet, whose output channels are one slab.
   ConvParams p = SquareConv(128, 32, 14, 3);
   EXPECT_EQ(ConvItems(p), 1);
   EXPECT_EQ(ConvBandsFor(1, p), 1);
