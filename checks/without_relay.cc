@@ -5,9 +5,9 @@
 
 #include "absl/status/status.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
-#include "baton/ir/verify.h"
 #include "baton/testing/script_passes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/status_macros.h"
-#include "baton/docs/builders.h"
+#include "baton/docs/cpp_builders.h"
 #include "baton/docs/flags_page.h"
 #include "baton/docs/reference.h"
 #include "baton/docs/rules_page.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "baton/docs/builders.h"
+#include "baton/docs/cpp_builders.h"
 
 namespace baton::docs {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "baton/docs/builders.h"
+#include "baton/docs/cpp_builders.h"
 #include "baton/docs/reference.h"
 #include "baton/instrument/print_ir.h"
 #include "baton/testing/golden.h"

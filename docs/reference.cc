@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
-#include "baton/docs/builders.h"
+#include "baton/docs/cpp_builders.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/relay/op/fusion_pattern.h"

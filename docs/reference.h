@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/docs/builders.h"
+#include "baton/docs/cpp_builders.h"
 #include "baton/transform/pass_registry.h"
 
 namespace baton::docs {

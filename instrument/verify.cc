@@ -15,10 +15,10 @@
 #include "baton/base/status_macros.h"
 #include "baton/instrument/instrument_registry.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/global_references.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
-#include "baton/ir/verify.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_instrument.h"
 

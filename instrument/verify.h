@@ -18,7 +18,7 @@ struct VerifyOptions {
   bool types = true;
 };
 
-// Checks the result of each pass (ir/verify.h); an error names the pass. Checks
+// Checks the result of each pass (ir/function_verifier.h); an error names the pass. Checks
 // the argument of the outermost pass first, so that its errors are not
 // attributed to a pass.
 //

@@ -22,7 +22,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/model.h"
-#include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_reader.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type_at.h"

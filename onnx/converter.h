@@ -33,7 +33,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/model.h"
-#include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_reader.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton::onnx {

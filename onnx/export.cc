@@ -23,7 +23,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/onnx/tail_recursion.h"
 #include "baton/onnx/tensor_names.h"
 #include "baton/relay/analysis/indexed_graph.h"

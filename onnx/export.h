@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 
 namespace baton {
 

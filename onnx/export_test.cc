@@ -21,7 +21,7 @@
 #include "baton/ir/module_text.h"
 #include "baton/ir/op.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/onnx/import.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"

@@ -17,7 +17,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/schema.h"
 #include "baton/relay/ir/constant.h"

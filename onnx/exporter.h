@@ -29,7 +29,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/onnx/schema.h"
 #include "baton/relay/ir/expr.h"
 

@@ -11,7 +11,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/onnx/proto_fields.h"
-#include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_reader.h"
 #include "baton/onnx/wire.h"
 
 namespace baton::onnx {

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/tensor.h"
-#include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_reader.h"
 
 namespace baton::onnx {
 

@@ -22,7 +22,7 @@
 #include "baton/instrument/special_inputs.h"
 #include "baton/ir/module.h"
 #include "baton/onnx/export.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/onnx/import.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_printer.h"

@@ -22,7 +22,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/onnx/export.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/onnx/import.h"
 #include "baton/onnx/model.h"
 #include "baton/tools/input.h"

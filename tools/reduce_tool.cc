@@ -35,7 +35,7 @@
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/interrupt.h"
-#include "baton/triage/reduce.h"
+#include "baton/triage/reducer.h"
 #include "baton/triage/shrink.h"
 #include "baton/triage/triage.h"
 #include "re2/re2.h"

@@ -22,7 +22,7 @@
 #include "baton/transform/pass.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
-#include "baton/triage/reduce.h"
+#include "baton/triage/reducer.h"
 
 namespace baton {
 namespace {

@@ -28,7 +28,7 @@
 #include "baton/transform/sequential.h"
 #include "baton/triage/child.h"
 #include "baton/triage/failure.h"
-#include "baton/triage/reduce.h"
+#include "baton/triage/reducer.h"
 #include "baton/triage/shrink.h"
 #include "baton/triage/triage.h"
 

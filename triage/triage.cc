@@ -25,7 +25,7 @@
 #include "baton/triage/bisection.h"
 #include "baton/triage/failure.h"
 #include "baton/triage/interrupt.h"
-#include "baton/triage/reduce.h"
+#include "baton/triage/reducer.h"
 #include "baton/triage/shrink.h"
 
 namespace baton {

@@ -13,7 +13,7 @@
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 #include "baton/triage/failure.h"
-#include "baton/triage/reduce.h"
+#include "baton/triage/reducer.h"
 
 namespace baton {
 

@@ -10,11 +10,11 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/function_text.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_class.h"
 #include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
-#include "baton/ir/verify.h"
 
 namespace baton {
 namespace script {

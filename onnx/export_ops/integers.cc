@@ -16,7 +16,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor/elementwise.h"
 

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 
 namespace baton::onnx {
 

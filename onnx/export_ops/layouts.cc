@@ -12,7 +12,7 @@
 #include "baton/base/layout.h"
 #include "baton/base/status_macros.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 
 namespace baton::onnx {
 

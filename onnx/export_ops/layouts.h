@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 
 namespace baton::onnx {
 

@@ -22,7 +22,7 @@
 #include "baton/onnx/elementwise.h"
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/elementwise.h"

@@ -21,7 +21,7 @@
 #include "baton/onnx/export_ops/layouts.h"
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/image/image.h"
 #include "baton/relay/op/nn/activation.h"

@@ -19,7 +19,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/export_ops/integers.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"

@@ -17,7 +17,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/export_ops/layouts.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/relay/op/image/image.h"
 #include "baton/relay/op/nn/spatial.h"
 

@@ -25,7 +25,7 @@
 #include "baton/onnx/export_ops/layouts.h"
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/dim_math.h"

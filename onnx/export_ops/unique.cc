@@ -8,7 +8,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/onnx/exporter.h"
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 #include "baton/relay/op/tensor/sequence.h"
 
 namespace baton::onnx {

@@ -15,7 +15,7 @@
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/heads.h"
-#include "baton/onnx/ops/products.h"
+#include "baton/onnx/ops/matrix_products.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/dim_math.h"

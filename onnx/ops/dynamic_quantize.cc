@@ -6,7 +6,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/onnx/converter.h"
-#include "baton/onnx/ops/products.h"
+#include "baton/onnx/ops/matrix_products.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"

@@ -18,7 +18,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/extents.h"
-#include "baton/onnx/ops/windows.h"
+#include "baton/onnx/ops/spatial_windows.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/spatial.h"

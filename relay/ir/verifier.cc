@@ -1,4 +1,4 @@
-// Relay's verifier: see ir/verify.h.
+// Relay's verifier: see ir/function_verifier.h.
 
 #include <cstddef>
 #include <string>
@@ -13,6 +13,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_kind.h"
@@ -20,7 +21,6 @@
 #include "baton/ir/node_rebuild.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/ir/verify.h"
 #include "baton/relay/ir/dispatch.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"

@@ -1,4 +1,4 @@
-// Tests Relay's rules through ir/verify.h.
+// Tests Relay's rules through ir/function_verifier.h.
 
 #include <string>
 #include <utility>
@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
-#include "baton/ir/verify.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"

@@ -14,15 +14,15 @@
 #include "absl/status/status.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/function_verifier.h"  // IWYU pragma: export
 #include "baton/ir/module.h"
-#include "baton/ir/verify.h"  // IWYU pragma: export
 #include "baton/relay/ir/expr.h"
 
 namespace baton::relay {
 
 // Checks that `expr` follows the rules; it may have free variables and use any
 // global function. OK, or InvalidArgument with all violations. CheckWellFormed
-// for modules, and CheckTypes, are in ir/verify.h; this library registers
+// for modules, and CheckTypes, are in ir/function_verifier.h; this library registers
 // Relay's verifier with them.
 absl::Status CheckWellFormed(const Expr& expr);
 

@@ -12,13 +12,13 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/function_text.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_class.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/ir/text_lexer.h"
-#include "baton/ir/verify.h"
 
 namespace baton {
 namespace tape {

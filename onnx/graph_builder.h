@@ -9,8 +9,8 @@
 //
 // Names are assigned last, when the remaining nodes are known.
 
-#ifndef BATON_ONNX_GRAPH_H_
-#define BATON_ONNX_GRAPH_H_
+#ifndef BATON_ONNX_GRAPH_BUILDER_H_
+#define BATON_ONNX_GRAPH_BUILDER_H_
 
 #include <cstdint>
 #include <deque>
@@ -190,4 +190,4 @@ class Graph {
 
 }  // namespace baton::onnx
 
-#endif  // BATON_ONNX_GRAPH_H_
+#endif  // BATON_ONNX_GRAPH_BUILDER_H_

@@ -1,4 +1,4 @@
-#include "baton/onnx/ops/products.h"
+#include "baton/onnx/ops/matrix_products.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "baton/onnx/graph.h"
+#include "baton/onnx/graph_builder.h"
 
 #include <algorithm>
 #include <cstddef>

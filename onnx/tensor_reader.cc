@@ -1,4 +1,4 @@
-#include "baton/onnx/tensor.h"
+#include "baton/onnx/tensor_reader.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

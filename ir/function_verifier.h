@@ -8,8 +8,8 @@
 //
 // Relay's verifier is in the target //relay/ir:well_formed.
 
-#ifndef BATON_IR_VERIFY_H_
-#define BATON_IR_VERIFY_H_
+#ifndef BATON_IR_FUNCTION_VERIFIER_H_
+#define BATON_IR_FUNCTION_VERIFIER_H_
 
 #include <memory>
 
@@ -80,4 +80,4 @@ bool RegisterFunctionVerifier(NodeKind kind,
 
 }  // namespace baton
 
-#endif  // BATON_IR_VERIFY_H_
+#endif  // BATON_IR_FUNCTION_VERIFIER_H_

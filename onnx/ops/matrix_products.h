@@ -1,7 +1,7 @@
 // Builds matrix products for the converters of MatMul, Gemm and the like.
 
-#ifndef BATON_ONNX_OPS_PRODUCTS_H_
-#define BATON_ONNX_OPS_PRODUCTS_H_
+#ifndef BATON_ONNX_OPS_MATRIX_PRODUCTS_H_
+#define BATON_ONNX_OPS_MATRIX_PRODUCTS_H_
 
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
@@ -21,4 +21,4 @@ absl::StatusOr<Expr> GemmProduct(NodeContext& node);
 
 }  // namespace baton::onnx
 
-#endif  // BATON_ONNX_OPS_PRODUCTS_H_
+#endif  // BATON_ONNX_OPS_MATRIX_PRODUCTS_H_

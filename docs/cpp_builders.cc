@@ -1,4 +1,4 @@
-#include "baton/docs/builders.h"
+#include "baton/docs/cpp_builders.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // Reads tensors of ONNX files.
 
-#ifndef BATON_ONNX_TENSOR_H_
-#define BATON_ONNX_TENSOR_H_
+#ifndef BATON_ONNX_TENSOR_READER_H_
+#define BATON_ONNX_TENSOR_READER_H_
 
 #include <cstdint>
 #include <memory>
@@ -60,4 +60,4 @@ int64_t ElementTypeInSparse(absl::string_view message);
 
 }  // namespace baton::onnx
 
-#endif  // BATON_ONNX_TENSOR_H_
+#endif  // BATON_ONNX_TENSOR_READER_H_

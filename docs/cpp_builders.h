@@ -1,7 +1,7 @@
 // Finds, in the sources, the C++ functions that build calls of each operator.
 
-#ifndef BATON_DOCS_BUILDERS_H_
-#define BATON_DOCS_BUILDERS_H_
+#ifndef BATON_DOCS_CPP_BUILDERS_H_
+#define BATON_DOCS_CPP_BUILDERS_H_
 
 #include <map>
 #include <string>
@@ -35,4 +35,4 @@ std::map<std::string, std::vector<OpBuilder>> FindBuilders(
 
 }  // namespace baton::docs
 
-#endif  // BATON_DOCS_BUILDERS_H_
+#endif  // BATON_DOCS_CPP_BUILDERS_H_

@@ -1,4 +1,4 @@
-#include "baton/onnx/ops/windows.h"
+#include "baton/onnx/ops/spatial_windows.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "baton/triage/reduce.h"
+#include "baton/triage/reducer.h"
 
 #include <sys/resource.h>
 #include <sys/time.h>

@@ -1,8 +1,8 @@
 // Delta-debugs a module and a pipeline against an oracle: finds the smallest
 // module and the shortest pipeline for which the oracle is true.
 
-#ifndef BATON_TRIAGE_REDUCE_H_
-#define BATON_TRIAGE_REDUCE_H_
+#ifndef BATON_TRIAGE_REDUCER_H_
+#define BATON_TRIAGE_REDUCER_H_
 
 #include <cstdint>
 #include <functional>
@@ -101,4 +101,4 @@ absl::StatusOr<ReduceResult> Reduce(const ReducedCase& start,
 
 }  // namespace baton
 
-#endif  // BATON_TRIAGE_REDUCE_H_
+#endif  // BATON_TRIAGE_REDUCER_H_

@@ -1,7 +1,7 @@
 // Helpers for the converters of convolutions and pools.
 
-#ifndef BATON_ONNX_OPS_WINDOWS_H_
-#define BATON_ONNX_OPS_WINDOWS_H_
+#ifndef BATON_ONNX_OPS_SPATIAL_WINDOWS_H_
+#define BATON_ONNX_OPS_SPATIAL_WINDOWS_H_
 
 #include <cstdint>
 #include <vector>
@@ -59,4 +59,4 @@ absl::StatusOr<relay::Conv2DAttrs> Conv2DAttrsOf(NodeContext& node,
 
 }  // namespace baton::onnx
 
-#endif  // BATON_ONNX_OPS_WINDOWS_H_
+#endif  // BATON_ONNX_OPS_SPATIAL_WINDOWS_H_

@@ -1,4 +1,4 @@
-#include "baton/ir/verify.h"
+#include "baton/ir/function_verifier.h"
 
 #include <memory>
 #include <utility>
