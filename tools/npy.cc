@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <map>
 #include <set>
@@ -24,6 +25,10 @@
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "google/protobuf/io/gzip_stream.h"
+#include "google/protobuf/io/zero_copy_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
 namespace baton {
 namespace {
@@ -93,6 +98,63 @@ absl::StatusOr<absl::string_view> Between(absl::string_view text,
     if (to != absl::string_view::npos) return text.substr(0, to);
   }
   return absl::InvalidArgumentError("no header of a .npy file");
+}
+
+// The checksum of zip and gzip.
+uint32_t Crc32(absl::string_view bytes) {
+  static const auto& table = *new std::array<uint32_t, 256>([] {
+    std::array<uint32_t, 256> result;
+    for (uint32_t i = 0; i < 256; ++i) {
+      uint32_t c = i;
+      for (int k = 0; k < 8; ++k) c = (c & 1) ? 0xedb88320u ^ (c >> 1) : c >> 1;
+      result[i] = c;
+    }
+    return result;
+  }());
+  uint32_t crc = 0xffffffffu;
+  for (const char c : bytes) {
+    crc = table[(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ (crc >> 8);
+  }
+  return crc ^ 0xffffffffu;
+}
+
+// The content of a compressed entry of an archive. `stored`: the bytes in the
+// archive; `size` and `crc`: the size and the checksum of the content. A gzip
+// file is the same stream with a head and an end.
+absl::StatusOr<std::string> Inflate(absl::string_view stored, uint64_t size,
+                                    uint32_t crc) {
+  using google::protobuf::io::ArrayInputStream;
+  constexpr uint64_t kMostRatio = 1032;  // of the method
+  const auto damaged = absl::InvalidArgumentError("is damaged");
+  if (size / kMostRatio > stored.size()) return damaged;
+  const std::string head("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+  std::string end;
+  Append(end, crc);
+  Append(end, static_cast<uint32_t>(size));
+  std::deque<ArrayInputStream> parts;  // of at most a gigabyte
+  const auto add = [&parts](absl::string_view part) {
+    parts.emplace_back(part.data(), static_cast<int>(part.size()));
+  };
+  add(head);
+  for (size_t at = 0; at < stored.size(); at += size_t{1} << 30) {
+    add(stored.substr(at, size_t{1} << 30));
+  }
+  add(end);
+  std::vector<google::protobuf::io::ZeroCopyInputStream*> streams;
+  for (ArrayInputStream& part : parts) streams.push_back(&part);
+  google::protobuf::io::ConcatenatingInputStream all(
+      streams.data(), static_cast<int>(streams.size()));
+  google::protobuf::io::GzipInputStream plain(
+      &all, google::protobuf::io::GzipInputStream::GZIP);
+  std::string content;
+  const void* data = nullptr;
+  int length = 0;
+  while (plain.Next(&data, &length)) {
+    if (content.size() + length > size) return damaged;
+    content.append(static_cast<const char*>(data), length);
+  }
+  if (content.size() != size || Crc32(content) != crc) return damaged;
+  return content;
 }
 
 }  // namespace
@@ -197,6 +259,7 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
     const auto name_size = Number<uint16_t>(bytes, at + 28);
     const auto extra_size = Number<uint16_t>(bytes, at + 30);
     const auto comment_size = Number<uint16_t>(bytes, at + 32);
+    const auto crc = Number<uint32_t>(bytes, at + 16);
     uint64_t local = Number<uint32_t>(bytes, at + 42);
     if (bytes.size() - at - 46 <
         uint64_t{name_size} + extra_size + comment_size) {
@@ -205,7 +268,7 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
     absl::string_view name = bytes.substr(at + 46, name_size);
     absl::string_view extra = bytes.substr(at + 46 + name_size, extra_size);
     // Sizes of 64 bits stand in a field of their own, those that are needed.
-    const uint64_t plain = Number<uint32_t>(bytes, at + 24);
+    uint64_t plain_size = Number<uint32_t>(bytes, at + 24);
     while (extra.size() >= 4) {
       const auto id = Number<uint16_t>(extra, 0);
       const auto length = Number<uint16_t>(extra, 2);
@@ -216,8 +279,7 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
           value = Number<uint64_t>(extra, field);
           field += 8;
         };
-        uint64_t uncompressed = plain;
-        take(uncompressed);
+        take(plain_size);
         take(size);
         take(local);
       }
@@ -225,16 +287,25 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
       extra.remove_prefix(4 + length);
     }
     at += uint64_t{46} + name_size + extra_size + comment_size;
-    if (method != 0) {
+    constexpr int kStored = 0;
+    constexpr int kDeflated = 8;
+    if (method != kStored && method != kDeflated) {
       return absl::UnimplementedError(
-          absl::StrCat("'", Printable(name),
-                       "' is compressed: write the file with numpy.savez"));
+          absl::StrCat("'", Printable(name), "' is compressed by method ",
+                       method, ", which numpy does not write"));
     }
     if (local > bytes.size() || bytes.size() - local < 30) return cut();
     const uint64_t data = local + 30 + Number<uint16_t>(bytes, local + 26) +
                           Number<uint16_t>(bytes, local + 28);
     if (data > bytes.size() || bytes.size() - data < size) return cut();
-    absl::StatusOr<Tensor> tensor = ReadNpy(bytes.substr(data, size));
+    absl::StatusOr<Tensor> tensor = absl::InvalidArgumentError("");
+    if (method == kStored) {
+      tensor = ReadNpy(bytes.substr(data, size));
+    } else {
+      const absl::StatusOr<std::string> content =
+          Inflate(bytes.substr(data, size), plain_size, crc);
+      tensor = content.ok() ? ReadNpy(*content) : content.status();
+    }
     if (!tensor.ok()) {
       return absl::Status(
           tensor.status().code(),
@@ -251,23 +322,6 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
 }
 
 namespace {
-
-uint32_t Crc32(absl::string_view bytes) {
-  static const auto& table = *new std::array<uint32_t, 256>([] {
-    std::array<uint32_t, 256> result;
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t c = i;
-      for (int k = 0; k < 8; ++k) c = (c & 1) ? 0xedb88320u ^ (c >> 1) : c >> 1;
-      result[i] = c;
-    }
-    return result;
-  }());
-  uint32_t crc = 0xffffffffu;
-  for (const char c : bytes) {
-    crc = table[(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ (crc >> 8);
-  }
-  return crc ^ 0xffffffffu;
-}
 
 std::string NpyOf(const Tensor& given) {
   Tensor tensor = given;

@@ -31,8 +31,8 @@ struct TensorPart {
 // Unimplemented; malformed files are InvalidArgument.
 absl::StatusOr<Tensor> ReadNpy(absl::string_view bytes);
 
-// Reads the arrays of an archive, in order, with names without `.npy`. Entries
-// must be stored, as by numpy.savez; compressed entries are Unimplemented.
+// Reads the arrays of an archive, in order, with names without `.npy`: one that
+// numpy.savez or numpy.savez_compressed writes.
 absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes);
 
 // Makes an archive that numpy.load reads. bfloat16, which NumPy lacks, is

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
@@ -118,18 +119,68 @@ TEST(NpzTest, NamesThatDoNotFitAreErrors) {
       StatusIs(absl::StatusCode::kInvalidArgument, "there are two arrays 'x'"));
 }
 
+// An archive of numpy.savez_compressed, in base 64: `x` and `zeros`.
+constexpr char kCompressed[] =
+    "UEsDBC0AAAAIAAAAIQBTdBzS//////////8FABQAeC5ucHkBABAAmAAAAAAAAABaAAAA"
+    "AAAAAJvsF+obEMnIUMZQrZ6SWpxcpG6loG6TZqKuo6Cell9UUpSYF59flJIKEndLzClO"
+    "BYoXZyQWpAL5GkY6CsaaOgq1CmQDLgaGA/YMQIKBwcGBgaEBiBcA8QEHAFBLAwQtAAAA"
+    "CAAAACEAiLYfmv//////////CQAUAHplcm9zLm5weQEAEADAHwAAAAAAAGoAAAAAAAAA"
+    "7cgxDoIwGEDhunqKbr8mHepmiDMbhIWBiTS2RhNCSWtYDKfwwpYrOL9ve+/b9k03HNSq"
+    "PuJDvieptNxeVzFaHjG9k5vHmHzYf+2mHMrPT7eE0qeLtdacjd70v44KAAAAAAAAAAAA"
+    "AACoH1BLAQItAy0AAAAIAAAAIQBTdBzSWgAAAJgAAAAFAAAAAAAAAAAAAACAAQAAAAB4"
+    "Lm5weVBLAQItAy0AAAAIAAAAIQCIth+aagAAAMAfAAAJAAAAAAAAAAAAAACAAZEAAAB6"
+    "ZXJvcy5ucHlQSwUGAAAAAAIAAgBqAAAANgEAAAAA";
+
+std::string Compressed() {
+  std::string bytes;
+  EXPECT_TRUE(absl::Base64Unescape(kCompressed, &bytes));
+  return bytes;
+}
+
+NamedTensors CompressedTensors() {
+  return {{"x", *Tensor::FromValues<float>({2, 3}, {1.5, -2, 3, 4, 5, 6})},
+          {"zeros", *Tensor::Zeros(DType::Int(64), {1000})}};
+}
+
+TEST(NpzTest, CompressedArchivesAreRead) {
+  const auto read = ReadNpz(Compressed());
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(*read, CompressedTensors());
+  std::string other = Compressed();
+  other[other.rfind("PK\1\2") + 10] = 12;  // bzip2
+  EXPECT_THAT(
+      ReadNpz(other).status(),
+      StatusIs(absl::StatusCode::kUnimplemented, "compressed by method 12"));
+}
+
 TEST(NpzTest, DamagedArchivesAreErrors) {
-  const auto bytes = WriteNpz(Several());
-  ASSERT_THAT(bytes, IsOk());
-  for (size_t size = 0; size + 1 < bytes->size(); ++size) {
-    EXPECT_FALSE(ReadNpz(bytes->substr(bytes->size() - size)).ok()) << size;
+  const auto written = WriteNpz(Several());
+  ASSERT_THAT(written, IsOk());
+  for (const std::string& bytes : {*written, Compressed()}) {
+    for (size_t size = 0; size + 1 < bytes.size(); ++size) {
+      EXPECT_FALSE(ReadNpz(bytes.substr(bytes.size() - size)).ok()) << size;
+    }
+    // No byte makes it read what is not there.
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(damaged[i] ^ 0xff);
+      (void)ReadNpz(damaged);
+    }
   }
-  // No byte makes it read what is not there.
-  for (size_t i = 0; i < bytes->size(); ++i) {
-    std::string damaged = *bytes;
-    damaged[i] = static_cast<char>(damaged[i] ^ 0xff);
-    (void)ReadNpz(damaged);
+  // A compressed content has a checksum.
+  const std::string bytes = Compressed();
+  const size_t directory = bytes.find("PK\1\2");
+  for (size_t i = bytes.find("x.npy") + 30; i < bytes.find("zeros.npy") - 60;
+       ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    EXPECT_FALSE(ReadNpz(damaged).ok()) << i;
   }
+  // Sizes of gigabytes are not believed.
+  std::string large = bytes;
+  for (int i = 24; i < 28; ++i) large[directory + i] = '\x7f';
+  EXPECT_THAT(ReadNpz(large).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "is damaged"));
 }
 
 }  // namespace
