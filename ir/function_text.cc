@@ -98,11 +98,10 @@ Span TextInput::Place() const noexcept {
 }
 
 bool TextInput::AtDefinition() {
+  if (IsReservedWord(lexer_.kind())) {
+    return TextReaders().Contains(lexer_.Name());
+  }
   switch (lexer_.kind()) {
-    case TokenKind::kDef:
-    case TokenKind::kType:
-    case TokenKind::kExtern:
-      return true;
     case TokenKind::kIdentifier:
       return lexer_.BeforeNameOrWord() && TextReaders().Contains(lexer_.Name());
     case TokenKind::kGlobal:
