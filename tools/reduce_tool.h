@@ -11,8 +11,8 @@
 
 namespace baton {
 
-inline constexpr char kOracleFlags[] = "What is looked for";
-inline constexpr char kReduceFlags[] = "How";
+inline constexpr char kOracleFlags[] = "The condition to preserve";
+inline constexpr char kReduceFlags[] = "The reduction";
 
 // Each field in VisitFields is a flag of the same name, in addition to the
 // flags of baton-opt that define the run.

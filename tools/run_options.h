@@ -19,7 +19,7 @@ namespace baton {
 // The headings of baton-opt's flags, in the order of its help.
 inline constexpr char kInputFlags[] = "Input";
 inline constexpr char kOutputFlags[] = "Output";
-inline constexpr char kListFlags[] = "What is inside";
+inline constexpr char kListFlags[] = "Lists of passes, operators and others";
 
 // The options of baton-opt that a reproducer contains: equal modules and
 // RunOptions give equal results.

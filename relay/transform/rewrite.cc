@@ -215,7 +215,7 @@ PassInfo Info() {
 }  // namespace
 
 Pass RulePass(RuleSet rules, PassInfo info, PassOptions options) {
-  info = HeldToRules(std::move(info), rules.rules());
+  info = WeakenedByRules(std::move(info), rules.rules());
   return CreateFunctionPass(
       [rules = std::move(rules)](
           const Function& function, const IRModule& module,

@@ -170,7 +170,7 @@ absl::StatusOr<Tensor> MapRemainders(absl::string_view name, const Tensor& a,
     return internal::VisitFloat(name, left->dtype(), [&]<typename T>() {
       return MapRunsOf<T>(
           name, *left, *right, [=](const T* x, const T* y, int64_t n, T* z) {
-            internal::RunWithExceptions(
+            internal::RunFastElements(
                 n, z,
                 [=](int64_t i, bool& in_domain)
                     BATON_LOOP { return remainder(x[i], y[i], in_domain); },
@@ -222,7 +222,7 @@ void Powers(const T* x, const T* y, int64_t n, T* z) {
       [=](int64_t i, bool& in_domain)
           BATON_LOOP { return internal::PlainPower(x[i], y[i], in_domain); },
       [=](int64_t begin, int64_t end) {
-        internal::RunWithExceptions(
+        internal::RunFastElements(
             end - begin, z + begin,
             [=](int64_t i, bool& in_domain) BATON_LOOP {
               const T base = x[begin + i], exponent = y[begin + i];

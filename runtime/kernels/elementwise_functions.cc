@@ -48,7 +48,7 @@ absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
   return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
     internal::InWholeRuns(from, n, to,
                           [=](const auto* in, int64_t m, auto* out) {
-                            internal::RunWithExceptions(
+                            internal::RunFastElements(
                                 m, out,
                                 [=](int64_t i, bool& in_domain) BATON_LOOP {
                                   in_domain = internal::IsNearZero(in[i]);

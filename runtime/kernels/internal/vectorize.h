@@ -218,11 +218,11 @@ void RunFastPath(int64_t n, T* to, const Fast& fast, const Slow& slow) {
   }
 }
 
-// As RunFastPath, but where `fast` is not in its domain, the element is
-// exact(i), which need not become a vector.
+// As RunFastPath, but only the elements for which `fast` is not in its domain
+// are computed again, by exact(i), which need not become a vector.
 template <typename Flag = int32_t, Vectors kWidest = Vectors::k512, typename T,
           typename Fast, typename Exact>
-void RunWithExceptions(int64_t n, T* to, const Fast& fast, const Exact& exact) {
+void RunFastElements(int64_t n, T* to, const Fast& fast, const Exact& exact) {
   RunFastPath<Flag, kWidest>(n, to, fast, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       bool in_domain;
