@@ -1,6 +1,6 @@
 // Evaluates functions of any level whose arguments and results are tensors: the
-// oracle of the checks of values. Each level brings the evaluator of its kind of
-// functions:
+// oracle of the checks of values. Each level brings the evaluator of its kind
+// of functions:
 //
 //   class LoopEvaluator final : public FunctionEvaluator { ... };
 //   BATON_REGISTER_FUNCTION_EVALUATOR(LoopFunctionNode, LoopEvaluator);

@@ -267,7 +267,7 @@ struct LogListener {
   // A bit for each RemarkKind, and the two constants above; for the running
   // pass.
   uint8_t wanted = 0;
-  bool holds = false;  // keeps the nodes of origins: PassLog::held
+  bool holds = false;  // keeps the nodes of origins alive, in PassLog::held
   const std::string* pass = nullptr;
   // The name of the pass for remarks; made for the first remark.
   RemarkText pass_text = {};

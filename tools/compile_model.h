@@ -40,8 +40,9 @@
 
 namespace baton {
 
-// How far the outputs may be from those of the model without passes. The test
-// of the library checks it on its random inputs.
+// The limit of the difference between the outputs of the library and those of
+// the model without passes. The test of the library checks it on its random
+// inputs.
 struct NumericalContract {
   std::string passes;  // of the library
   int64_t seed = 0;    // of the random inputs
@@ -56,8 +57,8 @@ struct CompileModelOptions {
   // The names of the parameters of main and of its results.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
-  // From the most instructions to the fewest. The first that the processor has
-  // runs; the last is taken without a question.
+  // The instruction sets, from the largest to the smallest. The library uses
+  // the first that the processor supports, and the last without a check.
   std::vector<tir::CppIsa> isas;
   tir::ElfMachine machine = tir::ElfMachine::kX86_64;
   // Outputs whose values are those of inputs in the next run.
@@ -83,7 +84,7 @@ struct CompileModelOptions {
   std::function<void(const PassContext&)> lowered = nullptr;
   // If not null, checks these functions at each step.
   std::shared_ptr<LoopsCheck> check = nullptr;
-  // Compiled sources, of which the report says how many bytes are of which step.
+  // Compiled sources. The report divides their bytes among the steps.
   struct Object {
     std::string name;
     std::string bytes;  // the contents of an ELF file

@@ -97,9 +97,9 @@ struct OptOptions {
   AttrMap report_flags = {};
   // If true, checks the result of the passes before it is written.
   bool verify_result = true;
-  // The file for a reproducer if the passes fail or crash: see tools/reproducer.h. If
-  // there are several modules, it is about the first that failed. It is a
-  // binary file if its name ends in `.baton`.
+  // The file for a reproducer if the passes fail or crash: see
+  // tools/reproducer.h. If there are several modules, it is about the first
+  // that failed. It is a binary file if its name ends in `.baton`.
   std::string reproducer;
   // A folder for a report about a failure: see tools/triage_report.h. The
   // passes run in a separate process, with the limits below. If the memory

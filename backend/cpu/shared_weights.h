@@ -15,11 +15,12 @@
 
 namespace baton::cpu {
 
-// A packed weight for each weight, number of groups and form. Weights are equal
-// if address, shape and element type are, so this object keeps them alive. `groups` is -1
-// for products. `form` selects one of two packed layouts: true for a transposed
-// weight of a product, planar input of a convolution, or signed data of a
-// convolution of bytes.
+// A map from a weight, a number of groups and a form to the packed weight. Two
+// weights are equal if their addresses, shapes and element types are; this
+// object keeps weights alive, so that an address is not used again. `groups` is
+// -1 for products. `form` selects one of two packed layouts: true for a
+// transposed weight of a product, planar input of a convolution, or signed data
+// of a convolution of bytes.
 class SharedWeights {
  public:
   // Null if the weight has not been packed.

@@ -1,6 +1,7 @@
 // QuantizeAnnotate, QuantizeCalibrate, QuantizeRealize: quantize a float model.
 //
-//   QuantizeAnnotate    puts simulated_quantize before the operators that gain
+//   QuantizeAnnotate    puts simulated_quantize before operators that compute
+//                       faster with integers
 //   QuantizeCalibrate   sets the scales, from the ranges of the tensors
 //   QuantizeRealize     replaces them by qnn.quantize and qnn.dequantize
 //

@@ -39,7 +39,7 @@ Pass Rewrite(RewriteRulesOptions options = {});
 // `options` are the options by which the rules were chosen.
 Pass RulePass(RuleSet rules, PassInfo info, PassOptions options = {});
 
-// How a pass applies the rules that belong to it.
+// The options of OwnRulesPass().
 struct OwnRules {
   RuleOrder order = RuleOrder::kInnermostFirst;
   // The names of rules that are left out.

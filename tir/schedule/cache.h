@@ -1,4 +1,4 @@
-// Copies of buffers in other memory: what steps that make them share.
+// The common code of the steps that cache a buffer in other memory.
 
 #ifndef BATON_TIR_SCHEDULE_CACHE_H_
 #define BATON_TIR_SCHEDULE_CACHE_H_
@@ -23,14 +23,15 @@ struct CacheStage {
   Buffer target;
   // The one of the two that the scope is to allocate; may be null.
   Buffer allocated;
-  // The loop or scope in whose body the copy stands, and at which position.
+  // The loop or scope whose body has the copy, and the position of the copy.
   const Site* place = nullptr;
   int position = 0;
   // The nest of the copy, and its block.
   Stmt nest;
   Block block;
-  // The part of the cached buffer of which there is a copy. Accesses move by
-  // its begin unless `full`, in which case the copy has the buffer's shape.
+  // The region of the cached buffer that is copied. If `full`, the copy has the
+  // shape of the whole buffer; otherwise that of the region, and the begin of
+  // the region is subtracted from the indices of accesses.
   BufferRegion region;
   bool full = true;
   // If not empty, the indices of all accesses to the copy.

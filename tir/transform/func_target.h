@@ -56,8 +56,8 @@ Target WithoutHost(const Target& target);
 DeviceType DeviceTypeOf(const Target& target);
 bool EqualTargets(const Target& a, const Target& b);
 
-// True for a function that runs on the host: it says so, or its target has the
-// key `cpu`.
+// True for a function that runs on the host: its attribute `tir.is_host_func`
+// is true, or its target has the key `cpu`.
 bool IsHostFunc(const PrimFunc& function);
 
 // The linked name of a function; nullopt for a private one.

@@ -28,7 +28,8 @@ class KnownValues {
   KnownValues(const KnownValues&) = delete;
   KnownValues& operator=(const KnownValues&) = delete;
 
-  // An error if the body has a T.assume() that is not understood.
+  // An error if the body has a T.assume() whose condition is not of a supported
+  // form.
   const absl::Status& status() const;
 
   // True if the elements that `store` would write at `context`, a statement of
@@ -40,7 +41,7 @@ class KnownValues {
   PrimExpr SimplifyAt(const PrimExpr& e, const Stmt& context,
                       Analyzer& analyzer) const;
 
-  // Takes notice that `store` has been removed.
+  // Updates the values after the removal of `store`.
   void Remove(const BufferStore& store);
 
  private:
