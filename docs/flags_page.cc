@@ -36,7 +36,7 @@ std::string FlagsPage() {
       "value, as `--NAME` or `--noNAME`. `--flagfile=FILE` reads flags from a "
       "file ([baton_opt.md](baton_opt.md#flag-files)). Libraries that are "
       "linked into a compiler may add flags, which its `--help` shows "
-      "([write_an_instrument.md](write_an_instrument.md#with-flags-of-its-own))"
+      "([write_an_instrument.md](write_an_instrument.md#flags-of-an-instrument))"
       ".\n"
       "\n"
       "A reproducer keeps these, and the flags of instruments that skip or "
