@@ -135,7 +135,7 @@ std::string PassSection(const PassRegistry& registry, const std::string& name) {
   return section;
 }
 
-// How FuseOps treats an operator.
+// Returns the name of the way in which FuseOps treats an operator.
 absl::string_view Name(relay::FusionPattern pattern) {
   switch (pattern) {
     case relay::FusionPattern::kElemWise:

@@ -283,7 +283,8 @@ absl::Status Run() {
     Catch(demo.Run(infer_type));
     BATON_RETURN_IF_ERROR(demo.OverrideInstruments({}));
   }
-  // The same in the current context, which does not exit by itself.
+  // Replace the instruments of the current context, which does not exit by
+  // itself.
   BATON_RETURN_IF_ERROR(current.OverrideInstruments(
       FineBadFine<PassBadRunBefore>("PassBadRunBefore")));
   Catch(infer_type());

@@ -436,7 +436,7 @@ std::string PageWriter::Places() {
   return std::move(json).Finish();
 }
 
-// Which executions made nodes, and what from.
+// Writes which executions made nodes, and the origins of these nodes.
 std::string PageWriter::Origins() {
   const Provenance provenance(history_);
   std::vector<int64_t> made, executions, counts, sources;

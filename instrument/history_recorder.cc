@@ -188,7 +188,7 @@ absl::Status HistoryRecorder::RunAfterPass(const IRModule& module,
 void HistoryRecorder::PassFailed(const IRModule& /*module*/,
                                  const PassExecution& /*pass*/,
                                  const absl::Status& error) {
-  // Which passes it came through is in the history anyway.
+  // The history has the passes around it already, so the message omits them.
   history_.executions[open_.back()].error = OriginalMessage(error);
   End(HistoryExecution::End::kFailed);
 }

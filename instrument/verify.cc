@@ -33,7 +33,7 @@ bool UsesAny(const BaseFunc& function,
   });
 }
 
-// Which functions of a module to check.
+// The functions of a module that are to be checked.
 struct Pending {
   std::vector<bool> functions;
   int count;

@@ -29,7 +29,7 @@ struct OpRegistry::Declarations {
 
   std::mutex mutex;
   FlatHashMap<std::string, Declared> declared;
-  // Where properties were set, by map and operator.
+  // The places in the code that set properties, by map and operator.
   FlatHashMap<std::pair<const void*, const OpNode*>, CodeLocation> set;
   std::vector<std::string> set_twice;  // messages
 };

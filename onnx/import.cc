@@ -72,7 +72,7 @@ constexpr int64_t kMaxAddedNodes = 1'000'000;
 // and what is made of them. Larger ones are left to passes.
 constexpr int64_t kMaxFoldedElements = 4096;
 
-// How many nodes an error names for each operator.
+// The number of nodes that an error names for each operator.
 constexpr size_t kMaxNamedNodes = 5;
 
 using Opsets = FlatHashMap<absl::string_view, int64_t>;

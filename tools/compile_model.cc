@@ -684,7 +684,7 @@ class ModelWriter {
     return absl::StrCat(CppIdentifier(options_.name), "_", Hex(code_hash_), "_",
                         tir::CppIsaName(isa));
   }
-  // That of what the header calls.
+  // Returns the name of the function that the header calls.
   std::string Dispatch() const {
     return absl::StrCat(CppIdentifier(options_.name), "_", Hex(code_hash_),
                         "_dispatch");

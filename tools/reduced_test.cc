@@ -106,7 +106,7 @@ absl::StatusOr<std::string> CommandLine(absl::string_view file,
   absl::StrAppend(&line, " --passes=", ShellWord(pipeline));
   const FieldList& fields = FieldsOf<RunOptions>();
   for (const Flag& flag : FlagsOf<RunOptions>()) {
-    // Which executions ran is not the same any more.
+    // The numbers of executions changed with the pipeline.
     if (flag.name == "passes" || flag.name == "skip_execution" ||
         flag.name == "stop_after") {
       continue;

@@ -88,7 +88,7 @@ struct Model {
   // The names of the parameters and results of `main`.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
-  // What the model calls the tensors that it was read for, in their order.
+  // The model's names of the tensors that it was read for, in their order.
   std::vector<std::string> tensor_names;
   // The values and the shapes for which alone it was made, by the names of
   // inputs.

@@ -276,7 +276,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   const int num_chunks_;
   const int64_t first_number_;  // executions of the submitter so far
   std::vector<BaseFunc> results_;
-  // Who listens to the submitter, and what each function told; empty if nobody.
+  // The listeners of the submitting thread, and the events of each function;
+  // empty if there are none.
   internal::LogListener* const listeners_;
   std::vector<internal::ForkedLogs> logs_;
   std::unique_ptr<FunctionObserver> observer_;  // null: nobody is interested

@@ -187,7 +187,7 @@ std::optional<ChildResult> Child::WaitFor(double seconds) {
   const double end = Now() + seconds;
   std::array<char, 4096> buffer;
   while (true) {
-    // Not more than an hour at once, so that the number fits.
+    // At most an hour at once, so that the number fits.
     const double left =
         std::clamp(std::min(deadline_, end) - Now(), 0.0, 3600.0);
     std::array<pollfd, 2> entries = {

@@ -730,8 +730,9 @@ class Lowering {
     return result;
   }
 
-  // How `t` is rounded, if its only user is a cast to half floats, and the only
-  // user of that a cast back. `casts` becomes the two, or is empty.
+  // Returns the rounding of `t`, if its only user is a cast to half floats, and
+  // the only user of that a cast back. `casts` becomes the two casts, or is
+  // empty.
   kernels::blocked::Rounding RoundingOf(int t, std::vector<int>& casts) const {
     using kernels::blocked::Rounding;
     casts.clear();
@@ -1367,7 +1368,7 @@ class Lowering {
             shared->Find(weight, groups, form)) {
       return *known;
     }
-    // Not in place: the weight is kept.
+    // The weight is kept, so it is not packed in place.
     BATON_ASSIGN_OR_RETURN(PackedConstants::Entry entry, pack(weight));
     shared->Add(weight, groups, form, entry);
     return entry;

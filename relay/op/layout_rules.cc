@@ -190,9 +190,9 @@ bool Isomorphic(const Layout& a, const Layout& b) {
   return true;
 }
 
-// What `layout` becomes if it is changed as `from` was changed to `to`, the
-// axes of `layout` being matched with the last axes of `from`. The axes of
-// `to` that `layout` does not have keep their letters where those are free.
+// Returns `layout` changed in the way in which `from` was changed to `to`; the
+// axes of `layout` are matched with the last axes of `from`. Axes of `to` that
+// `layout` does not have keep their letters if those are free.
 std::optional<Layout> TransformLike(const Layout& layout, const Layout& from,
                                     const Layout& to) {
   if (layout == from) return to;

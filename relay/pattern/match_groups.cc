@@ -35,7 +35,8 @@ bool HasForm(Kind kind) {
   }
 }
 
-// Who uses the nodes of a graph, and which of them all uses of a node lead to.
+// The users of the nodes of a graph and, for each node, the nearest node
+// through which all of its uses pass.
 class Users {
  public:
   explicit Users(const IndexedGraph& graph)

@@ -39,7 +39,7 @@ namespace {
 
 using Kind = DataflowPattern::Kind;
 
-// Where the children of a region stand.
+// The index of each child in a region.
 constexpr int kParent = 0;
 constexpr int kPath = 1;
 constexpr int kChild = 2;
@@ -880,7 +880,7 @@ std::string Matcher::Explain(const Expr& expr, const UseCounts* uses) const {
     uses = &own.emplace(IndexedGraph(expr));
   }
   if (machine.Run(*this, expr.get(), uses) != nullptr) return "";
-  // Where in the pattern.
+  // The place of the failure in the pattern.
   const Part* part = &parts_[failure.part];
   std::string where;
   for (const Part* at = part; at->parent >= 0; at = &parts_[at->parent]) {

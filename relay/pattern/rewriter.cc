@@ -290,7 +290,7 @@ void RewriteRun::EmitPartialMatches() {
     const Expr& at = partial_[i].at;
     if (partial_[i].matched || !at.defined()) continue;
     const UseCounts* uses = uses_.has_value() ? &*uses_ : nullptr;
-    // How a node that is gone was used is not known.
+    // The uses of a node that was replaced are not known.
     if (matcher(i).needs_uses() &&
         (uses == nullptr || uses->Get(at.get()) == 0)) {
       continue;
@@ -783,7 +783,7 @@ absl::StatusOr<Expr> RewriteRun::RewriteNode(const Expr& node) {
         if (!result.defined()) continue;  // `step` is not the last any more
       }
     }
-    // That is what the node became.
+    // `result` is the rewritten node.
     if (step.next + 1 < step.made.size()) {
       made.result = std::move(result);
       result = Expr();

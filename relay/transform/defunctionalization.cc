@@ -105,7 +105,7 @@ class Defunctionalizer {
   // The value of a global function where a function of type `type` is expected.
   absl::StatusOr<Expr> EncodeGlobal(const GlobalVar& var, const FuncType& type,
                                     const Span& span);
-  // That of a literal; `captured` are the variables that it captures and, for
+  // Encodes a literal; `captured` are the variables that it captures and, for
   // each, a new one. `types` are the values of type variables.
   Expr EncodeLiteral(const FunctionNode* literal, const FuncType& type,
                      const std::vector<std::pair<Var, Var>>& captured,

@@ -352,7 +352,7 @@ class Eliminator {
 
 Expr MergeEqualNodes(const Expr& expr,
                      const EliminateCommonSubexprOptions& options) {
-  // Who wants remarks wants to know of every node that is left out.
+  // With remarks, every node that is left alone must be looked at.
   const bool tells = WantsRemarks(RemarkKind::kMissed);
   bool any_stateful = false;
   if (!MayHaveEqualNodes(expr, tells ? &any_stateful : nullptr) &&

@@ -131,7 +131,8 @@ AffineType TypeOfQuantize(const CallNode& call, absl::Span<const Expr> args) {
   return {args[1], args[2], attrs->out_dtype, attrs->axis};
 }
 
-// That of the argument of a qnn.dequantize, whose elements are `dtype`.
+// Returns the affine type of the argument of a qnn.dequantize, whose elements
+// are `dtype`.
 AffineType TypeOfDequantize(const CallNode& call, absl::Span<const Expr> args,
                             DType dtype) {
   return {args[1], args[2], dtype, call.attrs_as<DequantizeAttrs>()->axis};
@@ -183,7 +184,7 @@ class RegionRewriter {
   struct Slot {
     AffineValue value;
     State state = State::kUnknown;
-    // Not 0 if the value is good for this region only.
+    // The region for which alone the value is valid; 0 if it is valid for all.
     int region = 0;
   };
 

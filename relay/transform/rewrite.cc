@@ -117,7 +117,8 @@ absl::StatusOr<Function> RewriteFunction(const RuleSet& rules,
   return Function(rewritten);
 }
 
-// How often each rule may be applied; the rest without limits.
+// The number of times that each rule may still be applied; rules without a
+// limit are not in it.
 class Counters {
  public:
   static absl::StatusOr<Counters> Of(const AttrMap& limits,

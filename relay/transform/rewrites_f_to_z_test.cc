@@ -83,7 +83,7 @@ Constant Positive(const Shape& shape) {
   return Const(*Tensor::FromValues<float>(shape, values));
 }
 
-// Through a reshape of the constant it is seen to be positive.
+// The constant is found to be positive through a reshape.
 TEST(BackwardFoldScaleAxisTest, ReshapedScale) {
   const Var x = TensorVar("x", {2, 2, 10, 10, 16});
   const Var w = TensorVar("w", {4, 32, 3, 3, 1, 16});
@@ -326,7 +326,7 @@ TEST(FuseOpsTest, HugePrograms) {
   }
 }
 
-// Whether inference inside of a pass changed its result.
+// Records whether inference inside of a pass changed its result.
 class InferenceWatcher : public PassInstrument {
  public:
   InferenceWatcher() : PassInstrument("InferenceWatcher") {}

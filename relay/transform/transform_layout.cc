@@ -590,7 +590,7 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
   }
   BATON_RETURN_IF_ERROR(CollectInputs(i));
 
-  // How the operator sees its inputs in the unchanged program, and now.
+  // The layouts of the operator's inputs in the unchanged program, and now.
   const size_t num_inputs = inputs_.size();
   Layouts old_layouts(num_inputs);
   bool arrives_changed = false;
@@ -642,7 +642,7 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
     if (rule == nullptr) return false;
   }
 
-  // How the operator, with the attributes that it has now, sees its inputs.
+  // The layouts of the inputs for the operator with its new attributes.
   std::optional<InferredLayouts> after = (*rule)({.call = *call,
                                                   .attrs = changed.attrs,
                                                   .old_inputs = old_layouts,

@@ -74,7 +74,7 @@ struct ActiveBlock {
   std::vector<const BufferNode*> own;
 };
 
-// How a buffer is laid out at the moment.
+// The layout of a buffer at the moment.
 struct View {
   std::shared_ptr<Memory> memory;
   int64_t base = 0;  // the byte of element zero

@@ -203,8 +203,8 @@ void RunFastPath(int64_t n, T* to, const Fast& fast, const Slow& slow) {
   constexpr int64_t kBlock = 1024;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = std::min(n, begin + kBlock);
-    Flag exceptions = 0;
-    RunLoop<kWidest>([=, &exceptions]() BATON_LOOP {
+    Flag outside = 0;
+    RunLoop<kWidest>([=, &outside]() BATON_LOOP {
       Flag any = 0;
       const int64_t whole = WholeRuns(end - begin);
       for (int64_t i = 0; i != whole; ++i) {
@@ -212,9 +212,9 @@ void RunFastPath(int64_t n, T* to, const Fast& fast, const Slow& slow) {
         to[begin + i] = fast(begin + i, in_domain);
         any |= static_cast<Flag>(in_domain ? 0 : 1);
       }
-      exceptions = any;
+      outside = any;
     });
-    if (exceptions != 0) slow(begin, end);
+    if (outside != 0) slow(begin, end);
   }
 }
 
