@@ -11,7 +11,7 @@
 
 namespace baton::onnx {
 
-// How the exporter writes an operator.
+// The form in which the exporter writes an operator.
 enum class ElementwiseForm {
   kSame,        // as one node
   kRounding,    // as one node; of integers, as the operand itself

@@ -116,7 +116,7 @@ struct CompiledModel {
   // A step, for messages.
   struct Step {
     std::string name;  // `step 3, nn_softmax of nn.softmax, Softmax_12`
-    // Where an operand comes from, by its place among the operands of the
+    // The origin of an operand, by its place among the operands of the
     // executor's step: `the weights`; empty for those that the step does not
     // have.
     std::vector<std::string> operands;

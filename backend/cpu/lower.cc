@@ -1333,8 +1333,8 @@ class Lowering {
         {number});
   }
 
-  // The constant `t`, for a step that has it packed. The last such step gets the
-  // only reference that the lowering has.
+  // The constant `t`, for a step that has it packed. The last such step gets
+  // the only reference that the lowering has.
   Tensor TakeWeight(int t) {
     const size_t i = static_cast<size_t>(t);
     Tensor weight = *tensors_[i].constant;
@@ -1353,10 +1353,10 @@ class Lowering {
            std::less<>()(data, file.data() + file.size());
   }
 
-  // The weight `t` as `pack` makes it, or as another lowering or the file of this
-  // executable has it.
+  // The weight `t` as `pack` makes it, or as another lowering or the file of
+  // this executable has it.
   absl::StatusOr<PackedConstants::Entry> Packed(
-      int t, int64_t groups, bool form,
+      int t, int64_t groups, bool alternate,
       absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>(Tensor)> pack) {
     Tensor weight = TakeWeight(t);
     if (options_.packed != nullptr) {
@@ -1365,12 +1365,12 @@ class Lowering {
     SharedWeights* const shared = options_.shared;
     if (shared == nullptr) return pack(std::move(weight));
     if (const PackedConstants::Entry* known =
-            shared->Find(weight, groups, form)) {
+            shared->Find(weight, groups, alternate)) {
       return *known;
     }
     // The weight is kept, so it is not packed in place.
     BATON_ASSIGN_OR_RETURN(PackedConstants::Entry entry, pack(weight));
-    shared->Add(weight, groups, form, entry);
+    shared->Add(weight, groups, alternate, entry);
     return entry;
   }
 

@@ -16,8 +16,8 @@
 
 namespace baton::relay {
 
-// Counts the nodes of types, symbolic dimensions among them, as trees. Each
-// node is looked at once, however many share it.
+// Counts the nodes of types, symbolic dimensions among them, as trees. Visits
+// each node once, even if several nodes share it.
 class TypeSizes {
  public:
   // At most kMost. Null is 0.

@@ -5,7 +5,8 @@
 //
 // The result is computed tile by tile, so that the values between two functions
 // stay in the first-level cache. Each function gives the bytes of the kernel of
-// the same name in elementwise.h. Nothing here allocates or checks.
+// the same name in elementwise.h. Functions here neither allocate nor check
+// their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
 #define BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
@@ -117,7 +118,7 @@ struct ElementInstruction {
   double q = 0;
 };
 
-// How an operand is read.
+// The representation of an operand in memory.
 enum class ElementOperand : uint8_t {
   kFull,       // an element for each one of the result, in its order
   kScalar,     // one element
@@ -134,8 +135,8 @@ enum class ElementOperand : uint8_t {
   kBools,
 };
 
-// How the result is written: values as they are, or floats converted as `cast`
-// does, or the low byte of integers.
+// The representation of the result: values unchanged, or floats converted as
+// `cast` does, or the low byte of integers.
 enum class ElementResult : uint8_t {
   kWords,
   kInt32,

@@ -8,7 +8,7 @@
 // Checked: each index lies in its axis, each access in its memory, each element
 // that is read was written, no divisor of an integer is zero, asserted and
 // assumed conditions hold, and a block touches only the regions that its
-// T.reads and T.writes name. The error says the place of the statement.
+// T.reads and T.writes name. The error has the place of the statement.
 //
 // Loops that are bound to threads run one iteration after another, so a
 // function that synchronizes threads is refused, as are calls of external

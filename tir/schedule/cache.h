@@ -44,13 +44,14 @@ struct CacheStage {
 // another statement.
 absl::StatusOr<Stmt> InsertAt(const Stmt& body, int position, const Stmt& stmt);
 
-// Finds the place of a copy of what `block` writes: before (reads) or after
-// (writes) its consumers. Sets `place` and `position`.
+// Finds the place of a copy of the buffer that `block` writes: before (reads)
+// or after (writes) its consumers. Sets `place` and `position`.
 void FindPlace(const ScheduleState& state, const Site* block, const Site* scope,
                bool is_read, CacheStage& stage);
 
 // False if the blocks that read the copy come after the block that writes the
-// buffer; true if they are given and all come before it. Otherwise an error.
+// buffer; true if the step lists its consumers and all come before it.
+// Otherwise an error.
 absl::StatusOr<bool> ReadersAreBefore(const ScheduleState& state,
                                       const Site* scope, const Site* writer,
                                       const CacheStage& stage);

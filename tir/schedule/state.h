@@ -7,8 +7,8 @@
 // a site is the closest block around it.
 //
 // Nodes are immutable: Replace() makes another function and a tree for it.
-// Sites of the tree before are then invalid; statements stay valid as long as
-// someone has a handle.
+// Sites of the tree before are then invalid; statements stay valid while a
+// handle to them exists.
 
 #ifndef BATON_TIR_SCHEDULE_STATE_H_
 #define BATON_TIR_SCHEDULE_STATE_H_
@@ -94,8 +94,8 @@ class ScheduleState {
   // True if the values of the block's variables are independent of one another,
   // and each is a sum of splits of the loops around the block.
   bool IsAffine(const Site* block) const;
-  // True if all that the block reads is written before, by blocks of its scope
-  // that write it at all.
+  // True if each region that the block reads, of a buffer that blocks of its
+  // scope write, is written by them before.
   bool IsRegionCovered(const Site* block) const;
   // True if the blocks in this block depend on one another only by reads after
   // writes and writes after writes, and IsRegionCovered() is true for each.

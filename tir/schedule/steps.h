@@ -146,7 +146,8 @@ absl::Status Tensorize(ScheduleState& state, const Site* site,
                        const PrimFunc& desc, const PrimFunc& impl,
                        bool preserve_unit_iters);
 
-// Errors for functions that are no intrinsic.
+// An error if the functions are not a description and an implementation of an
+// intrinsic.
 absl::Status CheckTensorIntrin(const PrimFunc& desc, const PrimFunc& impl);
 
 // Padding (padding.cc, rolling_buffer.cc).
@@ -197,8 +198,8 @@ absl::StatusOr<int> Categorical(absl::Span<const int64_t> candidates,
                                 absl::Span<const double> probs,
                                 std::optional<int> decision);
 
-// Where a block may be computed: a loop around its first consumer, by its
-// index, or one of these.
+// The place at which a block may be computed: a loop around its first consumer,
+// by its index, or one of these.
 inline constexpr int kLocationInline = -2;
 inline constexpr int kLocationRoot = -1;
 // All possible places, ascending.

@@ -24,7 +24,7 @@ inline constexpr absl::string_view kIsEntryFunc = "tir.is_entry_func";
 inline constexpr absl::string_view kIsGlobalFunc = "tir.is_global_func";
 inline constexpr absl::string_view kIsHostFuncAttr = "tir.is_host_func";
 
-// How a function is called: the values of `calling_conv`.
+// The calling convention of a function: the values of `calling_conv`.
 enum CallingConv {
   kDefaultConv = 0,
   kCPackedFunc = 1,

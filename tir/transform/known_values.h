@@ -4,8 +4,9 @@
 //   for i in range(16): A[i] = i
 //   A[4] = 4                          // is there already
 //
-// Values flow forward along the control flow, from stores and T.assume();
-// elements without use flow backward, from stores.
+// Values are propagated forward along the control flow, from stores and
+// T.assume(); the sets of elements that are not read before they are written
+// are propagated backward, from stores.
 
 #ifndef BATON_TIR_TRANSFORM_KNOWN_VALUES_H_
 #define BATON_TIR_TRANSFORM_KNOWN_VALUES_H_

@@ -1,7 +1,8 @@
 // Kernels on maps of bytes with slabs of 32 channels (int8_conv.h): conversions
 // from and to planar maps, maximum pools, and sums of quantized maps.
 //
-// All instruction sets give the same bytes. Nothing here allocates or checks.
+// All instruction sets give the same bytes. Functions here neither allocate nor
+// check their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_BYTE_SLABS_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_BYTE_SLABS_H_

@@ -1,14 +1,15 @@
 // Convolutions of float32 maps whose channels lie in blocks of 16.
 //
-// A blocked map [N, C, H, W] is [N, ceil(C / 16), H, W, 16] in memory; what is
-// beyond the last channel has unspecified values, which no kernel reads into
-// an element that counts. A planar map is [N, C, H, W].
+// A blocked map [N, C, H, W] is [N, ceil(C / 16), H, W, 16] in memory. Elements
+// beyond the last channel have unspecified values, on which no other element of
+// a result depends. A planar map is [N, C, H, W].
 //
 // Weights are packed once, in one form for all widths of vectors. An element
 // is the sum of products in one order (sums.h), whatever the width of vectors
 // and the range of work.
 //
-// Nothing here allocates or checks. Kernels themselves are in kernels.h.
+// Functions here neither allocate nor check their arguments. Kernels themselves
+// are in kernels.h.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_CONV_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_CONV_H_

@@ -1,9 +1,10 @@
 // Convolutions of 8-bit maps with signed 8-bit weights, summed in 32 bits.
 //
-// Maps are planar, [N, C, H, W], or have slabs of 32 channels,
-// [N, ceil(C / 32), H, W, 32]; what is beyond the last channel has unspecified
-// values. Sums of integers wrap, so that their order does not matter and all
-// instruction sets give the same bytes. Nothing here allocates or checks.
+// Maps are planar, [N, C, H, W], or have slabs of 32 channels, [N, ceil(C /
+// 32), H, W, 32]; what is beyond the last channel has unspecified values. Sums
+// of integers wrap, so that their order does not matter and all instruction
+// sets give the same bytes. Functions here neither allocate nor check their
+// arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
