@@ -269,7 +269,8 @@ absl::Status Run() {
     // Nothing is printed: the instruments are gone.
     BATON_RETURN_IF_ERROR(demo.OverrideInstruments({}));
   }
-  // One that fails while the context is left: later ones are not told.
+  // An instrument fails while the context is left: those behind it are not
+  // called.
   {
     const PassContext demo(
         {.instruments = FineBadFine<PassBadExitCtx>("PassBadExitCtx")});

@@ -52,7 +52,8 @@ constexpr int64_t kMaxParts = 1'000'000;
 // roundings of float32.
 constexpr double kFewRoundings = 4 * 0x1p-24;
 
-// Functions that nobody called with such arguments may go on for long.
+// Functions that are evaluated on arguments with which no caller calls them may
+// run for long.
 constexpr int64_t kMaxCallDepth = 1'000;
 constexpr int64_t kMaxCalls = 10'000;
 

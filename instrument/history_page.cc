@@ -440,7 +440,7 @@ std::string PageWriter::Places() {
 std::string PageWriter::Origins() {
   const Provenance provenance(history_);
   std::vector<int64_t> made, executions, counts, sources;
-  // If nobody said anything, each node would be asked for in vain.
+  // Without recorded origins, nodes need not be searched.
   const size_t n = history_.origins.empty() ? 0 : nodes_.size();
   for (size_t i = 0; i < n; ++i) {
     if (!HasOrigin(nodes_[i])) continue;

@@ -201,7 +201,7 @@ absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
 
 namespace {
 
-// Names of nodes of the states, each made when it is first asked for.
+// The names of nodes of the states; each is made when it is first needed.
 class StateNames {
  public:
   explicit StateNames(const History& history)

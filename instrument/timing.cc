@@ -284,7 +284,7 @@ class MeasuredInstrument final : public PassInstrument {
     const Measure measure(*this, "EnterPassContext");
     return instrument_->EnterPassContext();
   }
-  // Leaving a context is not measured: nobody can read the time afterwards.
+  // Leaving a context is not measured, because no report can contain its time.
   absl::Status ExitPassContext() override {
     return instrument_->ExitPassContext();
   }

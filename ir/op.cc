@@ -130,8 +130,8 @@ Op Op::Find(absl::string_view name) {
 
 Op Op::FindOrStandIn(absl::string_view name) {
   if (const OpNode* op = OpRegistry::Global().Find(name)) return Op(op);
-  // One stand-in for each name: a program that asks again and again does not
-  // grow.
+  // Each name has one stand-in, so repeated look-ups of an unknown name need no
+  // more memory.
   static std::mutex& mutex = *new std::mutex;
   static auto& stand_ins = *new FlatHashMap<std::string, OpNode*>;
   const std::lock_guard<std::mutex> lock(mutex);

@@ -70,11 +70,12 @@ struct CompileModelOptions {
   // Adds NAME.model.txt, a text of the steps and their functions of loops; in
   // the line tables of objects, the code of steps has the lines of that text.
   bool line_table = false;
-  // Functions are in sources of their own, those that call kernels of one kind
-  // in one: shared_files. NAME_ISA.cc has the steps alone.
+  // Puts each function into a source of its own, and all functions that call
+  // kernels of one kind into one source: shared_files. NAME_ISA.cc has only the
+  // steps.
   bool split = false;
-  // Functions of loops are text of LLVM, NAME_loops.ll, not C++. There is one
-  // set of instructions then, for what calls them.
+  // Functions of loops are text of LLVM, NAME_loops.ll, not C++. The C++ that
+  // calls them is then for one set of instructions.
   std::optional<tir::LlvmTarget> llvm = {};
   // Adds RunChecked, which shows the operands of steps.
   bool check_values = false;
@@ -145,10 +146,10 @@ struct TestCase {
   std::vector<int64_t> dims;  // the sizes of options.bounds
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
-  // By output, where it has other bytes: that of the model without passes.
+  // For each output, that of the model without passes, if its bytes differ.
   std::vector<std::optional<Tensor>> exact = {};
-  // With options.check_values: those of the steps of the variant, which are
-  // numbered from `first_step` in CompiledModel::steps.
+  // With options.check_values: the operands of the steps of the variant, which
+  // are numbered from `first_step` in CompiledModel::steps.
   std::vector<OperandValue> operands = {};
   size_t first_step = 0;
 };

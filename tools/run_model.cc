@@ -138,7 +138,7 @@ bool WantsExecutor(const RunModelOptions& options) {
          !options.plan.empty() || !options.shadow.empty();
 }
 
-// Gives inputs of unknown extents those of the tensors at hand.
+// Gives inputs of unknown extents those of the given tensors.
 absl::StatusOr<IRModule> WithShapesAtHand(const IRModule& module,
                                           TensorsAtHand& at_hand) {
   const Function main = module.Find<Function>("main");
@@ -245,7 +245,7 @@ void NoteUnread(const RunModelOptions& options, const PassContext& context) {
   }
 }
 
-// The number that --threads asks for.
+// The number in --threads.
 int ThreadsOf(const RunModelOptions& options) {
   if (options.threads > 0) return options.threads;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

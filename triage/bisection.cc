@@ -33,7 +33,7 @@ class Search {
       if (answer == Answer::kGood) result_.last_good = *next;
       if (answer == Answer::kBad) result_.first_bad = *next;
     }
-    // An answer that changes shows only if it is tested again.
+    // Only a repeated test can show that a result changes.
     if (options_.repeat <= 1) {
       BATON_RETURN_IF_ERROR(AskAbout(result_.last_good));
       BATON_RETURN_IF_ERROR(AskAbout(result_.first_bad));
@@ -53,7 +53,7 @@ class Search {
     return CheckEnd(options_.bad, Answer::kBad, " at the end still, ");
   }
 
-  // An error if the answer at `point` is not `expected`.
+  // An error if the result at `point` is not `expected`.
   absl::Status CheckEnd(int64_t point, Answer expected,
                         absl::string_view where) {
     BATON_ASSIGN_OR_RETURN(const Answer answer, AnswerAt(point));

@@ -1172,7 +1172,7 @@ class Lowering {
     if (SlabPoolOf(node).has_value()) {
       return WantsSlabs(node.outputs[0], depth - 1);
     }
-    // A sum of bytes, as far as can be told before it is lowered.
+    // A sum of bytes, as far as can be determined before it is lowered.
     const int group = group_of_[static_cast<size_t>(user)];
     if (group == kNone) return false;
     const int result = graph_.nodes[static_cast<size_t>(group)].outputs[0];

@@ -32,7 +32,7 @@
 
 namespace baton::relay {
 
-// Completes nodes that inference made and nobody else has seen yet.
+// Sets the types of nodes that inference made and that have no other users yet.
 class TypedAccess {
  public:
   static void Complete(const ExprNode* node, Type type) {

@@ -242,7 +242,7 @@ BATON_EXTEND_OP("copy").Set(Gradients(),
                             [](const Call& /*call*/, const Expr& grad)
                                 -> GradientsOr { return Exprs{grad}; });
 
-// Nothing is computed again, as the note asks for: values are kept.
+// The annotation requests that values are computed again; here they are kept.
 BATON_EXTEND_OP("annotation.checkpoint")
     .Set(Gradients(),
          [](const Call& /*call*/, const Expr& grad) -> GradientsOr {

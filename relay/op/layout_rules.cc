@@ -311,7 +311,7 @@ std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query) {
   const int small = 1 - large;
   std::optional<InferredLayouts> result;
   if (!old[0].defined() && !old[1].defined()) return result;
-  // The smaller operand does not tell about the axes that it lacks.
+  // The shape of the smaller operand does not determine the axes that it lacks.
   if (!old[large].defined() && shapes[0].size() != shapes[1].size()) {
     return result;
   }

@@ -248,7 +248,7 @@ class GroupFinder {
     groups_.push_back(std::move(group));
   }
 
-  // Nodes that belong to no one place.
+  // Nodes that belong to no single place.
   static bool IsEverywhere(const ExprNode* node) {
     return node->kind() == ExprKind::kOp ||
            node->kind() == ExprKind::kFunction ||

@@ -499,7 +499,7 @@ bool MatchMachine::Search(const Matcher& matcher, const ExprNode* expr) {
   Push(Task::kMatch, 0, expr);
   while (next_ >= 0) {
     const Goal goal = goals_[next_];
-    // Goals that no choice can come back to are dropped.
+    // Goals to which no choice can backtrack are dropped.
     if (static_cast<size_t>(next_) + 1 == goals_.size() &&
         (choices_.empty() ||
          choices_.back().num_goals <= static_cast<size_t>(next_))) {

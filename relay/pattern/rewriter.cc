@@ -42,11 +42,12 @@
 namespace baton::relay {
 namespace {
 
-// Walks over the program for rules that ask for uses.
+// The largest number of walks over the program for rules that need the uses of
+// nodes.
 constexpr int kMaxWalks = 1000;
 
-// Nodes whose children are bound in them: what a rule makes of these is typed
-// as a whole.
+// Returns whether nodes of `kind` bind their children: the replacement of such
+// a node is typed as a whole.
 bool Binds(NodeKind kind) {
   return kind == ExprKind::kFunction || kind == ExprKind::kLet ||
          kind == ExprKind::kMatch;
@@ -324,16 +325,16 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
     if (matcher(candidate.rule).needs_uses()) return true;
     const PatternMatch* match = MatchAt(candidate.rule, node, /*uses=*/nullptr);
     if (match == nullptr) continue;
-    // Rules in turn tell only of what a sweep meets.
-    const bool tells =
+    // Rules in turn report only the matches that a sweep meets.
+    const bool logs_remarks =
         options_.on_decline && rules_.order() != RuleOrder::kInTurn;
-    if (tells && rule(candidate.rule).exclusive) return true;
+    if (logs_remarks && rule(candidate.rule).exclusive) return true;
     const absl::StatusOr<Expr> replacement =
         rule(candidate.rule).replace(*match);
     if (!replacement.ok()) return true;
     if (replacement->defined() && replacement->get() != node) return true;
-    // To be told in order.
-    if (tells && !match->declined().empty()) return true;
+    // A declined match is reported in the order of the sweep.
+    if (logs_remarks && !match->declined().empty()) return true;
   }
   return false;
 }

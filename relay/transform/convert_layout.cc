@@ -37,7 +37,7 @@ BATON_STATISTIC(kRealized, "ConvertLayout", "realized",
 // for `default`.
 using DesiredLayouts = FlatHashMap<const OpNode*, Layouts>;
 
-// The names of the operators that can be asked for.
+// Returns the names of the operators whose layouts can be chosen.
 std::string ConvertibleOps() {
   std::vector<absl::string_view> names;
   for (const OpNode* op : OpRegistry::Global().List()) {

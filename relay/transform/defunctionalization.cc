@@ -451,8 +451,9 @@ Expr Defunctionalizer::EncodeLiteral(
       Pattern::OfConstructor(constructor, std::move(patterns));
   LiteralCopy copy{literal, types, captured, &encoding,
                    encoding.clauses.size() - 1};
-  // A polymorphic literal is of the type that is expected of it. What that does
-  // not tell is an error when the literal is converted.
+  // A polymorphic literal gets the expected type. Type parameters that the
+  // expected type does not determine are an error when the literal is
+  // converted.
   Assign(literal->type_params(),
          MatchTypeParams(*Expr(literal)->type().As<FuncTypeNode>(),
                          type->args(), type->result()),

@@ -153,11 +153,9 @@ void EmitReal(const ExprNode* node, const absl::Status& status) {
              .args = {{"why", status.message()}}});
 }
 
-// Rewrites the regions of a function.
-//
-// What a node is in integers depends on the qnn.quantize at the end of the
-// region only where a rule asks for it. Where none does, it is computed once
-// and shared by all regions that hold the node.
+// Rewrites the regions of a function. The integer form of a node depends on the
+// qnn.quantize at the end of the region only if a rule uses that. Otherwise it
+// is computed once and shared by all regions that contain the node.
 class RegionRewriter {
  public:
   RegionRewriter(const IndexedGraph& graph, const EnabledRules& rules,
@@ -352,7 +350,7 @@ class RegionRewriter {
               ? absl::FailedPreconditionError("a part cannot be quantized")
               : Compute(i);
       if (!status.ok()) {
-        // Neither can what is made of it.
+        // Nor can the nodes that use it.
         for (const int j : stack) {
           if (slots_[j].state == State::kEntered) {
             slots_[j].state = State::kFailed;

@@ -124,7 +124,7 @@ class ForwardFolder {
     if (!request.has_users) {
       request = {sink, true};
     } else {
-      // Part of the axes is of no use to a user that asked for more.
+      // A part of the axes does not help a user that needs more of them.
       if (request.sink.axes != sink.axes) request.sink.axes = AxisSet();
       request.sink.non_negative_only |= sink.non_negative_only;
       request.sink.constant_only |= sink.constant_only;

@@ -71,7 +71,7 @@ class Reasons {
   int64_t applications_ = 0;
 };
 
-// Lets the driver tell what rules do.
+// Makes the driver log remarks about rules.
 void ListenToRules(RewriteOptions& options) {
   if (!SomeoneListens()) return;
   options.on_application = [reasons = std::make_shared<Reasons>()](

@@ -473,7 +473,8 @@ RewriteRule MergeCasts() {
             if (!CanSkip(from, middle, to)) {
               return m.Decline("the first cast rounds integers");
             }
-            // A row of casts there and back is gone at once.
+            // A chain of casts that ends with the first type is removed at
+            // once.
             return from == to ? data : Cast(data, to);
           },
           .promise = {.exact = false, .rtol = 1e-3}};

@@ -213,7 +213,7 @@ class LayoutConverter {
     }
   }
 
-  // A field of a tuple at hand is taken from it directly.
+  // A field of a tuple literal is taken directly.
   void RewriteTupleGetItem(int i) {
     const auto* item = graph_.As<TupleGetItemNode>(i);
     const int from = graph_.children(i)[0];
@@ -378,9 +378,9 @@ class LayoutConverter {
     return args;
   }
 
-  // The inputs become those of `args`, as many as they were, and keep their
-  // layouts. Rules of layouts ask for the types of the unchanged call's
-  // arguments, so `args` must be tuples where `old_args` are.
+  // Sets the inputs to those of `args`, as many as they were, and keeps their
+  // layouts. Rules of layouts read the types of the unchanged call's arguments,
+  // so `args` must be tuples where `old_args` are.
   absl::Status TakeInputsFrom(absl::Span<const Expr> args,
                               absl::Span<const Expr> old_args) {
     std::vector<Expr> exprs;

@@ -590,7 +590,7 @@ bool SortByColumns(const E* in, const AxisView& view, Key<E> flip,
   return special == 0;
 }
 
-// As Sort, or false: of dtypes and elements whose order the keys do not tell.
+// As Sort; false for dtypes and elements whose order is not that of the keys.
 bool SortByKeys(const Tensor& x, int axis, bool ascending, void* result) {
   if (!x.dtype().IsStorable() || x.dtype().is_bool() || x.dtype().is_half()) {
     return false;

@@ -400,7 +400,7 @@ class Machine {
                     bool is_store, const Node* node) {
     if (!options_.check_regions || blocks_.empty()) return;
     const ActiveBlock& active = blocks_.back();
-    // A block that names nothing is one whose regions nobody wrote down.
+    // A block without regions is one for which the script did not write them.
     if (active.reads.empty() && active.writes.empty()) return;
     if (std::find(active.own.begin(), active.own.end(), buffer.get()) !=
         active.own.end()) {

@@ -623,7 +623,7 @@ absl::StatusOr<ConvertedCall> ConvertConv2D(const ConvertLayoutQuery& query) {
     return ConvertedCall{Op(query.call.op_node()),
                          Attrs::Make(std::move(attrs))};
   }
-  // A tiled kernel does not tell its size.
+  // The layout of a tiled kernel does not determine its extents.
   const auto weight_extent = [&](char letter) {
     return layouts::ExtentOf(query.call, 1, attrs.kernel_layout, letter);
   };
