@@ -237,16 +237,18 @@ struct RemarkFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("remarks", &RemarkFlags::remarks,
-      FlagSpec{.help = "What passes say: passed, missed, analysis or all, by "
-                       "name of pass.",
+      FlagSpec{.help = "Prints remarks: passed, missed, analysis or all, of "
+                       "passes that match RE.",
                .value = "KIND[:RE],...",
                .group = kReportFlags});
     v("remarks_file", &RemarkFlags::remarks_file,
-      FlagSpec{.help = "Remarks as JSON lines, here instead.",
+      FlagSpec{.help = "File for the remarks, as JSON lines, in place of "
+                       "standard error.",
                .value = "FILE",
                .group = kReportFlags});
     v("statistics", &RemarkFlags::statistics,
-      FlagSpec{.help = "What passes count.", .group = kReportFlags});
+      FlagSpec{.help = "Prints the statistics of passes.",
+               .group = kReportFlags});
   }
 };
 

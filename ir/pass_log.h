@@ -8,7 +8,8 @@
 //                .args = {{"op", call.op_node()->name()}}});
 //   }
 //
-//   BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
+//   BATON_STATISTIC(kFolded, "FoldConstant", "folded",
+//                   "Calls replaced by constants.");
 //   kFolded.Add(1);
 //
 // Instruments listen (instrument/remarks.h). Without a listener, all of this

@@ -141,9 +141,9 @@ TEST(RemarksTest, TextFileAndStatistics) {
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_EQ(r.err,
             "passed #2 FoldConstant @main %0 = add: computed (bytes 4)\n"
-            "       4 FoldConstant.bytes  Bytes of the constants that they "
-            "became.\n"
-            "       1 FoldConstant.folded  Calls computed.\n");
+            "       4 FoldConstant.bytes  Bytes of the constants that "
+            "replaced calls.\n"
+            "       1 FoldConstant.folded  Calls replaced by constants.\n");
   const std::string file = testing::TempDir() + "/remarks.json";
   const RunResult json =
       BatonOpt("--passes=FoldConstant --remarks_file=" + file);

@@ -55,41 +55,43 @@ struct RunOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("passes", &RunOptions::passes,
-      FlagSpec{.help = "As in 'InferType,FixedPoint{limit=5}(SimplifyExpr,"
-                       "FoldConstant)'.",
+      FlagSpec{.help =
+                   "The passes to run: "
+                   "InferType,FixedPoint{limit=5}(SimplifyExpr,FoldConstant).",
                .value = "PIPELINE",
                .group = kPassFlags});
     v("schedule", &RunOptions::schedule,
-      FlagSpec{
-          .help = "Steps for loops, after the passes: a line of JSON each.",
-          .value = "FILE",
-          .group = kPassFlags});
+      FlagSpec{.help = "Steps on loops that run after the passes, one line of "
+                       "JSON each.",
+               .value = "FILE",
+               .group = kPassFlags});
     v("rules", &RunOptions::rules,
-      FlagSpec{.help = "Rules for the pass Rewrite.",
+      FlagSpec{.help = "Files of rules for the pass Rewrite.",
                .value = "FILE,FILE",
                .group = kPassFlags});
     v("opt_level", &RunOptions::opt_level,
-      FlagSpec{
-          .help = "Sequences run passes up to it; -1: all that --passes names.",
-          .value = "N",
-          .group = kPassFlags,
-          .least = 0,
-          .most = 5,
-          .none = -1});
+      FlagSpec{.help = "Highest level of passes that run; -1: any for passes "
+                       "that --passes names.",
+               .value = "N",
+               .group = kPassFlags,
+               .least = 0,
+               .most = 5,
+               .none = -1});
     v("disabled_pass", &RunOptions::disabled_pass,
-      FlagSpec{.help = "Passes that sequences leave out; A#k: the k-th "
-                       "execution of A only.",
-               .value = "A,B",
-               .group = kPassFlags});
+      FlagSpec{
+          .help =
+              "Passes that sequences skip; A#k: only the k-th execution of A.",
+          .value = "A,B",
+          .group = kPassFlags});
     v("required_pass", &RunOptions::required_pass,
-      FlagSpec{.help = "Passes that run whatever their level.",
+      FlagSpec{.help = "Passes that run whatever their level is.",
                .value = "A,B",
                .group = kPassFlags});
     v("insert_required", &RunOptions::insert_required,
-      FlagSpec{.help = "Adds the passes that those of the pipeline need.",
+      FlagSpec{.help = "Inserts the passes that passes of the pipeline need.",
                .group = kPassFlags});
     v("config", &RunOptions::config,
-      FlagSpec{.help = "Settings that passes read.",
+      FlagSpec{.help = "Settings of passes: see docs/reference_options.md.",
                .value = "KEY=VALUE,...",
                .group = kPassFlags});
     v("target", &RunOptions::target,
@@ -98,12 +100,13 @@ struct RunOptions {
           .value = "TARGET",
           .group = kPassFlags});
     v("threads", &RunOptions::threads,
-      FlagSpec{.help = "For function passes; 0 for as many as the machine has.",
-               .value = "N",
-               .group = kPassFlags,
-               .least = 0});
+      FlagSpec{
+          .help = "Threads for function passes; 0: the number of processors.",
+          .value = "N",
+          .group = kPassFlags,
+          .least = 0});
     v("skip_execution", &RunOptions::skip_execution,
-      FlagSpec{.help = "Executions, by number, that are left out.",
+      FlagSpec{.help = "Numbers of executions to skip.",
                .value = "N,N",
                .group = kPassFlags});
     v("stop_after", &RunOptions::stop_after,
@@ -118,31 +121,30 @@ struct RunOptions {
                        "the guilty one.",
                .group = kFaultFlags});
     v("special_values", &RunOptions::special_values,
-      FlagSpec{.help =
-                   "--check_values feeds exact passes NaN, infinities and the "
-                   "like, too.",
+      FlagSpec{.help = "With --check_values: also NaN, infinities and zeros of "
+                       "both signs.",
                .group = kFaultFlags});
     v("seed", &RunOptions::seed,
       FlagSpec{.help = "Seed of the random inputs of --check_values.",
                .value = "N",
                .group = kFaultFlags});
     v("inputs", &RunOptions::inputs,
-      FlagSpec{
-          .help =
-              "Arguments of main, for --check_values: .npz, .npy, .pb, or a "
-              "folder.",
-          .value = "FILE",
-          .group = kFaultFlags});
+      FlagSpec{.help = "Arguments of main for --check_values: .npz, .npy, .pb, "
+                       "or a folder.",
+               .value = "FILE",
+               .group = kFaultFlags});
     v("expect", &RunOptions::expect,
-      FlagSpec{.help = "Expected results of main for --inputs; as these.",
+      FlagSpec{.help = "Expected results of main for --inputs, in files of the "
+                       "same kinds.",
                .value = "FILE",
                .group = kFaultFlags});
     v("max_error", &RunOptions::max_error,
-      FlagSpec{.help = "Error of all passes together in results; -1: no limit.",
-               .value = "X",
-               .group = kFaultFlags,
-               .least = 0,
-               .none = -1});
+      FlagSpec{
+          .help = "Limit of the error that all passes together add; -1: none.",
+          .value = "X",
+          .group = kFaultFlags,
+          .least = 0,
+          .none = -1});
     v("typed_input", &RunOptions::typed_input,
       "Infer types before the passes run.");
   }

@@ -23,7 +23,7 @@ struct RewriteRulesOptions {
       "Names of rules; if empty, all that are linked in or given and belong to "
       "no pass.");
     v("limits", &RewriteRulesOptions::limits,
-      "How often some of them may be applied, over the module: "
+      "The largest number of applications of a rule in the module: "
       "`{hard_swish:3}`.");
   }
 };
