@@ -302,7 +302,7 @@ std::string BlameText(const std::vector<NodeBlame>& nodes) {
     for (const NodeBlame::Step& step : node.steps) {
       absl::StrAppend(&text, "  #", step.execution, " ", step.pass, " made ",
                       step.node, " from ",
-                      step.from.empty() ? "what nobody has said"
+                      step.from.empty() ? "an unknown node"
                                         : absl::StrJoin(step.from, ", "),
                       "\n");
     }

@@ -262,7 +262,8 @@ std::string UnusedRemarkFlags(const RemarkFlags& flags, bool any_remark,
   }
   if (!flags.remarks.empty() && flags.remarks_file.empty() && !any_remark &&
       !absl::StrContains(flags.remarks, ':')) {
-    absl::StrAppend(&lines, "--remarks=", flags.remarks, ": no pass said so\n");
+    absl::StrAppend(&lines, "--remarks=", flags.remarks,
+                    ": no pass has such remarks\n");
   }
   if (flags.statistics && instrument.StatisticsText().empty()) {
     absl::StrAppend(&lines, "--statistics: no pass counted\n");
@@ -309,7 +310,8 @@ InstrumentFactory::Made MakeRemarks(const RemarkFlags& flags,
   return *std::move(instrument);
 }
 
-BATON_REGISTER_INSTRUMENT("remarks", "Reports what passes say and count.",
+BATON_REGISTER_INSTRUMENT("remarks",
+                          "Reports remarks and statistics of passes.",
                           MakeRemarks, InstrumentPhase::kMeasure);
 
 }  // namespace

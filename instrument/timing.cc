@@ -746,7 +746,7 @@ absl::StatusOr<std::string> PassTimingInstrument::RenderJson() const {
 
 absl::StatusOr<std::string> PassTimingInstrument::RenderTrace() const {
   if (!options_.trace) {
-    return absl::FailedPreconditionError("no trace was asked for");
+    return absl::FailedPreconditionError("the trace is not enabled");
   }
   BATON_RETURN_IF_ERROR(Profiles().status());  // an error while a pass runs
   TraceWriter trace;

@@ -142,7 +142,8 @@ struct VerifyFlags {
   static void VisitFields(V& v) {
     v("verify_each", &VerifyFlags::verify_each,
       FlagSpec{
-          .help = "Checks the module after each pass; names the guilty one.",
+          .help =
+              "Checks the module after each pass; the error names the pass.",
           .group = kFaultFlags});
   }
 };

@@ -473,7 +473,7 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
         "input '", Printable(info.name),
         info.kind == ValueInfo::Kind::kSequence ||
                 info.kind == ValueInfo::Kind::kOptional
-            ? "' is a sequence or an optional, whose tensors must be at hand: "
+            ? "' is a sequence or an optional, whose tensors must be given: "
               "run the model with its inputs"
             : "' is no tensor"));
   }

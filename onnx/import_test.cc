@@ -1261,7 +1261,7 @@ TEST(ImportOnnxTest, SequencesBecomeParametersForTheirTensors) {
       InOut({kTwo});
   const ::onnx::ModelProto model = ModelOf(graph, 18);
   EXPECT_THAT(Import(model).status(),
-              StatusIs(absl::StatusCode::kUnimplemented, "at hand"));
+              StatusIs(absl::StatusCode::kUnimplemented, "must be given"));
   OnnxValuesUsed used;
   OnnxImportOptions options;
   options.used = &used;

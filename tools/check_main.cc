@@ -69,7 +69,7 @@ struct CheckToolOptions {
 
 int Fail(int code, const absl::Status& status) {
   std::cerr << status.message() << "\nbaton-check: "
-            << (code == kMismatch ? "the input is not as the lines say"
+            << (code == kMismatch ? "the input does not match the lines"
                                   : "cannot check")
             << "\n";
   return code;

@@ -449,7 +449,7 @@ TEST(SilenceTest, UnusedNamesAreLines) {
       {absl::StrCat("--artifacts=", testing::TempDir(), "/no_artifacts"),
        "--artifacts: no code generator made any\n"},
       {"--statistics --stop_after=0", "--statistics: no pass counted\n"},
-      {"--remarks=analysis", "--remarks=analysis: no pass said so\n"}};
+      {"--remarks=analysis", "--remarks=analysis: no pass has such remarks\n"}};
   for (const auto& [flags, line] : cases) {
     const RunResult r = BatonOpt(absl::StrCat("--passes=FoldConstant ", flags));
     EXPECT_EQ(r.exit_code, 0) << flags;

@@ -1117,7 +1117,7 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
       return absl::Status(
           random.status().code(),
           absl::StrCat(random.status().message(),
-                       "; --input_shapes says how large an input is"));
+                       "; --input_shapes gives the shape of an input"));
     }
     BATON_ASSIGN_OR_RETURN(args, std::move(random));
     for (size_t i = 0; i < model.state.size(); ++i) {

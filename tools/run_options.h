@@ -55,11 +55,11 @@ struct RunOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("passes", &RunOptions::passes,
-      FlagSpec{.help =
-                   "The passes to run: "
-                   "InferType,FixedPoint{limit=5}(SimplifyExpr,FoldConstant).",
-               .value = "PIPELINE",
-               .group = kPassFlags});
+      FlagSpec{
+          .help = "The passes to run: "
+                  "'InferType,FixedPoint{limit=5}(SimplifyExpr,FoldConstant)'.",
+          .value = "PIPELINE",
+          .group = kPassFlags});
     v("schedule", &RunOptions::schedule,
       FlagSpec{.help = "Steps on loops that run after the passes, one line of "
                        "JSON each.",

@@ -913,7 +913,7 @@ std::string Matcher::Explain(const Expr& expr, const UseCounts* uses) const {
     return absl::StrCat("matched ", failure.num_bound, " of ", size(),
                         " parts, then ", where.empty() ? "the root" : where,
                         ", ", DescribeNode(failure.node),
-                        ", is not as asked: ", wanted);
+                        ", does not meet: ", wanted);
   }
   if (failure.why == "with another number of arguments") {
     wanted =

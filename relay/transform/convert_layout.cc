@@ -129,7 +129,7 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
       {.name = "ConvertLayout",
        .opt_level = 3,
        .required = {"InferType", "CanonicalizeOps"},
-       .doc = "Makes operators work in the layouts asked for.\n\n"
+       .doc = "Makes operators work in chosen layouts.\n\n"
               "The others follow where they can; where they cannot, a "
               "layout_transform is put between.",
        .needs = {"no_primitive_functions"},

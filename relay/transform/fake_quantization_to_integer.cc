@@ -46,7 +46,7 @@ absl::StatusOr<AffineType> FakeQuantizedCall::arg_type(int i) const {
 absl::StatusOr<AffineType> FakeQuantizedCall::output() const {
   depends_on_output_ = true;
   if (output_ == nullptr) {
-    return absl::FailedPreconditionError("no qnn.quantize says to what");
+    return absl::FailedPreconditionError("there is no qnn.quantize behind it");
   }
   return *output_;
 }
@@ -606,7 +606,7 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
       },
       {.name = "FakeQuantizationToInteger",
        .required = {"InferType"},
-       .doc = "Computes in integers what stands between qnn.dequantize and "
+       .doc = "Computes in integers the calls between qnn.dequantize and "
               "qnn.quantize.",
        .invalidates = {"a_normal_form"},
        .exact = false,

@@ -67,7 +67,7 @@ struct ReshapeAttrs {
       "The shape wanted; 0 and negative numbers have special meanings.",
       kRequired);
     v("allowzero", &ReshapeAttrs::allowzero,
-      "Whether 0 stands for itself rather than for the old extent.");
+      "Whether 0 is the extent 0 rather than the old extent.");
   }
 };
 
