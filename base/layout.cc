@@ -17,7 +17,7 @@ namespace {
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// How many of `axes` have that letter.
+// Returns the number of `axes` with that letter.
 int Count(absl::Span<const Layout::Axis> axes, char letter) {
   int count = 0;
   for (const Layout::Axis& axis : axes) count += axis.letter == letter;

@@ -8,9 +8,9 @@
 namespace baton {
 
 // Calls madvise with `advice` for the pages that lie wholly inside the `bytes`
-// bytes from `block` on. Errors are ignored. Advice such as MADV_HUGEPAGE changes
-// how fast memory is, but not its contents; MADV_DONTNEED and MADV_FREE discard
-// them.
+// bytes from `block` on. Errors are ignored. Advice such as MADV_HUGEPAGE
+// changes how fast memory is, but not its contents; MADV_DONTNEED and MADV_FREE
+// discard them.
 void AdviseWholePages(const void* block, size_t bytes, int advice);
 
 }  // namespace baton

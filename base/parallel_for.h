@@ -1,4 +1,5 @@
-// ParallelFor: the threads that a caller lends to a computation.
+// ParallelFor: the interface through which a computation uses several threads,
+// which the caller of the computation provides.
 
 #ifndef BATON_BASE_PARALLEL_FOR_H_
 #define BATON_BASE_PARALLEL_FOR_H_

@@ -1,7 +1,7 @@
-// Text from a model or a file, made fit for terminals, messages, JSON.
+// Escapes text from a model or a file for terminals, messages and JSON.
 //
-// A name may hold anything: line feeds that forge a message, escape sequences
-// that change a terminal, bytes that are no UTF-8.
+// A name may contain any bytes: line feeds that forge a message, escape
+// sequences that change a terminal, bytes that are not UTF-8.
 
 #ifndef BATON_BASE_PRINTABLE_H_
 #define BATON_BASE_PRINTABLE_H_
@@ -21,8 +21,8 @@ size_t Utf8CharacterSize(absl::string_view text);
 bool IsUtf8(absl::string_view text);
 
 // Converts `text` to one line that is safe for a terminal: control characters
-// and bytes that are not UTF-8 become escapes such as `\n` and `\x1b`. All other
-// characters, including backslashes, stay.
+// and bytes that are not UTF-8 become escapes such as `\n` and `\x1b`. All
+// other characters, including backslashes, stay.
 std::string Printable(absl::string_view text);
 
 // As Printable, but line feeds and tabs stay: for messages of several lines.

@@ -17,8 +17,8 @@ bool IsContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// How much of a long line is shown before and after its marked place, in
-// bytes.
+// The number of bytes of a long line that are shown before and after its marked
+// place.
 constexpr int64_t kBefore = 60;
 constexpr int64_t kAfter = 100;
 

@@ -1,4 +1,4 @@
-// The text of values, options and names, shared by pipelines, workloads and
+// Parses and prints values, options and names, for pipelines, workloads and
 // settings:
 //
 //   options := '{' [KEY '=' value (',' KEY '=' value)*] '}'

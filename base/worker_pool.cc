@@ -106,7 +106,7 @@ void WorkerPool::Run(int parts, Body body, void* context) {
   const int cpu = sched_getcpu();
   if (cpu != avoided_cpu_ && cpu == last_cpu_) KeepOff(cpu);
   last_cpu_ = cpu;
-  // No part can be taken, so that nobody reads these.
+  // No part can be taken, so no thread reads these.
   body_.store(body, std::memory_order_relaxed);
   context_.store(context, std::memory_order_relaxed);
   unfinished_.store(parts, std::memory_order_relaxed);

@@ -19,10 +19,11 @@ namespace baton {
 // first on, then those of others from the last on. So does the caller of Run:
 // it never waits for a thread that the system has not scheduled yet.
 //
-// The threads keep off the processor on which the caller of Run runs: a
-// scheduler that takes the processors of a virtual machine for busy while they
-// sleep wakes threads on that of the caller, where they wait for its loop to
-// end. They may use all others that the thread that made the pool may use.
+// The threads do not run on the processor of the caller of Run. A scheduler may
+// consider the processors of a virtual machine busy while they sleep, and wake
+// threads on the caller's processor, where they would wait for its loop to end.
+// The threads may use all other processors that the thread which made the pool
+// may use.
 class WorkerPool final : public ParallelFor {
  public:
   // The time that a thread spins before it sleeps.
@@ -62,7 +63,7 @@ class WorkerPool final : public ParallelFor {
   // Written before a part of the loop can be taken, read after one was.
   std::atomic<Body> body_{nullptr};
   std::atomic<void*> context_{nullptr};
-  // As many as threads were asked for.
+  // The number of threads that the constructor was called with.
   const int num_shares_;
   const std::unique_ptr<Share[]> shares_;
   std::vector<std::thread> workers_;

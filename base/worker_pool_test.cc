@@ -56,7 +56,7 @@ TEST(WorkerPoolTest, IdleThreadsSleep) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   // Spinning threads would have taken all of it.
   EXPECT_LT(cpu_ms() - before, 100);
-  // And they wake again.
+  // The threads wake again.
   Counts more(100);
   pool.Run(100, Counts::Body, &more);
   for (const std::atomic<int>& calls : more.calls) EXPECT_EQ(calls.load(), 1);

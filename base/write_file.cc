@@ -28,7 +28,7 @@ absl::Status Error(int code, const std::string& path) {
   return absl::ErrnoToStatus(code, absl::StrCat("cannot write ", path));
 }
 
-// Closes a file unless told that it is closed.
+// Closes a file in its destructor, unless it was closed before.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}

@@ -1,4 +1,4 @@
-// Files that are written whole or not at all.
+// Writes files atomically.
 
 #ifndef BATON_BASE_WRITE_FILE_H_
 #define BATON_BASE_WRITE_FILE_H_

@@ -15,7 +15,7 @@ struct FreeFloats {
 };
 using FloatMemory = std::unique_ptr<float, FreeFloats>;
 
-// At least `floats` numbers between -1 and 1, at a multiple of 64.
+// At least `floats` numbers between -1 and 1, aligned to 64 bytes.
 inline FloatMemory MakeFloats(int64_t floats) {
   FloatMemory memory(static_cast<float*>(std::aligned_alloc(
       64, static_cast<size_t>((floats + 15) / 16 * 64 + 64))));

@@ -30,7 +30,7 @@ using relay::RuleSet;
 using relay::Wildcard;
 
 // Four rules for each of `num_ops` operators, those of networks among them.
-// They ask for arguments that networks do not have.
+// They match only arguments that networks do not have.
 std::vector<RewriteRule> Rules(size_t num_ops) {
   std::vector<std::string> ops = {"nn.relu",       "nn.conv2d",    "add",
                                   "nn.bias_add",   "multiply",     "nn.dense",

@@ -7,8 +7,8 @@
 
 namespace baton::docs {
 
-// Markdown: the output of `baton-opt --help`, and the list of flags that a
-// reproducer keeps.
+// Returns Markdown: the output of `baton-opt --help`, and the list of flags
+// that a reproducer keeps.
 std::string FlagsPage();
 
 }  // namespace baton::docs

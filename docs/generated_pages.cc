@@ -28,7 +28,7 @@ absl::StatusOr<std::vector<OpSource>> ReadOpSources(const std::string& root) {
     fs::path header = entry.path();
     header.replace_extension(".h");
     if (entry.path().extension() != ".cc" || !fs::exists(header)) continue;
-    // Not fs::relative, which follows the links of a test's runfiles.
+    // fs::relative would follow the links of a test's runfiles.
     OpSource source{.path = entry.path().lexically_relative(root).string()};
     BATON_ASSIGN_OR_RETURN(source.text, ReadFile(entry.path().string()));
     BATON_ASSIGN_OR_RETURN(source.header, ReadFile(header.string()));

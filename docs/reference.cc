@@ -135,7 +135,7 @@ std::string PassSection(const PassRegistry& registry, const std::string& name) {
   return section;
 }
 
-// How FuseOps treats an operator.
+// Returns the name of the way in which FuseOps treats an operator.
 absl::string_view Name(relay::FusionPattern pattern) {
   switch (pattern) {
     case relay::FusionPattern::kElemWise:
@@ -262,9 +262,9 @@ std::string OperatorSection(const OpNode& op,
 std::string PassReference(const PassRegistry& registry) {
   std::string page = absl::StrCat(
       "# Passes\n\nAll passes of `baton-opt`, as pipelines name them. "
-      "[pass_manager.md](pass_manager.md) says what levels and\n"
-      "required passes are for, [write_a_pass.md](write_a_pass.md) what a "
-      "pass promises.",
+      "[pass_manager.md](pass_manager.md) explains levels and\n"
+      "required passes, [write_a_pass.md](write_a_pass.md) the promises of "
+      "passes.",
       kUpdate);
   for (const std::string& name : registry.Names()) {
     page += PassSection(registry, name);
@@ -275,9 +275,9 @@ std::string PassReference(const PassRegistry& registry) {
 std::string PipelineReference() {
   std::string page = absl::StrCat(
       "# Named pipelines\n\nUsed in `--passes=onnx,O3`; each stands for its "
-      "steps. [pass_manager.md](pass_manager.md#pipelines-with-names) says "
-      "how\nto register one, [reference_passes.md](reference_passes.md) what "
-      "the passes do.",
+      "steps. [pass_manager.md](pass_manager.md#pipelines-with-names) shows "
+      "how\nto register one, [reference_passes.md](reference_passes.md) "
+      "describes the passes.",
       kUpdate);
   for (const std::string& name : NamedPipelines().Names()) {
     const auto pipeline = NamedPipelines().Get(name);
@@ -317,8 +317,8 @@ std::string OperatorReference(
       "# Operators\n\nAll operators of `baton-opt`: ", ops.size(),
       ", of which ", without_kernel,
       " have no kernel. Those can be compiled and not "
-      "evaluated.\n[add_an_operator.md](add_an_operator.md) says what the "
-      "properties are.",
+      "evaluated.\n[add_an_operator.md](add_an_operator.md) explains the "
+      "properties.",
       kUpdate);
   for (const OpNode* op : ops) {
     const auto it = builders.find(op->name());

@@ -9,9 +9,9 @@
 
 namespace baton::docs {
 
-// Markdown: the docstring of the file, then a section for each macro `baton_*`,
-// with its signature and a table of its arguments. `bzl` is the text of the
-// file; its docstrings have Bazel's usual form.
+// Returns Markdown: the docstring of the file, then a section for each macro
+// `baton_*`, with its signature and a table of its arguments. `bzl` is the text
+// of the file; its docstrings have Bazel's usual form.
 std::string RulesPage(absl::string_view bzl);
 
 }  // namespace baton::docs

@@ -66,7 +66,7 @@ TEST(RollTest, Computes) {
   BATON_ASSERT_OK_AND_ASSIGN(const Tensor want, Tensor::FromValues<int32_t>(
                                                     shape, {2, 0, 1, 5, 3, 4}));
   EXPECT_EQ(value.tensor(), want);
-  // What has a kernel can be folded.
+  // A call of an operator with a kernel can be folded.
   EXPECT_TRUE(relay::FoldConstantInExpr(roll)->Is<relay::ConstantNode>());
 }
 // [/evaluate]

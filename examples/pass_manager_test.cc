@@ -52,7 +52,8 @@ IRModule DenseLayer() {
       relay::nn::BiasAdd(relay::nn::Dense(x, weight, {.units = 4}), bias)));
 }
 
-// What ran in a context with these options, as PassRecorder tells it.
+// Returns the passes that ran in a context with these options, as PassRecorder
+// renders them.
 std::string WhatRuns(const Pass& pass, PassContextOptions options) {
   const auto recorder = std::make_shared<PassRecorder>();
   options.instruments = {recorder};
@@ -131,7 +132,7 @@ TEST(LevelsTest, RequiredAndDisabled) {
                               .required_pass = {"CanonicalizeOps"},
                               .disabled_pass = {"CanonicalizeOps"}}),
             "1 sequential\n");
-  // What a pass requires runs even if it is disabled.
+  // A required pass runs even if it is disabled.
   EXPECT_EQ(WhatRuns(listed, {.opt_level = 3, .disabled_pass = {"InferType"}}),
             "1 sequential *\n"
             "  2 InferType *\n"

@@ -269,7 +269,8 @@ absl::Status Run() {
     // Nothing is printed: the instruments are gone.
     BATON_RETURN_IF_ERROR(demo.OverrideInstruments({}));
   }
-  // One that fails while the context is left: later ones are not told.
+  // An instrument fails while the context is left: those behind it are not
+  // called.
   {
     const PassContext demo(
         {.instruments = FineBadFine<PassBadExitCtx>("PassBadExitCtx")});
@@ -283,7 +284,8 @@ absl::Status Run() {
     Catch(demo.Run(infer_type));
     BATON_RETURN_IF_ERROR(demo.OverrideInstruments({}));
   }
-  // The same in the current context, which does not exit by itself.
+  // Replace the instruments of the current context, which does not exit by
+  // itself.
   BATON_RETURN_IF_ERROR(current.OverrideInstruments(
       FineBadFine<PassBadRunBefore>("PassBadRunBefore")));
   Catch(infer_type());

@@ -15,7 +15,7 @@
 namespace baton {
 namespace {
 
-// What the tutorial prints, and its exit code.
+// Returns the output of the tutorial and its exit code.
 std::pair<std::string, int> RunTutorial() {
   const std::string command =
       testing::RunfilePath("examples/use_pass_instrument");

@@ -33,7 +33,7 @@ Function RemoveRelus(const IndexedGraph& graph,
   const Expr result = rewriter.Rewrite<relay::CallNode>(
       [&](int i, const relay::CallNode& call) -> Expr {
         if (call.op() != relu) return {};
-        // What the argument has become: it may have been an nn.relu, too.
+        // The rewritten argument: it may have been an nn.relu, too.
         const Expr arg = rewriter.Args(i)[0];
         const auto* data = arg.As<relay::CallNode>();
         const bool redundant =

@@ -1,8 +1,8 @@
 // Walks expressions of any level: Relay's, and those of levels that are known
 // by their descriptions alone (ir/node_class.h).
 //
-// relay/ir/visit.h, for passes over Relay, takes a function of another level for
-// a node without children.
+// The visitors of relay/ir/visit.h, for passes over Relay, treat a function of
+// another level as a node without children.
 
 #ifndef BATON_INSTRUMENT_ANY_LEVEL_H_
 #define BATON_INSTRUMENT_ANY_LEVEL_H_

@@ -58,7 +58,7 @@ struct BisectFlags {
   static void VisitFields(V& v) {
     v("bisect_limit", &BisectFlags::bisect_limit,
       FlagSpec{
-          .help = "Executions after which passes change nothing; -1: no limit.",
+          .help = "Number of executions that may change the module; -1: all.",
           .value = "N",
           .group = kPassFlags,
           .least = 0,

@@ -1,7 +1,7 @@
 // BisectInstrument: stops optimizing after a given number of executions.
 //
 // If a model is right with limit n and wrong with limit n + 1, the last pass
-// that executed with limit n + 1 is the guilty one. Bisection finds n.
+// that executed with limit n + 1 causes the failure. Bisection finds n.
 
 #ifndef BATON_INSTRUMENT_BISECT_H_
 #define BATON_INSTRUMENT_BISECT_H_

@@ -56,7 +56,8 @@ constexpr int64_t kMaxParts = 1'000'000;
 // roundings of float32.
 constexpr double kFewRoundings = 4 * 0x1p-24;
 
-// Functions that nobody called with such arguments may go on for long.
+// Functions that are evaluated on arguments with which no caller calls them may
+// run for long.
 constexpr int64_t kMaxCallDepth = 1'000;
 constexpr int64_t kMaxCalls = 10'000;
 
@@ -722,20 +723,20 @@ struct CheckValuesFlags {
                        "the guilty one.",
                .group = kFaultFlags});
     v("special_values", &CheckValuesFlags::special_values,
-      FlagSpec{.help =
-                   "--check_values feeds exact passes NaN, infinities and the "
-                   "like, too.",
+      FlagSpec{.help = "With --check_values: also NaN, infinities and zeros of "
+                       "both signs.",
                .group = kFaultFlags});
     v("seed", &CheckValuesFlags::seed,
       FlagSpec{.help = "Seed of the random inputs of --check_values.",
                .value = "N",
                .group = kFaultFlags});
     v("max_error", &CheckValuesFlags::max_error,
-      FlagSpec{.help = "Error of all passes together in results; -1: no limit.",
-               .value = "X",
-               .group = kFaultFlags,
-               .least = 0,
-               .none = -1});
+      FlagSpec{
+          .help = "Limit of the error that all passes together add; -1: none.",
+          .value = "X",
+          .group = kFaultFlags,
+          .least = 0,
+          .none = -1});
   }
 };
 

@@ -64,7 +64,8 @@ void CrashGuard::Handle(int signal) {
   CrashGuard* const guard = the_guard.exchange(nullptr);
   if (guard != nullptr) {
     guard->Restore();
-    // Not fork(): it runs the handlers of pthread_atfork, which take locks.
+    // fork() is not used: it runs the handlers of pthread_atfork, which take
+    // locks.
     const auto child = static_cast<pid_t>(
         syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (child == 0) {

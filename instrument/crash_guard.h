@@ -12,10 +12,11 @@ namespace baton {
 
 // While the guard lives, a signal that reports an error of the program
 // (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) first runs `body` in a copy of the
-// process. The signal handler does only what is safe in a handler: it makes the
-// copy, waits, and lets the signal take its course. `body` may find damaged
-// data. If `body` crashes as well, or takes more than ten seconds, only the
-// copy ends. A stack overflow is caught on the thread that made the guard.
+// process. The signal handler makes only calls that are safe in a handler: it
+// forks, waits, restores the previous handler and raises the signal again.
+// `body` may find damaged data. If `body` crashes as well, or takes more than
+// ten seconds, only the copy ends. A stack overflow is caught on the thread
+// that made the guard.
 //
 // Only one guard is active at a time; a second one does nothing.
 class CrashGuard {

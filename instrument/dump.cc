@@ -110,12 +110,13 @@ struct DumpFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("dump_dir", &DumpFlags::dump_dir,
-      FlagSpec{.help = "A file for each execution of a pass, in a folder "
-                       "without dumps.",
-               .value = "DIR",
-               .group = kReportFlags});
+      FlagSpec{
+          .help =
+              "Folder for a file of each execution; it must have no dumps yet.",
+          .value = "DIR",
+          .group = kReportFlags});
     v("dump_changed_only", &DumpFlags::dump_changed_only,
-      FlagSpec{.help = "With --dump_dir: no files of unchanged results.",
+      FlagSpec{.help = "With --dump_dir: writes only results that changed.",
                .group = kReportFlags});
   }
 };

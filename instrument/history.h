@@ -27,7 +27,7 @@ namespace baton {
 struct PassMemory {
   int64_t nodes = 0;       // the nodes that the execution allocated
   int64_t node_bytes = 0;  // their bytes
-  // How many of them are in the result; 0 if the pass failed.
+  // The number of these nodes in the result; 0 if the pass failed.
   int64_t kept = 0;
   // The bytes of tensors in the result that are not in the argument.
   int64_t tensor_bytes = 0;

@@ -436,11 +436,11 @@ std::string PageWriter::Places() {
   return std::move(json).Finish();
 }
 
-// Which executions made nodes, and what from.
+// Writes which executions made nodes, and the origins of these nodes.
 std::string PageWriter::Origins() {
   const Provenance provenance(history_);
   std::vector<int64_t> made, executions, counts, sources;
-  // If nobody said anything, each node would be asked for in vain.
+  // Without recorded origins, nodes need not be searched.
   const size_t n = history_.origins.empty() ? 0 : nodes_.size();
   for (size_t i = 0; i < n; ++i) {
     if (!HasOrigin(nodes_[i])) continue;

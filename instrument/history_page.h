@@ -32,9 +32,9 @@ HistoryPageData PageDataOf(const History& history);
 absl::Status CheckPageSize(const History& history, int64_t max_nodes);
 
 // The page. `title` names the recorded run; often it is the name of the file.
-// `profile` is the JSON of a profile of baton-run, which the page shows as tables
-// of steps and nodes; empty for none. `library` is the JSON of a report of
-// baton-compile, which it shows as tables, too.
+// `profile` is the JSON of a profile of baton-run, which the page shows as
+// tables of steps and nodes; empty for none. `library` is the JSON of a report
+// of baton-compile, which it shows as tables, too.
 std::string HistoryPage(const History& history, absl::string_view title,
                         absl::string_view profile = "",
                         absl::string_view library = "");

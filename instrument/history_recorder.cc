@@ -196,7 +196,7 @@ absl::Status HistoryRecorder::RunAfterPass(const IRModule& module,
 void HistoryRecorder::PassFailed(const IRModule& /*module*/,
                                  const PassExecution& /*pass*/,
                                  const absl::Status& error) {
-  // Which passes it came through is in the history anyway.
+  // The history has the passes around it already, so the message omits them.
   history_.executions[open_.back()].error = OriginalMessage(error);
   End(HistoryExecution::End::kFailed);
 }
@@ -258,15 +258,17 @@ struct RecordFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("record", &RecordFlags::record,
-      FlagSpec{.help = "The history of the run, for baton-history.",
+      FlagSpec{.help = "File for the history of the run, which baton-history "
+                       "reads.",
                .value = "FILE",
                .group = kReportFlags});
     v("record_tensors", &RecordFlags::record_tensors,
-      FlagSpec{.help = "Keeps large tensors in the file of --record.",
+      FlagSpec{.help = "Writes large tensors to the file of --record, too.",
                .group = kReportFlags});
     v("record_origins", &RecordFlags::record_origins,
-      FlagSpec{.help = "Also records what nodes were made from, for blame.",
-               .group = kReportFlags});
+      FlagSpec{
+          .help = "Records from which nodes each node was made, for blame.",
+          .group = kReportFlags});
   }
 };
 

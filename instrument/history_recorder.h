@@ -36,7 +36,8 @@ struct HistoryOptions {
   bool remarks = true;  // records the remarks of passes
   // Returns the time in nanoseconds; null for the machine's steady clock.
   std::function<int64_t()> clock = nullptr;
-  // If positive, the run ends with a Cancelled error when this execution begins.
+  // If positive, the run ends with a Cancelled error when this execution
+  // begins.
   int64_t stop_before = 0;
 };
 

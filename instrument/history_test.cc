@@ -486,7 +486,8 @@ TEST(HistoryTest, TellsWhereNodesComeFrom) {
               "  #2 InferType made %2 = multiply from %2 = multiply\n"
               "  model.relay:6:8: %2 = multiply\n");
     EXPECT_EQ(blame(3, {.number = 1}), blame(3, {.op = "multiply"}));
-    // Through fusion, and of a constant that stands for a call.
+    // The origins go through fusion, and through a constant that replaced a
+    // call.
     EXPECT_THAT(blame(1, {.op = "nn.relu"}),
                 HasSubstr("  #6 FuseOps made nn.relu from nn.relu\n"));
     EXPECT_THAT(blame(3, {}), HasSubstr("  #3 FoldConstant made 3 from %1 = "
@@ -577,7 +578,7 @@ TEST(HistoryTest, AHashedNodeHasNoOriginOfADeadOne) {
   EXPECT_THAT(from, ElementsAre(body));
 }
 
-// Where nothing is told of many nodes, and each asks the one that uses it.
+// Many nodes have no recorded origin, so that each takes that of its user.
 TEST(HistoryTest, WhatMadeNodesIsFoundInLinearTime) {
   constexpr int kCalls = 300'000;
   const relay::Var x("x", {4});

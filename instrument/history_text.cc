@@ -201,7 +201,7 @@ absl::StatusOr<StructuralDiff> HistoryDiff(const History& history, int64_t from,
 
 namespace {
 
-// Names of nodes of the states, each made when it is first asked for.
+// The names of nodes of the states; each is made when it is first needed.
 class StateNames {
  public:
   explicit StateNames(const History& history)
@@ -302,7 +302,7 @@ std::string BlameText(const std::vector<NodeBlame>& nodes) {
     for (const NodeBlame::Step& step : node.steps) {
       absl::StrAppend(&text, "  #", step.execution, " ", step.pass, " made ",
                       step.node, " from ",
-                      step.from.empty() ? "what nobody has said"
+                      step.from.empty() ? "an unknown node"
                                         : absl::StrJoin(step.from, ", "),
                       "\n");
     }

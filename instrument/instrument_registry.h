@@ -96,8 +96,8 @@ struct InstrumentRun {
   // `in_report`: when the passes have ended, also with an error; the context
   // has not exited yet.
   std::function<void(InstrumentText lines)> in_report = [](InstrumentText) {};
-  // `checked`: after a run without an error: how much was checked. For
-  // instruments of the phase kCheck, which have no other of these functions.
+  // `checked`: after a run without an error: how much was checked. Only for
+  // instruments of the phase kCheck, for which the other functions do nothing.
   std::function<void(InstrumentText lines)> checked = [](InstrumentText) {};
   // Adds a value to the report in JSON. Null if there is no such report.
   std::function<void(std::string key, InstrumentText json)> in_json = nullptr;

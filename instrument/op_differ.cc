@@ -121,7 +121,8 @@ struct OpDiffFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("op_diff", &OpDiffFlags::op_diff,
-      FlagSpec{.help = "How each pass changed the calls of each operator.",
+      FlagSpec{.help = "Reports how each pass changed the number of calls of "
+                       "each operator.",
                .group = kReportFlags});
   }
 };

@@ -421,22 +421,25 @@ struct PrintFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("print_before", &PrintFlags::print_before,
-      FlagSpec{
-          .help = "The module before passes of these names (RE2, whole name).",
-          .value = "RE",
-          .group = kReportFlags});
-    v("print_after", &PrintFlags::print_after,
-      FlagSpec{.help = "The same, after them.",
+      FlagSpec{.help = "Prints the module before passes whose whole name "
+                       "matches RE (RE2).",
                .value = "RE",
                .group = kReportFlags});
+    v("print_after", &PrintFlags::print_after,
+      FlagSpec{
+          .help = "Prints the module after passes whose whole name matches RE.",
+          .value = "RE",
+          .group = kReportFlags});
     v("print_changed", &PrintFlags::print_changed,
       FlagSpec{
-          .help = "What each pass changed: none, full, diff or structural.",
+          .help =
+              "Prints the change of each pass: none, full, diff or structural.",
           .value = "HOW",
           .group = kReportFlags,
           .choices = {"none", "full", "diff", "structural"}});
     v("print_executions", &PrintFlags::print_executions,
-      FlagSpec{.help = "Prints only at these executions; alone, after them.",
+      FlagSpec{.help = "Prints only at these executions; after them, if no "
+                       "other flag says when.",
                .value = "N,N",
                .group = kReportFlags});
     v("print_function", &PrintFlags::print_function,

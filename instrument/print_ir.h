@@ -1,6 +1,6 @@
 // PrintIrInstrument: prints the module before and after passes. To print at one
-// place of a pipeline, use the pass PrintIR (transform/print_ir.h). baton-opt has
-// it as --print_before, --print_after, --print_changed.
+// place of a pipeline, use the pass PrintIR (transform/print_ir.h). baton-opt
+// has it as --print_before, --print_after, --print_changed.
 
 #ifndef BATON_INSTRUMENT_PRINT_IR_H_
 #define BATON_INSTRUMENT_PRINT_IR_H_

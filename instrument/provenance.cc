@@ -113,7 +113,8 @@ const OriginLog::Run& Provenance::RunOf(int64_t i) const {
 }
 
 int64_t Provenance::OriginOf(const Node* node, int state) const {
-  // Nothing was told of it: what was, is of nodes that had its address before.
+  // No origin of it was recorded; origins of its address are those of earlier
+  // nodes.
   const bool is_from_file = history_.states[state].num_origins == SIZE_MAX;
   if (!is_from_file && !internal::HasRecordedOrigin(node)) return -1;
   const StateFacts& facts = states_[state];

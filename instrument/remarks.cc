@@ -237,16 +237,18 @@ struct RemarkFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("remarks", &RemarkFlags::remarks,
-      FlagSpec{.help = "What passes say: passed, missed, analysis or all, by "
-                       "name of pass.",
+      FlagSpec{.help = "Prints remarks: passed, missed, analysis or all, of "
+                       "passes that match RE.",
                .value = "KIND[:RE],...",
                .group = kReportFlags});
     v("remarks_file", &RemarkFlags::remarks_file,
-      FlagSpec{.help = "Remarks as JSON lines, here instead.",
+      FlagSpec{.help = "File for the remarks, as JSON lines, in place of "
+                       "standard error.",
                .value = "FILE",
                .group = kReportFlags});
     v("statistics", &RemarkFlags::statistics,
-      FlagSpec{.help = "What passes count.", .group = kReportFlags});
+      FlagSpec{.help = "Prints the statistics of passes.",
+               .group = kReportFlags});
   }
 };
 
@@ -260,7 +262,8 @@ std::string UnusedRemarkFlags(const RemarkFlags& flags, bool any_remark,
   }
   if (!flags.remarks.empty() && flags.remarks_file.empty() && !any_remark &&
       !absl::StrContains(flags.remarks, ':')) {
-    absl::StrAppend(&lines, "--remarks=", flags.remarks, ": no pass said so\n");
+    absl::StrAppend(&lines, "--remarks=", flags.remarks,
+                    ": no pass has such remarks\n");
   }
   if (flags.statistics && instrument.StatisticsText().empty()) {
     absl::StrAppend(&lines, "--statistics: no pass counted\n");
@@ -307,7 +310,8 @@ InstrumentFactory::Made MakeRemarks(const RemarkFlags& flags,
   return *std::move(instrument);
 }
 
-BATON_REGISTER_INSTRUMENT("remarks", "Reports what passes say and count.",
+BATON_REGISTER_INSTRUMENT("remarks",
+                          "Reports remarks and statistics of passes.",
                           MakeRemarks, InstrumentPhase::kMeasure);
 
 }  // namespace

@@ -197,10 +197,11 @@ struct RewriteFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("rewrites", &RewriteFlags::rewrites,
-      FlagSpec{.help = "Rewrites that passes do, numbered from 1; all: "
-                       "only counts.",
-               .value = "A:0-12,B#2:3",
-               .group = "Passes"});
+      FlagSpec{
+          .help =
+              "The rewrites to do, by pass, numbered from 1; all: counts them.",
+          .value = "A:0-12,B#2:3",
+          .group = "Passes"});
   }
 };
 

@@ -8,9 +8,9 @@
 //
 // Rewrites are numbered from 1, in the order of the functions (see
 // ir/rewrite_gate.h): functions of FuseOps, applications of rules, folded calls
-// and so on. A pass that does not divide its work rewrites functions, or the
-// module. Leaving out a rewrite may make other rewrites impossible, or
-// possible.
+// and so on. For a pass that does not call MayRewrite(), a rewrite is a changed
+// function, or the module. Leaving out a rewrite may make other rewrites
+// impossible, or possible.
 
 #ifndef BATON_INSTRUMENT_REWRITE_FILTER_H_
 #define BATON_INSTRUMENT_REWRITE_FILTER_H_

@@ -28,7 +28,7 @@ namespace baton {
 absl::Status SkipInstrument::EnterPassContext() {
   skipped_.clear();
   required_.clear();
-  asked_.clear();
+  starts_.clear();
   last_number_ = 0;
   stopped_.reset();
   return absl::OkStatus();
@@ -40,9 +40,9 @@ absl::StatusOr<bool> SkipInstrument::ShouldRun(const IRModule& module,
   // The body of a function pass runs to its end; its result does not count.
   if (stopped_.has_value()) return !PassListener::IsComplete(pass);
   const auto of_pass = options_.of_pass.find(pass.name());
-  const int64_t asked = ++asked_[pass.name()];
+  const int64_t starts = ++starts_[pass.name()];
   const bool is_of_pass =
-      of_pass != options_.of_pass.end() && of_pass->second.count(asked) > 0;
+      of_pass != options_.of_pass.end() && of_pass->second.count(starts) > 0;
   // Without `count_inside`, the next execution gets the number of a skipped one.
   const bool is_number = options_.numbers.count(pass.number()) > 0 &&
                          skipped_.insert(pass.number()).second;
@@ -88,13 +88,13 @@ std::vector<std::string> SkipInstrument::Unmet() const {
                          : last));
   }
   for (const auto& [name, numbers] : options_.of_pass) {
-    const auto it = asked_.find(name);
-    const int64_t asked = it == asked_.end() ? 0 : it->second;
+    const auto it = starts_.find(name);
+    const int64_t starts = it == starts_.end() ? 0 : it->second;
     for (const int64_t number : numbers) {
-      if (number <= asked) continue;
+      if (number <= starts) continue;
       lines.push_back(absl::StrCat("--disabled_pass=", name, "#", number,
                                    ": this run has ",
-                                   Plural(asked, "execution"), " of ", name));
+                                   Plural(starts, "execution"), " of ", name));
     }
   }
   if (options_.stop_after > 0 && !stopped_.has_value()) {
@@ -127,7 +127,7 @@ struct SkipFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("skip_execution", &SkipFlags::skip_execution,
-      FlagSpec{.help = "Executions, by number, that are left out.",
+      FlagSpec{.help = "Numbers of executions to skip.",
                .value = "N,N",
                .group = kPassFlags});
     v("stop_after", &SkipFlags::stop_after,

@@ -22,10 +22,10 @@
 namespace baton {
 
 struct SkipOptions {
-  // The numbers of the executions to skip. With `count_inside` they are those of
-  // a run in which nothing is skipped: a skipped execution, and those that would
-  // run inside it, keep their numbers. Without, a skipped execution takes no
-  // number: the next execution gets it.
+  // The numbers of the executions to skip. With `count_inside` they are those
+  // of a run in which nothing is skipped: a skipped execution, and those that
+  // would run inside it, keep their numbers. Without, a skipped execution takes
+  // no number: the next execution gets it.
   std::set<int64_t> numbers = {};
   // The executions to skip of the passes with these names, counted from 1 for
   // each name.
@@ -66,7 +66,7 @@ class SkipInstrument final : public PassInstrument {
   const SkipOptions options_;
   std::set<int64_t> skipped_;   // of options_.numbers
   std::set<int64_t> required_;  // of options_.numbers, which ran all the same
-  std::map<std::string, int64_t> asked_;
+  std::map<std::string, int64_t> starts_;  // ShouldRun() calls by pass
   int64_t last_number_ = 0;  // of the executions so far, skipped ones too
   std::optional<IRModule> stopped_;
 };

@@ -1,4 +1,5 @@
-// Arguments with special numbers, which rewrites easily get wrong.
+// Makes arguments with special numbers, such as NaN, infinities and zeros of
+// both signs.
 
 #ifndef BATON_INSTRUMENT_SPECIAL_INPUTS_H_
 #define BATON_INSTRUMENT_SPECIAL_INPUTS_H_

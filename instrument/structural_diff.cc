@@ -496,7 +496,7 @@ bool Matcher::Alike(int a, int b, bool exact) {
 
 bool Matcher::Try(int b, Effort effort) {
   const absl::Span<const int> operands = nodes_.children(b);
-  // Where to start: what few use.
+  // The search starts at the operand with the fewest users.
   int start = kNone;
   int fewest = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -919,7 +919,8 @@ StructuralDiff Differ::Run() {
                          .after = ExprOf(b),
                          .fields = std::move(fields)});
     }
-    // Where it is: a local function counts as the one it was.
+    // Nodes whose scope changed have moved. Matched local functions are one
+    // scope, and do not move themselves.
     if (nodes_.As<BaseFuncNode>(b) != nullptr) continue;
     const int from = nodes_.scope(a);
     const int to = nodes_.scope(b);

@@ -89,7 +89,7 @@ TEST(StructuralDiffTest, OneReluOfResNet18IsOneLine) {
     EXPECT_THAT(text, AllOf(HasSubstr("- @main %"), HasSubstr("= nn.relu(%"),
                             HasSubstr("takes its place\n")));
     EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
-    // And the other way round.
+    // The difference in the other direction.
     const std::string back = StructuralDiffText(DiffStructure(after, *module));
     EXPECT_THAT(back, AllOf(HasSubstr("+ @main %"), HasSubstr("= nn.relu(%"),
                             HasSubstr("in place of %")));

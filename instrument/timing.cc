@@ -288,7 +288,7 @@ class MeasuredInstrument final : public PassInstrument {
     const Measure measure(*this, "EnterPassContext");
     return instrument_->EnterPassContext();
   }
-  // Not measured: nobody can read the time afterwards.
+  // Leaving a context is not measured, because no report can contain its time.
   absl::Status ExitPassContext() override {
     return instrument_->ExitPassContext();
   }
@@ -750,7 +750,7 @@ absl::StatusOr<std::string> PassTimingInstrument::RenderJson() const {
 
 absl::StatusOr<std::string> PassTimingInstrument::RenderTrace() const {
   if (!options_.trace) {
-    return absl::FailedPreconditionError("no trace was asked for");
+    return absl::FailedPreconditionError("the trace is not enabled");
   }
   BATON_RETURN_IF_ERROR(Profiles().status());  // an error while a pass runs
   TraceWriter trace;
@@ -810,14 +810,14 @@ struct TimingFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("timing", &TimingFlags::timing,
-      FlagSpec{.help = "Where time went, by pass: none, text, json, sums, "
+      FlagSpec{.help = "Reports the time of each pass: none, text, json, sums, "
                        "trace.",
                .value = "FORMAT",
                .group = kReportFlags,
                .choices = {"none", "text", "json", "sums", "trace"}});
     v("measure", &TimingFlags::measure,
-      FlagSpec{.help = "With --timing: functions, memory, instructions; "
-                       "with --record: memory.",
+      FlagSpec{.help = "Adds to --timing: functions, memory, instructions; "
+                       "to --record: memory.",
                .value = "WHAT,...",
                .group = kReportFlags});
     v("timing_threshold", &TimingFlags::timing_threshold,

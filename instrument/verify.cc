@@ -33,7 +33,7 @@ bool UsesAny(const BaseFunc& function,
   });
 }
 
-// Which functions of a module to check.
+// The functions of a module that are to be checked.
 struct Pending {
   std::vector<bool> functions;
   int count;
@@ -142,7 +142,8 @@ struct VerifyFlags {
   static void VisitFields(V& v) {
     v("verify_each", &VerifyFlags::verify_each,
       FlagSpec{
-          .help = "Checks the module after each pass; names the guilty one.",
+          .help =
+              "Checks the module after each pass; the error names the pass.",
           .group = kFaultFlags});
   }
 };

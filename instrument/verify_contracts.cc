@@ -92,7 +92,7 @@ struct VerifyContractsFlags {
   static void VisitFields(V& v) {
     v("verify_contracts", &VerifyContractsFlags::verify_contracts,
       FlagSpec{.help = "Checks the properties that passes require, establish "
-                       "and keep.",
+                       "and invalidate.",
                .group = kFaultFlags});
   }
 };

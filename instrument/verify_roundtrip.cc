@@ -71,8 +71,8 @@ struct VerifyRoundtripFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("verify_roundtrip", &VerifyRoundtripFlags::verify_roundtrip,
-      FlagSpec{.help = "Writes the module after each pass, as text and binary; "
-                       "reads it back.",
+      FlagSpec{.help = "Writes and reads the module after each pass, as text "
+                       "and binary.",
                .group = kFaultFlags});
   }
 };

@@ -120,10 +120,10 @@ TEST(VerifyTest, UntypedProgramsAreFine) {
   EXPECT_TRUE(CheckTypes(toy::Module(2)).ok());
 }
 
-// Which functions are checked again.
+// The functions that are checked again.
 
-// How many functions are checked when `pass` runs on `module`; -1 if one is
-// wrong.
+// Returns the number of functions that are checked when `pass` runs on
+// `module`; -1 if one is wrong.
 int64_t NumChecked(const Pass& pass, const IRModule& module,
                    VerifyOptions options = {}) {
   const auto verify = std::make_shared<VerifyInstrument>(options);

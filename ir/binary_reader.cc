@@ -198,7 +198,8 @@ absl::Status BinaryReader::ReadHeader() {
 
 absl::Status BinaryReader::ReadMessage() {
   tensor_end_ = sizeof(BinaryHeader) + header_.message_size;
-  // Where bytes of the message would be if it were not packed.
+  // The view begins where the bytes of the message would be if it were not
+  // packed.
   absl::string_view bytes = bytes_.substr(0, tensor_end_);
   std::string unpacked;
   if (header_.version == internal::kBinaryVersionPacked) {

@@ -1,6 +1,6 @@
 // Evaluates functions of any level whose arguments and results are tensors: the
-// oracle of the checks of values. Each level brings the evaluator of its kind of
-// functions:
+// oracle of the checks of values. Each level brings the evaluator of its kind
+// of functions:
 //
 //   class LoopEvaluator final : public FunctionEvaluator { ... };
 //   BATON_REGISTER_FUNCTION_EVALUATOR(LoopFunctionNode, LoopEvaluator);
@@ -53,9 +53,10 @@ Registry<std::shared_ptr<const FunctionEvaluator>>& FunctionEvaluators();
 // Returns the evaluator of functions of that kind; null if none is linked.
 const FunctionEvaluator* FindFunctionEvaluator(NodeKind kind);
 
-// The value of a call by a function of another level: the function, whose type
-// is a FuncType, gets `arguments` and memory for its results behind them, and
-// fills these. Returns the results. `evaluator` null: the registered one.
+// Calls a function of another level from its caller: passes `arguments`, and
+// behind them tensors that the function fills with its results. The type of the
+// function is a FuncType. Returns the results. If `evaluator` is null, uses the
+// registered one.
 absl::StatusOr<std::vector<Tensor>> CallByType(
     const IRModule& module, const BaseFunc& function,
     absl::Span<const Tensor> arguments,

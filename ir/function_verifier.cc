@@ -26,7 +26,7 @@ const FunctionVerifier* FindVerifier(NodeKind kind) {
   return found == nullptr ? nullptr : found->get();
 }
 
-// Asks the registry once for each run of functions of one kind.
+// Looks up the registry once for adjacent functions of one kind.
 class Verifiers {
  public:
   const FunctionVerifier* Of(const BaseFunc& function) {

@@ -149,7 +149,7 @@ void NodeWriter::WriteNumbers(int field, absl::Span<const uint64_t> values) {
   if (values.empty()) return;
   char* out = Room((values.size() + 2) * kMaxVarintBytes);
   out = PutTag(field, WireType::kBytes, out);
-  // Where they are few, their size takes one byte.
+  // The size of at most so many values takes one byte.
   constexpr size_t kFew = 127 / kMaxVarintBytes;
   if (values.size() <= kFew) {
     char* const size = out++;

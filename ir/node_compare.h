@@ -150,9 +150,9 @@ class NodeComparator {
   }
   // Matches two nodes one to one. Sets `*known` if they were matched before.
   bool Match(const Node* a, const Node* b, bool* known);
-  // True if the comparison met this pair before: what is equal by value need
-  // not be compared again however often it is shared, for matches are not
-  // undone.
+  // True if this pair was compared before. Nodes of NodeIdentity::kValue that
+  // are shared are compared only once: matches are never undone, so a further
+  // comparison would give the same result.
   bool WasMet(const Node* a, const Node* b);
 
   // These functions record the difference and return false.

@@ -29,7 +29,7 @@ struct OpRegistry::Declarations {
 
   std::mutex mutex;
   FlatHashMap<std::string, Declared> declared;
-  // Where properties were set, by map and operator.
+  // The places in the code that set properties, by map and operator.
   FlatHashMap<std::pair<const void*, const OpNode*>, CodeLocation> set;
   std::vector<std::string> set_twice;  // messages
 };
@@ -130,8 +130,8 @@ Op Op::Find(absl::string_view name) {
 
 Op Op::FindOrStandIn(absl::string_view name) {
   if (const OpNode* op = OpRegistry::Global().Find(name)) return Op(op);
-  // One stand-in for each name: a program that asks again and again does not
-  // grow.
+  // Each name has one stand-in, so repeated look-ups of an unknown name need no
+  // more memory.
   static std::mutex& mutex = *new std::mutex;
   static auto& stand_ins = *new FlatHashMap<std::string, OpNode*>;
   const std::lock_guard<std::mutex> lock(mutex);

@@ -8,7 +8,8 @@
 //                .args = {{"op", call.op_node()->name()}}});
 //   }
 //
-//   BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
+//   BATON_STATISTIC(kFolded, "FoldConstant", "folded",
+//                   "Calls replaced by constants.");
 //   kFolded.Add(1);
 //
 // Instruments listen (instrument/remarks.h). Without a listener, all of this
@@ -267,7 +268,7 @@ struct LogListener {
   // A bit for each RemarkKind, and the two constants above; for the running
   // pass.
   uint8_t wanted = 0;
-  bool holds = false;  // keeps the nodes of origins: PassLog::held
+  bool holds = false;  // keeps the nodes of origins alive, in PassLog::held
   const std::string* pass = nullptr;
   // The name of the pass for remarks; made for the first remark.
   RemarkText pass_text = {};

@@ -20,7 +20,7 @@ class RewriteGate {
  public:
   virtual ~RewriteGate() = default;
 
-  // The number of rewrites that the pass has asked for, refused ones too.
+  // The number of rewrites that the pass has requested, refused ones too.
   int64_t num_requests() const { return num_requests_; }
 
   bool MayRewrite() { return Allows(++num_requests_); }

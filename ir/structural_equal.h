@@ -30,8 +30,8 @@ bool StructuralEqual(const Expr& a, const Expr& b,
                      const StructuralEqualOptions& options = {});
 bool StructuralEqual(const Type& a, const Type& b,
                      const StructuralEqualOptions& options = {});
-// Each function is compared on its own: sharing across functions is ignored,
-// and so is the order of the functions.
+// Compares each function separately: ignores sharing across functions, and the
+// order of the functions.
 bool StructuralEqual(const IRModule& a, const IRModule& b,
                      const StructuralEqualOptions& options = {});
 

@@ -145,7 +145,7 @@ TokenKind WordKind(absl::string_view word) {
   return ReservedWords::Get().Kind(word);
 }
 
-// The width that a numeric suffix asks for: 0 for none, -1 if it is not one.
+// The width in a numeric suffix: 0 for none, -1 if it is not a suffix.
 int SuffixWidth(absl::string_view digits) {
   if (digits.empty()) return 0;
   if (digits == "16") return 16;

@@ -1,9 +1,9 @@
 // Splits the text of modules into tokens, for the functions of all levels.
 //
 // The lexer walks over the text once and allocates nothing: a token is a kind
-// and a place. The lexer skips white space and comments; `/* ... */` nests, and a
-// hash and a blank begin a comment, too, up to the end of the line. A lexical
-// error is a token of kind kBad; error() describes it.
+// and a place. The lexer skips white space and comments. `/* ... */` nests.
+// `//` and a hash followed by a blank begin comments up to the end of the line.
+// A lexical error is a token of kind kBad; error() describes it.
 //
 // A level may reserve words: they are separate token kinds in every text
 // (ReserveWords). Other keywords are identifiers for the lexer: see

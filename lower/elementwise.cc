@@ -291,7 +291,8 @@ absl::Status LowerFixedPointMultiply(LoopBuilder& loops) {
   });
 }
 
-// Where a vector along `axis` is read.
+// Loads the element of vector argument `i` at the index along `axis`; a vector
+// of one element is broadcast.
 PrimExpr LoadAlong(const LoopBuilder& loops, int i, int64_t axis,
                    const Indices& at) {
   const int normal = NormalAxis(axis, loops.rank());

@@ -1,5 +1,6 @@
-// Folds of runs in the order in which kernels compute them: in lanes, of which
-// each takes every 16th element, or every 32nd; then lanes are merged.
+// Builds loops that reduce runs of elements in the order in which kernels do:
+// in 16 or 32 lanes, where lane i reduces the elements i, i + 16, i + 32 ...;
+// then the lanes are merged.
 
 #ifndef BATON_LOWER_LANE_FOLD_H_
 #define BATON_LOWER_LANE_FOLD_H_
@@ -12,8 +13,9 @@
 
 namespace baton::lower {
 
-// How many lanes take the run, and how many take what is left of it, one step
-// of these lanes after another. The last elements go to the first lane.
+// The order of a reduction: as many whole steps of `lanes` elements as the run
+// has, then steps of `few` elements into the first `few` lanes, then the last
+// elements into the first lane.
 struct LaneOrder {
   int64_t lanes;
   int64_t few;

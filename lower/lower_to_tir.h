@@ -11,9 +11,9 @@
 //                                                  T_exp: T.Buffer(...)):
 //                                        T.func_attr({"num_inputs": 1, ...})
 //
-// The type of the call is that of the function (tir/ir/call_type.h); memory for
-// results is made by whoever evaluates it. Equal functions become one. Tuples
-// are passed field by field, constants that are no numbers as arguments.
+// The type of the call is that of the function (tir/ir/call_type.h); whoever
+// evaluates the call allocates its results. Equal functions become one. A tuple
+// is passed field by field, a constant that is not a scalar as an argument.
 // Functions that are not lowered stay, with a remark that names the operator.
 
 #ifndef BATON_LOWER_LOWER_TO_TIR_H_
@@ -37,10 +37,11 @@ struct LoweredFunction {
   std::vector<relay::Constant> constants;
 };
 
-// The loops of `function`, which must be typed, as a function of that name. An
-// error, whose message is a clause, if it has none; then `refused` is set to
-// the call without loops, if it is one. `no_alias`: with the attribute
-// `tir.noalias`.
+// Lowers `function`, which must be typed, to a function of loops named `name`.
+// If that is not possible, returns an error whose message is a clause (no
+// capital letter, no full stop), and sets `*refused` to the call that has no
+// computation, if one call is the reason. If `no_alias`, the result has the
+// attribute `tir.noalias`.
 absl::StatusOr<LoweredFunction> LowerFunction(const relay::Function& function,
                                               const std::string& name,
                                               Expr* refused = nullptr,

@@ -151,7 +151,8 @@ absl::Status LowerTopK(LoopBuilder& loops) {
                 };
                 const PrimExpr index =
                     has_indices ? Cast(indices.dtype(), i) : i;
-                // Where it begins, and then moves to the front.
+                // `insert` puts the element at the given place and moves it to
+                // the front.
                 const auto insert = [&](const PrimExpr& from) {
                   std::vector<Stmt> stmts = store(from, value, index);
                   if (k > 1) {

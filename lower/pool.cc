@@ -101,7 +101,7 @@ PrimExpr ConditionalAdd(const PoolFold& fold, const PrimExpr& inside,
   return inside.defined() ? IfThenElse(inside, added, sum) : added;
 }
 
-// How many taps of output `o` read inside of the data.
+// Returns the number of taps of output `o` that read inside of the data.
 PrimExpr CountInside(const AxisWindow& window, const PrimExpr& o) {
   if (window.IsInside()) return Index(window.kernel);
   const auto divide = [&](const PrimExpr& a) {

@@ -70,8 +70,9 @@ class GraphConverter {
   // determine them (ShapeValues::Find). Null if nothing is known; valid until
   // the next call.
   virtual const Dims* ElementsOf(const Expr& value) = 0;
-  // False if `value` depends on values of inputs, so that folding cannot make it
-  // a constant. Takes time in proportion to what is new since the last call.
+  // False if `value` depends on values of inputs, so that folding cannot make
+  // it a constant. Takes time linear in the nodes that are new since the last
+  // call.
   virtual bool MayBeConstant(const Expr& value) = 0;
   // Notes that the conversion at hand fails unless `value` is known.
   virtual void NoteNeeded(const Expr& /*value*/) {}
@@ -137,9 +138,9 @@ class NodeContext {
   // The message of a subgraph attribute.
   absl::StatusOr<absl::string_view> Graph(absl::string_view name);
 
-  // The element type of input `i` if it is stored as another one (NarrowTypeOf);
-  // otherwise kUndefined. Output 0 has the element type of input 0, if both are
-  // stored alike, unless SetNarrowType is called.
+  // The element type of input `i` if it is stored as another one
+  // (NarrowTypeOf); otherwise kUndefined. Output 0 has the element type of
+  // input 0, if both are stored alike, unless SetNarrowType is called.
   ElementType NarrowType(int i) const {
     return HasInput(i) ? graphs_.NarrowType(inputs_[i])
                        : ElementType::kUndefined;

@@ -58,7 +58,7 @@ constexpr int kMaxLoops = 10'000;
 // a few tuples of each other hold very many.
 constexpr int kMaxNested = 1 << 22;
 
-// Which of the forms that ONNX does not have there are.
+// The features of a program that ONNX does not have.
 struct Forms {
   bool has_function = false;
   bool has_global = false;
@@ -139,8 +139,8 @@ std::string NameIn(const Function& main, absl::string_view attribute, size_t i,
   return name == nullptr || name->empty() ? otherwise : *name;
 }
 
-// How many tensors a value of a type is: a tuple of tuples is what its tensors
-// are, one after the other. Does not count on beyond the limit.
+// Returns the number of tensors of a value of a type: a tuple of tuples becomes
+// its tensors, one after the other. Stops counting at the limit.
 int NumTensors(const Type& type) {
   int result = 0;
   std::vector<const Type*> work = {&type};

@@ -26,8 +26,8 @@ struct OnnxExportOptions {
 //
 // The export undoes constructs that ONNX lacks: lets become sharing, calls of
 // primitive and of global functions become the nodes of their bodies, other
-// layouts become Transposes. An addition that ONNX's convolution or matrix
-// product has an operand for becomes that operand.
+// layouts become Transposes. The addition of a bias to a convolution or a
+// matrix product becomes the bias operand of ONNX's operator.
 //
 // Inputs and outputs have the names that the attributes of `main` give
 // (onnx/import.h), otherwise those of the parameters. Nodes, values and

@@ -72,7 +72,7 @@ constexpr int64_t kMaxAddedNodes = 1'000'000;
 // and what is made of them. Larger ones are left to passes.
 constexpr int64_t kMaxFoldedElements = 4096;
 
-// How many nodes an error names for each operator.
+// The number of nodes that an error names for each operator.
 constexpr size_t kMaxNamedNodes = 5;
 
 using Opsets = FlatHashMap<absl::string_view, int64_t>;
@@ -170,7 +170,7 @@ class Importer final : public GraphConverter {
   }
   absl::StatusOr<Opsets> ReadOpsets(
       absl::Span<const std::pair<absl::string_view, int64_t>> list) const;
-  // As FindOpConverter, which it asks once for each operator.
+  // As FindOpConverter, which is called once for each operator.
   const OpConverter* Converter(const NodeProto& node, int64_t opset);
   // The signature of an operator of ONNX's own; null if it has none.
   const Schema* SchemaOf(const NodeProto& node, int64_t opset);
@@ -251,7 +251,8 @@ class Importer final : public GraphConverter {
   // Why values cannot be imported: an error only if an output of the model
   // needs them.
   FlatHashMap<absl::string_view, absl::Status> unreadable_;
-  // The names in the main graph on which its outputs depend, once asked for.
+  // The names in the main graph on which its outputs depend, computed when they
+  // are first needed.
   std::optional<FlatHashSet<absl::string_view>> needed_names_;
   // The values whose element type is stored as another one.
   FlatHashMap<Expr, ElementType> narrow_;
@@ -472,7 +473,7 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
         "input '", Printable(info.name),
         info.kind == ValueInfo::Kind::kSequence ||
                 info.kind == ValueInfo::Kind::kOptional
-            ? "' is a sequence or an optional, whose tensors must be at hand: "
+            ? "' is a sequence or an optional, whose tensors must be given: "
               "run the model with its inputs"
             : "' is no tensor"));
   }

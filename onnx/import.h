@@ -16,7 +16,7 @@
 
 namespace baton {
 
-// Says what the import took of OnnxImportOptions::values_at_hand.
+// The parts of OnnxImportOptions::values_at_hand that the import used.
 struct OnnxValuesUsed {
   // Inputs that became constants, and inputs of which only the shape was taken:
   // by name, in the order of the model.
@@ -54,18 +54,20 @@ struct OnnxImportOptions {
   // from that of `input_values` is an error.
   FlatHashMap<std::string, Tensor> values_at_hand;
   // The values that inputs which are sequences or optionals are going to have,
-  // by name. Of their tensors, types are taken: a sequence becomes a parameter
-  // for each tensor, NAME_0, NAME_1, ...; an optional that has a value one, or
-  // those of its sequence, and others none.
+  // by name. The import uses only the types of their tensors. A sequence
+  // becomes a parameter for each tensor, NAME_0, NAME_1, ... An optional
+  // becomes the parameter of its tensor, or those of its sequence; one without
+  // a value becomes no parameter.
   struct Parts {
     std::vector<Tensor> tensors;
     bool is_sequence = false;  // an optional of a sequence that has a value
   };
   FlatHashMap<std::string, Parts> parts_at_hand;
-  // Takes the shapes of all values at hand whose inputs have unknown dimensions,
-  // whether the import needs them or not: for a module that runs with these
-  // shapes only. Takes small lists of integers, too, if all shapes are constant
-  // then. A value that does not fit the model's shape is an error.
+  // If true, takes the shapes of all values at hand whose inputs have unknown
+  // dimensions, whether the import needs them or not: for a module that runs
+  // with these shapes only. If all shapes are constant then, small lists of
+  // integers become constants, too. A value that does not fit the model's shape
+  // is an error.
   bool takes_all_shapes = false;
   // Is set to what was taken, unless null.
   OnnxValuesUsed* used = nullptr;

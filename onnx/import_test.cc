@@ -515,7 +515,7 @@ TEST(ImportOnnxTest, ValuesOfOtherSizesAreNotTaken) {
               StatusIs(absl::StatusCode::kInvalidArgument, "add"));
 }
 
-// How often `what` occurs in the text of `main`.
+// Returns the number of occurrences of `what` in the text of `main`.
 int CountIn(const IRModule& module, const std::string& what) {
   const std::string text = AsText(module.Find("main"));
   int count = 0;
@@ -1261,7 +1261,7 @@ TEST(ImportOnnxTest, SequencesBecomeParametersForTheirTensors) {
       InOut({kTwo});
   const ::onnx::ModelProto model = ModelOf(graph, 18);
   EXPECT_THAT(Import(model).status(),
-              StatusIs(absl::StatusCode::kUnimplemented, "at hand"));
+              StatusIs(absl::StatusCode::kUnimplemented, "must be given"));
   OnnxValuesUsed used;
   OnnxImportOptions options;
   options.used = &used;
@@ -1804,7 +1804,7 @@ TEST(ImportOnnxTest, ValuesThatNoOutputNeedsMayHaveTypesThatThereAreNot) {
       "node { op_type: 'Identity' input: 't' output: 't2' }"
       "node { op_type: 'Identity' input: 's' output: 's2' }";
   EXPECT_THAT(ValuesOf(labels + unused + relu, {2}), ElementsAre(1, 1));
-  // Who needs them gets the error.
+  // An output that needs the labels is an error.
   EXPECT_THAT(Import(labels + relu + "output { name: 's' }").status(),
               StatusIs(absl::StatusCode::kUnimplemented,
                        "tensor 's': elements that are string"));

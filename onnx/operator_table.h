@@ -11,15 +11,16 @@
 
 namespace baton::onnx {
 
-// How the exporter writes an operator.
+// The form in which the exporter writes an operator.
 enum class ElementwiseForm {
   kSame,        // as one node
-  kRounding,    // of integers, as the operand
-  kArithmetic,  // of small integers, before opset 14, in int32
-  kOrdered,     // of bools in int32
-  kBitwise,     // since opset 18, and not of bools
-  kLogical,     // in bools
-  kOwn,         // by an exporter of its own
+  kRounding,    // as one node; of integers, as the operand itself
+  kArithmetic,  // as one node; before opset 14, small integers become int32
+  kOrdered,     // as one node; bools become int32, since bools have no order
+  kBitwise,     // as one node since opset 18; not possible for bools
+  kLogical,     // as one node on bools; other operands are cast to bool, and
+                // the result is cast back
+  kOwn,         // by a separate exporter
 };
 
 struct Elementwise {

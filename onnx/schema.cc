@@ -25,7 +25,7 @@ namespace {
 using Arity = Schema::Arity;
 using AttributeType = AttributeProto::Type;
 
-// Where the versions of an operator are in the table: lines in a row.
+// The places in the table of the versions of an operator: adjacent lines.
 using TableIndex =
     FlatHashMap<absl::string_view, absl::Span<const absl::string_view>>;
 

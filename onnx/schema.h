@@ -37,7 +37,8 @@ struct Schema {
     Arity arity = Arity::kRequired;
     // Values of one type variable have equal element types.
     absl::string_view type;
-    // The element types that this version or the newest one allows.
+    // The element types that this version allows, and those that the newest
+    // version allows.
     ElementTypes types = 0;
   };
   struct Attribute {
@@ -72,8 +73,8 @@ std::vector<Schema> NewestSchemas();
 // Checks the numbers of inputs and outputs, and the attributes.
 absl::Status CheckSignature(const Schema& schema, const NodeProto& node);
 
-// Checks the element types of the inputs. `inputs`: for each, the element types
-// that it counts as; 0 if it is absent.
+// Checks the element types of the inputs. `inputs` has, for each input, a set
+// of which one member has to be allowed; 0 if the input is absent.
 absl::Status CheckElementTypes(const Schema& schema,
                                absl::Span<const ElementTypes> inputs);
 

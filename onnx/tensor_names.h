@@ -1,4 +1,5 @@
-// Attributes of `main` with what a model says of itself.
+// Attributes of `main` that keep the names of inputs and outputs and the
+// metadata of an imported model.
 
 #ifndef BATON_ONNX_TENSOR_NAMES_H_
 #define BATON_ONNX_TENSOR_NAMES_H_

@@ -102,7 +102,8 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
 }
 
 absl::StatusOr<TensorSource::Mapped> MapFile(const std::string& path) {
-  // A pipe that nobody writes to would block before it could be refused.
+  // Without O_NONBLOCK, opening a pipe without a writer would block before the
+  // file can be refused.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return absl::NotFoundError(absl::StrCat(

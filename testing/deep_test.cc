@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"Closures", Closures, /*indents=*/true}),
     [](const auto& info) { return info.param.name; });
 
-// Through every normal form, to a graph in the end.
+// The program goes through every normal form, and becomes a graph in the end.
 TEST(DeepNormalFormsTest, BackToAGraph) {
   RunInSmallStack([] {
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule graph,

@@ -44,7 +44,7 @@ struct Sample {
   const char* op;
   const char* params;
   const char* body;
-  // Where the floating-point arguments are from.
+  // The range of the floating-point arguments.
   double low = 0.2;
   double high = 0.9;
 };

@@ -35,13 +35,13 @@ uint32_t NumPrograms() {
   return TestSetting("BATON_PROGRAMS", IsLongTest() ? 2000 : 120);
 }
 
-// Where a pass may change values, by the operator that it is about.
-struct KnownException {
+// An operator whose values a pass may change.
+struct KnownValueChange {
   absl::string_view pass;
   absl::string_view op;
   absl::string_view reason;
 };
-constexpr KnownException kKnownExceptions[] = {
+constexpr KnownValueChange kKnownValueChanges[] = {
     {"SimplifyInference", "nn.batch_norm",
      "a scale and a shift overflow where the normalization does not"},
     {"SimplifyInference", "nn.layer_norm",
@@ -49,7 +49,7 @@ constexpr KnownException kKnownExceptions[] = {
 };
 
 bool IsKnown(absl::string_view message, absl::string_view text) {
-  for (const KnownException& known : kKnownExceptions) {
+  for (const KnownValueChange& known : kKnownValueChanges) {
     if (absl::StrContains(message,
                           absl::StrCat("pass ", known.pass, " changed")) &&
         absl::StrContains(text, known.op)) {

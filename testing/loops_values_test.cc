@@ -58,7 +58,7 @@ constexpr int64_t kSteps = 2'000'000;
 // In the long form, of cases of passes for processors.
 constexpr int64_t kStepsOfLongForm = 10'000'000;
 
-// How the arguments of a run are made, and what it allows.
+// The arguments of a run, and the accesses that it allows.
 struct Setting {
   // Buffers of integers, which may be indices, are zero; numbers are 2.
   bool small_integers;

@@ -37,7 +37,7 @@ namespace {
 // The limit for one tensor.
 constexpr int64_t kMaxTensorBytes = 1 << 20;
 
-// How many changed messages are made of an input.
+// The number of changed messages that are made of an input.
 constexpr int kChanged = 8;
 
 // Messages in messages that are taken apart; deeper ones are bytes.

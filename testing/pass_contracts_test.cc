@@ -170,7 +170,7 @@ TEST(PassContractsTest, IllOrderedPipelines) {
                   Chain(), context),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        "ManifestLifetimes needs a_normal_form, which "
-                       "ToGraphNormalForm before it may destroy; insert "
+                       "ToGraphNormalForm before it may invalidate; insert "
                        "ToANormalForm"));
   EXPECT_THAT(
       CheckContracts(Pipeline("FuseOps,ConvertLayout{desired_layouts={nn."
@@ -178,7 +178,7 @@ TEST(PassContractsTest, IllOrderedPipelines) {
                      Chain(), context),
       StatusIs(absl::StatusCode::kFailedPrecondition,
                "ConvertLayout needs no_primitive_functions, which FuseOps "
-               "before it may destroy; put ConvertLayout before FuseOps"));
+               "before it may invalidate; put ConvertLayout before FuseOps"));
   // The second round of a fixed point begins with what the first one leaves.
   EXPECT_THAT(
       CheckContracts(
@@ -186,7 +186,7 @@ TEST(PassContractsTest, IllOrderedPipelines) {
               "ToANormalForm,FixedPoint(ManifestLifetimes,ToGraphNormalForm)"),
           Chain(), context),
       StatusIs(absl::StatusCode::kFailedPrecondition,
-               "which ToGraphNormalForm before it may destroy"));
+               "which ToGraphNormalForm before it may invalidate"));
   // A pass that is not enabled needs nothing.
   const PassContext disabled(
       {.opt_level = 4, .disabled_pass = {"ManifestLifetimes"}});

@@ -262,8 +262,8 @@ absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
   return InferTypes(module);
 }
 
-// How many random programs a pass must keep the laws on: more in the long form
-// of tests (docs/write_a_test.md).
+// Returns the number of random programs on which a pass must keep the laws:
+// more in the long form of tests (docs/write_a_test.md).
 int NumRandomPrograms() { return IsLongTest() ? 672 : 48; }
 
 double SecondsToTry() {

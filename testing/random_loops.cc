@@ -563,7 +563,7 @@ class Generator {
     const Value a = Any(dtype, 1);
     Value result = {tir::Broadcast(a.e, kLanes), a.in};
     if (dtype == kInt32 || Random(3) > 0) return result;
-    // Through a vector of another type.
+    // The result is cast from a vector of another type.
     const Value other = Within(Any(kInt32, 1), StoredRange(dtype));
     return {tir::Cast(vector, tir::Broadcast(other.e, kLanes)), other.in};
   }

@@ -110,8 +110,8 @@ absl::string_view OutcomeText(OnnxOutcome outcome) {
   return outcome == OnnxOutcome::kWrong ? "wrong" : "not supported";
 }
 
-// How many cases pass each way; and those that do not, each with the first way
-// in which it does not.
+// Returns tables of the number of cases that pass each way, and of those that
+// do not, each with the first way in which it does not.
 std::string CaseTables(const std::vector<fs::path>& cases) {
   std::string counts =
       "| run | pass | not supported | wrong |\n|---|---|---|---|\n";

@@ -48,8 +48,10 @@ namespace baton {
 namespace {
 
 constexpr char kUsage[] =
-    "Finds the execution of a pass that makes a command fail, in few runs of "
-    "it.\n\n"
+    "Finds the execution of a pass that makes a command fail, with few runs of "
+    "the\n"
+    "command.\n"
+    "\n"
     "  baton-bisect HISTORY [flags] -- COMMAND     {} in the command is a file "
     "with the\n"
     "                                              module after an execution "
@@ -57,10 +59,14 @@ constexpr char kUsage[] =
     "                                              which `baton-opt "
     "--record=HISTORY` writes\n"
     "  baton-bisect --limits=N [flags] -- COMMAND  {} is a number up to N, for "
-    "--bisect_limit={}\n\n"
+    "--bisect_limit={}\n"
+    "\n"
     "COMMAND is a program with its arguments, or one word for the shell. Its "
-    "exit code\nsays what it found, as for `git bisect run`: 0 is good, 1 to "
-    "124 bad, 125 cannot\nsay; all others end the search.\n\n"
+    "exit\n"
+    "code is the result, as for `git bisect run`: 0 is good, 1 to 124 bad, "
+    "125\n"
+    "neither; all others end the search.\n"
+    "\n"
     "Exit codes: 0 found, 1 an error, 2 not certain, 128 and the signal if "
     "interrupted.\n";
 
@@ -79,50 +85,52 @@ struct BisectToolOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("limits", &BisectToolOptions::limits,
-      FlagSpec{.help = "Tries limits up to N, which is bad, in place of the "
-                       "states of a history.",
-               .value = "N",
-               .group = "Flags",
-               .least = 0});
+      FlagSpec{
+          .help =
+              "Searches limits up to N, which is bad, in place of a history.",
+          .value = "N",
+          .group = "Flags",
+          .least = 0});
     v("good", &BisectToolOptions::good,
-      FlagSpec{.help = "After execution N, or with limit N, it is good still. "
-                       "Default: before all.",
-               .value = "N",
-               .group = "Flags",
-               .least = 0,
-               .none = -1});
+      FlagSpec{
+          .help =
+              "The last known good execution or limit. Default: before all.",
+          .value = "N",
+          .group = "Flags",
+          .least = 0,
+          .none = -1});
     v("bad", &BisectToolOptions::bad,
-      FlagSpec{.help = "After execution N it is bad. Default: after the last.",
+      FlagSpec{.help = "The first known bad execution. Default: the last.",
                .value = "N",
                .group = "Flags",
                .least = 0,
                .none = -1});
     v("emit", &BisectToolOptions::emit,
-      FlagSpec{.help = "How modules are written: text or binary.",
+      FlagSpec{.help = "Format of the modules for the command: text or binary.",
                .value = "HOW",
                .group = "Flags",
                .choices = {"text", "binary"}});
     v("repeat", &BisectToolOptions::repeat,
-      FlagSpec{.help = "Runs the command K times for each answer; bad if it is "
-                       "once.",
-               .value = "K",
-               .group = "Flags",
-               .least = 1});
+      FlagSpec{
+          .help =
+              "Runs the command K times for each test; bad if one run is bad.",
+          .value = "K",
+          .group = "Flags",
+          .least = 1});
     v("timeout", &BisectToolOptions::timeout,
-      FlagSpec{.help = "Of one run, in seconds; what takes longer is bad. 0: "
-                       "no limit.",
+      FlagSpec{.help = "Seconds after which a run is stopped and counts as "
+                       "bad; 0: no limit.",
                .value = "X",
                .group = "Flags",
                .least = 0});
     v("crash", &BisectToolOptions::crash,
-      FlagSpec{.help = "What it means if the command crashes: bad, skip or "
-                       "abort.",
+      FlagSpec{.help = "Meaning of a crash of the command: bad, skip or abort.",
                .value = "WHAT",
                .group = "Flags",
                .choices = {"bad", "skip", "abort"}});
     v("progress", &BisectToolOptions::progress,
-      FlagSpec{.help = "Keeps the answers; a search that was interrupted goes "
-                       "on from there.",
+      FlagSpec{.help = "File for the results so far; an interrupted search "
+                       "continues from it.",
                .value = "FILE",
                .group = "Flags"});
   }
@@ -355,7 +363,8 @@ absl::string_view AnswerName(Answer answer) {
   return "";
 }
 
-// Answers in a file: a head that says of what, then a line each.
+// The file of results: a head that identifies the search, then a line for each
+// result.
 class ProgressFile {
  public:
   ProgressFile(std::string path, std::string head)

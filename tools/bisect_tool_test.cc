@@ -242,8 +242,8 @@ TEST(BisectToolTest, FoldersOfKilledSearchesGo) {
   EXPECT_EQ(NumFolders(), 0);
   Bisect(history + " -- 'kill -KILL $PPID && sleep 9; test -e {}'");
   EXPECT_EQ(NumFolders(), 1);
-  // That of a search that runs still is left alone; that of the killed one is
-  // not.
+  // The folder of a search that still runs is left alone; that of the killed
+  // one is not.
   const RunResult outer = Bisect(
       absl::StrCat(history, " -- '", testing::RunfilePath("tools/baton-bisect"),
                    " ", std::filesystem::absolute(history).string(),

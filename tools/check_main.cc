@@ -47,20 +47,21 @@ struct CheckToolOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("check_prefix", &CheckToolOptions::check_prefix,
-      FlagSpec{.help = "The beginnings of directives.", .value = "NAME,NAME"});
+      FlagSpec{.help = "Prefixes of directives.", .value = "NAME,NAME"});
     v("input_file", &CheckToolOptions::input_file,
-      FlagSpec{.help = "The text; - is standard input.", .value = "FILE"});
+      FlagSpec{.help = "File with the text to check; - is standard input.",
+               .value = "FILE"});
     v("implicit_check_not", &CheckToolOptions::implicit_check_not,
       FlagSpec{.help = "A pattern that must not match between two matches.",
                .value = "PATTERN"});
     v("define", &CheckToolOptions::define,
-      FlagSpec{.help = "Variables that are set from the start.",
+      FlagSpec{.help = "Variables with an initial value.",
                .value = "NAME=VALUE,..."});
     v("allow_empty", &CheckToolOptions::allow_empty,
-      FlagSpec{.help = "An empty input is no error."});
+      FlagSpec{.help = "Accepts an empty input."});
     v("strict_whitespace", &CheckToolOptions::strict_whitespace,
-      FlagSpec{.help = "Blanks match as they are; else a run of them matches "
-                       "any other."});
+      FlagSpec{.help = "Blanks must be equal; otherwise a run of blanks "
+                       "matches any other."});
     v("match_full_lines", &CheckToolOptions::match_full_lines,
       FlagSpec{.help = "All patterns but those of -NOT match whole lines."});
   }
@@ -68,7 +69,7 @@ struct CheckToolOptions {
 
 int Fail(int code, const absl::Status& status) {
   std::cerr << status.message() << "\nbaton-check: "
-            << (code == kMismatch ? "the input is not as the lines say"
+            << (code == kMismatch ? "the input does not match the lines"
                                   : "cannot check")
             << "\n";
   return code;
@@ -94,7 +95,7 @@ absl::StatusOr<CheckOptions> OptionsOf(const CheckToolOptions& flags) {
   return options;
 }
 
-// What is compared; none if the command line is answered.
+// The texts to compare; none if the command line is answered.
 struct Comparison {
   std::unique_ptr<Checks> checks;
   std::shared_ptr<const Source> input;

@@ -243,8 +243,8 @@ class ProgramMaker {
     return result;
   }
 
-  // Which patterns stand for variables that functions and lets bind, and which
-  // for what is called.
+  // Marks the patterns that stand for variables which functions and lets bind,
+  // and those that stand for callees.
   void MarkBoundAndCalled(const Node& node) {
     const absl::Span<const DataflowPattern> children = node.children();
     const auto form = [](const DataflowPattern& pattern) {

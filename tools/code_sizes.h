@@ -1,11 +1,13 @@
-// The bytes of a compiled object by the steps of a model that its code is of.
+// Divides the bytes of a compiled object among the steps of the model that the
+// object computes.
 //
 //   BATON_ASSIGN_OR_RETURN(CodeSizes sizes,
 //                          CodeSizesOf(object, num_steps, steps_of));
 //   // Of steps, of other code, and of the file's tables: all of the object.
 //
-// A function that steps call belongs to them, and so does what it refers to: the
-// kernels and constants that several steps use are divided among these.
+// A function belongs to the steps that call it, and so do the functions and
+// constants to which it refers. If several steps use them, their bytes are
+// divided among these steps.
 
 #ifndef BATON_TOOLS_CODE_SIZES_H_
 #define BATON_TOOLS_CODE_SIZES_H_
@@ -24,9 +26,9 @@ namespace baton {
 
 struct CodeSizes {
   std::vector<int64_t> of_steps;
-  // Bytes of no step, by section: the order of the steps, the choice of
-  // instructions, functions that are not called, weights, tables that debuggers
-  // and exceptions use.
+  // The bytes that belong to no step, by section: code that calls the steps and
+  // that chooses the instruction set, functions that are not called, weights,
+  // tables for debuggers and exceptions.
   std::vector<std::pair<std::string, int64_t>> of_sections;
   // Headers and tables of the file, for the linker.
   int64_t of_tables = 0;

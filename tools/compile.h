@@ -1,4 +1,4 @@
-// Library of `baton-compile`: a model becomes a C++ library.
+// Library of `baton-compile`: compiles a model to a C++ library.
 
 #ifndef BATON_TOOLS_COMPILE_H_
 #define BATON_TOOLS_COMPILE_H_
@@ -46,12 +46,12 @@ struct LibraryOptions {
                        "NAME.report.json.",
                .value = "FOLDER"});
     v("shared_dir", &LibraryOptions::shared_dir,
-      FlagSpec{.help = "A folder for the functions as sources of their own, "
-                       "named by hashes: other models, and this one when it "
-                       "changes, have the same files for equal functions.",
+      FlagSpec{.help = "Folder for sources of single functions, named by "
+                       "hashes: models with equal functions, and new versions "
+                       "of this model, share files.",
                .value = "FOLDER"});
     v("name", &LibraryOptions::name,
-      FlagSpec{.help = "The name of the files; that of MODEL by default.",
+      FlagSpec{.help = "The name of the files. Not given: that of MODEL.",
                .value = "NAME"});
     v("cpp_class", &LibraryOptions::cpp_class,
       FlagSpec{.help = "The class, with its namespaces: acme::Silero.",
@@ -60,12 +60,11 @@ struct LibraryOptions {
       FlagSpec{.help = "Passes that run before operators become loops.",
                .value = "PIPELINE"});
     v("config", &LibraryOptions::config,
-      FlagSpec{.help = "Settings that passes read, and limits.",
+      FlagSpec{.help = "Settings of passes, and limits.",
                .value = "KEY=VALUE,..."});
     v("dims", &LibraryOptions::dims,
-      FlagSpec{.help = "Dimensions that the model leaves open: "
-                       "batch=1,samples=512; or bounds, within which each run "
-                       "chooses: batch=1..8.",
+      FlagSpec{.help = "Sizes of symbolic dimensions: batch=1,samples=512; or "
+                       "bounds, within which each run chooses: batch=1..8.",
                .value = "NAME=N|LOW..HIGH,..."});
     v("input_shapes", &LibraryOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
@@ -78,8 +77,8 @@ struct LibraryOptions {
       FlagSpec{.help = "Outputs that are inputs of the next run.",
                .value = "OUT:IN,..."});
     v("isas", &LibraryOptions::isas,
-      FlagSpec{.help = "Sets of instructions, the first of which that the "
-                       "processor has runs: avx512, avx2, sse2; neon.",
+      FlagSpec{.help = "Instruction sets: avx512, avx2, sse2; neon. The "
+                       "library uses the first that the processor supports.",
                .value = "ISA,..."});
     v("target", &LibraryOptions::target,
       FlagSpec{.help = "The processor.",
@@ -91,16 +90,15 @@ struct LibraryOptions {
                        "'llvm -mcpu=haswell -mattr=+fma'.",
                .value = "TARGET"});
     v("threads", &LibraryOptions::threads,
-      FlagSpec{.help = "Adds a Run that takes the caller's threads."});
+      FlagSpec{.help = "Adds a Run that uses threads of the caller."});
     v("profile", &LibraryOptions::profile,
       FlagSpec{.help = "Adds RunProfiled, which measures steps."});
     v("line_table", &LibraryOptions::line_table,
-      FlagSpec{.help = "Adds NAME.model.txt: debuggers, profilers and "
-                       "sanitizers name its lines."});
+      FlagSpec{.help = "Adds NAME.model.txt, whose lines debuggers, profilers "
+                       "and sanitizers name."});
     v("test", &LibraryOptions::test,
-      FlagSpec{.help =
-                   "Writes NAME_test.cc and NAME_test_data.o, which compare "
-                   "with the evaluator on random inputs, too."});
+      FlagSpec{.help = "Writes NAME_test.cc and NAME_test_data.o, which also "
+                       "compare with the evaluator on random inputs."});
     v("check_values", &LibraryOptions::check_values,
       FlagSpec{.help =
                    "Compares values with the evaluator after each pass, at "
@@ -110,29 +108,28 @@ struct LibraryOptions {
     v("benchmark", &LibraryOptions::benchmark,
       FlagSpec{.help = "Adds NAME_benchmark.cc, which measures runs."});
     v("report", &LibraryOptions::report,
-      FlagSpec{.help =
-                   "Prints the steps, with their bytes of code, weights and "
-                   "arena, and why they have their kernels."});
+      FlagSpec{.help = "Prints the steps: the bytes of their code, weights and "
+                       "arena, and the reasons for their kernels."});
     v("objects", &LibraryOptions::objects,
-      FlagSpec{.help = "Objects and archives that a compiler made of the "
-                       "sources: the report says which of their bytes are of "
-                       "which step and node.",
+      FlagSpec{.help = "Compiled sources, objects or archives: the report "
+                       "divides their bytes among steps and nodes.",
                .value = "FILE,..."});
     v("max_error", &LibraryOptions::max_error,
-      FlagSpec{.help = "The header's kMaxError: the distance of outputs from "
-                       "those of the model without passes, over the largest "
-                       "element; -1: as it is on random inputs. With --test, "
-                       "which checks it.",
-               .value = "X",
-               .least = 0,
-               .none = -1});
+      FlagSpec{
+          .help =
+              "kMaxError of the header: the limit of the difference from the "
+              "model without passes, over the largest element; -1: the "
+              "measured one, on random inputs. With --test, which checks it.",
+          .value = "X",
+          .least = 0,
+          .none = -1});
     v("seed", &LibraryOptions::seed,
       FlagSpec{.help = "Seed of the random inputs.", .value = "N"});
   }
 };
 
-// Writes the files, and says on `out` which. `notes`, if not null, receives a
-// line for each setting of --config that no pass has read.
+// Writes the files of the library, and their names to `out`. `notes`, if not
+// null, receives a line for each setting of --config that no pass has read.
 absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
                             std::ostream* notes = nullptr);
 

@@ -382,7 +382,8 @@ class ModelWriter {
     std::vector<int> number_of;
     FlatHashMap<std::string, int> known;
     for (tir::CppFunction& function : model_.functions) {
-      // Without a number that tells it from others of this model.
+      // The name without the number that distinguishes it from others of this
+      // model.
       std::string name = CppIdentifier(function.symbol);
       const size_t end = name.find_last_not_of("0123456789");
       if (end != std::string::npos && end > 0 && end + 1 < name.size() &&
@@ -679,7 +680,7 @@ class ModelWriter {
     return absl::StrCat(CppIdentifier(options_.name), "_", Hex(code_hash_), "_",
                         tir::CppIsaName(isa));
   }
-  // That of what the header calls.
+  // Returns the name of the function that the header calls.
   std::string Dispatch() const {
     return absl::StrCat(CppIdentifier(options_.name), "_", Hex(code_hash_),
                         "_dispatch");
@@ -944,7 +945,7 @@ class ModelWriter {
         ResultType(), " Run(", RunParams("std::"), ") noexcept;\n");
   }
 
-  // Declarations of the runs that options ask for.
+  // Declarations of the runs that options add.
   std::string FurtherRuns() const {
     std::string text;
     const char* const type = can_fail_ ? "Error" : "void";
@@ -995,9 +996,9 @@ class ModelWriter {
     return text;
   }
 
-  // `step 3, nn_softmax of nn.softmax, Softmax_12`; a step that no node of the
-  // model asks for, such as a change of layout, has the name of the step whose
-  // result it takes, too.
+  // `step 3, nn_softmax of nn.softmax, Softmax_12`. The name of a step that
+  // belongs to no node of the model, such as a change of layout, contains that
+  // of the step whose result it takes.
   std::string NameOfStep(size_t i) const {
     const LibraryStep& step = model_.steps[i];
     std::string name = absl::StrCat("step ", i, ", ", step.kernel);

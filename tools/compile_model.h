@@ -40,8 +40,9 @@
 
 namespace baton {
 
-// How far the outputs may be from those of the model without passes. The test
-// of the library checks it on its random inputs.
+// The limit of the difference between the outputs of the library and those of
+// the model without passes. The test of the library checks it on its random
+// inputs.
 struct NumericalContract {
   std::string passes;  // of the library
   int64_t seed = 0;    // of the random inputs
@@ -56,8 +57,8 @@ struct CompileModelOptions {
   // The names of the parameters of main and of its results.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
-  // From the most instructions to the fewest. The first that the processor has
-  // runs; the last is taken without a question.
+  // The instruction sets, from the largest to the smallest. The library uses
+  // the first that the processor supports, and the last without a check.
   std::vector<tir::CppIsa> isas;
   tir::ElfMachine machine = tir::ElfMachine::kX86_64;
   // Outputs whose values are those of inputs in the next run.
@@ -69,11 +70,12 @@ struct CompileModelOptions {
   // Adds NAME.model.txt, a text of the steps and their functions of loops; in
   // the line tables of objects, the code of steps has the lines of that text.
   bool line_table = false;
-  // Functions are in sources of their own, those that call kernels of one kind
-  // in one: shared_files. NAME_ISA.cc has the steps alone.
+  // Puts each function into a source of its own, and all functions that call
+  // kernels of one kind into one source: shared_files. NAME_ISA.cc has only the
+  // steps.
   bool split = false;
-  // Functions of loops are text of LLVM, NAME_loops.ll, not C++. There is one
-  // set of instructions then, for what calls them.
+  // Functions of loops are text of LLVM, NAME_loops.ll, not C++. The C++ that
+  // calls them is then for one set of instructions.
   std::optional<tir::LlvmTarget> llvm = {};
   // Adds RunChecked, which shows the operands of steps.
   bool check_values = false;
@@ -83,7 +85,7 @@ struct CompileModelOptions {
   std::function<void(const PassContext&)> lowered = nullptr;
   // If not null, checks these functions at each step.
   std::shared_ptr<LoopsCheck> check = nullptr;
-  // Compiled sources, of which the report says how many bytes are of which step.
+  // Compiled sources. The report divides their bytes among the steps.
   struct Object {
     std::string name;
     std::string bytes;  // the contents of an ELF file
@@ -115,7 +117,7 @@ struct CompiledModel {
   // A step, for messages.
   struct Step {
     std::string name;  // `step 3, nn_softmax of nn.softmax, Softmax_12`
-    // Where an operand comes from, by its place among the operands of the
+    // The origin of an operand, by its place among the operands of the
     // executor's step: `the weights`; empty for those that the step does not
     // have.
     std::vector<std::string> operands;

@@ -593,7 +593,7 @@ TEST(CompileTest, CompilesKernelsOfBytes) {
                          absl::StrCat("clang++", kFlags, "-fsyntax-only *.cc")),
                 "");
     }
-    // Which has no __builtin_shufflevector.
+    // g++-11 has no __builtin_shufflevector.
     if (Has("g++-11")) {
       EXPECT_EQ(
           OutputOf(folder, absl::StrCat("g++-11", kFlags, "-fsyntax-only ",

@@ -1,5 +1,5 @@
-// CrashReport: says in which pass a tool crashed, and which command finds out
-// more.
+// CrashReport: reports the pass in which a tool crashed, and commands that
+// investigate the crash.
 
 #ifndef BATON_TOOLS_CRASH_REPORT_H_
 #define BATON_TOOLS_CRASH_REPORT_H_
@@ -12,9 +12,9 @@
 
 namespace baton {
 
-// `PROGRAM: crashed (Floating point exception) in pass #1 sequential > #4 Crash`
-// and two commands that are `opt_command` with one more flag. Without a running
-// pass or an `opt_command`, the first line alone. For CrashGuard.
+// `PROGRAM: crashed (Floating point exception) in pass #1 sequential > #4
+// Crash` and two commands that are `opt_command` with one more flag. Without a
+// running pass or an `opt_command`, the first line alone. For CrashGuard.
 std::string CrashReport(absl::string_view program,
                         absl::string_view opt_command, int signal);
 

@@ -40,26 +40,28 @@ bool LineOf(const std::string& at, int here, int* line) {
   return true;
 }
 
-bool Matches(const ExpectedDiagnostic& expected, const SaidDiagnostic& said) {
-  if (expected.severity != said.severity || expected.line != said.line ||
-      (expected.column != 0 && expected.column != said.column)) {
+bool Matches(const ExpectedDiagnostic& expected,
+             const ReportedDiagnostic& reported) {
+  if (expected.severity != reported.severity ||
+      expected.line != reported.line ||
+      (expected.column != 0 && expected.column != reported.column)) {
     return false;
   }
-  return expected.is_regex ? RE2::PartialMatch(said.message, expected.text)
-                           : absl::StrContains(said.message, expected.text);
+  return expected.is_regex ? RE2::PartialMatch(reported.message, expected.text)
+                           : absl::StrContains(reported.message, expected.text);
 }
 
-// The place of `said` in `source`.
-int64_t OffsetOf(const Source& source, const SaidDiagnostic& said) {
+// The place of `reported` in `source`.
+int64_t OffsetOf(const Source& source, const ReportedDiagnostic& reported) {
   int64_t begin = 0;
   int line = source.PositionOf(0).line;
-  while (line < said.line) {
+  while (line < reported.line) {
     const size_t end = source.text().find('\n', static_cast<size_t>(begin));
     if (end == std::string::npos) break;
     begin = static_cast<int64_t>(end) + 1;
     ++line;
   }
-  return begin + said.column - 1;
+  return begin + reported.column - 1;
 }
 
 }  // namespace
@@ -108,24 +110,25 @@ absl::StatusOr<std::vector<ExpectedDiagnostic>> ParseExpectedDiagnostics(
   return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
 }
 
-std::vector<SaidDiagnostic> ParseSaidDiagnostics(absl::string_view name,
-                                                 absl::string_view text) {
+std::vector<ReportedDiagnostic> ParseReportedDiagnostics(
+    absl::string_view name, absl::string_view text) {
   static const RE2& kPlace =
       *new RE2("^:([0-9]+):([0-9]+): (error|warning|note): (.*)$");
   static const RE2& kNoPlace = *new RE2("^(error|warning|note): (.*)$");
-  std::vector<SaidDiagnostic> result;
+  std::vector<ReportedDiagnostic> result;
   for (const absl::string_view whole : absl::StrSplit(text, '\n')) {
     absl::string_view line = whole;
-    SaidDiagnostic said;
+    ReportedDiagnostic reported;
     if (absl::ConsumePrefix(&line, name) &&
-        RE2::FullMatch(std::string(line), kPlace, &said.line, &said.column,
-                       &said.severity, &said.message)) {
-      result.push_back(std::move(said));
-    } else if (RE2::FullMatch(std::string(whole), kNoPlace, &said.severity,
-                              &said.message)) {
-      said.line = 0;
-      said.column = 0;
-      result.push_back(std::move(said));
+        RE2::FullMatch(std::string(line), kPlace, &reported.line,
+                       &reported.column, &reported.severity,
+                       &reported.message)) {
+      result.push_back(std::move(reported));
+    } else if (RE2::FullMatch(std::string(whole), kNoPlace, &reported.severity,
+                              &reported.message)) {
+      reported.line = 0;
+      reported.column = 0;
+      result.push_back(std::move(reported));
     }
   }
   if (result.empty() && !text.empty()) {
@@ -134,12 +137,12 @@ std::vector<SaidDiagnostic> ParseSaidDiagnostics(absl::string_view name,
   return result;
 }
 
-absl::Status CompareDiagnostics(const Source& source,
-                                const std::vector<ExpectedDiagnostic>& expected,
-                                const std::vector<SaidDiagnostic>& said) {
+absl::Status CompareDiagnostics(
+    const Source& source, const std::vector<ExpectedDiagnostic>& expected,
+    const std::vector<ReportedDiagnostic>& reported) {
   std::vector<bool> found(expected.size(), false);
   std::vector<std::string> errors;
-  for (const SaidDiagnostic& one : said) {
+  for (const ReportedDiagnostic& one : reported) {
     size_t i = 0;
     while (i < expected.size() && (found[i] || !Matches(expected[i], one))) ++i;
     if (i < expected.size()) {

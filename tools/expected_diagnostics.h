@@ -42,8 +42,8 @@ struct ExpectedDiagnostic {
 absl::StatusOr<std::vector<ExpectedDiagnostic>> ParseExpectedDiagnostics(
     const Source& source);
 
-// A diagnostic parsed from rendered text.
-struct SaidDiagnostic {
+// A diagnostic that a tool reported, parsed from its rendered text.
+struct ReportedDiagnostic {
   std::string severity;
   int line = 0;  // 0: without a place in the source
   int column = 0;
@@ -53,14 +53,14 @@ struct SaidDiagnostic {
 // Parses the lines of `text` that begin like diagnostics of the source `name`,
 // or like diagnostics without a place. If there are none, the whole `text` is
 // one error.
-std::vector<SaidDiagnostic> ParseSaidDiagnostics(absl::string_view name,
-                                                 absl::string_view text);
+std::vector<ReportedDiagnostic> ParseReportedDiagnostics(
+    absl::string_view name, absl::string_view text);
 
-// OK if `expected` and `said` match. The error has a located message for each
-// diagnostic that is missing or was not expected.
-absl::Status CompareDiagnostics(const Source& source,
-                                const std::vector<ExpectedDiagnostic>& expected,
-                                const std::vector<SaidDiagnostic>& said);
+// OK if `expected` and `reported` match. The error has a located message for
+// each diagnostic that is missing or was not expected.
+absl::Status CompareDiagnostics(
+    const Source& source, const std::vector<ExpectedDiagnostic>& expected,
+    const std::vector<ReportedDiagnostic>& reported);
 
 }  // namespace baton
 

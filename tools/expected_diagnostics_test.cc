@@ -24,11 +24,12 @@ constexpr char kText[] =
     "// expected-error@above:5 {{third}}\n"
     "// expected-error-re@unknown {{four(th)?$}}\n";
 
-absl::Status Compare(absl::string_view said) {
+absl::Status Compare(absl::string_view reported) {
   const Source source("p", kText);
   const auto expected = ParseExpectedDiagnostics(source);
   EXPECT_THAT(expected, IsOk());
-  return CompareDiagnostics(source, *expected, ParseSaidDiagnostics("p", said));
+  return CompareDiagnostics(source, *expected,
+                            ParseReportedDiagnostics("p", reported));
 }
 
 TEST(ExpectedDiagnosticsTest, EachMustBeThere) {
@@ -67,10 +68,10 @@ TEST(ExpectedDiagnosticsTest, PlacesAndSeveritiesCount) {
 }
 
 TEST(ExpectedDiagnosticsTest, AMessageWithoutPlaceIsOneError) {
-  const auto said = ParseSaidDiagnostics("p", "in pass A:\nno\nmemory");
-  ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].message, "in pass A:\nno\nmemory");
-  EXPECT_TRUE(ParseSaidDiagnostics("p", "").empty());
+  const auto reported = ParseReportedDiagnostics("p", "in pass A:\nno\nmemory");
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_EQ(reported[0].message, "in pass A:\nno\nmemory");
+  EXPECT_TRUE(ParseReportedDiagnostics("p", "").empty());
 }
 
 TEST(ExpectedDiagnosticsTest, WhatIsNotUnderstoodIsAnError) {

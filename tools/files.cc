@@ -89,7 +89,7 @@ absl::StatusOr<FileContent> MapFile(const std::string& path) {
   const int file = fs::is_regular_file(status)
                        ? open(path.c_str(), O_RDONLY | O_CLOEXEC)
                        : -1;
-  // What cannot be mapped, as pipes and empty files, is read.
+  // Files that cannot be mapped, such as pipes and empty files, are read.
   void* begin = MAP_FAILED;
   if (file >= 0) {
     if (fstat(file, &info) == 0 && info.st_size > 0) {

@@ -23,9 +23,8 @@ namespace baton {
 // `--flagfile` before `--` by the contents of its files, and Abseil's
 // `--fromenv=NAME,NAME` by flags with the values of the environment variables
 // FLAGS_NAME (`--tryfromenv`: only those that are set). Errors: a file that
-// cannot be read or includes itself, more than
-// a thousand files, a line that is not a flag, a variable that
-// is not set.
+// cannot be read or includes itself, more than a thousand files, a line that is
+// not a flag, a variable that is not set.
 absl::StatusOr<std::vector<Argument>> ExpandFlagFiles(
     absl::Span<const absl::string_view> args);
 

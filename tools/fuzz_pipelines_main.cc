@@ -43,19 +43,19 @@ struct FuzzToolOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("seed", &FuzzToolOptions::seed,
-      FlagSpec{.help = "The first.", .value = "N", .group = "Flags"});
+      FlagSpec{.help = "The first seed.", .value = "N", .group = "Flags"});
     v("count", &FuzzToolOptions::count,
-      FlagSpec{.help = "So many pipelines; 0: until the time is up.",
+      FlagSpec{.help = "Number of pipelines; 0: until --seconds are over.",
                .value = "N",
                .group = "Flags",
                .least = 0});
     v("seconds", &FuzzToolOptions::seconds,
-      FlagSpec{.help = "Of the wall clock; 0: no limit.",
+      FlagSpec{.help = "Limit of wall-clock time; 0: none.",
                .value = "X",
                .group = "Flags",
                .least = 0});
     v("output", &FuzzToolOptions::output,
-      FlagSpec{.help = "Where what fails is left, in a folder each.",
+      FlagSpec{.help = "Folder for failures, each in a folder in it.",
                .value = "DIR",
                .group = "Flags"});
     v("passes", &FuzzToolOptions::passes,
@@ -63,8 +63,8 @@ struct FuzzToolOptions {
                .value = "RE",
                .group = "Flags"});
     v("pairs", &FuzzToolOptions::pairs,
-      FlagSpec{.help = "Lists pairs of passes that make different programs of "
-                       "one of N, in one order and in the other.",
+      FlagSpec{.help = "Lists pairs of passes whose order changes the result "
+                       "for one of N programs.",
                .value = "N",
                .group = "Flags",
                .least = 0});

@@ -1,4 +1,4 @@
-// Finds the rewrites of a guilty pass that make a failure, by bisection.
+// Finds the rewrites of a guilty pass that cause a failure, by bisection.
 
 #ifndef BATON_TOOLS_GUILTY_REWRITES_H_
 #define BATON_TOOLS_GUILTY_REWRITES_H_

@@ -35,24 +35,28 @@ namespace baton {
 namespace {
 
 constexpr char kUsage[] =
-    "Tells what each pass did in a run that `baton-opt --record=FILE` "
-    "recorded.\n\n"
+    "Shows what each pass did in a run that `baton-opt --record=FILE` "
+    "recorded.\n"
+    "\n"
     "  baton-history FILE log             the executions of passes\n"
     "  baton-history FILE show K          the module after execution K\n"
-    "  baton-history FILE diff I J        what differs between two of them\n"
-    "  baton-history FILE blame K         which executions made its nodes, out "
-    "of what\n"
-    "  baton-history FILE why K           what K, and the executions inside "
-    "it, "
-    "said\n"
+    "  baton-history FILE diff I J        the difference of the modules after "
+    "I and J\n"
+    "  baton-history FILE blame K         the executions and nodes from which "
+    "the\n"
+    "                                     nodes of the module after K were "
+    "made\n"
+    "  baton-history FILE why K           the remarks of K and of executions "
+    "inside it\n"
     "  baton-history FILE find            the first execution after which "
-    "--has, --lacks\n"
-    "                                     or --text holds\n"
-    "  baton-history FILE html            one page that shows all of it, for a "
-    "browser\n"
-    "  baton-history FILE trace           when passes ran, for "
-    "ui.perfetto.dev\n\n"
-    "Executions have the numbers of `log`; 0 is what the passes were given.\n";
+    "--has,\n"
+    "                                     --lacks or --text is true\n"
+    "  baton-history FILE html            a page for a browser that shows all "
+    "of this\n"
+    "  baton-history FILE trace           the times of passes, for "
+    "ui.perfetto.dev\n"
+    "\n"
+    "Executions have the numbers of `log`; 0 is the input of the first pass.\n";
 
 struct HistoryToolOptions {
   std::string file;  // the name of the history
@@ -71,28 +75,28 @@ struct HistoryToolOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("function", &HistoryToolOptions::function,
-      FlagSpec{.help = "Only this function of the module.",
+      FlagSpec{.help = "Shows only this function of the module.",
                .value = "NAME",
                .group = "Flags"});
     v("format", &HistoryToolOptions::format,
-      FlagSpec{.help = "Of diff and blame: text or json.",
+      FlagSpec{.help = "For diff and blame: text or json.",
                .value = "FORMAT",
                .group = "Flags",
                .choices = {"text", "json"}});
     v("op", &HistoryToolOptions::op,
-      FlagSpec{.help = "Only nodes of this operator (RE2, whole name).",
+      FlagSpec{.help = "Selects nodes of this operator (RE2, whole name).",
                .value = "RE",
                .group = "Flags"});
     v("node", &HistoryToolOptions::node,
-      FlagSpec{.help = "Only the node of this number.",
+      FlagSpec{.help = "Selects the node of this number.",
                .value = "%N",
                .group = "Flags"});
     v("has", &HistoryToolOptions::has,
-      FlagSpec{.help = "There is a call of this operator (RE2, whole name).",
+      FlagSpec{.help = "A call of this operator exists (RE2, whole name).",
                .value = "RE",
                .group = "Flags"});
     v("lacks", &HistoryToolOptions::lacks,
-      FlagSpec{.help = "There is no call of it any more.",
+      FlagSpec{.help = "No call of this operator exists.",
                .value = "RE",
                .group = "Flags"});
     v("text", &HistoryToolOptions::text,
@@ -100,21 +104,21 @@ struct HistoryToolOptions {
                .value = "RE",
                .group = "Flags"});
     v("output", &HistoryToolOptions::output,
-      FlagSpec{.help = "Writes to this file instead of standard output.",
+      FlagSpec{.help = "File for the output. Not given: standard output.",
                .value = "FILE",
                .group = "Flags"});
     v("profile", &HistoryToolOptions::profile,
-      FlagSpec{.help = "Of html: shows this profile of a run of the model, as "
-                       "baton-run --profile=json --report=FILE writes it.",
+      FlagSpec{.help = "For html: adds the profile of a run of the model, "
+                       "which baton-run --profile=json --report=FILE wrote.",
                .value = "FILE",
                .group = "Flags"});
     v("library", &HistoryToolOptions::library,
-      FlagSpec{.help = "Of html: shows this report of a library of the model, "
+      FlagSpec{.help = "For html: adds the report of a library of the model, "
                        "NAME.report.json of baton-compile.",
                .value = "FILE",
                .group = "Flags"});
     v("max_nodes", &HistoryToolOptions::max_nodes,
-      FlagSpec{.help = "Of html: refuses to make a page of more nodes.",
+      FlagSpec{.help = "For html: the limit of the nodes of a page.",
                .value = "N",
                .group = "Flags",
                .least = 0});

@@ -210,7 +210,7 @@ TEST(HistoryToolTest, OriginsMayBeLeftOut) {
   const std::string fewer =
       Record("no_origins", passes + " --norecord_origins");
   EXPECT_LT(std::filesystem::file_size(fewer), std::filesystem::file_size(all));
-  const std::string nobody = "made nn.relu from what nobody has said";
+  const std::string nobody = "made nn.relu from an unknown node";
   EXPECT_THAT(History(fewer + " blame 1").out, HasSubstr(nobody));
   EXPECT_THAT(History(all + " blame 1").out, Not(HasSubstr(nobody)));
   EXPECT_EQ(History(fewer + " show 3").out, History(all + " show 3").out);

@@ -65,14 +65,15 @@ struct InputValue {
   std::vector<std::variant<int64_t, double>> elements;
 };
 
-// Tensors that a model is going to be run with.
+// Tensors with which a model will run, so that its import may use their values
+// and shapes.
 struct TensorsAtHand {
   // By the names of the inputs, or in their order.
   NamedTensors tensors;
   // The files they are from, if these say which tensors are one input.
   std::vector<TensorPart> parts = {};
-  // Inputs that a run keeps itself (--state): where there are fewer tensors than
-  // inputs, these are not among them.
+  // Inputs that are outputs of the previous run (--state). If there are fewer
+  // tensors than inputs, these inputs have none.
   std::vector<std::string> kept = {};
   // The module runs with the shapes of these tensors only: see
   // OnnxImportOptions::takes_all_shapes.
@@ -100,8 +101,8 @@ struct ModuleReader {
     // Tensors whose values and shapes the import may use, or null. The reader
     // records which of them it used.
     TensorsAtHand* at_hand = nullptr;
-    // Is set to the names that the file has for the dimensions of the parameters
-    // of main (OnnxValuesUsed::dims), unless null.
+    // Is set to the names that the file has for the dimensions of the
+    // parameters of main (OnnxValuesUsed::dims), unless null.
     std::vector<std::vector<std::string>>* param_dims = nullptr;
   };
   absl::StatusOr<IRModule> (*read)(const Input& input) = nullptr;

@@ -33,9 +33,10 @@ struct IrTestOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("programs", &IrTestOptions::programs,
-      FlagSpec{.help = "Programs that the lines call by the last part of their "
-                       "paths.",
-               .value = "PATH,PATH"});
+      FlagSpec{
+          .help =
+              "Programs that RUN lines call by the last part of their paths.",
+          .value = "PATH,PATH"});
   }
 };
 

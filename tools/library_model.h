@@ -46,8 +46,8 @@ struct LibrarySlot {
   bool is_result = false;
 };
 
-// The beginnings and ends of branches and loops, which are steps, too: the steps
-// between them are those of the executor's nested plans.
+// The beginnings and ends of branches and loops, which are steps, too: the
+// steps between them are those of the executor's nested plans.
 enum class LibraryControl {
   kNone,
   kIf,     // if slots[0], a boolean
@@ -134,8 +134,8 @@ struct LibraryModelOptions {
 absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options);
 
-// The calls of functions of loops in @main, which were lowered by the user's own
-// passes.
+// The calls of functions of loops in @main, which were lowered by the user's
+// own passes.
 absl::StatusOr<LibraryModel> LibraryFromLoops(const IRModule& module);
 
 // True if `module` has functions of loops.

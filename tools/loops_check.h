@@ -1,5 +1,5 @@
-// LoopsCheck: finds the step of lowering at which functions of loops begin to
-// compute other values than the functions of Relay that they were made of.
+// LoopsCheck: finds the first step of lowering after which a function of loops
+// computes other values than the function of Relay from which it was made.
 //
 //   auto check = std::make_shared<LoopsCheck>(/*seed=*/0);
 //   BATON_RETURN_IF_ERROR(check->AddFunction(relay, "nn_softmax", {}, origin));

@@ -1,4 +1,4 @@
-// Measures what a core of this machine can do at most.
+// Measures the peak performance of a core of this machine.
 
 #ifndef BATON_TOOLS_MACHINE_PEAK_H_
 #define BATON_TOOLS_MACHINE_PEAK_H_

@@ -134,8 +134,8 @@ Parts PartsFrom(const NamedTensors& tensors, size_t first,
   return result;
 }
 
-// Names the tensors at hand as the model names its inputs, and gives them to
-// the importer.
+// Names the given tensors as the model names its inputs, and passes them to the
+// importer.
 absl::Status AddTensorsAtHand(const ModuleReader::Input& input,
                               OnnxImportOptions& options) {
   BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,

@@ -80,9 +80,9 @@ struct OptOptions {
   AttrMap report_flags = {};
   // If true, checks the result of the passes before it is written.
   bool verify_result = true;
-  // The file for a reproducer if the passes fail or crash: see tools/reproducer.h. If
-  // there are several modules, it is about the first that failed. It is a
-  // binary file if its name ends in `.baton`.
+  // The file for a reproducer if the passes fail or crash: see
+  // tools/reproducer.h. If there are several modules, it is about the first
+  // that failed. It is a binary file if its name ends in `.baton`.
   std::string reproducer;
   // A folder for a report about a failure: see tools/triage_report.h. The
   // passes run in a separate process, with the limits below. If the memory
@@ -107,14 +107,16 @@ struct OptOptions {
           .value = "SPEC",
           .group = kInputFlags});
     v("bind_params", &OptOptions::bind_params,
-      FlagSpec{.help = "Binds the workload's weights.", .group = kInputFlags});
+      FlagSpec{.help = "Binds the workload's weights as constants.",
+               .group = kInputFlags});
     v("resume", &OptOptions::resume,
       FlagSpec{.help = "A history in place of INPUT: runs the rest of its "
                        "passes, or --passes.",
                .value = "FILE",
                .group = kInputFlags});
     v("start_after", &OptOptions::start_after,
-      FlagSpec{.help = "With --resume: begins after it; -1: before a failure.",
+      FlagSpec{.help = "With --resume: the execution to begin after; -1: the "
+                       "last before a failure.",
                .value = "N",
                .group = kInputFlags,
                .least = 0,
@@ -124,23 +126,23 @@ struct OptOptions {
                .value = "SHAPES",
                .group = kInputFlags});
     v("input_values", &OptOptions::input_values,
-      FlagSpec{.help = "Inputs of an ONNX file as constants: n:3,sizes:[4,5].",
-               .value = "VALUES",
-               .group = kInputFlags});
+      FlagSpec{
+          .help =
+              "Inputs of an ONNX file that become constants: n:3,sizes:[4,5].",
+          .value = "VALUES",
+          .group = kInputFlags});
     v("split_input_file", &OptOptions::split_input_file,
-      FlagSpec{.help = "Lines `// -----` separate independent modules.",
+      FlagSpec{.help = "Lines `// -----` separate the modules of INPUT.",
                .group = kInputFlags});
 
     v("output", &OptOptions::output,
-      FlagSpec{
-          .help =
-              "Standard output if not given; .onnx, .baton, .exe and .ll set "
-              "--emit.",
-          .value = "FILE",
-          .group = kOutputFlags});
+      FlagSpec{.help = "The result; .onnx, .baton, .exe and .ll set --emit. "
+                       "Not given: standard output.",
+               .value = "FILE",
+               .group = kOutputFlags});
     v("emit", &OptOptions::emit,
-      FlagSpec{.help = "text, text-no-meta, binary, onnx, executable, llvm, "
-                       "none.",
+      FlagSpec{.help = "Format: text, text-no-meta, binary, onnx, executable, "
+                       "llvm, none.",
                .value = "FORMAT",
                .group = kOutputFlags,
                .choices = {"text", "text-no-meta", "binary", "onnx",
@@ -152,51 +154,54 @@ struct OptOptions {
                .least = 13,
                .most = 21});
     v("onnx_external_data", &OptOptions::onnx_external_data,
-      FlagSpec{.help = "Tensors of an ONNX result go to the file OUTPUT.data.",
-               .group = kOutputFlags});
-    v("llvm_target", &OptOptions::llvm_target,
       FlagSpec{
-          .help = "The target of loops without one: llvm -mcpu=C -mattr=+A.",
-          .value = "TARGET",
+          .help =
+              "Writes the tensors of an ONNX result to the file OUTPUT.data.",
           .group = kOutputFlags});
+    v("llvm_target", &OptOptions::llvm_target,
+      FlagSpec{.help = "Of loops without a target: llvm -mcpu=C -mattr=+A.",
+               .value = "TARGET",
+               .group = kOutputFlags});
     v("line_table", &OptOptions::line_table,
-      FlagSpec{.help = "LLVM's text has the places of statements in the input, "
-                       "for debuggers.",
+      FlagSpec{.help = "Adds the places of statements in the input to LLVM's "
+                       "text, for debuggers.",
                .group = kOutputFlags});
     v("artifacts", &OptOptions::artifacts,
-      FlagSpec{.help = "Files that code generators made.",
+      FlagSpec{.help = "Folder for the files that code generators make.",
                .value = "DIR",
                .group = kOutputFlags});
 
     v("report", &OptOptions::report,
-      FlagSpec{.help = "Times and changes of calls as JSON, or the trace.",
-               .value = "FILE",
-               .group = kReportFlags});
+      FlagSpec{
+          .help =
+              "File for times and changes of calls as JSON, or for the trace.",
+          .value = "FILE",
+          .group = kReportFlags});
     v("verify_result", &OptOptions::verify_result,
       FlagSpec{.help = "Checks the result before it is written; on by default.",
                .group = kFaultFlags});
     v("reproducer", &OptOptions::reproducer,
-      FlagSpec{
-          .help =
-              "On failure or crash: module, passes, settings; input of a run.",
-          .value = "FILE",
-          .group = kFaultFlags});
+      FlagSpec{.help = "File for module, passes and settings if the run fails; "
+                       "an INPUT of baton-opt.",
+               .value = "FILE",
+               .group = kFaultFlags});
     v("verify_diagnostics", &OptOptions::verify_diagnostics,
-      FlagSpec{.help = "Errors must be those that comments expect: "
+      FlagSpec{.help = "Compares errors with comments such as "
                        "`expected-error@+1 {{...}}`.",
                .group = kFaultFlags});
     v("triage", &OptOptions::triage,
-      FlagSpec{.help = "On failure: the guilty pass, and a small program that "
-                       "shows it.",
+      FlagSpec{.help = "Folder for a report if the run fails: the guilty pass, "
+                       "a small program.",
                .value = "DIR",
                .group = kFaultFlags});
     v("triage_seconds", &OptOptions::triage_seconds,
-      FlagSpec{.help = "Processor time after which passes count as hanging.",
+      FlagSpec{.help = "With --triage: limit of processor time.",
                .value = "X",
                .group = kFaultFlags,
                .least = 0});
     v("triage_memory_gb", &OptOptions::triage_memory_gb,
-      FlagSpec{.help = "Memory that passes may use; 0: three quarters of all.",
+      FlagSpec{.help = "With --triage: limit of memory; 0: three quarters of "
+                       "the machine's.",
                .value = "X",
                .group = kFaultFlags,
                .least = 0});

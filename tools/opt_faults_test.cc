@@ -70,7 +70,7 @@ TEST(CheckValuesTest, NamesTheGuiltyPass) {
   EXPECT_NE(r.err, GuiltyOpt(args + " --check_values --seed=1").err);
 }
 
-// Where passes are measured, they are checked in a second run.
+// If passes are measured, they are checked in a second run.
 TEST(CheckValuesTest, TheGuiltyPassIsTheSameBesideTiming) {
   for (const char* passes : {"FoldConstant,DropRelu,FuseOps",
                              // A failure later in the run that is measured.

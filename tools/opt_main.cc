@@ -46,26 +46,32 @@ struct ListOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("list_passes", &ListOptions::list_passes,
-      FlagSpec{.help = "The passes, with their options; or all about these.",
-               .value = "NAME,NAME",
-               .group = kListFlags,
-               .value_optional = true});
+      FlagSpec{
+          .help = "Lists the passes with their options; or describes these.",
+          .value = "NAME,NAME",
+          .group = kListFlags,
+          .value_optional = true});
     v("list_properties", &ListOptions::list_properties,
-      FlagSpec{.help = "The properties of programs that passes require.",
+      FlagSpec{.help = "Lists the properties of programs that passes require.",
                .group = kListFlags});
     v("list_pipelines", &ListOptions::list_pipelines,
-      FlagSpec{.help = "The named pipelines, with the reasons for their parts.",
-               .group = kListFlags});
+      FlagSpec{
+          .help =
+              "Lists the named pipelines, with the reasons for their parts.",
+          .group = kListFlags});
     v("list_ops", &ListOptions::list_ops,
-      FlagSpec{.help = "The operators.", .group = kListFlags});
+      FlagSpec{.help = "Lists the operators.", .group = kListFlags});
     v("list_workloads", &ListOptions::list_workloads,
-      FlagSpec{.help = "The workloads, with their options.",
+      FlagSpec{.help = "Lists the workloads with their options.",
                .group = kListFlags});
     v("list_rules", &ListOptions::list_rules,
-      FlagSpec{.help = "The rules, as text: those of no pass, then by pass.",
+      FlagSpec{.help = "Prints the rules as text: those that belong to no "
+                       "pass, then by pass.",
                .group = kListFlags});
     v("check_rules", &ListOptions::check_rules,
-      FlagSpec{.help = "Tries the laws of these rules.", .group = kListFlags});
+      FlagSpec{.help = "Checks the laws of the rules on programs made from "
+                       "their patterns.",
+               .group = kListFlags});
   }
 };
 

@@ -18,7 +18,7 @@
 
 namespace baton {
 
-// The format of the result: --emit, or what the name of --output says.
+// The format of the result: --emit, or the format of the extension of --output.
 std::string EmitOf(const OptOptions& options);
 
 // Collects results, and writes them at the end: an error leaves files as they

@@ -141,9 +141,9 @@ TEST(RemarksTest, TextFileAndStatistics) {
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_EQ(r.err,
             "passed #2 FoldConstant @main %0 = add: computed (bytes 4)\n"
-            "       4 FoldConstant.bytes  Bytes of the constants that they "
-            "became.\n"
-            "       1 FoldConstant.folded  Calls computed.\n");
+            "       4 FoldConstant.bytes  Bytes of the constants that "
+            "replaced calls.\n"
+            "       1 FoldConstant.folded  Calls replaced by constants.\n");
   const std::string file = testing::TempDir() + "/remarks.json";
   const RunResult json =
       BatonOpt("--passes=FoldConstant --remarks_file=" + file);
@@ -449,7 +449,7 @@ TEST(SilenceTest, UnusedNamesAreLines) {
       {absl::StrCat("--artifacts=", testing::TempDir(), "/no_artifacts"),
        "--artifacts: no code generator made any\n"},
       {"--statistics --stop_after=0", "--statistics: no pass counted\n"},
-      {"--remarks=analysis", "--remarks=analysis: no pass said so\n"}};
+      {"--remarks=analysis", "--remarks=analysis: no pass has such remarks\n"}};
   for (const auto& [flags, line] : cases) {
     const RunResult r = BatonOpt(absl::StrCat("--passes=FoldConstant ", flags));
     EXPECT_EQ(r.exit_code, 0) << flags;

@@ -156,8 +156,8 @@ absl::Status RunJobInChild(
   ChildLimits limits;
   limits.seconds = has_triage ? options.triage_seconds : kNoLimitSeconds;
   if (has_triage) limits.memory_bytes = TriageMemory(options.triage_memory_gb);
-  // Two texts and a number come back: the failure, the module that it is about,
-  // and the message of the run. Nothing if all went well.
+  // The child returns two texts and a number: the failure, its module, and the
+  // message of the run. Nothing after success.
   std::optional<Child> child;
   BATON_ASSIGN_OR_RETURN(
       child, Child::Start(

@@ -66,8 +66,8 @@ PipelineFuzzer Fuzzer(std::vector<std::string> passes) {
   return *std::move(fuzzer);
 }
 
-// Not all that are registered: with each pass that is added, every seed would
-// draw something else. The program draws from all.
+// A fixed list, not all registered passes: with each pass that is added, every
+// seed would draw something else. The program draws from all.
 const std::vector<std::string>& SomePasses() {
   static const auto& kPasses = *new std::vector<std::string>{
       "AlterOpLayout",

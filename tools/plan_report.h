@@ -40,13 +40,13 @@ class PlanProfile final : public executor::RuntimeInstrument {
   // `format`: text, json or trace; InvalidArgument for any other.
   //
   // text: the time of each kernel and of the slowest steps, with the share of
-  // what the machine can do (tools/machine_peak.h), then the nodes that lose
-  // most against it. json: as that of RunProfile, with the fields "kernel",
-  // "nodes", "flops", "bytes", "limit_us" and "share" for each call. Its field
-  // "creation" has the phases, and "nodes" each node of the model: of the nodes
-  // that one step computes, the first has the time of the step, and the others
-  // name the first as "in". trace: the steps for Chrome's and Perfetto's
-  // viewers, and the bytes that live in the arena.
+  // the machine's peak (tools/machine_peak.h), then the nodes with the longest
+  // time above that at the peak. json: as that of RunProfile, with the fields
+  // "kernel", "nodes", "flops", "bytes", "limit_us" and "share" for each call.
+  // Its field "creation" has the phases, and "nodes" each node of the model: of
+  // the nodes that one step computes, the first has the time of the step, and
+  // the others name the first as "in". trace: the steps for Chrome's and
+  // Perfetto's viewers, and the bytes that live in the arena.
   absl::StatusOr<std::string> Report(absl::string_view format) const;
 
  private:

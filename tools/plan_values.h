@@ -28,12 +28,13 @@ struct PlanValues {
   std::vector<Tensor> outputs;
 };
 
-// The hash in NAME_test.cc, too: the two must agree.
+// A 64-bit hash of `bytes`. The test that is generated for a library
+// (NAME_test.cc) has a copy of this function.
 uint64_t HashOfBytes(absl::string_view bytes);
 
 // Runs the steps of the executor's plan for @main, of kernels that libraries
-// have. `module` is Relay after the pipeline cpu. Evaluates each step again with
-// the evaluator: the error for another value names the first such step.
+// have. `module` is Relay after the pipeline cpu. Evaluates each step again
+// with the evaluator: the error for another value names the first such step.
 absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
                                    absl::Span<const Tensor> inputs,
                                    int max_parts);

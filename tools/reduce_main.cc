@@ -30,8 +30,8 @@ constexpr char kUsage[] =
     "  baton-reduce INPUT --passes=PIPELINE\n"
     "               (--fails[=RE] | --differs | --crashes | --test=COMMAND) "
     "--output=FILE\n\n"
-    "INPUT is what baton-opt takes, reproducers too. The result is an IR test "
-    "with RUN\nand CHECK lines.\n";
+    "INPUT is an input of baton-opt, such as a reproducer. The result is an IR "
+    "test with\nRUN and CHECK lines.\n";
 
 // The flags of baton-opt that define the input.
 const std::vector<Flag>& InputFlags() {

@@ -157,11 +157,11 @@ absl::StatusOr<Failure> FindFailure(const IRModule& module, const OptJob& job,
       Failure failure,
       RunPipelineInChild(module, job.prepared.pipeline, settings, limits));
   if (!failure.failed()) {
-    return absl::NotFoundError(
-        absl::StrCat("nothing is wrong with ", job.name,
-                     options.differs || options.wants_error || options.crashes
-                         ? ""
-                         : ": say what is looked for (see --help)"));
+    return absl::NotFoundError(absl::StrCat(
+        "nothing is wrong with ", job.name,
+        options.differs || options.wants_error || options.crashes
+            ? ""
+            : ": the condition to preserve is missing (see --help)"));
   }
   const bool is_error = failure.kind == Failure::Kind::kError;
   // A flag is wrong, for example.

@@ -11,8 +11,8 @@
 
 namespace baton {
 
-inline constexpr char kOracleFlags[] = "What is looked for";
-inline constexpr char kReduceFlags[] = "How";
+inline constexpr char kOracleFlags[] = "The condition to preserve";
+inline constexpr char kReduceFlags[] = "The reduction";
 
 // Each field in VisitFields is a flag of the same name, in addition to the
 // flags of baton-opt that define the run.
@@ -38,50 +38,50 @@ struct ReduceToolOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("fails", &ReduceToolOptions::fails,
-      FlagSpec{.help = "An error, whose message RE matches (RE2) if given.",
+      FlagSpec{.help = "The run fails; the error matches RE (RE2) if given.",
                .value = "RE",
                .group = kOracleFlags,
                .value_optional = true});
     v("differs", &ReduceToolOptions::differs,
-      FlagSpec{.help = "A pass changes what the program computes.",
+      FlagSpec{.help = "A pass changes the values that the program computes.",
                .group = kOracleFlags});
     v("crashes", &ReduceToolOptions::crashes,
-      FlagSpec{.help = "The process crashes, or its time is up.",
+      FlagSpec{.help = "The run crashes or exceeds its limits.",
                .group = kOracleFlags});
     v("test", &ReduceToolOptions::test,
-      FlagSpec{.help = "A command that ends with 0 if %s, a program, shows it; "
-                       "%p is the pipeline.",
+      FlagSpec{.help = "This command ends with 0; %s in it is a program, %p "
+                       "the pipeline.",
                .value = "COMMAND",
                .group = kOracleFlags});
     v("output", &ReduceToolOptions::output,
-      FlagSpec{.help = "The test; always the best so far. Standard output if "
-                       "not given.",
+      FlagSpec{.help = "File for the test, which always has the best case so "
+                       "far. Not given: standard output.",
                .value = "FILE",
                .group = kReduceFlags});
     v("jobs", &ReduceToolOptions::jobs,
-      FlagSpec{.help = "Tests at one time; the result is the same.",
+      FlagSpec{.help = "Tests at one time; they do not affect the result.",
                .value = "N",
                .group = kReduceFlags,
                .least = 1});
     v("test_seconds", &ReduceToolOptions::test_seconds,
-      FlagSpec{.help = "Of processor time for one test; what runs longer has "
-                       "crashed.",
-               .value = "X",
-               .group = kReduceFlags,
-               .least = 0});
+      FlagSpec{
+          .help = "Processor time of one test; a longer one counts as a crash.",
+          .value = "X",
+          .group = kReduceFlags,
+          .least = 0});
     v("seconds", &ReduceToolOptions::seconds,
-      FlagSpec{.help = "Of processor time, after which the best so far is good "
-                       "enough; 0: no end.",
+      FlagSpec{.help = "Processor time of all tests, after which the best case "
+                       "is the result; 0: no limit.",
                .value = "X",
                .group = kReduceFlags,
                .least = 0});
     v("memory_gb", &ReduceToolOptions::memory_gb,
-      FlagSpec{.help = "Of one test; 0: no limit.",
+      FlagSpec{.help = "Memory of one test; 0: no limit.",
                .value = "X",
                .group = kReduceFlags,
                .least = 0});
     v("tool", &ReduceToolOptions::tool,
-      FlagSpec{.help = "The compiler that the test's RUN lines call.",
+      FlagSpec{.help = "The program in the RUN lines of the test.",
                .value = "NAME",
                .group = kReduceFlags});
   }

@@ -111,7 +111,8 @@ absl::StatusOr<int> LastGood(const History& history, const std::string& file) {
     return pass.ok() &&
            history.executions[index].text.compare(0, 10, "Sequential") == 0;
   };
-  // Where a check failed, only what is around the pass did.
+  // If a check failed, only the sequences around the checked pass are recorded
+  // as failed: the pass is the last execution inside.
   if (is_sequence(stopped)) {
     const int around = stopped;
     for (size_t i = 0; i < history.executions.size(); ++i) {

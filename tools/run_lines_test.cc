@@ -169,7 +169,7 @@ TEST(CheckMainTest, ExitCodes) {
   const RunResult mismatch = CheckFile("CHECK: a\n", "b\n");
   EXPECT_EQ(mismatch.exit_code, 1);
   EXPECT_THAT(mismatch.err,
-              HasSubstr("baton-check: the input is not as the lines say\n"));
+              HasSubstr("baton-check: the input does not match the lines\n"));
   const RunResult bad = CheckFile("CHECK: {{\n", "b\n");
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_THAT(bad.err, AllOf(HasSubstr("checks.txt:1:8: error: {{ without }}"),

@@ -88,7 +88,7 @@ struct Model {
   // The names of the parameters and results of `main`.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
-  // What the model calls the tensors that it was read for, in their order.
+  // The model's names of the tensors that it was read for, in their order.
   std::vector<std::string> tensor_names;
   // The values and the shapes for which alone it was made, by the names of
   // inputs.
@@ -138,7 +138,7 @@ bool WantsExecutor(const RunModelOptions& options) {
          !options.plan.empty() || !options.shadow.empty();
 }
 
-// Gives inputs of unknown extents those of the tensors at hand.
+// Gives inputs of unknown extents those of the given tensors.
 absl::StatusOr<IRModule> WithShapesAtHand(const IRModule& module,
                                           TensorsAtHand& at_hand) {
   const Function main = module.Find<Function>("main");
@@ -245,7 +245,7 @@ void NoteUnread(const RunModelOptions& options, const PassContext& context) {
   }
 }
 
-// The number that --threads asks for.
+// The number in --threads.
 int ThreadsOf(const RunModelOptions& options) {
   if (options.threads > 0) return options.threads;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -1117,7 +1117,7 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
       return absl::Status(
           random.status().code(),
           absl::StrCat(random.status().message(),
-                       "; --input_shapes says how large an input is"));
+                       "; --input_shapes gives the shape of an input"));
     }
     BATON_ASSIGN_OR_RETURN(args, std::move(random));
     for (size_t i = 0; i < model.state.size(); ++i) {

@@ -48,11 +48,11 @@ struct RunModelOptions {
   std::string shadow;
   std::string state;
 
-  // Not a flag: the stream for lines that are not results, such as the names of
-  // inputs whose values the import took. Null: they are not written.
+  // The stream (not a flag) for lines that are not results, such as the names
+  // of inputs whose values the import took. Null: they are not written.
   std::ostream* notes = nullptr;
 
-  // Not a flag: true if standard error is a terminal; then the running step is
+  // True (not a flag) if standard error is a terminal; then the running step is
   // shown if it takes long.
   bool progress = false;
 
@@ -66,9 +66,9 @@ struct RunModelOptions {
       FlagSpec{.help = "Arguments: .npz, .npy, .pb, or a folder of .pb.",
                .value = "FILE"});
     v("random_inputs", &RunModelOptions::random_inputs,
-      FlagSpec{.help = "Random arguments."});
+      FlagSpec{.help = "Makes random arguments."});
     v("seed", &RunModelOptions::seed,
-      FlagSpec{.help = "Of the random arguments.", .value = "N"});
+      FlagSpec{.help = "Seed of the random arguments.", .value = "N"});
     v("input_shapes", &RunModelOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of the model: x:[1,3,224,224].",
                .value = "SHAPES"});
@@ -80,70 +80,66 @@ struct RunModelOptions {
       FlagSpec{.help = "Inputs of an ONNX file as constants: n:3,sizes:[4,5].",
                .value = "VALUES"});
     v("expect", &RunModelOptions::expect,
-      FlagSpec{.help = "What the results must be: as --inputs.",
+      FlagSpec{.help = "Expected results, in files as for --inputs.",
                .value = "FILE"});
     v("rtol", &RunModelOptions::rtol,
-      FlagSpec{
-          .help = "Relative error that is allowed.", .value = "X", .least = 0});
+      FlagSpec{.help = "Allowed relative error.", .value = "X", .least = 0});
     v("atol", &RunModelOptions::atol,
-      FlagSpec{
-          .help = "Absolute error that is allowed.", .value = "X", .least = 0});
+      FlagSpec{.help = "Allowed absolute error.", .value = "X", .least = 0});
     v("against", &RunModelOptions::against,
-      FlagSpec{.help = "A model whose results are expected; where they differ, "
-                       "so are those of its nodes.",
+      FlagSpec{.help = "A model whose results are expected; compares the "
+                       "nodes, too, if they differ.",
                .value = "MODEL"});
     v("outputs", &RunModelOptions::outputs,
-      FlagSpec{.help = "Where the results go: .npz.", .value = "FILE"});
+      FlagSpec{.help = "File for the results: .npz.", .value = "FILE"});
     v("passes", &RunModelOptions::passes,
-      FlagSpec{.help = "Passes that are run on MODEL first.",
-               .value = "PIPELINE"});
+      FlagSpec{.help = "Passes that run on MODEL first.", .value = "PIPELINE"});
     v("opt_level", &RunModelOptions::opt_level,
-      FlagSpec{.help = "As that of baton-opt, for these passes.",
+      FlagSpec{.help = "As --opt_level of baton-opt, for --passes.",
                .value = "N",
                .least = 0,
                .most = 5,
                .none = -1});
     v("config", &RunModelOptions::config,
-      FlagSpec{.help = "Settings that passes read, and limits.",
+      FlagSpec{.help = "Settings of passes, and limits.",
                .value = "KEY=VALUE,..."});
     v("executor", &RunModelOptions::executor,
-      FlagSpec{.help = "What runs MODEL: the plan of the pipeline cpu, or the "
-                       "evaluator, which is slow and the oracle; jit: the "
-                       "evaluator, with functions of loops compiled by LLVM. "
-                       "cpu with --bench, --profile, --plan and --shadow; "
-                       "evaluator otherwise.",
-               .value = "cpu|evaluator|jit",
-               .choices = {"", "cpu", "evaluator", "jit"}});
+      FlagSpec{
+          .help =
+              "cpu: the plan of the pipeline cpu. evaluator: the interpreter, "
+              "slow and the oracle. jit: the evaluator, with functions of "
+              "loops compiled by LLVM. Not given: cpu with --bench, --profile, "
+              "--plan and --shadow, otherwise evaluator.",
+          .value = "cpu|evaluator|jit",
+          .choices = {"", "cpu", "evaluator", "jit"}});
     v("threads", &RunModelOptions::threads,
-      FlagSpec{.help =
-                   "For these passes and for the executor cpu; 0 for as many "
-                   "as the machine has.",
+      FlagSpec{.help = "Threads for --passes and for the executor cpu; 0: the "
+                       "number of processors.",
                .value = "N",
                .least = 0});
     v("bench", &RunModelOptions::bench,
-      FlagSpec{.help = "Runs the model N times, and reports the times.",
+      FlagSpec{.help = "Runs the model N times and reports the times.",
                .value = "N",
                .least = 0});
     v("warmup", &RunModelOptions::warmup,
-      FlagSpec{.help = "Runs before those that are measured.",
+      FlagSpec{.help = "Number of runs before the measured ones.",
                .value = "N",
                .least = 0});
     v("profile", &RunModelOptions::profile,
-      FlagSpec{.help =
-                   "Where the time of a run goes: operators and the slowest "
-                   "calls; for json and trace all calls.",
+      FlagSpec{.help = "Reports the time of operators and of the slowest "
+                       "calls; json and trace: all calls.",
                .value = "text|json|trace",
                .choices = {"", "text", "json", "trace"}});
     v("report", &RunModelOptions::report,
-      FlagSpec{.help = "Where the profile goes; standard output by default.",
+      FlagSpec{.help = "File for the profile; standard output by default.",
                .value = "FILE"});
     v("plan", &RunModelOptions::plan,
-      FlagSpec{.help = "Where the plan of the executor cpu goes: its steps and "
-                       "its arena. As .json what tools/check_plan.py proves.",
+      FlagSpec{.help = "File for the plan of the executor cpu: steps and "
+                       "arena. A .json file is for tools/check_plan.py.",
                .value = "FILE"});
     v("shadow", &RunModelOptions::shadow,
-      FlagSpec{.help = "The evaluator computes each K-th step of the executor "
-                       "cpu again; the first difference is an error.",
+      FlagSpec{.help = "Computes each K-th step of the executor cpu again with "
+                       "the evaluator; a difference is an error.",
                .value = "1/K"});
     v("state", &RunModelOptions::state,
       FlagSpec{.help = "Results that are inputs of the next run, zeros at "

@@ -19,7 +19,7 @@ namespace baton {
 // The headings of baton-opt's flags, in the order of its help.
 inline constexpr char kInputFlags[] = "Input";
 inline constexpr char kOutputFlags[] = "Output";
-inline constexpr char kListFlags[] = "What is inside";
+inline constexpr char kListFlags[] = "Lists of passes, operators and others";
 
 // The options of baton-opt that a reproducer contains: equal modules and
 // RunOptions give equal results.
@@ -48,41 +48,43 @@ struct RunOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("passes", &RunOptions::passes,
-      FlagSpec{.help = "As in 'InferType,FixedPoint{limit=5}(SimplifyExpr,"
-                       "FoldConstant)'.",
-               .value = "PIPELINE",
-               .group = kPassFlags});
-    v("schedule", &RunOptions::schedule,
       FlagSpec{
-          .help = "Steps for loops, after the passes: a line of JSON each.",
-          .value = "FILE",
+          .help = "The passes to run: "
+                  "'InferType,FixedPoint{limit=5}(SimplifyExpr,FoldConstant)'.",
+          .value = "PIPELINE",
           .group = kPassFlags});
+    v("schedule", &RunOptions::schedule,
+      FlagSpec{.help = "Steps on loops that run after the passes, one line of "
+                       "JSON each.",
+               .value = "FILE",
+               .group = kPassFlags});
     v("rules", &RunOptions::rules,
-      FlagSpec{.help = "Rules for the pass Rewrite.",
+      FlagSpec{.help = "Files of rules for the pass Rewrite.",
                .value = "FILE,FILE",
                .group = kPassFlags});
     v("opt_level", &RunOptions::opt_level,
-      FlagSpec{
-          .help = "Sequences run passes up to it; -1: all that --passes names.",
-          .value = "N",
-          .group = kPassFlags,
-          .least = 0,
-          .most = 5,
-          .none = -1});
+      FlagSpec{.help = "Highest level of passes that run; -1: any for passes "
+                       "that --passes names.",
+               .value = "N",
+               .group = kPassFlags,
+               .least = 0,
+               .most = 5,
+               .none = -1});
     v("disabled_pass", &RunOptions::disabled_pass,
-      FlagSpec{.help = "Passes that sequences leave out; A#k: the k-th "
-                       "execution of A only.",
-               .value = "A,B",
-               .group = kPassFlags});
+      FlagSpec{
+          .help =
+              "Passes that sequences skip; A#k: only the k-th execution of A.",
+          .value = "A,B",
+          .group = kPassFlags});
     v("required_pass", &RunOptions::required_pass,
-      FlagSpec{.help = "Passes that run whatever their level.",
+      FlagSpec{.help = "Passes that run whatever their level is.",
                .value = "A,B",
                .group = kPassFlags});
     v("insert_required", &RunOptions::insert_required,
-      FlagSpec{.help = "Adds the passes that those of the pipeline need.",
+      FlagSpec{.help = "Inserts the passes that passes of the pipeline need.",
                .group = kPassFlags});
     v("config", &RunOptions::config,
-      FlagSpec{.help = "Settings that passes read.",
+      FlagSpec{.help = "Settings of passes: see docs/reference_options.md.",
                .value = "KEY=VALUE,...",
                .group = kPassFlags});
     v("target", &RunOptions::target,
@@ -91,19 +93,19 @@ struct RunOptions {
           .value = "TARGET",
           .group = kPassFlags});
     v("threads", &RunOptions::threads,
-      FlagSpec{.help = "For function passes; 0 for as many as the machine has.",
-               .value = "N",
-               .group = kPassFlags,
-               .least = 0});
-    v("inputs", &RunOptions::inputs,
       FlagSpec{
-          .help =
-              "Arguments of main, for --check_values: .npz, .npy, .pb, or a "
-              "folder.",
-          .value = "FILE",
-          .group = kFaultFlags});
+          .help = "Threads for function passes; 0: the number of processors.",
+          .value = "N",
+          .group = kPassFlags,
+          .least = 0});
+    v("inputs", &RunOptions::inputs,
+      FlagSpec{.help = "Arguments of main for --check_values: .npz, .npy, .pb, "
+                       "or a folder.",
+               .value = "FILE",
+               .group = kFaultFlags});
     v("expect", &RunOptions::expect,
-      FlagSpec{.help = "Expected results of main for --inputs; as these.",
+      FlagSpec{.help = "Expected results of main for --inputs, in files of the "
+                       "same kinds.",
                .value = "FILE",
                .group = kFaultFlags});
     v("typed_input", &RunOptions::typed_input,

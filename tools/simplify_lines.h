@@ -19,12 +19,13 @@ struct SimplifyOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("simplify", &SimplifyOptions::simplify,
-      FlagSpec{.help = "Simplifies the expressions of a table of loops.",
+      FlagSpec{.help = "Simplifies the integer expressions in a table.",
                .value = "FILE.tsv",
                .group = kListFlags});
     v("simplifier", &SimplifyOptions::simplifier,
       FlagSpec{
-          .help = "By: rewrite_simplify, canonical_simplify, simplify.",
+          .help =
+              "The simplifier: rewrite_simplify, canonical_simplify, simplify.",
           .value = "NAME",
           .group = kListFlags,
           .choices = {"rewrite_simplify", "canonical_simplify", "simplify"}});

@@ -179,8 +179,9 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
   absl::StrAppend(&text, "\nGuilty: execution ", name, ".\n\n",
                   Indented(with_options.ok() ? *with_options : pass.name()),
                   pass.info().doc.empty() ? "" : Indented(pass.info().doc),
-                  "\nIt was given ", Plural(guilty.before.size(), "function"),
-                  " with ", Plural(NumCalls(guilty.before), "call"), ".\n");
+                  "\nIts argument has ",
+                  Plural(guilty.before.size(), "function"), " with ",
+                  Plural(NumCalls(guilty.before), "call"), ".\n");
   // Endless loops would be waited for, each time.
   if (failure.kind != Failure::Kind::kTimeOut) {
     BATON_ASSIGN_OR_RETURN(const std::optional<GuiltyRewrites> rewrites,
@@ -214,7 +215,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                       Indented(made.program));
     }
     if (!made.applications.empty()) {
-      absl::StrAppend(&text, "\nWhat it says that it does there:\n\n",
+      absl::StrAppend(&text, "\nIts remarks on that program:\n\n",
                       Indented(made.applications));
     }
     BATON_ASSIGN_OR_RETURN(const std::string command,

@@ -92,7 +92,7 @@ TEST_P(PlantedFaultTest, IsFound) {
                               "--rewrites=AddFirstOperandTwice#1:[0-9]+\n"));
   }
   if (guilty == "SwapSubtract") {
-    EXPECT_THAT(page, ContainsRegex("What it says that it does there:\n\n"
+    EXPECT_THAT(page, ContainsRegex("Its remarks on that program:\n\n"
                                     "  passed #[0-9]+ SwapSubtract @main "
                                     ".*subtract.*: its operands are swapped"));
   }

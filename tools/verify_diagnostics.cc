@@ -76,7 +76,7 @@ absl::Status VerifyDiagnostics(const OptOptions& options,
     BATON_ASSIGN_OR_RETURN(const std::string faults,
                            FaultsOf(source, prepared));
     const absl::Status same = CompareDiagnostics(
-        *source, *expected, ParseSaidDiagnostics(name, faults));
+        *source, *expected, ParseReportedDiagnostics(name, faults));
     if (!same.ok()) errors.push_back(std::string(same.message()));
   }
   if (errors.empty()) {

@@ -1,4 +1,4 @@
-// Runs passes where a setting of the context says so:
+// WhenConfig: runs passes if a setting of the context has a given value.
 //
 //   WhenConfig{key=tir.use_async_copy}(tir.LowerAsyncDMA)
 //   WhenConfig{key=tir.disable_storage_rewrite,is=false}(tir.StorageRewrite)

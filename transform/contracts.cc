@@ -149,9 +149,9 @@ class ContractWalker {
   void Leave(const Pass& pass) {
     ran_.insert(pass.name());
     for (const std::string& property : pass.info().invalidates) {
-      known_[property] = {false,
-                          absl::StrCat(pass.name(), " before it may destroy"),
-                          pass.name()};
+      known_[property] = {
+          false, absl::StrCat(pass.name(), " before it may invalidate"),
+          pass.name()};
     }
     for (const std::string& property : pass.info().establishes) {
       known_[property] = {true, ""};

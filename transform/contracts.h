@@ -21,9 +21,9 @@ namespace baton {
 // that invalidates it, and the passes to insert:
 //
 //   ManifestLifetimes needs a_normal_form, which FoldConstant before it may
-//   destroy; insert ToANormalForm
+//   invalidate; insert ToANormalForm
 //   ConvertLayout needs no_primitive_functions, which FuseOps before it may
-//   destroy; put ConvertLayout before FuseOps
+//   invalidate; put ConvertLayout before FuseOps
 //
 // Looks up properties in ModuleProperties(), and required passes in the
 // registry of `context`. An unregistered property is an error.

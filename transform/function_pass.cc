@@ -107,10 +107,10 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     int64_t executions = 0;  // of passes, inside the bodies
   };
 
-  // The ticket of the body that one thread is running.
-  class BodyTicket final : public CommitOrder {
+  // The turn of the body that one thread is running.
+  class BodyTurn final : public CommitOrder {
    public:
-    explicit BodyTicket(ParallelRun* run) : run_(run) {}
+    explicit BodyTurn(ParallelRun* run) : run_(run) {}
     void Set(int chunk, int64_t executions_in_chunk) {
       chunk_ = chunk;
       executions_in_chunk_ = executions_in_chunk;
@@ -142,7 +142,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     }
     int64_t base = submitter_.number_base();
     if (!submitter_.is_next()) {
-      BATON_ASSIGN_OR_RETURN(base, submitter_.ticket()->Await());
+      BATON_ASSIGN_OR_RETURN(base, submitter_.turn()->Await());
     }
     return base + first_number_ + executions;
   }
@@ -157,7 +157,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     {
       // Passes inside the bodies have watches of their own, or none.
       internal::RunScope::Use use(scope_);
-      BodyTicket ticket(this);
+      BodyTurn turn(this);
       while (true) {
         ThreadPool::Shared().InjectDelayForTest();
         int chunk;
@@ -166,7 +166,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
           if (next_chunk_ == num_chunks_ || next_chunk_ > failed_chunk_) break;
           chunk = next_chunk_++;
         }
-        RunChunk(chunk, use.state(), ticket);
+        RunChunk(chunk, use.state(), turn);
       }
     }
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -175,13 +175,13 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     changed_.notify_all();
   }
 
-  void RunChunk(int chunk, ThreadState& state, BodyTicket& ticket) {
+  void RunChunk(int chunk, ThreadState& state, BodyTurn& turn) {
     int64_t executions = 0;
     const int begin = chunk * chunk_size_;
     const int end = std::min(begin + chunk_size_, num_functions_);
     for (int i = begin; i < end; ++i) {
-      ticket.Set(chunk, executions);
-      state.set_ticket(&ticket);
+      turn.Set(chunk, executions);
+      state.set_turn(&turn);
       ThreadPool::Shared().InjectDelayForTest();
       const absl::Status status = Apply(i);
       if (!status.ok()) {
@@ -276,7 +276,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
   const int num_chunks_;
   const int64_t first_number_;  // executions of the submitter so far
   std::vector<BaseFunc> results_;
-  // Who listens to the submitter, and what each function told; empty if nobody.
+  // The listeners of the submitting thread, and the events of each function;
+  // empty if there are none.
   internal::LogListener* const listeners_;
   std::vector<internal::ForkedLogs> logs_;
   std::unique_ptr<FunctionObserver> observer_;  // null: nobody is interested

@@ -116,7 +116,7 @@ TEST(FunctionPassTest, TheKindSaysHowToFinish) {
   const KindFinishedBy failing(toy::Fails("no types today"));
   EXPECT_EQ(WrapAll(failing)(toy::Module()).status().message(),
             "in pass #1 WrapAll > #2 Fails:\nno types today");
-  // Not from the registry.
+  // The finishing pass does not come from the registry.
   const PassRegistry empty;
   const KindFinishedBy none{Pass()};
   const absl::StatusOr<IRModule> result =

@@ -42,7 +42,8 @@ int NumThreads(const PassContext& context, int num_pieces) {
 
 void ParallelFor(const PassContext& context, int n,
                  absl::FunctionRef<void(int begin, int end)> body) {
-  // Where somebody listens, what is told must come in order.
+  // Origins must be logged in order, so one thread does the work if they are
+  // recorded.
   const int num_threads = WantsOrigins() ? 1 : NumThreads(context, n);
   if (num_threads == 1) {
     if (n > 0) body(0, n);

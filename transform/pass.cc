@@ -97,7 +97,7 @@ absl::StatusOr<IRModule> Pass::RunInstrumented(IRModule module,
   execution.before_ = &before;
   const ThreadState::Running running(state, execution);
 
-  // Hooks from `first_failed` to `last_failed` are still to hear of a failure.
+  // Calls PassFailed of the instruments from `first_failed` to `last_failed`.
   const auto fail = [&](const absl::Status& error, size_t first_failed,
                         size_t last_failed, absl::string_view culprit,
                         const char* hook) {

@@ -55,7 +55,8 @@ struct PassContext::State {
   std::vector<std::atomic<bool>> is_read;
   absl::Status status;
 
-  // Where a context with instruments is entered, and how often.
+  // The thread on which a context with instruments is entered, and the number
+  // of times.
   std::mutex mutex;
   const internal::ThreadState* thread = nullptr;
   int times_entered = 0;

@@ -60,7 +60,7 @@ struct PassContextOptions {
   // The registry for looking passes up by name; null for
   // PassRegistry::Global(). Must outlive the context.
   const PassRegistry* registry = nullptr;
-  // The machine that the program is for, which passes may ask; empty for none.
+  // The machine for which the program is compiled; empty if it is not known.
   Target target = {};
 };
 

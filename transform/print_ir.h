@@ -21,7 +21,7 @@ struct PrintIrPassOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("header", &PrintIrPassOptions::header,
-      "What to print in parentheses after the name of the pass.");
+      "The text in parentheses after the name of the pass.");
     v("show_meta_data", &PrintIrPassOptions::show_meta_data,
       "Whether to print the data of constants too.");
   }

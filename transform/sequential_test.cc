@@ -99,7 +99,8 @@ TEST(SequentialTest, RunsWhatAPassRequires) {
             "    5 InferType\n"
             "  6 Needy\n"
             "    7 InferType\n");
-  // Not for a pass that is left out, nor for one that is run directly.
+  // Required passes do not run for a pass that is left out, nor for one that is
+  // run directly.
   EXPECT_EQ(Trace(Sequential({Needy({"InferType"}, 3)})), "1 sequential\n");
   EXPECT_EQ(Trace(Needy({"InferType"})), "1 Needy\n  2 InferType\n");
 }

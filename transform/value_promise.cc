@@ -12,7 +12,7 @@ namespace baton {
 bool Keeps(const PassInfo& info, absl::string_view law) {
   return std::none_of(
       info.waivers.begin(), info.waivers.end(),
-      [law](const LawWaiver& exception) { return exception.law == law; });
+      [law](const LawWaiver& waiver) { return waiver.law == law; });
 }
 
 ValuePromise ValuePromiseOf(const PassInfo& info) {

@@ -21,8 +21,8 @@ namespace {
 class Search {
  public:
   Search(const BisectionOptions& options,
-         const std::function<absl::StatusOr<Answer>(int64_t)>& ask)
-      : options_(options), ask_(ask) {
+         const std::function<absl::StatusOr<Answer>(int64_t)>& test)
+      : options_(options), test_(test) {
     result_.answers = options.known;
   }
 
@@ -33,7 +33,7 @@ class Search {
       if (answer == Answer::kGood) result_.last_good = *next;
       if (answer == Answer::kBad) result_.first_bad = *next;
     }
-    // An answer that changes shows only if it is asked for again.
+    // Only a repeated test can show that a result changes.
     if (options_.repeat <= 1) {
       BATON_RETURN_IF_ERROR(AskAbout(result_.last_good));
       BATON_RETURN_IF_ERROR(AskAbout(result_.first_bad));
@@ -53,7 +53,7 @@ class Search {
     return CheckEnd(options_.bad, Answer::kBad, " at the end still, ");
   }
 
-  // An error if the answer at `point` is not `expected`.
+  // An error if the result at `point` is not `expected`.
   absl::Status CheckEnd(int64_t point, Answer expected,
                         absl::string_view where) {
     BATON_ASSIGN_OR_RETURN(const Answer answer, AnswerAt(point));
@@ -78,7 +78,7 @@ class Search {
   }
 
   absl::Status AskAbout(int64_t point) {
-    BATON_ASSIGN_OR_RETURN(const Answer answer, ask_(point));
+    BATON_ASSIGN_OR_RETURN(const Answer answer, test_(point));
     ++result_.num_tests;
     result_.answers[point].Add(answer);
     return options_.on_answer == nullptr ? absl::OkStatus()
@@ -99,13 +99,13 @@ class Search {
     return it->second.good + it->second.bad + it->second.skip;
   }
 
-  // Skipped points were asked about and stay between the two.
+  // Skipped points were tested and stay between the two.
   bool IsSkipped(int64_t point) const {
     return Asked(point) >= options_.repeat &&
            result_.answers.at(point).verdict() == Answer::kSkip;
   }
 
-  // The point to ask about next: the nearest one to the middle.
+  // The next point to test: the nearest one to the middle.
   std::optional<int64_t> Next() const {
     const int64_t low = result_.last_good;
     const int64_t high = result_.first_bad;
@@ -119,7 +119,7 @@ class Search {
   }
 
   const BisectionOptions& options_;
-  const std::function<absl::StatusOr<Answer>(int64_t)>& ask_;
+  const std::function<absl::StatusOr<Answer>(int64_t)>& test_;
   BisectionResult result_;
 };
 
@@ -167,8 +167,8 @@ bool BisectionResult::certain() const {
 
 absl::StatusOr<BisectionResult> Bisect(
     const BisectionOptions& options,
-    const std::function<absl::StatusOr<Answer>(int64_t point)>& ask) {
-  return Search(options, ask).Run();
+    const std::function<absl::StatusOr<Answer>(int64_t point)>& test) {
+  return Search(options, test).Run();
 }
 
 }  // namespace baton

@@ -15,9 +15,9 @@
 
 namespace baton {
 
-// Returns the least point in (good, bad] that is bad. Asks only about points
-// between the ends: each bad point is followed by bad points only, `good` is
-// none, and `bad` is one. At most ceil(log2(bad - good)) tests. Errors: those of
+// Returns the least point in (good, bad] that is bad. `good` must be a good
+// point, `bad` a bad one, and all points after a bad one bad. Tests only points
+// between the ends, at most ceil(log2(bad - good)) of them. Errors: those of
 // `is_bad`.
 absl::StatusOr<int64_t> FirstBad(
     int64_t good, int64_t bad,
@@ -77,10 +77,10 @@ struct BisectionResult {
 // points of the result: at most ceil(log2(bad - good)) + 4 tests if no point is
 // skipped. A skipped point is replaced by the nearest point to the middle that
 // is not skipped. Errors: FailedPrecondition if an end has an unexpected
-// result, Unknown if it sometimes has; those of `ask` and of `on_answer`.
+// result, Unknown if it sometimes has; those of `test` and of `on_answer`.
 absl::StatusOr<BisectionResult> Bisect(
     const BisectionOptions& options,
-    const std::function<absl::StatusOr<Answer>(int64_t point)>& ask);
+    const std::function<absl::StatusOr<Answer>(int64_t point)>& test);
 
 }  // namespace baton
 

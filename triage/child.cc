@@ -53,8 +53,8 @@ double Now() {
 // Seconds of the wall clock for one of processor time.
 constexpr double kWallFactor = 10;
 
-// The first byte that a body's result begins with, so that a copy that left
-// early is told from one that returned an empty text.
+// The first byte of a body's result: it distinguishes a copy that ended early
+// from one that returned an empty text.
 constexpr char kReturned = 'R';
 
 bool WriteAll(int fd, const std::string& text) {
@@ -97,7 +97,7 @@ void Silence() {
   signal(SIGPROF, SIG_DFL);
   setitimer(ITIMER_PROF, &timer, nullptr);
   if (!options.keeps_streams) Silence();
-  // Crashes are expected; nobody else's handlers are to report them.
+  // Crashes are expected; handlers of the parent process must not report them.
   for (const int number :
        {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP}) {
     signal(number, SIG_DFL);
@@ -187,7 +187,7 @@ std::optional<ChildResult> Child::WaitFor(double seconds) {
   const double end = Now() + seconds;
   std::array<char, 4096> buffer;
   while (true) {
-    // Not more than an hour at once, so that the number fits.
+    // At most an hour at once, so that the number fits.
     const double left =
         std::clamp(std::min(deadline_, end) - Now(), 0.0, 3600.0);
     std::array<pollfd, 2> entries = {

@@ -140,7 +140,7 @@ absl::StatusOr<CommandResult> RunCommand(const std::vector<std::string>& words,
     if (ended < 0 && errno != EINTR) {
       return absl::ErrnoToStatus(errno, "cannot wait for the command");
     }
-    // Not more than an hour at once, so that the number fits.
+    // At most an hour at once, so that the number fits.
     const double left = std::clamp(deadline - Now(), 0.0, 3600.0);
     if (seconds > 0 && left <= 0) {
       result.end = CommandResult::End::kTimedOut;

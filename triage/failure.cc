@@ -98,7 +98,7 @@ Failure FailureOf(const absl::Status& error) {
   std::string culprit;
   if (const std::optional<PassError> known = GetPassError(error)) {
     culprit = known->culprit;
-    // InferType after a pass speaks of what the pass made.
+    // An error of the InferType after a pass is about the result of the pass.
     size_t i = known->frames.size();
     while (i > 1 && OnlyHelps(known->frames[i - 1].pass) &&
            !IsSequence(known->frames[i - 2].pass)) {

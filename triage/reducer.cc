@@ -163,8 +163,8 @@ class Reducer {
   // the best one; the index of its maker, or nullopt. Tests up to `jobs` at
   // once, which shows only in the time.
   std::optional<size_t> First(const std::vector<MakeCase>& makers);
-  // Tries them all; where one is accepted, asks `make` for those of the new
-  // program and goes on at the same place.
+  // Tries all of them. After one is accepted, calls `make` for those of the new
+  // program and continues at the same place.
   bool Greedy(const std::function<std::vector<Smaller>(const IRModule&)>& make);
 
   bool ReducePasses();

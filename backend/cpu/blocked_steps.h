@@ -25,8 +25,8 @@
 
 namespace baton::cpu {
 
-// The operands of an epilogue, beside the result: numbers of tensors, negative
-// for none. In the order of kernels::blocked::Epilogue.
+// A kernels::blocked::Epilogue of which the pointers are numbers of tensors;
+// negative numbers are null pointers.
 struct EpilogueOperands {
   int bias = -1;
   int scale = -1;
@@ -58,8 +58,9 @@ std::optional<kernels::blocked::ConvParams> ConvParamsOf(const GraphNode& node,
 absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
                                 kernels::blocked::ConvParams& params);
 
-// A transposed convolution: a pointwise convolution, and what adds the windows
-// that it makes.
+// A transposed convolution as a pointwise convolution, which computes the
+// window of each element of the data, and a fold (fold.h), which adds the
+// windows.
 struct TransposedConv {
   kernels::blocked::ConvParams product;
   kernels::blocked::FoldParams fold;
@@ -69,7 +70,8 @@ struct TransposedConv {
 // nullopt for other nodes.
 std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
                                                const Graph& graph);
-// The weight of the pointwise convolution.
+// Returns the weight of the pointwise convolution of a transposed convolution
+// with the weight `weight`.
 absl::StatusOr<Tensor> WeightOfWindows(const Tensor& weight);
 
 // The parameters of nn.dense, and of nn.matmul without a transposed first
@@ -93,12 +95,13 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
 struct ProductChoice {
   kernels::blocked::MatmulParams params;
   int64_t batch = 1;
-  // Floats from one matrix to the next; 0 for one matrix of all.
+  // The number of floats from one matrix of the batch to the next; 0 if the
+  // whole batch has one matrix.
   int64_t a_step = 0;
   int64_t b_step = 0;
   bool transposed = false;
 };
-// Products of fewer rows do not repay the packing.
+// For products of fewer rows, packing takes more time than it saves.
 inline constexpr int64_t kFewRows = 8;
 // The product that `node` computes; nullopt for other nodes, and for products
 // of fewer than `least_rows` rows.
@@ -131,25 +134,25 @@ KernelChoice MatmulStep(const kernels::blocked::Kernels& kernels,
                         int packed, const EpilogueOperands& epilogue, int y);
 KernelChoice ProductStep(const kernels::blocked::Kernels& kernels,
                          const ProductChoice& product, int a, int b, int y);
-// `x` is what the pointwise convolution of a transposed one made.
+// `x` is the result of the pointwise convolution of a transposed convolution.
 KernelChoice FoldStep(const kernels::blocked::Kernels& kernels,
                       const kernels::blocked::FoldParams& params, int x,
                       const EpilogueOperands& epilogue, int y);
 KernelChoice PoolStep(const kernels::blocked::Kernels& kernels,
                       const PoolChoice& pool, int x, int y);
-// x with an epilogue.
+// Applies the epilogue to `x`.
 KernelChoice ApplyStep(const kernels::blocked::Kernels& kernels,
                        const TensorShape& planar, int x,
                        const EpilogueOperands& epilogue, int y);
 KernelChoice LrnStep(const kernels::blocked::Kernels& kernels,
                      const kernels::blocked::BlockedLrnParams& params, int x,
                      int y);
-// The channels `sources` of maps of the shapes `inputs`.
+// Gathers the channels `sources` of maps of the shapes `inputs`.
 KernelChoice GatherStep(const kernels::blocked::Kernels& kernels,
                         const std::vector<TensorShape>& inputs,
                         std::vector<kernels::blocked::ChannelSource> sources,
                         std::vector<int> xs, int y);
-// Between [N, C, H, W] and [N, C / 16, H, W, 16].
+// Convert maps between the layouts [N, C, H, W] and [N, C / 16, H, W, 16].
 KernelChoice ToBlockedStep(const kernels::blocked::Kernels& kernels,
                            const TensorShape& planar, int x, int y);
 KernelChoice ToPlanarStep(const kernels::blocked::Kernels& kernels,
@@ -158,7 +161,8 @@ KernelChoice ToPlanarStep(const kernels::blocked::Kernels& kernels,
 // The C++ source of a step that one of the functions above made; nullopt for
 // other steps.
 std::optional<StepSource> BlockedStepSource(const executor::Step& step);
-// An axis as C++, and the definition of `kPlan@N@`, of a type of the kernels.
+// Write C++: the initializer of an axis, and the definition of the constant
+// `kPlan@N@` of the type `kernels::TYPE` (step_source.h).
 std::string AxisText(const kernels::blocked::Axis& axis);
 std::string PlanDefinition(absl::string_view type, const std::string& value);
 

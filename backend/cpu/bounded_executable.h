@@ -49,12 +49,13 @@ class BoundedExecutable {
   // Makes the module for sizes of the bounds, in their order.
   using MakeModule =
       std::function<absl::StatusOr<IRModule>(const std::vector<int64_t>&)>;
-  // As above, of a model that is not typed with symbolic dimensions, or is
-  // another program for other sizes: `make` makes its module, whose inputs have
-  // constant shapes, for each combination of sizes. Threads call it in turns.
-  // `names` are those of the dimensions of each input, empty where there is
-  // none. If a bound is not among them, the dimensions that have it are those
-  // that change with it.
+  // As above, for a model that cannot be typed with symbolic dimensions, or
+  // whose program depends on the sizes. `make` makes the module for each
+  // combination of sizes; the inputs of the module have constant shapes. One
+  // thread at a time calls `make`. `names` has the names of the dimensions of
+  // each input; an empty name is a constant dimension. For a bound whose name
+  // is not in `names`, the dimensions that change with its size are found by
+  // comparing modules.
   static absl::StatusOr<BoundedExecutable> Compile(
       MakeModule make, std::vector<DimBound> bounds,
       const CompileOptions& options,
@@ -91,8 +92,8 @@ class BoundedSession {
   // The session for inputs of these shapes, which lives as long as this object.
   // Call from one thread at a time. Of all these sessions one runs at a time:
   // Run() of another one meanwhile is an error.
-  // The first call for a size makes its plan; later calls allocate no memory
-  // but that of the sizes.
+  // The first call for a combination of sizes makes its plan. Later calls
+  // allocate only a vector of the sizes.
   absl::StatusOr<Session*> For(absl::Span<const TensorView> inputs);
 
   // The memory of the shared arena. A plan for smaller sizes may have other

@@ -7,11 +7,11 @@
 
 namespace baton::cpu {
 
-// Replaces each nn.conv2d of bytes into int32 whose groups have fewer channels
-// than an instruction for bytes adds, and whose sums are exact in float32: by a
-// convolution of float32 between casts; not those of int8 weights with a filter
-// for each channel. A padding with zeros before it becomes
-// part of it. No value changes.
+// Replaces an nn.conv2d of bytes with an int32 result by a convolution of
+// float32 between casts, if its sums are exact in float32 and its groups have
+// fewer channels than one instruction on bytes multiplies and adds. Depthwise
+// convolutions with int8 weights stay. Padding with zeros before the
+// convolution becomes a part of it. No value changes.
 void ConvolveGroupsInFloats(Graph& graph);
 
 }  // namespace baton::cpu

@@ -100,7 +100,7 @@ class Caster {
     return is_unsigned ? DType::UInt(8) : DType::Int(8);
   }
 
-  // True if the floats `t` are what an epilogue makes of int32.
+  // True if an epilogue computes the floats `t` from int32.
   bool WereSums(int t) const {
     constexpr int kMostSteps = 8;
     for (int k = 0; k < kMostSteps; ++k) {

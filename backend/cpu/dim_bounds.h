@@ -34,9 +34,9 @@ std::string DimName(const Dim& dim);
 absl::StatusOr<IRModule> SubstituteDims(
     const IRModule& module, const FlatHashMap<const DimExprNode*, Dim>& values);
 
-// A typed module, typed anew, in which the dimensions of the inputs of `function`
-// that `bounds` names are `sizes`. Dimensions are replaced wherever they occur:
-// loops and functions in the module name them, too.
+// Replaces the dimensions of the inputs of `function` that `bounds` names by
+// `sizes`, in the order of `bounds`, and infers types again. Replaces them in
+// the whole module, functions of loops included. `module` must have types.
 absl::StatusOr<IRModule> BindDims(const IRModule& module,
                                   const std::string& function,
                                   const std::vector<DimBound>& bounds,

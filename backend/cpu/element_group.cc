@@ -928,7 +928,7 @@ std::string AppendCalls(const kernels::ElementProgram& program,
   return name;
 }
 
-// How an operand is read.
+// The way in which a kernel reads an operand.
 struct OperandType {
   const char* element;    // in memory
   bool is_narrow;         // of 8 bits

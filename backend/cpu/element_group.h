@@ -1,5 +1,5 @@
-// Elementwise calls of float32, integers of 8 and 32 bits and bool, casts of half
-// floats, and programs made of several.
+// Describes elementwise calls of float32, integers of 8 and 32 bits and bool,
+// and casts of half floats, and makes programs (elementwise_program.h) of them.
 
 #ifndef BATON_BACKEND_CPU_ELEMENT_GROUP_H_
 #define BATON_BACKEND_CPU_ELEMENT_GROUP_H_
@@ -44,11 +44,12 @@ struct ElementCall {
   bool HasSource() const;
 };
 
-// The functions of which a program makes a cast; empty if it has no such cast.
+// The functions whose composition in a program is the cast; empty if programs
+// cannot express it.
 std::vector<kernels::ElementFunction> CastFunctions(DType from, DType to);
 
-// The elementwise call that a node is; nullopt if it is none, or of types that
-// programs do not have.
+// The description of a node that is an elementwise call; nullopt for other
+// nodes and for types that programs do not have.
 std::optional<ElementCall> ElementCallOf(const GraphNode& node,
                                          const Graph& graph);
 

@@ -53,7 +53,7 @@ struct CompileOptions {
   int max_threads = 1;
   // Runs the plan's verifier (runtime/executor/plan_verifier.h).
   bool verify_plan = true;
-  // For tests: false makes a step of the evaluator's kernel of each call.
+  // If false, each call is a step that runs the evaluator's kernel. For tests.
   bool use_kernels = true;
   // Uses only kernels that have a C++ source: the plan is that of a library.
   bool only_sources = false;

@@ -46,8 +46,8 @@ struct GraphRegion;
 // A call of an operator, or a region.
 struct GraphNode {
   relay::Call call;  // operator, attributes, type, span; it has no arguments
-  // Not null for a region, whose `call` is of an operator that is not
-  // registered: cpu.if, cpu.loop, cpu.evaluate.
+  // The region; null for a call. The `call` of a region is of an operator that
+  // is not registered: cpu.if, cpu.loop, cpu.evaluate.
   std::shared_ptr<const GraphRegion> region = nullptr;
   std::vector<GraphValue> args;
   GraphValue result;

@@ -1,4 +1,4 @@
-// Holds half floats in float32 where kernels of float32 compute them.
+// Computes operators on half floats by kernels of float32.
 
 #ifndef BATON_BACKEND_CPU_HALF_TENSORS_H_
 #define BATON_BACKEND_CPU_HALF_TENSORS_H_
@@ -14,8 +14,8 @@ namespace baton::cpu {
 //
 //   nn.conv2d(x, w)  =>  cast(nn.conv2d(cast(x), cast(w)), dtype="float16")
 //
-// Results are cast to float32 again, so that only their values are those of
-// half floats. No value changes. Graphs of regions keep their types.
+// Results are cast to float32 again: such tensors have the type float32 and
+// values of half floats. No value changes. Graphs of regions keep their types.
 absl::Status HoldHalvesInFloats(Graph& graph);
 
 }  // namespace baton::cpu

@@ -1,5 +1,5 @@
-// Steps of convolutions of 8-bit maps (runtime/kernels/blocked/int8_conv.h), and
-// of products of matrices of integers (int_matmul.h).
+// Steps of convolutions of 8-bit maps (runtime/kernels/blocked/int8_conv.h),
+// and of products of matrices of integers (int_matmul.h).
 
 #ifndef BATON_BACKEND_CPU_INT8_STEPS_H_
 #define BATON_BACKEND_CPU_INT8_STEPS_H_
@@ -18,9 +18,9 @@
 
 namespace baton::cpu {
 
-// The parameters of nn.conv2d and nn.conv1d, in NCHW and NCW, of 8-bit data with
-// a constant int8 weight and an int32 result; nullopt for other nodes, and for
-// groups of few channels.
+// The parameters of nn.conv2d and nn.conv1d, in NCHW and NCW, of 8-bit data
+// with a constant int8 weight and an int32 result; nullopt for other nodes, and
+// for groups of few channels.
 std::optional<kernels::blocked::Int8ConvParams> Int8ConvParamsOf(
     const GraphNode& node, const Graph& graph);
 
@@ -40,7 +40,8 @@ struct Int8Scales {
 };
 
 // `x`, `packed`, `bias` and `y` are numbers of tensors; `bias` is negative for
-// none. The result has sums, or with `scales` bytes.
+// none. The elements of the result are int32 sums or, if there are `scales`,
+// requantized bytes.
 KernelChoice Int8ConvStep(const kernels::blocked::Int8ConvParams& params, int x,
                           int packed, int bias,
                           std::optional<Int8Scales> scales, int y);

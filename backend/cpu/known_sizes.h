@@ -1,4 +1,4 @@
-// Splits a model of which only a part has known sizes.
+// Splits a model of which only a part has tensors of constant sizes.
 
 #ifndef BATON_BACKEND_CPU_KNOWN_SIZES_H_
 #define BATON_BACKEND_CPU_KNOWN_SIZES_H_
@@ -9,19 +9,20 @@
 
 namespace baton::cpu {
 
-// True if `type` is a tensor, or a tuple of tensors, whose sizes are numbers.
+// True if `type` is a tensor, or a tuple of tensors, of constant sizes.
 bool HasKnownSizes(const Type& type);
 
-// A module in two parts: `planned.main(x...)` is a tuple of tensors of known
-// sizes, and `rest.main(tensors..., x...)` is what the module's main gives.
+// A module in two parts: `planned.main(x...)` is a tuple of tensors of constant
+// sizes, and `rest.main(tensors..., x...)` is the result of the module's main.
 struct SplitModule {
   IRModule planned;
   IRModule rest;
 };
 
-// Splits a typed module whose @main has no plan, since values decide about
-// sizes: boxes that a suppression leaves, say. All that needs none of these
-// values is planned. NotFound if nothing is.
+// Splits a typed module whose @main has no plan, since the sizes of some
+// tensors depend on values, such as the number of boxes that non-maximum
+// suppression selects. `planned` computes all that does not depend on such
+// tensors. NotFound if that is nothing.
 absl::StatusOr<SplitModule> SplitByKnownSizes(const IRModule& module);
 
 }  // namespace baton::cpu

@@ -730,8 +730,9 @@ class Lowering {
     return result;
   }
 
-  // How `t` is rounded, if its only user is a cast to half floats, and the only
-  // user of that a cast back. `casts` becomes the two, or is empty.
+  // Returns the rounding of `t`, if its only user is a cast to half floats, and
+  // the only user of that a cast back. `casts` becomes the two casts, or is
+  // empty.
   kernels::blocked::Rounding RoundingOf(int t, std::vector<int>& casts) const {
     using kernels::blocked::Rounding;
     casts.clear();
@@ -1171,7 +1172,7 @@ class Lowering {
     if (SlabPoolOf(node).has_value()) {
       return WantsSlabs(node.outputs[0], depth - 1);
     }
-    // A sum of bytes, as far as can be told before it is lowered.
+    // A sum of bytes, as far as can be determined before it is lowered.
     const int group = group_of_[static_cast<size_t>(user)];
     if (group == kNone) return false;
     const int result = graph_.nodes[static_cast<size_t>(group)].outputs[0];
@@ -1332,8 +1333,8 @@ class Lowering {
         {number});
   }
 
-  // The constant `t`, for a step that has it packed. The last such step gets the
-  // only reference that the lowering has.
+  // The constant `t`, for a step that has it packed. The last such step gets
+  // the only reference that the lowering has.
   Tensor TakeWeight(int t) {
     const size_t i = static_cast<size_t>(t);
     Tensor weight = *tensors_[i].constant;
@@ -1352,10 +1353,10 @@ class Lowering {
            std::less<>()(data, file.data() + file.size());
   }
 
-  // The weight `t` as `pack` makes it, or as another lowering or the file of this
-  // executable has it.
+  // The weight `t` as `pack` makes it, or as another lowering or the file of
+  // this executable has it.
   absl::StatusOr<PackedConstants::Entry> Packed(
-      int t, int64_t groups, bool form,
+      int t, int64_t groups, bool alternate,
       absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>(Tensor)> pack) {
     Tensor weight = TakeWeight(t);
     if (options_.packed != nullptr) {
@@ -1364,12 +1365,12 @@ class Lowering {
     SharedWeights* const shared = options_.shared;
     if (shared == nullptr) return pack(std::move(weight));
     if (const PackedConstants::Entry* known =
-            shared->Find(weight, groups, form)) {
+            shared->Find(weight, groups, alternate)) {
       return *known;
     }
-    // Not in place: the weight is kept.
+    // The weight is kept, so it is not packed in place.
     BATON_ASSIGN_OR_RETURN(PackedConstants::Entry entry, pack(weight));
-    shared->Add(weight, groups, form, entry);
+    shared->Add(weight, groups, alternate, entry);
     return entry;
   }
 

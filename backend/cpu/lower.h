@@ -1,4 +1,5 @@
-// Lowers a graph to a plan: kernels, aliases, places in the arena.
+// Lowers a graph to a plan of steps: chooses the kernel of each step, the
+// tensors that share memory, and the place of each tensor in the arena.
 
 #ifndef BATON_BACKEND_CPU_LOWER_H_
 #define BATON_BACKEND_CPU_LOWER_H_
@@ -18,9 +19,11 @@ namespace baton::cpu {
 
 struct LowerOptions {
   int max_threads = 1;
-  // False for tests: each operator is a step of the evaluator's kernel.
+  // If false, each operator is a step that calls the evaluator's kernel. For
+  // tests.
   bool use_kernels = true;
-  // Receives, or has, what is packed; may be null.
+  // A recorder of the packed constants of this lowering, or a replayer of those
+  // of an earlier one; may be null.
   PackedConstants* packed = nullptr;
   // If not null, provides and receives the packed weights that several
   // lowerings share.

@@ -1,4 +1,4 @@
-// Calls that only move elements, as strides.
+// Describes calls that only move elements, by the strides at which they read.
 
 #ifndef BATON_BACKEND_CPU_REARRANGEMENT_H_
 #define BATON_BACKEND_CPU_REARRANGEMENT_H_
@@ -27,9 +27,9 @@ struct Rearrangement {
 };
 
 // The rearrangements that compute the results of a call; nullopt if the call
-// does more, or depends on values. Found by running the operator's kernel on the
-// numbers of elements: so no operator needs a rule of its own, and all agree
-// with the evaluator.
+// does more, or depends on values. Found by running the operator's kernel on
+// the numbers of elements: so no operator needs a rule of its own, and all
+// agree with the evaluator.
 std::optional<std::vector<Rearrangement>> RearrangementsOf(
     const GraphNode& node, const Graph& graph);
 

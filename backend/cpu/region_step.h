@@ -11,11 +11,11 @@
 
 namespace baton::cpu {
 
-// The step of a node with a region. `lower` makes the plans of the graphs in the
-// region. A branch runs one of its plans. A loop runs the plan of its condition
-// and the plan of its body in turn; its state alternates between two places of
-// the workspace. These steps allocate nothing unless their plans do. A region
-// that the evaluator runs becomes a FallbackStep().
+// The step of a node with a region. `lower` makes the plans of the graphs in
+// the region. A branch runs one of its plans. A loop runs the plan of its
+// condition and the plan of its body in turn; its state alternates between two
+// places of the workspace. These steps allocate nothing unless their plans do.
+// A region that the evaluator runs becomes a FallbackStep().
 absl::StatusOr<KernelChoice> RegionStep(
     const GraphNode& node, const Graph& graph,
     absl::FunctionRef<absl::StatusOr<executor::Plan>(const Graph&)> lower);

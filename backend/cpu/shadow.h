@@ -15,9 +15,9 @@
 namespace baton {
 
 // Counts the steps of all runs that it receives, and evaluates each `every`-th
-// again with the evaluator, from the inputs that the step had. Results must have
-// the same bits; any NaN equals any other. The executable must have its graph
-// (CompileOptions::keep_graph).
+// again with the evaluator, from the inputs that the step had. Results must
+// have the same bits; any NaN equals any other. The executable must have its
+// graph (CompileOptions::keep_graph).
 class Shadow final : public executor::RuntimeInstrument {
  public:
   struct Difference {

@@ -15,34 +15,35 @@
 
 namespace baton::cpu {
 
-// A packed weight for each weight, number of groups and form. Weights are equal
-// if address, shape and element type are, so this object keeps them alive. `groups` is -1
-// for products. `form` selects one of two packed layouts: true for a transposed
-// weight of a product, planar input of a convolution, or signed data of a
-// convolution of bytes.
+// A map from a weight, a number of groups and a layout to the packed weight.
+// Two weights are equal if their addresses, shapes and element types are; this
+// object keeps weights alive, so that an address is not used again. `groups` is
+// -1 for products. `alternate` selects one of two packed layouts: true for a
+// transposed weight of a product, planar input of a convolution, or signed data
+// of a convolution of bytes.
 class SharedWeights {
  public:
   // Null if the weight has not been packed.
   const PackedConstants::Entry* Find(const Tensor& weight, int64_t groups,
-                                     bool form) const {
-    const auto found = entries_.find(KeyOf(weight, groups, form));
+                                     bool alternate) const {
+    const auto found = entries_.find(KeyOf(weight, groups, alternate));
     return found == entries_.end() ? nullptr : &found->second.second;
   }
-  void Add(const Tensor& weight, int64_t groups, bool form,
+  void Add(const Tensor& weight, int64_t groups, bool alternate,
            PackedConstants::Entry entry) {
-    entries_.insert_or_assign(KeyOf(weight, groups, form),
+    entries_.insert_or_assign(KeyOf(weight, groups, alternate),
                               std::make_pair(weight, std::move(entry)));
   }
 
  private:
   using Key =
       std::tuple<const void*, std::vector<int64_t>, std::string, int64_t, bool>;
-  static Key KeyOf(const Tensor& weight, int64_t groups, bool form) {
+  static Key KeyOf(const Tensor& weight, int64_t groups, bool alternate) {
     return {weight.data(),
             {weight.shape().begin(), weight.shape().end()},
             weight.dtype().ToString(),
             groups,
-            form};
+            alternate};
   }
 
   std::map<Key, std::pair<Tensor, PackedConstants::Entry>> entries_;

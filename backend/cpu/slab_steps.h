@@ -32,8 +32,8 @@ struct ByteSum {
   int y = -1;
 };
 
-// The sum that a group is; nullopt for other groups. `type` is that of the
-// result, of `shape`.
+// The sum that a group of elementwise calls computes; nullopt for groups that
+// compute something else. `type` and `shape` are those of the result.
 std::optional<ByteSum> ByteSumOf(absl::Span<const ElementArg> operands,
                                  absl::Span<const GroupCall> calls,
                                  const TensorShape& shape, DType type,

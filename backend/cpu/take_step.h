@@ -1,4 +1,5 @@
-// Steps of take: rows of a tensor, in places that indices decide.
+// Steps of take, which copies the slices of a tensor that indices select along
+// one axis.
 
 #ifndef BATON_BACKEND_CPU_TAKE_STEP_H_
 #define BATON_BACKEND_CPU_TAKE_STEP_H_
@@ -12,7 +13,8 @@
 
 namespace baton::cpu {
 
-// The result is [outer, count, inner] elements of [outer, extent, inner].
+// A take from a tensor [outer, extent, inner] with `count` indices: the result
+// is [outer, count, inner].
 struct TakeChoice {
   int64_t axis = 0;
   int64_t outer = 1;
@@ -20,10 +22,12 @@ struct TakeChoice {
   int64_t inner = 1;
   int64_t count = 1;
   int64_t element_bytes = 4;
-  // The places, in [0, extent), if they are constant.
+  // The indices, in [0, extent), if they are constant.
   std::optional<std::vector<int64_t>> places;
-  // Otherwise: the indices' type, and how they are brought into that range.
+  // The following fields are for indices that are not constant. True for int64,
+  // false for int32.
   bool has_wide_indices = false;
+  // An index out of range is taken modulo `extent`; otherwise it is clamped.
   bool wraps = false;
   // An index out of range makes the step fail.
   bool is_checked = false;
@@ -33,7 +37,8 @@ struct TakeChoice {
 // for constant indices that are checked and out of range.
 std::optional<TakeChoice> TakeOf(const GraphNode& node, const Graph& graph);
 
-// `indices` is not read if the places are constant.
+// `x`, `indices` and `y` are numbers of tensors. `indices` is not read if the
+// indices are constant.
 KernelChoice TakeStep(TakeChoice take, int x, int indices, int y);
 
 }  // namespace baton::cpu

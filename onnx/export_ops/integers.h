@@ -1,5 +1,5 @@
-// Products and convolutions of integers: ONNX has them of bytes less a zero
-// point.
+// Exports products and convolutions of integers. The operands of ONNX's integer
+// operators are bytes from which a zero point is subtracted.
 
 #ifndef BATON_ONNX_EXPORT_OPS_INTEGERS_H_
 #define BATON_ONNX_EXPORT_OPS_INTEGERS_H_
@@ -16,7 +16,8 @@
 
 namespace baton::onnx {
 
-// Bytes less a zero point, which is one of their numbers.
+// An operand: bytes, and the zero point that is subtracted from them, which is
+// a value of the type of the bytes.
 struct ByteFactor {
   ValueId value = kNoValue;
   DType dtype;
@@ -25,22 +26,23 @@ struct ByteFactor {
   ValueId computed_zero = kNoValue;
 };
 
-// Factors whose sum is argument `i`: bytes; a cast of bytes, less a constant or
-// not; or a constant of small numbers, which may take several. Unimplemented
-// for others. `zero` is what is subtracted from bytes besides.
+// Factors whose sum is argument `i`. The argument is a tensor of bytes; a cast
+// of bytes, from which a constant may be subtracted; or a constant of small
+// numbers, which may need several factors. Unimplemented for other arguments.
+// `zero` is added to the zero points.
 absl::StatusOr<std::vector<ByteFactor>> ByteFactorsOf(CallExport& call, int i,
                                                       int64_t zero = 0);
 
-// Argument `i` if it is a cast of bytes less a cast of one byte of their type,
-// which may be computed; otherwise as ByteFactorsOf.
+// As ByteFactorsOf; also accepts a cast of bytes from which a cast of a single
+// byte of their type is subtracted, which may be computed.
 absl::StatusOr<std::vector<ByteFactor>> ByteFactorsWithZeroOf(CallExport& call,
                                                               int i);
 
 // Converts the numbers to uint8, the only type that ONNX Runtime convolves.
 ByteFactor AsUnsigned(CallExport& call, const ByteFactor& factor);
 
-// The largest magnitude that the elements of argument `i` can have if it is
-// bytes, or bytes less bytes that may be computed; nullopt of others.
+// The largest magnitude that the elements of argument `i` can have, if it is a
+// tensor of bytes or a difference of bytes; nullopt for other arguments.
 std::optional<int64_t> BoundOfBytes(CallExport& call, int i);
 
 // The zero point as a scalar of the type of the bytes, computed or known.

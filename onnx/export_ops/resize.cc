@@ -26,7 +26,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// How the elements of a result are found in the data.
+// The parameters of a resize.
 struct Sampling {
   std::string layout;
   absl::string_view canonical;

@@ -564,7 +564,7 @@ absl::StatusOr<Values> Repeat(CallExport& call) {
   if (attrs.axis.has_value()) {
     axis = FromFront(*attrs.axis, call.Rank(0));
     const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
-    // Not all runtimes resize integers.
+    // Some runtimes cannot resize integers.
     if (!dim.is_const() || call.ElementType(0).is_float()) {
       const Repeats repeats = RepeatsOf(call);
       if (repeats.num_calls > (dim.is_const() ? 1 : 0)) {

@@ -422,8 +422,9 @@ absl::StatusOr<Outputs> RecursiveLoop::Convert() {
   return values;
 }
 
-// The results of a loop that has no rounds: a round tells the types of what is
-// scanned out. Nothing, and `depends_on_data`, if their shapes are not known.
+// The results of a loop without rounds. One conversion of the body gives the
+// types of scan outputs. Nothing, and `depends_on_data`, if their shapes are
+// not known.
 absl::StatusOr<Outputs> WithoutRounds(NodeContext& node, absl::string_view body,
                                       Outputs carried, size_t num_scans,
                                       bool& depends_on_data) {

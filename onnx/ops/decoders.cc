@@ -42,8 +42,8 @@ Expr RowsForHeads(NodeContext& node, int table, const Expr& places) {
                            1);
 }
 
-// How many elements of a head are rotated: twice the columns of the table of
-// cosines.
+// Returns the number of elements of a head that are rotated: twice the columns
+// of the table of cosines.
 absl::StatusOr<int64_t> RotatedBy(NodeContext& node, int table) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
                          TensorTypeOf(node.Input(table)));

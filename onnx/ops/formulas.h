@@ -14,8 +14,8 @@ Expr GeluByTanh(const Expr& x);
 // log(1 + t) of t in [0, 1], accurate also where 1 + t is rounded. `like` has
 // the element type of `t`, which need not be typed.
 Expr LogOnePlus(const Expr& t, const Expr& like);
-// x where x is not negative, alpha (exp(x / scale) - 1) elsewhere, accurate also
-// near 0. `like` as above.
+// x where x is not negative, alpha (exp(x / scale) - 1) elsewhere, accurate
+// also near 0. `like` as above.
 Expr ExponentialUnit(const Expr& x, double alpha, double scale,
                      const Expr& like);
 

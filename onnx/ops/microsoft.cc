@@ -203,7 +203,7 @@ absl::StatusOr<Outputs> EmbedLayerNormalization(NodeContext& node) {
                                   node.Float("epsilon", 1e-12));
   Expr mask;
   if (node.HasOutput(1) && node.HasInput(7)) {
-    // How many elements of the mask are 1.
+    // The number of elements of the mask that are 1.
     const Expr& given = node.Input(7);
     mask = relay::Sum(
         relay::Cast(relay::Equal(given, ScalarLike(1, given)), DType::Int(32)),
@@ -288,7 +288,7 @@ absl::Status Attention::AddMask(int input) {
   } else if (type->rank() == 1 &&
              relay::ProvablyEqual(type->dim(0),
                                   query_->tensor_type()->dim(0))) {
-    // How many keys there are.
+    // The mask hides keys from the number of keys on.
     AddBias(Masked(relay::Less(Positions(key_, 2, 0),
                                relay::ExpandDims(AsInt64(mask), 1, 3)),
                    masked));

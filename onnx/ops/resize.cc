@@ -220,12 +220,13 @@ absl::StatusOr<Expr> ResizeAxis(const Expr& x, int axis, int rank,
   return sum;
 }
 
-// How an axis is resized.
+// The sizes of an axis that is resized.
 struct AxisSize {
   int axis = 0;
   Dim in;  // the extent of the data
-  // How many times as long the result is. 0 if the model gives its extent and
-  // the data's is not known: the quotient of both is computed.
+  // Extent of the result over extent of the data. 0 if the model gives the
+  // result's extent and the data's is not known: the quotient of both is
+  // computed.
   double scale = 0;
   // The extent of the result; -1 if it is not known.
   int64_t out = -1;

@@ -45,7 +45,7 @@ using relay::TupleGetItem;
 
 using Ints = std::vector<int64_t>;
 
-// Of an axis that is put together from parts.
+// The largest extent of an axis that is the product or sum of others.
 constexpr int64_t kMaxExtent = int64_t{1} << 60;
 
 Ints Iota(int64_t size) {
@@ -119,7 +119,8 @@ absl::StatusOr<Outputs> Flatten(NodeContext& node) {
   const auto place = static_cast<size_t>(axis);
   const Dim rows = relay::Product(type->shape().subspan(0, place));
   const Dim columns = relay::Product(type->shape().subspan(place));
-  // Not -1 for the columns if there are no rows.
+  // A known number of columns is written as a number: -1 cannot be inferred if
+  // there are no rows.
   if (rows.is_const()) {
     return One(relay::Reshape(
         x, {rows.value(), columns.is_const() ? columns.value() : -1}));
@@ -197,7 +198,7 @@ absl::StatusOr<Outputs> UnsqueezeDynamic(NodeContext& node, int64_t count) {
           relay::ExpandDims(VectorConstant(Iota(result_rank)), 1),
           relay::ExpandDims(AxesFromFront(node.Input(1), result_rank), 0)),
       {.axis = Ints{1}});
-  // Which axis of `x` an axis of the result is, if it is not new.
+  // The axis of `x` that an axis of the result is, if it is not new.
   const Expr place = relay::Subtract(
       relay::CumSum(relay::Cast(relay::LogicalNot(is_new), DType::Int(64)),
                     {.axis = 0, .dtype = DType::Int(64)}),
@@ -291,7 +292,7 @@ Dims Broadcasted(absl::Span<const Dim> shape, absl::Span<const Dim> wanted) {
   return result;
 }
 
-// Where a shape is not known.
+// Expand to a shape that is not known.
 absl::StatusOr<Outputs> ExpandDynamic(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
@@ -765,7 +766,7 @@ absl::StatusOr<Outputs> SliceOfComputedAxes(NodeContext& node) {
                   Attrs::Make(relay::StridedSliceAttrs{})));
 }
 
-// Where the starts or ends are not known, since opset 10.
+// Slice, since opset 10, with starts or ends that are not known.
 absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
@@ -1109,8 +1110,8 @@ absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
                            PaddedByComputedPositions(node, mode, axes, pads));
     return One(std::move(result));
   }
-  // Where the two numbers of each axis of `x` are in `pads`, behind which there
-  // is a zero.
+  // The positions in `pads`, which has a zero behind it, of the two numbers of
+  // each axis of `x`.
   const int rank = x->tensor_type()->rank();
   Ints places(2 * static_cast<size_t>(rank), 2 * count);
   for (int64_t i = 0; i < count; ++i) {

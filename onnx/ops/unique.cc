@@ -27,7 +27,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// How many pairs of elements are compared.
+// The largest number of pairs of elements that are compared.
 constexpr int64_t kMaxComparisons = int64_t{1} << 24;
 
 constexpr DType kInt64 = DType::Int(64);

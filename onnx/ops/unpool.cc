@@ -331,8 +331,7 @@ absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
     const size_t first = gram;
     gram += grams;
     if (grams == 0 || length < min_length || length > max_length) continue;
-    // Where a skip of any length gives the same single elements, it counts
-    // once.
+    // Skips that give the same single elements (a length of 1) count once.
     Ints positions;
     const int64_t skips = length == 1 ? 0 : std::min(max_skip, columns);
     if (grams * results > kMaxElements ||

@@ -99,9 +99,9 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
 // `target_rank`.
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
 
-// Returns `data`, or a reshape of it whose shape gives the extent of `axis` as a
-// number: that of `vector`, where the type of the data has a name for it. So
-// arithmetic with the vector along that axis has types. Both must have types.
+// Returns `data`, of type `type`, if the extent of `axis` is a number. If it is
+// symbolic, returns a reshape of `data` in which it is the extent of `vector`,
+// so that types can be inferred for arithmetic of both. Both must have types.
 Expr WithExtentOf(Expr data, const TensorTypeNode& type, const Expr& vector,
                   int axis);
 

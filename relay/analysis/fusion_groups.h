@@ -115,9 +115,10 @@ struct FusionRefusal {
     kNone,         // the node is not the last of its group
     kOpaque,       // the node is opaque
     kUsedOutside,  // the result is used outside, or the uses meet nowhere
-    kPattern,      // the node and its uses; `pattern` is the largest use
-    kEnd,          // the pattern of the group of `node`: `pattern`
-    kBetween,      // as kEnd, for `node`, a node on the way
+    kPattern,      // a node of its pattern is not fused with uses of `pattern`
+    kEnd,          // the group of the post-dominator `node` has the larger
+                   // pattern `pattern`
+    kBetween,      // as kEnd; `node` is between the two nodes
     kSize,         // the group would have too many nodes
   };
   Reason reason = Reason::kNone;

@@ -101,8 +101,8 @@ class IndexedGraph::Builder {
     return true;
   }
 
-  // A program has few operators, and each many times: those met last are at
-  // hand.
+  // A program has few operators, with many calls each: the last ones are
+  // cached.
   void MeetOp(const ExprNode* op, int edge) {
     KnownOp& known =
         ops_[static_cast<const OpNode*>(op)->index() % kNumKnownOps];

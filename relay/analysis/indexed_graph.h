@@ -133,7 +133,8 @@ class GraphRewriter {
   // result of `rule` replaces node `i`; if it is null, node `i` is rebuilt, as
   // are all nodes of other kinds. Returns the replacement of the root. If
   // `rule` returns absl::StatusOr<Expr>, so does Rewrite; it returns the first
-  // error. Each replacement is a rewrite of its own: MayRewrite() may refuse it.
+  // error. Each replacement is a rewrite of its own: MayRewrite() may refuse
+  // it.
   template <typename N, typename Rule>
   auto Rewrite(Rule&& rule) -> std::invoke_result_t<Rule&, int, const N&> {
     return RewriteEach<N>(rule, [] { return MayRewrite(); });

@@ -1,4 +1,4 @@
-// Functions whose bodies passes leave alone.
+// Recognizes functions whose bodies passes must not change.
 
 #ifndef BATON_RELAY_ANALYSIS_OPAQUE_FUNCTION_H_
 #define BATON_RELAY_ANALYSIS_OPAQUE_FUNCTION_H_
@@ -8,8 +8,8 @@
 
 namespace baton::relay {
 
-// True if passes that change calls and control flow leave the function and its
-// body alone: it is primitive, or another compiler compiles it.
+// True if passes that change calls and control flow must not change the
+// function and its body: it is primitive, or another compiler compiles it.
 inline bool IsOpaque(const FunctionNode& function) {
   return function.IsPrimitive() ||
          function.attrs().Find(attr::kCompiler) != nullptr;

@@ -32,7 +32,8 @@ int NumBinders(const ExprNode* node) {
   return node->kind() == ExprKind::kLet ? 1 : 0;
 }
 
-// Which children of `match` are variables that a pattern binds.
+// Returns, for each child of `match`, whether it is a variable that a pattern
+// binds.
 std::vector<bool> PatternVars(const MatchNode* match) {
   std::vector<bool> result = {false};
   for (const Clause& clause : match->clauses()) {

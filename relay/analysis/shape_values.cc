@@ -32,8 +32,8 @@ constexpr int64_t kMaxLength = 64;
 
 using Args = absl::Span<const Dims* const>;
 
-// How many elements a tensor of rank 0 or 1 has; nullopt if there may be too
-// many, or if they are neither signed integers nor booleans.
+// Returns the number of elements of a tensor of rank 0 or 1; nullopt if there
+// may be too many, or if they are neither signed integers nor booleans.
 std::optional<int64_t> Length(const ExprNode& expr) {
   const TensorTypeNode* type = expr.tensor_type();
   if (type == nullptr || type->rank() > 1 ||

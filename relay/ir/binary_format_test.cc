@@ -268,7 +268,7 @@ TEST(BinaryFormatTest, Tensors) {
   tensors.push_back(*tensors[1].Reshaped({101, 3}));
   const IRModule module = ModuleOf(tensors);
   const std::string bytes = Write(module);
-  // Where the bytes are aligned, so are the tensors; nothing is copied.
+  // If the bytes are aligned, so are the tensors, and nothing is copied.
   const Tensor block = *Tensor::FromValues<uint8_t>(
       {static_cast<int64_t>(bytes.size())},
       absl::MakeSpan(reinterpret_cast<const uint8_t*>(bytes.data()),

@@ -41,7 +41,7 @@ absl::Status CallNode::Derive(const CallNode& node) {
 CallNode* Call::Allocate(Expr op, size_t num_args, Attrs attrs,
                          std::vector<Type> type_args, Type type, Span span) {
   const auto n = static_cast<uint32_t>(num_args);
-  // Not NewBlankNode: this is the constructor that makes most nodes.
+  // This constructor makes most nodes, so it does not call NewBlankNode.
   void* memory = baton::internal::NodeMemory::Allocate(sizeof(CallNode) +
                                                        n * sizeof(Expr));
   auto* node = new (memory) CallNode(std::move(op), n, std::move(attrs),

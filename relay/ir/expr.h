@@ -258,12 +258,19 @@ class TupleGetItem : public Expr {
 
 // Names of function attributes with a predefined meaning.
 namespace attr {
+// True: the operators of the function run as one kernel (FuseOps).
 inline constexpr char kPrimitive[] = "Primitive";
+// The name of the external compiler that compiles the function.
 inline constexpr char kCompiler[] = "Compiler";
+// True: the function is defined outside of the module.
 inline constexpr char kExtern[] = "Extern";
+// True: function passes skip the function.
 inline constexpr char kSkipOptimization[] = "SkipOptimization";
+// True: the pass Inline replaces calls by the body.
 inline constexpr char kInline[] = "Inline";
+// The name of the pattern that the body matches (MergeComposite).
 inline constexpr char kComposite[] = "Composite";
+// The name of the function in compiled code.
 inline constexpr char kGlobalSymbol[] = "global_symbol";
 }  // namespace attr
 

@@ -32,7 +32,7 @@
 
 namespace baton::relay {
 
-// Completes nodes that inference made and nobody else has seen yet.
+// Sets the types of nodes that inference made and that have no other users yet.
 class TypedAccess {
  public:
   static void Complete(const ExprNode* node, Type type) {
@@ -339,7 +339,8 @@ class Inferencer final : private TypeRelationContext::Unifier {
     diagnostics_.Error(SpanOf(node), std::move(message));
   }
 
-  // Else what a further error says need not be looked for.
+  // Returns false if further errors are dropped, so that their texts need not
+  // be made.
   bool KeepsErrors() const {
     return diagnostics_.num_errors() < Diagnostics::kMaxErrors;
   }

@@ -1,4 +1,4 @@
-// Infers the types of expressions from one place of a source.
+// Infers the types of expressions that an importer makes of one node of a file.
 
 #ifndef BATON_RELAY_IR_INFER_TYPE_AT_H_
 #define BATON_RELAY_IR_INFER_TYPE_AT_H_
@@ -10,8 +10,8 @@
 
 namespace baton::relay {
 
-// As InferTypeOf(expr, module), for importers: nodes with neither a type nor a
-// span get `span`, and errors show it.
+// InferTypeOf(expr, module), but nodes with neither a type nor a span get
+// `span`, and errors show `span`.
 absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
                                  const IRModule* module = nullptr);
 

@@ -52,7 +52,7 @@ TEST(ModuleProtoTest, HasTheMessagesOfAllClassesWithoutNames) {
       EXPECT_NE(message->FindFieldByNumber(number), nullptr) << name;
     }
   }
-  // And `other`.
+  // The last field is `other`.
   EXPECT_EQ(node->oneof_decl(0)->field_count(), messages + 1);
 }
 

@@ -137,7 +137,8 @@ class TextParser final : public FunctionTextReader {
   bool Error(int64_t begin, int64_t end, std::string message) {
     return input_.Error(begin, end, std::move(message));
   }
-  // Else what a further error says need not be looked for.
+  // True if a further error would be kept. If it would only be counted, the
+  // caller does not search for similar names.
   bool KeepsErrors() const {
     return diagnostics_->num_errors() < Diagnostics::kMaxErrors;
   }

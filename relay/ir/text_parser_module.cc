@@ -29,7 +29,8 @@ namespace baton::relay {
 namespace internal {
 namespace {
 
-// Where the line `#[metadata]` stands, from `pos` on; -1 if there is none.
+// Returns the position of the line `#[metadata]` from `pos` on; -1 if there is
+// none.
 int64_t FindMetadata(absl::string_view text, size_t pos) {
   while ((pos = text.find('#', pos)) != absl::string_view::npos) {
     const size_t line = text.rfind('\n', pos);

@@ -596,7 +596,7 @@ TEST(TextParserTest, ConversionsOfDimensionsInTheMetadata) {
            {"type_key": "runtime.String", "repr_str": "n"})"));
   };
   EXPECT_EQ(rounded("2"), "Tensor[((n * 2), 3), float32]");
-  // Not an integer for every n.
+  // The result is not an integer for every n.
   EXPECT_EQ(rounded("1.5"), "Tensor[(?, 3), float32]");
   EXPECT_EQ(
       dim_of(absl::StrCat(

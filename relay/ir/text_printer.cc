@@ -333,8 +333,8 @@ class Printer final : public FunctionTextWriter {
   std::string scratch_;
   std::vector<Rope> ropes_;
   std::vector<size_t> free_ropes_;
-  // Where text goes: to the output, by way of those begun inside of it. The
-  // first stands for the output.
+  // The nested destinations of text. The last one is current; when it ends, it
+  // is appended to the one before. The first stands for the output.
   std::list<Rope> sinks_;
   std::string* out_;
 };

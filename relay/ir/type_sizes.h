@@ -1,7 +1,7 @@
-// How large types are when they are written out.
+// Counts the nodes of types as trees.
 //
-// Types share their parts: sixty tuples, each of which has the one before it
-// twice, are sixty nodes, but a tree of 2^60. Whatever walks or prints a type
+// Types share their parts: sixty tuples, each of which has the previous tuple
+// twice, are sixty nodes, but a tree of 2^60. Code that walks or prints a type
 // as a tree takes that long, so inference bounds the trees (base/limits.h).
 
 #ifndef BATON_RELAY_IR_TYPE_SIZES_H_
@@ -16,8 +16,8 @@
 
 namespace baton::relay {
 
-// Counts the nodes of types, symbolic dimensions among them, as trees. Each
-// node is looked at once, however many share it.
+// Counts the nodes of types, symbolic dimensions among them, as trees. Visits
+// each node once, even if several nodes share it.
 class TypeSizes {
  public:
   // At most kMost. Null is 0.

@@ -220,7 +220,7 @@ class Checker {
     if (module_ == nullptr || module_->Find(var->name()).defined()) return;
     if (!unknown_globals_.insert(var->name()).second) return;
     std::vector<std::string> known;
-    // Nobody reads suggestions of errors that are not kept.
+    // Suggestions are made only for errors that are kept.
     if (diagnostics_.num_errors() < Diagnostics::kMaxErrors) {
       for (const auto& definition : module_->functions()) {
         known.push_back(definition.var->name());

@@ -17,8 +17,10 @@
 
 namespace baton::relay {
 
-// image.resize1d, 2d and 3d, whose attributes A are: resizes the region `roi`
-// of `data` to `size`.
+// Computes image.resize1d, resize2d or resize3d, whose attributes are of type
+// A: resizes the region `roi` of `data` to `size`, an extent for each spatial
+// axis. `roi` has the begins of the region, then its ends, as fractions of the
+// extents; it may be empty.
 template <typename A>
 absl::StatusOr<Tensor> ResizeTo(const A& attrs, const Tensor& data,
                                 std::vector<int64_t> size,
@@ -35,11 +37,12 @@ absl::StatusOr<Tensor> ComputeUpSampling3D(const UpSampling3DAttrs& attrs,
 absl::StatusOr<Tensor> ComputeSparseToDense(const SparseToDenseAttrs& attrs,
                                             absl::Span<const Value> args);
 
-// strided_slice.
+// Computes strided_slice.
 absl::StatusOr<Tensor> SliceOf(const Tensor& data,
                                const StridedSliceAttrs& attrs);
 
-// topk: values, indices, or both, as the attributes say; `k` must be given.
+// Computes topk: values, indices, or a tuple of both, as the attributes say,
+// which must have `k`.
 absl::StatusOr<Value> TopKOf(const Tensor& data, const TopKAttrs& attrs);
 
 }  // namespace baton::relay

@@ -127,7 +127,7 @@ absl::StatusOr<Tensor> ComputeStridedSet(const Tensor& data,
                              Integers(strides));
 }
 
-// Of broadcast indices, as gather_nd takes them.
+// Broadcasts the indices, and calls gather_nd with them.
 absl::StatusOr<Value> ComputeAdvIndex(const CallNode& /*call*/,
                                       absl::Span<const Value> args) {
   const absl::Span<const Value> fields = args[0].fields();

@@ -72,7 +72,7 @@ Expr CallOf(absl::string_view name, std::vector<Expr> args,
   return Call(op, args, *attrs);
 }
 
-// Whether a value has a type; `?` stands for any extent.
+// Returns whether a value has a type; `?` stands for any extent.
 bool HasType(const Value& value, const Type& type) {
   if (const auto* tuple = type.As<TupleTypeNode>()) {
     if (!value.is_tuple() || value.fields().size() != tuple->fields().size()) {

@@ -16,7 +16,7 @@ namespace {
 
 using DimOp = DimExprNode::Op;
 
-// What a Dim can hold as a number.
+// The largest number that a Dim can hold.
 constexpr int64_t kMaxDim = Dim::kMax;
 
 Dim Number(int64_t value, bool overflow) {
@@ -35,7 +35,8 @@ Dim Symbolic(DimOp op, const Dim& a, const Dim& b) {
   return Dim(new DimExprNode(op, "", typed.expr()->dtype(), a, b));
 }
 
-// Whether two expressions have the same structure over the same variables.
+// Returns whether two expressions have the same structure over the same
+// variables.
 bool SameStructure(const Dim& a, const Dim& b) {
   if (a == b) return !a.is_any();
   std::vector<std::pair<Dim, Dim>> pending = {{a, b}};
@@ -101,8 +102,8 @@ struct Sum {
   // operands are long.
   static constexpr size_t kMaxLength = 64;
 
-  // What of a dimension is looked into: sums only, or quotients of sums as
-  // well, which differ in form before they do in value.
+  // The parts of a dimension that are expanded: sums only, or quotients of sums
+  // as well, which may differ in form and be equal in value.
   enum class Depth { kSums, kQuotients };
 
   int64_t number = 0;
@@ -280,7 +281,7 @@ std::optional<Dim> Combined(const Dim& a, const Dim& b, int64_t sign) {
 
 // `sum`, not a number, divided by `divisor`, rounded down.
 Dim DivideSum(Sum sum, int64_t divisor) {
-  // What the divisor divides comes out of the quotient.
+  // Terms that the divisor divides are moved out of the quotient.
   Sum whole;
   const auto divides = [divisor](const Monomial& term) {
     return term.number % divisor == 0;

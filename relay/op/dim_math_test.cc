@@ -64,7 +64,7 @@ TEST_F(SymbolicDimsTest, SumsAreSimplified) {
   EXPECT_EQ((Dim(5) - n - Dim(2)).ToString(), "(3 - n)");
   EXPECT_EQ(n * m - m * n, Dim(0));
   EXPECT_EQ(n * Dim(2) - n - n, Dim(0));
-  // What does not meet anything stays as it was written.
+  // Sums that meet no other term stay as they were written.
   EXPECT_EQ((Dim(1) + n).ToString(), "(1 + n)");
   EXPECT_EQ((m + Dim(1) + n).ToString(), "((m + 1) + n)");
 }

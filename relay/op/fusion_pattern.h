@@ -1,4 +1,5 @@
-// FusionPattern: how an operator may be fused with its neighbours.
+// FusionPattern: classifies operators for fusion by the dependence of output
+// elements on input elements.
 
 #ifndef BATON_RELAY_OP_FUSION_PATTERN_H_
 #define BATON_RELAY_OP_FUSION_PATTERN_H_

@@ -102,7 +102,7 @@ GradientsOr Nothing(const Call& call, const Expr& /*grad*/) {
   return result;
 }
 
-// What moves elements without changing their order.
+// The gradient of operators that move elements without changing their order.
 GradientsOr ReshapedBack(const Call& call, const Expr& grad) {
   return Exprs{ReshapeLike(grad, call->arg(0))};
 }
@@ -242,7 +242,7 @@ BATON_EXTEND_OP("copy").Set(Gradients(),
                             [](const Call& /*call*/, const Expr& grad)
                                 -> GradientsOr { return Exprs{grad}; });
 
-// Nothing is computed again, as the note asks for: values are kept.
+// The annotation requests that values are computed again; here they are kept.
 BATON_EXTEND_OP("annotation.checkpoint")
     .Set(Gradients(),
          [](const Call& /*call*/, const Expr& grad) -> GradientsOr {
@@ -598,7 +598,7 @@ absl::StatusOr<Axes> ReducedAxes(const Call& call, const A& attrs) {
   return Axes(std::move(result));
 }
 
-// The same, all of them written out.
+// Returns the numbers of the axes; all axes if none are given.
 std::vector<int64_t> AllIfNone(const Axes& axes, size_t rank) {
   if (axes.has_value()) return *axes;
   std::vector<int64_t> result(rank);
@@ -814,8 +814,8 @@ GradientsOr Conv2DGradient(const Call& call, const Expr& grad) {
   SpellOutAxes(kSpatial, strides);
   Dims dilation = attrs.dilation;
   SpellOutAxes(kSpatial, dilation);
-  // What a transposed convolution needs to reach the extents of the data:
-  // strides leave some of it out of every window.
+  // The padding that a transposed convolution needs to reach the extents of the
+  // data: strides leave some of the data out of every window.
   Dims output_padding;
   for (size_t i = 0; i < kSpatial; ++i) {
     for (const Dim& dim :

@@ -190,9 +190,9 @@ bool Isomorphic(const Layout& a, const Layout& b) {
   return true;
 }
 
-// What `layout` becomes if it is changed as `from` was changed to `to`, the
-// axes of `layout` being matched with the last axes of `from`. The axes of
-// `to` that `layout` does not have keep their letters where those are free.
+// Returns `layout` changed in the way in which `from` was changed to `to`; the
+// axes of `layout` are matched with the last axes of `from`. Axes of `to` that
+// `layout` does not have keep their letters if those are free.
 std::optional<Layout> TransformLike(const Layout& layout, const Layout& from,
                                     const Layout& to) {
   if (layout == from) return to;
@@ -311,7 +311,7 @@ std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query) {
   const int small = 1 - large;
   std::optional<InferredLayouts> result;
   if (!old[0].defined() && !old[1].defined()) return result;
-  // The smaller operand does not tell about the axes that it lacks.
+  // The shape of the smaller operand does not determine the axes that it lacks.
   if (!old[large].defined() && shapes[0].size() != shapes[1].size()) {
     return result;
   }

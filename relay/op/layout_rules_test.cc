@@ -60,8 +60,8 @@ std::string AttrsText(const Attrs& attrs) {
   return AttrValue(attrs->fields().NonDefault(attrs->object())).ToString();
 }
 
-// What the rule of `op` says, as `inputs -> outputs {attributes}`. `arrived`
-// empty: about the unchanged call.
+// Returns the result of the rule of `op`, as `inputs -> outputs {attributes}`.
+// If `arrived` is empty, the rule is called for the unchanged call.
 std::string Infer(absl::string_view op, std::vector<Expr> args, Attrs attrs,
                   const std::vector<std::string>& old_layouts,
                   const std::vector<std::string>& arrived = {}) {
@@ -91,7 +91,7 @@ std::string Infer(absl::string_view op, std::vector<Expr> args, Attrs attrs,
   return text;
 }
 
-// What the conversion rule of `op` makes of it, as `op {attributes}`.
+// Returns the result of the conversion rule of `op`, as `op {attributes}`.
 absl::StatusOr<std::string> Convert(absl::string_view op,
                                     std::vector<Expr> args, Attrs attrs,
                                     const std::vector<std::string>& desired) {
@@ -265,7 +265,7 @@ TEST(InferStridedSliceLayoutsTest, MovesSlices) {
                   {"NHWC"}, {"NCHW"}),
             "NCHW -> NCHW {begin:[0,0,4,0],end:[1,32,8,28],"
             "strides:[1,1,2,1],axes:none}");
-  // Of different lengths.
+  // Lists of different lengths.
   EXPECT_EQ(Infer("strided_slice", {x},
                   Attrs::Make(StridedSliceAttrs{.begin = {{0, 1}},
                                                 .end = {{1, -1, 10}},

@@ -25,7 +25,7 @@ absl::StatusOr<Dims> ConvertShape(absl::Span<const Dim> shape,
     if (from.axis(i).factor > 0 &&
         ProvablyDiffer(shape[i], from.axis(i).factor)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "layout \"", from.ToString(), "\" asks for ", from.axis(i).factor,
+          "layout \"", from.ToString(), "\" requires ", from.axis(i).factor,
           " elements on axis ", i, ", but the tensor has ", shape[i].value()));
     }
   }

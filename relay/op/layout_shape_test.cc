@@ -42,7 +42,7 @@ TEST(LayoutShapeTest, RefusesConversions) {
   EXPECT_THAT(Converted("NCHW", {1, 3, 8, 8}, "NCDHW"),
               HasSubstr("cannot be converted"));
   EXPECT_THAT(Converted("NCHW16c", {1, 3, 8, 8, 4}, "NCHW"),
-              HasSubstr("asks for 16 elements on axis 4"));
+              HasSubstr("requires 16 elements on axis 4"));
 }
 
 }  // namespace

@@ -367,8 +367,8 @@ TEST(IndexingTest, InfersAndRefuses) {
   EXPECT_THAT(TypeOf(SliceLike(x, T({9}))), HasSubstr("9 are wanted"));
 }
 
-// What numbers in a program ask for is compared with the limits before there is
-// memory for it.
+// Sizes in a program are compared with the limits before memory of that size is
+// allocated.
 TEST(LimitsTest, OfRanks) {
   const Expr x = T({2, 3});
   constexpr char kOver[] =

@@ -61,7 +61,7 @@ struct PatternBuilder {
 };
 
 Node::~Node() {
-  // Children that nobody else holds are taken apart here.
+  // Children without other handles are destroyed here.
   std::vector<DataflowPattern> dying = std::move(children_);
   while (!dying.empty()) {
     std::shared_ptr<const Node> node = std::move(dying.back().node_);

@@ -197,8 +197,8 @@ class DataflowPattern::Node {
 
   Kind kind() const { return kind_; }
   absl::Span<const DataflowPattern> children() const { return children_; }
-  // For a wildcard: its name in messages and for Match::operator[]. For a
-  // variable: the name that it must have. Often empty.
+  // For a wildcard: its name in messages and for PatternMatch::operator[]. For
+  // a variable: the name that it must have. Often empty.
   const std::string& name() const { return name_; }
   // For a call, tuple or function: true if it matches any arguments, fields or
   // parameters, in any number.
@@ -225,7 +225,8 @@ class DataflowPattern::Node {
   std::shared_ptr<const Node*> repeat_;
 };
 
-// Matches anything. A name makes messages clearer, and is a key of a Match.
+// Matches anything. A name makes messages clearer, and is a key of a
+// PatternMatch.
 DataflowPattern Wildcard(std::string name = "");
 // Matches a variable; if `name` is not empty, only one with that name.
 DataflowPattern IsVar(std::string name = "");

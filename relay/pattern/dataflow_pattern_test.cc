@@ -1101,10 +1101,10 @@ TEST(MatchTest, ExplainsHowFarItCame) {
             "found a call of nn.relu");
   EXPECT_EQ(matcher.Explain(Multiply(y, nn::Relu(x))),
             "matched 2 of 12 parts, then argument 1 of multiply, a call of "
-            "nn.relu, is not as asked: a_max = 6");
+            "nn.relu, does not meet: a_max = 6");
   EXPECT_EQ(matcher.Explain(Multiply(x, Clip(Add(x, Const(4.0f)), 0, 6))),
             "matched 7 of 12 parts, then argument 1 of add, a constant "
-            "float32[], is not as asked: = 3");
+            "float32[], does not meet: = 3");
   EXPECT_EQ(matcher.Explain(Multiply(x, Clip(Add(x, Const(3.0f)), 0, 6))), "");
 }
 

@@ -35,7 +35,8 @@ bool HasForm(Kind kind) {
   }
 }
 
-// Who uses the nodes of a graph, and which of them all uses of a node lead to.
+// The users of the nodes of a graph and, for each node, the nearest node
+// through which all of its uses pass.
 class Users {
  public:
   explicit Users(const IndexedGraph& graph)
@@ -247,7 +248,7 @@ class GroupFinder {
     groups_.push_back(std::move(group));
   }
 
-  // Nodes that belong to no one place.
+  // Nodes that belong to no single place.
   static bool IsEverywhere(const ExprNode* node) {
     return node->kind() == ExprKind::kOp ||
            node->kind() == ExprKind::kFunction ||

@@ -39,7 +39,7 @@ namespace {
 
 using Kind = DataflowPattern::Kind;
 
-// Where the children of a region stand.
+// The index of each child in a region.
 constexpr int kParent = 0;
 constexpr int kPath = 1;
 constexpr int kChild = 2;
@@ -499,7 +499,7 @@ bool MatchMachine::Search(const Matcher& matcher, const ExprNode* expr) {
   Push(Task::kMatch, 0, expr);
   while (next_ >= 0) {
     const Goal goal = goals_[next_];
-    // Goals that no choice can come back to are dropped.
+    // Goals to which no choice can backtrack are dropped.
     if (static_cast<size_t>(next_) + 1 == goals_.size() &&
         (choices_.empty() ||
          choices_.back().num_goals <= static_cast<size_t>(next_))) {
@@ -880,7 +880,7 @@ std::string Matcher::Explain(const Expr& expr, const UseCounts* uses) const {
     uses = &own.emplace(IndexedGraph(expr));
   }
   if (machine.Run(*this, expr.get(), uses) != nullptr) return "";
-  // Where in the pattern.
+  // The place of the failure in the pattern.
   const Part* part = &parts_[failure.part];
   std::string where;
   for (const Part* at = part; at->parent >= 0; at = &parts_[at->parent]) {
@@ -913,7 +913,7 @@ std::string Matcher::Explain(const Expr& expr, const UseCounts* uses) const {
     return absl::StrCat("matched ", failure.num_bound, " of ", size(),
                         " parts, then ", where.empty() ? "the root" : where,
                         ", ", DescribeNode(failure.node),
-                        ", is not as asked: ", wanted);
+                        ", does not meet: ", wanted);
   }
   if (failure.why == "with another number of arguments") {
     wanted =

@@ -5,7 +5,7 @@
 //     return {.name = "divide_by_sqrt",
 //             .doc = "x / sqrt(y) is x * rsqrt(y).",
 //             .pattern = IsOp("divide")(x, IsOp("sqrt")(y)),
-//             .replace = [=](const Match& m) -> Expr {
+//             .replace = [=](const PatternMatch& m) -> Expr {
 //               return Multiply(m[x], Rsqrt(m[y]));
 //             }};
 //   }
@@ -61,8 +61,8 @@ struct RewriteRule {
   std::string doc;  // one line
   DataflowPattern pattern;
   // Returns the replacement of the match, or null to keep the match
-  // (PatternMatch::Decline records why). Undefined if the rule only tells the
-  // place of a rule in C++ (`rule @name of P;`). The replacement consists of
+  // (PatternMatch::Decline records why). Null if the rule is only the place of
+  // a rule in C++ in a list (`rule @name of P;`). The replacement consists of
   // new nodes, without types, and of nodes of the match. The nodes of the match
   // have types if the program has types. Rules have already been applied to all
   // nodes below the match. An error ends the rewriting. Several threads may

@@ -43,11 +43,12 @@
 namespace baton::relay {
 namespace {
 
-// Walks over the program for rules that ask for uses.
+// The largest number of walks over the program for rules that need the uses of
+// nodes.
 constexpr int kMaxWalks = 1000;
 
-// Nodes whose children are bound in them: what a rule makes of these is typed
-// as a whole.
+// Returns whether nodes of `kind` bind their children: the replacement of such
+// a node is typed as a whole.
 bool Binds(NodeKind kind) {
   return kind == ExprKind::kFunction || kind == ExprKind::kLet ||
          kind == ExprKind::kMatch;
@@ -291,7 +292,7 @@ void RewriteRun::EmitPartialMatches() {
     const Expr& at = partial_[i].at;
     if (partial_[i].matched || !at.defined()) continue;
     const UseCounts* uses = uses_.has_value() ? &*uses_ : nullptr;
-    // How a node that is gone was used is not known.
+    // The uses of a node that was replaced are not known.
     if (matcher(i).needs_uses() &&
         (uses == nullptr || uses->Get(at.get()) == 0)) {
       continue;
@@ -325,16 +326,16 @@ bool RewriteRun::MayApplyAt(const ExprNode* node,
     if (matcher(candidate.rule).needs_uses()) return true;
     const PatternMatch* match = MatchAt(candidate.rule, node, /*uses=*/nullptr);
     if (match == nullptr) continue;
-    // Rules in turn tell only of what a sweep meets.
-    const bool tells =
+    // Rules in turn report only the matches that a sweep meets.
+    const bool logs_remarks =
         options_.on_decline && rules_.order() != RuleOrder::kInTurn;
-    if (tells && rule(candidate.rule).exclusive) return true;
+    if (logs_remarks && rule(candidate.rule).exclusive) return true;
     const absl::StatusOr<Expr> replacement =
         rule(candidate.rule).replace(*match);
     if (!replacement.ok()) return true;
     if (replacement->defined() && replacement->get() != node) return true;
-    // To be told in order.
-    if (tells && !match->declined().empty()) return true;
+    // A declined match is reported in the order of the sweep.
+    if (logs_remarks && !match->declined().empty()) return true;
   }
   return false;
 }
@@ -784,7 +785,7 @@ absl::StatusOr<Expr> RewriteRun::RewriteNode(const Expr& node) {
         if (!result.defined()) continue;  // `step` is not the last any more
       }
     }
-    // That is what the node became.
+    // `result` is the rewritten node.
     if (step.next + 1 < step.made.size()) {
       made.result = std::move(result);
       result = Expr();

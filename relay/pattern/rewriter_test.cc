@@ -249,7 +249,8 @@ TEST(RewriterTest, RulesThatUndoEachOtherAreNamed) {
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        "rules exp_to_sin and sin_to_cos and cos_to_exp undo "
                        "each other at a call of exp, without end"));
-  // Not at the root of what they make, and in a program without types.
+  // The second rule matches below the root of the result of the first, in a
+  // program without types.
   const P a = Wildcard("a");
   const RewriteRule unfold =
       Rule("unfold", IsOp("sin")(a),

@@ -132,8 +132,8 @@ struct RuleAst {
   RuleBody match;
   RuleBody replace;
   std::vector<RuleCondition> where;
-  bool once = false;
-  bool exclusive = false;
+  bool once = false;       // the options `once` and `exclusive`: see
+  bool exclusive = false;  // rewrite_rule.h
   RulePromise promise;
 };
 

@@ -425,7 +425,7 @@ class TextRule {
           built[i] = TupleGetItem(operand(0), node.index);
           break;
         case RuleNode::Kind::kParam: {
-          // That of the match, or a new one.
+          // The name may be bound by the match; else it is a new one.
           if (names_.contains(node.name)) {
             built[i] = Named(node.name, match);
           } else {

@@ -93,7 +93,7 @@ RuleRegistry::Known() const {
   }
   if (diagnostics.has_errors()) return diagnostics.ToStatus();
 
-  // A text may tell the place of a rule in C++.
+  // A text may give a rule in C++ its place in the order.
   std::vector<bool> is_placed(in_cpp.size());
   for (RewriteRule& rule : in_text) {
     if (rule.replace != nullptr) continue;

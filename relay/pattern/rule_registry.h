@@ -37,8 +37,8 @@ class RuleRegistry {
   // texts, by the name of the text and in the order of the text. Errors: all
   // errors of the texts, and names that two rules of one pass have.
   absl::StatusOr<std::vector<RewriteRule>> Rules() const;
-  // The rules that `pass` applies, in the same order; but a text that names a
-  // rule in C++ (`rule @name of P;`) decides on its place.
+  // The rules that `pass` applies, in the same order, except that a rule in C++
+  // which a text names (`rule @name of P;`) has its place in that text.
   absl::StatusOr<std::vector<RewriteRule>> RulesOf(
       absl::string_view pass) const;
   // All rules: those that belong to no pass, then those of each pass, by its

@@ -68,8 +68,8 @@
 // unknown value (an unknown dimension) is false.
 //
 // `rule @name of PASS, PASS "..." { ... }` belongs to the first pass, and all
-// of them apply it; see RewriteRule. `rule @name of PASS;` tells the place of a
-// rule in C++ among the rules of that pass.
+// of them apply it; see RewriteRule. `rule @name of PASS;` gives a rule in C++
+// its place among the rules of that pass.
 //
 // `apply { once, exclusive }` has one of them or both: see RewriteRule.
 //

@@ -226,18 +226,19 @@ TEST(EvaluatorTest, BuffersThatNothingElseUsesAreReused) {
   EXPECT_EQ(Result(twice(twice(twice(constant)))), 24);
   EXPECT_EQ(reuses, 2);
   EXPECT_EQ(constant.As<ConstantNode>()->value().AtAsDouble(0), 3);
-  // Not what is used twice.
+  // A value that is used twice is not overwritten.
   const Expr shared = twice(constant);
   reuses = 0;
   EXPECT_EQ(Result(Add(twice(shared), Add(twice(shared), shared))), 30);
   EXPECT_EQ(reuses, 0);
-  // Not variables, which may be used again.
+  // Variables, which may be used again, are not overwritten.
   const Var v("v");
   reuses = 0;
   EXPECT_EQ(Result(Let(v, twice(constant), Add(twice(v), Add(twice(v), v)))),
             30);
   EXPECT_EQ(reuses, 0);
-  // Not arguments, which belong to the caller, nor what an observer keeps.
+  // Arguments, which belong to the caller, and values that an observer keeps
+  // are not overwritten.
   MutableTensor argument = *MutableTensor::Create(DType::Float(32), {});
   argument.span<float>()[0] = 5;
   const Value given(std::move(argument).Freeze());

@@ -55,8 +55,8 @@ class KernelCache {
   };
   using Parts = std::vector<Part>;
 
-  // The key of the call, and not the call: a node with one more holder is
-  // slower to walk over.
+  // The parts of the call, and not the call itself: a second handle to a node
+  // makes traversals slower (Node::unique).
   struct Entry {
     Expr op;
     Attrs attrs;

@@ -119,7 +119,7 @@ class Annotator final : public ExprMutator {
       return WithArgs(call, Ended(call->args()));
     }
     const std::string target(choices_.Choose(*original));
-    Tell(*original, target);
+    LogChoice(*original, target);
     auto [chosen, args] = Annotated(call->args(), target);
     const Expr result = WithArgs(call, args);
     SetTarget(result, chosen);
@@ -171,9 +171,9 @@ class Annotator final : public ExprMutator {
   }
 
  private:
-  // Tells where a call goes, and why no compiler takes it. A call of a function
-  // that is no composite one is no matter of compilers.
-  void Tell(const CallNode& call, const std::string& target) const {
+  // Logs the compiler of a call, or why no compiler supports it. Calls of
+  // functions that are not composite are not logged.
+  void LogChoice(const CallNode& call, const std::string& target) const {
     const bool taken = target != kDefault;
     const RemarkKind kind = taken ? RemarkKind::kPassed : RemarkKind::kMissed;
     if (!WantsRemarks(kind)) return;

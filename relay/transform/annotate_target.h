@@ -25,11 +25,11 @@ struct AnnotateTargetOptions {
   static void VisitFields(V& v) {
     v("targets", &AnnotateTargetOptions::targets,
       "Names of compilers, the preferred first. One without a pattern table "
-      "takes composite functions only.",
+      "supports composite functions only.",
       kRequired);
     v("include_non_call_ops", &AnnotateTargetOptions::include_non_call_ops,
-      "Whether tuples, projections and references between calls go to a "
-      "compiler too, if all that they are made of does.");
+      "Whether tuples, projections and references between calls are annotated "
+      "too, if all of their operands are.");
   }
 };
 

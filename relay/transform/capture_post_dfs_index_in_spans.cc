@@ -301,7 +301,8 @@ class SpanSetter final : public ExprMutator {
 
   const NumberedGraph& graph_;
   std::shared_ptr<const Source> source_;
-  // Where the line of node i begins; and the end of the text.
+  // ends_[i] is the begin of the line of node i; the last element is the end of
+  // the text.
   std::vector<int64_t> ends_;
   // The replacements of variables and constants.
   NodeMap<Expr> vars_;

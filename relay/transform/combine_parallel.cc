@@ -147,7 +147,7 @@ class CallCombiner {
   using Branch = std::vector<int>;
   struct Group {
     std::vector<Branch> branches;
-    // How many calls of each branch are combined.
+    // The number of calls of each branch that are combined.
     int depth = 0;
     // The innermost scope that all branches need.
     int scope = 0;

@@ -128,7 +128,7 @@ struct CombineParallelOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("min_num_branches", &CombineParallelOptions::min_num_branches,
-      "How many calls there must be to be combined; two at least.");
+      "The least number of calls that are combined; at least two.");
   }
 };
 

@@ -34,7 +34,7 @@ struct CombineParallelDenseOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("min_num_branches", &CombineParallelDenseOptions::min_num_branches,
-      "How many calls there must be to be combined; two at least.");
+      "The least number of calls that are combined; at least two.");
     v("to_batch", &CombineParallelDenseOptions::to_batch,
       "Make one nn.batch_matmul; otherwise, one nn.dense.");
   }

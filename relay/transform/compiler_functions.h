@@ -17,7 +17,7 @@ struct CompilerFilterOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("compiler_filter", &CompilerFilterOptions::compiler_filter,
-      "The compiler whose functions are meant; all, if empty.");
+      "The compiler whose functions are rewritten; all if empty.");
   }
 };
 

@@ -1,4 +1,4 @@
-// What gradients and quantized networks compute.
+// Tests of the values that gradients and quantized networks compute.
 
 #include <algorithm>
 #include <cmath>
@@ -92,7 +92,7 @@ TEST(HigherOrderGradientTest, LetsAndSharing) {
               ElementsAre(10, 2));
 }
 
-// What is bound is put on the device of the function.
+// Bound values are put on the device of the function.
 TEST(HigherOrderGradientTest, SharingOnADevice) {
   EXPECT_THAT(GradientsAt(R"(
                   def @main(%x: float32, virtual_device="cpu") {
@@ -140,7 +140,7 @@ TEST(HigherOrderGradientTest, Tuples) {
       subtract(add(%t.0, %t.1), %t.2) })",
                           {1, 2, 4}),
               ElementsAre(-1, 1, 1, -1));
-  // Of a result that is a tuple, the first tensor counts.
+  // If the result is a tuple, the first tensor counts.
   EXPECT_THAT(GradientsAt(R"(def @main(%x: float32) {
                 let %y = add(%x, %x);
                 ((add(%y, %y), %y), %y) })",
@@ -325,11 +325,11 @@ TEST(QuantizeTest, RecordedRangesKeepAccuracy) {
   EXPECT_LT(max_error, 0.03);
   EXPECT_GT(max_error, 0);
   EXPECT_LT(max_error, wide_error);
-  // Of all elements, the largest.
+  // For all elements, the percentile is the largest magnitude.
   EXPECT_EQ(AsText(percentile), AsText(max));
 }
 
-// What the reference finds.
+// The thresholds that the reference finds.
 TEST(QuantizeTest, KlThresholds) {
   std::vector<float> laplace;
   for (int i = 1; i <= 2000; ++i) {
@@ -384,8 +384,8 @@ TEST(QuantizeTest, AnnotationsComputeNothingYet) {
   EXPECT_LT(Error(module, annotated, Inputs(module, 1, 5)), 1e-5);
 }
 
-// What is annotated counts as quantized, so that nothing after the pool that
-// ended it is annotated now.
+// Annotated calls count as quantized, so that no call after the pool that ended
+// the first annotation is annotated now.
 TEST(QuantizeTest, AnnotatingTwiceChangesNothing) {
   const IRModule annotated = *RunPipeline(kBefore, ParseTyped(R"(
       def @main(%x: Tensor[(1, 1, 4, 4), float32]) {
@@ -407,7 +407,7 @@ TEST(QuantizeTest, RangesCanBeRecordedAndGiven) {
   const IRModule recorded = *QuantizeCalibrate(options, inputs)(annotated);
   EXPECT_EQ(AsText(*QuantizeCalibrate({.ranges = ranges})(annotated)),
             AsText(recorded));
-  // What has a scale keeps it.
+  // An annotation with a scale keeps it.
   EXPECT_TRUE(QuantizeCalibrate()(recorded)->SameAs(recorded));
   EXPECT_THAT(QuantizeCalibrate({.ranges = {1}})(annotated).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,

@@ -37,7 +37,7 @@ BATON_STATISTIC(kRealized, "ConvertLayout", "realized",
 // for `default`.
 using DesiredLayouts = FlatHashMap<const OpNode*, Layouts>;
 
-// The names of the operators that can be asked for.
+// Returns the names of the operators whose layouts can be chosen.
 std::string ConvertibleOps() {
   std::vector<absl::string_view> names;
   for (const OpNode* op : OpRegistry::Global().List()) {
@@ -129,7 +129,7 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
       {.name = "ConvertLayout",
        .opt_level = 3,
        .required = {"InferType", "CanonicalizeOps"},
-       .doc = "Makes operators work in the layouts asked for.\n\n"
+       .doc = "Makes operators work in chosen layouts.\n\n"
               "The others follow where they can; where they cannot, a "
               "layout_transform is put between.",
        .needs = {"no_primitive_functions"},

@@ -51,7 +51,7 @@ struct Conv2dToSparseOptions {
       "For each: blocks, their height and width (or the height alone, if the "
       "width is 1), column indices, row pointers.");
     v("layout", &Conv2dToSparseOptions::layout,
-      "Of the data: NHWC, with weights HWIO, or NCHW, with OIHW.");
+      "Layout of the data: NHWC, with weights HWIO, or NCHW, with OIHW.");
     v("kernel_size", &Conv2dToSparseOptions::kernel_size,
       "Height and width of the kernels, an odd number.");
   }
@@ -66,7 +66,7 @@ struct Conv2dToSparse2Options {
   template <typename V>
   static void VisitFields(V& v) {
     v("layout", &Conv2dToSparse2Options::layout,
-      "Of the data: NHWC, with weights HWIO, or NCHW, with OIHW.");
+      "Layout of the data: NHWC, with weights HWIO, or NCHW, with OIHW.");
     v("kernel_size", &Conv2dToSparse2Options::kernel_size,
       "Height and width of the kernels, an odd number.");
     v("blocksize", &Conv2dToSparse2Options::blocksize,

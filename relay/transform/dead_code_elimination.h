@@ -27,7 +27,8 @@ struct DeadCodeEliminationOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("inline_once", &DeadCodeEliminationOptions::inline_once,
-      "Whether to inline what is used once, outside of inner functions.");
+      "Whether to inline values that are used once, outside of inner "
+      "functions.");
     v("ignore_impurity", &DeadCodeEliminationOptions::ignore_impurity,
       "Whether to treat everything as free of effects.");
   }

@@ -105,7 +105,7 @@ class Defunctionalizer {
   // The value of a global function where a function of type `type` is expected.
   absl::StatusOr<Expr> EncodeGlobal(const GlobalVar& var, const FuncType& type,
                                     const Span& span);
-  // That of a literal; `captured` are the variables that it captures and, for
+  // Encodes a literal; `captured` are the variables that it captures and, for
   // each, a new one. `types` are the values of type variables.
   Expr EncodeLiteral(const FunctionNode* literal, const FuncType& type,
                      const std::vector<std::pair<Var, Var>>& captured,
@@ -451,8 +451,9 @@ Expr Defunctionalizer::EncodeLiteral(
       Pattern::OfConstructor(constructor, std::move(patterns));
   LiteralCopy copy{literal, types, captured, &encoding,
                    encoding.clauses.size() - 1};
-  // A polymorphic literal is of the type that is expected of it. What that does
-  // not tell is an error when the literal is converted.
+  // A polymorphic literal gets the expected type. Type parameters that the
+  // expected type does not determine are an error when the literal is
+  // converted.
   Assign(literal->type_params(),
          MatchTypeParams(*Expr(literal)->type().As<FuncTypeNode>(),
                          type->args(), type->result()),

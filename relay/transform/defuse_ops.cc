@@ -55,7 +55,7 @@ bool BindsVariables(const ExprNode* node) {
   return false;
 }
 
-// Which calls are replaced, found in one walk.
+// The calls that are to be replaced, found in one walk.
 class CallsToReplace {
  public:
   explicit CallsToReplace(const Expr& root) {

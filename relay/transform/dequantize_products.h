@@ -8,9 +8,9 @@
 // weights are constants: with an element for each channel of the result, or
 // one. Weights become int8 with zero points of 0, where they fit.
 //
-// So are maximum pools and reshapes of what is dequantized with one scale, bit
-// for bit, and a qnn.quantize undoes a qnn.dequantize with its own scale and
-// zero point.
+// Maximum pools and reshapes of values that are dequantized with one scale are
+// also computed before the dequantization, bit for bit. A qnn.quantize of a
+// qnn.dequantize with equal scale and zero point becomes the quantized value.
 
 #ifndef BATON_RELAY_TRANSFORM_DEQUANTIZE_PRODUCTS_H_
 #define BATON_RELAY_TRANSFORM_DEQUANTIZE_PRODUCTS_H_

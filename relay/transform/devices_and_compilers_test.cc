@@ -121,8 +121,8 @@ TEST(PlanDevicesTest, DevicesGoWithTheirParameters) {
     EXPECT_EQ(captured[1], devices[0]);
     EXPECT_EQ(captured[2], devices[1]);
   }
-  // What they say is the plan: only what the closure's call makes, a function,
-  // gets an annotation.
+  // The annotations are the plan: only the result of the closure's call, a
+  // function, gets an annotation.
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule again, PlanDevices()(lifted));
   for (const auto& [var, function] : lifted.functions<Function>()) {
     if (var->name() == "main") continue;
@@ -146,7 +146,7 @@ TEST(PlanDevicesTest, WhatIsCapturedFromNowhere) {
   }
 }
 
-// That some programs have no plan breaks no law: the pass has a waiver.
+// The pass has a waiver for programs without a plan, so these break no law.
 TEST(PlanDevicesTest, MayRefuse) {
   const Pass pass = PlanDevices({.targets = {"llvm", "cuda"}});
   const IRModule module = ParseTyped(R"(
@@ -363,7 +363,8 @@ TEST(AnnotateTargetTest, LeavesWhatComputesNothing) {
 }
 
 TEST(MergeCompilerRegionsTest, JoinsAcrossBranchesOnlyWhereNothingIsBetween) {
-  // Of the reference's test_if_else: add0 is not joined with the last region.
+  // The program of the reference's test_if_else: add0 is not joined with the
+  // last region.
   const IRModule module = ParseTyped(R"(
       def @main(%data: Tensor[(1, 32), float32]) {
         %0 = add(%data, %data);

@@ -377,14 +377,14 @@ class StaticRewriter {
 
 absl::StatusOr<Function> MakeStatic(const Function& function,
                                     const IRModule* module) {
-  // Operands tell their shapes by their types.
+  // The types of operands determine their shapes.
   BATON_ASSIGN_OR_RETURN(const Expr given, InferTypeOf(function, module));
   Function result(given.As<FunctionNode>());
   if (CallsOpOf(result, StaticForms())) {
     const IndexedGraph graph(result);
     result = StaticRewriter(graph, module).Run();
   }
-  // Types tell more constants, and these more types.
+  // Types give further constants, and these further types.
   for (int round = 0; round < 2; ++round) {
     BATON_ASSIGN_OR_RETURN(const Expr typed, InferTypeOf(result, module));
     BATON_ASSIGN_OR_RETURN(const Expr folded, FoldConstantInExpr(typed));

@@ -4,8 +4,8 @@
 //
 //   dyn.reshape(x, shape_of(y))   reshape(x, newshape=[4, 7])
 //
-// A range (`arange`) between numbers that follow so is one between constants:
-// its type says how many numbers it has.
+// An `arange` whose begin, end and step follow in this way gets constants as
+// arguments, so that the extent of its result becomes known.
 //
 // A call becomes static after the calls on which its shape depends, so that one
 // pass suffices. Results of functions get the inferred types in place of the

@@ -30,8 +30,9 @@ namespace {
 BATON_STATISTIC(kMerged, "EliminateCommonSubexpr", "merged",
                 "Nodes that equal another one.");
 
-// Adds to `hash` what tells `child` from the other children that no merged node
-// has made equal to it. False if no other node has such a child.
+// Adds to `hash` a value that distinguishes `child` from the other children
+// that no merged node has made equal to it. False if no other node has such a
+// child.
 bool HashChild(const ExprNode* child, StableHash& hash) {
   if (child->kind() == ExprKind::kConstant) {
     const auto* constant = static_cast<const ConstantNode*>(child);
@@ -128,8 +129,8 @@ class Eliminator {
 
  private:
   static constexpr int kNone = -1;
-  // As many calls of one operator with the same arguments are told apart by
-  // comparing their attributes, further ones by hashing them.
+  // Up to this many calls of one operator with the same arguments are compared
+  // by their attributes, further ones by the hashes of these.
   static constexpr int kMaxChain = 8;
 
   // The number that equal nodes share, as arguments of a call or as fields of a
@@ -352,11 +353,11 @@ class Eliminator {
 
 Expr MergeEqualNodes(const Expr& expr,
                      const EliminateCommonSubexprOptions& options) {
-  // Who wants remarks wants to know of every node that is left out.
-  const bool tells = WantsRemarks(RemarkKind::kMissed);
+  // With remarks, every node that is left alone must be looked at.
+  const bool logs_remarks = WantsRemarks(RemarkKind::kMissed);
   bool any_stateful = false;
-  if (!MayHaveEqualNodes(expr, tells ? &any_stateful : nullptr) &&
-      !(tells && (any_stateful || static_cast<bool>(options.fskip)))) {
+  if (!MayHaveEqualNodes(expr, logs_remarks ? &any_stateful : nullptr) &&
+      !(logs_remarks && (any_stateful || static_cast<bool>(options.fskip)))) {
     return expr;
   }
   return Eliminator(IndexedGraph(expr), options).Run();

@@ -185,9 +185,8 @@ absl::StatusOr<AffineValue> RewriteQuantize(const FakeQuantizedCall& call) {
 
 // Operators that move, repeat or select elements.
 
-// Where channels go: the axis of the result that holds axis `axis`, not
-// negative, of argument 0, each element of it in its place. Nullopt if there is
-// none.
+// The axis of the result that holds axis `axis`, not negative, of argument 0,
+// with each element in its place. Nullopt if there is none.
 using FollowAxis = std::optional<int> (*)(const CallNode& call, int axis);
 
 int RankOf(const Type& type) { return type.As<TensorTypeNode>()->rank(); }
@@ -458,7 +457,8 @@ absl::StatusOr<AffineValue> RewriteMean(const FakeQuantizedCall& call) {
 absl::StatusOr<AffineValue> RewriteAvgPool2D(const FakeQuantizedCall& call) {
   BATON_ASSIGN_OR_RETURN(const AffineType from, call.arg_type(0));
   BATON_ASSIGN_OR_RETURN(AffineType to, call.output());
-  // Where something follows that converts by itself, the quantization stays.
+  // If a later call requantizes anyway, the result keeps the quantization of
+  // the argument.
   if (call.on_main_path()) to = from;
   auto attrs = call.attrs<AvgPool2DAttrs>();
   attrs.out_layout.clear();

@@ -46,7 +46,7 @@ absl::StatusOr<AffineType> FakeQuantizedCall::arg_type(int i) const {
 absl::StatusOr<AffineType> FakeQuantizedCall::output() const {
   depends_on_output_ = true;
   if (output_ == nullptr) {
-    return absl::FailedPreconditionError("no qnn.quantize says to what");
+    return absl::FailedPreconditionError("there is no qnn.quantize behind it");
   }
   return *output_;
 }
@@ -131,7 +131,8 @@ AffineType TypeOfQuantize(const CallNode& call, absl::Span<const Expr> args) {
   return {args[1], args[2], attrs->out_dtype, attrs->axis};
 }
 
-// That of the argument of a qnn.dequantize, whose elements are `dtype`.
+// Returns the affine type of the argument of a qnn.dequantize, whose elements
+// are `dtype`.
 AffineType TypeOfDequantize(const CallNode& call, absl::Span<const Expr> args,
                             DType dtype) {
   return {args[1], args[2], dtype, call.attrs_as<DequantizeAttrs>()->axis};
@@ -152,11 +153,9 @@ void EmitReal(const ExprNode* node, const absl::Status& status) {
              .args = {{"why", status.message()}}});
 }
 
-// Rewrites the regions of a function.
-//
-// What a node is in integers depends on the qnn.quantize at the end of the
-// region only where a rule asks for it. Where none does, it is computed once
-// and shared by all regions that hold the node.
+// Rewrites the regions of a function. The integer form of a node depends on the
+// qnn.quantize at the end of the region only if a rule uses that. Otherwise it
+// is computed once and shared by all regions that contain the node.
 class RegionRewriter {
  public:
   RegionRewriter(const IndexedGraph& graph, const EnabledRules& rules,
@@ -183,7 +182,7 @@ class RegionRewriter {
   struct Slot {
     AffineValue value;
     State state = State::kUnknown;
-    // Not 0 if the value is good for this region only.
+    // The region for which alone the value is valid; 0 if it is valid for all.
     int region = 0;
   };
 
@@ -351,7 +350,7 @@ class RegionRewriter {
               ? absl::FailedPreconditionError("a part cannot be quantized")
               : Compute(i);
       if (!status.ok()) {
-        // Neither can what is made of it.
+        // Nor can the nodes that use it.
         for (const int j : stack) {
           if (slots_[j].state == State::kEntered) {
             slots_[j].state = State::kFailed;
@@ -607,7 +606,7 @@ Pass FakeQuantizationToInteger(FakeQuantizationToIntegerOptions options) {
       },
       {.name = "FakeQuantizationToInteger",
        .required = {"InferType"},
-       .doc = "Computes in integers what stands between qnn.dequantize and "
+       .doc = "Computes in integers the calls between qnn.dequantize and "
               "qnn.quantize.",
        .invalidates = {"a_normal_form"},
        .exact = false,

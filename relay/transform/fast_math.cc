@@ -16,7 +16,7 @@ Pass FastMath() {
        .invalidates = {"a_normal_form"},
        .idempotent = true,
        .exact = false,
-       .waivers = {{"precision", "Approximations may stand for functions."}}});
+       .waivers = {{"precision", "Functions may be approximated."}}});
 }
 BATON_REGISTER_PASS(FastMath);
 

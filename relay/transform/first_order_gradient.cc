@@ -362,7 +362,7 @@ class Differentiator {
     value.gradient = PushBackward(Tuple(std::move(fields)));
   }
 
-  // A variable for `expr`, which is there because of the action at hand.
+  // A variable for `expr`, whose origin is the node that is differentiated.
   Var PushBackward(const Expr& expr) {
     LogOrigins(expr, differentiated_);
     return backward_->Push(expr);

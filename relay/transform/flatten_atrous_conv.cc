@@ -34,7 +34,7 @@ constexpr int64_t kMaxExtent = 1 << 30;
 
 bool IsExtent(int64_t value) { return value >= 0 && value <= kMaxExtent; }
 
-// Whether `borders` are a begin and an end for height and for width.
+// Returns whether `borders` are a begin and an end for height and for width.
 bool AreTwoPairs(const Borders& borders) {
   return borders.size() == 2 && absl::c_all_of(borders, [](const auto& pair) {
            return pair.size() == 2 && absl::c_all_of(pair, IsExtent);
@@ -45,7 +45,8 @@ bool AllOnes(const Dims& dims) {
   return absl::c_all_of(dims, [](const Dim& dim) { return dim == Dim(1); });
 }
 
-// What the convolution `conv` pads with; nullopt if that is not known.
+// Returns the value with which the convolution `conv` pads; nullopt if it is
+// not known.
 std::optional<double> PaddingValue(const CallNode& conv) {
   if (conv.op() != BATON_OP("qnn.conv2d")) return 0.0;
   constexpr int kZeroPoint = 2;  // of the data

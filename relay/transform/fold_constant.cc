@@ -51,9 +51,10 @@ BATON_REGISTER_CONFIG(
     "Its functions share them equally, but 64 KiB are allowed to each, and "
     "always four times the bytes of its own constants.");
 
-BATON_STATISTIC(kFolded, "FoldConstant", "folded", "Calls computed.");
+BATON_STATISTIC(kFolded, "FoldConstant", "folded",
+                "Calls replaced by constants.");
 BATON_STATISTIC(kFoldedBytes, "FoldConstant", "bytes",
-                "Bytes of the constants that they became.");
+                "Bytes of the constants that replaced calls.");
 
 // Calls of constants stay: why.
 void EmitNotFolded(const CallNode* call, RemarkText reason,
@@ -252,7 +253,7 @@ void ForEachConstant(const Expr& expr, Fn&& fn) {
   }
 }
 
-// How large a tensor or all tensors of a tuple are, at most the largest
+// The size of a tensor, or of all tensors of a tuple: at most the largest
 // int64_t.
 struct Size {
   int64_t elements = 0;
@@ -310,9 +311,9 @@ int64_t ConstantBytes(const Expr& expr) {
   return bytes;
 }
 
-// How much folding may add to the constants of a function. A result counts;
-// what it replaces, its arguments, counts against it once, since other calls
-// may use them, too.
+// The amount by which folding may enlarge the constants of a function. The size
+// of a result is added; that of its arguments, which it replaces, is subtracted
+// once, since other calls may use them, too.
 class Budget {
  public:
   // `root` is the function, one of `num_functions`, which share
@@ -380,7 +381,7 @@ class Budget {
     ForEachConstant(folded, [&](const ConstantNode* constant) {
       grown_.elements += constant->value().num_elements();
       grown_.bytes += constant->value().byte_size();
-      // It may be where a constant was that is gone.
+      // It may have the address of a constant that was destroyed.
       replaced_.erase(constant);
     });
   }
@@ -508,7 +509,7 @@ class ConstantFolder : public ExprMutator {
       }
       args.push_back(*std::move(value));
     }
-    // Kernels may ask for the type of the call.
+    // Kernels may read the type of the call.
     const absl::StatusOr<Expr> typed = InferTypeOf(call);
     if (!typed.ok()) {
       EmitNotFolded(original, "the call has no type", typed.status().message());

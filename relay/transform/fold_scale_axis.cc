@@ -124,7 +124,7 @@ class ForwardFolder {
     if (!request.has_users) {
       request = {sink, true};
     } else {
-      // Part of the axes is of no use to a user that asked for more.
+      // A part of the axes does not help a user that needs more of them.
       if (request.sink.axes != sink.axes) request.sink.axes = AxisSet();
       request.sink.non_negative_only |= sink.non_negative_only;
       request.sink.constant_only |= sink.constant_only;
@@ -589,7 +589,7 @@ bool HasTypeOfWeight(const CallNode& call, const ExprNode* node) {
          type->dtype() == weight->dtype();
 }
 
-// Where the channels of a convolution are.
+// The axes of the channels of a convolution.
 struct ConvAxes {
   AxisSet channels;  // of the data or result
   AxisSet in;        // of the weight
@@ -856,7 +856,7 @@ Pass CreateFoldPass(absl::StatusOr<Expr> (*fold)(const Expr& expr),
 }
 
 absl::StatusOr<Expr> FoldBackward(const Expr& expr) {
-  // Who wants remarks wants to know of every scale why it did not move.
+  // With remarks, every scale that does not move is looked at, for the reason.
   if (!WantsRemarks(RemarkKind::kMissed) && !MayMoveBackward(expr)) return expr;
   return BackwardFolder(IndexedGraph(expr)).Run();
 }

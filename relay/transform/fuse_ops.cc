@@ -53,7 +53,7 @@ constexpr char kReshapeOnly[] = "relay.reshape_only";
 
 BATON_STATISTIC(kGroups, "FuseOps", "groups",
                 "Functions made of several nodes.");
-BATON_STATISTIC(kFused, "FuseOps", "fused", "Nodes in these functions.");
+BATON_STATISTIC(kFused, "FuseOps", "fused", "Nodes in the fused functions.");
 
 bool IsDynamic(const Type& type) {
   if (const auto* tensor = type.As<TensorTypeNode>()) {
@@ -79,7 +79,7 @@ FusionPattern PatternOf(const CallNode& call) {
   return *pattern;
 }
 
-// Whether code generators can write the constant into the code.
+// Returns whether code generators can write the constant into the code.
 bool IsImmediate(const ConstantNode& constant) {
   const DType dtype = constant.value().dtype();
   return constant.is_scalar() &&
@@ -145,10 +145,10 @@ class OperatorFuser {
     if (!FindCalls()) return rewriter_.Result();
     for (int i = 0; i < graph_.size(); ++i) nodes_[i].same_as = i;
     if (settings_.fuse) {
-      const bool tells = WantsRemarks(RemarkKind::kMissed);
+      const bool logs_remarks = WantsRemarks(RemarkKind::kMissed);
       const std::vector<int> groups =
           FindFusionGroups(BuildDataflow(), settings_.max_group_size,
-                           tells ? &refusals_ : nullptr);
+                           logs_remarks ? &refusals_ : nullptr);
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = groups[i];
     } else {
       for (int i = 0; i < graph_.size(); ++i) nodes_[i].group = i;
@@ -285,17 +285,17 @@ class OperatorFuser {
   void EmitGroup(int group) {
     const int first = nodes_[group].first_member;
     if (first == group) return;
-    const bool tells = WantsRemarks(RemarkKind::kPassed);
+    const bool logs_remarks = WantsRemarks(RemarkKind::kPassed);
     int64_t size = 0;
     operators_.clear();
     for (int i = first; i != kNone; i = nodes_[i].next_member) {
       ++size;
-      const OpNode* const op = tells ? OperatorOf(i) : nullptr;
+      const OpNode* const op = logs_remarks ? OperatorOf(i) : nullptr;
       if (op != nullptr) operators_.push_back(op);
     }
     ++num_groups_;
     num_fused_ += size;
-    if (!tells) return;
+    if (!logs_remarks) return;
     LogRemark(RemarkKind::kPassed, [&](Remark& remark) {
       remark.node = Expr(graph_.node(group));
       remark.reason = "fused into one function";
@@ -304,8 +304,8 @@ class OperatorFuser {
     });
   }
 
-  // Whether there is anything to put into functions: a call of an operator, or
-  // a field to be taken from a tuple.
+  // Returns whether there is anything to put into functions: a call of an
+  // operator, or a field of a tuple.
   bool FindCalls() const {
     for (int i = 0; i < graph_.size(); ++i) {
       const auto* call = graph_.As<CallNode>(i);
@@ -471,7 +471,7 @@ class OperatorFuser {
                                       : kComputes,
                       std::move(function_type));
     LogOrigin(function, graph_.node(group));
-    // What was rebuilt may have no type, and then what uses it has none.
+    // A rebuilt node may have no type, and then its users have none.
     const bool all_typed = std::all_of(
         arguments_.begin(), arguments_.end(),
         [](const Expr& argument) { return argument->type().defined(); });
@@ -486,7 +486,7 @@ class OperatorFuser {
     return settings_.with_types ? graph_.node(i)->type() : Type();
   }
 
-  // The same of the function being made of `group`.
+  // Returns the type of the function that is made of `group`, by the same rule.
   Type FunctionType(int group) const {
     Type result = KnownType(group);
     if (!result.defined()) return {};
@@ -533,8 +533,8 @@ class OperatorFuser {
     }
   }
 
-  // What stands for `child`, whose index is `index`, inside the function of
-  // `group`.
+  // Returns the expression for `child`, whose index is `index`, inside the
+  // function of `group`.
   Expr Input(int group, int index, const Expr& child) {
     if (graph_.kind(index) == ExprKind::kOp) return child;
     if (nodes_[index].group == group ||
@@ -568,7 +568,7 @@ class OperatorFuser {
   std::vector<EmittedGroup> emitted_groups_;
   // The operators that the group calls of which a remark is being made.
   std::vector<const OpNode*> operators_;
-  // Of the function being made.
+  // The parameters of the function that is being made.
   std::vector<Var> params_;
   std::vector<Expr> arguments_;
   absl::InlinedVector<Expr, 6> scratch_;

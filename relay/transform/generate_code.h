@@ -17,7 +17,7 @@ struct GenerateCodeOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("compilers", &GenerateCodeOptions::compilers,
-      "Whose functions get code; all, if empty.");
+      "Names of the compilers whose functions get code; all if empty.");
   }
 };
 

@@ -256,8 +256,8 @@ class DualRewriter final : public ExprMutator {
     return Fail(diagnostics.ToStatus());
   }
 
-  // A variable for what `map` makes of the tensors of `value`, which
-  // corresponds to `type`. With `keep_type`, that is of this type again.
+  // A variable for the results of `map` on the tensors of `value`, which
+  // corresponds to `type`. With `keep_type`, the result is of this type again.
   template <typename Map>
   Expr Lift(const Type& type, const Expr& value, LetList& lets, const Map& map,
             bool keep_type, int depth = 0) {

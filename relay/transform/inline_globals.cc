@@ -77,7 +77,7 @@ class Inliner {
  private:
   // A function that the module lacks, or that is not Relay's.
   static constexpr int kUnknown = -1;
-  // Where counts of nodes end.
+  // The number of nodes at which counting stops.
   static constexpr int64_t kMostNodes = int64_t{1} << 40;
 
   int IndexOf(const GlobalVarNode* var) const {

@@ -49,7 +49,7 @@ bool HasLiterals(const Function& function) {
   return ContainsKind(function->body(), ExprKind::kFunction);
 }
 
-// Where the variables of a function are that PlanDevices has planned.
+// The devices of the variables of a function, as PlanDevices has planned them.
 class VarDevices {
  public:
   explicit VarDevices(const IndexedGraph& graph) {

@@ -88,7 +88,7 @@ class KillInserter {
     std::vector<Expr> branches;
     // The variables whose life began in the branches.
     std::vector<const ExprNode*> alive_in_branches;
-    // How much was met before this block.
+    // The number of variables that were met before this block.
     size_t first_met = 0;
   };
 

@@ -272,8 +272,8 @@ class Merger {
         continue;
       }
       if (binder_[parent] != binder_[region]) {
-        Tell(RemarkKind::kMissed, "what binds variables is between the regions",
-             region, arg);
+        LogPair(RemarkKind::kMissed,
+                "what binds variables is between the regions", region, arg);
         continue;
       }
       const int candidate = groups_.Of(arg);
@@ -283,23 +283,24 @@ class Merger {
         args.push_back(arg);
       }
     }
-    const bool tells =
+    const bool logs_remarks =
         WantsRemarks(RemarkKind::kPassed) || WantsRemarks(RemarkKind::kMissed);
-    const std::vector<int> candidates = tells ? parents : std::vector<int>();
+    const std::vector<int> candidates =
+        logs_remarks ? parents : std::vector<int>();
     groups_.KeepDirectNeeds(group, parents);
     for (size_t k = 0; k < candidates.size(); ++k) {
       const bool joined = std::find(parents.begin(), parents.end(),
                                     candidates[k]) != parents.end();
-      Tell(joined ? RemarkKind::kPassed : RemarkKind::kMissed,
-           joined ? "joined with a region that it takes an argument from"
-                  : "something outside is between the regions",
-           region, args[k]);
+      LogPair(joined ? RemarkKind::kPassed : RemarkKind::kMissed,
+              joined ? "joined with a region that it takes an argument from"
+                     : "something outside is between the regions",
+              region, args[k]);
     }
     for (const int parent : parents) groups_.Merge(parent, group);
   }
 
   // Emits a remark about a region, and the end of another one that it uses.
-  void Tell(RemarkKind kind, RemarkText reason, int region, int end) const {
+  void LogPair(RemarkKind kind, RemarkText reason, int region, int end) const {
     const AnnotatedRegions::Region& r = regions_.regions()[region];
     if (!WantsRemarks(kind) || r.compiler == "default") return;
     LogRemark({.kind = kind,

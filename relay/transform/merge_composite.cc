@@ -35,11 +35,11 @@ namespace {
 
 using Patterns = std::vector<const CompositePattern*>;
 
-// Tells of the matches that became composite functions, and why patterns do not
-// stand at the other calls of their operators.
-class Teller {
+// Logs the matches that became composite functions, and why patterns do not
+// match the other calls of their operators.
+class RemarkLogger {
  public:
-  explicit Teller(const Patterns& patterns) {
+  explicit RemarkLogger(const Patterns& patterns) {
     for (const CompositePattern* pattern : patterns) {
       patterns_.push_back({pattern, Matcher(pattern->pattern)});
     }
@@ -144,12 +144,12 @@ absl::StatusOr<Function> Merge(const Function& function,
         PartitionMatches(pattern->pattern, result,
                          {{attr::kComposite, pattern->name}}, pattern->accepts);
     if (merged == result) continue;
-    // The next pattern may ask for types.
+    // The next pattern may have conditions on types.
     BATON_ASSIGN_OR_RETURN(const Expr typed, InferTypeOf(merged, &module));
     result = Function(typed.As<FunctionNode>());
   }
   if (WantsRemarks(RemarkKind::kPassed) || WantsRemarks(RemarkKind::kMissed)) {
-    Teller(patterns).Compare(function, result);
+    RemarkLogger(patterns).Compare(function, result);
   }
   return result;
 }

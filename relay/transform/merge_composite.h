@@ -24,8 +24,8 @@ struct MergeCompositeOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("compilers", &MergeCompositeOptions::compilers,
-      "Whose pattern tables are used, in this order; all that are linked in, "
-      "by name, if empty.");
+      "Names of the compilers whose pattern tables are used, in this order; if "
+      "empty, all that are linked in, by name.");
   }
 };
 

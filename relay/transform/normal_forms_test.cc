@@ -40,8 +40,8 @@ using ::baton::testing::StatusIs;
 
 constexpr int kDepth = 100000;
 
-// Whether the body of `function` is `num_lets` lets, none of which binds a let,
-// and a variable or call.
+// Returns whether the body of `function` is `num_lets` lets, none of which
+// binds a let, and a variable or call.
 bool IsFlat(const Function& function, int num_lets) {
   const Expr* expr = &function->body();
   int count = 0;

@@ -887,7 +887,7 @@ class Evaluator {
                                 ? WithKnownArgs(call, Expr(function), args)
                                 : Expr();
       const std::optional<Value> value = Compute(computed, args);
-      // Nobody knows what another compiler makes of its functions.
+      // Another compiler may do anything with its functions.
       if (!function->IsPrimitive() || MayWrite(Expr(function))) {
         ForgetContents();
       }

@@ -249,7 +249,7 @@ class Partitioner {
     const int arg = graph_.args(i)[0];
     // A region that nothing leaves is none.
     if (region.ends.empty()) return rewriter_.Get(arg);
-    // Values are told apart by what computed them.
+    // Values are distinguished by the nodes that computed them.
     int source = arg;
     while (IsCompilerBegin(Expr(graph_.node(source))) ||
            IsCompilerEnd(Expr(graph_.node(source)))) {

@@ -28,7 +28,7 @@ struct PartitionGraphOptions {
     v("mod_name", &PartitionGraphOptions::mod_name,
       "The module's part of the names of functions.");
     v("bind_constants", &PartitionGraphOptions::bind_constants,
-      "Whether constants that a region takes are put into its function.");
+      "Whether constants that a region uses are put into its function.");
   }
 };
 

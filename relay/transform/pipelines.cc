@@ -139,7 +139,7 @@ BATON_REGISTER_PIPELINE(
           {"FoldExplicitPadding",
            "Padding behind qnn.dequantize is padding with a zero point."},
           {"FakeQuantizationToInteger",
-           "Computes in integers what stands between qnn.dequantize and "
+           "Computes in integers the calls between qnn.dequantize and "
            "qnn.quantize."},
           {"FoldConstant{fold_qnn=true}",
            "Quantizes weights now, not at each run."},
@@ -148,8 +148,8 @@ BATON_REGISTER_PIPELINE(
           {"EliminateCommonSubexpr",
            "What several operators quantize is quantized once."},
           {"DeadCodeElimination", "Drops what only the floats needed."}},
-     .not_idempotent =
-         "SimplifyExpr may find more where a let is gone or calls are one."});
+     .not_idempotent = "SimplifyExpr may find more after lets were removed and "
+                       "equal calls merged."});
 
 }  // namespace
 }  // namespace baton::relay

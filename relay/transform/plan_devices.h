@@ -47,9 +47,9 @@ struct PlanDevicesOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("targets", &PlanDevicesOptions::targets,
-      "What is compiled for: a kind and its settings, `cuda -arch=sm_86`, one "
-      "for each type of device. If none is given: that of the context and "
-      "those that the program names, or llvm.");
+      "The targets: a kind and its settings, `cuda -arch=sm_86`, one for each "
+      "type of device. If none is given: that of the context and those that "
+      "the program names, or llvm.");
   }
 };
 

@@ -78,14 +78,14 @@ bool IsScalarConstant(const Expr& expr) {
   return ConstantScalar(expr).has_value();
 }
 
-// Whether both are constant scalars of one type and value.
+// Returns whether both are constant scalars of one type and value.
 bool SameScalar(const Expr& a, const Expr& b) {
   const Tensor* x = ConstantTensor(a);
   const Tensor* y = ConstantTensor(b);
   return x != nullptr && y != nullptr && x->rank() == 0 && *x == *y;
 }
 
-// Whether `expr` is the int32 scalar `value`.
+// Returns whether `expr` is the int32 scalar `value`.
 bool IsInt(const Expr& expr, int32_t value) {
   const Tensor* tensor = ConstantTensor(expr);
   return tensor != nullptr && tensor->rank() == 0 &&
@@ -221,8 +221,8 @@ absl::StatusOr<Expr> FixedPointMultiplyPerAxis(
                    Attrs::Make(std::move(attrs))));
 }
 
-// The same with ties rounded away from zero, in 64 bits. `factors` are one for
-// all, or one for each index along `axis`.
+// Multiplies as above with ties rounded away from zero, in 64 bits. `factors`
+// are one for all, or one for each index along `axis`.
 absl::StatusOr<Expr> MultiplyToNearest(Expr data,
                                        const std::vector<FixedPoint>& factors,
                                        bool by_channel,
@@ -435,8 +435,9 @@ Expr TimesFactor64(Expr data, const Factor64& factor, bool upward) {
       factor.right);
 }
 
-// Where numbers may be beyond int32: in 64 bits, saturated at the end. What is
-// so large that its product is beyond int32 is bounded first.
+// Requantizes numbers that may be beyond int32: in 64 bits, saturated at the
+// end. Numbers that are so large that their product would be beyond int32 are
+// bounded first.
 absl::StatusOr<Expr> RequantizeIn64Bits(const Expr& data,
                                         const TensorTypeNode& type,
                                         const Requantization& params,
@@ -1084,7 +1085,7 @@ class ConvLowering {
   }
 
   int ChannelAxis() const { return data_layout_.IndexOf('C'); }
-  // What is summed up in.
+  // Returns the type of the sum.
   DType Wide() const {
     return DType::Int(std::max(attrs_.out_dtype.bits(), 32));
   }

@@ -39,9 +39,9 @@ absl::StatusOr<Tensor> AllElements(DType dtype) {
   return std::move(elements).Freeze();
 }
 
-// A look-up in the table of what `kFunction`, of real numbers, makes of each
-// element. Scales and zero points must be constant scalars, and elements have
-// 16 bits at most.
+// A look-up in a table of the results of `kFunction`, a function of real
+// numbers, for each element. Scales and zero points must be constant scalars,
+// and elements have 16 bits at most.
 template <Expr (*kFunction)(Expr)>
 absl::StatusOr<Expr> ToTable(const CallNode& call,
                              absl::Span<const Expr> args) {

@@ -1,6 +1,7 @@
 // QuantizeAnnotate, QuantizeCalibrate, QuantizeRealize: quantize a float model.
 //
-//   QuantizeAnnotate    puts simulated_quantize before the operators that gain
+//   QuantizeAnnotate    puts simulated_quantize before operators that compute
+//                       faster with integers
 //   QuantizeCalibrate   sets the scales, from the ranges of the tensors
 //   QuantizeRealize     replaces them by qnn.quantize and qnn.dequantize
 //
@@ -57,7 +58,7 @@ struct QuantizeAnnotateOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("skip_conv_layers", &QuantizeAnnotateOptions::skip_conv_layers,
-      "Which calls of nn.conv2d stay real, by number, from 0 on.");
+      "The numbers, from 0 on, of the calls of nn.conv2d that stay real.");
     v("skip_dense_layer", &QuantizeAnnotateOptions::skip_dense_layer,
       "Whether calls of nn.dense stay real.");
   }
@@ -80,7 +81,7 @@ struct QuantizeCalibrateOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("mode", &QuantizeCalibrateOptions::mode,
-      "The range of what is not a weight: global_scale; max, the largest "
+      "The range of tensors other than weights: global_scale; max, the largest "
       "magnitude recorded; percentile, the magnitude that this part of all "
       "elements recorded does not exceed; or kl_divergence, beyond which "
       "clipping loses least of what was recorded.");
@@ -95,7 +96,7 @@ struct QuantizeCalibrateOptions {
       "Ranges recorded before, one for each annotation of @main that is not "
       "of a weight, in the order of evaluation. Takes the place of a mode.");
     v("random_inputs", &QuantizeCalibrateOptions::random_inputs,
-      "On how many random inputs to record, if no others are given.");
+      "The number of random inputs to record on, if no others are given.");
     v("seed", &QuantizeCalibrateOptions::seed, "Seed of the random inputs.");
     v("dataset", &QuantizeCalibrateOptions::dataset,
       "Files to record on: each the arguments of one evaluation, as baton-run "

@@ -13,7 +13,7 @@
 namespace baton::relay {
 namespace {
 
-constexpr char kUnread[] = "Of the reference; not read.";
+constexpr char kUnread[] = "A setting of the reference; not read.";
 
 [[maybe_unused]] const ConfigKey<bool> kSwitches[] = {
     {"ir.enable_si_builder", false, kUnread},

@@ -71,7 +71,7 @@ class Reasons {
   int64_t applications_ = 0;
 };
 
-// Lets the driver tell what rules do.
+// Makes the driver log remarks about rules.
 void ListenToRules(RewriteOptions& options) {
   if (!SomeoneListens()) return;
   options.on_application = [reasons = std::make_shared<Reasons>()](
@@ -117,7 +117,8 @@ absl::StatusOr<Function> RewriteFunction(const RuleSet& rules,
   return Function(rewritten);
 }
 
-// How often each rule may be applied; the rest without limits.
+// The number of times that each rule may still be applied; rules without a
+// limit are not in it.
 class Counters {
  public:
   static absl::StatusOr<Counters> Of(const AttrMap& limits,
@@ -215,7 +216,7 @@ PassInfo Info() {
 }  // namespace
 
 Pass RulePass(RuleSet rules, PassInfo info, PassOptions options) {
-  info = HeldToRules(std::move(info), rules.rules());
+  info = WeakenedByRules(std::move(info), rules.rules());
   return CreateFunctionPass(
       [rules = std::move(rules)](
           const Function& function, const IRModule& module,

@@ -23,7 +23,7 @@ struct RewriteRulesOptions {
       "Names of rules; if empty, all that are linked in or given and belong to "
       "no pass.");
     v("limits", &RewriteRulesOptions::limits,
-      "How often some of them may be applied, over the module: "
+      "The largest number of applications of a rule in the module: "
       "`{hard_swish:3}`.");
   }
 };
@@ -39,7 +39,7 @@ Pass Rewrite(RewriteRulesOptions options = {});
 // `options` are the options by which the rules were chosen.
 Pass RulePass(RuleSet rules, PassInfo info, PassOptions options = {});
 
-// How a pass applies the rules that belong to it.
+// The options of OwnRulesPass().
 struct OwnRules {
   RuleOrder order = RuleOrder::kInnermostFirst;
   // The names of rules that are left out.

@@ -83,7 +83,7 @@ Constant Positive(const Shape& shape) {
   return Const(*Tensor::FromValues<float>(shape, values));
 }
 
-// Through a reshape of the constant it is seen to be positive.
+// The constant is found to be positive through a reshape.
 TEST(BackwardFoldScaleAxisTest, ReshapedScale) {
   const Var x = TensorVar("x", {2, 2, 10, 10, 16});
   const Var w = TensorVar("w", {4, 32, 3, 3, 1, 16});
@@ -326,7 +326,7 @@ TEST(FuseOpsTest, HugePrograms) {
   }
 }
 
-// Whether inference inside of a pass changed its result.
+// Records whether inference inside of a pass changed its result.
 class InferenceWatcher : public PassInstrument {
  public:
   InferenceWatcher() : PassInstrument("InferenceWatcher") {}
@@ -433,7 +433,7 @@ TEST(RulesOfPassesTest, AreWellFormedAndKeepThePromiseOfTheirPass) {
     if (rules.empty()) continue;
     with_rules.push_back(name);
     EXPECT_THAT(RuleSet(rules).status(), testing::IsOk()) << name;
-    const PassInfo held = HeldToRules(info, rules);
+    const PassInfo held = WeakenedByRules(info, rules);
     EXPECT_EQ(ValuePromiseText(held), ValuePromiseText(info)) << name;
   }
   EXPECT_THAT(with_rules,
@@ -481,7 +481,7 @@ TEST(RulePromiseTest, APassPromisesNoMoreThanItsWeakestRule) {
     for (RulePromise& promise : promises) {
       rules.push_back({.name = "r", .promise = std::move(promise)});
     }
-    return HeldToRules(exact, rules);
+    return WeakenedByRules(exact, rules);
   };
   const RulePromise rough = {.exact = false, .rtol = 1e-3};
   const RulePromise rougher = {.exact = false, .rtol = 1e-2};
@@ -495,7 +495,7 @@ TEST(RulePromiseTest, APassPromisesNoMoreThanItsWeakestRule) {
             "reassociating, within 0.01 of the largest element");
   EXPECT_EQ(ValuePromiseOf(promised({rough, ranged})), ValuePromise::kOther);
   const PassInfo rougher_pass = {.name = "P", .exact = false, .tolerance = 0.1};
-  EXPECT_EQ(HeldToRules(rougher_pass, {}).tolerance, 0.1);
+  EXPECT_EQ(WeakenedByRules(rougher_pass, {}).tolerance, 0.1);
 }
 
 constexpr char kTwoLayers[] = R"(

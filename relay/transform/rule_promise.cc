@@ -38,7 +38,7 @@ std::string ValuePromiseText(const RulePromise& promise) {
   return text;
 }
 
-PassInfo HeldToRules(PassInfo info, absl::Span<const RewriteRule> rules) {
+PassInfo WeakenedByRules(PassInfo info, absl::Span<const RewriteRule> rules) {
   // The rules of a set need one waiver for a law.
   const auto waive = [&info](const char* law, const RewriteRule& rule) {
     if (!Keeps(info, law)) return;

@@ -22,7 +22,7 @@ ValuePromise ValuePromiseOf(const RulePromise& promise);
 std::string ValuePromiseText(const RulePromise& promise);
 
 // Returns `info` with its promise weakened to that of the weakest of `rules`.
-PassInfo HeldToRules(PassInfo info, absl::Span<const RewriteRule> rules);
+PassInfo WeakenedByRules(PassInfo info, absl::Span<const RewriteRule> rules);
 
 }  // namespace baton::relay
 

@@ -96,7 +96,8 @@ RewriteRule ConcretizeCollapseSumLike() {
 }
 BATON_REGISTER_RULE(ConcretizeCollapseSumLike);
 
-// Whether the one element of the constant `expr` is a zero with a minus sign.
+// Returns whether the one element of the constant `expr` is a zero with a minus
+// sign.
 bool IsNegativeZero(const Expr& expr) {
   const std::optional<double> element = SingleElement(expr);
   return element == 0.0 && std::signbit(*element);
@@ -280,8 +281,8 @@ BATON_REGISTER_RULE(FactorizeBinomial);
 
 // Reshapes, transposes and layouts.
 
-// What transpose and layout_transform do: axis i of the result is axis
-// `axes[i]` of the argument, or the layouts, where axes are split or merged.
+// The effect of transpose and layout_transform: axis i of the result is axis
+// `axes[i]` of the argument, or the layouts, if axes are split or merged.
 struct Rearrangement {
   std::vector<int64_t> axes;  // if it is a permutation
   Layout src, dst;            // of a layout_transform
@@ -417,9 +418,10 @@ DataflowPattern CastOf(const DataflowPattern& data) {
   return IsOp("cast_like")(data, Wildcard()) | IsOp("cast")(data);
 }
 
-// Whether a cast keeps what a further cast makes of the value: the range is no
-// smaller. Large integers may be rounded. The reference counts unsigned types
-// as wider than signed ones, which changes negative numbers.
+// Returns whether a further cast after a cast gives what it would give without
+// it: the range is no smaller. Large integers may be rounded. The reference
+// counts unsigned types as wider than signed ones, which changes negative
+// numbers.
 bool Widens(DType from, DType to) {
   if (from.lanes() != to.lanes() || from.bits() > to.bits()) return false;
   if (from.code() == to.code()) return true;
@@ -429,8 +431,8 @@ bool Widens(DType from, DType to) {
   return from.code() == DType::Code::kInt && to.code() == DType::Code::kFloat;
 }
 
-// How many bits a whole number may have for a floating-point type to hold it,
-// and all smaller ones, exactly.
+// Returns the most bits of a whole number such that a floating-point type holds
+// it, and all smaller ones, exactly.
 int ExactBits(DType dtype) {
   if (dtype.code() == DType::Code::kBFloat) return 8;
   return dtype.bits() == 16 ? 11 : dtype.bits() == 32 ? 24 : 53;
@@ -471,7 +473,8 @@ RewriteRule MergeCasts() {
             if (!CanSkip(from, middle, to)) {
               return m.Decline("the first cast rounds integers");
             }
-            // A row of casts there and back is gone at once.
+            // A chain of casts that ends with the first type is removed at
+            // once.
             return from == to ? data : Cast(data, to);
           },
           .promise = {.exact = false, .rtol = 1e-3}};

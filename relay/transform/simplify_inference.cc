@@ -207,8 +207,8 @@ class InferenceSimplifier {
  private:
   void Rewrite(int i) {
     if (const InferenceRule* rule = rules_[i]) {
-      // A call of which only field 0 may be wanted waits until something else
-      // asks for it.
+      // If a rule replaces field 0 of a call, the call waits until another user
+      // needs it.
       if (rule->replaces_first_field || Replace(i, i)) return;
     } else if (const auto* item = graph_.As<TupleGetItemNode>(i);
                item != nullptr && item->index() == 0) {

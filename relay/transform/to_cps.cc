@@ -511,7 +511,7 @@ absl::Status ModuleConverter::ConvertCallees() {
   return absl::OkStatus();
 }
 
-// The names of the functions that options ask for.
+// The names of the functions in the options.
 absl::StatusOr<std::vector<std::string>> FunctionsToConvert(
     const IRModule& module, const std::string& function) {
   if (!function.empty()) {
@@ -567,7 +567,7 @@ absl::StatusOr<Function> WithoutContinuation(const Function& function) {
   if (continuation == nullptr || continuation->args().size() != 1) {
     return error();
   }
-  // The type parameters, but for that of the answer.
+  // The type parameters, except that of the answer.
   const TypeVarMap types = FreshTypeVars(
       function->type_params().first(function->type_params().size() - 1));
   std::vector<TypeVar> type_params;

@@ -284,12 +284,12 @@ class Caster {
 class Converter {
  public:
   Converter(const IndexedGraph& graph, const IRModule& module, DType dtype,
-            bool keeps_result, bool tells_missing)
+            bool keeps_result, bool logs_missing)
       : graph_(graph),
         module_(module),
         dtype_(dtype),
         keeps_result_(keeps_result),
-        tells_missing_(tells_missing),
+        logs_missing_(logs_missing),
         rewriter_(graph) {}
 
   absl::StatusOr<Expr> Run() {
@@ -463,7 +463,7 @@ class Converter {
       conversion = (*rule)(call, dtype_);
     } else {
       missing_.insert(op.name());
-      if (tells_missing_ && WantsRemarks(RemarkKind::kMissed)) {
+      if (logs_missing_ && WantsRemarks(RemarkKind::kMissed)) {
         LogRemark({.kind = RemarkKind::kMissed,
                    .node = Expr(&call),
                    .reason = "the operator has no category of precision; it "
@@ -533,7 +533,7 @@ class Converter {
   const IRModule& module_;
   const DType dtype_;
   const bool keeps_result_;
-  const bool tells_missing_;
+  const bool logs_missing_;
   GraphRewriter rewriter_;
   Caster caster_;
   std::set<std::string> missing_;
@@ -575,7 +575,7 @@ absl::StatusOr<Function> ConvertFunction(
   const IndexedGraph graph(typed);
   Converter converter(graph, module, options.mixed_precision_type,
                       KeepsResult(function, module, context),
-                      /*tells_missing=*/options.missing_op_mode != 2);
+                      /*logs_missing=*/options.missing_op_mode != 2);
   BATON_ASSIGN_OR_RETURN(const Expr result, converter.Run());
   if (options.missing_op_mode == 0 && !converter.missing().empty()) {
     return absl::UnimplementedError(

@@ -33,8 +33,8 @@ struct ToMixedPrecisionOptions {
     v("mixed_precision_type", &ToMixedPrecisionOptions::mixed_precision_type,
       "The floating-point type to compute in.");
     v("missing_op_mode", &ToMixedPrecisionOptions::missing_op_mode,
-      "What to do with operators without a category: 0 is an error; with 1 "
-      "and 2 they follow their arguments, with 1 a remark says so.");
+      "The treatment of operators without a category: 0 is an error; with 1 "
+      "and 2 they follow their arguments, with 1 and a remark.");
   }
 };
 

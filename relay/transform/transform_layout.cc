@@ -213,7 +213,7 @@ class LayoutConverter {
     }
   }
 
-  // A field of a tuple at hand is taken from it directly.
+  // A field of a tuple literal is taken directly.
   void RewriteTupleGetItem(int i) {
     const auto* item = graph_.As<TupleGetItemNode>(i);
     const int from = graph_.children(i)[0];
@@ -378,9 +378,9 @@ class LayoutConverter {
     return args;
   }
 
-  // The inputs become those of `args`, as many as they were, and keep their
-  // layouts. Rules of layouts ask for the types of the unchanged call's
-  // arguments, so `args` must be tuples where `old_args` are.
+  // Sets the inputs to those of `args`, as many as they were, and keeps their
+  // layouts. Rules of layouts read the types of the unchanged call's arguments,
+  // so `args` must be tuples where `old_args` are.
   absl::Status TakeInputsFrom(absl::Span<const Expr> args,
                               absl::Span<const Expr> old_args) {
     std::vector<Expr> exprs;
@@ -590,7 +590,7 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
   }
   BATON_RETURN_IF_ERROR(CollectInputs(i));
 
-  // How the operator sees its inputs in the unchanged program, and now.
+  // The layouts of the operator's inputs in the unchanged program, and now.
   const size_t num_inputs = inputs_.size();
   Layouts old_layouts(num_inputs);
   bool arrives_changed = false;
@@ -642,7 +642,7 @@ absl::StatusOr<bool> LayoutConverter::RewriteCall(int i) {
     if (rule == nullptr) return false;
   }
 
-  // How the operator, with the attributes that it has now, sees its inputs.
+  // The layouts of the inputs for the operator with its new attributes.
   std::optional<InferredLayouts> after = (*rule)({.call = *call,
                                                   .attrs = changed.attrs,
                                                   .old_inputs = old_layouts,

@@ -23,8 +23,8 @@ void Match(const Type& pattern, const Type& type, int depth,
     return;
   }
   if (pattern->kind() != type->kind()) return;
-  // A polymorphic function may stand where one is expected that is not: its own
-  // type parameters tell nothing.
+  // A polymorphic function may be an argument for a parameter of plain function
+  // type: its own type parameters determine nothing.
   if (const auto* function = type.As<FuncTypeNode>();
       function != nullptr && !function->type_params().empty()) {
     return;

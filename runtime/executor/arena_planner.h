@@ -1,4 +1,4 @@
-// Gives values their places in one arena.
+// Assigns places in one arena to values.
 
 #ifndef BATON_RUNTIME_EXECUTOR_ARENA_PLANNER_H_
 #define BATON_RUNTIME_EXECUTOR_ARENA_PLANNER_H_

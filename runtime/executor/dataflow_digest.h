@@ -9,8 +9,8 @@
 
 namespace baton::executor {
 
-// A hash of the terms of the outputs. A term applies a step's function, with its
-// parameters and items, to terms, inputs and constants. In one process, two
+// A hash of the terms of the outputs. A term applies a step's function, with
+// its parameters and items, to terms, inputs and constants. In one process, two
 // plans with equal digests compute equal outputs, provided that no step's
 // operand is overwritten before the step reads it. The digest ignores offsets,
 // lifetimes, aliases and the order of independent steps. Malformed plans have a

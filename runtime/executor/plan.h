@@ -18,8 +18,8 @@
 
 namespace baton::executor {
 
-// The alignment of the arena and of the values in it, in bytes. Constants, inputs
-// and outputs are aligned to their elements.
+// The alignment of the arena and of the values in it, in bytes. Constants,
+// inputs and outputs are aligned to their elements.
 inline constexpr int64_t kAlignment = 64;
 
 // The arguments of a step's function.
@@ -29,8 +29,8 @@ struct StepCall {
   void* const* outputs;
   // Memory of this thread alone: Step::workspace_bytes, aligned to kAlignment.
   void* workspace;
-  // The workspace is as the last call of this step on this thread left it, in
-  // the same run.
+  // True if the previous call of this function with this workspace was of the
+  // same step in the same run: the workspace has what that call wrote.
   bool resumes = false;
   // The part of the step's items that the call computes.
   int64_t begin;
@@ -44,7 +44,7 @@ struct StepCall {
 // bytes. The bytes do not depend on how items are divided.
 using StepFunction = int (*)(const StepCall& call);
 
-// Where a value is.
+// The memory of a value.
 enum class Space : uint8_t { kArena, kConstant, kInput, kOutput };
 
 // A piece of memory with one lifetime.
@@ -97,12 +97,12 @@ struct Step {
 
 // An operand as a tensor of the caller's program.
 struct NotedTensor {
-  int32_t number = -1;  // -1: it is none
-  // True if its channels are in blocks of 16, as of a map (N, C / 16, H, W, 16).
+  int32_t number = -1;  // -1 if the operand is not such a tensor
+  // True if the channels are in blocks of 16: the layout (N, C / 16, H, W, 16).
   bool is_blocked = false;
 };
 
-// A step in words. No part of running it.
+// The description of a step, for reports. Runs do not use it.
 struct StepNote {
   std::string kernel;              // `conv2d.blocked16`
   std::vector<std::string> names;  // of the operators that it computes

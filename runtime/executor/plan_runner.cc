@@ -53,7 +53,7 @@ struct Division {
 
   int64_t parts() const { return threads * parts_of_thread; }
 
-  // Where part `part` begins.
+  // Returns the begin of part `part`.
   int64_t BeginOf(int64_t part) const {
     const int64_t thread = part / parts_of_thread;
     const int64_t begin = items * thread / threads;

@@ -1,4 +1,4 @@
-// Checks a plan without trust in who made it.
+// Verifies a plan of untrusted origin, such as one from a file.
 
 #ifndef BATON_RUNTIME_EXECUTOR_PLAN_VERIFIER_H_
 #define BATON_RUNTIME_EXECUTOR_PLAN_VERIFIER_H_
@@ -20,8 +20,8 @@ namespace baton::executor {
 //   the end of the last value, or a lifetime is not that of the value's uses;
 // - the outputs are not the functions of inputs and constants that they were
 //   when the plan was made (dataflow_digest.h).
-// So an accepted plan differs from the planner's in the order of independent
-// steps and in places at most: it gives the bytes of the planner's plan.
+// So an accepted plan may differ from the planner's only in the order of
+// independent steps and in offsets in the arena. It gives the same bytes.
 absl::Status VerifyPlan(const Plan& plan);
 
 }  // namespace baton::executor

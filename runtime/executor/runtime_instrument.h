@@ -47,7 +47,8 @@ class RuntimeInstrument {
   virtual void ExitRun(const Plan& /*plan*/, int32_t /*failed_step*/) {}
 };
 
-// Calls several instruments: on the way in as listed, on the way out in reverse.
+// Calls several instruments: EnterRun() and BeforeStep() in the order of the
+// list, AfterStep() and ExitRun() in reverse order.
 class RuntimeInstruments final : public RuntimeInstrument {
  public:
   explicit RuntimeInstruments(std::vector<RuntimeInstrument*> instruments)

@@ -54,7 +54,7 @@ absl::StatusOr<Tensor> Pack(absl::string_view kernel, const Tensor& x,
   }
   TensorShape shape = internal::ToShape(x.shape());
   shape[params.pack_axis] /= width;
-  // How many words are behind the axis of the bits.
+  // The number of words behind the axis of the bits.
   const int64_t behind =
       internal::Product(absl::MakeConstSpan(shape).subspan(params.bit_axis));
   shape.insert(shape.begin() + params.bit_axis, params.bits);
@@ -110,7 +110,7 @@ absl::StatusOr<Tensor> PackedWeight(absl::string_view kernel,
   return internal::Convert(kernel, weight, DType::UInt(64));
 }
 
-// What words of one bit of data and of one bit of weights contribute.
+// Returns the sum over words of one bit of data and of one bit of weights.
 uint64_t Contribution(uint64_t data, uint64_t weight, bool signed_weights) {
   auto sum = static_cast<uint64_t>(std::popcount(data & weight));
   if (signed_weights) {

@@ -62,7 +62,7 @@ TEST(BitPackTest, Errors) {
       kUInt8, {int64_t{1} << 40, 1, 0}, {}));
 }
 
-// What the low bits of a weight stand for.
+// Returns the value that the low bits of a weight stand for.
 double WeightValue(double weight, int64_t bits, bool is_signed) {
   const int64_t ones = (int64_t{1} << bits) - 1;
   const int64_t low = static_cast<int64_t>(weight) & ones;

@@ -180,7 +180,8 @@ void UnfoldChannelsLast(const Geometry& g, const T* x, int64_t first,
   }
 }
 
-// How many output positions to unfold at a time. `depth` is what one takes.
+// Returns the number of output positions to unfold at a time. `depth` is the
+// number of elements of one position.
 template <typename T>
 int64_t PositionsAtATime(int64_t depth, int64_t positions) {
   const int64_t fit = kUnfoldedBytes / static_cast<int64_t>(sizeof(T)) /
@@ -628,7 +629,7 @@ absl::StatusOr<Tensor> Conv(absl::string_view name, const Tensor& data,
   const absl::Span<const int64_t> in = p.data.shape();
   const int64_t channels = in[channels_last ? N + 1 : 1];
   BATON_RETURN_IF_ERROR(CheckGroups(name, params.groups, channels, "input"));
-  // Where the kernel has its dimensions.
+  // The axes of the output and input channels of the kernel.
   const size_t out_at = channels_last ? N + 1 : 0;
   const size_t in_at = channels_last ? N : 1;
   TensorShape weights = internal::ToShape(p.kernel.shape());

@@ -521,7 +521,7 @@ TEST(DeformableConv2dTest, Errors) {
   EXPECT_TRUE(fails("2 by 3"));
   params.groups = 2;
   EXPECT_TRUE(fails("2 groups"));
-  // Whose result has more positions than there are numbers.
+  // The result would have more positions than there are numbers.
   params = {};
   params.padding = {int64_t{1} << 30, int64_t{1} << 30, int64_t{1} << 30,
                     int64_t{1} << 30};
@@ -624,7 +624,8 @@ TEST(TransformedWeightTest, WinogradOfThreeTaps) {
   EXPECT_TRUE(
       Matches(WinogradWeight2d(internal::MakeFloat({1, 1, 3, 3}, weight), 2),
               kFloat32, {4, 4, 1, 1}, expected));
-  // The same for each of two depths, which are too few to be transformed.
+  // The same weights for each of two depths, which are too few to be
+  // transformed.
   std::vector<double> twice = weight;
   twice.insert(twice.end(), weight.begin(), weight.end());
   std::vector<double> both;

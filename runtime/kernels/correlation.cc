@@ -55,7 +55,7 @@ absl::Status CheckParams(const Tensor& x, const Tensor& y,
   return absl::OkStatus();
 }
 
-// Where patches lie along one axis.
+// The patches along one axis.
 struct Axis {
   int64_t extent;
   int64_t padding;

@@ -119,7 +119,7 @@ absl::StatusOr<Tensor> DeformableConv2d(const Tensor& data,
   const int64_t plane = down.in * across.in;
   const int64_t out_plane = down.out * across.out;
   const int64_t group_inputs = shape[1] * taps;
-  // What the taps of all channels read for one output position.
+  // The samples of the taps of all channels for one output position.
   std::vector<double> samples(static_cast<size_t>(channels * taps));
   for (int64_t image = 0; image < xs.shape()[0]; ++image) {
     const double* const from =

@@ -106,7 +106,7 @@ absl::StatusOr<Tensor> ForEachBin(absl::string_view kernel, const Tensor& x,
   return internal::Convert(kernel, std::move(result).Freeze(), x.dtype());
 }
 
-// Where a sample along one axis is read: between two elements.
+// A sample along one axis, which lies between two elements.
 struct SamplePoint {
   bool is_inside = false;
   int64_t before = 0;
@@ -520,7 +520,7 @@ absl::StatusOr<SuppressedBoxes> SuppressBoxes(const Tensor& boxes,
           params.return_indices ? indices.AtAsInt64(i * count + order[j])
                                 : order[j]);
     }
-    // What is valid comes first.
+    // Valid boxes come first.
     int32_t* const first = where.data() + i * count;
     found[i] = static_cast<int32_t>(
         std::stable_partition(first, first + count,

@@ -218,7 +218,7 @@ TEST(ProposeTest, BoxesOfAnchors) {
                        0, 11.25,     -2.0,       37.25, 18.5,  //
                        0, 26.849998, -2.3000002, 53.45, 18.6,  //
                        0, -4.95,     13.799999,  22.25, 35.5}));
-  // Of one box the others are repetitions.
+  // With one box before suppression, the others are repetitions of it.
   params.pre_nms_top_n = 1;
   params.post_nms_top_n = 2;
   EXPECT_TRUE(Matches(Propose(scores, deltas, images, params), kFloat, {2, 5},

@@ -81,7 +81,7 @@ struct View {
 
 class Contraction {
  public:
-  // Of all axes.
+  // The extents of all axes.
   std::map<char, int64_t> extents;
 
   // The sum of the products of `a` and `b` over the axes that are not in
@@ -174,8 +174,8 @@ class Contraction {
     int64_t a_stride = 0;
     int64_t b_stride = 0;
 
-    // Whether an operand is adjacent along it, and the other one is too or does
-    // not change.
+    // Returns whether an operand is adjacent along it, and the other one is too
+    // or does not change.
     bool MakesVectors() const {
       return extent > 1 && (a_stride == 0 || a_stride == 1) &&
              (b_stride == 0 || b_stride == 1) && a_stride + b_stride > 0;
@@ -185,7 +185,7 @@ class Contraction {
   // Results at a time of AddColumns.
   static constexpr int64_t kColumns = 64;
 
-  // Where the operands are read. No `b`: factors of 1.
+  // The operands' places in memory. If `b` is null, its factors are 1.
   template <typename T>
   struct Place {
     const T* a;
@@ -476,7 +476,8 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
   if (!dtype.IsStorable() || dtype.is_bool()) {
     return internal::UnsupportedDType(kKernel, dtype);
   }
-  // Of integers, the last bits of results depend on those of operands alone.
+  // The low bits of integer results depend only on the low bits of the
+  // operands.
   if (dtype.is_integral() && dtype.bits() < 32) dtype = DType::Int(32);
   if (dtype.is_half()) dtype = DType::Float(32);
   std::vector<Tensor> converted;

@@ -1,4 +1,4 @@
-// Sums of products over axes, in Einstein notation.
+// Computes sums of products over axes, given in Einstein notation.
 
 #ifndef BATON_RUNTIME_KERNELS_EINSUM_H_
 #define BATON_RUNTIME_KERNELS_EINSUM_H_

@@ -27,7 +27,7 @@ enum class Question { kEqual, kLess, kLessOrEqual };
 
 struct Comparison {
   Question question;
-  // Whether it is asked of (y, x), and whether the answer is the opposite.
+  // True if the question is about (y, x), and if the answer is the opposite.
   bool exchanged = false;
   bool negated = false;
 };
@@ -102,7 +102,7 @@ absl::StatusOr<Tensor> Compare(absl::string_view name, Operand a, Operand b,
     return internal::VisitFloat(
         name, dtype, [&]<typename T>() { return CompareAs<T>(name, a, b, c); });
   }
-  // Of integers, x <= y unless y < x.
+  // For integers, x <= y is not y < x.
   if (c.question == Question::kLessOrEqual) {
     c = {Question::kLess, !c.exchanged, !c.negated};
   }

@@ -34,7 +34,7 @@ template <typename T>
 constexpr Vectors kWidestDivision =
     std::is_signed_v<T> ? Vectors::k512 : internal::kMemoryBound;
 
-// Whether `v` is in the domain of PlainQuotient.
+// Returns whether `v` is in the domain of PlainQuotient.
 template <typename T>
 BATON_LOOP inline bool IsPlainOperand(T v) {
   if constexpr (sizeof(T) < 8) {
@@ -84,7 +84,7 @@ T Quotient(T x, T y) {
   return static_cast<T>(x / y);
 }
 
-// What `quotient` leaves of x.
+// Returns the remainder of x for `quotient`.
 template <typename T>
 BATON_LOOP inline T RemainderOf(T quotient, T x, T y) {
   using U = Wrapping<T>;
@@ -92,8 +92,8 @@ BATON_LOOP inline T RemainderOf(T quotient, T x, T y) {
                         static_cast<U>(quotient) * static_cast<U>(y));
 }
 
-// Whether the quotient of x and y, which leaves `remainder`, is rounded down
-// to one less than the truncated one: 1 or 0.
+// Returns 1 if the quotient of x and y, with the remainder `remainder`, is
+// rounded down to one less than the truncated one; else 0.
 template <typename T>
 BATON_LOOP inline int IsRoundedDown(T remainder, T y) {
   if constexpr (std::is_unsigned_v<T>) {
@@ -138,7 +138,7 @@ absl::StatusOr<Tensor> MapQuotient(absl::string_view name, const Tensor& a,
                       });
 }
 
-// The same of integers of any dtype. Rare ones are computed in a type that
+// As above for integers of any dtype. Rare dtypes are computed in a type that
 // holds them all.
 template <typename Fn>
 absl::StatusOr<Tensor> MapIntegers(absl::string_view name, const Tensor& a,
@@ -159,8 +159,8 @@ absl::StatusOr<Tensor> MapIntegers(absl::string_view name, const Tensor& a,
   return internal::Convert(name, result, dtype);
 }
 
-// Of floats: remainder(T, T, bool& in_domain) -> T in its domain, and
-// exact(T, T) -> T elsewhere.
+// Runs a function of floats: remainder(T, T, bool& in_domain) -> T in its
+// domain, and exact(T, T) -> T elsewhere.
 template <typename Fn, typename Exact>
 absl::StatusOr<Tensor> MapRemainders(absl::string_view name, const Tensor& a,
                                      const Tensor& b, const Fn& remainder,
@@ -170,7 +170,7 @@ absl::StatusOr<Tensor> MapRemainders(absl::string_view name, const Tensor& a,
     return internal::VisitFloat(name, left->dtype(), [&]<typename T>() {
       return MapRunsOf<T>(
           name, *left, *right, [=](const T* x, const T* y, int64_t n, T* z) {
-            internal::RunWithExceptions(
+            internal::RunFastElements(
                 n, z,
                 [=](int64_t i, bool& in_domain)
                     BATON_LOOP { return remainder(x[i], y[i], in_domain); },
@@ -180,7 +180,7 @@ absl::StatusOr<Tensor> MapRemainders(absl::string_view name, const Tensor& a,
   });
 }
 
-// Of integers, whose bits they are, y >= 0: squares, multiplied where a bit of
+// Powers of integers, as their bits, y >= 0: squares, multiplied where a bit of
 // the exponent is set, bit by bit for a block of elements, so that the loops
 // become vectors.
 template <typename U>
@@ -222,7 +222,7 @@ void Powers(const T* x, const T* y, int64_t n, T* z) {
       [=](int64_t i, bool& in_domain)
           BATON_LOOP { return internal::PlainPower(x[i], y[i], in_domain); },
       [=](int64_t begin, int64_t end) {
-        internal::RunWithExceptions(
+        internal::RunFastElements(
             end - begin, z + begin,
             [=](int64_t i, bool& in_domain) BATON_LOOP {
               const T base = x[begin + i], exponent = y[begin + i];

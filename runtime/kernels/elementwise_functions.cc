@@ -21,8 +21,9 @@ using internal::kMemoryBound;
 using internal::MapFloatRuns;
 using internal::Vectors;
 
-// Those of float32, float64 and bfloat16, fast(v, in_domain) -> T in its
-// domain, which takes fewer steps, and blocks of others slow(v) -> T.
+// Runs a function of float32, float64 or bfloat16: fast(v, in_domain) -> T in
+// its domain, which takes fewer steps, and slow(v) -> T for blocks with
+// elements outside of it.
 template <typename Fast, typename Slow>
 absl::StatusOr<Tensor> MapFastPath(absl::string_view name, const Tensor& x,
                                    const Fast& fast, const Slow& slow) {
@@ -48,7 +49,7 @@ absl::StatusOr<Tensor> MapAngle(absl::string_view name, const Tensor& x,
   return MapFloatRuns(name, x, [=](const auto* from, int64_t n, auto* to) {
     internal::InWholeRuns(from, n, to,
                           [=](const auto* in, int64_t m, auto* out) {
-                            internal::RunWithExceptions(
+                            internal::RunFastElements(
                                 m, out,
                                 [=](int64_t i, bool& in_domain) BATON_LOOP {
                                   in_domain = internal::IsNearZero(in[i]);

@@ -233,7 +233,7 @@ void Unary(const ElementInstruction& instruction, const float* from, int64_t n,
                   return internal::PlainPower(in[i], y, in_domain);
                 },
                 [=](int64_t begin, int64_t end) {
-                  internal::RunWithExceptions(
+                  internal::RunFastElements(
                       end - begin, out + begin,
                       [=](int64_t i, bool& in_domain) BATON_LOOP {
                         const float base = in[begin + i];

@@ -3,9 +3,10 @@
 // int32 there, half floats float32, and are converted where memory is read and
 // written.
 //
-// The result is computed tile by tile, so that what lies between two functions
-// stays in the nearest cache. Each function gives the bytes of the kernel of
-// the same name in elementwise.h. Nothing here allocates or checks.
+// The result is computed tile by tile, so that the values between two functions
+// stay in the first-level cache. Each function gives the bytes of the kernel of
+// the same name in elementwise.h. Functions here neither allocate nor check
+// their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
 #define BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
@@ -52,7 +53,7 @@ enum class ElementFunction : uint8_t {
   // Functions of one operand:
   kRelu,
   kClip,       // from p to q
-  kLeakyRelu,  // p
+  kLeakyRelu,  // the slope for negative values is p
   kNegative,
   kAbs,
   kSqrt,
@@ -117,12 +118,12 @@ struct ElementInstruction {
   double q = 0;
 };
 
-// How an operand is read.
+// The representation of an operand in memory.
 enum class ElementOperand : uint8_t {
-  kFull,       // as the result
+  kFull,       // an element for each one of the result, in its order
   kScalar,     // one element
   kBroadcast,  // by strides
-  // As the result, converted to floats:
+  // As kFull, converted to floats:
   kInt32,
   kUint8,
   kInt8,
@@ -134,8 +135,8 @@ enum class ElementOperand : uint8_t {
   kBools,
 };
 
-// How the result is written: values as they are, or floats converted as `cast`
-// does, or the low byte of integers.
+// The representation of the result: values unchanged, or floats converted as
+// `cast` does, or the low byte of integers.
 enum class ElementResult : uint8_t {
   kWords,
   kInt32,
@@ -153,12 +154,13 @@ struct ElementProgram {
   const ElementInstruction* instructions = nullptr;
   int32_t num_instructions = 0;
   int32_t num_operands = 0;
-  int32_t num_registers = 0;  // of instructions
+  int32_t num_registers = 0;  // those that instructions name
   const ElementOperand* operands = nullptr;
   // For each operand the register into which it is spread or converted; those
   // that are kFull or kScalar need none.
   const int16_t* operand_registers = nullptr;
-  // Dimensions of the result, and strides of each operand (in elements, kMaxElementDims each).
+  // Extents of the result; and strides of each operand, in elements,
+  // kMaxElementDims for each operand.
   int32_t num_dims = 0;
   const int64_t* dims = nullptr;
   const int64_t* strides = nullptr;

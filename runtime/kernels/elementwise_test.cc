@@ -293,7 +293,8 @@ TEST(InPlaceTest, BinaryFunctions) {
         EXPECT_EQ(second, Unwrap(kernel(other, x)));
         EXPECT_EQ(second.SharesBufferWith(right), in_place);  // NOLINT
       }
-      // What is broadcast is too small, and what others use is theirs.
+      // A broadcast operand is too small for the result, and shared ones must
+      // not be written.
       Tensor small = Copy(row);
       EXPECT_EQ(Unwrap(kernel(std::move(small), x)), Unwrap(kernel(row, x)));
       Tensor shared = Copy(x);

@@ -95,7 +95,7 @@ absl::StatusOr<Tensor> MapRounding(absl::string_view name, const Tensor& x,
   return MapFloat(name, x, instruction);
 }
 
-// Asks a question of each element; of an integer the answer is `of_integer`.
+// Computes a bool for each element; for integers it is `of_integer`.
 template <typename Fn>
 absl::StatusOr<Tensor> MapQuestion(absl::string_view name, const Tensor& x,
                                    uint8_t of_integer, const Fn& fn) {

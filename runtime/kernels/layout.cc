@@ -275,7 +275,7 @@ absl::StatusOr<Tensor> LayoutTransform(const Tensor& x, const Layout& from,
     }
   }
   if (from == to) return x;
-  // Where an axis is no multiple of its new block: unpack, fill up, pack.
+  // The axis is not a multiple of its new block: unpack, pad, pack.
   BATON_ASSIGN_OR_RETURN(const TensorShape plain,
                          ShapeUnder(source, x.shape(), source_plain));
   TensorShape filled = plain;

@@ -82,7 +82,7 @@ TEST(TransposeTest, Errors) {
   EXPECT_TRUE(Fails(Transpose(x, {0, 2}).status(), "transpose", "axis 2"));
 }
 
-// What a position under a layout means: the index along each axis.
+// Returns the index along each axis of a position under a layout.
 std::map<char, int64_t> Decode(absl::string_view layout,
                                const std::vector<int64_t>& index) {
   // Every dimension's block; 0 for a capital.

@@ -145,7 +145,7 @@ BATON_LOOP inline void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
   }
 }
 
-// The same of `columns` columns of n rows, which are `stride` apart.
+// As above for `columns` columns of n rows, which are `stride` apart.
 constexpr int64_t kColumns = 512;
 template <typename T>
 BATON_LOOP inline void SoftmaxColumns(const T* x, int64_t n, int64_t stride,
@@ -451,9 +451,9 @@ absl::StatusOr<Tensor> Lrn(const Tensor& x, const LrnParams& params) {
   const int64_t reach = std::min(params.size / 2, v.extent);
   return RunFloat(kName, x, [&]<typename T>(const T* from, T* to) {
     const double alpha = params.alpha / static_cast<double>(params.size);
-    // Of what has the same place along the axis, so that loops are long. Sums
-    // of a window are not made from those of the one before: they would keep
-    // its rounding errors.
+    // The sums of squares of the elements with one index along the axis are
+    // contiguous, so that loops are long. The sum of a window is not derived
+    // from that of the window before, which would keep its rounding errors.
     std::vector<double> squares(static_cast<size_t>(v.inner));
     for (int64_t o = 0; o < v.outer; ++o) {
       for (int64_t k = 0; k < v.extent; ++k) {

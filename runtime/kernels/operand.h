@@ -21,10 +21,10 @@ class Operand {
   Operand(const Tensor& tensor) : tensor_(&tensor) {}              // NOLINT
   Operand(Tensor&& tensor) : tensor_(&tensor), spare_(&tensor) {}  // NOLINT
 
-  // A tensor that a kernel reads, of which the result goes to `destination`. The
-  // tensor that the kernel returns refers to that memory, and nothing is
-  // allocated for up to 6 dimensions. Of kernels that use internal/binary.h or
-  // internal/unary.h, and of dtypes other than half floats.
+  // An operand with the memory for the result: the kernel writes its result to
+  // `destination` and returns a tensor that refers to it. Nothing is allocated
+  // for up to 6 dimensions. Only kernels that use internal/binary.h or
+  // internal/unary.h do this, and only for dtypes other than half floats.
   static Operand Into(const Tensor& tensor, void* destination) {
     Operand operand(tensor);
     operand.destination_ = destination;

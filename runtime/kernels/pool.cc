@@ -31,7 +31,7 @@ using internal::Window;
 
 enum class Mode { kMax, kAvg };
 
-// Where the spatial dimensions of a layout are: [first, first + count).
+// The spatial dimensions of a layout: [first, first + count).
 struct SpatialDims {
   size_t first = 0;
   size_t count = 0;
@@ -128,7 +128,7 @@ T Result(SumType<T, kMode> sum, int64_t count) {
   }
 }
 
-// How many taps of output `o` read inside the input.
+// Returns the number of taps of output `o` that read inside the input.
 int64_t CountInside(const Window& window, int64_t o) {
   const Window::Range taps = window.ValidTaps(o);
   return taps.last - taps.first;
@@ -157,7 +157,8 @@ std::vector<Tap> TapsOf(const View& v) {
   return taps;
 }
 
-// How many elements the window of each output along the width counts.
+// Returns the number of elements by which the sum of each output along the
+// width is divided.
 std::vector<int64_t> CountsOf(const View& v, bool count_include_pad) {
   std::vector<int64_t> counts(static_cast<size_t>(v.w.out));
   for (int64_t w = 0; w < v.w.out; ++w) {

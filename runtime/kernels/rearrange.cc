@@ -301,7 +301,7 @@ absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
   const TensorShape steps = internal::RowMajorStrides(x.shape());
   const int64_t bytes = x.dtype().bytes();
   const char* in = static_cast<const char*>(x.data());
-  // Of the two axes: the elements below an index of the outer one, and of the
+  // The elements below an index of the outer one of the two axes, and of the
   // inner one.
   const int64_t below_outer = steps[std::min(seq, batch)];
   const int64_t inner = steps[std::max(seq, batch)];
@@ -391,7 +391,7 @@ absl::StatusOr<Tensor> Trilu(const Tensor& x, int64_t k, bool upper) {
   return CopyAndChange(x, [&](char* out) {
     const int64_t count = x.num_elements() / columns;
     for (int64_t i = 0; i < count; ++i, out += columns * bytes) {
-      // What is zero in a row: [0, end) or [end, columns).
+      // The part of a row that is zero: [0, end) or [end, columns).
       const int64_t end = std::clamp<int64_t>(
           i % rows + diagonal + (upper ? 0 : 1), 0, columns);
       if (upper) {

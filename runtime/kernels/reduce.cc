@@ -203,7 +203,7 @@ void Reduce(const T* data, int64_t outer, int64_t extent, int64_t inner, R* y,
   });
 }
 
-// Of sums and products, which of integers wrap.
+// The operations of sums and products, which wrap for integers.
 template <typename T, bool kIntegral = std::is_integral_v<T>>
 struct AccumulatorOf {
   using Type = double;
@@ -244,7 +244,7 @@ struct ProdOp {
   }
   BATON_LOOP void Merge(Acc x, Acc& product) const {
     if constexpr (std::is_integral_v<T>) {
-      // Not in int, which overflows.
+      // In int, the product of small integers could overflow.
       product = static_cast<Acc>(internal::Wrapping<T>(product) * x);
     } else {
       product *= x;
@@ -287,7 +287,7 @@ struct MinOp {
   BATON_LOOP void Merge(T x, T& best) const { Add(x, best); }
 };
 
-// Of bytes that stand for bool.
+// The operation on bytes that represent bools.
 struct AllOp {
   using Acc = uint8_t;
   BATON_LOOP uint8_t Start() const { return 1; }
@@ -450,8 +450,8 @@ float LogSumExpOf(const float* x, int64_t n) {
   return static_cast<float>(static_cast<double>(max) + std::log(sum));
 }
 
-// Whether each of `outer` rows of `extent` bytes that stand for bool has one
-// that is true (or false): looks no further than it must.
+// Computes for each of `outer` rows of `extent` bytes that represent bools
+// whether it has one that is true (or false); stops at the first.
 void AnyIs(bool wanted, const uint8_t* x, int64_t outer, int64_t extent,
            uint8_t* y) {
   internal::RunLoop([=]() BATON_LOOP {
@@ -496,7 +496,8 @@ absl::StatusOr<Tensor> ReduceBool(absl::string_view name, const Tensor& x,
   return std::move(result).Freeze();
 }
 
-// Whether `a` takes the place of `b` as extremum: a NaN of all others.
+// Returns whether `a` replaces `b` as extremum; a NaN replaces all other
+// numbers.
 template <bool kMax, typename T>
 BATON_LOOP inline bool Better(T a, T b) {
   // Integers, and all questions asked: without branches it becomes vectors.
@@ -558,7 +559,7 @@ void PlacesOf(const T* data, int64_t outer, int64_t n, const T* extrema,
   });
 }
 
-// Where positions are stored, as int64 or int32.
+// The output of positions, as int64 or int32.
 struct PositionsOut {
   void* to;
   bool is_wide;

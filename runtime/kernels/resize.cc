@@ -38,7 +38,7 @@ std::array<double, 4> CubicWeights(double t, double alpha) {
           alpha * (t2 - t3)};
 }
 
-// How one axis is resampled.
+// Resamples one axis.
 class AxisSampler {
  public:
   AxisSampler(absl::string_view kernel, const ResizeParams& params,

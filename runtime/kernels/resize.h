@@ -41,8 +41,8 @@ struct ResizeParams {
   double extrapolation_value = 0;
 };
 
-// The weighted elements of an axis of the data that are an element of the
-// result.
+// The elements along an axis of the data, with weights, whose weighted sum is
+// an element of the result.
 struct ResizeTaps {
   std::array<int64_t, 4> index{};
   std::array<double, 4> weight{};

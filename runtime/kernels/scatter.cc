@@ -492,7 +492,7 @@ absl::StatusOr<Tensor> ArgWhere(const Tensor& x) {
   const int64_t n = x.num_elements();
   const int64_t width = rank == 0 ? 1 : shape.back();
   const bool is_float = x.dtype().is_float();
-  // Of elements stored as U, of which floats are zero whatever their sign.
+  // Finds nonzero elements, stored as U; zeros of floats may have either sign.
   const auto find = [&]<typename U>() -> absl::StatusOr<Tensor> {
     const U* in = static_cast<const U*>(x.data());
     constexpr U kAll = std::numeric_limits<U>::max();

@@ -12,8 +12,8 @@
 
 namespace baton::kernels {
 
-// How an update is combined with the old element. kMean divides the sum of the
-// old element and its updates by the number of summands.
+// The combination of an update with the old element. kMean divides the sum of
+// the old element and its updates by the number of summands.
 enum class ScatterMode { kUpdate, kAdd, kMul, kMin, kMax, kMean };
 
 // `data` with data[i, indices[i, j, k], k] combined with updates[i, j, k] (for

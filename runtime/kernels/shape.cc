@@ -271,7 +271,7 @@ template <typename Fn>
 absl::StatusOr<Tensor> Filled(absl::string_view kernel, DType dtype,
                               int64_t count, const Fn& fn) {
   constexpr bool kReal = std::is_floating_point_v<decltype(fn(int64_t{0}))>;
-  // What Convert makes half floats of, or, as it bounds them, integers.
+  // The type to which Convert converts half floats or, with bounds, integers.
   const DType stored = dtype.is_half()                ? DType::Float(32)
                        : kReal && dtype.is_integral() ? DType::Float(64)
                                                       : dtype;
@@ -597,7 +597,8 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
                    " cut off more than axis ", i, " of ", x.TypeToString());
     }
   }
-  // Not by the shape: what is cut off in front may be added behind.
+  // The widths are compared, not the shapes: a negative width in front and a
+  // positive one behind can give the shape of `x`.
   const auto is_zero = [](int64_t width) { return width == 0; };
   if (std::all_of(before.begin(), before.end(), is_zero) &&
       std::all_of(after.begin(), after.end(), is_zero)) {
@@ -608,7 +609,7 @@ absl::StatusOr<Tensor> Pad(const Tensor& x, absl::Span<const int64_t> before,
     BATON_ASSIGN_OR_RETURN(const Tensor fill,
                            internal::Convert(kName, value, x.dtype()));
     BATON_ASSIGN_OR_RETURN(MutableTensor result, FilledWith(fill, shape));
-    // What is left of `x`, from `first` on.
+    // The part of `x` that is kept, from `first` on.
     TensorShape kept(rank);
     const TensorShape from = RowMajorStrides(x.shape());
     const TensorShape to = RowMajorStrides(shape);

@@ -92,8 +92,8 @@ absl::StatusOr<Tensor> Gather(const Tensor& x, int64_t axis,
 absl::StatusOr<Tensor> GatherNd(const Tensor& x, const Tensor& indices,
                                 int64_t batch_dims = 0);
 
-// The kernel of GatherNd. The indices are [m, points], where `extents` are the m
-// dimensions of `x` that they select from.
+// The kernel of GatherNd. The indices are [m, points], where `extents` are the
+// m dimensions of `x` that they select from.
 struct GatherNdParams {
   TensorShape extents;
   int64_t points = 1;

@@ -142,7 +142,7 @@ TEST(ConcatenateTest, AlongEachAxis) {
       });
       const absl::StatusOr<Tensor> all = Concatenate(parts, axis);
       EXPECT_TRUE(Matches(all, dtype, shape, expected, 0, 0));
-      // And back again.
+      // The split gives the tensors back.
       const auto split = SplitAt(Unwrap(all), {3, 3, 4}, axis);
       ASSERT_TRUE(split.ok()) << split.status();
       ASSERT_EQ(split->size(), parts.size());

@@ -44,7 +44,7 @@ TEST(StftTest, TransformsWindows) {
   const Tensor x = MakeFloat({1, 6}, {1, 2, 3, 4, 0, 1});
   const Tensor window = MakeFloat({4}, {1, 1, 1, 0.5});
   StftParams params{4, 2, 4, false, true};
-  // Of (1, 2, 3, 2) and (3, 4, 0, 0.5).
+  // The transforms of (1, 2, 3, 2) and (3, 4, 0, 0.5).
   EXPECT_TRUE(Matches(Stft(x, window, params), kFloat, {1, 3, 2, 2},
                       {8, 0, 7.5, 0, -2, 0, 3, -3.5, 0, 0, -1.5, 0}, 1e-5,
                       1e-6));

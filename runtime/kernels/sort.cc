@@ -148,7 +148,7 @@ constexpr int kKeyBytes = std::is_integral_v<E>
 template <int kShift, int kBytes, typename Item>
 void RadixSort(Scratch<Item>& scratch, int64_t n) {
   Item* const end = scratch.items + n;
-  // Where there are few, or more than are counted here, comparisons serve.
+  // For few elements, or more than are counted here, comparisons are used.
   if (n < 128 || n > std::numeric_limits<uint32_t>::max()) {
     std::sort(scratch.items, end);
     return;
@@ -179,9 +179,9 @@ void RadixSort(Scratch<Item>& scratch, int64_t n) {
 template <typename Item>
 constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(Item));
 
-// Whether SortColumns takes less time than RadixSort: the steps that a column
-// takes grow faster than the column, few lines leave lanes empty, and small
-// vectors take more steps.
+// Returns whether SortColumns takes less time than RadixSort: the steps that a
+// column takes grow faster than the column, few lines leave lanes empty, and
+// small vectors take more steps.
 template <typename Item>
 bool SortsColumns(const AxisView& view) {
   constexpr int64_t kMaxRows = 2048;
@@ -231,8 +231,8 @@ void SortColumns(Item* items, int64_t rows) {
 // Elements that are looked at together.
 constexpr int64_t kGroup = 64;
 
-// Where the first group from `begin` on begins of which an element has a key
-// below `bound`; `n` if there is none.
+// Returns the begin of the first group from `begin` on that has an element with
+// a key below `bound`; `n` if there is none.
 template <typename E>
 int64_t NextBelow(const E* in, int64_t begin, int64_t n, Key<E> flip,
                   Key<E> bound) {
@@ -526,7 +526,7 @@ BATON_LOOP inline E ElementOf(Key<E> key) {
   }
 }
 
-// Whether another element may have the key of `x` and other bytes: 1 or 0.
+// Returns 1 if another element may have the key of `x` and other bytes; else 0.
 template <typename E>
 BATON_LOOP inline int SharesKey(E x) {
   if constexpr (std::is_floating_point_v<E>) {
@@ -590,7 +590,7 @@ bool SortByColumns(const E* in, const AxisView& view, Key<E> flip,
   return special == 0;
 }
 
-// As Sort, or false: of dtypes and elements whose order the keys do not tell.
+// As Sort; false for dtypes and elements whose order is not that of the keys.
 bool SortByKeys(const Tensor& x, int axis, bool ascending, void* result) {
   if (!x.dtype().IsStorable() || x.dtype().is_bool() || x.dtype().is_half()) {
     return false;

@@ -60,8 +60,8 @@ absl::StatusOr<Tensor> CumSum(const Tensor& x, absl::optional<int64_t> axis,
 absl::StatusOr<Tensor> CumProd(const Tensor& x, absl::optional<int64_t> axis,
                                DType dtype, bool exclusive);
 
-// The kernel of CumSum and CumProd on [outer, extent, inner] elements of a dtype
-// that HasScanInto. Allocates nothing. Results are the same if `outer` is
+// The kernel of CumSum and CumProd on [outer, extent, inner] elements of a
+// dtype that HasScanInto. Allocates nothing. Results are the same if `outer` is
 // divided among several calls.
 struct ScanParams {
   DType dtype;

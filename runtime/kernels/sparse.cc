@@ -170,7 +170,7 @@ absl::StatusOr<SparseMatrix> SparseTranspose(const SparseMatrix& x) {
   BATON_ASSIGN_OR_RETURN(const Rows rows,
                          Check(kKernel, x, x.row_begins.num_elements() - 1));
   const size_t extent = rows.begins.size() - 1;
-  // How many elements each column has, then where it begins.
+  // The number of elements of each column, and then its begin.
   std::vector<int64_t> begins(extent + 1);
   for (int64_t k = rows.begins.front(); k < rows.begins.back(); ++k) {
     ++begins[static_cast<size_t>(rows.columns[k]) + 1];

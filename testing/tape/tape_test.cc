@@ -376,7 +376,7 @@ TEST(TapeTest, ItsValuesAreChecked) {
     return status;
   };
   EXPECT_THAT(run(RemoveDeadSteps(), Typed()), IsOk());
-  // Nobody reads what @scaled adds.
+  // The result of @scaled is not used.
   EXPECT_THAT(run(SubtractForAdd(), Typed()), IsOk());
   const IRModule adds = *relay::InferTypes(
       Parsed(absl::StrReplaceAll(kText, {{"%t = multiply", "%t = add"}})));

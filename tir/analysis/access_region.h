@@ -1,4 +1,4 @@
-// The regions of buffers that a block reads and writes.
+// Finds the regions of buffers that a block reads and writes.
 //
 //   with T.block("B"):             reads A[0:16, vi], writes B[vi]
 //       vi = T.axis.spatial(16, i)

@@ -1,5 +1,5 @@
-// Buffers of blocks: alignments, extents of allocations, regions of matched
-// buffers.
+// Computes properties of the buffers of blocks: alignments, extents of
+// allocations, regions of matched buffers.
 
 #ifndef BATON_TIR_ANALYSIS_BLOCK_BUFFERS_H_
 #define BATON_TIR_ANALYSIS_BLOCK_BUFFERS_H_
@@ -24,24 +24,24 @@ struct DimAlign {
 };
 inline constexpr char kBufferDimAlign[] = "buffer_dim_align";
 
-// The alignments of a value of the annotation; entries that are no list of four
-// integers are left out.
+// The alignments in a value of the annotation, without entries that are not a
+// list of four integers.
 std::vector<DimAlign> DimAlignsOf(const PrimExpr& annotation);
 PrimExpr MakeDimAligns(absl::Span<const DimAlign> aligns);
 // The alignments in `body` by the pointer of the aligned buffer.
 FlatHashMap<const VarNode*, std::vector<DimAlign>> CollectDimAligns(
     const Stmt& body);
 
-// The extents of the memory of `buffer`: its shape, where strides leave gaps
-// with those.
+// The extents of the memory of `buffer`: its shape, enlarged by the gaps that
+// its strides leave.
 std::vector<PrimExpr> AllocationShape(const Buffer& buffer);
 
 // The range of each axis of `buffer`.
 std::vector<Range> FullRegion(const Buffer& buffer);
 BufferRegion FullBufferRegion(const Buffer& buffer);
 
-// The indices and the region of `source` that indices and a region of a buffer
-// are that matches `source`.
+// Convert indices and a region of a buffer that matches `source` to indices and
+// a region of the buffer of `source`.
 std::vector<PrimExpr> SourceIndices(const BufferRegion& source,
                                     absl::Span<const PrimExpr> indices);
 std::vector<Range> SourceRegion(const BufferRegion& source,

@@ -1,4 +1,4 @@
-// The lowest common ancestor of the accesses of each buffer.
+// Finds the lowest common ancestor of the accesses of each buffer.
 //
 //   for i in range(16):
 //       B[i] = A[i]        # the ancestor of B's accesses is the loop over i

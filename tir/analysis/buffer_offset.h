@@ -1,4 +1,4 @@
-// Offsets of elements of buffers, and buffers with flat memory.
+// Computes offsets of elements of buffers, and flattens buffers.
 //
 //   ElementOffset(A, {i, j})   // A of shape (16, 8): {i * 8 + j}
 //   FlattenedBuffer(A)         // A of shape (128,)

@@ -22,7 +22,7 @@ struct ConditionalBounds {
   Domains domains;
   // The domains of other variables.
   Domains hints;
-  // Conditions that hold and that no domain has.
+  // Conditions that are true and that domains cannot express.
   std::vector<PrimExpr> pending;
 
   // Solves `condition` for its variables until it is destroyed.

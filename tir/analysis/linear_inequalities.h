@@ -1,4 +1,5 @@
-// Ranges of variables from linear inequalities (Fourier-Motzkin elimination).
+// Derives ranges of variables from linear inequalities (Fourier-Motzkin
+// elimination).
 //
 //   i in [0, 16), i + j < 10, j >= 0       i in [0, 10), j in [0, 10)
 

@@ -1,4 +1,4 @@
-// Loops that copy one contiguous region of memory to another.
+// Recognizes loops that copy one contiguous region of memory to another.
 //
 //   for i, j in T.grid(4, 8):
 //       B[i * 8 + j] = A[32 + i * 8 + j]    copies A[32:64] to B[0:32]

@@ -1,4 +1,4 @@
-// Side effects of expressions.
+// Computes the side effects of expressions.
 //
 //   if (SideEffectOf(load) <= CallEffect::kReadState) ...  // may be repeated
 

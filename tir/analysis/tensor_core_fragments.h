@@ -1,4 +1,4 @@
-// Shapes and layouts of the fragments that matrix instructions work on.
+// Finds the shapes and layouts of the fragments that matrix instructions use.
 
 #ifndef BATON_TIR_ANALYSIS_TENSOR_CORE_FRAGMENTS_H_
 #define BATON_TIR_ANALYSIS_TENSOR_CORE_FRAGMENTS_H_

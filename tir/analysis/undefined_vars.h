@@ -1,4 +1,4 @@
-// Variables that are used and not defined.
+// Finds variables that are used and not defined.
 //
 //   UndefinedVars(i + n)                         // i, n
 //   UndefinedVars(<for i in range(n): A[i] = 0>) // A's pointer, n
@@ -14,9 +14,9 @@
 
 namespace baton::tir {
 
-// The variables that occur in the node, in the pointers, shapes and strides of
-// its buffers included, before any part of it defines them; each once, in order
-// of their first use. Those of `defined` are not listed.
+// The variables that the node uses outside of the scope of a definition, except
+// those in `defined`; each once, in order of first use. The pointers, shapes
+// and strides of accessed buffers count as uses.
 std::vector<Var> UndefinedVars(const PrimExpr& e,
                                absl::Span<const Var> defined = {});
 std::vector<Var> UndefinedVars(const Stmt& stmt,

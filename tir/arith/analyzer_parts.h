@@ -1,4 +1,4 @@
-// The parts of an Analyzer, which know each other through it.
+// The parts of an Analyzer. They call each other through the Analyzer.
 
 #ifndef BATON_TIR_ARITH_ANALYZER_PARTS_H_
 #define BATON_TIR_ARITH_ANALYZER_PARTS_H_
@@ -41,10 +41,10 @@ struct Analyzer::Parts {
   IntSets int_sets;
   Comparisons comparisons;
   std::vector<Mark> marks;
-  // Changes where something becomes known or is known no more.
+  // Changes whenever a fact is added or removed: caches of results compare it.
   uint64_t version = 0;
-  // The operations that were simplified, without those whose result was
-  // remembered, and how many may be.
+  // The number of operations that were simplified, except those with a cached
+  // result; and its limit.
   int64_t visits = 0;
   int64_t max_visits = std::numeric_limits<int64_t>::max();
 };

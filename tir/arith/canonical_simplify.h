@@ -1,4 +1,4 @@
-// Simplifies by a canonical form: sums of quotients and rests.
+// Simplifies by a canonical form: sums of quotients and remainders.
 // See Analyzer::CanonicalSimplify.
 
 #ifndef BATON_TIR_ARITH_CANONICAL_SIMPLIFY_H_
@@ -40,7 +40,8 @@ class CanonicalSimplifier : public RewriteSimplifier {
   static constexpr int64_t kNoUpper = ConstIntBound::kPosInf;
 
   // (index % upper) // lower * scale, with divisions that round down or
-  // truncate. `lower` divides `upper`; upper kNoUpper: no rest is taken.
+  // truncate. `lower` divides `upper`; if `upper` is kNoUpper, the form is
+  // index // lower * scale.
   struct Split {
     DType dtype;
     PrimExpr index;

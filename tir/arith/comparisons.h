@@ -1,4 +1,4 @@
-// Comparisons that are known, and what follows from them.
+// Derives comparisons of expressions from known ones.
 // See Analyzer::TryCompare.
 
 #ifndef BATON_TIR_ARITH_COMPARISONS_H_
@@ -24,7 +24,8 @@ class Comparisons {
   CompareResult TryCompare(const PrimExpr& a, const PrimExpr& b,
                            bool propagate) const;
 
-  // Adds the comparisons of a condition; ends with Leave(size() before).
+  // Adds the comparisons of a condition. Leave(n), where n is the size() before
+  // this call, removes them.
   void Enter(const PrimExpr& condition) { Add(condition, scoped_); }
   size_t size() const { return scoped_.list.size(); }
   void Leave(size_t size);
@@ -59,11 +60,12 @@ class Comparisons {
     void Append(const Comparison& comparison);
     absl::Span<const int> Of(Key key) const;
   };
-  // Tells keys that are compared with several others from leaves: nothing
-  // follows by way of a leaf. So many iterators begin at 0 that it matters.
+  // Distinguishes leaves, keys that are compared with only one other key, from
+  // all others: a chain of comparisons never leads through a leaf. Most
+  // iterators are leaves, compared only with 0.
   class Leaves {
    public:
-    // Takes notice of the last comparison of `known`.
+    // Updates the leaves for the last comparison of `known`.
     void Append(const List& known);
     // The comparisons of `key` with keys that are no leaves.
     absl::Span<const int> WithBranching(Key key) const;
@@ -91,9 +93,9 @@ class Comparisons {
   void ForEachOnTheWay(Key key, Key goal, Fn fn) const;
   std::vector<Comparison> Follow(Key left, Key right) const;
 
-  // No others follow from more comparisons.
+  // The limit of the comparisons that Follow() derives.
   static constexpr size_t kMaxFollowed = 4096;
-  // So many of the conditions on a key count, those that began last.
+  // The limit of the conditions on one key that are used: the innermost ones.
   static constexpr size_t kMaxScoped = 256;
 
   FlatHashMap<ExprKey, Key> keys_;

@@ -16,11 +16,11 @@
 
 namespace baton::tir {
 
-// Sets of variables, which end in the reverse order of their beginning.
+// The sets that nested scopes give to variables: a stack.
 class ScopedIntSets {
  public:
   size_t size() const { return log_.size(); }
-  // The sets of `var`; of very many, those that began last.
+  // The sets of `var`, at most the last kMaxSets that were pushed.
   absl::Span<const IntSet> Find(const VarNode* var) const {
     const auto it = sets_.find(var);
     if (it == sets_.end()) return {};
@@ -31,7 +31,7 @@ class ScopedIntSets {
     sets_[var.get()].push_back(std::move(set));
     log_.push_back(var);
   }
-  // Ends all sets but the first `size`.
+  // Removes all sets but the first `size`.
   void Leave(size_t size) {
     for (; log_.size() > size; log_.pop_back()) {
       const auto it = sets_.find(log_.back().get());
@@ -88,7 +88,8 @@ class IntSets {
   IntSet Of(const PrimExpr& e) {
     return IntSetEvaluator(analyzer_, domains_, &scoped_).Eval(e);
   }
-  // Adds the sets that a condition gives; ends with Leave(size() before).
+  // Adds the sets that `condition` implies. Leave(n), where n is the size()
+  // before this call, removes them.
   void Enter(const PrimExpr& condition);
   size_t size() const { return scoped_.size(); }
   void Leave(size_t size) { scoped_.Leave(size); }

@@ -1,4 +1,4 @@
-// Integers as the level of loops computes with them.
+// Arithmetic on integers as functions of loops define it.
 
 #ifndef BATON_TIR_ARITH_INTEGER_H_
 #define BATON_TIR_ARITH_INTEGER_H_
@@ -26,7 +26,7 @@ constexpr int64_t WrappedMul(int64_t a, int64_t b) {
                               static_cast<uint64_t>(b));
 }
 
-// Quotients and rests; `b` must not be 0.
+// Quotients and remainders; `b` must not be 0.
 constexpr int64_t TruncDiv(int64_t a, int64_t b) {
   return b == -1 ? WrappedSub(0, a) : a / b;
 }

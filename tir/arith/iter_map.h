@@ -58,9 +58,9 @@ struct IterSum {
   PrimExpr base;
 };
 
-// The maps that are accepted: kBijective maps each combination of iterators to
-// indices of its own and reaches all indices in their ranges; kSurjective
-// reaches all indices; kNoCheck requires neither.
+// The maps that are accepted. kBijective: different values of the iterators
+// give different indices, and all indices in their ranges are reached.
+// kSurjective: all indices are reached. kNoCheck: no condition.
 enum class IterMapLevel { kBijective, kSurjective, kNoCheck };
 
 struct IterMapResult {

@@ -21,7 +21,7 @@ class IterScope {
  public:
   // Adds an iterator, or gives it another range.
   void Bind(const Var& var, const Range& range);
-  // Begins a condition on the iterators; Pop() ends the last one.
+  // Push() adds a condition on the iterators; Pop() removes the last one.
   void Push(const PrimExpr& condition);
   void Pop();
 
@@ -37,7 +37,7 @@ class IterScope {
     PrimExpr comparison;
   };
   using Bounds = std::vector<Bound>;
-  // The conjunction of the conditions down to one.
+  // The form of the conjunction of a condition and all conditions before it.
   enum class Form { kTrue, kOneComparison, kSeveral, kUnreadable };
   struct Level {
     PrimExpr condition;

@@ -65,7 +65,7 @@ ModularSet ModularSets::Of(const PrimExpr& e) { return Visit(e); }
 
 ModularSet ModularSets::Visit(const PrimExpr& e) {
   if (!e.Is<BinaryNode>()) return VisitNode(e);
-  // Divisions ask for bounds, which depend on all that is known.
+  // Divisions use bounds, which depend on all known facts.
   const uint64_t version = analyzer_.parts().version;
   if (version_ != version) {
     known_.Clear();

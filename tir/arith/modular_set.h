@@ -36,7 +36,8 @@ class ModularSets {
 
   Analyzer& analyzer_;
   VarMap<ModularSet> vars_;
-  // The sets of operations, while nothing becomes known.
+  // A cache of the sets of operations, cleared when the version of the analyzer
+  // changes.
   RecentNodes<ModularSet> known_;
   uint64_t version_ = 0;
 };

@@ -12,14 +12,15 @@
 
 namespace baton::tir {
 
-// True for equal trees of equal types with the same variables. Loads from
-// buffers compare as others: two loads are taken to give one value.
+// True for equal trees of equal types with the same variables. Two loads with
+// equal buffers and indices are equal, though a store between them may change
+// the value.
 bool ExprDeepEqual(const PrimExpr& a, const PrimExpr& b);
 
-// The effects of calls and loads in `e` that matter to its use as a value:
-// true if `e` only computes, so that it may be computed again or not at all.
+// True if `e` neither reads memory nor has an effect, so that it may be
+// computed at another place, again, or not at all.
 bool IsPure(const PrimExpr& e);
-// True if `e` computes and may read memory.
+// True if `e` has no effect; it may read memory.
 bool IsReadOnly(const PrimExpr& e);
 
 // The factors of `vars` in `e` and, last, the rest: e is the sum of factors
@@ -27,15 +28,15 @@ bool IsReadOnly(const PrimExpr& e);
 std::vector<PrimExpr> DetectLinearEquation(const PrimExpr& e,
                                            absl::Span<const Var> vars);
 
-// The least and greatest values that the conjunction `e` of inequalities allows
-// for each variable; null where it gives none. Empty if `e` is no such
-// conjunction.
+// The least and the greatest value of each variable that `e`, a conjunction of
+// inequalities, allows: [min of vars[0], max of vars[0], min of vars[1], ...];
+// null where `e` gives no bound. Empty if `e` is not such a conjunction.
 std::vector<PrimExpr> DetectClipBound(const PrimExpr& e,
                                       absl::Span<const Var> vars);
 
-// The set of values of `v` with which `condition` is true, for all values of
-// other variables in `relax`; `hints` are known sets. Nothing if there is none
-// that can be found.
+// A set of values of `v` for which `condition` is true, whatever values the
+// variables of `relax` have in their sets; `hints` are the known sets of
+// variables. IntSet::Nothing() if no such set is found.
 IntSet DeduceBound(const PrimExpr& v, const PrimExpr& condition,
                    const Domains& hints, const Domains& relax);
 

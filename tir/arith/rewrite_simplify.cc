@@ -748,7 +748,7 @@ PrimExpr RewriteSimplifier::VisitCall(const CallNode* node) {
     return e;
   }
   if (call->op() == IntrinsicOp("if_then_else") && call->args().size() == 3) {
-    // Where both else values are one constant, conditions are joined.
+    // If both else values are one constant, conditions are joined.
     const auto* inner = call->args()[1].As<CallNode>();
     if (inner != nullptr && inner->op() == call->op() &&
         IsConstantNumber(inner->args()[2]) &&

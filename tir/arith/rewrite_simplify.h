@@ -115,7 +115,8 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   struct Result {
     PrimExpr node;  // kept alive
     PrimExpr result;
-    int depth = 0;  // less is simplified at a greater depth
+    int depth = 0;  // of the call that computed `result`; deeper calls may
+                    // simplify less
   };
   NodeMap<Result> memo_;
   uint64_t memo_version_ = 0;

@@ -36,7 +36,7 @@
 
 namespace baton::tir {
 
-// Proves what conditions ask for.
+// Proves the `ge` and `zero` of conditions.
 class RuleProver {
  public:
   virtual ~RuleProver() = default;

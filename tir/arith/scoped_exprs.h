@@ -1,5 +1,4 @@
-// ScopedExprs: values by expression, which end in the reverse order of their
-// beginning.
+// ScopedExprs: a map from expressions to values in nested scopes.
 
 #ifndef BATON_TIR_ARITH_SCOPED_EXPRS_H_
 #define BATON_TIR_ARITH_SCOPED_EXPRS_H_
@@ -23,7 +22,7 @@ class ScopedExprs {
   bool empty() const { return log_.empty(); }
   size_t size() const { return log_.size(); }
 
-  // The value of `e` that began last; null if there is none.
+  // The value of `e` that was pushed last; null if there is none.
   const T* Find(const PrimExpr& e) const {
     if (log_.empty()) return nullptr;
     const auto it = by_hash_.find(ExprShallowHash(e));
@@ -39,7 +38,7 @@ class ScopedExprs {
     by_hash_[hash].emplace_back(e, std::move(value));
     log_.push_back(hash);
   }
-  // Ends all values but the first `size`.
+  // Removes all values but the first `size`.
   void Leave(size_t size) {
     for (; log_.size() > size; log_.pop_back()) {
       const auto it = by_hash_.find(log_.back());
@@ -50,7 +49,7 @@ class ScopedExprs {
 
  private:
   FlatHashMap<size_t, std::vector<std::pair<PrimExpr, T>>> by_hash_;
-  std::vector<size_t> log_;  // the hashes, in the order of their beginning
+  std::vector<size_t> log_;  // the hashes, in the order of Push()
 };
 
 }  // namespace baton::tir

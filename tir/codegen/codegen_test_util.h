@@ -68,8 +68,8 @@ std::string CallerText(const std::vector<Case>& cases,
 // C++ source of `main`, which reads arguments, calls `generated::Call`, and
 // writes the arguments as the function left them.
 extern const char kDriver[];
-// True if memory holds the elements of `expected`. NaNs are equal whatever their
-// bits.
+// True if memory holds the elements of `expected`. NaNs are equal whatever
+// their bits.
 bool HoldsValues(const char* memory, const Tensor& expected);
 // Runs a program of that source and expects the results of the cases. Messages
 // have the `description`.

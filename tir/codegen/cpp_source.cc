@@ -134,7 +134,7 @@ class LaneOf : public Rewriter {
 
 // --- Expressions and statements ------------------------------------------
 
-// How tightly the operator at the root of a text binds.
+// The precedence of the operator at the root of a text.
 enum class Binding { kAny, kCompare, kAdd, kMultiply, kPrimary };
 
 struct Text {

@@ -33,9 +33,9 @@
 
 namespace baton::tir {
 
-// The instructions that a source is compiled for: what the compiler was asked
-// for (kNone), or those that the source itself demands. kSse2 is x86-64 without
-// further instructions.
+// The instruction set for which a source is compiled: that of the compiler's
+// command line (kNone), or one that the source selects by a pragma. kSse2 is
+// x86-64 without further instructions.
 enum class CppIsa { kNone, kSse2, kAvx2, kAvx512, kNeon };
 // `avx2`; `native` for kNone.
 absl::string_view CppIsaName(CppIsa isa);
@@ -69,7 +69,7 @@ struct CppSourceOptions {
   // `source_name` is the name of the file that the source is written to.
   bool line_table = false;
   std::string source_name;
-  // A longer source is refused, with all text above.
+  // The limit of the size of the source, including the texts above.
   int64_t max_text_bytes = int64_t{64} << 20;
 };
 

@@ -93,7 +93,8 @@ class Reader {
     uint64_t count = numbers_.At(60, 2);
     uint64_t names = numbers_.At(62, 2);
     if (numbers_.At(58, 2) != kHeaderBytes) return Damaged();
-    // Where there are many, the first header has the numbers.
+    // If there are too many sections for the header, the first section header
+    // has the numbers.
     if (count == 0) count = numbers_.At(table + 32, 8);
     if (names == kFurther) names = numbers_.At(table + 40, 4);
     if (table > bytes_.size() ||

@@ -4,8 +4,8 @@
 //   BATON_ASSIGN_OR_RETURN(const ElfFile file, ReadElf(bytes));
 //   for (const ElfSection& section : file.sections) total += section.bytes;
 //
-// Files are those of compilers, little-endian; the error for others says what is
-// wrong.
+// Files are those of compilers, little-endian; the error for others says what
+// is wrong.
 
 #ifndef BATON_TIR_CODEGEN_ELF_READER_H_
 #define BATON_TIR_CODEGEN_ELF_READER_H_

@@ -36,9 +36,9 @@ struct CppFunction {
 // A parameter of an emitted function.
 struct CppParam {
   enum class Kind : uint8_t {
-    kPointer,    // of the function's parameter `index`
-    kNumber,     // the same, a number
-    kExtent,     // a variable that buffers define: see `variable`
+    kPointer,    // the pointer that is the function's parameter `index`
+    kNumber,     // the number that is the function's parameter `index`
+    kExtent,     // `variable`, an extent or a stride of a buffer
     kConstant,   // the elements of `constants[index]`
     kWorkspace,  // `workspace_bytes` bytes, aligned to 64
   };
@@ -70,7 +70,8 @@ std::string CppValueType(DType dtype);
 
 bool IsBFloat(DType dtype);
 
-// `value` as the type has it: a double rounded to float, and to a half.
+// `value` rounded to the floating-point type `dtype`: to float first, if
+// `dtype` is a half.
 double RoundedTo(DType dtype, double value);
 
 // --- Ranges ------------------------------------------------------------------
@@ -89,8 +90,8 @@ Interval RangeOf(const VarNode* var);
 // The values of the variable of a loop.
 Interval RangeOfLoop(Interval min, Interval end);
 
-// The interval of a sum, a difference or a product; false where it may leave
-// `dtype`.
+// Sets `result` to the interval of a sum, a difference or a product. Returns
+// false if the value may be outside of the range of `dtype`.
 bool Combine(BinaryOp op, Interval a, Interval b, DType dtype,
              Interval& result);
 
@@ -106,7 +107,8 @@ class WrittenPointers : public Visitor {
   void VisitCall(const CallNode* node) override;
   void VisitLet(const LetNode* node) override;
   void VisitLetStmt(const LetStmtNode* node) override;
-  // A pointer that has another name may be written through.
+  // Adds the pointers in `value`, which is bound to a variable: the function
+  // may write through that variable.
   void AddPointers(const PrimExpr& value);
 
   NodeMap<bool> written_;
@@ -146,8 +148,8 @@ class Workspace {
 // The place of a node, or of the first part of a statement that has one.
 Span PlaceOf(const ExprNode* node);
 
-// Parameters of `function`, with names from `names`. Calls `refuse` with what
-// has no type in C++.
+// Parameters of `function`, with names from `names`. Calls `refuse` with each
+// node that has no type in C++, and with the reason.
 std::vector<CppParam> ParamsOf(
     const PrimFuncNode* function, const WrittenPointers& written,
     CppNames& names,
@@ -155,8 +157,8 @@ std::vector<CppParam> ParamsOf(
 // The parameter behind all others, if there is a workspace.
 CppParam WorkspaceParam();
 
-// The function of the C library that a T.call_pure_extern calls, if it is one of
-// doubles that the interpreter has, too: `exp`, `log` or `pow`; else empty.
+// The function of the C library that a T.call_pure_extern calls, if it is one
+// of doubles that the interpreter has, too: `exp`, `log` or `pow`; else empty.
 std::string LibraryFunctionOf(const CallNode* call);
 
 // Names of at most four buffers that `stmt` writes.

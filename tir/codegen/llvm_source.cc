@@ -272,7 +272,7 @@ constexpr char kMultiplyShift[] =
 }
 )";
 
-// How a function of floats is computed.
+// The way in which a function of floats is computed.
 enum class Form {
   kHouse,      // @baton.NAME.f32, which the module contains
   kIntrinsic,  // @llvm.NAME

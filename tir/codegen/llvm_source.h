@@ -40,7 +40,7 @@ struct LlvmTarget {
 };
 
 // Reads `llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -mattr=+fp16`; `llvm`
-// and each option may be left out. An error names what it does not know.
+// and each option may be left out. The error names the first unknown option.
 absl::StatusOr<LlvmTarget> ParseLlvmTarget(absl::string_view text);
 
 struct LlvmSourceOptions {
@@ -53,10 +53,11 @@ struct LlvmSourceOptions {
   int64_t max_stack_bytes = 4096;
   // Adds a line table: each instruction has the place of its statement.
   bool line_table = false;
-  // Adds a function `NAME.entry` for each function, for callers that know no
-  // prototypes: `i32 (ptr)`. Its argument is an array with a pointer for each
-  // parameter: the parameter itself, or the place of a number of the
-  // parameter's C++ type. It returns 0, or what the function returns.
+  // Adds a function `NAME.entry` of type `i32 (ptr)` for each function, so that
+  // all functions can be called in one way. The argument is an array with a
+  // pointer for each parameter: the pointer to pass, or the address of the
+  // number to pass, in the parameter's C++ type. `NAME.entry` returns what the
+  // function returns, 0 if the function returns nothing.
   bool entries = false;
   // Longer text is refused.
   int64_t max_text_bytes = int64_t{64} << 20;

@@ -74,7 +74,7 @@ struct ActiveBlock {
   std::vector<const BufferNode*> own;
 };
 
-// How a buffer is laid out at the moment.
+// The layout of a buffer at the moment.
 struct View {
   std::shared_ptr<Memory> memory;
   int64_t base = 0;  // the byte of element zero
@@ -400,7 +400,7 @@ class Machine {
                     bool is_store, const Node* node) {
     if (!options_.check_regions || blocks_.empty()) return;
     const ActiveBlock& active = blocks_.back();
-    // A block that names nothing is one whose regions nobody wrote down.
+    // A block without regions is one for which the script did not write them.
     if (active.reads.empty() && active.writes.empty()) return;
     if (std::find(active.own.begin(), active.own.end(), buffer.get()) !=
         active.own.end()) {

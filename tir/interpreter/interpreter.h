@@ -8,11 +8,12 @@
 // Checked: each index lies in its axis, each access in its memory, each element
 // that is read was written, no divisor of an integer is zero, asserted and
 // assumed conditions hold, and a block touches only the regions that its
-// T.reads and T.writes name. The error says the place of the statement.
+// T.reads and T.writes name. The error has the place of the statement.
 //
 // Loops that are bound to threads run one iteration after another, so a
 // function that synchronizes threads is refused, as are calls of external
-// functions and of instructions of accelerators. Marks of a profiler do nothing.
+// functions and of instructions of accelerators. Marks of a profiler do
+// nothing.
 
 #ifndef BATON_TIR_INTERPRETER_INTERPRETER_H_
 #define BATON_TIR_INTERPRETER_INTERPRETER_H_
@@ -29,8 +30,8 @@
 
 namespace baton::tir {
 
-// The argument of a parameter: the contents of a buffer, or of the memory that a
-// pointer without a buffer points to, or a number.
+// The argument of a parameter: the contents of a buffer, or of the memory that
+// a pointer without a buffer points to, or a number.
 struct Argument {
   Argument(Tensor contents) : tensor(std::move(contents)) {}  // NOLINT
   explicit Argument(int64_t number) : integer(number) {}
@@ -60,11 +61,12 @@ struct InterpretOptions {
 };
 
 // Returns the contents of the buffers and pointers of parameters after the run,
-// in the order of the parameters. `arguments` has an element for each parameter; a tensor
-// has the data type and the shape of the parameter's buffer, where dimensions
-// of the buffer that are variables are bound by it. Vectors are a last axis of
-// the tensor. With stand-ins or spare bytes a number follows the results: a
-// hash of all calls of external functions and of the spare bytes of parameters.
+// in the order of the parameters. `arguments` has an element for each
+// parameter. A tensor has the data type and the shape of the parameter's
+// buffer; it gives values to the extents of the buffer that are variables. The
+// lanes of vectors are the last axis of the tensor. With stand-ins or spare
+// bytes a number follows the results: a hash of all calls of external functions
+// and of the spare bytes of parameters.
 absl::StatusOr<std::vector<Tensor>> Interpret(
     const PrimFunc& function, absl::Span<const Argument> arguments,
     const InterpretOptions& options = {});

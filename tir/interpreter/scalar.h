@@ -31,9 +31,9 @@ Scalar ConvertScalar(Scalar value, DType from, DType dtype);
 bool ComputeBinary(BinaryOp op, DType dtype, Scalar a, Scalar b,
                    Scalar& result);
 
-// The result, of type `result_dtype`, of the intrinsic `tir.NAME` on elements of
-// `dtype`. Functions of floats such as `exp` equal those of the kernels, bit for
-// bit. Returns false for an intrinsic that is no function of numbers.
+// The result, of type `result_dtype`, of the intrinsic `tir.NAME` on elements
+// of `dtype`. Functions of floats such as `exp` equal those of the kernels, bit
+// for bit. Returns false for an intrinsic that is no function of numbers.
 bool ComputeIntrinsic(absl::string_view name, DType dtype, DType result_dtype,
                       absl::Span<const Scalar> args, Scalar& result);
 

@@ -738,8 +738,8 @@ class CommReducer : public PrimExpr {
                                      std::move(span))) {}
 };
 
-// One result of a reduction over `axis`, of definitions of operators; functions
-// have blocks in its place.
+// One result of a reduction over `axis`. Occurs in tensor expressions;
+// functions have blocks with an initialization instead.
 class ReduceNode final : public PrimExprNode {
  public:
   BATON_NODE(Reduce, PrimExprNode, TirKind::kReduce)

@@ -38,7 +38,7 @@ int64_t FloorModOf(int64_t a, int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Integers that the reference takes for indices.
+// Integers that the reference treats as indices.
 bool IsIndex(DType dtype) {
   return dtype.is_int() && dtype.lanes() == 1 &&
          (dtype.bits() == 32 || dtype.bits() == 64);

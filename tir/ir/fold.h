@@ -1,5 +1,5 @@
-// Makes arithmetic the way that scripts write it: operands are brought to one
-// data type, and operations on constants are computed.
+// Makes arithmetic expressions as the operators of scripts do: converts
+// operands to a common data type, and computes operations on constants.
 //
 //   Add(i, IntImm(kInt32, 0)) is i; Mul(2, 3) is 6; Add(i, x) casts.
 
@@ -18,10 +18,11 @@ namespace baton::tir {
 // unless `dtype` is its type.
 PrimExpr CastTo(DType dtype, PrimExpr value);
 
-// Brings two operands to one data type as the reference does: scalars are
-// broadcast to vectors; narrower floats to wider ones; integers to floats;
-// narrower integers to wider ones; of equal widths, signed to unsigned. False
-// if that cannot be done; then they are as they were.
+// Converts two operands to a common data type as the reference does: broadcasts
+// a scalar to a vector; converts a narrower float to the wider type, an integer
+// to the float, a narrower integer to the wider type, and of two integers of
+// equal width the signed one to the unsigned type. If that is not possible,
+// returns false and leaves both unchanged.
 bool MatchTypes(PrimExpr& a, PrimExpr& b);
 
 // The constant or operand that `op` on `a` and `b`, of equal types, folds to by
@@ -42,7 +43,7 @@ inline PrimExpr Mul(PrimExpr a, PrimExpr b) {
   return MakeBinary(BinaryOp::kMul, std::move(a), std::move(b));
 }
 
-// An integer of `dtype` as `value` has there: wrapped to its width.
+// Wraps `value` to the width of the integer type `dtype`.
 int64_t WrapToDType(int64_t value, DType dtype);
 
 // `value` as an IntImm, a FloatImm, or a Broadcast of one, as `dtype` says.

@@ -27,7 +27,7 @@ PrimFuncNode::PrimFuncNode(Parts parts, Span span)
     AppendDefinedVars(buffer.buffer, defined_);
     buffers_.push_back(std::move(buffer.buffer));
   }
-  // What a parameter is, is no second time defined.
+  // A parameter is not defined a second time by a buffer.
   std::vector<Var> defined;
   for (Var& var : defined_) {
     if (std::find(params_.begin(), params_.end(), var) == params_.end()) {

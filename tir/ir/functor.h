@@ -112,7 +112,7 @@ Stmt Substitute(const Stmt& stmt, const NodeMap<PrimExpr>& values);
 // accessed buffers included.
 bool UsesVar(const PrimExpr& e, absl::FunctionRef<bool(const VarNode*)> uses);
 bool UsesVar(const Stmt& stmt, absl::FunctionRef<bool(const VarNode*)> uses);
-// True if `var` so occurs in the node.
+// True if `var` occurs in the node, as above.
 bool UsesVar(const PrimExpr& e, const VarNode* var);
 bool UsesVar(const Stmt& stmt, const VarNode* var);
 

@@ -7,7 +7,7 @@
 
 namespace baton::tir {
 
-// X(index, Name, sort). The class is NameNode. An index, once given, stays.
+// X(index, Name, sort). The class is NameNode. Indices are permanent.
 #define BATON_TIR_EXPRS(X)   \
   X(0, Var, kLeafExpr)       \
   X(1, IntImm, kLeafExpr)    \

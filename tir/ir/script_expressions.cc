@@ -26,8 +26,8 @@
 namespace baton::tir {
 namespace {
 
-// How deeply lists, dictionaries and arguments of forms may be nested, which
-// their destruction recurses over.
+// The most levels of nested lists, dictionaries and arguments of forms, over
+// which their destruction recurses.
 constexpr int kMaxValueDepth = 100;
 constexpr int kMaxLambdaDepth = 16;
 

@@ -1,5 +1,5 @@
-// The tokens of functions of loops as scripts write them: the subset of Python
-// that the reference prints, with indentation.
+// Splits scripts of functions of loops into tokens: the subset of Python that
+// the reference prints, with indentation.
 
 #ifndef BATON_TIR_IR_SCRIPT_LEXER_H_
 #define BATON_TIR_IR_SCRIPT_LEXER_H_
@@ -22,7 +22,7 @@ enum class ScriptTokenKind : uint8_t {
   kFloat,
   kString,
   kSign,  // an operator or a bracket: `sign` says which
-  kBad,   // `message` of the lexer says what is wrong
+  kBad,   // not a token: see ScriptLexer::MessageOf()
 };
 
 struct ScriptToken {
@@ -54,7 +54,7 @@ class ScriptLexer {
   const std::vector<ScriptToken>& tokens() const { return tokens_; }
   // Describes the mistake of the kBad token that begins at `begin`.
   std::string MessageOf(int64_t begin) const;
-  // Where the definition ends: the end of its last line.
+  // The end of the last line of the definition.
   int64_t end() const { return end_; }
 
  private:
@@ -94,7 +94,7 @@ class ScriptLexer {
   std::vector<ScriptToken> tokens_;
   std::vector<Mistake> mistakes_;
   std::vector<int64_t> indents_ = {0};
-  int64_t brackets_ = 0;  // how many are open
+  int64_t brackets_ = 0;  // the number of open brackets
   int64_t end_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// How scripts write data types, strings and numbers, for the printer and the
-// reader.
+// Converts data types, strings and numbers to and from the text of scripts, for
+// the printer and the reader.
 
 #ifndef BATON_TIR_IR_SCRIPT_NAMES_H_
 #define BATON_TIR_IR_SCRIPT_NAMES_H_

@@ -23,7 +23,8 @@ bool IsPlace(const Node* node) {
          node->kind() == TirKind::kIndexMap;
 }
 
-// What `node` refers to, in the order in which the reference visits it.
+// Appends the nodes to which `node` refers, in the order in which the reference
+// visits them.
 void AppendParts(const Node* node, std::vector<const Node*>& parts) {
   const auto add = [&parts](const Node* part) {
     if (part != nullptr && part->kind().level() == kNodeLevel) {
@@ -146,7 +147,7 @@ int ScriptPaths::PlaceOf(const Node* variable) const {
   if (use == nullptr || use->place < 0) return -1;
   const int place = std::min(use->place, use->shared);
   if (place == use->place || variable->kind() != TirKind::kBuffer) return place;
-  // Not outside of where its memory is defined.
+  // The place must be inside of the definition of the buffer's memory.
   const int* const pointer =
       pointers_.Find(static_cast<const BufferNode*>(variable)->data().get());
   const bool is_inside = pointer != nullptr && *pointer <= use->place &&

@@ -1,5 +1,6 @@
-// Where in a function variables and buffers are used: for the printer, which
-// declares what nothing defines as near to its uses as can be.
+// ScriptPaths: finds the places in a function at which variables and buffers
+// are used. The printer declares variables and buffers that nothing defines at
+// the innermost place around all their uses.
 
 #ifndef BATON_TIR_IR_SCRIPT_PATHS_H_
 #define BATON_TIR_IR_SCRIPT_PATHS_H_
@@ -12,9 +13,10 @@
 
 namespace baton::tir {
 
-// The innermost statement (or function, or lambda) around all uses of each
-// variable and buffer. A node that occurs several times counts at each place,
-// though it is visited once. Such a node is a place, too.
+// A place is a statement, a function, a lambda, or a node that occurs several
+// times. The place of a variable or buffer is the innermost place around all
+// its uses, including those in each occurrence of a node; nodes are visited
+// once.
 class ScriptPaths {
  public:
   ScriptPaths() = default;
@@ -30,7 +32,7 @@ class ScriptPaths {
   int ParentOf(int place) const { return places_[place].parent; }
   // True if all uses of `variable` are inside of `node`, wherever it occurs.
   bool IsAround(const Node* node, const Node* variable) const;
-  // How often `variable` is met.
+  // The number of uses of `variable`.
   int64_t CountOf(const Node* variable) const;
 
  private:

@@ -39,7 +39,7 @@
 namespace baton::tir {
 namespace {
 
-// How tightly what is written binds, as in Python.
+// The precedence of an expression's text, as in Python.
 enum Precedence : uint8_t {
   kAny = 0,
   kOrPrecedence,
@@ -126,7 +126,7 @@ Precedence PrecedenceOf(const Node* node) {
   return kAtomPrecedence;
 }
 
-// What the printer may define along with a buffer.
+// The variables that the printer may define along with a buffer.
 enum class BufferVars {
   kNone,      // all of it is defined before
   kPointer,   // the pointer
@@ -197,7 +197,7 @@ class ScriptPrinter {
     Lines lines;
     std::vector<const Node*> defined;
   };
-  // What a variable or buffer is written as.
+  // The text that stands for a variable or buffer.
   struct Definition {
     enum Kind : uint8_t { kName, kData, kStride, kOffset };
     Kind kind = kName;
@@ -252,7 +252,7 @@ class ScriptPrinter {
     frame.indent = indent;
     if (node == nullptr) return frame;
     const auto [index, is_new] = frame_of_.TryEmplace(node);
-    // Of several frames of one node the outermost counts.
+    // If a node has several frames, the outermost counts.
     if (is_new || *index < 0) *index = static_cast<int>(frames_.size()) - 1;
     return frame;
   }
@@ -300,7 +300,7 @@ class ScriptPrinter {
     Define(buffer, frame).name = name;
     return name;
   }
-  // How a defined variable or buffer is written.
+  // Returns the text of a defined variable or buffer.
   std::string NameOf(const Node* node) {
     const Definition definition = *definitions_.Find(node);
     switch (definition.kind) {
@@ -666,7 +666,8 @@ std::string ScriptPrinter::BufferDecl(const BufferNode* buffer,
 // Expressions.
 
 void ScriptPrinter::PrintParts(const Mark& mark, std::string& out) {
-  // Where the text goes, and texts to which it is diverted.
+  // The strings to which text is appended: the last one is the current, the
+  // first the output.
   std::vector<std::string*> to = {&out};
   while (parts_.size() > mark.parts) {
     const Part part = parts_.back();
@@ -905,7 +906,7 @@ void ScriptPrinter::PrintNode(const Part& part, std::string& out) {
       return;
     }
     case TirKind::kLet: {
-      // What is defined is written last, but comes first.
+      // The definition is written last, but comes first in the text.
       const auto* let = static_cast<const LetNode*>(node);
       const size_t where = owned_.size();
       owned_.emplace_back();
@@ -1302,8 +1303,9 @@ void ScriptPrinter::PrintStmt(const Node* node, bool concise) {
 void ScriptPrinter::PrintDeclBuffer(const DeclBufferNode* decl, bool concise,
                                     BufferVars vars) {
   const BufferNode* buffer = decl->buffer().get();
-  // What the buffer defines along with itself belongs to the scope around it,
-  // and is written by the name of the buffer, which belongs to the body.
+  // The variables that the buffer defines along with itself belong to the scope
+  // around it, and are written by the name of the buffer, which belongs to the
+  // body.
   std::string text = BufferDecl(buffer, "T.decl_buffer", {}, Top(), vars);
   Frame& frame = OpenBody(decl, concise);
   const std::string name = DefineBuffer(buffer, frame);
@@ -1461,7 +1463,8 @@ void ScriptPrinter::PrintIterVars(const BlockNode* block,
   const auto same = [](const PrimExpr& a, const PrimExpr& b) {
     return a == b || StructuralEqual(a, b);
   };
-  // Those in a row that stand for a loop each are written as one.
+  // Adjacent variables that stand for one loop each are written as one
+  // T.axis.remap.
   std::vector<size_t> remapped;
   const auto can_remap = [&](size_t i) {
     if (realize == nullptr || i >= realize->iter_values().size()) return false;

@@ -50,7 +50,7 @@ class ExprContext final : public ScriptContext {
 
 absl::StatusOr<PrimExpr> ParseScriptExpr(absl::string_view text,
                                          absl::Span<const Var> vars) {
-  // One line that the lexer takes for the beginning of a definition.
+  // A line that the lexer reads as the beginning of a definition.
   auto source = std::make_shared<Source>("expression", absl::StrCat("@", text));
   ExprContext context(source);
   ScriptParser parser(source->text(), 0, &context);

@@ -519,7 +519,7 @@ void ScriptParser::ParseFunction() {
   Open(Scope::kFunction, false, begin);
   scopes_.back().header_end = name.end;
   ParseBody();
-  // What is still open ends with the definition.
+  // Open scopes end with the definition.
   while (scopes_.size() > 1) CloseTop();
   Stmt body = MakeSeq(std::move(scopes_.back().stmts));
   scopes_.pop_back();

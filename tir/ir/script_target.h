@@ -9,10 +9,10 @@
 
 namespace baton::tir {
 
-// The configuration of a target of TVM 0.14: the kind that `text` begins with,
-// its options `-name=value`, and what the kind adds to them, as if the machine
-// had no such device. An error: no kind, a word that is no option, an option
-// without a name.
+// The configuration of a target of TVM 0.14: the kind, which is the first word
+// of `text`, the options `-name=value`, and the defaults that TVM adds for the
+// kind on a machine without such a device. Errors: no kind, a word that is not
+// an option, an option without a name.
 absl::StatusOr<Dict> TargetConfigOf(absl::string_view text);
 
 }  // namespace baton::tir

@@ -421,7 +421,7 @@ class AllocateConst : public Stmt {
                                    std::move(body), std::move(span))) {}
 };
 
-// Says that `buffer` is used in the body.
+// Declares `buffer`, which the body uses. Its memory is allocated elsewhere.
 class DeclBufferNode final : public StmtNode {
  public:
   BATON_NODE(DeclBuffer, StmtNode, TirKind::kDeclBuffer)

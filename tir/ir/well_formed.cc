@@ -56,7 +56,7 @@ class PrimFuncVerifier final : public FunctionVerifier {
                         indices, " indices");
   }
 
-  // What is wrong with one node; empty if nothing is.
+  // Returns the error of one node; empty if there is none.
   static std::string ProblemOf(const Node* node, const IRModule& module) {
     switch (node->kind().To<TirKind>()) {
       case TirKind::kBinary: {

@@ -21,7 +21,8 @@
 
 namespace baton::tir {
 
-// For EvaluateOptions::other_level. Keeps the code of the functions that it ran.
+// For EvaluateOptions::other_level. Keeps the code of the functions that it
+// ran.
 class JitEvaluator final : public FunctionEvaluator {
  public:
   // An error if no LLVM is installed.

@@ -1,6 +1,6 @@
 // LLVM's shared library, opened at run time: the functions of its C interface
-// that a compiler in the process needs. No program needs LLVM to be built, to be
-// linked or to start.
+// that a compiler in the process needs. No program needs LLVM to be built, to
+// be linked or to start.
 
 #ifndef BATON_TIR_JIT_LLVM_LIBRARY_H_
 #define BATON_TIR_JIT_LLVM_LIBRARY_H_

@@ -1,4 +1,5 @@
-// The block that the body of a loop becomes, for steps that need one.
+// Puts a loop and the block in it into an outer block: the step `blockize`, and
+// the first part of steps that need a block in place of a loop.
 
 #ifndef BATON_TIR_SCHEDULE_BLOCKIZED_H_
 #define BATON_TIR_SCHEDULE_BLOCKIZED_H_

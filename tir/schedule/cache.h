@@ -1,4 +1,4 @@
-// Copies of buffers in other memory: what steps that make them share.
+// The common code of the steps that cache a buffer in other memory.
 
 #ifndef BATON_TIR_SCHEDULE_CACHE_H_
 #define BATON_TIR_SCHEDULE_CACHE_H_
@@ -23,14 +23,15 @@ struct CacheStage {
   Buffer target;
   // The one of the two that the scope is to allocate; may be null.
   Buffer allocated;
-  // The loop or scope in whose body the copy stands, and at which position.
+  // The loop or scope whose body has the copy, and the position of the copy.
   const Site* place = nullptr;
   int position = 0;
   // The nest of the copy, and its block.
   Stmt nest;
   Block block;
-  // The part of the cached buffer of which there is a copy. Accesses move by
-  // its begin unless `full`, in which case the copy has the buffer's shape.
+  // The region of the cached buffer that is copied. If `full`, the copy has the
+  // shape of the whole buffer; otherwise that of the region, and the begin of
+  // the region is subtracted from the indices of accesses.
   BufferRegion region;
   bool full = true;
   // If not empty, the indices of all accesses to the copy.
@@ -43,13 +44,14 @@ struct CacheStage {
 // another statement.
 absl::StatusOr<Stmt> InsertAt(const Stmt& body, int position, const Stmt& stmt);
 
-// Finds the place of a copy of what `block` writes: before (reads) or after
-// (writes) its consumers. Sets `place` and `position`.
+// Finds the place of a copy of the buffer that `block` writes: before (reads)
+// or after (writes) its consumers. Sets `place` and `position`.
 void FindPlace(const ScheduleState& state, const Site* block, const Site* scope,
                bool is_read, CacheStage& stage);
 
 // False if the blocks that read the copy come after the block that writes the
-// buffer; true if they are given and all come before it. Otherwise an error.
+// buffer; true if the step lists its consumers and all come before it.
+// Otherwise an error.
 absl::StatusOr<bool> ReadersAreBefore(const ScheduleState& state,
                                       const Site* scope, const Site* writer,
                                       const CacheStage& stage);

@@ -335,7 +335,8 @@ class BlockMover : public Rewriter {
   Stmt new_loop_;
 };
 
-// Where a block can stand in the body of a loop.
+// The first and last position in the body of a loop at which a block can be
+// inserted.
 struct Positions {
   int first = 0;
   int last = 0;

@@ -1,4 +1,5 @@
-// Conditions that steps of schedules require, with the errors that name them.
+// Checks conditions that steps of schedules require. Each Check function
+// returns an error unless the condition in its comment is true.
 //
 //   BATON_ASSIGN_OR_RETURN(const Site* scope, ScopeRoot(state, block, true));
 //   BATON_RETURN_IF_ERROR(CheckCompleteBlock(state, block, scope));
@@ -109,8 +110,8 @@ absl::StatusOr<const Site*> AllocationSite(const Site* site,
 
 absl::Status CheckStorageScope(absl::string_view scope);
 
-// Each iteration of the loops around `block`, up to `place` (exclusive), runs the
-// block: they have no other statement between them, and none is empty.
+// Each iteration of the loops around `block`, up to `place` (exclusive), runs
+// the block: they have no other statement between them, and none is empty.
 absl::Status CheckRunsInLoops(const Site* block, const Site* place);
 // The block, in all iterations of the loops below `place`, writes all of
 // `copied` of a buffer, if it writes `region` in one iteration. Threads that
@@ -120,8 +121,8 @@ absl::Status CheckWritesAll(const Site* block, const BufferRegion& region,
                             absl::string_view storage_scope = "global");
 // No condition in the block leaves out elements of what it writes.
 absl::Status CheckWritesAlways(const Site* block, const Buffer& buffer);
-// The block reads of the buffer only what its `T.init()` or, before, a block in
-// it writes.
+// Each element of the buffer that the block reads was written before by the
+// block's `T.init()` or by a block inside of it.
 absl::Status CheckDoesNotRead(const ScheduleState& state, const Site* block,
                               const Buffer& buffer);
 

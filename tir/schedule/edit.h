@@ -26,8 +26,9 @@ Stmt FlatSeq(const std::vector<Stmt>& seq);
 // The statements of a sequence; else the statement alone.
 std::vector<Stmt> SeqOf(const Stmt& stmt);
 
-// Takes constants and declarations of buffers off the begin of `body`; puts
-// them around another statement.
+// TakeDefinitions() removes the constants and the declarations of buffers at
+// the begin of `body` and returns them; AroundDefinitions() nests `body` in
+// them.
 std::vector<Stmt> TakeDefinitions(Stmt& body);
 Stmt AroundDefinitions(absl::Span<const Stmt> definitions, Stmt body);
 
@@ -52,7 +53,7 @@ BufferRegion RegionOf(absl::Span<const BufferRegion> regions,
 Buffer WithScope(const Buffer& buffer, absl::string_view scope);
 Buffer WithDType(const Buffer& buffer, DType dtype);
 
-// The regions with buffers replaced, as wholes.
+// The regions and matches in which `target` replaces `source`.
 std::vector<BufferRegion> ReplaceBuffer(absl::Span<const BufferRegion> regions,
                                         const Buffer& source,
                                         const Buffer& target);

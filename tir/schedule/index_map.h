@@ -28,7 +28,8 @@ absl::StatusOr<std::vector<PrimExpr>> MapShape(const IndexMap& map,
 // The inverse of a map of indices of `shape`.
 struct InverseMap {
   IndexMap map;
-  // True of results of the map that are of no indices of the shape.
+  // A condition on results of the map: true for padding, that is for results to
+  // which the map takes no indices of the shape.
   PrimExpr padding;
 };
 absl::StatusOr<InverseMap> InvertWithPadding(const IndexMap& map,

@@ -228,8 +228,8 @@ class StoreRewriter : public Rewriter {
   }
 
  private:
-  // Where the indices of the store are spatial variables of its block, in
-  // order, the block has variables of the new layout in their place.
+  // If the indices of the store are spatial variables of its block, in order,
+  // the block has variables of the new layout in their place.
   void DefineBlock(const IndexMap& inverse) {
     const auto old_iters = write_.realize->block()->iter_vars();
     const auto old_values = write_.realize->iter_values();

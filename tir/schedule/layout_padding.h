@@ -1,5 +1,5 @@
-// Padding that a change of a buffer's layout introduces: which statements give
-// it its value.
+// Plans the statements that give a value to the padding that a change of a
+// buffer's layout introduces.
 
 #ifndef BATON_TIR_SCHEDULE_LAYOUT_PADDING_H_
 #define BATON_TIR_SCHEDULE_LAYOUT_PADDING_H_
@@ -16,12 +16,14 @@
 
 namespace baton::tir {
 
-// At most one of the three is there.
+// At most one of `prologue`, `replacements` and `epilogue` is set.
 struct PaddingPlan {
-  // Says that the padding of a buffer that is only read has the value.
+  // The assumption (`T.assume`) that the padding of a buffer that the function
+  // only reads has the value.
   Stmt prologue;
-  // Loops that store all elements, and loops over the new layout that store the
-  // padding, too. Accesses to the buffer in those are still of the old one.
+  // Pairs of a loop that stores all elements, and of the loop over the new
+  // layout that replaces it and stores the padding, too. The replacement still
+  // accesses the old buffer.
   std::vector<std::pair<const ForNode*, Stmt>> replacements;
   // Stores the padding after the last statement that stores elements.
   const Node* insert_after = nullptr;

@@ -106,7 +106,7 @@ class Roller : public Rewriter {
     const Stmt rewritten = Rewriter::VisitBlockRealize(node);
     if (!std::exchange(stored_, false)) return rewritten;
     const auto* realize = rewritten.As<BlockRealizeNode>();
-    // What an earlier iteration has written is not written again.
+    // Elements that an earlier iteration has written are not written again.
     PrimExpr predicate = realize->predicate();
     for (size_t i = 0; i < rolling_.axes.size(); ++i) {
       const RolledAxis& axis = rolling_.axes[i];

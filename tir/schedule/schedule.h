@@ -88,8 +88,8 @@ class Schedule {
   absl::StatusOr<std::vector<BlockRef>> GetOutputBlocks(
       const BlockRef& scope) const;
 
-  // Steps that decide. Each returns `decision` or, if that is not given, a
-  // fixed result. The trace records the result.
+  // Sampling steps, for search. Each returns `decision` or, if that is not
+  // given, a fixed result. The trace records the result.
   absl::StatusOr<int64_t> SampleCategorical(
       const std::vector<int64_t>& candidates, const std::vector<double>& probs,
       std::optional<int> decision = {});

@@ -7,8 +7,8 @@
 // a site is the closest block around it.
 //
 // Nodes are immutable: Replace() makes another function and a tree for it.
-// Sites of the tree before are then invalid; statements stay valid as long as
-// someone has a handle.
+// Sites of the tree before are then invalid; statements stay valid while a
+// handle to them exists.
 
 #ifndef BATON_TIR_SCHEDULE_STATE_H_
 #define BATON_TIR_SCHEDULE_STATE_H_
@@ -40,7 +40,7 @@ struct Site {
   // The position among the statements of a sequence, else -1.
   int seq_index = -1;
 
-  // Null if it is the other.
+  // The block or the loop; null if the site is of the other kind.
   const BlockNode* block() const { return stmt.As<BlockNode>(); }
   const ForNode* loop() const { return stmt.As<ForNode>(); }
   bool is_block() const { return realize.defined(); }
@@ -94,11 +94,11 @@ class ScheduleState {
   // True if the values of the block's variables are independent of one another,
   // and each is a sum of splits of the loops around the block.
   bool IsAffine(const Site* block) const;
-  // True if all that the block reads is written before, by blocks of its scope
-  // that write it at all.
+  // True if each region that the block reads, of a buffer that blocks of its
+  // scope write, is written by them before.
   bool IsRegionCovered(const Site* block) const;
-  // True if the blocks in this block depend on one another only by reads and
-  // writes after writes, and each IsRegionCovered().
+  // True if the blocks in this block depend on one another only by reads after
+  // writes and writes after writes, and IsRegionCovered() is true for each.
   bool IsStagePipeline(const Site* block) const;
 
   // Replaces a loop by another statement, a block by a block. `new_buffer`, if
@@ -129,9 +129,10 @@ class ScheduleState {
 
 // The loops directly around a block, outermost first.
 std::vector<const Site*> LoopsOf(const Site* block);
-// Loops around `low` and `low` itself as far as the first block or, exclusive,
-// `high`, with their ranges. For a buffer in another scope of memory than the
-// global one, loops of threads further out that share that memory, too.
+// The ranges of the variables of `low`, if it is a loop, and of the loops
+// around it, up to but excluding the first block or `high`. For a buffer whose
+// memory scope is not global, also those of loops further out that are bound to
+// threads which share that memory.
 VarRanges LoopDomains(const Site* low, const Site* high = nullptr,
                       absl::string_view storage_scope = "global");
 // The values of the variables of a block.

@@ -19,8 +19,8 @@ struct StepResult {
   // Nodes of the new function that the step made.
   std::vector<Block> blocks;
   std::vector<For> loops;
-  // The result of a step that decides, such as `sample_perfect_tile`: factors,
-  // a candidate, or a location.
+  // The result of a sampling step, such as `sample_perfect_tile`: factors, a
+  // candidate, or a location.
   std::vector<int64_t> values;
   // The value of the parameter "decision" that gives this result again.
   AttrValue decision;

@@ -2,10 +2,10 @@
 //
 //   {"factors": [4, 8], "loop": {"loop": 1, "of": "C"}, "name": "split"}
 //
-// `{"block": "C"}` or `"C"` is a block by its name, `{"block": "C", "index": 1}`
-// the second one of that name. `{"loop": 1, "of": "C"}` is a loop around a
-// block, counted from the outermost one, 0. Further keys of the two (`"var"`)
-// are for readers. null is a value that is to be inferred.
+// `{"block": "C"}` or `"C"` is a block by its name; `{"block": "C", "index": 1}`
+// is the second one of that name. `{"loop": 1, "of": "C"}` is a loop around a
+// block, counted from the outermost one, 0. Other keys of these objects, such
+// as `"var"`, are comments. null is a value that is to be inferred.
 
 #ifndef BATON_TIR_SCHEDULE_STEP_TEXT_H_
 #define BATON_TIR_SCHEDULE_STEP_TEXT_H_

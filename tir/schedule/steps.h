@@ -1,5 +1,5 @@
 // Steps of schedules: rewrites of a function, each with the conditions under
-// which it keeps the function's values.
+// which it keeps the function's values. docs/schedules.md describes each step.
 //
 //   BATON_ASSIGN_OR_RETURN(std::vector<For> loops,
 //                          Split(state, loop, {outer, inner}, true));
@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<For>> Split(ScheduleState& state, const Site* loop,
 // Fuses perfectly nested loops, outermost first.
 absl::StatusOr<For> Fuse(ScheduleState& state, Sites loops,
                          bool preserve_unit_iters);
-// Fuses nests of the same extents that stand beside one another; `loops` are
-// the innermost loop of each.
+// Fuses adjacent nests of the same extents; `loops` are the innermost loop of
+// each.
 absl::StatusOr<For> Merge(ScheduleState& state, Sites loops);
 // Puts loops of one nest into this order; other loops of the nest keep their
 // places.
@@ -137,7 +137,7 @@ absl::StatusOr<std::vector<Block>> CacheIndex(ScheduleState& state,
 // Makes the body of a loop a block.
 absl::StatusOr<Block> Blockize(ScheduleState& state, const Site* loop,
                                bool preserve_unit_iters);
-// Puts blocks that stand beside one another into one.
+// Puts adjacent blocks into one block.
 absl::StatusOr<Block> BlockizeBlocks(ScheduleState& state, Sites blocks,
                                      bool preserve_unit_iters);
 // Replaces the body of a block or loop, which must compute the same as `desc`,
@@ -146,7 +146,8 @@ absl::Status Tensorize(ScheduleState& state, const Site* site,
                        const PrimFunc& desc, const PrimFunc& impl,
                        bool preserve_unit_iters);
 
-// Errors for functions that are no intrinsic.
+// An error if the functions are not a description and an implementation of an
+// intrinsic.
 absl::Status CheckTensorIntrin(const PrimFunc& desc, const PrimFunc& impl);
 
 // Padding (padding.cc, rolling_buffer.cc).
@@ -178,8 +179,8 @@ absl::Status UnsafeHideBufferAccess(ScheduleState& state, const Site* block,
                                     AccessKind kind,
                                     absl::Span<const int64_t> buffer_indices);
 
-// Decisions (sampling.cc). No random numbers are drawn: without a decision each
-// has a fixed result.
+// Sampling (sampling.cc). No random numbers are drawn: without a decision each
+// function has a fixed result.
 
 // The factors into which a loop of constant extent is split: those of
 // `decision`, made to divide it exactly; else {-1, 1, 1...}. Without a decision
@@ -197,8 +198,8 @@ absl::StatusOr<int> Categorical(absl::Span<const int64_t> candidates,
                                 absl::Span<const double> probs,
                                 std::optional<int> decision);
 
-// Where a block may be computed: a loop around its first consumer, by its
-// index, or one of these.
+// The place at which a block may be computed: a loop around its first consumer,
+// by its index, or one of these.
 inline constexpr int kLocationInline = -2;
 inline constexpr int kLocationRoot = -1;
 // All possible places, ascending.

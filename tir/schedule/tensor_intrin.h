@@ -1,5 +1,6 @@
-// Intrinsics for tensors: what a block computes, and what computes the same on
-// a machine that has an instruction for it.
+// Tensor intrinsics: pairs of a description, which is a computation on small
+// tensors, and an implementation, which computes the same with instructions of
+// a machine.
 //
 //   TensorIntrinRegistry().Register("dot_4x16", {
 //       .description = R"(@T.prim_func

@@ -45,7 +45,7 @@ class Matcher {
     const auto found = buffers_.find(described.get());
     return found == buffers_.end() ? Buffer() : found->second;
   }
-  // Where the region of a matched buffer begins.
+  // Returns the begin of the region of a matched buffer.
   absl::Span<const PrimExpr> Begin(const Buffer& buffer) const {
     const auto found = begins_.find(buffer.get());
     if (found == begins_.end()) return {};

@@ -19,8 +19,8 @@ namespace baton::tir {
 
 // Completes the blocks that the script parser has marked (kDetectAccess), inner
 // blocks first. A block that no other block contains gets no regions. Appends
-// to `unclear` the places of blocks that use the pointer of a buffer: the
-// reader of a script must ask for their regions.
+// to `unclear` the places of blocks that use the pointer of a buffer: their
+// regions cannot be found, and the script has to state them.
 PrimFunc CompleteBlocks(const PrimFunc& function, std::vector<Span>* unclear);
 
 }  // namespace baton::tir

@@ -1,4 +1,4 @@
-// How a copy between memories is made by the threads of a kernel.
+// Rewrites a copy between memory scopes for the threads of a kernel.
 
 #ifndef BATON_TIR_TRANSFORM_AUTO_COPY_RULES_H_
 #define BATON_TIR_TRANSFORM_AUTO_COPY_RULES_H_
@@ -15,8 +15,9 @@
 
 namespace baton::tir {
 
+// The description of a copy.
 struct AutoCopy {
-  // By tag, of all threads of the function.
+  // The extents of the function's thread axes, by tag (`threadIdx.x`).
   FlatHashMap<std::string, int64_t> thread_extents;
   std::vector<For> outer_loops;
   BufferRegion read;
@@ -34,10 +35,10 @@ struct AutoCopyResult {
   std::vector<std::pair<Buffer, int64_t>> padding;
 };
 
-// The copy `body` of a block, rewritten as its memories need it: between global
-// and shared memory by all threads, with vectors; to and from fragments of
-// matrix instructions by these, from them to global memory by way of shared
-// memory.
+// Rewrites `body`, the copy of a block, as its two memory scopes need it. All
+// threads copy between global and shared memory, with vectors. Matrix
+// instructions load and store their fragments; a copy from a fragment to global
+// memory goes through shared memory.
 absl::StatusOr<AutoCopyResult> RewriteAutoCopy(const Stmt& body,
                                                const AutoCopy& copy);
 

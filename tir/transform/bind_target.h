@@ -1,5 +1,5 @@
-// BindTarget, Filter: say where functions run, and keep those that a condition
-// holds for.
+// BindTarget: sets the target of functions. Filter: removes the functions for
+// which a condition is false.
 //
 //   def main(A: ...):   T.func_attr({"target": T.target("cuda", host="llvm")})
 
@@ -26,12 +26,14 @@ struct BindTargetOptions {
   }
 };
 
-// A function without a target gets the target: with its host if the function
-// has a global symbol. One that runs on the host gets the host. A target
-// without a host of a function with a global symbol gets the host.
+// Sets the attribute `target`:
+// - of a function without it: the target, with its host if the function has a
+//   global symbol; the host alone if the function runs on the host;
+// - of a function with a global symbol whose target has no host: that target
+//   with the host.
 Pass BindTarget(BindTargetOptions options);
 
-// Removes functions of loops that `condition` is false for.
+// Removes the functions of loops for which `condition` is false.
 Pass Filter(std::function<bool(const PrimFunc&)> condition);
 
 struct FilterOptions {

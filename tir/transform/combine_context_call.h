@@ -11,8 +11,8 @@
 
 namespace baton::tir {
 
-// In functions of hosts. Contexts are got once for the function, each kernel
-// and each parallel loop.
+// Applies to host functions. The function, each kernel and each parallel loop
+// bind their contexts to variables of their own.
 Pass CombineContextCall();
 
 }  // namespace baton::tir

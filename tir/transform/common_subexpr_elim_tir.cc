@@ -153,8 +153,8 @@ class Terms {
     int next = -1;  // of those with one hash
     size_t size = 1;
     int key = -1;
-    // Of the last check: `undefined` if that is not null, else the variable
-    // that was defined last, or null if there is none.
+    // The result of the last check: `undefined` if that is not null, else the
+    // variable that was defined last, or null if there is none.
     bool is_checked = false;
     const Node* undefined = nullptr;
     const Node* deepest = nullptr;
@@ -399,7 +399,8 @@ class Terms {
   std::vector<PrimExpr> kept_;  // keys of `numbers_`
 };
 
-// How often candidates occur, in the order in which they are found.
+// The number of occurrences of candidates, in the order in which they are
+// found.
 class Counts {
  public:
   struct Entry {
@@ -544,7 +545,7 @@ class RootVisit : public Rewriter {
   explicit RootVisit(bool identify_equivalent) : terms_(identify_equivalent) {}
 
  protected:
-  // How the next visited node is treated.
+  // The treatment of the next visited node.
   enum class Entry {
     kInner,      // considered as part of its root
     kRoot,       // a root

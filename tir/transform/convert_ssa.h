@@ -19,7 +19,7 @@ namespace baton::tir {
 // other functions of the module included.
 Pass ConvertSSA();
 
-// Does that for one statement, and for a module.
+// Converts one statement; converts a module.
 Stmt ConvertSSA(const Stmt& stmt);
 IRModule ConvertSSA(const IRModule& module);
 

@@ -1,11 +1,11 @@
-// A budget of passes that repeat statements.
+// CopyBudget: limits the nodes that a pass adds by repeating statements.
 //
 //   CopyBudget budget("tir.UnrollLoop");
 //   absl::Status status = budget.Take(loop.body(), extent, loop.span());
 //
-// Nested repetitions multiply, and one number of a program may ask for a
-// billion copies: the nodes that a pass adds to a function are limited by the
-// setting limits.max_copied_nodes.
+// Nested repetitions multiply, and a single extent may mean a billion copies:
+// the setting limits.max_copied_nodes limits the nodes that a pass adds to a
+// function.
 
 #ifndef BATON_TIR_TRANSFORM_COPY_BUDGET_H_
 #define BATON_TIR_TRANSFORM_COPY_BUDGET_H_

@@ -24,7 +24,7 @@ inline constexpr absl::string_view kIsEntryFunc = "tir.is_entry_func";
 inline constexpr absl::string_view kIsGlobalFunc = "tir.is_global_func";
 inline constexpr absl::string_view kIsHostFuncAttr = "tir.is_host_func";
 
-// How a function is called: the values of `calling_conv`.
+// The calling convention of a function: the values of `calling_conv`.
 enum CallingConv {
   kDefaultConv = 0,
   kCPackedFunc = 1,
@@ -56,8 +56,8 @@ Target WithoutHost(const Target& target);
 DeviceType DeviceTypeOf(const Target& target);
 bool EqualTargets(const Target& a, const Target& b);
 
-// True for a function that runs on the host: it says so, or its target has the
-// key `cpu`.
+// True for a function that runs on the host: its attribute `tir.is_host_func`
+// is true, or its target has the key `cpu`.
 bool IsHostFunc(const PrimFunc& function);
 
 // The linked name of a function; nullopt for a private one.

@@ -107,7 +107,8 @@ struct Binding {
   LetBindings kind;
 };
 
-// What moves to the outside of a loop, or of an attribute of a variable.
+// The lets and conditions that move out of a loop, or of an attribute of a
+// variable.
 struct Hoisted {
   Stmt loop;
   std::vector<Binding> lets;
@@ -154,7 +155,7 @@ class Collector final : public Visitor {
     depth_of_.Find(node->var().get())->in_scope = false;
   }
   void VisitSeqStmt(const SeqStmtNode* node) override {
-    // What is below runs with the rest of the sequence.
+    // The statements below run with the rest of the sequence.
     if (!active_.empty()) active_.back().barrier = Depth();
     Visitor::VisitSeqStmt(node);
   }

@@ -1,5 +1,5 @@
-// InjectPermutedLayout: permutes the columns of matrices in shared memory, so that
-// threads access other banks.
+// InjectPermutedLayout: permutes the columns of matrices in shared memory, so
+// that the threads of a warp access different banks.
 //
 //   A_shared[i, j] = ...     A_shared[i, (j // 8 ^ i % 8) * 8 + j % 8] = ...
 
@@ -10,9 +10,10 @@
 
 namespace baton::tir {
 
-// For blocks with the annotation `permuted_layout`: `g2s_A`, `g2s_B` of copies
-// to shared memory, `s2l_A`, `s2l_B` of loads from it by `ptx_ldmatrix`.
-// Matrices whose number of columns is no multiple of 32 stay.
+// Rewrites blocks with the annotation `permuted_layout`: `g2s_A` and `g2s_B`
+// mark copies to shared memory, `s2l_A` and `s2l_B` loads from it by
+// `ptx_ldmatrix`. Matrices whose number of columns is not a multiple of 32
+// stay.
 Pass InjectPermutedLayout();
 
 }  // namespace baton::tir

@@ -1,5 +1,5 @@
-// InjectPTXAsyncCopy: copies from global to shared memory by instructions that do
-// not wait.
+// InjectPTXAsyncCopy: copies from global to shared memory by asynchronous
+// instructions (`cp.async`).
 //
 //   T.attr(0, "async_scope", 1)
 //   B[i] = A[j]                    T.ptx_cp_async("float32", B.data, i * 1,
@@ -12,9 +12,9 @@
 
 namespace baton::tir {
 
-// In statements with the attribute `async_scope`: copies of 4, 8 or 16 bytes,
-// also of vectors of consecutive elements, and also under a condition with zero
-// where it is false. Other stores stay.
+// Replaces, in statements with the attribute `async_scope`, copies of 4, 8 or
+// 16 bytes: of an element, of a vector of consecutive elements, and of a
+// conditional load whose other value is zero. Other stores stay.
 Pass InjectPTXAsyncCopy();
 
 }  // namespace baton::tir

@@ -1,5 +1,5 @@
-// InjectPTXLDG32: makes conditional loads of 32 bits from global memory
-// instructions that load only if a predicate holds.
+// InjectPTXLDG32: replaces conditional loads of 32 bits from global memory by
+// predicated load instructions.
 //
 //   L[i] = T.if_then_else(c, G[j], x)
 //
@@ -10,7 +10,7 @@
 //   T.ptx_ldg32(L.data, predicate[0], G[addr[0]], addr[1])
 //
 // The buffers `addr` and `predicate` are allocated around the first allocation
-// that has none inside; stores outside of it stay.
+// that contains no other one. Stores outside of this allocation stay.
 
 #ifndef BATON_TIR_TRANSFORM_INJECT_PTX_LDG32_H_
 #define BATON_TIR_TRANSFORM_INJECT_PTX_LDG32_H_

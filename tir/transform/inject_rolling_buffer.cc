@@ -39,7 +39,7 @@ namespace {
 
 constexpr absl::string_view kRollingScope = "rolling_buffer_scope";
 
-// How the region of a buffer moves along an axis.
+// The motion of the region of a buffer along an axis.
 struct Motion {
   Var loop;             // null: not at all
   int64_t overlap = 0;  // elements that two steps share

@@ -16,8 +16,8 @@
 namespace baton::tir {
 
 // A statement of stage s runs s steps later; `software_pipeline_order` gives
-// the order of the statements in a step. Buffers that are used in later stages
-// than they are written in get a version for each step between. Stages of
+// the order of the statements in a step. A buffer that a later stage than its
+// writer uses gets a version for each step between the two. Stages of
 // `software_pipeline_async_stages` copy asynchronously: their users wait.
 Pass InjectSoftwarePipeline();
 

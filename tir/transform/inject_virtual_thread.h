@@ -12,11 +12,10 @@
 
 namespace baton::tir {
 
-// Statements that depend on the thread are repeated, as near to the inside as
-// possible: by a loop where they have loops or where there are 16 threads or
-// more. Buffers that are allocated inside and depend on the thread get a part
-// for each thread; those of threads that share nothing (tags other than
-// `vthread`) all do.
+// Repeats the innermost statements that depend on the thread; by a loop if they
+// have loops or if there are 16 threads or more. A buffer that is allocated
+// inside gets a part for each thread if it depends on the thread, or if the tag
+// is not `vthread`: threads of other tags share no memory.
 Pass InjectVirtualThread();
 
 }  // namespace baton::tir

@@ -1,5 +1,5 @@
-// InstrumentBoundCheckers: stores only where all indices of a statement are within
-// their bounds.
+// InstrumentBoundCheckers: stores only where all indices of a statement are
+// within their bounds.
 //
 //   A[i] = B[i]      if i >= 0 and i < n: A[i] = B[i]
 //                    else: assert ..., "OUT OF THE BOUNDS"

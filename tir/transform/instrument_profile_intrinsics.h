@@ -17,9 +17,11 @@ namespace baton::tir {
 // module, whether they are marked or not. Settings:
 //
 //   tir.lwp_disable_func_prof  functions are not marked
-//   tir.instr_siblings         only loops beside other loops are marked
-//   tir.lwp_max_depth          else: loops up to this depth are, from 0
-//   tir.lwp_min_height         loops with as many levels of loops inside are
+//   tir.instr_siblings         marks only loops that have sibling loops
+//   tir.lwp_max_depth          without instr_siblings: marks loops up to this
+//                              depth; outermost loops have depth 0
+//   tir.lwp_min_height         marks only loops with at least so many levels of
+//                              loops inside
 //   tir.reset_start_id         accepted; numbers always begin at 0
 //
 // Loops inside of parallel loops are never marked.

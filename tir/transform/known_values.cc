@@ -161,7 +161,7 @@ void Unite(State& a, const State& b, Analyzer& analyzer) {
   }
 }
 
-// What is known in both.
+// Returns the values that are known in both states.
 State Common(const State& a, const State& b, Analyzer& analyzer) {
   State result;
   for (const Touch& x : a) {
@@ -268,7 +268,7 @@ PrimExpr WithKnownLoads(const Region& region, const PrimExpr& e,
   return analyzer.Simplify(LoadReplacer(region, analyzer).Rewrite(e));
 }
 
-// What is known after the accesses `touches`.
+// Updates the known values for the accesses `touches`.
 void ApplyForward(State& state, const Axes& axes,
                   const std::vector<Touch>& touches, Analyzer& analyzer) {
   State added;
@@ -320,7 +320,8 @@ void ApplyForward(State& state, const Axes& axes,
   EraseEmpty(state);
 }
 
-// What is not used before the accesses `touches`.
+// Updates the elements that are not used later for the accesses `touches`,
+// which come before.
 void ApplyBackward(State& state, const std::vector<Touch>& touches,
                    Analyzer& analyzer) {
   ByBuffer written;
@@ -854,7 +855,7 @@ class KnownLoadReplacer final : public AnalyzingRewriter {
 
 }  // namespace
 
-// What the blocks at the other ends of `edges` give.
+// Merges the states of the blocks at the other ends of `edges`.
 State KnownValues::Graph::Merged(const std::vector<Edge>& edges, bool forward,
                                  const std::vector<int>& visits,
                                  Analyzer& analyzer) const {

@@ -4,8 +4,9 @@
 //   for i in range(16): A[i] = i
 //   A[4] = 4                          // is there already
 //
-// Values flow forward along the control flow, from stores and T.assume();
-// elements without use flow backward, from stores.
+// Values are propagated forward along the control flow, from stores and
+// T.assume(); the sets of elements that are not read before they are written
+// are propagated backward, from stores.
 
 #ifndef BATON_TIR_TRANSFORM_KNOWN_VALUES_H_
 #define BATON_TIR_TRANSFORM_KNOWN_VALUES_H_
@@ -28,7 +29,8 @@ class KnownValues {
   KnownValues(const KnownValues&) = delete;
   KnownValues& operator=(const KnownValues&) = delete;
 
-  // An error if the body has a T.assume() that is not understood.
+  // An error if the body has a T.assume() whose condition is not of a supported
+  // form.
   const absl::Status& status() const;
 
   // True if the elements that `store` would write at `context`, a statement of
@@ -40,7 +42,7 @@ class KnownValues {
   PrimExpr SimplifyAt(const PrimExpr& e, const Stmt& context,
                       Analyzer& analyzer) const;
 
-  // Takes notice that `store` has been removed.
+  // Updates the values after the removal of `store`.
   void Remove(const BufferStore& store);
 
  private:

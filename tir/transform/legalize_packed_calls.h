@@ -1,5 +1,5 @@
-// LegalizePackedCalls: gives packed calls of ahead-of-time code their arguments
-// as arrays on the stack.
+// LegalizePackedCalls: passes the arguments of packed calls in ahead-of-time
+// code as arrays on the stack.
 //
 //   T.call_cpacked("f", x, device)    T.call_cpacked("f",
 //                                         T.tvm_stack_make_array(x, ...), device)
@@ -11,13 +11,13 @@
 
 namespace baton::tir {
 
-// In statements that are calls of `tvm_call_cpacked`, an argument that is no
-// parameter of the function that calls becomes an array with the shape, the
-// data type and the offset of the buffer that the callee has for it; with no
-// dimension if it has none. The name of the function and the last argument, the
-// device, stay. An error: a callee that is not in the module, or that has fewer
-// parameters than arguments; a shape that is not constant, as its variables are
-// the callee's.
+// Rewrites the arguments of each statement that is a call of
+// `tvm_call_cpacked`. An argument that is not a parameter of the caller becomes
+// an array with the shape, the data type and the offset of the callee's buffer
+// for that parameter, or of rank 0 if the callee has no buffer for it. The name
+// of the callee and the last argument, the device, stay. Errors: the callee is
+// not in the module or has fewer parameters than arguments; the shape of its
+// buffer is not constant.
 Pass LegalizePackedCalls();
 
 }  // namespace baton::tir

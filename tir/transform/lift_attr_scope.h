@@ -1,4 +1,4 @@
-// LiftAttrScope: unites neighbouring statements with one attribute.
+// LiftAttrScope: merges adjacent statements that have equal attributes.
 //
 //   T.attr(a, "key", 1): x       T.attr(a, "key", 1): x; y
 //   T.attr(a, "key", 1): y

@@ -1,5 +1,5 @@
-// LiftThreadBinding: moves loops that are bound to threads to where they have
-// all loops of one thread inside.
+// LiftThreadBinding: merges the loops of a kernel that are bound to one thread
+// axis into one loop further out.
 //
 //   for i in range(4):                      for tx in T.thread_binding(...):
 //       for t in T.thread_binding(32, ..):      for i in range(4):
@@ -14,9 +14,9 @@
 
 namespace baton::tir {
 
-// Loops of one thread tag in a kernel (the outermost bound loop and all inside)
-// become one, inside of the innermost loop around all of them; their
-// annotations are united.
+// A kernel is an outermost bound loop with its body. The loops of a kernel with
+// one thread tag become one loop, directly inside of the innermost loop that
+// encloses all of them. It has the annotations of all.
 Pass LiftThreadBinding();
 
 }  // namespace baton::tir

@@ -18,7 +18,7 @@
 
 namespace baton::tir {
 
-// Where not all loops of a reduction are bound to threads, or the block has a
+// If some loops of a reduction are not bound to threads, or the block has a
 // predicate, each thread first reduces for itself. All loops of the reduction
 // must lie directly around its block, and threads among them be `threadIdx`. A
 // later block that reads the result and writes to memory that is not local runs

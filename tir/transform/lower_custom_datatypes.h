@@ -1,7 +1,6 @@
-// LowerCustomDatatypes: makes operations on data types that a user registered
-// calls of functions.
-//
-// No such types can be registered, so programs have none.
+// LowerCustomDatatypes: in the reference, replaces operations on data types
+// that a user registered by calls of the target's functions. Here no data types
+// can be registered.
 
 #ifndef BATON_TIR_TRANSFORM_LOWER_CUSTOM_DATATYPES_H_
 #define BATON_TIR_TRANSFORM_LOWER_CUSTOM_DATATYPES_H_
@@ -10,8 +9,7 @@
 
 namespace baton::tir {
 
-// Changes nothing. Each function must have a target, whose functions would be
-// called.
+// Changes nothing; an error if a function has no target.
 Pass LowerCustomDatatypes();
 
 }  // namespace baton::tir

@@ -1,4 +1,5 @@
-// LowerDeviceStorageAccessInfo: makes pointers into memory addresses of elements.
+// LowerDeviceStorageAccessInfo: replaces `T.tvm_access_ptr` by addresses of
+// elements.
 //
 //   T.tvm_access_ptr(T.type_annotation("float32"), A, 8, 4, 1)
 //   T.address_of(A_1[8])
@@ -10,8 +11,9 @@
 
 namespace baton::tir {
 
-// Memory of scopes with a tag of their own (`global.cache`) needs a description
-// of the device, which none is known of: an error.
+// Memory of a scope with a tag (`global.cache`) is an error: in the reference
+// it needs a description of the device's memory, and none can be registered
+// here.
 Pass LowerDeviceStorageAccessInfo();
 
 }  // namespace baton::tir

@@ -15,7 +15,7 @@
 
 namespace baton::tir {
 
-// Where the signs of operands are not known, corrects the truncated result.
+// If the signs of operands are not known, corrects the truncated result.
 // Each function must have a target. For llvm, a floating-point multiplication
 // and addition become a call that rounds once. A call for which the target has
 // no rule stays; targets other than llvm and c have no rules.

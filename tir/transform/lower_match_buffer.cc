@@ -249,7 +249,7 @@ class MatchLowerer final : public Rewriter {
   std::vector<MatchRegion> kept_;  // keys of `sources_`
   NodeMap<PrimExpr> values_;
   Analyzer analyzer_;
-  // Of the match that is being defined.
+  // The place of the match that is being defined.
   Span span_;
   std::string name_;
   absl::Status status_;

@@ -16,8 +16,8 @@ namespace baton::tir {
 // Blocks must have no variables (ConvertBlocksToOpaque). Loops of one iteration
 // without annotations vanish; loops that are bound to threads become attributes
 // `thread_extent` or `virtual_thread`. Annotations whose names begin with
-// `pragma_` become attributes; other annotations of blocks are dropped, but
-// alignments, which become annotations of the allocations.
+// `pragma_` become attributes. Alignments of blocks become annotations of the
+// allocations; other annotations of blocks are dropped.
 Pass LowerOpaqueBlock();
 
 }  // namespace baton::tir

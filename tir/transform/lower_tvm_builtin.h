@@ -1,4 +1,5 @@
-// LowerTVMBuiltin: makes calls of the runtime what code generators can emit.
+// LowerTVMBuiltin: lowers built-in calls of the runtime to calls that code
+// generators can emit.
 //
 //   T.call_packed("f", x)     stack_value[0], stack_tcode[0] = x, its type
 //                             T.call_packed_lowered("f", stack_value,
@@ -11,12 +12,12 @@
 
 namespace baton::tir {
 
-// In functions of hosts (after tir.MakePackedAPI): arguments of packed calls
-// and arrays are put on a stack, which the function and each parallel loop have
-// one of; memory that is not constant, small and on the processor is got from
-// and given back to the runtime; copies by a device become calls of its
-// interface. The attributes `device_id` and `device_type` around them give the
-// device.
+// Applies to host functions, after tir.MakePackedAPI. Arguments of packed calls
+// and of arrays are written to a stack; the function and each parallel loop
+// have one. Memory is allocated and freed by calls of the runtime, unless it is
+// of constant small size and on the CPU. Copies by a device become calls of the
+// device's interface. The attributes `device_id` and `device_type` around a
+// statement name its device.
 Pass LowerTVMBuiltin();
 
 }  // namespace baton::tir

@@ -1,4 +1,5 @@
-// LowerVtcmAlloc: gets memory of the scope `global.vtcm` from the device.
+// LowerVtcmAlloc: replaces allocations of the scope `global.vtcm` by calls that
+// allocate memory on the device.
 //
 //   A = T.allocate([8], "float32", "global.vtcm")
 //   with T.LetStmt(T.nd_mem_alloc_with_scope("global.vtcm", ...)) as A: ...

@@ -1,8 +1,9 @@
-// LowerWarpMemory: keeps memory of the scope `warp` in the registers of the threads
-// of a warp.
+// LowerWarpMemory: keeps memory of the scope `warp` in the registers of the
+// threads of a warp.
 //
 //   A[threadIdx_x] = ...          A[0] = ...
-//   ... A[31 - threadIdx_x]       ... T.tvm_warp_shuffle(mask, A[0], 31 - threadIdx_x, 32, 32)
+//   ... A[31 - threadIdx_x]       ... T.tvm_warp_shuffle(mask, A[0],
+//                                         31 - threadIdx_x, 32, 32)
 
 #ifndef BATON_TIR_TRANSFORM_LOWER_WARP_MEMORY_H_
 #define BATON_TIR_TRANSFORM_LOWER_WARP_MEMORY_H_
@@ -11,9 +12,10 @@
 
 namespace baton::tir {
 
-// Each thread has the elements whose index it is a factor of in stores. Needs
-// the attribute `target`, which says how many threads a warp has
-// (`thread_warp_size`; nothing changes where that is 1).
+// The index of a store must be a constant times threadIdx.x plus a rest. A
+// thread keeps the elements that it stores, and loads those of other threads by
+// a shuffle. Functions need the attribute `target` with the number of threads
+// of a warp (`thread_warp_size`); if that is 1, nothing changes.
 Pass LowerWarpMemory();
 
 }  // namespace baton::tir

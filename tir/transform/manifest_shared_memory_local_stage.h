@@ -12,9 +12,9 @@
 
 namespace baton::tir {
 
-// For blocks with the annotation `tir.manifest_shared_memory_local_stage`, whose
-// body is a store to shared memory that a block around allocates, in serial or
-// vectorized loops with nothing else in them.
+// For blocks with the annotation `tir.manifest_shared_memory_local_stage`,
+// whose body is a store to shared memory that a block around allocates, in
+// serial or vectorized loops with nothing else in them.
 Pass ManifestSharedMemoryLocalStage();
 
 }  // namespace baton::tir

@@ -1,9 +1,12 @@
 // MergeDynamicSharedMemoryAllocations: makes all dynamic shared memory of a
 // kernel one allocation.
 //
-//   A = T.allocate([64], "float16", "shared.dyn")   buf_dyn_shmem =
-//   B = T.allocate([64], "float32", "shared.dyn")       T.allocate([384], "uint8",
-//                                                                  "shared.dyn")
+//   A = T.allocate([64], "float16", "shared.dyn")
+//   B = T.allocate([64], "float32", "shared.dyn")
+//
+// becomes
+//
+//   buf_dyn_shmem = T.allocate([384], "uint8", "shared.dyn")
 
 #ifndef BATON_TIR_TRANSFORM_MERGE_DYNAMIC_SHARED_MEMORY_ALLOCATIONS_H_
 #define BATON_TIR_TRANSFORM_MERGE_DYNAMIC_SHARED_MEMORY_ALLOCATIONS_H_

@@ -1,4 +1,4 @@
-// Settings of a PassContext that are structs of fields.
+// Lets structs with a field list be settings of a PassContext.
 //
 //   struct UnrollLoopConfig {
 //     static constexpr bool kIsPassConfig = true;

@@ -28,7 +28,7 @@ namespace {
 
 enum class Place { kParam, kParamBuffer, kAllocate, kAllocateConst, kLet };
 
-// How memory is declared and accessed.
+// The types with which memory is declared and accessed.
 struct Memory {
   Var var;
   DType element;

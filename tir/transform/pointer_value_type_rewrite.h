@@ -12,8 +12,9 @@
 
 namespace baton::tir {
 
-// Memory whose accesses are aligned vectors of one length, which divides its
-// last extent. Scalars that are loaded from known lanes are extracted.
+// Changes memory whose accesses are all aligned vectors of one length that
+// divides the last extent. Loads of a scalar from a known lane load the vector
+// and extract the lane.
 Pass PointerValueTypeRewrite();
 
 struct VectorizePointersOptions {

@@ -10,13 +10,15 @@
 
 namespace baton::tir {
 
-// The kind of PrimFuncs. Passes skip none, and nothing runs after them.
+// The kind of PrimFuncs. Passes over them skip no function, and run no further
+// pass (such as InferType) afterwards.
 const FunctionKind<PrimFunc>& PrimFunctions();
 
 // CreateFunctionPass (transform/function_pass.h) over PrimFunctions(). Names of
 // passes of this level begin with `tir.`; their level is 0, and they require no
-// pass. Where `body` makes an equal function, its argument is the result, if
-// each variable has one definition there.
+// pass. If `body` returns a function that is equal to its argument, and each
+// variable has one definition in it, the pass keeps the argument itself, so
+// that it changes nothing.
 //
 //   Pass LowerInitBlock() {
 //     return CreatePrimFuncPass(

@@ -1,5 +1,5 @@
-// ReduceBranchingThroughOvercompute: computes in all cases what does no harm in
-// some.
+// ReduceBranchingThroughOvercompute: removes conditions of statements that have
+// no effect where the condition is false.
 //
 //   for i in range(16):                 for i in range(16):
 //       if i > 0:                           A[0] = A[0] + i * i
@@ -12,10 +12,11 @@
 
 namespace baton::tir {
 
-// Replaces a branch by one of its cases, if that case without its statements of
-// no effect is the other one under the other condition. The setting
-// `tir.ReduceBranchingThroughOvercompute` says whether values of buffers are
-// followed.
+// Replaces an `if` by one of its two cases, if this case does what the other
+// one does whenever the other one would run: after the removal of statements
+// that have no effect there, they are equal. The setting
+// `tir.ReduceBranchingThroughOvercompute` decides whether the proof tracks
+// values that buffers hold.
 Pass ReduceBranchingThroughOvercompute();
 
 }  // namespace baton::tir

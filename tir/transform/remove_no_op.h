@@ -14,14 +14,15 @@
 
 namespace baton::tir {
 
-// Removes loops that run never, lets and declarations of buffers that are not
-// used, stores of the value that is there, and all that becomes empty. Calls
-// with side effects stay. Branches whose condition is constant are taken.
+// Removes loops without iterations, unused lets and declarations of buffers,
+// stores of the value that the element has already, and statements that become
+// empty. Calls with side effects stay. An `if` with a constant condition
+// becomes the case that runs.
 Pass RemoveNoOp();
 
-// Does that for a statement. `known`, which may be null, has the values of the
-// program; they are those at `context`, if it is not null, else those at each
-// part of the statement.
+// Removes statements without effect from `stmt`. `known`, which may be null,
+// has the values of buffers at each statement of the function. The values are
+// those at `context` if it is not null, otherwise those at each statement.
 Stmt RemoveNoOps(const Stmt& stmt, Analyzer& analyzer, KnownValues* known,
                  const Stmt& context = {});
 

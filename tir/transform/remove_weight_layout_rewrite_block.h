@@ -1,5 +1,5 @@
-// RemoveWeightLayoutRewriteBlock: takes weights in the layout that a block would
-// rewrite them to.
+// RemoveWeightLayoutRewriteBlock: removes blocks that rewrite the layout of
+// weights; the function takes weights that have the new layout already.
 //
 //   with T.block("layout"):        B: T.Buffer((4, 16), ...) is the parameter;
 //       W[j, i] = B[i, j]          the block does nothing
@@ -23,8 +23,8 @@ struct RemoveWeightLayoutRewriteBlockOptions {
   }
 };
 
-// For blocks with the annotation `meta_schedule.layout_rewrite_preproc`. The
-// caller passes the rewritten weights; constants are rewritten.
+// Applies to blocks with the annotation `meta_schedule.layout_rewrite_preproc`.
+// The caller must pass rewritten weights; the pass rewrites constants.
 Pass RemoveWeightLayoutRewriteBlock(
     RemoveWeightLayoutRewriteBlockOptions options = {});
 

@@ -1,5 +1,5 @@
-// Padding of rows of buffers in shared memory, so that the threads of a warp access
-// different banks.
+// Pads the rows of buffers in shared memory, so that the threads of a warp
+// access different banks.
 //
 //   A: (64, 64) float16     strides (72, 1)
 

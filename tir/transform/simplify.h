@@ -1,4 +1,5 @@
-// Simplifies expressions, conditions of branches, and stores of what is there.
+// tir.Simplify: simplifies expressions, branches with provable conditions, and
+// stores of the value that the element already has.
 
 #ifndef BATON_TIR_TRANSFORM_SIMPLIFY_H_
 #define BATON_TIR_TRANSFORM_SIMPLIFY_H_
@@ -38,7 +39,7 @@ struct SimplifyConfig {
       "decide.");
   }
 
-  // The extensions of the analyzer that the setting asks for.
+  // The extensions of the analyzer that the setting enables.
   unsigned extensions() const;
 };
 

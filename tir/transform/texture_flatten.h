@@ -1,5 +1,5 @@
-// TextureFlatten: lowers memory of the scope `global.texture` that schedules of
-// tensor expressions realize to images.
+// TextureFlatten: in the reference, lowers memory of the scope `global.texture`
+// in schedules of tensor expressions to images. Not implemented here.
 
 #ifndef BATON_TIR_TRANSFORM_TEXTURE_FLATTEN_H_
 #define BATON_TIR_TRANSFORM_TEXTURE_FLATTEN_H_
@@ -8,8 +8,8 @@
 
 namespace baton::tir {
 
-// Functions with blocks have none, and stay. Memory of that scope in functions
-// of such schedules is an error.
+// Leaves functions unchanged. An error if a function that a schedule of tensor
+// expressions made has memory of that scope.
 Pass TextureFlatten();
 
 }  // namespace baton::tir

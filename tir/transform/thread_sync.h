@@ -1,4 +1,4 @@
-// ThreadSync: puts barriers between threads where one needs what another wrote.
+// ThreadSync: inserts barriers between conflicting accesses of threads.
 //
 //   B[threadIdx_x] = A[i]          B[threadIdx_x] = A[i]
 //   C[i] = B[31 - threadIdx_x]     T.tvm_storage_sync("shared")
@@ -24,10 +24,11 @@ struct ThreadSyncOptions {
   }
 };
 
-// An access conflicts with one before, also of the step before of a loop, if
-// one of both writes, unless both are at one index that depends on the
-// innermost thread. All dynamic shared memory counts as one buffer. Barriers
-// within conditions are an error.
+// An access conflicts with an earlier access of the same buffer if one of them
+// writes, also if the earlier one is of the previous iteration of a loop.
+// Accesses with equal indices that depend on the innermost thread do not
+// conflict. All dynamic shared memory counts as one buffer. A barrier within a
+// condition is an error.
 Pass ThreadSync(ThreadSyncOptions options);
 
 }  // namespace baton::tir

@@ -29,7 +29,8 @@
 namespace baton::tir {
 namespace {
 
-// How a matrix is cut into tiles, and what a thread has of a tile.
+// The division of a matrix into tiles, and the part of a tile that a thread
+// has.
 struct Tile {
   absl::string_view scope;
   int64_t rows;

@@ -1,5 +1,5 @@
-// TransformMmaBufferLayout: gives each thread its part of the matrices of matrix
-// instructions.
+// TransformMmaBufferLayout: gives each thread its part of the matrices of
+// matrix instructions.
 //
 //   C = T.alloc_buffer((32, 16), scope="m16n8k8.matrixC")
 //   C = T.alloc_buffer((2, 2, 2, 2), scope="local")
@@ -11,9 +11,9 @@
 
 namespace baton::tir {
 
-// For buffers of the scopes `m16n8k8.matrixA`, `matrixB` and `matrixC`. Indices
-// of accesses are changed for the last: the others are accessed by
-// instructions only.
+// Changes the buffers of the scopes `m16n8k8.matrixA`, `m16n8k8.matrixB` and
+// `m16n8k8.matrixC`. Changes the indices of accesses to `matrixC` only, because
+// only instructions access the others.
 Pass TransformMmaBufferLayout();
 
 }  // namespace baton::tir

@@ -1,4 +1,4 @@
-// VerifyGPUCode: checks that kernels keep to the limits of a device.
+// VerifyGPUCode: checks that kernels do not exceed the limits of a device.
 //
 //   --passes=tir.VerifyGPUCode{max_threads_per_block=1024}
 

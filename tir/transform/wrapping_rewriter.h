@@ -1,4 +1,4 @@
-// A rewriter that does something around the rewrite of each statement.
+// A rewriter with a hook around the rewrite of each statement.
 //
 //   class Preparer : public WrappingRewriter<Rewriter> {
 //     Stmt Around(const StmtNode* node, RewriteFn rewrite) override {

@@ -29,13 +29,14 @@ class ThreadPool {
   void Submit(int helpers, const std::function<void()>& task);
 
   // Calls `body(begin, end)` for ranges that together are [0, n), on up to
-  // `num_threads` threads, and waits for all calls to return. If `body` throws, starts no more calls,
-  // waits for those that have started, and rethrows.
+  // `num_threads` threads, and waits for all calls to return. If `body` throws,
+  // starts no more calls, waits for those that have started, and rethrows.
   void ForEachPart(int n, int num_threads,
                    absl::FunctionRef<void(int begin, int end)> body);
 
-  // For tests: makes InjectDelayForTest() delay threads at random, to exercise other
-  // schedules. Each `seed` gives another sequence of delays; 0 turns them off.
+  // For tests: makes InjectDelayForTest() delay threads at random, to exercise
+  // other schedules. Each `seed` gives another sequence of delays; 0 turns them
+  // off.
   void PerturbSchedule(uint64_t seed) {
     schedule_seed_.store(seed, std::memory_order_relaxed);
   }

@@ -69,7 +69,7 @@ bool ThreadState::IsRunningIn(const PassContext& context) const {
 
 absl::Status ThreadState::AwaitPredecessors() {
   if (is_next_) return absl::OkStatus();
-  absl::StatusOr<int64_t> base = ticket_->Await();
+  absl::StatusOr<int64_t> base = turn_->Await();
   if (!base.ok()) return base.status();
   is_next_ = true;
   number_base_ = *base;

@@ -27,10 +27,9 @@ using FunctionWatch =
 
 namespace internal {
 
-// The commit order of bodies that run concurrently; one ticket for each body.
-// Before a body has an observable effect (calls an instrument), it waits for
-// its turn, so that observers receive the events as if the bodies ran one after
-// the other.
+// The turn of one of the bodies that run concurrently. Before a body has an
+// observable effect (calls an instrument), it waits for its turn, so that
+// observers receive the events as if the bodies ran one after the other.
 class CommitOrder {
  public:
   virtual ~CommitOrder() = default;
@@ -116,19 +115,19 @@ class ThreadState {
   void Count() { ++executions_; }
   void End(const PassExecution& execution) { running_ = execution.parent(); }
 
-  // The number of an execution that began in this state; relative to the ticket
+  // The number of an execution that began in this state; relative to the body
   // until number_base() is known.
   int64_t NumberOf(const PassExecution& execution) const {
     return execution.number_ - execution.number_base_ + number_base_;
   }
 
-  // Waits for the turn of this thread's ticket. Afterwards the thread may have
+  // Waits for the turn of this thread's body. Afterwards the thread may have
   // observable effects. Only code whose result is discarded gets the error.
   absl::Status AwaitPredecessors();
-  CommitOrder* ticket() const { return ticket_; }
+  CommitOrder* turn() const { return turn_; }
   bool is_next() const { return is_next_; }
-  void set_ticket(CommitOrder* turn) {
-    ticket_ = turn;
+  void set_turn(CommitOrder* turn) {
+    turn_ = turn;
     is_next_ = turn == nullptr;
     number_base_ = 0;
     executions_ = 0;
@@ -156,7 +155,7 @@ class ThreadState {
   const FunctionWatch* function_watch_ = nullptr;
   int64_t executions_ = 0;
   int64_t number_base_ = 0;
-  CommitOrder* ticket_ = nullptr;
+  CommitOrder* turn_ = nullptr;
   bool is_next_ = true;
 };
 

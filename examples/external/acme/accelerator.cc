@@ -56,14 +56,14 @@ std::string CompositeOf(const baton::relay::CallNode& call) {
   return name == nullptr ? "" : *name;
 }
 
-// What a region returns: one tensor or several.
+// The results of a region: one tensor or several.
 std::vector<baton::Expr> Results(const baton::relay::Function& region) {
   const auto* tuple = region->body().As<baton::relay::TupleNode>();
   if (tuple == nullptr) return {region->body()};
   return {tuple->fields().begin(), tuple->fields().end()};
 }
 
-// A region that the patterns made has arguments, all of one type.
+// Checks that a region has arguments, all of one type.
 absl::Status Check(const baton::relay::Function& region) {
   for (const baton::relay::Var& param : region->params()) {
     const auto* type = param->type().As<baton::TensorTypeNode>();
@@ -90,7 +90,7 @@ absl::StatusOr<baton::relay::Artifact> Generate(
     define(region->params()[i].get(), absl::StrCat("in[", i, "][i]"));
   }
   std::string unknown;
-  // Not what is in a composite function: that is one instruction.
+  // A composite function is one instruction: its body is not visited.
   const auto enters = [](const baton::ExprNode* node) {
     return node->kind() != baton::relay::ExprKind::kFunction;
   };
@@ -126,10 +126,11 @@ absl::StatusOr<baton::relay::Artifact> Generate(
 // [/generate]
 
 // [load]
-// What Generate() wrote, compiled.
+// The function in C that Generate() writes.
 using Compiled = void(long size, const float* const* in, float* const* out);
 
-// From the shared library that $ACME_LIBRARY names. Without it, nothing.
+// Loads the function from the shared library that $ACME_LIBRARY names; null if
+// there is none.
 absl::StatusOr<baton::relay::ExternalFunction> Load(
     const baton::relay::Function& region,
     const baton::relay::Artifact& artifact) {

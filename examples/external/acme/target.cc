@@ -1,5 +1,5 @@
-// What Acme's compiler asks of a program before its hardware sees it, for
-// Legalize{target=acme} and AlterOpLayout{target=acme}.
+// Rules of Acme's compiler for Legalize{target=acme} and
+// AlterOpLayout{target=acme}.
 
 #include <utility>
 

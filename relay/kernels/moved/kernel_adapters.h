@@ -1,5 +1,5 @@
-// "baton/relay/op/kernel_adapters.h", as it was called before, with the names of
-// before: see docs/compatibility.md. Goes with version 0.3.
+// Forwards "baton/relay/op/kernel_adapters.h", the path before version 0.2, and
+// the names of that version: see docs/compatibility.md. Removed in version 0.3.
 
 #ifndef BATON_RELAY_KERNELS_MOVED_KERNEL_ADAPTERS_H_
 #define BATON_RELAY_KERNELS_MOVED_KERNEL_ADAPTERS_H_

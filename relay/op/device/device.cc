@@ -120,7 +120,7 @@ BATON_REGISTER_OP("memory.alloc_storage")
 BATON_REGISTER_OP("memory.alloc_tensor")
     .Describe("A tensor in a region of memory.")
     .Arguments({{"storage", "The region."},
-                {"offset", "Where in the region."},
+                {"offset", "The offset in the region."},
                 {"shape", "The shape of the tensor."}})
     .TakesAttrs<AllocTensorAttrs>()
     .TypeRelation(AllocTensorRel)
@@ -130,7 +130,7 @@ BATON_REGISTER_OP("memory.alloc_tensor")
 
 BATON_REGISTER_OP("memory.kill")
     .Describe("Ends the life of a tensor or region.")
-    .Arguments({{"to_free", "What is no longer used."}})
+    .Arguments({{"to_free", "The storage or tensor that is no longer used."}})
     .TypeRelation(KillRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
     .Set(StatefulOps(), true)

@@ -266,8 +266,8 @@ BATON_REGISTER_OP("dyn.one_hot")
 BATON_REGISTER_OP("dyn.strided_slice")
     .Describe("strided_slice with bounds that are computed.")
     .Arguments({{"data", "The input."},
-                {"begin", "Where it begins on each axis."},
-                {"end", "Where it ends, not included."},
+                {"begin", "The first index on each axis."},
+                {"end", "The end on each axis, which is not included."},
                 {"strides", "The step on each axis."}})
     .TakesAttrs<StridedSliceAttrs>()
     .TypeRelation(DynStridedSliceRel)
@@ -286,7 +286,8 @@ BATON_REGISTER_OP("dyn.sparse_to_dense")
 
 BATON_REGISTER_OP("dyn.expand_dims")
     .Describe("expand_dims at an axis that is computed.")
-    .Arguments({{"data", "The input."}, {"axis", "Where the axes are put."}})
+    .Arguments({{"data", "The input."},
+                {"axis", "The index of the first new axis."}})
     .TakesAttrs<DynExpandDimsAttrs>()
     .TypeRelation(DynExpandDimsRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
@@ -303,7 +304,7 @@ BATON_REGISTER_OP("dyn.squeeze")
 
 BATON_REGISTER_OP("dyn.topk")
     .Describe("topk of a number that is computed.")
-    .Arguments({{"data", "The input."}, {"k", "How many elements."}})
+    .Arguments({{"data", "The input."}, {"k", "The number of elements."}})
     .TakesAttrs<TopKAttrs>()
     .TypeRelation(DynTopKRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque)
@@ -313,7 +314,7 @@ BATON_REGISTER_OP("dyn.nn.pad")
     .Describe("nn.pad by widths that are computed.")
     .Arguments({{"data", "The input."},
                 {"pad_width", "The padding of each axis."},
-                {"pad_val", "What is added."}})
+                {"pad_val", "The value of the padding."}})
     .TakesAttrs<PadAttrs>()
     .TypeRelation(DynPadRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)

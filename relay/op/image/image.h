@@ -21,14 +21,15 @@ void VisitResizeFields(V& v) {
   v("layout", &A::layout, "Layout of the data.");
   v("method", &A::method, "nearest_neighbor, linear or cubic.");
   v("coordinate_transformation_mode", &A::coordinate_transformation_mode,
-    "How coordinates are mapped: half_pixel, align_corners or asymmetric.");
+    "The mapping of coordinates: half_pixel, align_corners or asymmetric.");
   v("rounding_method", &A::rounding_method,
-    "How nearest_neighbor rounds: round, floor, ceil or round_prefer_ceil.");
+    "The rounding of nearest_neighbor: round, floor, ceil or "
+    "round_prefer_ceil.");
   v("cubic_alpha", &A::cubic_alpha, "Coefficient of the cubic spline.");
   v("cubic_exclude", &A::cubic_exclude,
     "Whether weights outside of the image are dropped.");
   v("extrapolation_value", &A::extrapolation_value,
-    "What is taken outside of the image.");
+    "The value outside of the image.");
   v("out_dtype", &A::out_dtype,
     "Element type of the result; that of the data if unset.");
 }
@@ -105,7 +106,7 @@ struct CropAndResizeAttrs {
     v("layout", &CropAndResizeAttrs::layout, "Layout of the data.");
     v("method", &CropAndResizeAttrs::method, "nearest_neighbor or bilinear.");
     v("extrapolation_value", &CropAndResizeAttrs::extrapolation_value,
-      "What is taken outside of the image.");
+      "The value outside of the image.");
     v("out_dtype", &CropAndResizeAttrs::out_dtype,
       "Element type of the result; that of the data if unset.");
   }

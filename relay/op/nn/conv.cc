@@ -57,7 +57,7 @@ const ConvLayouts& LayoutsOf(int num_spatial, bool transposed) {
 // A convolution, with what the attribute structs have in common.
 class Convolution {
  public:
-  // How to treat the weight.
+  // The check of the weight: of its shape, or none.
   enum class WeightCheck { kShape, kNone };
 
   template <typename A>
@@ -428,7 +428,7 @@ absl::StatusOr<Type> WinogradWeight2DRel(TypeRelationContext& context) {
                          weight->dtype()));
 }
 
-// The same for OIDHW; a kernel that is shallow or very deep is not
+// As for OIHW, for OIDHW; a kernel that is shallow or very deep is not
 // transformed along D.
 absl::StatusOr<Type> WinogradWeight3DRel(TypeRelationContext& context) {
   const TensorTypeNode* weight = context.Tensor(0);
@@ -623,7 +623,7 @@ absl::StatusOr<ConvertedCall> ConvertConv2D(const ConvertLayoutQuery& query) {
     return ConvertedCall{Op(query.call.op_node()),
                          Attrs::Make(std::move(attrs))};
   }
-  // A tiled kernel does not tell its size.
+  // The layout of a tiled kernel does not determine its extents.
   const auto weight_extent = [&](char letter) {
     return layouts::ExtentOf(query.call, 1, attrs.kernel_layout, letter);
   };

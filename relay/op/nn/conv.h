@@ -311,7 +311,7 @@ struct BitPackAttrs {
     v("bits", &BitPackAttrs::bits, "Bits of an element.");
     v("pack_axis", &BitPackAttrs::pack_axis, "The axis that is packed.");
     v("bit_axis", &BitPackAttrs::bit_axis,
-      "Where the axis of the bits is put.");
+      "The index of the axis of the bits in the result.");
     v("pack_type", &BitPackAttrs::pack_type,
       "Element type of the packed data.");
     v("name", &BitPackAttrs::name, "Name of the operation.");

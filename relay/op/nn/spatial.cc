@@ -31,8 +31,7 @@
 namespace baton::relay {
 namespace {
 
-// An error unless there are `count` pairs, all non-negative if the caller asks
-// for it.
+// An error unless there are `count` pairs, all non-negative if `not_negative`.
 absl::Status ExpectPairs(const TypeRelationContext& context,
                          absl::string_view what,
                          absl::Span<const std::vector<int64_t>> pairs,
@@ -275,7 +274,8 @@ std::optional<InferredLayouts> InferCorrelationLayouts(
 
 BATON_REGISTER_OP("nn.pad")
     .Describe("Adds elements around a tensor.")
-    .Arguments({{"data", "The input."}, {"pad_val", "What is added."}})
+    .Arguments({{"data", "The input."},
+                {"pad_val", "The value of the padding."}})
     .TakesAttrs<PadAttrs>()
     .TypeRelation(PadRel)
     .Set(FusionPatterns(), FusionPattern::kInjective)
@@ -377,7 +377,7 @@ absl::StatusOr<Type> FIFOBufferRel(TypeRelationContext& context) {
 
 BATON_REGISTER_OP("nn.fifo_buffer")
     .Describe("Appends data to a queue of fixed length.")
-    .Arguments({{"data", "What is appended."}, {"buffer", "The queue."}})
+    .Arguments({{"data", "The tensor to append."}, {"buffer", "The queue."}})
     .TakesAttrs<FIFOBufferAttrs>()
     .TypeRelation(FIFOBufferRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque);

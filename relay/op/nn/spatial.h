@@ -82,7 +82,7 @@ struct UpSampling3DAttrs {
     v("method", &UpSampling3DAttrs::method, "nearest_neighbor or trilinear.");
     v("coordinate_transformation_mode",
       &UpSampling3DAttrs::coordinate_transformation_mode,
-      "How coordinates are mapped: half_pixel, align_corners or asymmetric.");
+      "The mapping of coordinates: half_pixel, align_corners or asymmetric.");
   }
 };
 
@@ -95,7 +95,8 @@ struct DilateAttrs {
   static void VisitFields(V& v) {
     v("strides", &DilateAttrs::strides,
       "Distance of the elements along each axis.");
-    v("dilation_value", &DilateAttrs::dilation_value, "What fills the gaps.");
+    v("dilation_value", &DilateAttrs::dilation_value,
+      "The value between the elements.");
   }
 };
 
@@ -127,7 +128,8 @@ struct SpaceToBatchNDAttrs {
       "Size of a block along each spatial axis.");
     v("paddings", &SpaceToBatchNDAttrs::paddings,
       "Padding of each spatial axis: [[before, after], ...].", kRequired);
-    v("pad_value", &SpaceToBatchNDAttrs::pad_value, "What is padded with.");
+    v("pad_value", &SpaceToBatchNDAttrs::pad_value,
+      "The value of the padding.");
   }
 };
 

@@ -26,7 +26,7 @@ struct RequantizeAttrs {
   static void VisitFields(V& v) {
     v("axis", &RequantizeAttrs::axis, "The axis of the channels.");
     v("rounding", &RequantizeAttrs::rounding,
-      "How ties are rounded: UPWARD, TONEAREST, or None for the default.");
+      "The rounding of ties: UPWARD, TONEAREST, or None for the default.");
     v("compute_dtype", &RequantizeAttrs::compute_dtype,
       "The type computed in: int64, float32, float64, or None for the "
       "default.");
@@ -82,7 +82,8 @@ struct AnnotateQuantizeAttrs {
   template <typename V>
   static void VisitFields(V& v) {
     v("kind", &AnnotateQuantizeAttrs::kind,
-      "What is quantized: 0 nothing, 1 an input, 2 a weight, 3 an activation.",
+      "The kind of the quantized tensor: 0 none, 1 an input, 2 a weight, 3 an "
+      "activation.",
       kRequired);
     v("sign", &AnnotateQuantizeAttrs::sign, "Whether to signed integers.");
     v("rounding", &AnnotateQuantizeAttrs::rounding, "floor, ceil or round.");

@@ -37,7 +37,7 @@ absl::Status ExpectIntegers(const TypeRelationContext& context, int i,
                        type.dtype().ToString());
 }
 
-// A dimension that must be a number, to tell the rank of the result.
+// A dimension that must be a number, since it is the rank of the result.
 absl::StatusOr<int> StaticExtent(const TypeRelationContext& context, int i,
                                  const TensorTypeNode& type, int axis) {
   if (axis < type.rank() && type.dim(axis).is_const() &&
@@ -373,7 +373,8 @@ std::optional<InferredLayouts> InferStridedSliceLayouts(
   const bool sizes = attrs.slice_mode == "size";
   const absl::Span<const Dim> shape = layouts::ShapeOfArg(query, 0);
 
-  // What is cut out along each axis that is named; the leading ones if none is.
+  // The part that is cut out along each named axis, or along the leading axes
+  // if none is named.
   struct Slice {
     int axis;
     int64_t begin;
@@ -528,8 +529,8 @@ BATON_REGISTER_OP("strided_set")
     .Describe("A tensor with a part of it replaced.")
     .Arguments({{"data", "The input."},
                 {"v", "The new part."},
-                {"begin", "Where the part begins on each axis."},
-                {"end", "Where it ends, not included."},
+                {"begin", "The first index on each axis."},
+                {"end", "The end on each axis, which is not included."},
                 {"strides", "The step on each axis."}})
     .TypeRelation(IdentityRel)
     .Set(FusionPatterns(), FusionPattern::kInjective);
@@ -611,7 +612,7 @@ BATON_REGISTER_OP("scatter_elements")
     .Describe("Places updates by index along an axis.")
     .Arguments({{"data", "The input."},
                 {"indices", "The indices."},
-                {"updates", "What is placed."}})
+                {"updates", "The values to place."}})
     .TakesAttrs<ScatterElementsAttrs>()
     .TypeRelation(ScatterElementsRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque);
@@ -620,7 +621,7 @@ BATON_REGISTER_OP("scatter_nd")
     .Describe("Places updates by coordinates.")
     .Arguments({{"data", "The input."},
                 {"indices", "The coordinates, along the first axis."},
-                {"updates", "What is placed."}})
+                {"updates", "The values to place."}})
     .TakesAttrs<ScatterNDAttrs>()
     .TypeRelation(ScatterNDRel)
     .Set(FusionPatterns(), FusionPattern::kOpaque);

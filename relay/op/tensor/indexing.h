@@ -24,10 +24,10 @@ struct StridedSliceAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.StridedSliceAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("begin", &StridedSliceAttrs::begin, "Where to begin on each axis.",
+    v("begin", &StridedSliceAttrs::begin, "The first index on each axis.",
       kRequired);
     v("end", &StridedSliceAttrs::end,
-      "Where to end on each axis, not included.", kRequired);
+      "The end on each axis, which is not included.", kRequired);
     v("strides", &StridedSliceAttrs::strides, "Step on each axis.", kRequired);
     v("slice_mode", &StridedSliceAttrs::slice_mode,
       "end, or size if `end` holds sizes (-1: all that is left).");
@@ -60,7 +60,7 @@ struct TakeAttrs {
     v("axis", &TakeAttrs::axis,
       "The axis to take along; the flattened data if not given.");
     v("mode", &TakeAttrs::mode,
-      "What to do with indices out of range: clip, wrap or fast.");
+      "The treatment of indices out of range: clip, wrap or fast.");
   }
 };
 
@@ -120,7 +120,7 @@ struct OneHotAttrs {
   template <typename V>
   static void VisitFields(V& v) {
     v("depth", &OneHotAttrs::depth, "Extent of the new axis.");
-    v("axis", &OneHotAttrs::axis, "Where the new axis is put.");
+    v("axis", &OneHotAttrs::axis, "The index of the new axis.");
     v("dtype", &OneHotAttrs::dtype, "Element type of the result.");
   }
 };
@@ -133,7 +133,7 @@ struct SequenceMaskAttrs {
   template <typename V>
   static void VisitFields(V& v) {
     v("mask_value", &SequenceMaskAttrs::mask_value,
-      "What is written past the end.");
+      "The value past the end of a sequence.");
     v("axis", &SequenceMaskAttrs::axis, "The axis of the sequence: 0 or 1.");
   }
 };

@@ -27,7 +27,8 @@
 namespace baton::relay {
 namespace {
 
-// Which axes are reduced. No axes, or an empty list of them: all.
+// Returns, for each axis, whether it is reduced. No axes, or an empty list of
+// them, stand for all.
 absl::StatusOr<absl::InlinedVector<bool, 8>> ReducedAxes(
     const TypeRelationContext& context, int rank,
     const std::optional<std::vector<int64_t>>& axes, bool exclude) {

@@ -1,4 +1,4 @@
-// The layouts of auto_scheduler_layout_transform.
+// Parses the layouts of auto_scheduler_layout_transform.
 
 #ifndef BATON_RELAY_OP_TENSOR_SCHEDULED_LAYOUT_H_
 #define BATON_RELAY_OP_TENSOR_SCHEDULED_LAYOUT_H_

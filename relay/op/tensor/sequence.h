@@ -51,7 +51,7 @@ struct EinsumAttrs {
   template <typename V>
   static void VisitFields(V& v) {
     v("equation", &EinsumAttrs::equation,
-      "What to multiply and sum, in Einstein notation.", kRequired);
+      "The product and the sums, in Einstein notation.", kRequired);
   }
 };
 
@@ -110,7 +110,7 @@ struct TopKAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.TopkAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("k", &TopKAttrs::k, "How many elements; all if below 1.", kRequired);
+    v("k", &TopKAttrs::k, "The number of elements; all if below 1.", kRequired);
     v("axis", &TopKAttrs::axis, "The axis to search along.");
     v("ret_type", &TopKAttrs::ret_type, "both, values or indices.");
     v("is_ascend", &TopKAttrs::is_ascend,

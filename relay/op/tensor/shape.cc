@@ -491,7 +491,7 @@ std::optional<InferredLayouts> InferTransposeLayouts(const LayoutQuery& query) {
 
   const Layout* layout = &old;
   if (query.changed) {
-    // The output keeps its axes in the order that the program asks for, so the
+    // The output keeps its axes in the order of the program, so the
     // transposition absorbs the change of its input.
     std::optional<std::vector<int64_t>> followed =
         layouts::FollowAxes(old, axes, query.new_inputs[0]);
@@ -730,8 +730,10 @@ BATON_REGISTER_OP("reverse")
 
 BATON_REGISTER_OP("reverse_sequence")
     .Describe("Reverses the beginnings of sequences.")
-    .Arguments({{"data", "The input."},
-                {"seq_lengths", "How much of each sequence to reverse."}})
+    .Arguments(
+        {{"data", "The input."},
+         {"seq_lengths",
+          "The number of elements to reverse at the start of each sequence."}})
     .TakesAttrs<ReverseSequenceAttrs>()
     .TypeRelation(ReverseSequenceRel)
     .Set(FusionPatterns(), FusionPattern::kInjective);

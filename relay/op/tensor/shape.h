@@ -28,7 +28,8 @@ struct ExpandDimsAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.ExpandDimsAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("axis", &ExpandDimsAttrs::axis, "Where the new axes are put.", kRequired);
+    v("axis", &ExpandDimsAttrs::axis, "The index of the first new axis.",
+      kRequired);
     v("num_newaxis", &ExpandDimsAttrs::num_newaxis, "Number of new axes.");
   }
 };
@@ -66,7 +67,7 @@ struct ReshapeAttrs {
       "The shape wanted; 0 and negative numbers have special meanings.",
       kRequired);
     v("allowzero", &ReshapeAttrs::allowzero,
-      "Whether 0 stands for itself rather than for the old extent.");
+      "Whether 0 is the extent 0 rather than the old extent.");
   }
 };
 
@@ -134,7 +135,7 @@ struct StackAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.StackAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("axis", &StackAttrs::axis, "Where the new axis is put.");
+    v("axis", &StackAttrs::axis, "The index of the new axis.");
   }
 };
 
@@ -158,8 +159,8 @@ struct RepeatAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.RepeatAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("repeats", &RepeatAttrs::repeats, "How often each element is repeated.",
-      kRequired);
+    v("repeats", &RepeatAttrs::repeats,
+      "The number of times each element is repeated.", kRequired);
     v("axis", &RepeatAttrs::axis, "The axis along which to repeat.");
   }
 };
@@ -170,8 +171,8 @@ struct TileAttrs {
   static constexpr char kTypeKey[] = "relay.attrs.TileAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("reps", &TileAttrs::reps,
-      "How often the tensor is repeated along each axis.", kRequired);
+    v("reps", &TileAttrs::reps, "The number of repetitions along each axis.",
+      kRequired);
   }
 };
 

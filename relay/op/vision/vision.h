@@ -28,7 +28,7 @@ struct MultiBoxPriorAttrs {
     v("steps", &MultiBoxPriorAttrs::steps,
       "Distance of the boxes; -1 to derive it.");
     v("offsets", &MultiBoxPriorAttrs::offsets,
-      "Where in a cell the boxes are centered.");
+      "The centers of the boxes in a cell, as fractions of it.");
     v("clip", &MultiBoxPriorAttrs::clip,
       "Whether to clip the boxes to the image.");
   }
@@ -85,7 +85,7 @@ struct NonMaximumSuppressionAttrs {
     v("force_suppress", &NonMaximumSuppressionAttrs::force_suppress,
       "Suppress across classes.");
     v("top_k", &NonMaximumSuppressionAttrs::top_k,
-      "How many boxes to consider; -1 for all.");
+      "The largest number of boxes that are considered; -1 for all.");
     v("coord_start", &NonMaximumSuppressionAttrs::coord_start,
       "Position of the first coordinate.");
     v("score_index", &NonMaximumSuppressionAttrs::score_index,
@@ -202,9 +202,9 @@ struct ProposalAttrs {
       "Distance of the anchors.");
     v("threshold", &ProposalAttrs::threshold, "The least score.");
     v("rpn_pre_nms_top_n", &ProposalAttrs::rpn_pre_nms_top_n,
-      "How many boxes to consider.");
+      "The largest number of boxes that are considered.");
     v("rpn_post_nms_top_n", &ProposalAttrs::rpn_post_nms_top_n,
-      "How many boxes to return.");
+      "The largest number of boxes that are returned.");
     v("rpn_min_size", &ProposalAttrs::rpn_min_size, "The least size of a box.");
     v("iou_loss", &ProposalAttrs::iou_loss,
       "Whether boxes are corners rather than centers.");

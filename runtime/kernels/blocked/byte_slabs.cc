@@ -32,7 +32,7 @@ int64_t SlabsOf(const ByteMap& map) {
   return (map.channels + kSlab - 1) / kSlab;
 }
 
-// Where a slab is in both forms, and its channels.
+// The place of a slab in both forms, and its channels.
 struct SlabPlace {
   int64_t planar;
   int64_t slab;

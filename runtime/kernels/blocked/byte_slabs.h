@@ -1,7 +1,8 @@
-// Maps of bytes with slabs of 32 channels (int8_conv.h): to planar maps and
-// back, maximum pools, and sums of quantized maps.
+// Kernels on maps of bytes with slabs of 32 channels (int8_conv.h): conversions
+// from and to planar maps, maximum pools, and sums of quantized maps.
 //
-// All instruction sets give the same bytes. Nothing here allocates or checks.
+// All instruction sets give the same bytes. Functions here neither allocate nor
+// check their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_BYTE_SLABS_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_BYTE_SLABS_H_
@@ -20,10 +21,11 @@ struct ByteMap {
   int64_t plane = 1;
 };
 
+// The number of independent parts of a conversion.
 int64_t SlabItems(const ByteMap& map);
 
-// Items [begin, end) of slabs that have the bytes of a planar map, and the other
-// way. What is beyond the last channel becomes 0.
+// Convert the parts [begin, end) of a planar map to slabs, and of slabs to a
+// planar map. ToSlabs() writes 0 beyond the last channel.
 void ToSlabs(const ByteMap& map, const void* planar, void* slabs, int64_t begin,
              int64_t end);
 void FromSlabs(const ByteMap& map, const void* slabs, void* planar,
@@ -41,11 +43,10 @@ int64_t SlabPoolItems(const SlabPoolParams& params);
 void SlabMaxPool(const SlabPoolParams& params, const void* x, void* y,
                  int64_t begin, int64_t end);
 
-// The sum of two quantized maps, quantized: of floats
+// The quantized sum of two quantized maps, computed in floats:
 //   (x - zero of x) * scale of x + (y - zero of y) * scale of y
-// not under `least` and not over `most`, over `divisor`, rounded to the nearest
-// whole number with ties to even, plus `shift`, not under `low` and not over
-// `high`.
+// is clamped to [least, most], divided by `divisor`, rounded to the nearest
+// integer with ties to even, added to `shift`, and clamped to [low, high].
 struct ByteSumParams {
   struct Operand {
     bool is_signed = false;
@@ -63,7 +64,7 @@ struct ByteSumParams {
   float high = 0;
 };
 
-// True if SumOfBytes() computes with such numbers.
+// True if SumOfBytes() supports these parameters.
 bool IsByteSum(const ByteSumParams& params);
 
 int64_t ByteSumItems(const ByteSumParams& params);

@@ -14,16 +14,16 @@ struct ChannelSource {
   int32_t channel = 0;
 };
 
-// A map whose channels are some of several maps of one size: concatenations,
+// Copies channels of several maps of one size to one map: concatenations,
 // shuffles, slices.
 struct GatherParams {
   int64_t batch = 1;
   int64_t channels = 1;
   // Height times width.
   int64_t positions = 1;
-  // For each channel of the result, where it is.
+  // For each channel of the result, the input and the channel to copy.
   const ChannelSource* sources = nullptr;
-  // For each input, floats from one image to the next.
+  // For each input, the number of floats from one image to the next.
   const int64_t* x_batch_strides = nullptr;
 };
 
@@ -31,12 +31,13 @@ constexpr int64_t GatherItems(const GatherParams& params) {
   return params.batch * BlocksOf(params.channels);
 }
 
-// As runtime/kernels/normalize.h, with beta 0.75, along the channels.
+// Local response normalization along the channels, as Lrn() of
+// runtime/kernels/normalize.h with beta 0.75.
 struct BlockedLrnParams {
   int64_t batch = 1;
   int64_t channels = 1;
   int64_t positions = 1;
-  // Neighbours on each side; at most kMostReach.
+  // The number of channels on each side in the window; at most kMostReach.
   int64_t reach = 2;
   double bias = 2;
   double alpha = 1e-5;  // Divided by the size of the window.

@@ -41,7 +41,7 @@ constexpr int64_t kJoinedPositions = 84;
 constexpr int64_t kDepthwiseRows = 14;
 // The positions of a tile, or some more than those of some tiles.
 constexpr int64_t kWhole = 14;
-// Where taps lie closer together, tiles that end with them are too small.
+// With a smaller dilation, tiles that end where taps end are too small.
 constexpr int64_t kDroppingDilation = 6;
 
 }  // namespace
@@ -123,7 +123,8 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.items = p.batch * (plan.joins ? 1 : p.groups) * plan.row_bands *
                plan.column_bands * plan.slabs;
   if (plan.copies) {
-    // And the number of the band that the copy is of.
+    // The additional kWorkspaceAlignment bytes hold the number of the band that
+    // the copy is of.
     plan.copy_bytes =
         kWorkspaceAlignment +
         AlignUp(

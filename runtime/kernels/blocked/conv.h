@@ -1,14 +1,15 @@
 // Convolutions of float32 maps whose channels lie in blocks of 16.
 //
-// A blocked map [N, C, H, W] is [N, ceil(C / 16), H, W, 16] in memory; what is
-// beyond the last channel has unspecified values, which no kernel reads into
-// an element that counts. A planar map is [N, C, H, W].
+// A blocked map [N, C, H, W] is [N, ceil(C / 16), H, W, 16] in memory. Elements
+// beyond the last channel have unspecified values, on which no other element of
+// a result depends. A planar map is [N, C, H, W].
 //
 // Weights are packed once, in one form for all widths of vectors. An element
 // is the sum of products in one order (sums.h), whatever the width of vectors
 // and the range of work.
 //
-// Nothing here allocates or checks. Kernels themselves are in kernels.h.
+// Functions here neither allocate nor check their arguments. Kernels themselves
+// are in kernels.h.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_CONV_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_CONV_H_
@@ -47,23 +48,25 @@ struct ConvParams {
   int64_t out_channels = 1;
   Axis h;
   Axis w;
-  // The map is planar, as images are that a network gets. The result is blocked
-  // in any case.
+  // True if the map is planar, as input images of networks are. The result is
+  // blocked in any case.
   bool planar_input = false;
-  // No weight is infinite or NaN, as PackConvWeights says. If false, and there
-  // is padding, a slow kernel runs, which skips padding instead of multiplying
-  // zeros by weights.
+  // True if PackConvWeights() returned true: no weight is infinite or NaN. If
+  // false, and there is padding, a slower kernel runs, which skips padding
+  // instead of multiplying zeros by weights.
   bool finite_weights = false;
-  // Elements from one image to the next, where they are not adjacent (0).
+  // The number of elements from one image to the next; 0 if images are
+  // adjacent.
   int64_t x_batch_stride = 0;
   int64_t y_batch_stride = 0;
   int64_t residual_batch_stride = 0;
-  // An image has at least so many bands, if it has as many rows (see
-  // ConvBandsFor). The bytes of the result do not depend on it.
+  // The least number of bands of rows into which the work of an image is
+  // divided, if it has as many rows (see ConvBandsFor). The bytes of the result
+  // do not depend on it.
   int64_t least_bands = 1;
 };
 
-// Floats of packed weights, which are aligned to 64 bytes.
+// The number of floats of packed weights, which are aligned to 64 bytes.
 int64_t PackedConvSize(const ConvParams& params);
 
 // Packs `weights` [groups * out_channels, in_channels, h.kernel, w.kernel].
@@ -71,14 +74,15 @@ int64_t PackedConvSize(const ConvParams& params);
 bool PackConvWeights(const ConvParams& params, const float* weights,
                      float* packed);
 
-// Items of work. Each caller of a kernel does a range of [0, ConvItems()).
+// The number of independent parts of the work. Each call of the kernel computes
+// a range of [0, ConvItems()).
 int64_t ConvItems(const ConvParams& params);
 
-// The least_bands with which `threads` threads, each with an equal share of
-// items that follow each other, are done first.
+// The value of least_bands for which `threads` threads, each with an equal
+// share of adjacent items, finish in the shortest time.
 int64_t ConvBandsFor(int64_t threads, const ConvParams& params);
 
-// Bytes that each caller of a kernel lends, aligned to 64.
+// The bytes of the workspace that each call of the kernel needs, aligned to 64.
 size_t ConvWorkspaceSize(const ConvParams& params);
 
 }  // namespace baton::kernels::blocked

@@ -7,21 +7,21 @@
 
 namespace baton::kernels::blocked {
 
-// To what each result of an epilogue is rounded: float32, or float32 with the
-// value of a half float.
+// The rounding of each intermediate result of an epilogue: none (float32), or
+// to the nearest float16 or bfloat16, which is kept as float32.
 enum class Rounding : uint8_t { kNone, kFloat16, kBFloat16 };
 
-// In this order, each rounded, the sum, too, each left out where its pointer is
-// null:
+// The operations, in this order. An operation whose pointer is null is left
+// out. `sum` and the result of each operation are rounded:
 //
 //   y = sum + bias[c];  y = y * scale[c];  y = y + shift[c];
 //   y = y + residual;   y = y < low ? low : y;  y = y > high ? high : y;
 //
-// so that a NaN stays, and the defaults change nothing. Relu has low = 0.
-// `bias`, `scale` and `shift` have an element for each channel of the result
-// (column of a matrix), and as many more as make a multiple of 16, of any
-// value. `residual` has the shape and layout of the result, and may be the
-// memory of the result.
+// A NaN stays a NaN; the defaults change nothing; Relu is low = 0. `bias`,
+// `scale` and `shift` have an element for each channel of the result (column of
+// a matrix), then padding of any value up to a multiple of 16 elements.
+// `residual` has the shape and layout of the result, and may be the memory of
+// the result.
 struct Epilogue {
   const float* bias = nullptr;
   const float* scale = nullptr;

@@ -21,6 +21,8 @@ struct FoldParams {
   Axis w;
 };
 
+// The number of independent parts of the work, of which Fold() computes
+// [begin, end).
 constexpr int64_t FoldItems(const FoldParams& params) {
   return params.batch * BlocksOf(params.channels);
 }

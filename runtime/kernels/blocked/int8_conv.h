@@ -1,9 +1,10 @@
 // Convolutions of 8-bit maps with signed 8-bit weights, summed in 32 bits.
 //
-// Maps are planar, [N, C, H, W], or have slabs of 32 channels,
-// [N, ceil(C / 32), H, W, 32]; what is beyond the last channel has unspecified
-// values. Sums of integers wrap, so that their order does not matter and all
-// instruction sets give the same bytes. Nothing here allocates or checks.
+// Maps are planar, [N, C, H, W], or have slabs of 32 channels, [N, ceil(C /
+// 32), H, W, 32]; what is beyond the last channel has unspecified values. Sums
+// of integers wrap, so that their order does not matter and all instruction
+// sets give the same bytes. Functions here neither allocate nor check their
+// arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
@@ -19,8 +20,8 @@ namespace baton::kernels::blocked {
 constexpr int64_t kByteSlab = 32;
 
 // Numbers of channels are those of one group. If there are several groups, each
-// has one channel of the map and one of the result; or in_channels is a multiple
-// of 4 and out_channels a multiple of 16, and maps are planar.
+// has one channel of the map and one of the result; or in_channels is a
+// multiple of 4, out_channels a multiple of 16, and maps are planar.
 struct Int8ConvParams {
   int64_t batch = 1;
   int64_t groups = 1;
@@ -31,14 +32,16 @@ struct Int8ConvParams {
   bool signed_data = false;
   bool slabs_input = false;
   bool slabs_output = false;  // of Int8ConvToBytes()
-  uint8_t padding = 0;        // the byte of what is outside of the map
+  uint8_t padding = 0;        // the value of elements outside of the map
 };
 
-// Turns sums into bytes: a sum as a float times `factor`, plus `addend`, over
-// `divisor`, rounded to the nearest whole number with ties to even, plus
-// `shift`, not under `low` and not over `high`, truncated. NaN becomes 0.
+// Converts sums to bytes. A sum is converted to float, multiplied by `factor`,
+// added to `addend`, divided by `divisor`, rounded to the nearest integer with
+// ties to even (if `round`), added to `shift`, clamped to [low, high], and
+// truncated. NaN becomes 0.
 struct Int8Requantization {
-  // An element for each channel, and 32 that nothing uses; null for none.
+  // An element for each channel, then 32 elements of padding; null to leave out
+  // the operation.
   const float* factor = nullptr;
   const float* addend = nullptr;
   const float* divisor = nullptr;

@@ -2,7 +2,7 @@
 // bits, summed in 32 bits.
 //
 // Sums wrap, so that their order does not matter and all instruction sets give
-// the same bytes. Nothing here allocates or checks.
+// the same bytes. Functions here neither allocate nor check their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INT_MATMUL_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INT_MATMUL_H_

@@ -1,13 +1,13 @@
 // Kernels on blocked maps and packed matrices, compiled for several widths of
-// vectors, of which all give the same bytes, those of a NaN aside.
+// vectors. All widths give the same bytes, except for the bits of a NaN.
 //
-// Each does the items [begin, end) of its work (ConvItems and the like) and
-// writes those parts of `y` alone; the bytes do not depend on how the work is
-// split. `workspace` is aligned to 64 bytes and used by one caller at a time. If
-// `resumes`, it is as the last call left it, which had the same parameters and
-// the same `x`: what that call copied of `x` need not be copied again. `y` may
-// be `x` for Apply, and the residual in all that have an epilogue; else nothing
-// overlaps.
+// A call computes the items [begin, end) of the work (ConvItems and the like)
+// and writes only these parts of `y`; the bytes do not depend on how the work
+// is divided. `workspace` is aligned to 64 bytes and used by one call at a
+// time. If `resumes`, the previous call with this workspace had the same
+// parameters and the same `x`, so that its copy of parts of `x` in the
+// workspace can be used again. `y` may be `x` for `apply`, and the residual for
+// all kernels with an epilogue; otherwise memory must not overlap.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
@@ -25,9 +25,9 @@
 namespace baton::kernels::blocked {
 
 struct Kernels {
-  // Convolves with packed weights: any groups, strides, dilation and padding;
-  // groups of one channel each, which give one each (depthwise), by a loop of
-  // their own.
+  // Convolves with packed weights, for any groups, strides, dilation and
+  // padding. Depthwise convolutions, whose groups have one channel of the map
+  // and one of the result, have a separate loop.
   void (*conv)(const ConvParams& params, const float* x, const float* packed,
                const Epilogue& epilogue, float* y, void* workspace,
                bool resumes, int64_t begin, int64_t end);
@@ -50,11 +50,12 @@ struct Kernels {
                      int64_t begin, int64_t end);
   void (*to_planar)(const MapParams& params, const float* x, float* y,
                     int64_t begin, int64_t end);
-  // The epilogue of a blocked map: biases, scales, sums of two maps, relu.
+  // Applies an epilogue to a blocked map: biases, scales, sums of two maps,
+  // relu.
   void (*apply)(const MapParams& params, const float* x,
                 const Epilogue& epilogue, float* y, int64_t begin, int64_t end);
 
-  // Channels of several maps.
+  // Copies channels of several maps to one map.
   void (*gather)(const GatherParams& params, const float* const* xs, float* y,
                  int64_t begin, int64_t end);
   void (*lrn)(const BlockedLrnParams& params, const float* x, float* y,
@@ -66,7 +67,7 @@ struct Kernels {
 // All widths with FMA give the same bytes.
 enum class Width { kPlain128, k128, k256, k512, kHalves512 };
 
-// True if the processor that runs this has what the width needs.
+// True if this processor has the instructions of the width.
 bool IsSupported(Width width);
 
 // The widest of the supported ones.

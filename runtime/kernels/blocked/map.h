@@ -14,12 +14,15 @@ struct MapParams {
   int64_t channels = 1;
   // Height times width.
   int64_t positions = 1;
-  // Elements from one image to the next, where they are not adjacent (0).
+  // The number of elements from one image to the next; 0 if images are
+  // adjacent.
   int64_t x_batch_stride = 0;
   int64_t y_batch_stride = 0;
   int64_t residual_batch_stride = 0;
 };
 
+// The number of independent parts of the work: ranges [begin, end) of them can
+// run on different threads.
 constexpr int64_t MapItems(const MapParams& params) {
   return params.batch * BlocksOf(params.channels);
 }

@@ -53,7 +53,8 @@ MatmulPlan MakeMatmulPlan(const MatmulParams& params) {
   plan.bands = plan.rows == 0 ? 0 : (p.m + plan.rows - 1) / plan.rows;
   plan.items = plan.bands * plan.slabs;
   if (p.m > 1) {
-    // And the first row of the band that the copy is of.
+    // The additional kWorkspaceAlignment bytes hold the first row of the band
+    // that the copy is of.
     plan.copy_bytes =
         kWorkspaceAlignment +
         AlignUp(static_cast<size_t>(plan.rows * p.k * int64_t{sizeof(float)}),

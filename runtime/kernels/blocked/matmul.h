@@ -16,14 +16,14 @@ struct MatmulParams {
   int64_t m = 1;
   int64_t n = 1;
   int64_t k = 1;
-  // Elements from one row to the next, where they are not adjacent (0).
+  // The number of elements from one row to the next; 0 if rows are adjacent.
   int64_t x_stride = 0;
   int64_t y_stride = 0;
   int64_t residual_stride = 0;
 };
 
-// Floats of a packed matrix, which are aligned to 64 bytes. It depends on n and
-// k alone.
+// The number of floats of a packed matrix, which are aligned to 64 bytes.
+// Depends on n and k only.
 int64_t PackedMatmulSize(const MatmulParams& params);
 
 // Packs b, whose element (i, j) is b[i * n + j], or, if `transposed`,
@@ -31,7 +31,8 @@ int64_t PackedMatmulSize(const MatmulParams& params);
 void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
                 float* packed);
 
-// As of convolutions.
+// The number of independent parts of the work, and the bytes of the workspace
+// that each call of the kernel needs, aligned to 64.
 int64_t MatmulItems(const MatmulParams& params);
 size_t MatmulWorkspaceSize(const MatmulParams& params);
 

@@ -17,17 +17,19 @@ struct PoolParams {
   // For averages: divide by the size of the window, not by the number of its
   // elements inside of the map.
   bool count_include_pad = false;
-  // Elements from one image to the next, where they are not adjacent (0).
+  // The number of elements from one image to the next; 0 if images are
+  // adjacent.
   int64_t x_batch_stride = 0;
   int64_t y_batch_stride = 0;
 };
 
-// Items of work of MaxPool and AvgPool.
+// The number of independent parts of the work of MaxPool and AvgPool.
 constexpr int64_t PoolItems(const PoolParams& params) {
   return params.batch * BlocksOf(params.channels) * params.h.out;
 }
 
-// Items of work of global pools, which read `h.in` and `w.in` alone.
+// The number of independent parts of the work of global pools, which use only
+// `in` of `h` and `w`.
 constexpr int64_t GlobalPoolItems(const PoolParams& params) {
   return params.batch * BlocksOf(params.channels);
 }

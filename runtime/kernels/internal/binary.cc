@@ -80,12 +80,12 @@ void ComputePart(const char* a, const char* b, char* out, int64_t n,
   std::memcpy(out, results, static_cast<size_t>(n * out_size));
 }
 
-// Which runs a loop computes where they are. The operands of others are put
-// together first, in the order of the result.
+// The runs that a loop computes without copies. The operands of other runs are
+// first copied, in the order of the result.
 struct Served {
-  // Those of at least this many elements.
+  // Runs of at least this many elements.
   int64_t min_elements;
-  // Those that repeat an element of an operand.
+  // Runs that repeat an element of an operand.
   bool repeated;
 };
 

@@ -1,8 +1,8 @@
 // Loops over two operands that broadcast against each other.
 //
-// The driver is the same for all loops: it finds out how the operands
-// broadcast, and puts short runs together. So a typed loop has one form, for
-// whole blocks.
+// MapRuns() serves all loops: it computes how the operands broadcast, and
+// passes short runs to the loop several at a time. So a typed loop has one
+// form, for whole blocks.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_BINARY_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_BINARY_H_
@@ -33,7 +33,7 @@ struct BinaryRuns {
   int64_t a_step;
   const void* b;
   int64_t b_step;
-  // It may be that of an operand whose step is 1.
+  // May be the memory of an operand whose step is 1.
   void* out;
   // Elements of a run. If a result has at least BlockElements, no run has less.
   int64_t n;
@@ -72,7 +72,7 @@ void ComputeRuns(const BinaryRuns& given, const Fn& fn) {
     for (int64_t run = 0; run != given.runs; ++run) {
       for (int64_t i = 0; i < given.n; ++i) {
         *z++ = fn(x[i * given.a_step], y[i * given.b_step]);
-        asm volatile("" : : : "memory");  // Nothing that becomes vectors.
+        asm volatile("" : : : "memory");  // Keeps the loop scalar.
       }
       x += given.a_distance;
       y += given.b_distance;

@@ -1,4 +1,4 @@
-// Which loops of internal/binary.h compute which element types.
+// Selects the loops of internal/binary.h by element type.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_BINARY_DTYPES_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_BINARY_DTYPES_H_

@@ -19,8 +19,8 @@ namespace baton::kernels::internal {
 absl::StatusOr<Tensor> Convert(absl::string_view kernel, const Tensor& x,
                                DType dtype);
 
-// Converts `n` elements as Convert does, between storable dtypes that differ and
-// are no half floats.
+// Converts `n` elements as Convert does, between storable dtypes that differ
+// and are no half floats.
 void ConvertElements(DType from_type, const void* from, int64_t n,
                      DType to_type, void* to);
 

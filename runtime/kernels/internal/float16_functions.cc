@@ -27,12 +27,12 @@ absl::StatusOr<Tensor> MapLogarithm(const Tensor& x, const Plain& plain,
           const int64_t count = std::min(kBlock, n - i);
           uint16_t any = 0;
           RunLoop<kMemoryBound>([=, &any]() BATON_LOOP {
-            uint16_t exceptions = 0;
+            uint16_t others = 0;
             for (int64_t j = 0; j < count; ++j) {
               // The bits of those that are positive and finite are 1 to 0x7bff.
-              exceptions |= static_cast<uint16_t>(in[j] - 1u) < 0x7bffu ? 0 : 1;
+              others |= static_cast<uint16_t>(in[j] - 1u) < 0x7bffu ? 0 : 1;
             }
-            any = exceptions;
+            any = others;
           });
           if (any == 0) {
             MapHalves(in, count, to + i, plain);

@@ -117,7 +117,7 @@ template <typename T, int kBytes, int kRows, int kVectors>
   }
 }
 
-// How the processor that runs this multiplies: vectors of `bytes`; tiles of at
+// The way in which this processor multiplies: vectors of `bytes`; tiles of at
 // most `rows` rows and `vectors` vectors. tiles[r][v - 1] makes those of 2^r
 // rows and v vectors.
 template <typename T>
@@ -257,7 +257,7 @@ void MultiplyPanel(const Machine<T>& machine, int64_t m, int64_t columns,
 template <typename T>
 struct Right {
   PackFn<T> pack;
-  // Not null: rows in memory, which may be read in place.
+  // If not null, rows in memory, which may be read in place.
   const T* rows = nullptr;
   int64_t stride = 0;
 };
@@ -432,7 +432,7 @@ template <int kSums, bool kFuses>
   for (int i = 0; i < kSums; ++i) sums[i] += chains[i];
 }
 
-// How many products of vectors are summed at a time.
+// The number of products of vectors that are summed at a time.
 constexpr int64_t kDots = 16;
 
 template <bool kFuses>

@@ -101,7 +101,8 @@ using PackFn = absl::FunctionRef<void(const PackedBlock<T>& block)>;
 struct Terms {
   int64_t channels;
   int64_t taps = 1;
-  // How operands in memory have them: as (tap, channel), or as (channel, tap).
+  // The order of the terms of operands in memory: (tap, channel) if true,
+  // otherwise (channel, tap).
   bool taps_first = false;
 
   blocked::Sums sums() const { return {channels, taps}; }
@@ -123,7 +124,7 @@ struct Terms {
   bool are_ordered() const {
     return taps == 1 || (taps_first && channels <= 16);
   }
-  // Where operands in memory have it.
+  // The position of the term in operands in memory.
   int64_t IndexOf(const Term& term) const {
     return taps_first ? term.tap * channels + term.channel
                       : term.channel * taps + term.tap;
@@ -167,8 +168,9 @@ class OrderedSums {
   OrderedSums(int64_t n, const blocked::Sums& order);
 
   void Start();
-  // The chains of the chunk that has unit `unit` (a block of channels and a
-  // tap), of which AddProducts makes the sums. Units come in order.
+  // The n partial sums of the chunk that contains `unit` (a block of channels
+  // and a tap), to which the caller adds products by AddProducts(). Call it for
+  // the units in ascending order.
   float* ChainsOf(int64_t unit);
   // The sums.
   const float* Finish();

@@ -51,7 +51,8 @@ std::vector<uint16_t> Mapped(const std::string& name, const Fn& fn) {
   return result;
 }
 
-// How far `actual` is from `exact`, in units in the last place of float16.
+// Returns the distance of `actual` from `exact`, in units in the last place of
+// float16.
 double UlpsFrom(double exact, uint16_t actual) {
   const uint16_t rounded = ToHalf(static_cast<float>(exact));
   const double value = FromHalf(actual);

@@ -13,7 +13,7 @@
 namespace baton::kernels::internal {
 namespace {
 
-// Whether there is nothing to check, or what is wrong with the dtype.
+// Returns whether there is nothing to check, or the error in the dtype.
 bool IsChecked(absl::string_view kernel, const Tensor& a, const Tensor& b,
                absl::Status& status) {
   if (!b.dtype().is_integral() || a.num_elements() == 0) return false;
@@ -77,7 +77,7 @@ bool HasZero(const Tensor& x) {
   }
 }
 
-// Whether an element of `x` has one of the bits of `mask`.
+// Returns whether an element of `x` has one of the bits of `mask`.
 bool HasBits(const Tensor& x, uint64_t mask) {
   const int bytes = x.dtype().bytes();
   return (BitsOfAny(x.data(), x.num_elements() * bytes) &

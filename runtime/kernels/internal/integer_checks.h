@@ -1,4 +1,5 @@
-// Checks of integers that an operator has no result for.
+// Checks of integer operands for which an operator has no result: zero
+// divisors, negative exponents, shifts by too many bits.
 
 #ifndef BATON_RUNTIME_KERNELS_INTERNAL_INTEGER_CHECKS_H_
 #define BATON_RUNTIME_KERNELS_INTERNAL_INTEGER_CHECKS_H_

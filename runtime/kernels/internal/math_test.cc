@@ -83,7 +83,8 @@ std::vector<T> Samples() {
   return values;
 }
 
-// How far `actual` is from `exact`, in units in the last place of a T.
+// Returns the distance of `actual` from `exact`, in units in the last place of
+// a T.
 template <typename T>
 double UlpsFrom(Wider<T> exact, T actual) {
   if (std::isnan(exact)) return std::isnan(actual) ? 0 : 1e9;

@@ -22,8 +22,8 @@ using Run = absl::FunctionRef<void(const void* from, int64_t n, void* to)>;
 absl::StatusOr<Tensor> MapInPlace(Operand x, DType dtype, Run run);
 
 // A new tensor of the dtype of `x`, computed by `of_float` from elements of
-// float32, and of bfloat16 as float32, and by `of_double` from float64. What
-// lies between the conversions stays in the nearest cache.
+// float32, and of bfloat16 as float32, and by `of_double` from float64.
+// Converts bfloat16 in parts that stay in the first-level cache.
 template <typename T>
 using RunOf = absl::FunctionRef<void(const T* from, int64_t n, T* to)>;
 absl::StatusOr<Tensor> MapFloats(absl::string_view name, const Tensor& x,

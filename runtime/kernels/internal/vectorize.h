@@ -203,8 +203,8 @@ void RunFastPath(int64_t n, T* to, const Fast& fast, const Slow& slow) {
   constexpr int64_t kBlock = 1024;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = std::min(n, begin + kBlock);
-    Flag exceptions = 0;
-    RunLoop<kWidest>([=, &exceptions]() BATON_LOOP {
+    Flag outside = 0;
+    RunLoop<kWidest>([=, &outside]() BATON_LOOP {
       Flag any = 0;
       const int64_t whole = WholeRuns(end - begin);
       for (int64_t i = 0; i != whole; ++i) {
@@ -212,17 +212,17 @@ void RunFastPath(int64_t n, T* to, const Fast& fast, const Slow& slow) {
         to[begin + i] = fast(begin + i, in_domain);
         any |= static_cast<Flag>(in_domain ? 0 : 1);
       }
-      exceptions = any;
+      outside = any;
     });
-    if (exceptions != 0) slow(begin, end);
+    if (outside != 0) slow(begin, end);
   }
 }
 
-// As RunFastPath, but where `fast` is not in its domain, the element is
-// exact(i), which need not become a vector.
+// As RunFastPath, but only the elements for which `fast` is not in its domain
+// are computed again, by exact(i), which need not become a vector.
 template <typename Flag = int32_t, Vectors kWidest = Vectors::k512, typename T,
           typename Fast, typename Exact>
-void RunWithExceptions(int64_t n, T* to, const Fast& fast, const Exact& exact) {
+void RunFastElements(int64_t n, T* to, const Fast& fast, const Exact& exact) {
   RunFastPath<Flag, kWidest>(n, to, fast, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       bool in_domain;

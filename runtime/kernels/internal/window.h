@@ -66,8 +66,9 @@ absl::Status CheckWindow(absl::string_view kernel, const Window& window);
 absl::Status SetWindowOutputs(absl::string_view kernel, bool ceil_mode,
                               Window& window);
 
-// The windows of two axes with the extents `in`, down and right: `sizes` are
-// those of the kernel, `padding` is top, left, bottom, right.
+// The windows of the vertical and the horizontal axis, in this order. `in` are
+// the extents of the data, `sizes` those of the kernel; `padding` is top, left,
+// bottom, right.
 absl::StatusOr<std::array<Window, 2>> Windows2d(
     absl::string_view kernel, bool ceil_mode, absl::Span<const int64_t> in,
     absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,

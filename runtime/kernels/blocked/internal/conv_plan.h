@@ -1,8 +1,9 @@
-// How a convolution is cut into items and what a caller of its kernel lends.
+// Divides a convolution into items of work, and computes the size of the
+// workspace that each call of its kernel needs.
 //
-// An item is a slab of two blocks of channels of the result in a band of its
-// rows (columns, where rows are joined). Items that follow each other share a
-// band, of which the input is copied once, where it is copied.
+// An item computes a slab, two blocks of channels of the result, in a band of
+// rows (of columns, where rows are joined). Adjacent items share a band. If the
+// input is copied, it is copied once for the items of a band.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_CONV_PLAN_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_CONV_PLAN_H_
@@ -14,36 +15,37 @@
 
 namespace baton::kernels::blocked::internal {
 
-// The copy of a dimension: input (o + i) * stride + phase - pad_before of
-// output o is at index o + i of its phase. Outputs that are neighbours read
-// neighbours.
+// A dimension of the copy of the input, which has a part for each phase of the
+// stride: position (o + i) * stride + phase - pad_before of the input is at
+// index o + i of part `phase`. So adjacent outputs read adjacent elements.
 struct CopyAxis {
   int64_t phases;
-  int64_t extent;  // A phase's, for the outputs of a band.
+  int64_t extent;  // Elements of a phase, for the outputs of a band.
 };
 
 struct ConvPlan {
   ConvParams params;  // Rows of pointwise convolutions are joined.
   bool depthwise;
   bool pads;
-  // Taps that read padding are left out of the sums of a tile, and a tile ends
-  // where these are other taps. For taps that lie far apart: most of a copy
-  // would be padding.
+  // True if the sums of a tile skip the taps that read padding; all outputs of
+  // a tile skip the same taps. Used for taps that are far apart, with which
+  // most of a copy would be padding.
   bool drops;
-  // The input of a band is copied: with its padding, apart by phases of
-  // strides, and each group from a block's first channel on.
+  // True if the input of a band is copied: with padding, divided by the phases
+  // of the strides, and so that each group begins with the first channel of a
+  // block.
   bool copies;
-  // The input of a band is read where it is, and channels of a group begin
-  // within a block.
+  // True if the input of a band is read in place although the channels of a
+  // group begin within a block.
   bool splits;
-  // Channels of a group of the result begin within a block. An item then is a
-  // band of all groups, whose sums are joined before they are stored.
+  // True if the channels of a group of the result begin within a block. An item
+  // then is a band of all groups, whose sums are joined before they are stored.
   bool joins;
   int64_t joined_step;  // Floats from one position to the next.
-  int64_t in_blocks;    // A group's, from its first channel on.
-  int64_t out_blocks;   // A group's.
+  int64_t in_blocks;    // Blocks of a group, from its first channel on.
+  int64_t out_blocks;   // Blocks of a group.
   int64_t slabs;
-  int64_t rows;  // A band's.
+  int64_t rows;  // Rows of a band.
   int64_t columns;
   int64_t row_bands;
   int64_t column_bands;
@@ -52,7 +54,7 @@ struct ConvPlan {
   int64_t taps;
   int64_t units;
   int64_t chunks;
-  int64_t terms;  // A sum's, without channels that are missing.
+  int64_t terms;  // Terms of a sum, without those of missing channels.
   bool in_double;
   int64_t items;
   // Bytes of the workspace: the copy, sums of chunks, sums of groups of them,

@@ -1,7 +1,8 @@
-// How a matrix product is cut into items and what a caller of its kernel lends.
+// Divides a matrix product into items of work, and computes the size of the
+// workspace that each call of its kernel needs.
 //
-// An item is a slab of some blocks of columns in a band of rows, of which the
-// first operand is transposed once.
+// An item computes a slab, some blocks of columns of the result, in a band of
+// rows. The rows of the first operand are transposed once for each band.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_MATMUL_PLAN_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_MATMUL_PLAN_H_
@@ -13,7 +14,7 @@
 
 namespace baton::kernels::blocked::internal {
 
-// With so few rows, more blocks are multiplied at a time.
+// With at most kFewRows rows, kBlocksOfFewRows blocks are multiplied at a time.
 constexpr int64_t kFewRows = 3;
 constexpr int64_t kBlocksOfFewRows = 8;
 
@@ -23,7 +24,7 @@ struct MatmulPlan {
   int64_t blocks;
   int64_t blocks_of_slab;
   int64_t slabs;
-  int64_t rows;  // A band's.
+  int64_t rows;  // Rows of a band.
   int64_t bands;
   int64_t units;
   int64_t chunks;
