@@ -764,6 +764,14 @@ bool IsSmall(const Expr& expr) {
   return elements.ok() && *elements <= kMaxFoldedElements;
 }
 
+// True for a weight that convolutions and products may take in bytes: passes
+// decide whether it becomes floats.
+bool IsDequantizedWeight(const NodeProto& node, const Expr& expr) {
+  const TensorTypeNode* type = expr->tensor_type();
+  return node.op_type == "DequantizeLinear" && node.domain.empty() &&
+         type != nullptr && type->rank() >= 2;
+}
+
 // True if the values of operands decide how large the tensor is.
 bool HasOpenShape(const Expr& expr) {
   const TensorTypeNode* type = expr->tensor_type();
@@ -861,7 +869,8 @@ absl::StatusOr<Outputs> Importer::ConvertNode(const NodeProto& node,
   for (Expr& output : *outputs) {
     if (!output.defined()) continue;
     if (all_constant && (IsSmall(output) || HasOpenShape(output)) &&
-        relay::ConstantTensor(output) == nullptr) {
+        relay::ConstantTensor(output) == nullptr &&
+        !IsDequantizedWeight(node, output)) {
       const absl::StatusOr<Expr> folded =
           relay::FoldConstantInExpr(output, {.fold_qnn = true});
       if (folded.ok() && relay::ConstantTensor(*folded) != nullptr &&

@@ -328,6 +328,26 @@ TEST(ImportOnnxTest, OneScaleHasNoAxis) {
   EXPECT_EQ(result->tensor().span<float>()[1], 0);
 }
 
+// Small weights of bytes stay bytes, as large ones do: a convolution or product
+// of bytes may take them so. A bias becomes floats.
+TEST(ImportOnnxTest, QuantizedWeightsStayBytes) {
+  const auto module = Import(
+      "node { op_type: 'DequantizeLinear' input: 'q' input: 's' input: 'z'"
+      "  output: 'w' }"
+      "node { op_type: 'DequantizeLinear' input: 'c' input: 's'  output: 'b' }"
+      "node { op_type: 'Gemm' input: 'x' input: 'w' input: 'b' output: 'y' }"
+      "initializer { name: 'q' dims: 2 dims: 2 data_type: 3"
+      "  int32_data: [5, -3, 7, 1] }"
+      "initializer { name: 'c' dims: 2 data_type: 6 int32_data: [5, -3] }"
+      "initializer { name: 's' data_type: 1 float_data: [0.5] }"
+      "initializer { name: 'z' data_type: 3 int32_data: [1] }" +
+      InOut({kTwo, kTwo}));
+  ASSERT_THAT(module, IsOk());
+  const std::string text = AsText(module->Find("main"));
+  EXPECT_THAT(text, HasSubstr("Tensor[(2, 2), int8]"));
+  EXPECT_THAT(text, Not(HasSubstr("Tensor[(2), int32]")));
+}
+
 // Padding, and shapes to expand to, that depend on data; what stays of the
 // extents is known.
 TEST(ImportOnnxTest, PaddingCanBeComputed) {

@@ -170,24 +170,38 @@ struct ProductStepParams {
   int64_t items;          // of a matrix
 };
 
+// The beginning of the workspace of a product: the operands that are packed, or
+// of which rows are copied, in what follows.
+struct alignas(64) ProductState {
+  const float* packed = nullptr;
+  const float* copied = nullptr;
+};
+
 int RunProduct(const executor::StepCall& call) {
   const auto& p = *static_cast<const ProductStepParams*>(call.params);
   const blocked::MatmulParams& params = p.product.params;
-  float* const packed = static_cast<float*>(call.workspace);
-  const float* packed_of = nullptr;
-  for (int64_t i = call.begin; i < call.end; ++i) {
+  auto& state = *static_cast<ProductState*>(call.workspace);
+  if (!call.resumes) state = {};
+  float* const packed = reinterpret_cast<float*>(
+      static_cast<char*>(call.workspace) + sizeof(ProductState));
+  for (int64_t item = call.begin; item < call.end;) {
+    const int64_t i = item / p.items;
+    const int64_t end = std::min(call.end, (i + 1) * p.items);
+    const float* const a =
+        static_cast<const float*>(call.inputs[0]) + i * p.product.a_step;
     const float* const b =
         static_cast<const float*>(call.inputs[1]) + i * p.product.b_step;
-    if (b != packed_of) {
+    if (b != state.packed) {
       blocked::PackMatmul(params, b, p.product.transposed, packed);
-      packed_of = b;
+      state.packed = b;
     }
     p.kernels->matmul(
-        params,
-        static_cast<const float*>(call.inputs[0]) + i * p.product.a_step,
-        packed, {},
+        params, a, packed, {},
         static_cast<float*>(call.outputs[0]) + i * params.m * params.n,
-        packed + p.packed_floats, false, 0, p.items);
+        packed + p.packed_floats, a == state.copied, item - i * p.items,
+        end - i * p.items);
+    state.copied = a;
+    item = end;
   }
   return 0;
 }
@@ -783,9 +797,9 @@ KernelChoice ProductStep(const blocked::Kernels& kernels,
   choice.reason = "the second operand is computed: it is packed in each run";
   choice.inputs = {a, b};
   choice.outputs = {y};
-  choice.items = product.batch;
+  choice.items = product.batch * params->items;
   choice.workspace_bytes =
-      params->packed_floats * 4 +
+      static_cast<int64_t>(sizeof(ProductState)) + params->packed_floats * 4 +
       static_cast<int64_t>(blocked::MatmulWorkspaceSize(p));
   choice.flops = 2.0 * static_cast<double>(product.batch * p.m * p.n) *
                  static_cast<double>(p.k);

@@ -104,6 +104,20 @@ int Run(const executor::StepCall& call) {
   return 0;
 }
 
+// Rows are those of the first dimension.
+void RunRows(const void* params, const void* const* inputs, void* output,
+             void* workspace, int64_t rows) {
+  const StepParams& p = *static_cast<const StepParams*>(params);
+  kernels::ElementProgram program = p.program;
+  int64_t dims[kernels::kMaxElementDims];
+  std::copy(p.dims.begin(), p.dims.end(), dims);
+  program.num_elements = program.num_elements / dims[0] * rows;
+  dims[0] = rows;
+  program.dims = dims;
+  kernels::RunElementProgram(program, inputs, output, workspace, 0,
+                             kernels::ElementProgramItems(program));
+}
+
 // The kind of an operand of a type that is converted; kFull for others.
 kernels::ElementOperand ConvertedOperand(DType type) {
   if (type == DType::Float(16)) return kernels::ElementOperand::kHalf;
@@ -604,6 +618,12 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
   choice.flops =
       static_cast<double>(elements) * static_cast<double>(calls.size());
   choice.cost_ns = std::max(bytes / 10, choice.flops / 6);
+  choice.rows.function = RunRows;
+  choice.rows.rows = dims[0];
+  for (size_t i = 0; i < num; ++i) {
+    choice.rows.input_bytes.push_back(merged[i][0] * operands[i].type.bytes());
+  }
+  choice.rows.output_bytes = elements / dims[0] * type.bytes();
   choice.params = std::move(params);
   return choice;
 }

@@ -52,7 +52,7 @@ int Run(const executor::StepCall& call) {
   const auto& p = *static_cast<const Params*>(call.params);
   blocked::Int8Conv(p.params, p.isa, call.inputs[0], call.inputs[1],
                     BiasOf(p, call), static_cast<int32_t*>(call.outputs[0]),
-                    call.workspace, call.begin, call.end);
+                    call.workspace, call.resumes, call.begin, call.end);
   return 0;
 }
 
@@ -60,7 +60,7 @@ int RunToBytes(const executor::StepCall& call) {
   const auto& p = *static_cast<const Params*>(call.params);
   blocked::Int8ConvToBytes(p.params, p.isa, call.inputs[0], call.inputs[1],
                            BiasOf(p, call), p.requantization, call.outputs[0],
-                           call.workspace, call.begin, call.end);
+                           call.workspace, call.resumes, call.begin, call.end);
   return 0;
 }
 
@@ -73,7 +73,7 @@ int RunMatmul(const executor::StepCall& call) {
   const auto& p = *static_cast<const MatmulStepParams*>(call.params);
   blocked::IntMatmul(p.params, p.isa, call.inputs[0], call.inputs[1],
                      static_cast<int32_t*>(call.outputs[0]), call.workspace,
-                     call.begin, call.end);
+                     call.resumes, call.begin, call.end);
   return 0;
 }
 
@@ -299,7 +299,7 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step) {
     source.statements = absl::StrCat(
         "  kernels::IntMatmul(kPlan@N@, kernels::integers::LibraryIsa(), @0@, "
         "@1@,\n      reinterpret_cast<int32_t*>(",
-        y, "), workspace, begin, end);\n");
+        y, "), workspace, false, begin, end);\n");
     return source;
   }
   if (step.function != Run && step.function != RunToBytes) return std::nullopt;
@@ -312,7 +312,7 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step) {
   if (step.function == Run) {
     source.statements =
         absl::StrCat("  kernels::Int8Conv", args, "reinterpret_cast<int32_t*>(",
-                     y, "),\n      workspace, begin, end);\n");
+                     y, "),\n      workspace, false, begin, end);\n");
     return source;
   }
   const std::string factor =
@@ -331,7 +331,7 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step) {
       ";\n");
   source.statements =
       absl::StrCat("  kernels::Int8ConvToBytes", args, "kRequantization@N@, ",
-                   y, ",\n      workspace, begin, end);\n");
+                   y, ",\n      workspace, false, begin, end);\n");
   return source;
 }
 

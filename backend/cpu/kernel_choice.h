@@ -21,6 +21,21 @@
 
 namespace baton::cpu {
 
+// A kernel as a function of rows, which are parts of its operands and of its one
+// result that follow each other and do not depend on each other.
+struct RowKernel {
+  // Computes `rows` rows of `output`, which is the first of them. `inputs` are
+  // the operands from that row on.
+  using Function = void (*)(const void* params, const void* const* inputs,
+                            void* output, void* workspace, int64_t rows);
+
+  Function function = nullptr;  // null: the kernel has no such form
+  int64_t rows = 0;
+  // The bytes of a row of each input; 0 for what all rows read.
+  std::vector<int64_t> input_bytes;
+  int64_t output_bytes = 0;
+};
+
 // A step of a plan before its tensors have offsets in the arena.
 struct KernelChoice {
   executor::StepFunction function = nullptr;
@@ -41,6 +56,7 @@ struct KernelChoice {
   double flops = 0;
   double cost_ns = 0;  // the predicted time on one thread
   bool is_fallback = false;
+  RowKernel rows;  // with the same params and workspace
   // True if the output is the bytes of the inputs, in order. The plan has no
   // step for such a call, and `function` is null.
   bool is_join = false;

@@ -898,9 +898,81 @@ def @main(%x: Tensor[(3, 5, 7, 37), float32]) {
         axis, ", keepdims=True);\n  variance(%x, %0, axis=", axis,
         ", keepdims=True)\n}");
     SCOPED_TRACE(text);
-    EXPECT_THAT(Check(text),
-                Contains(axis == absl::string_view("[1]") ? "evaluator.variance"
-                                                          : "reduce.variance"));
+    // One row is not worth joining.
+    const absl::string_view a = axis;
+    EXPECT_THAT(
+        Check(text),
+        Contains(a == "[1]"            ? "evaluator.variance"
+                 : a == "[0, 1, 2, 3]" ? "reduce.variance"
+                                       : "rows:reduce.mean+reduce.variance"));
+  }
+}
+
+// Normalizations and the like are one step, as far as nothing else reads what
+// is between.
+TEST(KernelsTest, Rows) {
+  const struct {
+    const char* text;
+    const char* kernel;
+  } cases[] = {
+      {R"(def @main(%x: Tensor[(3, 50, 37), float32],
+                    %gamma: Tensor[(37), float32],
+                    %beta: Tensor[(37), float32]) {
+            let %d = subtract(%x, mean(%x, axis=[-1], keepdims=True));
+            let %v = mean(power(%d, 2f), axis=[-1], keepdims=True);
+            let %y = divide(%d, sqrt(add(%v, 1e-05f)));
+            add(multiply(%y, %gamma), %beta)
+          })",
+       "rows:reduce.mean+elementwise+elementwise+reduce.mean+elementwise+"
+       "elementwise"},
+      // Each image of a batch has its own mask.
+      {R"(def @main(%x: Tensor[(3, 4, 16, 18), float32],
+                    %mask: Tensor[(3, 1, 1, 18), float32]) {
+            nn.softmax(add(divide(%x, 5f), %mask))
+          })",
+       "elementwise"},
+      // All heads have the same one.
+      {R"(def @main(%x: Tensor[(12, 40, 40), float32],
+                    %mask: Tensor[(40, 40), bool]) {
+            nn.softmax(where(%mask, %x, -1e+30f))
+          })",
+       "rows:elementwise+cast+softmax"},
+      {R"(def @main(%x: Tensor[(300, 40), float32]) {
+            let %s = sum(exp(%x), axis=[1]);
+            divide(%s, max(%x, axis=[1]))
+          })",
+       "rows:elementwise+reduce.sum"},
+      // What is between is a result, too.
+      {R"(def @main(%x: Tensor[(300, 40), float32]) {
+            let %m = mean(%x, axis=[1], keepdims=True);
+            let %d = subtract(%x, %m);
+            (mean(multiply(%d, %d), axis=[1]), %d)
+          })",
+       "rows:reduce.mean+elementwise"},
+      // Rows of other sizes.
+      {R"(def @main(%x: Tensor[(24, 6, 40), float32]) {
+            let %m = mean(%x, axis=[-1]);
+            let %d = exp(%m);
+            max(%d, axis=[1])
+          })",
+       "rows:reduce.mean+elementwise+reduce.max"},
+      // All rows read the whole result.
+      {R"(def @main(%x: Tensor[(40, 40), float32]) {
+            add(%x, mean(%x, axis=[1]))
+          })",
+       "reduce.mean"},
+      // Columns are no rows.
+      {R"(def @main(%x: Tensor[(40, 40), float32]) {
+            mean(exp(%x), axis=[0])
+          })",
+       "reduce.mean"},
+      {R"(def @main(%x: Tensor[(64, 100), int8]) {
+            nn.softmax(multiply(cast(%x, dtype="float32"), 0.1f))
+          })",
+       "rows:elementwise+cast+softmax"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_THAT(Check(one.text), Contains(one.kernel)) << one.text;
   }
 }
 

@@ -32,6 +32,7 @@
 #include "baton/backend/cpu/rearrange_step.h"
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/region_step.h"
+#include "baton/backend/cpu/row_steps.h"
 #include "baton/backend/cpu/shared_weights.h"
 #include "baton/backend/cpu/slab_steps.h"
 #include "baton/backend/cpu/step_source.h"
@@ -123,6 +124,7 @@ class Lowering {
   absl::StatusOr<executor::Plan> Run() {
     FindViews();
     BATON_RETURN_IF_ERROR(ChooseKernels());
+    if (options_.use_kernels && !options_.only_sources) JoinSteps();
     PlaceOutputs();
     PlaceParts();
     MakeSteps();
@@ -1766,6 +1768,54 @@ class Lowering {
     BATON_ASSIGN_OR_RETURN(result.tensor, Blocked(tensor));
     result.shape = BlockedShape(map);
     return result;
+  }
+
+  // Makes one step of steps that compute the same rows.
+  void JoinSteps() {
+    FlatHashMap<int, int64_t> last_readers;  // of roots
+    const auto read = [&](int t, int64_t reader) {
+      last_readers.insert_or_assign(RootOf(t).tensor, reader);
+    };
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      for (const int t : steps_[i].kernel.inputs) {
+        read(t, static_cast<int64_t>(i));
+      }
+    }
+    for (const int t : graph_.outputs) {
+      read(t, std::numeric_limits<int64_t>::max());
+    }
+    const auto root = [this](int t) { return RootOf(t).tensor; };
+    const auto is_whole = [this](int t) {
+      const Place place = RootOf(t);
+      return place.offset == 0 &&
+             TensorOf(t).bytes() == TensorOf(place.tensor).bytes();
+    };
+    const auto bytes = [this](int t) { return TensorOf(t).bytes(); };
+    const auto last_reader = [&](int t) {
+      const auto found = last_readers.find(t);
+      return found == last_readers.end() ? int64_t{-1} : found->second;
+    };
+    const RowTensors tensors = {root, is_whole, bytes, last_reader};
+    std::vector<LoweredStep> steps;
+    steps.swap(steps_);
+    std::vector<const KernelChoice*> choices;
+    choices.reserve(steps.size());
+    for (const LoweredStep& step : steps) choices.push_back(&step.kernel);
+    for (size_t i = 0; i < steps.size();) {
+      std::optional<JoinedRows> joined =
+          JoinRows(absl::MakeConstSpan(choices).subspan(i),
+                   static_cast<int64_t>(i), plan_.max_threads, tensors);
+      if (!joined.has_value()) {
+        steps_.push_back(std::move(steps[i++]));
+        continue;
+      }
+      LoweredStep step = {std::move(joined->choice), {}};
+      for (const size_t end = i + joined->count; i < end; ++i) {
+        step.nodes.insert(step.nodes.end(), steps[i].nodes.begin(),
+                          steps[i].nodes.end());
+      }
+      steps_.push_back(std::move(step));
+    }
   }
 
   void AddCopy(int from, int to, std::vector<int> nodes, std::string reason) {

@@ -43,6 +43,13 @@ int Run(const executor::StepCall& call) {
   return 0;
 }
 
+void RunRows(const void* params, const void* const* inputs, void* output,
+             void* /*workspace*/, int64_t rows) {
+  const Params& p = *static_cast<const Params*>(params);
+  kernels::ReduceInto(p.reduction, static_cast<const float*>(inputs[0]), rows,
+                      p.extent, p.inner, static_cast<float*>(output));
+}
+
 // The dimensions of `x` that a reduction takes, which are adjacent.
 struct Reduced {
   int64_t outer = 1;
@@ -110,6 +117,10 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   choice.cost_ns = static_cast<double>(x.num_elements()) / 4;
   choice.params = std::make_shared<Params>(
       Params{kReduction, reduced->extent, reduced->inner});
+  choice.rows = {RunRows,
+                 reduced->outer,
+                 {reduced->extent * reduced->inner * 4},
+                 reduced->inner * 4};
   return choice;
 }
 
@@ -121,6 +132,15 @@ int RunVariance(const executor::StepCall& call) {
       call.end - call.begin, p.extent, static_cast<float*>(call.workspace),
       static_cast<float*>(call.outputs[0]) + call.begin);
   return 0;
+}
+
+void RunVarianceRows(const void* params, const void* const* inputs,
+                     void* output, void* workspace, int64_t rows) {
+  const Params& p = *static_cast<const Params*>(params);
+  kernels::VarianceInto(static_cast<const float*>(inputs[0]),
+                        static_cast<const float*>(inputs[1]), rows, p.extent,
+                        static_cast<float*>(workspace),
+                        static_cast<float*>(output));
 }
 
 // Chooses the kernel of a variance of rows, whose means are argument 1.
@@ -147,6 +167,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseVariance(
   choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
   choice.params = std::make_shared<Params>(
       Params{FloatReduction::kMean, reduced->extent, reduced->inner});
+  choice.rows = {RunVarianceRows, reduced->outer, {reduced->extent * 4, 4}, 4};
   return choice;
 }
 

@@ -36,6 +36,13 @@ int Run(const executor::StepCall& call) {
   return 0;
 }
 
+void RunRows(const void* params, const void* const* inputs, void* output,
+             void* /*workspace*/, int64_t rows) {
+  const Params& p = *static_cast<const Params*>(params);
+  kernels::SoftmaxInto(static_cast<const float*>(inputs[0]), rows, p.extent,
+                       p.inner, p.log, static_cast<float*>(output));
+}
+
 absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
                                                    const Graph& graph) {
   if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
@@ -62,6 +69,8 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
       std::max<int64_t>(1, x.num_elements() / (params->extent * params->inner));
   choice.flops = 8 * static_cast<double>(x.num_elements());
   choice.cost_ns = static_cast<double>(x.num_elements()) / 2;
+  const int64_t row_bytes = params->extent * params->inner * 4;
+  choice.rows = {RunRows, choice.items, {row_bytes}, row_bytes};
   choice.params = std::move(params);
   return choice;
 }

@@ -69,16 +69,17 @@ int64_t Int8ConvItems(const Int8ConvParams& params);
 size_t Int8ConvWorkspaceSize(const Int8ConvParams& params);
 
 // Computes the items [begin, end) of y = the convolution + the bias of each
-// channel; `bias` may be null.
+// channel; `bias` may be null. `resumes` says that the workspace is as the last
+// call left it, which had the same parameters, x and packed weights.
 void Int8Conv(const Int8ConvParams& params, Int8Isa isa, const void* x,
               const void* packed, const int32_t* bias, int32_t* y,
-              void* workspace, int64_t begin, int64_t end);
+              void* workspace, bool resumes, int64_t begin, int64_t end);
 
 // As above, for a result of bytes.
 void Int8ConvToBytes(const Int8ConvParams& params, Int8Isa isa, const void* x,
                      const void* packed, const int32_t* bias,
                      const Int8Requantization& requantization, void* y,
-                     void* workspace, int64_t begin, int64_t end);
+                     void* workspace, bool resumes, int64_t begin, int64_t end);
 
 }  // namespace baton::kernels::blocked
 

@@ -157,15 +157,17 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     const std::vector<uint8_t> data =
         p.slabs_input ? ToSlabs(x, p.batch, p.groups * p.in_channels, in_plane)
                       : x;
-    // In two parts.
+    // In two parts, of which the second one often resumes the first one.
     const int64_t items = Int8ConvItems(p);
     const int64_t middle = Draw(0, items);
+    const bool resumes = Draw(0, 3) > 0;
     const std::pair<int64_t, int64_t> parts[] = {{middle, items}, {0, middle}};
     const int32_t* const added = has_bias ? bias.data() : nullptr;
     std::vector<int32_t> got(want.size(), -1);
     for (const auto& [begin, end] : parts) {
       Int8Conv(p, isa, data.data(), packed.get(), added, got.data(),
-               workspace.get(), begin, end);
+               workspace.get(), resumes && end == middle && end < items, begin,
+               end);
     }
     ASSERT_EQ(got, want) << "round " << round;
 
@@ -206,7 +208,8 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     std::vector<uint8_t> got_bytes(want.size() + 64 * want.size());
     for (const auto& [begin, end] : parts) {
       Int8ConvToBytes(p, isa, data.data(), packed.get(), added, r,
-                      got_bytes.data(), workspace.get(), begin, end);
+                      got_bytes.data(), workspace.get(),
+                      resumes && end == middle && end < items, begin, end);
     }
     if (p.slabs_output) {
       // Other bytes of the last slab are unspecified.

@@ -9,13 +9,10 @@
 
 namespace baton::kernels::blocked {
 
-using integers::RoundUp;
 using integers::matmul::BandsOf;
 using integers::matmul::kSlab;
-using integers::matmul::LeastBytes;
 using integers::matmul::SlabSize;
 using integers::matmul::SlabsOf;
-using integers::matmul::TileBytes;
 using integers::matmul::WidthOf;
 using integers::matmul::WordsOf;
 
@@ -48,8 +45,7 @@ int64_t IntMatmulItems(const IntMatmulParams& params) {
 }
 
 size_t IntMatmulWorkspaceSize(const IntMatmulParams& params) {
-  return static_cast<size_t>(TileBytes(params) + LeastBytes(params) +
-                             RoundUp(WordsOf(params) * 4, 64));
+  return static_cast<size_t>(integers::matmul::WorkspaceBytes(params));
 }
 
 }  // namespace baton::kernels::blocked

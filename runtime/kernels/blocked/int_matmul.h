@@ -38,10 +38,11 @@ void PackIntMatmul(const IntMatmulParams& params, const int16_t* weights,
 int64_t IntMatmulItems(const IntMatmulParams& params);
 size_t IntMatmulWorkspaceSize(const IntMatmulParams& params);
 
-// Computes the items [begin, end) of the product.
+// Computes the items [begin, end) of the product. `resumes` says that the
+// workspace is as the last call left it, which had the same parameters and x.
 void IntMatmul(const IntMatmulParams& params, Int8Isa isa, const void* x,
-               const void* packed, int32_t* y, void* workspace, int64_t begin,
-               int64_t end);
+               const void* packed, int32_t* y, void* workspace, bool resumes,
+               int64_t begin, int64_t end);
 
 }  // namespace baton::kernels::blocked
 
