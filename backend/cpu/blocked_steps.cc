@@ -1071,8 +1071,22 @@ const char* FunctionOf(PoolKind kind) {
   return "";
 }
 
-std::string MatmulText(bool few_rows) {
-  return absl::StrCat("kernels::MatmulByTiles<", CppText(few_rows), ">");
+// Definitions of kPlan@N@, and of kTiles@N@, the tiles that it uses.
+std::string PlanAndTiles(const std::string& type, const std::string& plan) {
+  return absl::StrCat(
+      PlanDefinition(type, plan),
+      "static constexpr const kernels::PlanTiles& kTiles@N@ =\n    "
+      "kernels::UsedTiles<kernels::TilesUsedBy(kPlan@N@)>::tiles;\n");
+}
+
+// The definitions and the begin of a call of MatmulByTiles.
+std::string MatmulDefinitions(const blocked::internal::MatmulPlan& plan) {
+  return plan.few_rows ? PlanDefinition("internal::MatmulPlan", Text(plan))
+                       : PlanAndTiles("internal::MatmulPlan", Text(plan));
+}
+std::string MatmulCall(const blocked::internal::MatmulPlan& plan) {
+  return plan.few_rows ? "kernels::MatmulByTiles<true>(kPlan@N@, nullptr, "
+                       : "kernels::MatmulByTiles<false>(kPlan@N@, &kTiles@N@, ";
 }
 
 StepSource ProductSource(const ProductStepParams& p) {
@@ -1094,7 +1108,7 @@ StepSource ProductSource(const ProductStepParams& p) {
         params.m * params.n, ");\n  }\n");
     return source;
   }
-  source.definitions = PlanDefinition("internal::MatmulPlan", Text(plan));
+  source.definitions = MatmulDefinitions(plan);
   source.statements = absl::StrCat(
       "  float* const packed = reinterpret_cast<float*>(workspace);\n"
       "  const float* packed_of = nullptr;\n"
@@ -1103,10 +1117,10 @@ StepSource ProductSource(const ProductStepParams& p) {
       product.b_step,
       ";\n    if (b != packed_of) {\n      kernels::PackMatrix(", params.n,
       ", ", params.k, ", b, ", CppText(product.transposed),
-      ", packed);\n      packed_of = b;\n    }\n    ",
-      MatmulText(plan.few_rows), "(kPlan@N@, @0@ + i * ", product.a_step,
-      ", packed, {},\n        @2@ + i * ", params.m * params.n, ", packed + ",
-      p.packed_floats, ", false, 0, ", p.items, ");\n  }\n");
+      ", packed);\n      packed_of = b;\n    }\n    ", MatmulCall(plan),
+      "@0@ + i * ", product.a_step, ", packed, {},\n        @2@ + i * ",
+      params.m * params.n, ", packed + ", p.packed_floats, ", false, 0, ",
+      p.items, ");\n  }\n");
   return source;
 }
 
@@ -1144,10 +1158,13 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     const auto& p = ParamsOf<ConvStepParams>(step);
     const auto plan = blocked::internal::MakeConvPlan(p.params);
     source.texts = StepSource::kConv;
-    source.definitions = PlanDefinition("internal::ConvPlan", Text(plan));
+    source.definitions = plan.depthwise
+                             ? PlanDefinition("internal::ConvPlan", Text(plan))
+                             : PlanAndTiles("internal::ConvPlan", Text(plan));
     source.statements = absl::StrCat(
-        plan.depthwise ? "  kernels::Depthwise" : "  kernels::ConvByTiles",
-        "(kPlan@N@, @0@, @1@,\n      ", Text(p.epilogue, 2), ",\n      ", y,
+        plan.depthwise ? "  kernels::Depthwise(kPlan@N@, "
+                       : "  kernels::ConvByTiles(kPlan@N@, kTiles@N@, ",
+        "@0@, @1@,\n      ", Text(p.epilogue, 2), ",\n      ", y,
         plan.depthwise ? "" : ", workspace, false", ", begin, end);\n");
     return source;
   }
@@ -1155,11 +1172,10 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     const auto& p = ParamsOf<MatmulStepParams>(step);
     const auto plan = blocked::internal::MakeMatmulPlan(p.params);
     source.texts = StepSource::kMatmul;
-    source.definitions = PlanDefinition("internal::MatmulPlan", Text(plan));
-    source.statements =
-        absl::StrCat("  ", MatmulText(plan.few_rows),
-                     "(kPlan@N@, @0@, @1@,\n      ", Text(p.epilogue, 2),
-                     ",\n      ", y, ", workspace, false, begin, end);\n");
+    source.definitions = MatmulDefinitions(plan);
+    source.statements = absl::StrCat(
+        "  ", MatmulCall(plan), "@0@, @1@,\n      ", Text(p.epilogue, 2),
+        ",\n      ", y, ", workspace, false, begin, end);\n");
     return source;
   }
   if (step.function == RunProduct) {

@@ -1,8 +1,8 @@
 // StepSource: a step of a plan as C++, for libraries that have no executor.
 //
 //   conv:  static constexpr kernels::internal::ConvPlan kPlan@N@ = {...};
-//          kernels::ConvByTiles(kPlan@N@, @0@, @1@, {...}, @2@, workspace,
-//                               false, begin, end);
+//          kernels::ConvByTiles(kPlan@N@, kTiles@N@, @0@, @1@, {...}, @2@,
+//                               workspace, false, begin, end);
 
 #ifndef BATON_BACKEND_CPU_STEP_SOURCE_H_
 #define BATON_BACKEND_CPU_STEP_SOURCE_H_
