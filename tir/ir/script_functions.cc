@@ -41,52 +41,21 @@ constexpr absl::string_view kForms[] = {
     "vectorized",   "where",       "writes"};
 
 // Functions that make one node each.
-constexpr absl::string_view kNodes[] = {"And",
-                                        "Broadcast",
-                                        "Cast",
-                                        "Let",
-                                        "Not",
-                                        "Or",
-                                        "Ramp",
-                                        "Select",
-                                        "Shuffle",
-                                        "abs",
-                                        "broadcast",
-                                        "comm_reducer",
-                                        "floordiv",
-                                        "floormod",
-                                        "index_map",
-                                        "iter_var",
-                                        "max",
-                                        "min",
-                                        "ramp",
-                                        "target",
-                                        "truncdiv",
-                                        "truncmod",
-                                        "handle",
-                                        "Ptr",
-                                        "cast",
-                                        "ceildiv",
-                                        "max_value",
-                                        "meta_var",
-                                        "min_value",
-                                        "StringImm",
-                                        "llvm_lookup_intrinsic_id",
-                                        "Add",
-                                        "Sub",
-                                        "Mul",
-                                        "Div",
-                                        "Mod",
-                                        "FloorDiv",
-                                        "FloorMod",
-                                        "EQ",
-                                        "NE",
-                                        "LT",
-                                        "LE",
-                                        "GT",
-                                        "GE",
-                                        "Min",
-                                        "Max"};
+constexpr absl::string_view kNodes[] = {
+    "And",          "Broadcast", "BufferLoad", "Call",
+    "Cast",         "FloatImm",  "IntImm",     "Let",
+    "Not",          "Or",        "Ramp",       "Select",
+    "Shuffle",      "abs",       "broadcast",  "buffer_var",
+    "comm_reducer", "floordiv",  "floormod",   "index_map",
+    "infinity",     "isfinite",  "isinf",      "iter_var",
+    "max",          "min",       "ramp",       "target",
+    "truncdiv",     "truncmod",  "var",        "handle",
+    "Ptr",          "cast",      "ceildiv",    "max_value",
+    "meta_var",     "min_value", "StringImm",  "llvm_lookup_intrinsic_id",
+    "Add",          "Sub",       "Mul",        "Div",
+    "Mod",          "FloorDiv",  "FloorMod",   "EQ",
+    "NE",           "LT",        "LE",         "GT",
+    "GE",           "Min",       "Max"};
 
 struct NamedBinary {
   absl::string_view name;
@@ -329,7 +298,7 @@ bool ScriptParser::CallFunction(
       dtype.ok()) {
     return CallDType(*dtype, args, keywords, place, result);
   }
-  if (name == "Ptr" || name == "ptr") {
+  if (name == "Ptr" || name == "ptr" || name == "buffer_var") {
     const bool has_scope = std::any_of(
         keywords.begin(), keywords.end(),
         [](const auto& keyword) { return keyword.first == "storage_scope"; });
@@ -503,21 +472,22 @@ bool ScriptParser::CallFunction(
   if (name == "target") {
     if (!Bind(form, {"target_config", "host"}, 1, &bound)) return false;
     const auto config_of = [&](const Value& value, Dict* config) {
+      absl::StatusOr<Dict> made;
       if (value.Is(Value::kString)) {
-        absl::StatusOr<Dict> made = TargetConfigOf(value.text);
-        if (!made.ok()) {
-          return Fail(value, std::string(made.status().message()));
+        made = TargetConfigOf(value.text);
+      } else {
+        PrimExpr e;
+        if (!ToAttr(value, &e)) return false;
+        if (const auto* target = e.As<TargetNode>()) {
+          *config = target->config();
+          return true;
         }
-        *config = *std::move(made);
-        return true;
+        const auto* dict = e.As<DictNode>();
+        if (dict == nullptr) return Fail(value, "expected a dictionary");
+        made = CompleteTargetConfig(Dict(dict));
       }
-      PrimExpr e;
-      if (!ToAttr(value, &e)) return false;
-      const auto* target = e.As<TargetNode>();
-      const auto* dict =
-          target == nullptr ? e.As<DictNode>() : target->config().get();
-      if (dict == nullptr) return Fail(value, "expected a dictionary");
-      *config = Dict(dict);
+      if (!made.ok()) return Fail(value, std::string(made.status().message()));
+      *config = *std::move(made);
       return true;
     };
     Dict config;
@@ -525,6 +495,9 @@ bool ScriptParser::CallFunction(
     if (bound[1] != nullptr) {
       Dict host;
       if (!config_of(*bound[1], &host)) return false;
+      if (config.Find("host").defined()) {
+        return Fail(*bound[1], "the target has a host");
+      }
       std::vector<Dict::Entry> entries;
       for (size_t i = 0; i < config->keys().size(); ++i) {
         entries.emplace_back(config->keys()[i], config->values()[i]);
@@ -631,20 +604,112 @@ bool ScriptParser::CallFunction(
     return give(Select(Binary(BinaryOp::kGE, x, zero), x,
                        Mul(x, MakeConst(x.dtype(), -1)), span));
   }
-  if (name == "call_intrin" && items.size() >= 2) {
-    // The data type, the name, and the arguments.
+  // A call of the operator that `op_name` is.
+  const auto call_named = [&](const Value& dtype_name, const Value& op_name,
+                              std::vector<PrimExpr> rest) {
     DType dtype;
-    std::string op_name;
-    std::vector<PrimExpr> rest;
-    if (!ToDType(items[0], &dtype) || !ToText(items[1], &op_name) ||
-        !ToExprs(Values(items.begin() + 2, items.end()), &rest)) {
-      return false;
-    }
-    const Op op = Op::Find(op_name);
-    if (!op.defined()) {
-      return Fail(items[1], absl::StrCat("there is no operator ", op_name));
+    std::string text;
+    if (!ToDType(dtype_name, &dtype) || !ToText(op_name, &text)) return false;
+    const Op op = Op::Find(text);
+    if (!op.defined() || IntrinsicOf(op) == nullptr) {
+      return Fail(op_name, absl::StrCat("there is no operator ", text));
     }
     return give(Call(dtype, op, std::move(rest), span));
+  };
+  if (name == "call_intrin" && items.size() >= 2) {
+    // The data type, the name, and the arguments.
+    std::vector<PrimExpr> rest;
+    return ToExprs(Values(items.begin() + 2, items.end()), &rest) &&
+           call_named(items[0], items[1], std::move(rest));
+  }
+  if (name == "Call") {
+    std::vector<PrimExpr> rest;
+    if (!Bind(form, {"dtype", "op", "args"}, 3, &bound) ||
+        !ToExprList(*bound[2], &rest)) {
+      return false;
+    }
+    if (!bound[1]->Is(Value::kGlobal)) {
+      return call_named(*bound[0], *bound[1], std::move(rest));
+    }
+    DType dtype;
+    if ((!bound[0]->Is(Value::kString) || !bound[0]->text.empty()) &&
+        !ToDType(*bound[0], &dtype)) {
+      return false;
+    }
+    return give(Call(
+        dtype, context_.Global(bound[1]->text, bound[1]->begin, bound[1]->end),
+        std::move(rest), span));
+  }
+  if (name == "BufferLoad") {
+    if (!Bind(form, {"buffer", "indices"}, 2, &bound)) return false;
+    if (!bound[0]->Is(Value::kBuffer)) {
+      return Fail(*bound[0], "expected a buffer");
+    }
+    const Value& indices = *bound[1];
+    const bool is_list = indices.Is(Value::kTuple) || indices.Is(Value::kList);
+    return ApplyIndex(*bound[0],
+                      is_list ? Values(indices.items()) : Values{indices}, end,
+                      result);
+  }
+  if (name == "IntImm" || name == "FloatImm") {
+    DType dtype;
+    if (!Bind(form, {"dtype", "value"}, 2, &bound) ||
+        !ToDType(*bound[0], &dtype)) {
+      return false;
+    }
+    if (dtype.lanes() != 1 ||
+        (name == "IntImm" ? !dtype.is_integral() : !dtype.is_float())) {
+      return Fail(*bound[0],
+                  absl::StrCat("T.", name, " is no ", dtype.ToString()));
+    }
+    if (!bound[1]->IsNumber() &&
+        !(name == "FloatImm" && bound[1]->Is(Value::kFloat))) {
+      return Fail(*bound[1], "expected a number");
+    }
+    return CallDType(dtype, {*bound[1]}, {}, place, result);
+  }
+  if (name == "infinity") {
+    DType dtype;
+    if (!Bind(form, {"dtype"}, 1, &bound) || !ToDType(*bound[0], &dtype)) {
+      return false;
+    }
+    if (!dtype.is_float() || dtype.lanes() != 1) {
+      return Fail(*bound[0],
+                  absl::StrCat(dtype.ToString(), " has no infinity"));
+    }
+    return give(FloatImm(dtype, std::numeric_limits<double>::infinity()));
+  }
+  if ((name == "isinf" || name == "isfinite") && items.size() == 1) {
+    PrimExpr x;
+    if (!ToExpr(items[0], &x)) return false;
+    const bool is_finite = name == "isfinite";
+    const DType truth = WithLanes(DType::Bool(), x.dtype().lanes());
+    if (x.dtype().is_integral()) {
+      return give(MakeConst(truth, is_finite ? 1 : 0));
+    }
+    if (!x.dtype().is_float()) return Fail(items[0], "expected a number");
+    const PrimExpr infinity =
+        CastTo(x.dtype(), FloatImm(WithLanes(x.dtype(), 1),
+                                   std::numeric_limits<double>::infinity()));
+    const PrimExpr nan = CallIntrinsic(
+        "isnan",
+        {x.dtype().bits() == 16
+             ? CastTo(WithLanes(DType::Float(32), x.dtype().lanes()), x)
+             : x});
+    const PrimExpr is_infinite = MakeBinary(
+        BinaryOp::kAnd,
+        Binary(BinaryOp::kEQ, CallIntrinsic("fabs", {x}), infinity), Not(nan));
+    return give(is_finite
+                    ? MakeBinary(BinaryOp::kAnd, Not(is_infinite), Not(nan))
+                    : is_infinite);
+  }
+  if (name == "var") {
+    DType dtype;
+    if (!Bind(form, {"dtype", "name"}, 1, &bound) ||
+        !ToDType(*bound[0], &dtype)) {
+      return false;
+    }
+    return CallDType(dtype, {}, {}, place, result);
   }
   const Op op = FindIntrinsic(
       absl::StripPrefix(name, "tvm_call_") != name ? name.substr(4) : name);

@@ -1,4 +1,4 @@
-// Targets that scripts write as strings: `T.target("cuda -arch=sm_80")`.
+// Targets of scripts: `T.target("cuda -arch=sm_80")`, `T.target({"kind": ...})`.
 
 #ifndef BATON_TIR_IR_SCRIPT_TARGET_H_
 #define BATON_TIR_IR_SCRIPT_TARGET_H_
@@ -9,10 +9,17 @@
 
 namespace baton::tir {
 
-// The configuration of a target of TVM 0.14: the kind, which is the first word
-// of `text`, the options `-name=value`, and the defaults that TVM adds for the
-// kind on a machine without such a device. Errors: no kind, a word that is not
-// an option, an option without a name.
+// The configuration of a target of TVM 0.14 with what its kind adds, as if the
+// machine had no such device. A kind that is not known adds nothing, and may
+// have any options.
+//
+// An error: no kind, an option with a value of another type than the kind says,
+// an option that is given twice, an architecture that the kind does not have.
+absl::StatusOr<Dict> CompleteTargetConfig(const Dict& config);
+
+// CompleteTargetConfig() of a text: a kind, and options `-name=value`,
+// `-name value` or `-name`. A blank in quotes ('a b') or after a backslash
+// separates nothing.
 absl::StatusOr<Dict> TargetConfigOf(absl::string_view text);
 
 }  // namespace baton::tir

@@ -437,6 +437,109 @@ TEST(ScriptTest, ReadsSugar) {
             "A[0, 1] = (A[0, 0] + 3) // 4\n");
 }
 
+// The text of the target that a script writes, as it is printed.
+std::string PrintedTarget(absl::string_view target) {
+  std::string body = PrintedBody(
+      absl::StrCat("    T.attr(", target, ", \"target\", 0)\n    pass\n"));
+  absl::string_view text = body;
+  EXPECT_TRUE(absl::ConsumePrefix(&text, "T.attr(T.target(")) << body;
+  return std::string(text.substr(0, text.rfind("), \"target\"")));
+}
+
+TEST(ScriptTest, TargetsHaveWhatTheirKindsAdd) {
+  const std::string cuda =
+      "{\"arch\": \"sm_80\", \"host\": {\"keys\": [\"cpu\"], \"kind\": "
+      "\"llvm\", \"tag\": \"\"}, \"keys\": [\"cuda\", \"gpu\"], \"kind\": "
+      "\"cuda\", \"max_num_threads\": 1024, \"tag\": \"\", "
+      "\"thread_warp_size\": 32}";
+  for (const char* const text :
+       {"T.target({\"kind\": \"cuda\", \"arch\": \"sm_80\"}, host=\"llvm\")",
+        "T.target({\"kind\": \"cuda\", \"arch\": \"sm_80\", "
+        "\"host\": \"llvm\"})",
+        "T.target({\"kind\": \"cuda\", \"arch\": \"sm_80\", "
+        "\"host\": {\"kind\": \"llvm\"}})",
+        "T.target({\"kind\": \"cuda\", \"arch\": \"sm_80\", "
+        "\"host\": T.target({\"kind\": \"llvm\"})})",
+        "T.target(\"cuda -arch sm_80 -host=llvm\")"}) {
+    EXPECT_EQ(PrintedTarget(text), cuda) << text;
+  }
+  // Given keys stand for those of the kind; so do those of processors of Arm.
+  EXPECT_EQ(PrintedTarget("T.target({\"kind\": \"llvm\", \"keys\": [\"a\"], "
+                          "\"device\": \"b\"})"),
+            "{\"device\": \"b\", \"keys\": [\"a\", \"b\"], \"kind\": "
+            "\"llvm\", \"tag\": \"\"}");
+  EXPECT_EQ(PrintedTarget("T.target(\"llvm -mtriple=aarch64-linux-gnu "
+                          "-num-cores=4 -fast-math\")"),
+            "{\"fast-math\": 1, \"keys\": [\"arm_cpu\", \"cpu\"], \"kind\": "
+            "\"llvm\", \"mtriple\": \"aarch64-linux-gnu\", \"num-cores\": 4, "
+            "\"tag\": \"\"}");
+  EXPECT_EQ(PrintedTarget("T.target(\"llvm -cl-opt='-a b',-c\")"),
+            "{\"cl-opt\": [\"-a b\", \"-c\"], \"keys\": [\"cpu\"], "
+            "\"kind\": \"llvm\", \"tag\": \"\"}");
+  EXPECT_EQ(PrintedTarget("T.target({\"kind\": \"vulkan\"})"),
+            "{\"keys\": [\"vulkan\", \"gpu\"], \"kind\": \"vulkan\", "
+            "\"max_num_threads\": 256, \"max_threads_per_block\": 256, "
+            "\"supports_float32\": T.bool(True), \"supports_int32\": "
+            "T.bool(True), \"tag\": \"\", \"thread_warp_size\": 1}");
+}
+
+TEST(ScriptTest, TargetsHaveLocatedMistakes) {
+  const auto mistake = [](absl::string_view target) {
+    return Mistake(
+        absl::StrCat("@T.prim_func\ndef main():\n    T.attr(T.target(", target,
+                     "), \"target\", 0)\n    pass\n"));
+  };
+  for (const auto& [target, message] :
+       std::vector<std::pair<const char*, const char*>>{
+           {"\"cuda -max_num_threads=many\"",
+            "the option max_num_threads of this target is an integer of 32 "
+            "bits, not `many`"},
+           {"\"cuda -max_num_threads=4294967296\"", "an integer of 32 bits"},
+           {"\"llvm -opt-level=\"", "expected a value of the option"},
+           {"\"llvm -mcpu=a -mcpu=b\"",
+            "the option mcpu is given a second time"},
+           {"\"llvm mcpu\"", "expected an option -name=value, got mcpu"},
+           {"\"llvm -mcpu='a\"", "a quote ' is not closed"},
+           {"\"\"", "expected the kind of a target"},
+           {"{\"tag\": \"\"}", "the target has no entry `kind`"},
+           {"{\"kind\": \"cuda\", \"max_num_threads\": \"8\"}",
+            "the option max_num_threads of this target is an integer"},
+           {"{\"kind\": \"llvm\", \"mattr\": \"+avx\"}",
+            "the option mattr of this target is a list of strings"},
+           {"{\"kind\": \"llvm\", \"mcpu\": 8}",
+            "the option mcpu of this target is a string"},
+           {"{\"kind\": \"cuda\", \"arch\": \"80\"}",
+            "the option arch of a target of kind cuda begins with sm_, this "
+            "is 80"},
+           {"{\"kind\": \"cuda\", \"host\": 8}", "host of this target is a"},
+           {"{\"kind\": \"cuda\", \"host\": \"llvm\"}, host=\"llvm\"",
+            "the target has a host"}}) {
+    EXPECT_THAT(mistake(target), HasSubstr("test.tir:3:")) << target;
+    EXPECT_THAT(mistake(target), HasSubstr(message)) << target;
+  }
+}
+
+TEST(ScriptTest, ReadsCallsByNameAndConstantsByType) {
+  EXPECT_EQ(
+      PrintedBody(
+          "    A[0, 0] = T.Call(\"int32\", \"tir.bitwise_and\", [A[0, 1], 3])\n"
+          "    C[0] = T.FloatImm(\"float32\", 2)\n"
+          "    A[0, 1] = T.IntImm(\"int32\", 4)\n"
+          "    A[0, 2] = T.BufferLoad(A, [1, 2])\n"
+          "    C[1] = T.infinity(\"float32\")\n"
+          "    if T.isfinite(C[2]):\n"
+          "        C[3] = T.if_then_else(T.isinf(C[2]), C[4], C[5])\n"),
+      "A[0, 0] = T.bitwise_and(A[0, 1], 3)\n"
+      "C[0] = T.float32(2)\n"
+      "A[0, 1] = 4\n"
+      "A[0, 2] = A[1, 2]\n"
+      "C[1] = T.float32(\"inf\")\n"
+      "if not (T.fabs(C[2]) == T.float32(\"inf\") and not T.isnan(C[2])) and "
+      "not T.isnan(C[2]):\n"
+      "    C[3] = T.if_then_else(T.fabs(C[2]) == T.float32(\"inf\") and not "
+      "T.isnan(C[2]), C[4], C[5])\n");
+}
+
 TEST(ScriptTest, SugarHasLocatedMistakes) {
   const auto mistake = [](absl::string_view body) {
     return Mistake(absl::StrCat(
