@@ -193,7 +193,8 @@ void LoopBuilder::Fold(const tir::Buffer& to, absl::Span<const int64_t> extents,
   function_.Append(std::move(stmt));
 }
 
-void LoopBuilder::Run(absl::Span<const tir::Buffer> to, tir::Stmt body) {
+void LoopBuilder::Run(absl::Span<const tir::Buffer> to, tir::Stmt body,
+                      absl::Span<const tir::Buffer> from) {
   const auto whole = [](const tir::Buffer& buffer) {
     std::vector<tir::Range> region;
     for (const PrimExpr& extent : buffer->shape()) {
@@ -206,6 +207,7 @@ void LoopBuilder::Run(absl::Span<const tir::Buffer> to, tir::Stmt body) {
   for (const Operand& operand : inputs_) {
     if (operand.buffer.defined()) parts.reads.push_back(whole(operand.buffer));
   }
+  for (const tir::Buffer& buffer : from) parts.reads.push_back(whole(buffer));
   for (const tir::Buffer& buffer : to) {
     parts.reads.push_back(whole(buffer));
     parts.writes.push_back(whole(buffer));
@@ -284,6 +286,19 @@ tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
                      });
   };
   return from(0);
+}
+
+tir::Stmt InOrder(const std::vector<tir::Stmt>& stmts) {
+  std::vector<tir::Stmt> all;
+  for (const tir::Stmt& stmt : stmts) {
+    const auto* seq = stmt.As<tir::SeqStmtNode>();
+    if (seq == nullptr) {
+      all.push_back(stmt);
+    } else {
+      all.insert(all.end(), seq->seq().begin(), seq->seq().end());
+    }
+  }
+  return tir::MakeSeq(std::move(all));
 }
 
 tir::Stmt Nothing() { return tir::Evaluate(Index(0)); }

@@ -144,8 +144,9 @@ class LoopBuilder {
             const Value& init, const Step& step, const Condition& where = {});
   // A block of statements that run in their order, where an element depends on
   // elements before it or an argument says where it is stored. They may read
-  // all arguments and `to`, and write `to`.
-  void Run(absl::Span<const tir::Buffer> to, tir::Stmt body);
+  // all arguments, `to` and `from`, and write `to`.
+  void Run(absl::Span<const tir::Buffer> to, tir::Stmt body,
+           absl::Span<const tir::Buffer> from = {});
 
  private:
   const relay::CallNode* call_ = nullptr;
@@ -218,6 +219,9 @@ tir::Stmt WithIndex(absl::string_view name, const tir::PrimExpr& index,
 tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
                       absl::Span<const int64_t> extents, Indices begin,
                       const Body& body);
+// Runs the statements one after the other. Texts have no sequences in
+// sequences: those of `stmts` are parts of the result.
+tir::Stmt InOrder(const std::vector<tir::Stmt>& stmts);
 // A statement that does nothing.
 tir::Stmt Nothing();
 

@@ -838,6 +838,107 @@ TEST(ComputationsTest, ScansAndSelections) {
     check(dtype, {2, 9}, "topk(%x, k=9, ret_type=\"values\")");
     check(dtype, {2, 30},
           "topk(%x, k=3, ret_type=\"indices\", dtype=\"int32\")");
+    check(dtype, {2, 1100},
+          "topk(%x, k=1030, dtype=\"int64\", is_ascend=True)");
+    check(dtype, {1, 1100}, "topk(%x, k=1100, ret_type=\"values\")");
+    check(dtype, {1100},
+          "topk(%x, k=1100, ret_type=\"indices\", dtype=\"int32\")");
+  }
+  for (const char* dtype :
+       {"float32", "float64", "float16", "int8", "int64", "uint8", "bool"}) {
+    for (const int64_t extent : {1, 2, 3, 8, 37}) {
+      for (const char* direction : {"True", "False"}) {
+        for (const char* call :
+             {"sort(%x, axis=1", "argsort(%x, axis=1, dtype=\"int32\"",
+              "argsort(%x, axis=1, dtype=\"uint8\""}) {
+          check(dtype, {2, extent, 3},
+                absl::StrCat(call, ", is_ascend=", direction, ")"));
+        }
+      }
+    }
+    check(dtype, {4, 5}, "sort(%x)");
+    check(dtype, {5}, "argsort(%x, axis=0, dtype=\"int64\")");
+  }
+}
+
+// Sums over axes of one operand and of two, diagonals, repeated extents.
+TEST(ComputationsTest, Einsum) {
+  std::mt19937 random(13);
+  const auto check = [&](const std::string& dtype,
+                         const std::vector<Shape>& shapes,
+                         absl::string_view equation) {
+    SCOPED_TRACE(equation);
+    std::vector<std::string> params;
+    std::vector<std::string> names;
+    for (const Shape& shape : shapes) {
+      names.push_back(absl::StrCat("%p", names.size()));
+      params.push_back(
+          absl::StrCat(names.back(), ": ", TypeText(shape, dtype)));
+    }
+    Check({.params = absl::StrJoin(params, ", "),
+           .body = absl::StrCat("einsum((", absl::StrJoin(names, ", "),
+                                names.size() == 1 ? "," : "", "), equation=\"",
+                                equation, "\")"),
+           .special = dtype[0] == 'f'},
+          random());
+  };
+  for (const char* dtype :
+       {"float32", "float64", "float16", "int8", "int64", "uint32"}) {
+    check(dtype, {{3, 5}, {5, 4}}, "ij,jk->ik");
+    check(dtype, {{3, 40}, {40, 24}}, "ij,jk->ik");
+    check(dtype, {{3, 40}, {24, 40}}, "ij,kj->ki");
+    check(dtype, {{40, 3}, {40, 71}}, "ji,jk");
+    check(dtype, {{2, 17, 3}, {2, 17, 3}}, "abc,abc->");
+    check(dtype, {{2, 3, 4}}, "...ij->...ji");
+    check(dtype, {{4, 4}}, "ii->i");
+    check(dtype, {{20, 20, 2}}, "iij->j");
+    check(dtype, {{3, 18}}, "ij->i");
+    check(dtype, {{2, 3}, {4, 5}}, "ij,kl->kilj");
+    check(dtype, {{2, 1, 3, 4}, {5, 4, 6}}, "...ij,...jk");
+    check(dtype, {{2, 3}, {3, 4}, {4, 5}}, "ab,bc,cd->da");
+    check(dtype, {{2, 3, 2}, {3, 33}, {2, 7}}, "aba,bc,ad->cd");
+    check(dtype, {{}, {3}}, ",i->i");
+    check(dtype, {{1, 3}, {4, 3}}, "ij,ij->i");
+  }
+}
+
+TEST(ComputationsTest, GridSample) {
+  std::mt19937 random(14);
+  const auto check = [&](const std::string& dtype, Shape data, Shape grid,
+                         absl::string_view grid_dtype, absl::string_view attrs,
+                         bool special) {
+    SCOPED_TRACE(attrs);
+    Check({.params = absl::StrCat("%x: ", TypeText(data, dtype),
+                                  ", %g: ", TypeText(grid, grid_dtype)),
+           .body = absl::StrCat("image.grid_sample(%x, %g, ", attrs, ")"),
+           .special = special},
+          random());
+  };
+  for (const char* padding : {"zeros", "border", "reflection"}) {
+    for (const char* align : {"True", "False"}) {
+      for (const bool special : {false, true}) {
+        for (const char* method : {"nearest", "bilinear", "bicubic"}) {
+          const std::string attrs =
+              absl::StrCat("method=\"", method, "\", padding_mode=\"", padding,
+                           "\", align_corners=", align);
+          check("float32", {2, 3, 5, 4}, {2, 2, 3, 6}, "float32", attrs,
+                special);
+          check("float32", {1, 2, 1, 7}, {1, 2, 4, 1}, "float32", attrs,
+                special);
+        }
+        for (const char* method : {"nearest", "bilinear", "trilinear"}) {
+          check("float32", {1, 2, 3, 2, 4}, {1, 3, 2, 3, 3}, "float32",
+                absl::StrCat("layout=\"NCDHW\", method=\"", method,
+                             "\", padding_mode=\"", padding,
+                             "\", align_corners=", align),
+                special);
+        }
+      }
+    }
+  }
+  for (const char* dtype : {"float64", "float16", "int8", "uint8"}) {
+    check(dtype, {1, 2, 3, 4}, {1, 2, 5, 3}, "float64",
+          "method=\"bilinear\", padding_mode=\"border\"", false);
   }
 }
 

@@ -1,5 +1,5 @@
-// Computations whose statements run in their order: scans, selections of the
-// first elements, and stores at indices that an argument gives.
+// Computations whose statements run in their order: scans, sorting, selections
+// of the first elements, and stores at indices that an argument gives.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include "baton/relay/op/tensor/sequence.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/stmt.h"
 
 namespace baton::lower {
@@ -89,8 +90,6 @@ absl::Status LowerScan(LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
-// --- topk --------------------------------------------------------------------
-
 // The order of elements: a NaN is behind all others, and equal to itself.
 PrimExpr IsBefore(const PrimExpr& a, const PrimExpr& b, bool is_ascending) {
   const PrimExpr& x = is_ascending ? a : b;
@@ -102,8 +101,187 @@ PrimExpr IsBefore(const PrimExpr& a, const PrimExpr& b, bool is_ascending) {
   return tir::Select(is_number(y), Less(x, y), is_number(x));
 }
 
+// --- Sorting -----------------------------------------------------------------
+
+// The positions of the elements of a line in the order of IsBefore; equal ones
+// keep their order. Runs of 1, 2, 4, ... positions are merged two by two, from
+// one half of a buffer to the other.
+class LineSort {
+ public:
+  LineSort(LoopBuilder& loops, size_t axis, bool is_ascending)
+      : loops_(loops),
+        axis_(axis),
+        is_ascending_(is_ascending),
+        extent_(loops.shape()[axis]) {
+    while ((int64_t{1} << num_rounds_) < extent_) ++num_rounds_;
+    positions_ = loops.Temporary("T_positions", tir::kInt32,
+                                 {2, std::max<int64_t>(extent_, 1)});
+    heads_ = loops.Temporary("T_heads", tir::kInt32, {2});
+  }
+
+  static absl::Status Check(const LoopBuilder& loops, size_t axis) {
+    // Positions beyond the end of a run are computed.
+    constexpr int64_t kMost = int64_t{1} << 29;
+    return loops.shape()[axis] > kMost ? NoLoops("lines of so many elements")
+                                       : absl::OkStatus();
+  }
+
+  std::vector<tir::Buffer> buffers() const { return {positions_, heads_}; }
+
+  // The position of the i-th element of the line that was sorted last.
+  PrimExpr Position(const PrimExpr& i) const {
+    return Element(positions_, {Index(num_rounds_ % 2), i});
+  }
+
+  // Sorts the line whose index along the axis is any.
+  Stmt Sort(const Indices& line) const {
+    std::vector<Stmt> stmts = {
+        ForEach("i", {extent_}, [&](const Indices& at) -> Stmt {
+          return tir::BufferStore(positions_, at[0], {Index(0), at[0]});
+        })};
+    if (num_rounds_ > 0) {
+      stmts.push_back(
+          ForEach("round", {num_rounds_}, [&](const Indices& round) {
+            return With("width",
+                        tir::CallIntrinsic("shift_left", {Index(1), round[0]}),
+                        [&](const PrimExpr& width) {
+                          return Merge(line, Rest(round[0], Index(2)), width);
+                        });
+          }));
+    }
+    return tir::MakeSeq(std::move(stmts));
+  }
+
+ private:
+  static PrimExpr Rest(const PrimExpr& a, const PrimExpr& b) {
+    return tir::MakeBinary(BinaryOp::kFloorMod, a, b);
+  }
+  static PrimExpr Least(const PrimExpr& a, const PrimExpr& b) {
+    return Op2(BinaryOp::kMin, a, b);
+  }
+
+  // Merges runs of `width` positions of half `from`.
+  Stmt Merge(const Indices& line, const PrimExpr& from,
+             const PrimExpr& width) const {
+    const PrimExpr end = Index(extent_);
+    const auto value = [&](const PrimExpr& head) {
+      Indices at = line;
+      at[axis_] = Element(positions_, {from, head});
+      const PrimExpr element = loops_.Load(0, at);
+      const DType dtype = element.dtype();
+      return Cast(dtype.is_bool() ? DType::UInt(8) : WideDType(dtype), element);
+    };
+    const Stmt merge = ForEach("i", {extent_}, [&](const Indices& at) -> Stmt {
+      const PrimExpr& i = at[0];
+      const auto take = [&](int run, const PrimExpr& head) {
+        return tir::MakeSeq(
+            {tir::BufferStore(positions_, Element(positions_, {from, head}),
+                              {tir::Sub(Index(1), from), i}),
+             tir::BufferStore(heads_, tir::Add(head, Index(1)), {Index(run)})});
+      };
+      // The place of `i` in two runs, and the ends of these.
+      const PrimExpr place = Rest(i, tir::Mul(width, Index(2)));
+      const Stmt begin = tir::IfThenElse(
+          Op2(BinaryOp::kEQ, place, Index(0)),
+          tir::MakeSeq({tir::BufferStore(heads_, i, {Index(0)}),
+                        tir::BufferStore(heads_, Least(tir::Add(i, width), end),
+                                         {Index(1)})}));
+      const auto step = [&](const PrimExpr& first, const PrimExpr& left,
+                            const PrimExpr& right) {
+        const PrimExpr left_end = Least(tir::Add(first, width), end);
+        const PrimExpr right_end =
+            Least(tir::Add(first, tir::Mul(width, Index(2))), end);
+        const Stmt compared =
+            tir::IfThenElse(IsBefore(value(right), value(left), is_ascending_),
+                            take(1, right), take(0, left));
+        const Stmt left_is_there =
+            tir::IfThenElse(Less(left, left_end), compared, take(1, right));
+        return tir::IfThenElse(Less(right, right_end), left_is_there,
+                               take(0, left));
+      };
+      const Stmt merged =
+          With("first", tir::Sub(i, place), [&](const PrimExpr& first) {
+            return With("left", Element(heads_, {Index(0)}),
+                        [&](const PrimExpr& left) {
+                          return With("right", Element(heads_, {Index(1)}),
+                                      [&](const PrimExpr& right) -> Stmt {
+                                        return step(first, left, right);
+                                      });
+                        });
+          });
+      return tir::MakeSeq({begin, merged});
+    });
+    // Compilers do not see that the first place begins a run.
+    return tir::MakeSeq({tir::BufferStore(heads_, Index(0), {Index(0)}),
+                         tir::BufferStore(heads_, Index(0), {Index(1)}),
+                         merge});
+  }
+
+  LoopBuilder& loops_;
+  size_t axis_;
+  bool is_ascending_;
+  int64_t extent_;
+  int64_t num_rounds_ = 0;
+  tir::Buffer positions_;  // [2, extent]
+  tir::Buffer heads_;      // The next positions of the runs that are merged.
+};
+
+// Stores the first elements of each line as they are sorted, and their
+// positions; a buffer may be null.
+absl::Status SortInto(LoopBuilder& loops, size_t axis, bool is_ascending,
+                      const tir::Buffer& values, const tir::Buffer& positions) {
+  BATON_RETURN_IF_ERROR(LineSort::Check(loops, axis));
+  const LineSort sort(loops, axis, is_ascending);
+  std::vector<tir::Buffer> written = sort.buffers();
+  for (const tir::Buffer& buffer : {values, positions}) {
+    if (buffer.defined()) written.push_back(buffer);
+  }
+  const int64_t count = ShapeOf(values.defined() ? values : positions)[axis];
+  std::vector<int64_t> lines = loops.shape();
+  lines[axis] = 1;
+  loops.Run(
+      written, ForEach("line", lines, [&](const Indices& line) {
+        return InOrder(
+            {sort.Sort(line), ForEach("i", {count}, [&](const Indices& i) {
+               Indices to = line;
+               to[axis] = i[0];
+               std::vector<Stmt> stores;
+               if (values.defined()) {
+                 Indices from = line;
+                 from[axis] = sort.Position(i[0]);
+                 stores.push_back(
+                     tir::BufferStore(values, loops.Load(0, from), to));
+               }
+               if (positions.defined()) {
+                 stores.push_back(tir::BufferStore(
+                     positions, Cast(positions->dtype(), sort.Position(i[0])),
+                     to));
+               }
+               return tir::MakeSeq(std::move(stores));
+             })});
+      }));
+  return absl::OkStatus();
+}
+
+absl::Status LowerSort(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::ArgsortAttrs>();
+  return SortInto(loops,
+                  static_cast<size_t>(NormalAxis(attrs.axis, loops.rank())),
+                  attrs.is_ascend, loops.output(), tir::Buffer());
+}
+
+absl::Status LowerArgsort(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::ArgsortAttrs>();
+  return SortInto(loops,
+                  static_cast<size_t>(NormalAxis(attrs.axis, loops.rank())),
+                  attrs.is_ascend, tir::Buffer(), loops.output());
+}
+
+// --- topk --------------------------------------------------------------------
+
 // Keeps the first k elements of a line in order: an element that comes before
-// the last of them is put behind all that do not come after it.
+// the last of them is put behind all that do not come after it. Lines of which
+// many are kept are sorted.
 absl::Status LowerTopK(LoopBuilder& loops) {
   const auto& attrs = loops.attrs<relay::TopKAttrs>();
   const std::vector<int64_t>& shape = loops.shape();
@@ -112,10 +290,15 @@ absl::Status LowerTopK(LoopBuilder& loops) {
   const bool has_indices = attrs.ret_type != "values";
   const std::vector<int64_t> to = ShapeOf(loops.output());
   const int64_t k = to[axis];
+  const DType dtype = loops.dtype();
   // An insertion passes all k.
   constexpr int64_t kMost = 1024;
-  if (k > kMost) return NoLoops("more than 1024 of a line");
-  const DType dtype = loops.dtype();
+  if (k > kMost) {
+    return SortInto(
+        loops, axis, attrs.is_ascend,
+        has_values ? loops.output() : tir::Buffer(),
+        has_indices ? loops.output(has_values ? 1 : 0) : tir::Buffer());
+  }
   const DType key = WideDType(dtype);
   const tir::Buffer values =
       has_values ? loops.output() : loops.Temporary("T_values", dtype, to);
@@ -295,6 +478,8 @@ absl::Status LowerGatherNd(LoopBuilder& loops) {
 
 BATON_ROW("cumsum", (LowerScan<BinaryOp::kAdd, 0>));
 BATON_ROW("cumprod", (LowerScan<BinaryOp::kMul, 1>));
+BATON_ROW("sort", LowerSort);
+BATON_ROW("argsort", LowerArgsort);
 BATON_ROW("topk", LowerTopK);
 BATON_ROW("scatter_elements", LowerScatterElements);
 BATON_ROW("scatter_nd", LowerScatterNd);

@@ -126,11 +126,23 @@ class Sizes {
           symbol->offset + symbol->bytes <= begin) {
         continue;
       }
-      if (begin > at) parts_.push_back({at, begin, ""});
+      AddUnnamed(at, begin, section.entry_bytes);
       at = symbol->offset + symbol->bytes;
       parts_.push_back({begin, at, symbol->name});
     }
-    if (at < section.bytes) parts_.push_back({at, section.bytes, ""});
+    AddUnnamed(at, section.bytes, section.entry_bytes);
+  }
+
+  // Each constant is a part, if they are all of `entry_bytes`.
+  void AddUnnamed(int64_t begin, int64_t end, int64_t entry_bytes) {
+    while (begin < end) {
+      const int64_t next =
+          entry_bytes > 0
+              ? std::min(end, (begin / entry_bytes + 1) * entry_bytes)
+              : end;
+      parts_.push_back({begin, next, ""});
+      begin = next;
+    }
   }
 
   // The number of a part; -1 for none.

@@ -36,9 +36,11 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/visit.h"
 #include "baton/relay/runtime/code_generator.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
@@ -296,6 +298,23 @@ absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
 
 constexpr char kLoopPasses[] = "FuseOps,LowerToTir,tir.lower";
 
+// The default of --passes for models with operators of qnn, which have neither
+// kernels nor loops.
+constexpr char kPassesOfQnn[] =
+    "qnn.Legalize,qnn.CanonicalizeOps,CanonicalizeOps,SimplifyInference,"
+    "FoldConstant,SimplifyExpr";
+
+bool HasQnn(const IRModule& module) {
+  bool has = false;
+  for (const auto& [name, function] : module.functions<Function>()) {
+    relay::PostOrderVisit(function, [&has](const ExprNode* node) {
+      has |= node->kind() == relay::ExprKind::kOp &&
+             absl::StartsWith(static_cast<const OpNode*>(node)->name(), "qnn.");
+    });
+  }
+  return has;
+}
+
 // Settings of --config that no pass has read, as lines for people.
 class UnreadLines {
  public:
@@ -540,8 +559,9 @@ absl::StatusOr<std::vector<CompileModelOptions::Object>> ReadObjects(
 
 }  // namespace
 
-absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
+absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
                             std::ostream* notes) {
+  LibraryOptions options = given;
   BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<LibraryOptions>(), &options));
   // The pipeline of baton-opt that has the passes which run.
   std::string running = options.passes;
@@ -603,6 +623,12 @@ absl::Status CompileLibrary(const LibraryOptions& options, std::ostream& out,
   model.input_names = InputNames(main);
   model.output_names = OutputNames(main);
   model.bounds = variants.bounds;
+  if (options.passes == LibraryOptions().passes &&
+      HasQnn(variants.variants[0].module)) {
+    options.passes = kPassesOfQnn;
+    out << "--passes=" << options.passes
+        << ": the model has operators of qnn\n";
+  }
   std::vector<IRModule> lowered;
   std::vector<TestCase> cases;
   std::vector<size_t> case_variants;

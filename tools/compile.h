@@ -57,7 +57,9 @@ struct LibraryOptions {
       FlagSpec{.help = "The class, with its namespaces: acme::Silero.",
                .value = "CLASS"});
     v("passes", &LibraryOptions::passes,
-      FlagSpec{.help = "Passes that run before operators become loops.",
+      FlagSpec{.help = "Passes that run before operators become loops. A model "
+                       "with operators of qnn has the passes that make others "
+                       "of them, too, unless the flag is given.",
                .value = "PIPELINE"});
     v("config", &LibraryOptions::config,
       FlagSpec{.help = "Settings of passes, and limits.",

@@ -229,11 +229,11 @@ TEST(CompileTest, NamesOperatorsWithoutLoops) {
   LibraryOptions options;
   options.model = ModelFile("sorted.relay",
                             "def @main(%x: Tensor[(2, 4), float32]) {\n"
-                            "  %0 = exp(%x);\n  %1 = argsort(%0, "
+                            "  %0 = exp(%x);\n  %1 = searchsorted(%0, %x, "
                             "dtype=\"int32\");\n  negative(%1)\n}\n");
   options.output_dir = ::testing::TempDir();
   EXPECT_THAT(Mistake(options),
-              HasSubstr("sorted.relay:4:8: error: operator argsort has no "
+              HasSubstr("sorted.relay:4:8: error: operator searchsorted has no "
                         "loops: it cannot be compiled"));
 }
 
@@ -259,9 +259,9 @@ TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
   options.model = ModelFile("both.relay",
                             "def @main(%x: Tensor[(2, 4), float32]) {\n"
                             "  %0 = argwhere(greater(%x, 0f));\n"
-                            "  %1 = argsort(%x, dtype=\"int32\");\n"
+                            "  %1 = searchsorted(%x, %x, dtype=\"int32\");\n"
                             "  %2 = if (less(mean(%x), 0f)) {\n"
-                            "    argsort(%x, axis=0, dtype=\"int32\")\n"
+                            "    searchsorted(%x, exp(%x), dtype=\"int32\")\n"
                             "  } else { %1 };\n"
                             "  %3 = concatenate((%x, exp(%x)), axis=0);\n"
                             "  (%0, %1, %2, %3)\n}\n");
@@ -269,12 +269,31 @@ TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
   const std::string mistake = Mistake(options);
   EXPECT_THAT(mistake, HasSubstr("both.relay:3:8: error: values decide"));
   EXPECT_THAT(mistake,
-              HasSubstr("both.relay:4:8: error: operator argsort has no loops: "
-                        "it cannot be compiled"));
-  EXPECT_THAT(mistake, HasSubstr("both.relay:6:5: error: operator argsort"));
+              HasSubstr("both.relay:4:8: error: operator searchsorted has no "
+                        "loops: it cannot be compiled"));
+  EXPECT_THAT(mistake,
+              HasSubstr("both.relay:6:5: error: operator searchsorted"));
   for (const char* other : {"exp", "mean", "less", "concatenate"}) {
     EXPECT_THAT(mistake, Not(HasSubstr(absl::StrCat("operator ", other))));
   }
+}
+
+// A call that is compiled alone may take tuples of tuples.
+TEST(CompileTest, NamesOperatorsBesideTuplesOfTuples) {
+  LibraryOptions options;
+  options.model =
+      ModelFile("tuples.relay",
+                "def @main(%x: Tensor[(2, 4), float32]) {\n"
+                "  %0 = argwhere(greater(%x, 0f));\n"
+                "  %1 = annotation.stop_fusion(((%x, exp(%x)), %x));\n"
+                "  (%0, %1.1, searchsorted(%x, %x, dtype=\"int32\"))\n}\n");
+  options.output_dir = ::testing::TempDir();
+  options.passes = "";
+  const std::string mistake = Mistake(options);
+  EXPECT_THAT(mistake, HasSubstr("tuples.relay:3:8: error: values decide"));
+  EXPECT_THAT(mistake,
+              HasSubstr("tuples.relay:5:14: error: operator searchsorted has "
+                        "no loops"));
 }
 
 TEST(CompileTest, FunctionsThatMainDoesNotReachAreNotCompiled) {
@@ -382,6 +401,8 @@ TEST(CompileTest, SaysWhatMakesOtherOperatorsOfQnn) {
       "def @main(%x: Tensor[(2, 4), int8]) {\n"
       "  qnn.dequantize(%x, 0.5f, 0, out_dtype=\"float32\", axis=-1)\n}\n");
   options.output_dir = ::testing::TempDir();
+  const std::string passes = options.passes;
+  options.passes = "FoldConstant";
   EXPECT_THAT(Mistake(options),
               HasSubstr("operator qnn.dequantize has no loops: it cannot be "
                         "compiled"));
@@ -389,6 +410,11 @@ TEST(CompileTest, SaysWhatMakesOtherOperatorsOfQnn) {
               HasSubstr("--passes=qnn.Legalize,qnn.CanonicalizeOps makes"));
   options.passes = "qnn.Legalize,qnn.CanonicalizeOps";
   EXPECT_EQ(Mistake(options), "");
+  // Without --passes, such passes run.
+  options.passes = passes;
+  std::ostringstream out;
+  EXPECT_EQ(CompileLibrary(options, out), absl::OkStatus());
+  EXPECT_THAT(out.str(), HasSubstr("--passes=qnn.Legalize,qnn.Canonicalize"));
 }
 
 // The library gives the evaluator's bytes.
@@ -1246,6 +1272,34 @@ TEST(CompileTest, TestsOfANetworkFindPlantedFaults) {
     EXPECT_THAT(OutputOf(folder, absl::StrCat("./run ", fault)),
                 HasSubstr("differs from the evaluator's"))
         << fault;
+  }
+}
+
+// Operators with an order of their own: sorts, sums of products, samples.
+TEST(CompileTest, SortsContractsAndSamples) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  LibraryOptions options;
+  options.isas = "avx2,sse2";
+  const std::string folder = Compiled("ordered", R"(
+def @main(%x: Tensor[(3, 1500), float32], %i: Tensor[(5, 7, 2), int8], %a: Tensor[(2, 3, 40), float32], %b: Tensor[(2, 40, 24), float32], %g: Tensor[(1, 2, 4, 5), float32]) {
+  %0 = topk(%x, k=1200, is_ascend=True, dtype="int64");
+  %1 = reshape(%a, newshape=[1, 3, 8, 10]);
+  (sort(%x, is_ascend=False),
+   argsort(%i, axis=1, dtype="int32"),
+   %0.0,
+   %0.1,
+   einsum((%a, %b), equation="bij,bjk->bik"),
+   einsum((%a, %b, %b), equation="bij,bjk,bjl->ikl"),
+   image.grid_sample(%1, %g, method="bicubic", padding_mode="reflection"),
+   image.grid_sample(%1, %g, padding_mode="border", align_corners=False))
+}
+)",
+                                      options);
+  for (const char* compiler : {"g++", "clang++"}) {
+    if (!Has(compiler)) continue;
+    EXPECT_EQ(OutputOf(folder, absl::StrCat(compiler, kFlags,
+                                            "*.cc *.o -lm -o run && ./run")),
+              "avx2\n");
   }
 }
 

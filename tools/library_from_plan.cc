@@ -767,7 +767,7 @@ class CallsWithoutPlan {
     return has;
   }
 
-  absl::Status Name(const IRModule& module) {
+  void Name(const IRModule& module) {
     std::vector<const CallNode*> calls;
     ForEachCall(module,
                 [&calls](const CallNode* call) { calls.push_back(call); });
@@ -779,10 +779,9 @@ class CallsWithoutPlan {
                          call->op_node()->name(), " is, ",
                          call->type().ToString(), ": it cannot be compiled"));
       } else if (cpu::HasKnownSizes(call->type()) && HasSizedArguments(call)) {
-        BATON_RETURN_IF_ERROR(TryAlone(call));
+        TryAlone(call);
       }
     }
-    return absl::OkStatus();
   }
 
  private:
@@ -813,27 +812,28 @@ class CallsWithoutPlan {
     return !cpu::HasKnownSizes(call->type()) && HasSizedArguments(call);
   }
 
-  // Compiles the call as a model of its own.
-  absl::Status TryAlone(const CallNode* call) {
+  // Compiles the call as a model of its own, and names what is wrong with it.
+  void TryAlone(const CallNode* call) {
     std::vector<relay::Var> params;
     std::vector<Expr> args;
-    const auto param_of = [&params](const Type& type) {
-      params.emplace_back(absl::StrCat("p", params.size()), type);
-      return params.back();
+    // Parameters for the tensors of which a value of `type` is made.
+    const auto value_of = [&params](const Type& type,
+                                    const auto& self) -> Expr {
+      const auto* tuple = type.As<TupleTypeNode>();
+      if (tuple == nullptr) {
+        params.emplace_back(absl::StrCat("p", params.size()), type);
+        return params.back();
+      }
+      std::vector<Expr> fields;
+      for (const Type& field : tuple->fields()) {
+        fields.push_back(self(field, self));
+      }
+      return relay::Tuple(std::move(fields));
     };
     for (const Expr& arg : call->args()) {
-      const auto* tuple = arg->type().As<TupleTypeNode>();
-      if (arg.Is<relay::ConstantNode>()) {
-        args.push_back(arg);
-      } else if (tuple == nullptr) {
-        args.push_back(param_of(arg->type()));
-      } else {
-        std::vector<Expr> fields;
-        for (const Type& field : tuple->fields()) {
-          fields.push_back(param_of(field));
-        }
-        args.push_back(relay::Tuple(std::move(fields)));
-      }
+      args.push_back(arg.Is<relay::ConstantNode>()
+                         ? arg
+                         : value_of(arg->type(), value_of));
     }
     const absl::Span<const Type> types = call->type_args();
     const Function function(
@@ -845,21 +845,31 @@ class CallsWithoutPlan {
       for (const std::string& message : tried.messages) {
         problems_.Error(call->span(), message);
       }
-      return absl::OkStatus();
+      return;
     }
     Tried tried = {function, {}};
     Diagnostics found;
+    const absl::Status status = Compile(function, found);
+    for (const Diagnostic& problem : found.list()) {
+      tried.messages.push_back(problem.message);
+    }
+    // An error that names no place is one of this call.
+    if (!status.ok()) {
+      tried.messages.push_back(absl::StrCat(
+          "operator ", call->op_node()->name(), ": ", status.message()));
+    }
+    for (const std::string& message : tried.messages) {
+      problems_.Error(call->span(), message);
+    }
+    tried_[StructuralHash(function)].push_back(std::move(tried));
+  }
+
+  absl::Status Compile(const Function& function, Diagnostics& found) const {
     IRModule module;
     module.Set("main", function);
     BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
-    BATON_RETURN_IF_ERROR(ReadGraph(graph, options_, found).status());
-    for (const Diagnostic& problem : found.list()) {
-      tried.messages.push_back(problem.message);
-      problems_.Error(call->span(), problem.message);
-    }
-    tried_[StructuralHash(function)].push_back(std::move(tried));
-    return absl::OkStatus();
+    return ReadGraph(graph, options_, found).status();
   }
 
   // A call that was compiled, and what is wrong with it.
@@ -879,7 +889,7 @@ absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options) {
   Diagnostics problems;
   if (CallsWithoutPlan::HasUnsized(module)) {
-    BATON_RETURN_IF_ERROR(CallsWithoutPlan(options, problems).Name(module));
+    CallsWithoutPlan(options, problems).Name(module);
     return problems.ToStatus();
   }
   BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));

@@ -73,7 +73,6 @@ std::string Expanded(const std::string& letters, int rank) {
 // Elements with a stride for each axis; 0 for one that it has not.
 template <typename T>
 struct View {
-  std::string axes;  // different ones
   std::array<int64_t, 128> strides{};
   const T* data = nullptr;
   std::vector<T> storage;  // of an intermediate result
@@ -81,25 +80,19 @@ struct View {
 
 class Contraction {
  public:
-  // The extents of all axes.
-  std::map<char, int64_t> extents;
+  // `extents`: of all axes.
+  explicit Contraction(const std::map<char, int64_t>& extents)
+      : extents_(extents) {}
 
-  // The sum of the products of `a` and `b` over the axes that are not in
-  // `kept`, row-major. No `b`: of `a` alone.
+  // The sum of the products of `a` and `b`, row-major. No `b`: of `a` alone.
   template <typename T>
-  absl::Status Run(const View<T>& a, const View<T>* b, const std::string& kept,
-                   T* out) const {
-    std::string summed;
-    const std::string both = b == nullptr ? a.axes : a.axes + b->axes;
-    for (const char c : both) {
-      if (kept.find(c) == std::string::npos &&
-          summed.find(c) == std::string::npos) {
-        summed.push_back(c);
-      }
-    }
+  absl::Status Run(const View<T>& a, const View<T>* b,
+                   const EinsumPlan::Step& step, T* out) const {
+    const std::string& kept = step.kept;
+    const std::string& summed = step.summed;
     TensorShape shape;
     for (const char c : kept) {
-      shape.push_back(extents.at(c));
+      shape.push_back(extents_.at(c));
       if (shape.back() == 0) return absl::OkStatus();
     }
     if (summed.empty() && b == nullptr) {
@@ -114,7 +107,7 @@ class Contraction {
     int64_t terms = 1;
     for (const char c : summed) {
       BATON_ASSIGN_OR_RETURN(
-          terms, internal::CheckedMul(kKernel, terms, extents.at(c)));
+          terms, internal::CheckedMul(kKernel, terms, extents_.at(c)));
     }
     if (terms == 0) {
       std::fill_n(out, internal::Product(shape), T{});
@@ -203,7 +196,7 @@ class Contraction {
                            const View<T>* b) const {
     std::vector<Axis> axes;
     for (const char c : letters) {
-      axes.push_back({extents.at(c), a.strides[static_cast<size_t>(c)],
+      axes.push_back({extents_.at(c), a.strides[static_cast<size_t>(c)],
                       b == nullptr ? 0 : b->strides[static_cast<size_t>(c)]});
     }
     return axes;
@@ -410,36 +403,37 @@ class Contraction {
       }
     }
   }
+
+  const std::map<char, int64_t>& extents_;
 };
 
 }  // namespace
 
-absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
-                              absl::string_view equation) {
+absl::StatusOr<EinsumPlan> PlanEinsum(
+    absl::Span<const std::vector<int64_t>> shapes, absl::string_view equation) {
   const size_t arrow = equation.find("->");
   const std::vector<absl::string_view> subscripts =
       absl::StrSplit(equation.substr(0, arrow), ',');
-  if (operands.empty() || subscripts.size() != operands.size()) {
-    return Error(kKernel, operands.size(), " operands do not fit ", equation);
+  if (shapes.empty() || subscripts.size() != shapes.size()) {
+    return Error(kKernel, shapes.size(), " operands do not fit ", equation);
   }
-  Contraction contraction;
-  std::vector<std::string> axes;
+  EinsumPlan plan;
   int ellipsis = 0;
-  for (size_t i = 0; i < operands.size(); ++i) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
     BATON_ASSIGN_OR_RETURN(std::string letters, Letters(subscripts[i]));
     const bool has_ellipsis = letters.find(kEllipsis) != std::string::npos;
-    const int rank = operands[i].rank() - static_cast<int>(letters.size()) +
-                     (has_ellipsis ? 1 : 0);
+    const int rank = static_cast<int>(shapes[i].size()) -
+                     static_cast<int>(letters.size()) + (has_ellipsis ? 1 : 0);
     if (has_ellipsis ? rank < 0 || rank > kMaxEllipsis : rank != 0) {
-      return Error(kKernel, "an operand ", operands[i].TypeToString(),
-                   " does not fit ", equation);
+      return Error(kKernel, "an operand of shape ",
+                   internal::ShapeToString(shapes[i]), " does not fit ",
+                   equation);
     }
     ellipsis = std::max(ellipsis, rank);
-    axes.push_back(Expanded(letters, rank));
-    for (size_t d = 0; d < axes[i].size(); ++d) {
-      const int64_t extent = operands[i].shape()[d];
-      const auto [it, inserted] =
-          contraction.extents.emplace(axes[i][d], extent);
+    plan.axes.push_back(Expanded(letters, rank));
+    for (size_t d = 0; d < shapes[i].size(); ++d) {
+      const int64_t extent = shapes[i][d];
+      const auto [it, inserted] = plan.extents.emplace(plan.axes[i][d], extent);
       if (inserted || it->second == extent || extent == 1) continue;
       if (it->second != 1) {
         return Error(kKernel, "an axis of ", equation, " has both ", it->second,
@@ -453,24 +447,87 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
     BATON_ASSIGN_OR_RETURN(result, Letters(equation.substr(arrow + 2)));
   } else {
     if (ellipsis > 0) result.push_back(kEllipsis);
-    for (const auto& [letter, extent] : contraction.extents) {
-      const auto uses = [&, c = letter](const std::string& letters) {
-        return std::count(letters.begin(), letters.end(), c);
-      };
+    for (const auto& [letter, extent] : plan.extents) {
       int64_t count = 0;
-      for (const std::string& letters : axes) count += uses(letters);
+      for (const std::string& letters : plan.axes) {
+        count += std::count(letters.begin(), letters.end(), letter);
+      }
       if (letter > kMaxEllipsis && count == 1) result.push_back(letter);
     }
   }
   result = Expanded(result, ellipsis);
-  TensorShape shape;
   for (size_t d = 0; d < result.size(); ++d) {
-    const auto it = contraction.extents.find(result[d]);
-    if (it == contraction.extents.end() || result.find(result[d]) != d) {
+    if (plan.extents.count(result[d]) == 0 || result.find(result[d]) != d) {
       return Error(kKernel, "the result of ", equation,
                    " has an axis of no operand, or one twice");
     }
-    shape.push_back(it->second);
+  }
+  // Sums over axes of one operand alone come first, then operands are joined
+  // two by two.
+  const std::vector<std::string> operands = plan.axes;
+  const auto kept_of = [&](const std::string& letters, size_t i,
+                           const std::string& others) {
+    const auto is_needed = [&](char c) {
+      if (result.find(c) != std::string::npos) return true;
+      if (others.find(c) != std::string::npos) return true;
+      return std::any_of(operands.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                         operands.end(), [c](const std::string& axes) {
+                           return axes.find(c) != std::string::npos;
+                         });
+    };
+    std::string kept;
+    for (const char c : letters) {
+      if (kept.find(c) == std::string::npos && is_needed(c)) kept.push_back(c);
+    }
+    return kept;
+  };
+  // Returns the number of the result.
+  const auto contract = [&](int left, int right, const std::string& kept) {
+    EinsumPlan::Step step = {left, right, kept, ""};
+    const std::string both = right < 0
+                                 ? plan.axes[static_cast<size_t>(left)]
+                                 : plan.axes[static_cast<size_t>(left)] +
+                                       plan.axes[static_cast<size_t>(right)];
+    for (const char c : both) {
+      if (kept.find(c) == std::string::npos &&
+          step.summed.find(c) == std::string::npos) {
+        step.summed.push_back(c);
+      }
+    }
+    plan.steps.push_back(std::move(step));
+    plan.axes.push_back(kept);
+    return static_cast<int>(plan.axes.size()) - 1;
+  };
+  int joined = -1;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const std::string before =
+        joined < 0 ? "" : plan.axes[static_cast<size_t>(joined)];
+    int operand = static_cast<int>(i);
+    const std::string kept = kept_of(operands[i], i, before);
+    if (kept != operands[i]) operand = contract(operand, -1, kept);
+    if (joined < 0) {
+      joined = operand;
+    } else if (i + 1 == operands.size()) {
+      contract(joined, operand, result);
+      return plan;
+    } else {
+      joined = contract(joined, operand, kept_of(before + kept, i, ""));
+    }
+  }
+  contract(joined, -1, result);
+  return plan;
+}
+
+absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
+                              absl::string_view equation) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const Tensor& operand : operands) {
+    shapes.emplace_back(operand.shape().begin(), operand.shape().end());
+  }
+  BATON_ASSIGN_OR_RETURN(const EinsumPlan plan, PlanEinsum(shapes, equation));
+  TensorShape shape;
+  for (const char c : plan.steps.back().kept) {
+    shape.push_back(plan.extents.at(c));
   }
   DType dtype = operands[0].dtype();
   if (!dtype.IsStorable() || dtype.is_bool()) {
@@ -490,86 +547,46 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
   const auto compute = [&]<typename T>() -> absl::StatusOr<Tensor> {
     BATON_ASSIGN_OR_RETURN(MutableTensor out,
                            MutableTensor::Uninitialized(dtype, shape));
-    T* const to = static_cast<T*>(out.data());
-    // Sums over axes of one operand alone come first, then operands are
-    // joined two by two.
-    const auto needed_after = [&](size_t i, char c) {
-      if (result.find(c) != std::string::npos) return true;
-      for (size_t k = i + 1; k < axes.size(); ++k) {
-        if (axes[k].find(c) != std::string::npos) return true;
-      }
-      return false;
-    };
-    const auto kept_of = [&](const std::string& letters, size_t i,
-                             const std::string& others) {
-      std::string kept;
-      for (const char c : letters) {
-        if (kept.find(c) == std::string::npos &&
-            (needed_after(i, c) || others.find(c) != std::string::npos)) {
-          kept.push_back(c);
+    std::vector<View<T>> views;
+    for (size_t i = 0; i < converted.size(); ++i) {
+      View<T>& view = views.emplace_back();
+      view.data = static_cast<const T*>(converted[i].data());
+      const TensorShape strides =
+          internal::RowMajorStrides(converted[i].shape());
+      for (size_t d = 0; d < plan.axes[i].size(); ++d) {
+        if (converted[i].shape()[d] != 1) {
+          view.strides[static_cast<size_t>(plan.axes[i][d])] += strides[d];
         }
       }
-      return kept;
-    };
-    const auto contracted =
-        [&](const View<T>& a, const View<T>* b,
-            const std::string& kept) -> absl::StatusOr<View<T>> {
-      TensorShape extents;
-      for (const char c : kept) {
-        extents.push_back(contraction.extents.at(c));
+    }
+    const Contraction contraction(plan.extents);
+    for (const EinsumPlan::Step& step : plan.steps) {
+      const auto view_of = [&views](int number) {
+        return number < 0 ? nullptr : &views[static_cast<size_t>(number)];
+      };
+      if (&step == &plan.steps.back()) {
+        BATON_RETURN_IF_ERROR(contraction.Run(*view_of(step.left),
+                                              view_of(step.right), step,
+                                              static_cast<T*>(out.data())));
+        break;
       }
+      TensorShape extents;
+      for (const char c : step.kept) extents.push_back(plan.extents.at(c));
       BATON_ASSIGN_OR_RETURN(const int64_t size, NumElements(dtype, extents));
       BATON_RETURN_IF_ERROR(
           CheckTensorBytes(size * static_cast<int64_t>(sizeof(T))));
       View<T> view;
-      view.axes = kept;
       view.storage.resize(static_cast<size_t>(size));
       const TensorShape strides = internal::RowMajorStrides(extents);
-      for (size_t d = 0; d < kept.size(); ++d) {
-        view.strides[static_cast<size_t>(kept[d])] =
+      for (size_t d = 0; d < step.kept.size(); ++d) {
+        view.strides[static_cast<size_t>(step.kept[d])] =
             extents[d] == 1 ? 0 : strides[d];
       }
-      BATON_RETURN_IF_ERROR(contraction.Run(a, b, kept, view.storage.data()));
+      BATON_RETURN_IF_ERROR(contraction.Run(
+          *view_of(step.left), view_of(step.right), step, view.storage.data()));
       view.data = view.storage.data();
-      return view;
-    };
-    View<T> joined;
-    for (size_t i = 0; i < axes.size(); ++i) {
-      View<T> view;
-      view.data = static_cast<const T*>(converted[i].data());
-      const TensorShape strides =
-          internal::RowMajorStrides(converted[i].shape());
-      bool repeated = false;
-      for (size_t d = 0; d < axes[i].size(); ++d) {
-        const char c = axes[i][d];
-        const bool again = view.axes.find(c) != std::string::npos;
-        repeated = repeated || again;
-        if (!again) view.axes.push_back(c);
-        if (converted[i].shape()[d] != 1) {
-          view.strides[static_cast<size_t>(c)] += strides[d];
-        }
-      }
-      const std::string kept = kept_of(view.axes, i, joined.axes);
-      if (kept != view.axes || repeated) {
-        BATON_ASSIGN_OR_RETURN(view, contracted(view, nullptr, kept));
-      }
-      if (i == 0) {
-        joined = std::move(view);
-        joined.data =
-            joined.storage.empty() ? joined.data : joined.storage.data();
-        continue;
-      }
-      if (i + 1 == axes.size()) {
-        BATON_RETURN_IF_ERROR(contraction.Run(joined, &view, result, to));
-        return std::move(out).Freeze();
-      }
-      const std::string all =
-          kept_of(joined.axes + view.axes, i, std::string());
-      BATON_ASSIGN_OR_RETURN(View<T> next, contracted(joined, &view, all));
-      joined = std::move(next);
-      joined.data = joined.storage.data();
+      views.push_back(std::move(view));
     }
-    BATON_RETURN_IF_ERROR(contraction.Run<T>(joined, nullptr, result, to));
     return std::move(out).Freeze();
   };
   BATON_ASSIGN_OR_RETURN(

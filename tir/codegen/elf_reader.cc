@@ -23,7 +23,10 @@ constexpr uint32_t kSymbolTable = 2;  // types of sections
 constexpr uint32_t kRelocations = 4;
 constexpr uint32_t kNoBits = 8;
 constexpr uint32_t kSymbolSections = 18;
-constexpr uint64_t kAlloc = 2;   // a flag of sections
+constexpr uint64_t kAlloc = 2;  // flags of sections
+constexpr uint64_t kCode = 4;
+constexpr uint64_t kMerge = 0x10;
+constexpr uint64_t kStrings = 0x20;
 constexpr unsigned kObject = 1;  // types of symbols
 constexpr unsigned kFunction = 2;
 constexpr unsigned kOfSection = 3;
@@ -59,6 +62,7 @@ struct Header {
   uint64_t size = 0;
   uint64_t link = 0;
   uint64_t info = 0;
+  uint64_t entry_bytes = 0;
 };
 
 class Reader {
@@ -112,6 +116,7 @@ class Reader {
       header.size = numbers_.At(at + 32, 8);
       header.link = numbers_.At(at + 40, 4);
       header.info = numbers_.At(at + 44, 4);
+      header.entry_bytes = numbers_.At(at + 56, 8);
       // The size of the first one may be a number of headers.
       if (i == 0) header.size = 0;
       if (header.size > uint64_t{std::numeric_limits<int64_t>::max()} ||
@@ -133,6 +138,11 @@ class Reader {
       section.is_loaded = (header.flags & kAlloc) != 0;
       section.bytes = static_cast<int64_t>(header.size);
       section.file_bytes = header.type == kNoBits ? 0 : section.bytes;
+      if ((header.flags & (kMerge | kStrings)) == kMerge &&
+          header.type != kNoBits && header.entry_bytes >= 4 &&
+          header.entry_bytes <= header.size) {
+        section.entry_bytes = static_cast<int64_t>(header.entry_bytes);
+      }
       file_.sections.push_back(std::move(section));
     }
     return absl::OkStatus();
@@ -196,16 +206,32 @@ class Reader {
       auto to = static_cast<uint64_t>(place.offset);
       if (place.is_section) {
         to += numbers_.At(at + 16, 8);
-        // R_X86_64_PC32 and R_X86_64_PLT32 count from behind the four bytes.
+        // R_X86_64_PC32 and R_X86_64_PLT32 count from the instruction's end.
         const uint64_t type = info & 0xffffffff;
         if (machine_ == kMachineX86_64 && (type == 2 || type == 4)) {
+          // A jump table's entries count from its begin, and are places in the
+          // function that refers to the table.
+          if ((headers_[table.info].flags & kCode) == 0) continue;
           to += 4;
+          if ((headers_[place.section].flags & kCode) == 0) {
+            to = BehindImmediate(to, file_.sections[place.section]);
+          }
         }
       }
       reference.to_offset = static_cast<int64_t>(to);
       file_.references.push_back(reference);
     }
     return absl::OkStatus();
+  }
+
+  // The place in `section` that an instruction refers to, which ends at `to` if
+  // it has no immediate operand of 1, 2 or 4 bytes behind the reference. Code
+  // refers to the begin of a constant.
+  static uint64_t BehindImmediate(uint64_t to, const ElfSection& section) {
+    const auto size = static_cast<uint64_t>(
+        section.entry_bytes > 0 ? section.entry_bytes : 4);
+    const uint64_t missing = (size - to % size) % size;
+    return missing <= 4 ? to + missing : to;
   }
 
   static constexpr uint64_t kHeaderBytes = 64;

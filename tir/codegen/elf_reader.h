@@ -26,6 +26,9 @@ struct ElfSection {
   bool is_loaded = false;
   int64_t bytes = 0;       // in memory
   int64_t file_bytes = 0;  // fewer for memory that begins as zeros
+  // The size of each constant where the section has constants of one size; else
+  // 0.
+  int64_t entry_bytes = 0;
 };
 
 // A function or an object with a place in the file.

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "baton/tir/codegen/codegen_test_util.h"
 #include "baton/tir/codegen/elf_object.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -88,6 +91,63 @@ TEST(ElfReaderTest, NamesHaveBytes) {
   std::memcpy(object.data() + header + 4, &no_bits, 4);
   std::memcpy(object.data() + header + 24, &far, 8);
   EXPECT_EQ(ReadElf(object).status().message(), "the object file is damaged");
+}
+
+// A reference of an instruction with an immediate operand is to the begin of a
+// constant, as one without is. Entries of a jump table are no references.
+TEST(ElfReaderTest, ReferencesBeforeAnImmediate) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "the text is of x86-64";
+#endif
+  if (!HasTool("g++")) GTEST_SKIP() << "there is no g++";
+  const std::string base = TemporaryBase("immediates");
+  std::ofstream(base + ".s") << R"(
+  .section .rodata.cst16,"aM",@progbits,16
+  .zero 16
+.L16:
+  .quad 1, 2
+  .section .rodata.cst4,"aM",@progbits,4
+  .zero 4
+.L4:
+  .long 3
+  .section .rodata,"a",@progbits
+table:
+  .zero 8
+.Ljumps:
+  .long .Lend - .Ljumps
+  .long .Lend - .Ljumps
+  .text
+f:
+  pshufd $27, .L16(%rip), %xmm0
+  paddd .L16(%rip), %xmm0
+  shufps $1, .L16(%rip), %xmm0
+  mulss .L4(%rip), %xmm0
+  roundss $1, .L4(%rip), %xmm0
+  movss table+4(%rip), %xmm1
+  cmpb $3, table+4(%rip)
+.Lend:
+  ret
+)";
+  const std::string command =
+      absl::StrCat("g++ -c ", base, ".s -o ", base, ".o");
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const absl::StatusOr<ElfFile> file = ReadElf(FileText(base + ".o"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::vector<std::string> references;
+  for (const ElfReference& reference : file->references) {
+    references.push_back(absl::StrCat(file->sections[reference.to_section].name,
+                                      " ", reference.to_offset));
+  }
+  EXPECT_THAT(references, ::testing::ElementsAre(
+                              ".rodata.cst16 16", ".rodata.cst16 16",
+                              ".rodata.cst16 16", ".rodata.cst4 4",
+                              ".rodata.cst4 4", ".rodata 4", ".rodata 4"));
+  for (const ElfSection& section : file->sections) {
+    EXPECT_EQ(section.entry_bytes, section.name == ".rodata.cst16"  ? 16
+                                   : section.name == ".rodata.cst4" ? 4
+                                                                    : 0)
+        << section.name;
+  }
 }
 
 std::string Member(absl::string_view name, absl::string_view bytes) {
