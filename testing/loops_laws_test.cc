@@ -71,6 +71,10 @@ constexpr Given kGiven[] = {
     {"tir.VerifyMemory", BATON_TARGET},
     {"tir.MakePackedAPI", BATON_FLAT "," BATON_TARGET},
     {"tir.MakeUnpackedAPI", BATON_FLAT "," BATON_TARGET},
+    {"tir.usmp.PlanMemory", BATON_FLAT ",tir.usmp.AssignPoolInfo"},
+    {"tir.usmp.ConvertPoolAllocationsToOffsets",
+     BATON_FLAT ",tir.usmp.AssignPoolInfo,tir.usmp.PlanMemory"},
+    {"tir.UnifiedStaticMemoryPlanner", BATON_FLAT},
 };
 
 // A law that a pass does not keep, and why.
@@ -94,6 +98,14 @@ constexpr Waiver kWaivers[] = {
     {"tir.LiftAttrScope", "runs", "Refuses attributes in while loops."},
     {"tir.MakePackedAPI", "values", "The parameters become others."},
     {"tir.MakeUnpackedAPI", "values", "The parameters become others."},
+    {"tir.usmp.ConvertPoolAllocationsToOffsets", "values",
+     "Memory pools become parameters."},
+    {"tir.UnifiedStaticMemoryPlanner", "values",
+     "Memory pools become parameters."},
+    {"tir.usmp.CreateAllocatesForIO", "runs",
+     "Refuses parameters that are read and written."},
+    {"tir.usmp.CreateAllocatesForIO", "values",
+     "Parameters become allocations."},
     {"tir.VerifySSA", "runs", "Refuses functions that it is there to find."},
 };
 

@@ -29,8 +29,6 @@ constexpr char kUnread[] = "A setting of the reference; not read.";
     {"tir.detect_global_barrier", false, kUnread},
     {"tir.enable_debug", false, kUnread},
     {"tir.is_entry_func", false, kUnread},
-    {"tir.usmp.enable", false, kUnread},
-    {"tir.usmp.use_workspace_io", false, kUnread},
 };
 
 [[maybe_unused]] const ConfigKey<int64_t> kNumbers[] = {
@@ -49,8 +47,6 @@ constexpr char kUnread[] = "A setting of the reference; not read.";
     {"relay.ext.vitis_ai.options.load_runtime_module", "", kUnread},
     {"relay.ext.vitis_ai.options.target", "", kUnread},
     {"relay.ext.vitis_ai.options.work_dir", "", kUnread},
-    {"tir.usmp.algorithm", "", kUnread},
-    {"tir.usmp.custom_algorithm", "", kUnread},
 };
 
 [[maybe_unused]] const ConfigKey<std::vector<std::string>> kLists[] = {

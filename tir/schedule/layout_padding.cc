@@ -16,6 +16,7 @@
 #include "baton/ir/node.h"
 #include "baton/tir/analysis/undefined_vars.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/index_map.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -24,7 +25,6 @@
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/schedule/edit.h"
-#include "baton/tir/schedule/index_map.h"
 #include "baton/tir/schedule/state.h"
 
 namespace baton::tir {

@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "baton/ir/node.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/index_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/stmt.h"
-#include "baton/tir/schedule/index_map.h"
 
 namespace baton::tir {
 

@@ -14,6 +14,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/undefined_vars.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/index_map.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
@@ -24,7 +25,6 @@
 #include "baton/tir/schedule/cache.h"
 #include "baton/tir/schedule/conditions.h"
 #include "baton/tir/schedule/edit.h"
-#include "baton/tir/schedule/index_map.h"
 #include "baton/tir/schedule/state.h"
 #include "baton/tir/schedule/steps.h"
 

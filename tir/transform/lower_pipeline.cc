@@ -21,6 +21,8 @@ namespace {
     {"tir.disable_assert", false, "tir.lower removes assertions."},
     {"tir.ptx_ldg32", false,
      "tir.lower makes conditional loads instructions with a predicate."},
+    {"tir.usmp.enable", false,
+     "tir.lower plans the memory of all functions together."},
 };
 
 // The order is that of the reference's lowering of functions with blocks;
@@ -127,7 +129,9 @@ BATON_REGISTER_PIPELINE(
            "Until here assertions say what passes may assume."},
           {"WhenConfig{key=tir.instrument_lwp}"
            "(tir.InstrumentProfileIntrinsics)",
-           "Marks are of the loops that run."}},
+           "Marks are of the loops that run."},
+          {"WhenConfig{key=tir.usmp.enable}(tir.UnifiedStaticMemoryPlanner)",
+           "Memory is planned when no pass allocates more."}},
      .not_idempotent = "Common subexpressions get new variables, which a "
                        "second run may find more in."});
 

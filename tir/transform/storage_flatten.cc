@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
@@ -27,6 +28,7 @@
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/apply_layout_transforms.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/tir/transform/te_schedule.h"
 #include "baton/transform/pass.h"
@@ -475,9 +477,11 @@ Pass StorageFlatten(StorageFlattenOptions options) {
       [options](const PrimFunc& function, const IRModule& /*module*/,
                 const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
         if (!IsFromTeSchedule(function)) return function;
+        BATON_ASSIGN_OR_RETURN(const PrimFunc laid_out,
+                               WithLayoutsApplied(function));
         Bounds bounds;
-        bounds.Visit(function->body());
-        return StorageFlattener(options, bounds).Flatten(function);
+        bounds.Visit(laid_out->body());
+        return StorageFlattener(options, bounds).Flatten(laid_out);
       },
       {.name = "tir.StorageFlatten",
        .doc = "Allocates the buffers that a schedule of tensor expressions "

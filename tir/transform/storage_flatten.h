@@ -34,8 +34,9 @@ struct StorageFlattenOptions {
 };
 
 // Functions without the attribute `from_legacy_te_schedule` stay: see
-// FlattenBuffer. Elements of type bool are int8 in memory. Assertions that are
-// proved are removed. A buffer that is bound to a region of another one
+// FlattenBuffer. Layouts are applied first, as ApplyLayoutTransforms does it.
+// Elements of type bool are int8 in memory. Assertions that are proved are
+// removed. A buffer that is bound to a region of another one
 // (`buffer_bind_scope`) is an error.
 Pass StorageFlatten(StorageFlattenOptions options = {});
 

@@ -1,4 +1,4 @@
-#include "baton/tir/schedule/index_map.h"
+#include "baton/tir/arith/index_map.h"
 
 #include <algorithm>
 #include <string>
@@ -59,19 +59,27 @@ absl::Status CheckCount(const IndexMap& map, size_t count) {
                               " parameters, not ", count));
 }
 
-VarRanges RangesOf(const IndexMap& map, absl::Span<const PrimExpr> shape) {
-  VarRanges ranges;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    ranges.Set(map->initial()[i], Range{IntImm(shape[i].dtype(), 0), shape[i]});
+std::vector<Range> RangesOf(absl::Span<const PrimExpr> shape) {
+  std::vector<Range> ranges;
+  for (const PrimExpr& extent : shape) {
+    ranges.push_back({IntImm(extent.dtype(), 0), extent});
   }
   return ranges;
 }
 
-// The ranges of the results where the parameters have those of a shape.
-std::vector<Range> MapRanges(const IndexMap& map,
-                             absl::Span<const PrimExpr> shape,
-                             Analyzer& analyzer) {
-  const VarRanges inputs = RangesOf(map, shape);
+VarRanges RangesOf(const IndexMap& map, absl::Span<const Range> ranges) {
+  VarRanges result;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    result.Set(map->initial()[i], ranges[i]);
+  }
+  return result;
+}
+
+// The ranges of the results where the parameters have `ranges`; empty if one is
+// not bounded.
+std::vector<Range> Mapped(const IndexMap& map, absl::Span<const Range> ranges,
+                          Analyzer& analyzer) {
+  const VarRanges inputs = RangesOf(map, ranges);
   const IterMapResult detected =
       DetectIterMap(map->final_indices(), inputs, IntImm::Bool(true),
                     IterMapLevel::kNoCheck, analyzer, false);
@@ -99,8 +107,8 @@ std::vector<Range> MapRanges(const IndexMap& map,
     }
   }
   int bits = 0;
-  for (const PrimExpr& extent : shape) {
-    bits = std::max(bits, extent.dtype().bits());
+  for (const Range& range : ranges) {
+    bits = std::max(bits, range.extent.dtype().bits());
   }
   if (bits == 0) return result;
   for (Range& range : result) {
@@ -126,7 +134,7 @@ absl::StatusOr<InverseMap> InvertAt(const IndexMap& map,
     output_exprs.push_back(outputs.back());
   }
   const IterMapResult detected =
-      DetectIterMap(map->final_indices(), RangesOf(map, shape),
+      DetectIterMap(map->final_indices(), RangesOf(map, RangesOf(shape)),
                     IntImm::Bool(true), level, analyzer, false);
   if (!detected.errors.empty() || detected.indices.empty()) {
     return ErrorAt(map->span(),
@@ -157,7 +165,7 @@ absl::StatusOr<InverseMap> InvertAt(const IndexMap& map,
     const PrimExpr* value = inverse.Find(var);
     return value == nullptr ? PrimExpr() : *value;
   });
-  const std::vector<Range> ranges = MapRanges(map, shape, analyzer);
+  const std::vector<Range> ranges = Mapped(map, RangesOf(shape), analyzer);
   Analyzer padding_analyzer;
   for (size_t i = 0; i < ranges.size(); ++i) {
     padding_analyzer.Bind(outputs[i], ranges[i]);
@@ -187,11 +195,20 @@ absl::StatusOr<std::vector<PrimExpr>> MapIndices(
   return result;
 }
 
+absl::StatusOr<std::vector<Range>> MapRanges(const IndexMap& map,
+                                             absl::Span<const Range> ranges,
+                                             Analyzer& analyzer) {
+  BATON_RETURN_IF_ERROR(CheckCount(map, ranges.size()));
+  std::vector<Range> result = Mapped(map, ranges, analyzer);
+  if (result.size() == map->final_indices().size()) return result;
+  return ErrorAt(map->span(), "a result of the map of indices has no bounds");
+}
+
 absl::StatusOr<std::vector<PrimExpr>> MapShape(const IndexMap& map,
                                                absl::Span<const PrimExpr> shape,
                                                Analyzer& analyzer) {
   BATON_RETURN_IF_ERROR(CheckCount(map, shape.size()));
-  const std::vector<Range> ranges = MapRanges(map, shape, analyzer);
+  const std::vector<Range> ranges = Mapped(map, RangesOf(shape), analyzer);
   std::vector<PrimExpr> result;
   for (const Range& range : ranges) {
     if (!IsZero(range.min)) break;

@@ -5,8 +5,8 @@
 // maps the indices (9, 2) to (2, 2, 1), and the shape (16, 8) to (4, 8, 4). Its
 // inverse is `lambda a, b, c: (a * 4 + c, b)`.
 
-#ifndef BATON_TIR_SCHEDULE_INDEX_MAP_H_
-#define BATON_TIR_SCHEDULE_INDEX_MAP_H_
+#ifndef BATON_TIR_ARITH_INDEX_MAP_H_
+#define BATON_TIR_ARITH_INDEX_MAP_H_
 
 #include <vector>
 
@@ -24,6 +24,10 @@ absl::StatusOr<std::vector<PrimExpr>> MapIndices(
 absl::StatusOr<std::vector<PrimExpr>> MapShape(const IndexMap& map,
                                                absl::Span<const PrimExpr> shape,
                                                Analyzer& analyzer);
+// The ranges of the results where the indices have `ranges`.
+absl::StatusOr<std::vector<Range>> MapRanges(const IndexMap& map,
+                                             absl::Span<const Range> ranges,
+                                             Analyzer& analyzer);
 
 // The inverse of a map of indices of `shape`.
 struct InverseMap {
@@ -46,4 +50,4 @@ absl::StatusOr<IndexMap> WithTypesOf(const IndexMap& map,
 
 }  // namespace baton::tir
 
-#endif  // BATON_TIR_SCHEDULE_INDEX_MAP_H_
+#endif  // BATON_TIR_ARITH_INDEX_MAP_H_
