@@ -73,6 +73,19 @@ struct Comparisons {
   }
 };
 
+// Conditions are simplified for each access, and inequalities are compared with
+// each other: long conditions say nothing, so many inequalities are not solved,
+// and so many conditions stay pending, the outermost ones.
+constexpr size_t kMaxNodes = 1024;
+constexpr size_t kMaxInequalities = 64;
+constexpr size_t kMaxPending = 64;
+
+bool IsLong(const PrimExpr& condition) {
+  size_t nodes = 0;
+  PostOrderVisit(condition, [&nodes](const PrimExpr& /*part*/) { ++nodes; });
+  return nodes > kMaxNodes;
+}
+
 // The ranges of variables that `condition` gives; nullopt if they do not say
 // all that it says.
 std::optional<VarRanges> Solve(const ConditionalBounds& bounds,
@@ -82,7 +95,9 @@ std::optional<VarRanges> Solve(const ConditionalBounds& bounds,
   if (simplified.As<IntImmNode>() != nullptr) return std::nullopt;
   Comparisons comparisons;
   comparisons.Add(simplified);
-  if (comparisons.list.empty()) return std::nullopt;
+  if (comparisons.list.empty() || comparisons.list.size() > kMaxInequalities) {
+    return std::nullopt;
+  }
   VarRanges ranges;
   for (const Var& var : comparisons.vars) {
     const IntSet* domain = bounds.domains.Find(var);
@@ -106,9 +121,12 @@ std::optional<VarRanges> Solve(const ConditionalBounds& bounds,
 ConditionalBounds::Scope::Scope(ConditionalBounds& bounds,
                                 const PrimExpr& condition)
     : bounds_(bounds), num_pending_(bounds.pending.size()) {
+  if (IsLong(condition)) return;
   const std::optional<VarRanges> solved = Solve(bounds, condition);
   if (!solved.has_value()) {
-    bounds.pending.push_back(condition);
+    if (bounds.pending.size() < kMaxPending) {
+      bounds.pending.push_back(condition);
+    }
     return;
   }
   for (const auto& [var, range] : *solved) {

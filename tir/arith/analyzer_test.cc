@@ -286,6 +286,22 @@ TEST_F(AnalyzerTest, NestedDivisionsTakeLinearTime) {
   analyzer_.Simplify(casts);
 }
 
+// Each rule that joins neighbours would match at each operand again.
+TEST_F(AnalyzerTest, LongConditionsTakeLinearTime) {
+  for (const char* const op : {"and", "or"}) {
+    std::string left = "i < j";
+    std::string right = "i < j";
+    std::string brackets;
+    for (int c = 0; c < 2'000; ++c) {
+      absl::StrAppend(&left, " ", op, " j + k < ", c, " * n");
+      absl::StrAppend(&right, " ", op, " (j + k < ", c, " * n");
+      brackets += ")";
+    }
+    EXPECT_EQ(Text(analyzer_.Simplify(E(right + brackets))),
+              Text(analyzer_.Simplify(E(left))));
+  }
+}
+
 // The rules look at parts of parts: the time grows with the square of the depth.
 TEST_F(AnalyzerTest, DepthIsNotLimitedByTheStack) {
   testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [this] {

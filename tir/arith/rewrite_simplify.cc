@@ -96,6 +96,26 @@ bool IsConstantNumber(const PrimExpr& e) {
   return e.Is<IntImmNode>() || e.Is<FloatImmNode>();
 }
 
+// A conjunction or disjunction with many operands, each of which has all later
+// ones on its right, as one that is nested to the left; null if `node` is none.
+// The rules that turn one into the other match at each operand again.
+PrimExpr NestedToTheLeft(const BinaryNode* node) {
+  constexpr size_t kMaxOperands = 32;
+  const BinaryOp op = node->op();
+  std::vector<PrimExpr> operands = {node->a()};
+  const PrimExpr* rest = &node->b();
+  while (const auto* inner = AsBinary(*rest, op)) {
+    operands.push_back(inner->a());
+    rest = &inner->b();
+  }
+  if (operands.size() < kMaxOperands) return {};
+  PrimExpr result = operands[0];
+  for (size_t i = 1; i < operands.size(); ++i) {
+    result = Binary(op, std::move(result), operands[i]);
+  }
+  return Binary(op, std::move(result), *rest, node->span());
+}
+
 PrimExpr Folded(BinaryOp op, PrimExpr a, PrimExpr b) {
   PrimExpr folded = TryFold(op, a, b);
   return folded.defined() ? folded : Binary(op, std::move(a), std::move(b));
@@ -250,8 +270,11 @@ PrimExpr RewriteSimplifier::SimplifyBinary(const BinaryNode* node) {
     case BinaryOp::kGE:
       return Rewrite(MakeBinary(BinaryOp::kLE, node->b(), node->a()));
     case BinaryOp::kAnd:
-    case BinaryOp::kOr:
-      return SimplifyAndOr(BooleanOperands(node));
+    case BinaryOp::kOr: {
+      const PrimExpr left = NestedToTheLeft(node);
+      return left.defined() ? Rewrite(left)
+                            : SimplifyAndOr(BooleanOperands(node));
+    }
     default: {
       const PrimExpr a = Rewrite(node->a());
       const PrimExpr b = Rewrite(node->b());

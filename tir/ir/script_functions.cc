@@ -952,6 +952,7 @@ bool ScriptParser::MakeBuffer(const Value& form, absl::string_view name,
   if (args[1] != nullptr && !ToDType(*args[1], &parts.dtype)) return false;
   std::string scope = "global";
   if (args[5] != nullptr && !ToText(*args[5], &scope)) return false;
+  if (scope.empty()) scope = "global";
   *has_data = args[2] != nullptr;
   if (args[2] != nullptr) {
     if (!ToVar(*args[2], &parts.data)) return false;

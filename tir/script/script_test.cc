@@ -540,6 +540,18 @@ TEST(ScriptTest, ReadsCallsByNameAndConstantsByType) {
       "T.isnan(C[2]), C[4], C[5])\n");
 }
 
+TEST(ScriptTest, BuffersWithoutScopeAreGlobal) {
+  const std::string text =
+      "@T.prim_func\ndef main(A: T.Buffer((4,), \"float32\", scope=\"\")):\n"
+      "    B = T.alloc_buffer((4,), scope=\"\")\n"
+      "    for i in range(4):\n"
+      "        with T.block(\"B\"):\n"
+      "            vi = T.axis.spatial(4, i)\n"
+      "            B[vi] = A[vi]\n";
+  const IRModule module = Parsed(text);
+  EXPECT_TRUE(StructuralEqual(Parsed(AsText(module)), module));
+}
+
 TEST(ScriptTest, SugarHasLocatedMistakes) {
   const auto mistake = [](absl::string_view body) {
     return Mistake(absl::StrCat(

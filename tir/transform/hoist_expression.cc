@@ -15,7 +15,6 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
-#include "baton/tir/analysis/side_effect.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/rewriter.h"
 #include "baton/tir/ir/expr.h"
@@ -89,13 +88,13 @@ struct Condition {
   PrimExpr condition;
   Conditionals kind;
   bool uses_block_var;
-  std::vector<Var> lets;  // that it uses itself
+  bool uses_let;
   bool has_else;
 
   bool IsEnabled(const HoistExpressionConfig& config) const {
     return (config.hoisted_conditionals & kind) != 0 &&
-           (lets.empty() || (config.hoisted_let_bindings &
-                             (kRequiredByCondition | kLetStmt)) != 0) &&
+           (!uses_let || (config.hoisted_let_bindings &
+                          (kRequiredByCondition | kLetStmt)) != 0) &&
            (!uses_block_var ||
             (config.hoisted_conditionals & kUsingBlockVar) != 0);
   }
@@ -121,6 +120,8 @@ class Collector final : public Visitor {
   explicit Collector(const HoistExpressionConfig& config) : config_(config) {}
 
   std::vector<Hoisted>& loops() { return loops_; }
+  // The lets that conditions which move use themselves.
+  const std::vector<Var>& required_lets() const { return required_lets_; }
   // The lets that the value of `var` uses itself; null if `var` is no let.
   const std::vector<Var>* LetsOf(const VarNode* var) const {
     return let_uses_.Find(var);
@@ -147,12 +148,12 @@ class Collector final : public Visitor {
   void VisitLet(const LetNode* node) override {
     Bind(node->var(), node->value(), kLetExpr);
     Visitor::VisitLet(node);
-    depth_of_.Find(node->var().get())->in_scope = false;
+    EndScope(node->var().get());
   }
   void VisitLetStmt(const LetStmtNode* node) override {
     Bind(node->var(), node->value(), kLetStmt);
     Visitor::VisitLetStmt(node);
-    depth_of_.Find(node->var().get())->in_scope = false;
+    EndScope(node->var().get());
   }
   void VisitSeqStmt(const SeqStmtNode* node) override {
     // The statements below run with the rest of the sequence.
@@ -191,7 +192,135 @@ class Collector final : public Visitor {
     int64_t depth = 0;
   };
 
+  // What decides where an expression moves.
+  struct Facts {
+    CallEffect effect = CallEffect::kPure;
+    int64_t depth = 0;  // as VarInfo::depth, of the variables that it uses
+    bool uses_block_var = false;
+    bool uses_let = false;
+
+    void Add(const Facts& other) {
+      effect = std::max(effect, other.effect);
+      depth = std::max(depth, other.depth);
+      uses_block_var = uses_block_var || other.uses_block_var;
+      uses_let = uses_let || other.uses_let;
+    }
+  };
+  struct KnownFacts {
+    Facts facts;
+    uint64_t version = 0;
+  };
+
+  // Finds the facts of an expression, and of the conditions and values of lets
+  // in it, which are considered later.
+  class FactsFinder final : public Visitor {
+   public:
+    explicit FactsFinder(Collector& collector) : collector_(collector) {}
+
+    Facts Find(const PrimExpr& e) {
+      VisitPart(e);
+      return facts_;
+    }
+
+   protected:
+    void VisitVar(const VarNode* node) override {
+      const VarInfo* info = collector_.InScope(node);
+      if (info == nullptr) return;
+      facts_.Add(
+          {CallEffect::kPure, info->depth, info->is_block_var, info->is_let});
+    }
+    void VisitBufferLoad(const BufferLoadNode* node) override {
+      facts_.effect = std::max(facts_.effect, CallEffect::kReadState);
+      Visit(node->buffer()->data());
+      Visitor::VisitBufferLoad(node);
+    }
+    void VisitCall(const CallNode* node) override {
+      const Intrinsic* intrinsic = IntrinsicOf(node->op());
+      facts_.effect =
+          std::max(facts_.effect, intrinsic == nullptr ? CallEffect::kOpaque
+                                                       : intrinsic->effect);
+      const bool chooses = node->op() == BATON_OP("tir.if_then_else");
+      for (size_t i = 0; i < node->args().size(); ++i) {
+        if (chooses && i == 0) {
+          VisitPart(node->args()[i]);
+        } else {
+          Visit(node->args()[i]);
+        }
+      }
+    }
+    void VisitBinary(const BinaryNode* node) override {
+      if (node->op() != BinaryOp::kAnd && node->op() != BinaryOp::kOr) {
+        return Visitor::VisitBinary(node);
+      }
+      VisitPart(node->a());
+      VisitPart(node->b());
+    }
+    void VisitLet(const LetNode* node) override {
+      VisitPart(node->value());
+      Visit(node->body());
+    }
+
+   private:
+    void VisitPart(const PrimExpr& e) {
+      const Facts outer = std::exchange(facts_, Facts());
+      Visit(e);
+      collector_.facts_[e.get()] = {facts_, collector_.version_};
+      facts_.Add(outer);
+    }
+
+    Collector& collector_;
+    Facts facts_;
+  };
+
+  // Collects the lets that conditions use. What it met is not visited again.
+  class LetFinder final : public Visitor {
+   public:
+    explicit LetFinder(Collector& collector) : collector_(collector) {}
+
+    void VisitPart(const PrimExpr& e) {
+      uint64_t& version = collector_.searched_[e.get()];
+      if (version == collector_.version_) return;
+      version = collector_.version_;
+      Visit(e);
+    }
+
+   protected:
+    void VisitVar(const VarNode* node) override {
+      const VarInfo* info = collector_.InScope(node);
+      if (info != nullptr && info->is_let) {
+        collector_.required_lets_.emplace_back(node);
+      }
+    }
+    void VisitBufferLoad(const BufferLoadNode* node) override {
+      Visit(node->buffer()->data());
+      Visitor::VisitBufferLoad(node);
+    }
+    void VisitBinary(const BinaryNode* node) override {
+      if (node->op() != BinaryOp::kAnd && node->op() != BinaryOp::kOr) {
+        return Visitor::VisitBinary(node);
+      }
+      VisitPart(node->a());
+      VisitPart(node->b());
+    }
+
+   private:
+    Collector& collector_;
+  };
+
   int64_t Depth() const { return static_cast<int64_t>(active_.size()); }
+
+  const VarInfo* InScope(const VarNode* var) const {
+    const VarInfo* info = depth_of_.Find(var);
+    return info != nullptr && info->in_scope ? info : nullptr;
+  }
+  void SetInfo(const VarNode* var, const VarInfo& info) {
+    ++version_;
+    depth_of_[var] = info;
+  }
+  void EndScope(const VarNode* var) {
+    ++version_;
+    depth_of_.Find(var)->in_scope = false;
+  }
 
   void Enter(const Var& var, const Stmt& loop, bool is_block) {
     int64_t barrier = active_.empty() ? 0 : active_.back().barrier;
@@ -200,58 +329,53 @@ class Collector final : public Visitor {
       active_.back().barrier = Depth();
     }
     loops_.push_back({loop, {}, {}});
-    depth_of_[var.get()] = {true, is_block, false, Depth()};
+    SetInfo(var.get(), {true, is_block, false, Depth()});
   }
   void Leave(const Var& var) {
     active_.pop_back();
-    depth_of_.Find(var.get())->in_scope = false;
+    EndScope(var.get());
   }
 
-  // The loop to whose outside `e` can move; null if it stays.
-  Hoisted* DestinationOf(const PrimExpr& e) {
+  Facts FactsOf(const PrimExpr& e) {
+    const KnownFacts* known = facts_.Find(e.get());
+    if (known != nullptr && known->version == version_) return known->facts;
+    return FactsFinder(*this).Find(e);
+  }
+
+  // The loop to whose outside an expression can move; null if it stays.
+  Hoisted* DestinationOf(const Facts& facts) {
     if (active_.empty()) return nullptr;
-    int64_t stop = active_.back().barrier;
-    UsesVar(e, [&](const VarNode* var) {
-      const VarInfo* info = depth_of_.Find(var);
-      if (info != nullptr && info->in_scope) stop = std::max(stop, info->depth);
-      return false;
-    });
+    const int64_t stop = std::max(active_.back().barrier, facts.depth);
     if (stop == Depth()) return nullptr;
     return &loops_[active_[static_cast<size_t>(stop)].index];
   }
 
   void Consider(const PrimExpr& condition, Conditionals kind, bool has_else) {
-    // These take time that is linear in the size of the condition.
     if ((config_.hoisted_conditionals & kind) == 0 || active_.empty()) return;
-    if (SideEffectOf(condition) > CallEffect::kPure) return;
-    Hoisted* destination = DestinationOf(condition);
+    const Facts facts = FactsOf(condition);
+    if (facts.effect > CallEffect::kPure) return;
+    Hoisted* destination = DestinationOf(facts);
     if (destination == nullptr) return;
-    bool uses_block_var = false;
-    std::vector<Var> lets;
-    UsesVar(condition, [&](const VarNode* var) {
-      const VarInfo* info = depth_of_.Find(var);
-      if (info == nullptr || !info->in_scope) return false;
-      uses_block_var = uses_block_var || info->is_block_var;
-      if (info->is_let) lets.push_back(Var(var));
-      return false;
-    });
     destination->conditions.push_back(
-        {condition, kind, uses_block_var, std::move(lets), has_else});
+        {condition, kind, facts.uses_block_var, facts.uses_let, has_else});
+    if (facts.uses_let && destination->conditions.back().IsEnabled(config_)) {
+      LetFinder(*this).VisitPart(condition);
+    }
   }
 
   void Bind(const Var& var, const PrimExpr& value, LetBindings kind) {
-    Hoisted* destination = DestinationOf(value);
+    const Facts facts = FactsOf(value);
+    Hoisted* destination = DestinationOf(facts);
     if (destination != nullptr) destination->lets.push_back({var, value, kind});
-    VarInfo own = {true, false, true, 0};
     std::vector<Var> lets;
-    UsesVar(value, [&](const VarNode* used) {
-      const VarInfo* info = depth_of_.Find(used);
-      if (info == nullptr || !info->in_scope) return false;
-      own.depth = std::max(own.depth, info->depth);
-      if (info->is_let) lets.push_back(Var(used));
-      return false;
-    });
-    depth_of_[var.get()] = own;
+    if (facts.uses_let) {
+      UsesVar(value, [&](const VarNode* used) {
+        const VarInfo* info = InScope(used);
+        if (info != nullptr && info->is_let) lets.emplace_back(used);
+        return false;
+      });
+    }
+    SetInfo(var.get(), {true, false, true, facts.depth});
     let_uses_[var.get()] = std::move(lets);
   }
 
@@ -259,7 +383,11 @@ class Collector final : public Visitor {
   std::vector<Loop> active_;
   std::vector<Hoisted> loops_;
   NodeMap<VarInfo> depth_of_;
+  uint64_t version_ = 1;  // changes with depth_of_
+  NodeMap<KnownFacts> facts_;
   NodeMap<std::vector<Var>> let_uses_;
+  std::vector<Var> required_lets_;
+  NodeMap<uint64_t> searched_;  // conditions, with the version
 };
 
 class Hoister final : public AnalyzingRewriter {
@@ -273,19 +401,17 @@ class Hoister final : public AnalyzingRewriter {
           moved_.Insert(let.var.get());
         }
       }
-      if ((config.hoisted_let_bindings & kRequiredByCondition) == 0) continue;
-      for (const Condition& condition : loop.conditions) {
-        if (!condition.IsEnabled(config)) continue;
-        std::vector<Var> required = condition.lets;
-        while (!required.empty()) {
-          const Var var = required.back();
-          required.pop_back();
-          if (!required_.Insert(var.get())) continue;
-          moved_.Insert(var.get());
-          const std::vector<Var>* more = collector.LetsOf(var.get());
-          if (more != nullptr) {
-            required.insert(required.end(), more->begin(), more->end());
-          }
+    }
+    if ((config.hoisted_let_bindings & kRequiredByCondition) != 0) {
+      std::vector<Var> required = collector.required_lets();
+      while (!required.empty()) {
+        const Var var = required.back();
+        required.pop_back();
+        if (!required_.Insert(var.get())) continue;
+        moved_.Insert(var.get());
+        const std::vector<Var>* more = collector.LetsOf(var.get());
+        if (more != nullptr) {
+          required.insert(required.end(), more->begin(), more->end());
         }
       }
     }
