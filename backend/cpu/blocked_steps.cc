@@ -47,6 +47,10 @@ namespace blocked = kernels::blocked;
 // Predicted speeds of one thread.
 constexpr double kFlopsPerNs = 100;
 constexpr double kBytesPerNs = 8;
+// What is elementwise on maps that are in the nearest caches, or not.
+constexpr double kNearBytesPerNs = 64;
+constexpr double kFarBytesPerNs = 16;
+constexpr double kNearBytes = 256 << 10;
 
 double RoundedUp(int64_t channels) {
   return static_cast<double>(blocked::BlocksOf(channels) * blocked::kBlock);
@@ -908,7 +912,9 @@ KernelChoice ApplyStep(const blocked::Kernels& kernels,
   const double elements =
       static_cast<double>(params.batch * params.channels * params.positions);
   choice.flops = elements;
-  choice.cost_ns = elements * (epilogue.residual >= 0 ? 12 : 8) / kBytesPerNs;
+  const double bytes = elements * (epilogue.residual >= 0 ? 12 : 8);
+  choice.cost_ns =
+      bytes / (bytes <= kNearBytes ? kNearBytesPerNs : kFarBytesPerNs);
   return choice;
 }
 
