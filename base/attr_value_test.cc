@@ -13,7 +13,9 @@
 #include "gtest/gtest.h"
 
 namespace baton {
-namespace {
+
+// Types whose traits are specialized below.
+namespace attr_value_test {
 
 // A handle of another package: counted, compared by what it points to.
 struct Color {
@@ -38,26 +40,37 @@ struct Level {
   friend bool operator==(const Level&, const Level&) = default;
 };
 
-}  // namespace
+}  // namespace attr_value_test
 
 template <>
-struct ForeignTraits<Color> {
+struct ForeignTraits<attr_value_test::Color> {
   static constexpr char kName[] = "color";
-  static uint64_t Hash(const Color& color) { return (*color.name)->size(); }
-  static std::string ToString(const Color& color) { return **color.name; }
+  static uint64_t Hash(const attr_value_test::Color& color) {
+    return (*color.name)->size();
+  }
+  static std::string ToString(const attr_value_test::Color& color) {
+    return **color.name;
+  }
 };
 template <>
-struct AttrTraits<Color> {
-  static AttrValue ToValue(const Color& color) { return ForeignValue(color); }
+struct AttrTraits<attr_value_test::Color> {
+  static AttrValue ToValue(const attr_value_test::Color& color) {
+    return ForeignValue(color);
+  }
 };
 template <>
-struct ForeignTraits<Level> {
+struct ForeignTraits<attr_value_test::Level> {
   static constexpr char kName[] = "level";
-  static uint64_t Hash(const Level& level) { return 3; }
-  static std::string ToString(const Level& level) { return "level"; }
+  static uint64_t Hash(const attr_value_test::Level& level) { return 3; }
+  static std::string ToString(const attr_value_test::Level& level) {
+    return "level";
+  }
 };
 
 namespace {
+
+using attr_value_test::Color;
+using attr_value_test::Level;
 
 template <typename T>
 T Read(const AttrValue& value) {

@@ -85,12 +85,17 @@ def _copts(copts):
     # Baton there are none of Baton's, whatever its own flags ask for.
     return BATON_COPTS + ([] if _is_home() else ["-w"]) + copts
 
-def _precompiled(srcs, copts, header = "baton_precompiled"):
+# Packages whose headers baton_ir_precompiled has, and those that it does not serve.
+_UP_TO_IR = ("base", "ir", "runtime")
+
+def _precompiled(srcs, copts, suffix = ""):
     """The options and dependencies that give sources a precompiled header.
 
     Only in Baton's own builds; and only to sources without options of their own,
     for theirs would not be those that the header was compiled with.
     """
+    is_above_ir = native.package_name().split("/")[0] not in _UP_TO_IR
+    header = ("baton_ir_precompiled" if is_above_ir else "baton_precompiled") + suffix
     label = Label("//build_defs:" + header)
     if not _is_home() or label.workspace_name or copts or not srcs:
         return [], []
@@ -161,12 +166,54 @@ def baton_cc_binary(name, srcs = [], deps = [], copts = [], **kwargs):
         **kwargs
     )
 
+def _one_source(name, srcs):
+    """Sources of a test that g++ compiles as one, `<name>_sources_test.cc`.
+
+    Most of the time of a test goes into functions that templates make, which
+    sources of a package share. Each source has a namespace of its own for its
+    unnamed namespace, whose names may occur in several. Messages name the
+    sources' own lines. clang compiles each source alone.
+
+    Args:
+      name: the test's name.
+      srcs: the sources.
+
+    Returns:
+      The `srcs` of the test.
+    """
+    if len(srcs) < 2 or not _is_home():
+        return srcs
+    joined = name + "_sources_test.cc"
+    native.genrule(
+        name = name + "_sources",
+        testonly = True,
+        srcs = srcs,
+        outs = [joined],
+        cmd = """
+          for source in $(SRCS); do
+            own="$$(basename "$${source}" .cc)_file"
+            echo "#line 1 \\"$${source}\\""
+            sed -e "s|^namespace {$$|namespace $${own} { namespace {|" \\
+                -e "s|^}  // namespace$$|} }|" "$${source}"
+          done >$@
+        """,
+        visibility = ["//visibility:private"],
+    )
+    return select({
+        str(Label("//build_defs:clang")): srcs,
+        "//conditions:default": [joined],
+    })
+
 def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **kwargs):
     """A cc_test with GoogleTest and GoogleMock.
 
+    Small tests of a package share a binary, up to about 1,500 lines: g++ compiles
+    its sources as one.
+
     Args:
       name: the target's name.
-      srcs: .cc files; `[name + ".cc"]` if none.
+      srcs: .cc files, whose unnamed namespaces begin with a line `namespace {`
+        and end with a line `}  // namespace`; `[name + ".cc"]` if none.
       deps: what is tested. GoogleTest and its main() need not be named.
       copts: further compiler options.
       gtest_main: False for a test with a main() of its own.
@@ -184,11 +231,11 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
     options, header = _precompiled(
         srcs,
         copts,
-        "baton_precompiled" if is_optimized else "baton_precompiled_test",
+        "" if is_optimized else "_test",
     )
     cc_test(
         name = name,
-        srcs = srcs,
+        srcs = _one_source(name, srcs),
         copts = _copts(copts) + options,
         deps = deps + [dep for dep in googletest if dep not in deps] + header,
         **kwargs

@@ -20,6 +20,7 @@
 #include "baton/testing/random_program.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -66,6 +67,7 @@ constexpr const char* kNormalForms =
 
 TEST(ThreadsSweepTest, RandomFunctions) {
   for (const uint32_t seed : {100, 200}) {
+    if (seed > 100 && !IsLongTest()) break;
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
                                RandomFunctions(seed, 40));
     for (const char* text : {kLevel3, kNormalForms}) {

@@ -31,6 +31,7 @@
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/threads_sweep.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
@@ -166,7 +167,8 @@ TEST(FunctionPipelineTest, MakesWhatASequenceMakes) {
 }
 
 TEST(FunctionPipelineTest, MakesWhatASequenceMakesOfRandomPrograms) {
-  for (uint32_t seed = 0; seed < 32; ++seed) {
+  const uint32_t count = testing::IsLongTest() ? 32 : 8;
+  for (uint32_t seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(seed);
     testing::RandomProgramOptions options =
         testing::RandomProgramOptions::Mixed(seed);
