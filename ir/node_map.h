@@ -80,13 +80,15 @@ class NodeMap {
   };
   static constexpr size_t kInlineCapacity = 16;
   static constexpr int kInlineShift = 60;
+  static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;  // 2^64 / 1.618...
 
   // The slot of `key`, or the empty slot where `key` would be inserted.
   Slot* Probe(const Node* key) {
     // Fibonacci hashing (Knuth, vol. 3, 6.4): neighbours in memory, as nodes
-    // often are, get distant slots. Nodes are aligned to 8 bytes or more.
-    const uint64_t hash =
-        (reinterpret_cast<uintptr_t>(key) >> 3) * 0x9E3779B97F4A7C15u;
+    // often are, get distant slots. Once is not enough: addresses at some equal
+    // distances crowd in few slots. Nodes are aligned to 8 bytes or more.
+    uint64_t hash = (reinterpret_cast<uintptr_t>(key) >> 3) * kGolden;
+    hash = (hash ^ (hash >> 32)) * kGolden;
     size_t i = hash >> shift_;
     while (slots_[i].key != key && slots_[i].key != nullptr) {
       i = (i + 1) & (capacity_ - 1);

@@ -2,13 +2,16 @@
 
 #include "baton/tir/arith/analyzer.h"
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/testing/small_stack.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/iter_map.h"
@@ -300,6 +303,81 @@ TEST_F(AnalyzerTest, LongConditionsTakeLinearTime) {
     EXPECT_EQ(Text(analyzer_.Simplify(E(right + brackets))),
               Text(analyzer_.Simplify(E(left))));
   }
+}
+
+// `terms` of which each is added to the sum of those before it, of those after
+// it, or of neighbours.
+PrimExpr SumFromLeft(const std::vector<PrimExpr>& terms) {
+  PrimExpr sum = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) {
+    sum = Binary(BinaryOp::kAdd, sum, terms[i]);
+  }
+  return sum;
+}
+PrimExpr SumFromRight(const std::vector<PrimExpr>& terms) {
+  PrimExpr sum = terms.back();
+  for (size_t i = terms.size() - 1; i-- > 0;) {
+    sum = Binary(BinaryOp::kAdd, terms[i], sum);
+  }
+  return sum;
+}
+PrimExpr SumOfHalves(absl::Span<const PrimExpr> terms) {
+  if (terms.size() == 1) return terms[0];
+  const size_t half = terms.size() / 2;
+  return Binary(BinaryOp::kAdd, SumOfHalves(terms.subspan(0, half)),
+                SumOfHalves(terms.subspan(half)));
+}
+
+// Sums of many terms have the form that sums of few terms have.
+TEST_F(AnalyzerTest, LongSumsAreThoseOfTheirParts) {
+  for (const int count : {33, 60, 200}) {
+    std::vector<PrimExpr> terms;
+    for (int i = 0; i < count; ++i) {
+      PrimExpr e = vars_[static_cast<size_t>(i * 7 % 4)];
+      const PrimExpr number = IntImm(kInt32, i * i % 11 + 2);
+      switch (i % 5) {
+        case 0:
+          e = Binary(BinaryOp::kFloorDiv, e, number);
+          break;
+        case 1:
+          e = Binary(BinaryOp::kFloorMod, e, number);
+          break;
+        case 2:
+          e = Mul(Binary(BinaryOp::kFloorDiv, e, number), number);
+          break;
+        case 3:
+          e = Binary(BinaryOp::kDiv, e, number);
+          break;
+        default:
+          e = Add(Mul(e, number), number);
+          break;
+      }
+      terms.push_back(std::move(e));
+    }
+    const std::string expected =
+        Text(analyzer_.CanonicalSimplify(SumOfHalves(terms)));
+    EXPECT_EQ(Text(analyzer_.CanonicalSimplify(SumFromLeft(terms))), expected);
+    EXPECT_EQ(Text(analyzer_.CanonicalSimplify(SumFromRight(terms))), expected);
+  }
+  // Differences: equal terms cancel out.
+  std::string left = "i";
+  for (int c = 0; c < 40; ++c) {
+    absl::StrAppend(&left, " - n // ", c + 2, " + k // ", c + 2, " - ", c % 3);
+  }
+  EXPECT_EQ(Text(analyzer_.CanonicalSimplify(
+                E(absl::StrCat(left, " - (", left, ")")))),
+            "0");
+}
+
+// The time of simplification grows with the number of terms.
+TEST_F(AnalyzerTest, LongSumsTakeLinearTime) {
+  std::vector<PrimExpr> terms;
+  for (int i = 0; i < 20'000; ++i) {
+    terms.push_back(Binary(BinaryOp::kFloorDiv, i % 2 == 0 ? i_ : j_,
+                           IntImm(kInt32, i + 2)));
+  }
+  EXPECT_TRUE(analyzer_.CanonicalSimplify(SumFromLeft(terms)).defined());
+  EXPECT_TRUE(analyzer_.CanonicalSimplify(SumFromRight(terms)).defined());
 }
 
 // The rules look at parts of parts: the time grows with the square of the depth.

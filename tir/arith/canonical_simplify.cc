@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -13,8 +14,10 @@
 
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/analyzer_parts.h"
+#include "baton/tir/arith/expr_key.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewrite_simplify.h"
@@ -52,6 +55,33 @@ int64_t LeastOf(DType dtype) {
 
 bool ExcludesZero(const ModularSet& set) {
   return set.coeff == 0 ? set.base != 0 : set.base % set.coeff != 0;
+}
+
+// So many terms are searched one by one.
+constexpr size_t kMaxFewTerms = 32;
+
+// A sum or a difference of indices; null if `e` is none.
+const BinaryNode* AsSum(const PrimExpr& e) {
+  const auto* node = e.As<BinaryNode>();
+  return node != nullptr &&
+                 (node->op() == BinaryOp::kAdd ||
+                  node->op() == BinaryOp::kSub) &&
+                 IsIndexType(node->dtype())
+             ? node
+             : nullptr;
+}
+
+// True for a sum of many terms whose first (`left`) or last ones are the
+// innermost ones.
+bool IsLongSum(const BinaryNode* node, bool left) {
+  if (node->op() != BinaryOp::kAdd && node->op() != BinaryOp::kSub) {
+    return false;
+  }
+  for (size_t i = 0; i < kMaxFewTerms; ++i) {
+    node = AsSum(left ? node->a() : node->b());
+    if (node == nullptr) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -194,6 +224,87 @@ void CanonicalSimplifier::AddTo(Sum& sum, const Form& other, int64_t scale) {
   AddTo(sum, ToSplit(other), scale);
 }
 
+// A sum with an index over its terms, so that AddTo() takes constant time.
+class CanonicalSimplifier::LongSum {
+ public:
+  explicit LongSum(Sum sum) {
+    sum_.dtype = sum.dtype;
+    sum_.base = sum.base;
+    for (Split& arg : sum.args) Append(std::move(arg));
+  }
+
+  void Add(const Form& other, int64_t scale) {
+    Sum terms = ToSum(other);
+    sum_.base = WrappedAdd(sum_.base, WrappedMul(terms.base, scale));
+    for (Split& arg : terms.args) {
+      if (arg.scale == 0) continue;
+      arg.scale = WrappedMul(arg.scale, scale);
+      Append(std::move(arg));
+    }
+  }
+
+  // Adds `other` from the right: true unless a term of it and those that were
+  // added before cancel out. The order of terms is not that of such sums.
+  bool AddWithoutCancelling(const Form& other, int64_t scale) {
+    Add(other, scale);
+    return !cancels_;
+  }
+
+  // The sum with its terms in order.
+  Sum Take() && {
+    std::vector<size_t> order(sum_.args.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [this](size_t i, size_t j) {
+      if (group_of_[i] != group_of_[j]) return group_of_[i] < group_of_[j];
+      return sum_.args[i].lower > sum_.args[j].lower;
+    });
+    std::vector<Split> args;
+    args.reserve(order.size());
+    for (const size_t i : order) args.push_back(std::move(sum_.args[i]));
+    sum_.args = std::move(args);
+    return std::move(sum_);
+  }
+
+ private:
+  // Terms of equal keys are joined.
+  struct Key {
+    size_t group;
+    int64_t lower;
+    int64_t upper;
+    bool floors;
+
+    friend bool operator==(const Key& a, const Key& b) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.group, key.lower, key.upper,
+                        key.floors);
+    }
+  };
+
+  void Append(Split split) {
+    const size_t group =
+        groups_.try_emplace(ExprKey{split.index}, groups_.size()).first->second;
+    const bool divides = split.lower != 1 || split.upper != kNoUpper;
+    const auto [it, is_new] = places_.try_emplace(
+        Key{group, split.lower, split.upper, divides && split.floors},
+        sum_.args.size());
+    if (is_new) {
+      sum_.args.push_back(std::move(split));
+      group_of_.push_back(group);
+    } else {
+      Split& arg = sum_.args[it->second];
+      arg.scale = WrappedAdd(arg.scale, split.scale);
+      cancels_ = cancels_ || arg.scale == 0;
+    }
+  }
+
+  Sum sum_;  // its terms in the order of their arrival
+  std::vector<size_t> group_of_;
+  FlatHashMap<ExprKey, size_t> groups_;  // the indices, by their first arrival
+  FlatHashMap<Key, size_t> places_;
+  bool cancels_ = false;  // terms did
+};
+
 void CanonicalSimplifier::Multiply(Sum& sum, int64_t scale) {
   sum.base = WrappedMul(sum.base, scale);
   for (Split& arg : sum.args) arg.scale = WrappedMul(arg.scale, scale);
@@ -214,13 +325,32 @@ void CanonicalSimplifier::Separate(const Sum& sum, int64_t factor,
   }
 }
 
+// True for the terms x // s * s and x % s, or such terms of a quotient.
+bool CanonicalSimplifier::Joins(const Split& left, const Split& right) {
+  return left.lower == right.upper && right.scale != 0 &&
+         TruncMod(left.scale, right.scale) == 0 &&
+         left.lower ==
+             WrappedMul(TruncDiv(left.scale, right.scale), right.lower) &&
+         Compatible(left, right.floors);
+}
+
 // Joins x // s * s + x % s, and orders the terms by descending scale.
 //
 // With x the index, c the `lower` of the second term and s the quotient of both
 // scales: (x // (c * s)) * s + (x % (c * s)) // c is x // c, because
 // (x % (c * s)) // c is (x // c) % s, for both ways of rounding.
 void CanonicalSimplifier::MergeSplits(std::vector<Split>& args) {
+  size_t end = 0;  // of the terms of one index
   for (size_t i = 0; i < args.size(); ++i) {
+    if (args.size() > kMaxFewTerms && i >= end) {
+      end = i + 1;
+      while (end < args.size() && SameIndex(args[i], args[end])) ++end;
+      if (end - i > kMaxFewTerms) {
+        MergeManySplits(&args[i], end - i);
+        i = end - 1;
+        continue;
+      }
+    }
     Split& left = args[i];
     if (left.scale == 0) continue;
     for (size_t j = i + 1; j < args.size(); ++j) {
@@ -230,11 +360,7 @@ void CanonicalSimplifier::MergeSplits(std::vector<Split>& args) {
           Compatible(left, right.floors)) {
         right.scale = WrappedAdd(right.scale, left.scale);
         left.scale = 0;
-      } else if (left.lower == right.upper && right.scale != 0 &&
-                 TruncMod(left.scale, right.scale) == 0 &&
-                 left.lower == WrappedMul(TruncDiv(left.scale, right.scale),
-                                          right.lower) &&
-                 Compatible(left, right.floors)) {
+      } else if (Joins(left, right)) {
         right.upper = left.upper;
         left.scale = 0;
         break;
@@ -247,6 +373,49 @@ void CanonicalSimplifier::MergeSplits(std::vector<Split>& args) {
   std::stable_sort(
       args.begin(), args.end(),
       [&](const Split& a, const Split& b) { return key(a) > key(b); });
+}
+
+void CanonicalSimplifier::MergeManySplits(Split* first, size_t count) {
+  // The terms by `upper`, and by `lower` and `upper`, in their order; a term
+  // that got another `upper` stands in two lists.
+  FlatHashMap<int64_t, std::vector<size_t>> of_upper;
+  FlatHashMap<std::pair<int64_t, int64_t>, std::vector<size_t>> of_both;
+  const auto insert = [](std::vector<size_t>& list, size_t i) {
+    list.insert(std::upper_bound(list.begin(), list.end(), i), i);
+  };
+  for (size_t i = 0; i < count; ++i) {
+    of_upper[first[i].upper].push_back(i);
+    of_both[{first[i].lower, first[i].upper}].push_back(i);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Split& left = first[i];
+    if (left.scale == 0) continue;
+    std::vector<size_t> candidates;
+    const auto add = [&](const std::vector<size_t>& list) {
+      candidates.insert(candidates.end(),
+                        std::upper_bound(list.begin(), list.end(), i),
+                        list.end());
+    };
+    add(of_both[{left.lower, left.upper}]);
+    if (const auto it = of_upper.find(left.lower); it != of_upper.end()) {
+      add(it->second);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    for (const size_t j : candidates) {
+      Split& right = first[j];
+      if (left.upper == right.upper && left.lower == right.lower &&
+          Compatible(left, right.floors)) {
+        right.scale = WrappedAdd(right.scale, left.scale);
+        left.scale = 0;
+      } else if (Joins(left, right)) {
+        right.upper = left.upper;
+        left.scale = 0;
+        insert(of_upper[right.upper], j);
+        insert(of_both[{right.lower, right.upper}], j);
+        break;
+      }
+    }
+  }
 }
 
 // --- Operations --------------------------------------------------------------
@@ -336,8 +505,93 @@ CanonicalSimplifier::Form CanonicalSimplifier::MutateBinary(
   return form;
 }
 
+// The sum that begins with the sum `node->a()`, and so on, without recursion.
+CanonicalSimplifier::Form CanonicalSimplifier::MutateLongSum(
+    const BinaryNode* node) {
+  std::vector<const BinaryNode*> nodes;
+  const PrimExpr* first = nullptr;
+  for (; node != nullptr; node = AsSum(*first)) {
+    nodes.push_back(node);
+    first = &node->a();
+  }
+  Form form = Mutate(*first);
+  std::optional<LongSum> sum;
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    const BinaryOp op = (*it)->op();
+    Form b = Mutate((*it)->b());
+    if (!sum.has_value()) {
+      if (std::optional<Form> folded = Fold(op, form, b)) {
+        form = *std::move(folded);
+        continue;
+      }
+      sum.emplace(ToSum(std::move(form)));
+    }
+    sum->Add(b, op == BinaryOp::kAdd ? 1 : -1);
+  }
+  if (!sum.has_value()) return form;
+  return std::move(*sum).Take();
+}
+
+// The sum that ends with the sum `node->b()`, and so on, without recursion.
+CanonicalSimplifier::Form CanonicalSimplifier::MutateLongRightSum(
+    const BinaryNode* node) {
+  std::vector<const BinaryNode*> nodes;
+  const PrimExpr* last = nullptr;
+  for (; node != nullptr; node = AsSum(*last)) {
+    nodes.push_back(node);
+    last = &node->b();
+  }
+  Form form = Mutate(*last);
+  const auto add = [this, &form](const BinaryNode* outer, Form a) {
+    if (std::optional<Form> folded = Fold(outer->op(), a, form)) {
+      form = *std::move(folded);
+    } else {
+      form = AddSub(outer, std::move(a), std::move(form));
+    }
+  };
+  while (!nodes.empty() && !std::holds_alternative<Sum>(form)) {
+    Form a = Mutate(nodes.back()->a());
+    add(nodes.back(), std::move(a));
+    nodes.pop_back();
+  }
+  // Where no terms of the inner sums cancel out, the order of additions does
+  // not matter.
+  std::vector<Form> terms;  // from the right, each with the sign before it
+  std::vector<int64_t> signs;
+  bool cancels = false;
+  {
+    int64_t sign = 1;
+    for (const BinaryNode* outer : nodes) {
+      signs.push_back(sign);
+      if (outer->op() == BinaryOp::kSub) sign = -sign;
+    }
+    LongSum inner{Sum()};
+    cancels = nodes.empty() || !inner.AddWithoutCancelling(form, sign);
+    for (size_t i = nodes.size(); i-- > 0;) {
+      terms.push_back(Mutate(nodes[i]->a()));
+      if (i > 0 && !inner.AddWithoutCancelling(terms.back(), signs[i])) {
+        cancels = true;
+      }
+    }
+    if (!cancels) {
+      LongSum sum(ToSum(terms.back()));
+      for (size_t i = 1; i < nodes.size(); ++i) {
+        sum.Add(terms[nodes.size() - 1 - i], signs[i]);
+      }
+      sum.Add(form, sign);
+      return std::move(sum).Take();
+    }
+  }
+  for (size_t i = 0; i < terms.size(); ++i) {
+    add(nodes[nodes.size() - 1 - i], std::move(terms[i]));
+  }
+  return form;
+}
+
 CanonicalSimplifier::Form CanonicalSimplifier::MutateOperation(
     const BinaryNode* node) {
+  if (IsLongSum(node, true)) return MutateLongSum(node);
+  if (IsLongSum(node, false)) return MutateLongRightSum(node);
   Form a = Mutate(node->a());
   Form b = Mutate(node->b());
   if (std::optional<Form> folded = Fold(node->op(), a, b)) {

@@ -4,6 +4,7 @@
 #ifndef BATON_TIR_ARITH_CANONICAL_SIMPLIFY_H_
 #define BATON_TIR_ARITH_CANONICAL_SIMPLIFY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -60,8 +61,13 @@ class CanonicalSimplifier : public RewriteSimplifier {
   // An expression, or one in canonical form.
   using Form = std::variant<PrimExpr, Split, Sum>;
 
+  // Adds up the terms of a long sum. See canonical_simplify.cc.
+  class LongSum;
+
   Form Mutate(const PrimExpr& e);
   Form MutateBinary(const BinaryNode* node);
+  Form MutateLongSum(const BinaryNode* node);
+  Form MutateLongRightSum(const BinaryNode* node);
   Form MutateOperation(const BinaryNode* node);
   Form MutateCast(const CastNode* node);
   Form AddSub(const BinaryNode* node, Form a, Form b);
@@ -86,7 +92,10 @@ class CanonicalSimplifier : public RewriteSimplifier {
   // The terms that are multiples of `factor`, and the others.
   static void Separate(const Sum& sum, int64_t factor, Sum& multiples,
                        Sum& others);
+  static bool Joins(const Split& left, const Split& right);
   static void MergeSplits(std::vector<Split>& args);
+  // As MergeSplits, for `count` terms of one index from `first` on.
+  static void MergeManySplits(Split* first, size_t count);
   static Split WithRounding(Split split, bool floors);
   static std::optional<Form> Fold(BinaryOp op, const Form& a, const Form& b);
 
