@@ -295,26 +295,7 @@ absl::Status LowerGroups(LoopBuilder& loops, int axis, int64_t groups,
       [&](auto value, auto finish, const tir::Buffer& to) {
         LaneFold fold = SumOf(outer * run, value);
         fold.finish = finish;
-        if (run < kPartialLanes.lanes) return FoldInOrder(loops, fold, to);
-        if (outer == 1) return FoldInLanes(loops, fold, to);
-        // Run by run, then the sums of these.
-        const tir::Buffer runs =
-            loops.Temporary(absl::StrCat(to->name(), "_runs"), kDouble,
-                            {shape[0], groups, outer});
-        FoldInLanes(loops,
-                    SumOf(run,
-                          [&](const Indices& at, const PrimExpr& k) {
-                            return value(
-                                {at[0], at[1]},
-                                tir::Add(tir::Mul(at[2], Index(run)), k));
-                          }),
-                    runs);
-        LaneFold total =
-            SumOf(outer, [&](const Indices& at, const PrimExpr& k) {
-              return tir::BufferLoad(runs, {at[0], at[1], k});
-            });
-        total.finish = finish;
-        FoldInOrder(loops, total, to);
+        FoldInLanes(loops, fold, to);
       },
       term);
   loops.Store(loops.output(), [&](const Indices& at) {

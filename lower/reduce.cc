@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -167,12 +168,26 @@ absl::Status LowerL2Normalize(LoopBuilder& loops) {
   const auto& attrs = loops.attrs<relay::L2NormalizeAttrs>();
   const DType real = DType::Float(64);
   const tir::Buffer& to = loops.output();
-  const ReducedAxes axes(loops.shape(), attrs.axis, /*exclude=*/false,
-                         /*keeps=*/true);
-  const tir::Buffer squares = loops.Temporary(
-      absl::StrCat(to->name(), "_squares"), real, loops.shape());
+  // The axes as they are given, and in ascending order: squares are stored so
+  // that those are added in the given order.
+  std::vector<size_t> given;
+  for (const int64_t axis : attrs.axis) {
+    const auto normal = static_cast<size_t>(NormalAxis(axis, loops.rank()));
+    if (!absl::c_linear_search(given, normal)) given.push_back(normal);
+  }
+  std::vector<size_t> ascending = given;
+  absl::c_sort(ascending);
+  std::vector<int64_t> shape = loops.shape();
+  for (size_t i = 0; i < given.size(); ++i) {
+    shape[ascending[i]] = loops.shape()[given[i]];
+  }
+  const ReducedAxes axes(shape, attrs.axis, /*exclude=*/false, /*keeps=*/true);
+  const tir::Buffer squares =
+      loops.Temporary(absl::StrCat(to->name(), "_squares"), real, shape);
   loops.Store(squares, [&](const Indices& at) {
-    const PrimExpr x = Cast(real, loops.Load(0, at));
+    Indices from = at;
+    for (size_t i = 0; i < given.size(); ++i) from[given[i]] = at[ascending[i]];
+    const PrimExpr x = Cast(real, loops.Load(0, from));
     return Op2(BinaryOp::kMul, x, x);
   });
   const tir::Buffer norms = loops.Temporary(absl::StrCat(to->name(), "_norm"),

@@ -31,18 +31,9 @@ ReducedAxes::ReducedAxes(std::vector<int64_t> shape_of_data,
         NormalAxis(axis, static_cast<int>(shape.size())))] = true;
   }
   if (exclude && !axes.empty()) reduced.flip();
-  // Runs of reduced axes, without those of one element; what is behind them.
-  int runs = 0;
-  bool last = false;
-  int64_t inner = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (reduced[i]) extents.push_back(shape[i]);
-    if (shape[i] == 1) continue;
-    if (reduced[i] && !last) ++runs;
-    last = reduced[i];
-    if (!reduced[i] && runs > 0) inner *= shape[i];
   }
-  is_run = runs > 1 || inner == 1;
 }
 
 std::vector<int64_t> ReducedAxes::ResultShape() const {
@@ -68,7 +59,7 @@ Indices ReducedAxes::IndexOf(const Indices& at, const Indices& k) const {
 void Reduce(LoopBuilder& loops, const ReducedAxes& axes, const Fold& fold,
             const tir::Buffer& to) {
   const int64_t count = axes.count();
-  if (axes.is_run && count >= kReductionLanes.few) {
+  if (count >= kReductionLanes.few) {
     FoldInLanes(
         loops,
         {.count = count,

@@ -1,5 +1,5 @@
 // Reductions over axes in the order of the kernels (runtime/kernels/reduce.cc):
-// in lanes where the reduced elements are adjacent, else one after another.
+// in lanes.
 
 #ifndef BATON_LOWER_REDUCTION_H_
 #define BATON_LOWER_REDUCTION_H_
@@ -25,8 +25,6 @@ struct ReducedAxes {
   bool keepdims = false;
   // The extents of the reduced axes.
   std::vector<int64_t> extents;
-  // True if the elements of a result are adjacent, or are moved together.
-  bool is_run = false;
 
   int64_t count() const { return NumElementsOf(extents); }
   std::vector<int64_t> ResultShape() const;

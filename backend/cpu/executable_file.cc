@@ -20,6 +20,7 @@
 #include "baton/backend/cpu/executable.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/base/checksum.h"
+#include "baton/base/dtype.h"
 #include "baton/base/pages.h"
 #include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
@@ -28,6 +29,7 @@
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/module.h"
 #include "baton/ir/span.h"
+#include "baton/ir/verify.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
@@ -188,7 +190,9 @@ absl::StatusOr<std::vector<cpu::PackedConstants::Entry>> EntriesOf(
   for (size_t i = 0; i < tuple->fields().size(); i += 2) {
     const auto* tensor = tuple->fields()[i].As<relay::ConstantNode>();
     const auto* fact = tuple->fields()[i + 1].As<relay::ConstantNode>();
-    if (tensor == nullptr || fact == nullptr) {
+    if (tensor == nullptr || fact == nullptr ||
+        fact->value().dtype() != DType::Int(64) ||
+        fact->value().num_elements() != 1) {
       return absl::InternalError("packed constants are malformed");
     }
     entries.push_back({tensor->value(), fact->value().AtAsInt64(0)});
@@ -342,6 +346,12 @@ absl::StatusOr<MappedExecutable> ReadExecutable(
       const BinaryContent packed_content,
       ReadBinary(section(header.packed_offset, header.packed_bytes), owner,
                  name, unchecked));
+  // Checksums are against accidents alone, and kernels trust types.
+  absl::Status is_sound = CheckWellFormed(content.module);
+  if (is_sound.ok()) is_sound = CheckTypes(content.module);
+  if (!is_sound.ok()) {
+    return refuse("the executable is damaged: ", is_sound.message());
+  }
   BATON_ASSIGN_OR_RETURN(std::vector<cpu::PackedConstants::Entry> entries,
                          EntriesOf(packed_content.module));
   std::vector<std::string> output_names;

@@ -2,9 +2,12 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -17,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/checksum.h"
+#include "baton/base/stable_hash.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
@@ -25,6 +29,7 @@
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/bound_workload.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -190,6 +195,111 @@ TEST(ExecutableFileTest, FilesForOthersAreRefused) {
   EXPECT_THAT(Read("#[version = \"0.0.5\"]").status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "this is no executable of Baton"));
+}
+
+// Files whose checksums fit whatever was changed in them.
+class Forger {
+ public:
+  Forger(std::string file, uint32_t seed)
+      : good_(std::move(file)), random_(seed) {}
+
+  // A copy of the file with one to three changes, of which the first is in
+  // section `section`: 0 the header, 1 names, 2 the module, 3 packed weights.
+  std::string Next(int section) {
+    std::string file = good_;
+    for (uint32_t k = 1 + Below(3); k-- > 0;) Change(section, file);
+    StableHash hash(2);
+    constexpr size_t kChunk = size_t{1} << 20;
+    const absl::string_view content = absl::string_view(file).substr(192);
+    for (size_t at = 0; at < content.size(); at += kChunk) {
+      hash.Add(Checksum(content.substr(at, kChunk)));
+    }
+    const uint64_t checksum = hash.value();
+    return WithHeader(std::move(file), 80,
+                      {reinterpret_cast<const char*>(&checksum), 8});
+  }
+
+ private:
+  uint32_t Below(uint64_t n) { return static_cast<uint32_t>(random_() % n); }
+
+  // Changes the messages of sections rather than the weights behind them.
+  void Change(int section, std::string& file) {
+    uint64_t begin = 16;
+    uint64_t size = 64;  // sizes, places and the number of steps
+    if (section > 0) {
+      const size_t fields[] = {56, 24, 40};
+      std::memcpy(&begin, good_.data() + fields[section - 1], 8);
+      std::memcpy(&size, good_.data() + fields[section - 1] + 8, 8);
+      if (section > 1 && Below(16) > 0) {
+        uint64_t message;
+        std::memcpy(&message, good_.data() + begin + 24, 8);
+        size = 64 + message;
+      }
+    }
+    const size_t at = begin + Below(size);
+    constexpr int64_t kNumbers[] = {
+        0,  1,       2,       3,       7,         16,        127, 128,
+        -1, 1 << 14, 1 << 20, 1 << 30, INT32_MAX, INT64_MAX, 64,  INT64_MIN};
+    const int64_t number = kNumbers[Below(std::size(kNumbers))];
+    switch (Below(5)) {
+      case 0:
+        file[at] = static_cast<char>(file[at] ^ (1 << Below(8)));
+        break;
+      case 1:
+        file[at] = static_cast<char>(number);
+        break;
+      case 2:
+        file[at] = static_cast<char>(file[at] + (Below(2) == 0 ? 1 : -1));
+        break;
+      case 3: {
+        const size_t bytes = std::min<size_t>(8, file.size() - at);
+        std::memcpy(file.data() + at, &number, bytes);
+        break;
+      }
+      default: {
+        const size_t from = begin + Below(size);
+        const size_t bytes =
+            std::min<size_t>(1 + Below(16), file.size() - std::max(at, from));
+        std::memmove(file.data() + at, file.data() + from, bytes);
+      }
+    }
+  }
+
+  const std::string good_;
+  std::mt19937 random_;
+};
+
+// Whoever can compute checksums gets errors, or results of another model.
+TEST(ExecutableFileTest, ForgedFilesAreRefusedOrRun) {
+  const uint32_t files = testing::TestSetting(
+      "BATON_PROGRAMS", testing::IsLongTest() ? 4000 : 100);
+  const uint32_t seed = testing::TestSetting("BATON_FIRST_SEED", 1);
+  int refused = 0;
+  int ran = 0;
+  for (const char* const spec :
+       {"mlp", "resnet{num_layers=8,image_shape=[3,12,12],num_classes=4}",
+        "lstm{iterations=3,num_hidden=8}"}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, TypedWorkload(spec));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::string file, FileOf(module));
+    Forger forger(file, seed);
+    for (uint32_t k = 0; k < files; ++k) {
+      const std::string forged = forger.Next(static_cast<int>(k % 4));
+      const absl::StatusOr<MappedExecutable> read = Read(forged);
+      if (!read.ok()) {
+        ++refused;
+        EXPECT_FALSE(read.status().message().empty());
+        continue;
+      }
+      // What would take long is not run.
+      if (read->executable.plan().arena_bytes > (64 << 20)) continue;
+      const absl::StatusOr<std::vector<Tensor>> results =
+          RunOn(read->executable, read->module);
+      if (results.ok()) ++ran;
+    }
+  }
+  std::printf("%d forged files were refused, %d gave results\n", refused, ran);
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(ran, 0);
 }
 
 TEST(ExecutableFileTest, SecondSessionCostsItsArena) {

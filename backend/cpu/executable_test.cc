@@ -1,10 +1,13 @@
 #include "baton/backend/cpu/executable.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <future>
+#include <iterator>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -314,6 +317,108 @@ TEST(SessionTest, RefusesArenasThatDoNotFit) {
   EXPECT_THAT(Session::Create(executable, {aligned + 4, bytes}).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "must be aligned to 64 bytes"));
+}
+
+// Views of any type, shape and address, and any number of them: a run fails, or
+// all fit.
+TEST(SessionTest, RandomViewsAreRefusedOrFit) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  const DType dtypes[] = {DType::Float(32), DType::Float(32), DType::Float(32),
+                          DType::Float(16), DType::Float(64), DType::Int(32),
+                          DType::Int(8),    DType::Bool(),    DType::UInt(32)};
+  const int64_t extents[] = {
+      0, 1, 2, 3, 6, -1, -6, int64_t{1} << 40, INT64_MAX, INT64_MIN};
+  alignas(64) char from[64] = {};
+  alignas(64) char to[64] = {};
+  std::mt19937 random(1);
+  int fitted = 0;
+  for (int k = 0; k < 20'000; ++k) {
+    // Most views differ in one way at most.
+    struct Random {
+      DType dtype = DType::Float(32);
+      std::vector<int64_t> shape = {2, 3};
+      size_t offset = 0;
+      bool is_null = false;
+      bool fits() const {
+        return dtype == DType::Float(32) &&
+               shape == std::vector<int64_t>{2, 3} && offset % 4 == 0 &&
+               !is_null;
+      }
+    };
+    const auto view = [&] {
+      Random v;
+      switch (random() % 12) {
+        case 0:
+          v.dtype = dtypes[random() % std::size(dtypes)];
+          break;
+        case 1:
+          v.shape[random() % 2] = extents[random() % std::size(extents)];
+          break;
+        case 2:
+          v.shape.resize(random() % 5, 1);
+          break;
+        case 3:
+          v.offset = random() % 16;
+          break;
+        case 4:
+          v.is_null = true;
+          break;
+        default:
+          break;
+      }
+      return v;
+    };
+    std::vector<Random> in(random() % 8 == 0 ? random() % 3 : 1);
+    std::vector<Random> out(random() % 8 == 0 ? random() % 3 : 1);
+    bool fits = in.size() == 1 && out.size() == 1;
+    std::vector<TensorView> inputs;
+    std::vector<MutableTensorView> outputs;
+    for (Random& v : in) {
+      v = view();
+      fits = fits && v.fits();
+      inputs.emplace_back(v.dtype, v.shape,
+                          v.is_null ? nullptr : from + v.offset);
+    }
+    for (Random& v : out) {
+      v = view();
+      fits = fits && v.fits();
+      outputs.emplace_back(v.dtype, v.shape,
+                           v.is_null ? nullptr : to + v.offset);
+    }
+    const absl::Status status = session->Run(inputs, outputs);
+    ASSERT_EQ(status.ok(), fits) << status;
+    if (!fits) {
+      ASSERT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    }
+    fitted += fits ? 1 : 0;
+  }
+  EXPECT_GT(fitted, 5000);
+}
+
+TEST(SessionTest, RandomArenasAreRefusedOrFit) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
+  const size_t bytes = static_cast<size_t>(executable.plan().arena_bytes);
+  std::vector<std::byte> memory(bytes + 512);
+  std::mt19937 random(2);
+  int fitted = 0;
+  for (int k = 0; k < 5000; ++k) {
+    std::byte* const begin = memory.data() + random() % 256;
+    const size_t size = random() % 2 == 0
+                            ? bytes + random() % 256
+                            : bytes - std::min<size_t>(bytes, random() % 70);
+    const bool fits =
+        reinterpret_cast<uintptr_t>(begin) % 64 == 0 && size >= bytes;
+    const absl::StatusOr<std::unique_ptr<Session>> session =
+        Session::Create(executable, {begin, size});
+    ASSERT_EQ(session.ok(), fits) << session.status();
+    if (!fits) continue;
+    ++fitted;
+    SmallTensors t;
+    ASSERT_THAT((*session)->Run({t.input()}, {t.output()}), IsOk());
+  }
+  EXPECT_GT(fitted, 10);
 }
 
 TEST(SessionTest, KeepsState) {

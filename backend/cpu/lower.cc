@@ -796,6 +796,7 @@ class Lowering {
           PackedConstants::Entry entry,
           Packed(
               node.inputs[1], params.groups, params.planar_input,
+              {DType::Float(32), kernels::blocked::PackedConvSize(params)},
               [&](Tensor unpacked) -> absl::StatusOr<PackedConstants::Entry> {
                 const bool is_mapped = IsMapped(unpacked);
                 BATON_ASSIGN_OR_RETURN(
@@ -833,6 +834,7 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(
           PackedConstants::Entry entry,
           Packed(node.inputs[1], kWindows, false,
+                 {DType::Float(32), kernels::blocked::PackedConvSize(product)},
                  [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
                    BATON_ASSIGN_OR_RETURN(Tensor windows,
                                           WeightOfWindows(weight));
@@ -1289,6 +1291,7 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(
           PackedConstants::Entry entry,
           Packed(node.inputs[1], params.groups, params.signed_data,
+                 {DType::Int(8), kernels::blocked::PackedInt8ConvSize(params)},
                  [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
                    BATON_ASSIGN_OR_RETURN(Tensor tensor,
                                           PackInt8Conv(weight, params));
@@ -1322,6 +1325,7 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(
           PackedConstants::Entry entry,
           Packed(node.inputs[1], kIntegers, transposed,
+                 {DType::Int(8), kernels::blocked::PackedIntMatmulSize(params)},
                  [&](Tensor weight) -> absl::StatusOr<PackedConstants::Entry> {
                    BATON_ASSIGN_OR_RETURN(
                        Tensor tensor,
@@ -1355,14 +1359,27 @@ class Lowering {
            std::less<>()(data, file.data() + file.size());
   }
 
+  // What kernels read of a packed weight.
+  struct PackedSize {
+    DType dtype;
+    int64_t elements;
+  };
+
   // The weight `t` as `pack` makes it, or as another lowering or the file of
   // this executable has it.
   absl::StatusOr<PackedConstants::Entry> Packed(
-      int t, int64_t groups, bool alternate,
+      int t, int64_t groups, bool alternate, const PackedSize& size,
       absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>(Tensor)> pack) {
     Tensor weight = TakeWeight(t);
     if (options_.packed != nullptr) {
-      return options_.packed->Next([&] { return pack(std::move(weight)); });
+      BATON_ASSIGN_OR_RETURN(
+          PackedConstants::Entry entry,
+          options_.packed->Next([&] { return pack(std::move(weight)); }));
+      if (entry.tensor.dtype() != size.dtype ||
+          entry.tensor.num_elements() != size.elements) {
+        return absl::InternalError("a packed constant has another size");
+      }
+      return entry;
     }
     SharedWeights* const shared = options_.shared;
     if (shared == nullptr) return pack(std::move(weight));
@@ -1392,6 +1409,7 @@ class Lowering {
           PackedConstants::Entry entry,
           Packed(
               node.inputs[1], -1, HasTransposedWeight(node),
+              {DType::Float(32), kernels::blocked::PackedMatmulSize(params)},
               [&](Tensor unpacked) -> absl::StatusOr<PackedConstants::Entry> {
                 const bool is_mapped = IsMapped(unpacked);
                 BATON_ASSIGN_OR_RETURN(

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/vectorize.h"
+#include "baton/runtime/kernels/layout.h"
 #include "baton/runtime/kernels/reduce.h"
 
 namespace baton::kernels {
@@ -344,25 +346,33 @@ absl::StatusOr<Tensor> GroupNorm(const Tensor& x, const Tensor& gamma,
     const int64_t run = channels / groups * v.inner;
     const int64_t step = channels * v.inner;
     const double count = static_cast<double>(outer * run);
+    std::vector<T> gathered(
+        static_cast<size_t>(outer > 1 && run > 1 ? outer * run : 0));
     for (int64_t n = 0; n < batch; ++n) {
       for (int64_t g = 0; g < groups; ++g) {
         const int64_t start = n * outer * step + g * run;
-        // The sum of term(x) of the elements of the group, run by run.
+        const T* elements = from + start;
+        int64_t stride = outer == 1 ? 1 : step;
+        if (outer > 1 && run > 1) {
+          for (int64_t o = 0; o < outer; ++o) {
+            std::copy_n(elements + o * step, run, gathered.data() + o * run);
+          }
+          elements = gathered.data();
+          stride = 1;
+        }
+        // The sum of term(x) of the elements of the group: in one order, however
+        // they lie in memory.
         const auto sum_of = [&](const auto& term) {
           double result = 0;
-          internal::RunLoop([=, x = from + start, &result]() BATON_LOOP {
-            double sum = 0;
-            for (int64_t o = 0; o < outer; ++o) {
-              const auto at = [=](int64_t i) BATON_LOOP {
-                return term(static_cast<double>(x[o * step + i]));
-              };
-              if (run >= internal::kPartial) {
-                sum += internal::SumOf(run, at);
-              } else {
-                for (int64_t i = 0; i < run; ++i) sum += at(i);
-              }
-            }
-            result = sum;
+          internal::RunLoop([=, n = outer * run, &result]() BATON_LOOP {
+            const auto at = [=](int64_t i) BATON_LOOP {
+              return term(static_cast<double>(elements[i]));
+            };
+            const auto apart = [=](int64_t i) BATON_LOOP {
+              return term(static_cast<double>(elements[i * stride]));
+            };
+            result = stride == 1 ? internal::SumOf(n, at)
+                                 : internal::SumOf(n, apart);
           });
           return result;
         };
@@ -425,11 +435,26 @@ absl::StatusOr<Tensor> L2Normalize(
   // In double: the squares of float32 may overflow, and precision is cheap.
   BATON_ASSIGN_OR_RETURN(const Tensor wide,
                          internal::Convert(kName, x, DType::Float(64)));
+  // The axes as they are given, and in ascending order.
+  TensorShape given;
   for (const int64_t axis : axes) {
-    BATON_RETURN_IF_ERROR(
-        internal::NormalizeAxis(kName, axis, x.rank()).status());
+    BATON_ASSIGN_OR_RETURN(const int normal,
+                           internal::NormalizeAxis(kName, axis, x.rank()));
+    if (std::find(given.begin(), given.end(), normal) == given.end()) {
+      given.push_back(normal);
+    }
   }
-  BATON_ASSIGN_OR_RETURN(const Tensor squares, Multiply(wide, wide));
+  TensorShape ascending = given;
+  std::sort(ascending.begin(), ascending.end());
+  BATON_ASSIGN_OR_RETURN(Tensor squares, Multiply(wide, wide));
+  if (given != ascending) {
+    TensorShape order(x.shape().size());
+    std::iota(order.begin(), order.end(), int64_t{0});
+    for (size_t i = 0; i < given.size(); ++i) {
+      order[static_cast<size_t>(ascending[i])] = given[i];
+    }
+    BATON_ASSIGN_OR_RETURN(squares, Transpose(squares, order));
+  }
   BATON_ASSIGN_OR_RETURN(const Tensor sums,
                          Sum(squares, {.axes = axes, .keepdims = true}));
   BATON_ASSIGN_OR_RETURN(

@@ -50,7 +50,8 @@ void SoftmaxInto(const float* x, int64_t outer, int64_t extent, int64_t inner,
                  bool log, float* y);
 
 // x / sqrt(max(sum(x^2 over axes), epsilon)). If `axes` is empty, over all
-// axes.
+// axes. Squares are added row-major over the axes in the order of `axes`: so
+// that a pass which moves axes keeps the sum.
 absl::StatusOr<Tensor> L2Normalize(const Tensor& x, double epsilon,
                                    const absl::InlinedVector<int64_t, 6>& axes);
 

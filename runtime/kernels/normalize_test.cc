@@ -8,10 +8,12 @@
 #include <limits>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
+#include "baton/runtime/kernels/layout.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels {
@@ -167,6 +169,32 @@ TEST(NormTest, LayerInstanceAndGroupMatchDefinition) {
   }
 }
 
+// Passes move the channels: sums keep their order.
+TEST(NormTest, OrderDoesNotDependOnTheLayout) {
+  for (const int64_t size : {2, 3, 4, 9}) {
+    const Tensor x = Random(kFloat32, {2, 3, size, size + 1}, 5);
+    const Tensor gamma = Random(kFloat32, {3}, 2);
+    const Tensor beta = Random(kFloat32, {3}, 3);
+    const auto norm = size % 2 == 0 ? InstanceNorm : LayerNorm;
+    NormParams params;
+    params.axis = 1;
+    const absl::StatusOr<Tensor> want = norm(x, gamma, beta, params);
+    ASSERT_TRUE(want.ok());
+    const absl::InlinedVector<int64_t, 6> orders[] = {{0, 2, 1, 3},
+                                                      {0, 2, 3, 1}};
+    for (size_t k = 0; k < 2; ++k) {
+      params.axis = static_cast<int64_t>(k) + 2;
+      const absl::StatusOr<Tensor> moved = Transpose(x, orders[k]);
+      ASSERT_TRUE(moved.ok());
+      const absl::StatusOr<Tensor> got = norm(*moved, gamma, beta, params);
+      ASSERT_TRUE(got.ok());
+      const absl::StatusOr<Tensor> expected = Transpose(*want, orders[k]);
+      ASSERT_TRUE(expected.ok());
+      EXPECT_TRUE(*got == *expected) << size << " " << k;
+    }
+  }
+}
+
 TEST(NormTest, Errors) {
   const Tensor x = Random(kFloat32, {2, 4});
   const Tensor c = Random(kFloat32, {4});
@@ -287,6 +315,24 @@ TEST(L2NormalizeTest, MatchesDefinition) {
       Fails(L2Normalize(x, 1e-12, {2}).status(), "l2_normalize", "axis 2"));
   EXPECT_TRUE(Fails(L2Normalize(Random(DType::Int(8), {2}), 1, {0}).status(),
                     "l2_normalize", "int8"));
+}
+
+// Squares are added in the order of the axes that are given.
+TEST(L2NormalizeTest, OrderIsThatOfTheAxes) {
+  const Tensor plain = Random(kFloat32, {2, 5, 3, 7}, 8);
+  std::vector<double> values = Values(plain);
+  // In double, 1 is lost beside 2^60, and not beside what has no such neighbour.
+  for (size_t i = 0; i < values.size(); i += 5) values[i] = 0x1p30;
+  for (size_t i = 2; i < values.size(); i += 3) values[i] *= 0x1p4;
+  const Tensor x = MakeFloat({2, 5, 3, 7}, values);
+  const absl::StatusOr<Tensor> moved = Transpose(x, {0, 3, 1, 2});
+  ASSERT_TRUE(moved.ok());
+  const absl::StatusOr<Tensor> want = L2Normalize(x, 1e-12, {2, 3});
+  const absl::StatusOr<Tensor> got = L2Normalize(*moved, 1e-12, {3, 1});
+  ASSERT_TRUE(want.ok() && got.ok());
+  const absl::StatusOr<Tensor> expected = Transpose(*want, {0, 3, 1, 2});
+  ASSERT_TRUE(expected.ok());
+  EXPECT_TRUE(*got == *expected);
 }
 
 TEST(LrnTest, MatchesDefinition) {

@@ -87,7 +87,7 @@ absl::StatusOr<Plan> MakePlan(absl::string_view name, const Tensor& x,
   return plan;
 }
 
-// A row of inner elements is reduced in pieces of this many.
+// A row of inner elements is reduced in pieces of at most this many.
 constexpr int64_t kPiece = 512;
 
 // Partial results of a contiguous run: enough to hide how long a step takes.
@@ -132,7 +132,7 @@ constexpr Vectors NotBeyondMemory(Vectors widest) {
   return widest == Vectors::k512 ? internal::kMemoryBound : widest;
 }
 
-// Reduces n elements. The order depends on n alone, and so the last bits of a
+// Reduces n elements. The order depends on n alone, and so do the last bits of a
 // sum.
 template <typename Op, typename T>
 BATON_LOOP inline typename Op::Acc ReduceRun(const Op& op, const T* x,
@@ -177,6 +177,72 @@ void ReduceRuns(const T* data, int64_t outer, int64_t extent, R* y,
   });
 }
 
+// Room for the partial results of some columns.
+constexpr int64_t kPartials = 2048;
+
+// Reduces each of `columns` adjacent columns of n >= kNumLanes rows, which are
+// `stride` apart, in the order that ReduceRun has for n elements: so a reduction
+// does not depend on the layout of its operand. `lanes` has the lanes of all
+// columns, lane by lane.
+template <int64_t kNumLanes, typename Op, typename T, typename R,
+          typename Finish>
+BATON_LOOP inline void ReduceColumns(const Op& op, const T* x, int64_t n,
+                                     int64_t stride, int64_t columns,
+                                     const Finish& finish,
+                                     typename Op::Acc* lanes, R* y) {
+  using Acc = typename Op::Acc;
+  constexpr int64_t kRow = std::min(kPiece, kPartials / kNumLanes);
+  for (int64_t lane = 0; lane < kNumLanes; ++lane, x += stride) {
+    Acc* const to = lanes + lane * kRow;
+    for (int64_t j = 0; j < columns; ++j) {
+      Acc acc = op.Start();
+      op.Add(x[j], acc);
+      to[j] = acc;
+    }
+  }
+  const auto add = [&op, columns, lanes](const T* row, int64_t lane)
+                       BATON_LOOP {
+                         Acc* const to = lanes + lane * kRow;
+                         for (int64_t j = 0; j < columns; ++j)
+                           op.Add(row[j], to[j]);
+                       };
+  int64_t i = kNumLanes;
+  for (; i + kNumLanes <= n; i += kNumLanes) {
+    for (int64_t lane = 0; lane < kNumLanes; ++lane, x += stride) add(x, lane);
+  }
+  if constexpr (kNumLanes > kFewLanes) {
+    static_assert(kNumLanes == 4 * kFewLanes);
+    for (Acc* to = lanes; to != lanes + kFewLanes * kRow; to += kRow) {
+      for (int64_t j = 0; j < columns; ++j) {
+        Acc acc = to[j];
+        op.Merge(to[j + 2 * kFewLanes * kRow], acc);
+        Acc other = to[j + kFewLanes * kRow];
+        op.Merge(to[j + 3 * kFewLanes * kRow], other);
+        op.Merge(other, acc);
+        to[j] = acc;
+      }
+    }
+    for (; i + kFewLanes <= n; i += kFewLanes) {
+      for (int64_t lane = 0; lane < kFewLanes; ++lane, x += stride) {
+        add(x, lane);
+      }
+    }
+  }
+  for (; i < n; ++i, x += stride) add(x, 0);
+  for (int64_t j = 0; j < columns; ++j) {
+    constexpr int64_t kLeft = std::min(kNumLanes, kFewLanes);
+    Acc acc[kLeft];
+#pragma GCC unroll 8
+    for (int64_t l = 0; l < kLeft; ++l) acc[l] = lanes[l * kRow + j];
+#pragma GCC unroll 8
+    for (int64_t half = kLeft / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (int64_t l = 0; l < half; ++l) op.Merge(acc[l + half], acc[l]);
+    }
+    y[j] = finish(acc[0]);
+  }
+}
+
 // As ReduceRuns, along the axis of the plan.
 template <Vectors kWidest, typename T, typename R, typename Op, typename Finish>
 void Reduce(const T* data, int64_t outer, int64_t extent, int64_t inner, R* y,
@@ -186,21 +252,27 @@ void Reduce(const T* data, int64_t outer, int64_t extent, int64_t inner, R* y,
     ReduceRuns<kWidest>(data, outer, extent, y, op, finish);
     return;
   }
-  internal::RunLoop<NotBeyondMemory(kWidest)>([=]() BATON_LOOP {
-    Acc sums[kPiece];
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t first = 0; first < inner; first += kPiece) {
-        const int64_t n = std::min(kPiece, inner - first);
-        for (int64_t j = 0; j < n; ++j) sums[j] = op.Start();
-        const T* from = data + o * extent * inner + first;
-        for (int64_t i = 0; i < extent; ++i, from += inner) {
-          for (int64_t j = 0; j < n; ++j) op.Add(from[j], sums[j]);
+  const auto reduce = [&]<int64_t kNumLanes>() {
+    internal::RunLoop<NotBeyondMemory(kWidest)>([=]() BATON_LOOP {
+      constexpr int64_t kColumns = std::min(kPiece, kPartials / kNumLanes);
+      Acc lanes[kPartials];
+      for (int64_t o = 0; o < outer; ++o) {
+        for (int64_t first = 0; first < inner; first += kColumns) {
+          ReduceColumns<kNumLanes>(op, data + o * extent * inner + first,
+                                   extent, inner,
+                                   std::min(kColumns, inner - first), finish,
+                                   lanes, y + o * inner + first);
         }
-        R* to = y + o * inner + first;
-        for (int64_t j = 0; j < n; ++j) to[j] = finish(sums[j]);
       }
-    }
-  });
+    });
+  };
+  // Integers have one result in any order.
+  if constexpr (std::is_floating_point_v<T>) {
+    if (extent >= kLanesOf<T>) return reduce.template operator()<kLanesOf<T>>();
+    if (extent >= kFewLanes) return reduce.template operator()<kFewLanes>();
+  }
+  if (extent > 0) return reduce.template operator()<1>();
+  std::fill_n(y, outer * inner, finish(op.Start()));
 }
 
 // The operations of sums and products, which wrap for integers.

@@ -1,7 +1,10 @@
 // Reductions over axes.
 //
-// Sums of floats are accumulated in double and rounded once. Half floats are
-// computed in float32 or wider. Integer sums and products wrap.
+// Sums of floats are accumulated in double and rounded once, in an order that
+// depends on the number of elements alone: the k-th of n elements, counted
+// row-major over the reduced axes, has one place in it, wherever it lies in
+// memory. Half floats are computed in float32 or wider. Integer sums and
+// products wrap.
 
 #ifndef BATON_RUNTIME_KERNELS_REDUCE_H_
 #define BATON_RUNTIME_KERNELS_REDUCE_H_

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
+#include "baton/runtime/kernels/layout.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels {
@@ -184,6 +186,46 @@ TEST(ReduceTest, LongSumsStayAccurate) {
   const absl::StatusOr<Tensor> column = x.Reshaped({n / 2, 2});
   EXPECT_TRUE(Matches(Sum(*column, {.axes = {0}}), kFloat32, {2},
                       {sum / 2, sum / 2}, 1e-7));
+}
+
+// Numbers whose sum, in double, is another one in nearly any other order.
+Tensor OfManySizes(std::vector<int64_t> shape, uint32_t seed) {
+  const Tensor plain = Random(kFloat32, shape, seed);
+  std::vector<double> values = Values(plain);
+  constexpr double kSizes[] = {1, 0x1p70, 1, -0x1p70, 0x1p-20, 0, -0.0};
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t k = (i * 2654435761u >> 7) % std::size(kSizes);
+    values[i] = k % 2 == 1 && k < 4 ? kSizes[k] : values[i] * kSizes[k];
+  }
+  return MakeFloat(shape, values);
+}
+
+// The order of a sum depends on the number of elements alone: it is one order
+// for rows, for columns and for planes, of which passes make one another.
+TEST(ReduceTest, OrderDoesNotDependOnTheLayout) {
+  using Reduction =
+      absl::StatusOr<Tensor> (*)(const Tensor& x, const ReduceParams& params);
+  for (const int64_t n : {1, 2, 7, 8, 9, 15, 31, 32, 33, 40, 64, 77, 301}) {
+    for (const int64_t inner : {2, 63, 64, 65, 300, 600}) {
+      const Tensor x =
+          OfManySizes({2, n, inner}, static_cast<uint32_t>(n * inner));
+      const absl::StatusOr<Tensor> rows = Transpose(x, {0, 2, 1});
+      ASSERT_TRUE(rows.ok());
+      const absl::StatusOr<Tensor> planes = rows->Reshaped({2, inner, 1, n});
+      ASSERT_TRUE(planes.ok());
+      for (const Reduction reduce :
+           {Reduction{Sum}, Reduction{Mean}, Reduction{Prod}, Reduction{Max},
+            Reduction{Min}}) {
+        const absl::StatusOr<Tensor> of_columns = reduce(x, {.axes = {1}});
+        const absl::StatusOr<Tensor> of_rows = reduce(*rows, {.axes = {2}});
+        const absl::StatusOr<Tensor> of_planes =
+            reduce(*planes, {.axes = {2, 3}});
+        ASSERT_TRUE(of_columns.ok() && of_rows.ok() && of_planes.ok());
+        EXPECT_TRUE(*of_columns == *of_rows) << n << " by " << inner;
+        EXPECT_TRUE(*of_planes == *of_rows) << n << " by " << inner;
+      }
+    }
+  }
 }
 
 TEST(ReduceTest, IntegersWrap) {
