@@ -1,5 +1,5 @@
-// ApplyLayoutTransforms: stores buffers in the layouts that a schedule of tensor
-// expressions gives them.
+// ApplyLayoutTransforms: stores buffers in the layouts that a schedule of
+// tensor expressions gives them.
 //
 //   T.attr([B, [T.index_map(lambda i: (i // 4, i % 4))]],
 //          "layout_transforms", 1)

@@ -149,8 +149,8 @@ TEST(PoolPlannerTest, NoPoolIsLargeEnough) {
                        "the memory pools are too small"));
 }
 
-// A pool in which a buffer does not fit behind one conflict is no candidate even
-// if it fits behind another one.
+// A pool in which a buffer does not fit behind one conflict is no candidate
+// even if it fits behind another one.
 TEST(PoolPlannerTest, AFullPoolStaysFull) {
   PoolProblem problem = {.pools = {{"small", 100}, {"large"}}};
   problem.buffers = {

@@ -436,7 +436,7 @@ TEST(PlannerErrorTest, InputsAndOutputs) {
   EXPECT_EQ(error("A[0] = T.float32(1)"), "");
 }
 
-// --- Values -------------------------------------------------------------------
+// --- Values -----------------------------------------------------------------
 
 // Puts the bodies of called functions in the places of the calls.
 class Inliner final : public Rewriter {
