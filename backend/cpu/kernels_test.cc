@@ -1372,6 +1372,112 @@ TEST(KernelsTest, OtherKernels) {
   }
 }
 
+// Sums of float32 are within 1e-5 of the sum of their terms' magnitudes. `call`
+// names operands as $x, so that the same is computed of doubles and of their
+// magnitudes.
+TEST(KernelsTest, SumsAreWithinTheirBounds) {
+  const struct {
+    const char* params;
+    const char* call;
+    const char* kernel;
+  } cases[] = {
+      {"%x: Tensor[(1, 600, 5, 5), float32], "
+       "%w0: Tensor[(20, 600, 3, 3), float32]",
+       "nn.conv2d($x, $w0, padding=[1, 1, 1, 1], channels=20, "
+       "kernel_size=[3, 3])",
+       "conv.blocked16"},
+      {"%x: Tensor[(2, 3, 19, 17), float32], "
+       "%w0: Tensor[(24, 3, 7, 7), float32]",
+       "nn.conv2d($x, $w0, strides=[2, 2], padding=[3, 3, 3, 3], channels=24, "
+       "kernel_size=[7, 7])",
+       "conv.blocked16.first"},
+      {"%x: Tensor[(1, 9000, 3, 3), float32], "
+       "%w0: Tensor[(17, 9000, 1, 1), float32]",
+       "nn.conv2d($x, $w0, channels=17, kernel_size=[1, 1])",
+       "conv.blocked16.pointwise"},
+      {"%x: Tensor[(1, 40, 23, 23), float32], "
+       "%w0: Tensor[(40, 1, 13, 13), float32]",
+       "nn.conv2d($x, $w0, groups=40, channels=40, kernel_size=[13, 13])",
+       "conv.blocked16.depthwise"},
+      {"%x: Tensor[(1, 256, 7, 7), float32], "
+       "%w0: Tensor[(32, 64, 3, 3), float32]",
+       "nn.conv2d($x, $w0, groups=4, channels=32, kernel_size=[3, 3])",
+       "conv.blocked16"},
+      {"%x: Tensor[(1, 40, 70), float32], %w0: Tensor[(24, 40, 31), float32]",
+       "nn.conv1d($x, $w0, channels=24, kernel_size=[31])", "conv.blocked16"},
+      {"%x: Tensor[(1, 300, 6, 6), float32], "
+       "%w0: Tensor[(300, 20, 3, 3), float32]",
+       "nn.conv2d_transpose($x, $w0, channels=20, kernel_size=[3, 3])",
+       "fold.blocked16"},
+      {"%x: Tensor[(3, 20000), float32], %w0: Tensor[(17, 20000), float32]",
+       "nn.dense($x, $w0, units=17)", "matmul"},
+      {"%x: Tensor[(40, 9000), float32], %y: Tensor[(33, 9000), float32]",
+       "nn.dense($x, $y, units=33)", "matmul.batch"},
+      {"%x: Tensor[(2, 9, 5000), float32], %y: Tensor[(2, 5000, 8), float32]",
+       "nn.batch_matmul($x, $y, transpose_b=False)", "matmul.batch"},
+      {"%x: Tensor[(3, 40000), float32]", "sum($x, axis=[1])", "reduce.sum"},
+      {"%x: Tensor[(3, 9000, 5), float32]", "mean($x, axis=[1])",
+       "reduce.mean"},
+      {"%x: Tensor[(1, 3, 70, 70), float32], "
+       "%w0: Tensor[(24, 3, 1, 1), float32]",
+       "nn.global_avg_pool2d(nn.conv2d($x, $w0, channels=24, "
+       "kernel_size=[1, 1]))",
+       "global_avg_pool"},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.call);
+    const auto text = [&](const char* before, const char* behind) {
+      std::string call = one.call;
+      for (const char* const name : {"x", "y", "w0"}) {
+        call = absl::StrReplaceAll(call,
+                                   {{absl::StrCat("$", name),
+                                     absl::StrCat(before, "%", name, behind)}});
+      }
+      return absl::StrCat("#[version = \"0.0.5\"]\ndef @main(", one.params,
+                          ") {\n  ", call, "\n}");
+    };
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                               cpu::WithWeights(text("", "")));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const IRModule in_double,
+        cpu::WithWeights(text("cast(", ", dtype=\"float64\")")));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const IRModule of_magnitudes,
+        cpu::WithWeights(text("abs(cast(", ", dtype=\"float64\"))")));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const std::vector<relay::Value> args,
+        relay::RandomInputs(module.Find<relay::Function>("main"), 9));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const relay::Value want,
+        relay::EvaluateFunction(in_double, "main", args));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const relay::Value magnitudes,
+        relay::EvaluateFunction(of_magnitudes, "main", args));
+    BATON_ASSERT_OK_AND_ASSIGN(const Executable model, Compile(module, {}));
+    std::vector<std::string> kernels;
+    for (const executor::StepNote& note : model.plan().notes) {
+      kernels.push_back(note.kernel);
+    }
+    EXPECT_THAT(kernels, Contains(HasSubstr(one.kernel)));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                               Session::Create(model));
+    std::vector<Tensor> inputs;
+    for (const relay::Value& arg : args) inputs.push_back(arg.tensor());
+    BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                               session->Run(inputs));
+    ASSERT_EQ(got[0].shape(), want.tensor().shape());
+    double largest = 0;  // of the errors, as parts of the bound
+    for (int64_t i = 0; i < got[0].num_elements(); ++i) {
+      const double bound = 1e-5 * magnitudes.tensor().AtAsDouble(i);
+      largest = std::max(largest, std::fabs(got[0].AtAsDouble(i) -
+                                            want.tensor().AtAsDouble(i)) /
+                                      bound);
+    }
+    EXPECT_LE(largest, 1);
+    EXPECT_GT(largest, 0);
+  }
+}
+
 // Channels stay in blocks from the first convolution to the last pool.
 TEST(KernelsTest, ChainsStayBlocked) {
   const std::vector<std::string> kernels = Check(R"(

@@ -13,10 +13,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
+
+#include "baton/runtime/kernels/internal/vectorize.h"
 
 namespace baton::kernels::internal {
 namespace {
@@ -125,6 +128,7 @@ struct Machine {
   int bytes;
   int rows;
   int vectors;
+  bool fuses;
   std::array<std::array<TileFn<T>, 3>, 4> tiles;
 
   int64_t lanes() const { return bytes / static_cast<int64_t>(sizeof(T)); }
@@ -141,11 +145,28 @@ constexpr Machine<T> kMachine128 = {
     .bytes = 16,
     .rows = 4,
     .vectors = 2,
+    .fuses = false,
     .tiles = {{{Tile128<T, 1, 1>, Tile128<T, 1, 2>},
                {Tile128<T, 2, 1>, Tile128<T, 2, 2>},
                {Tile128<T, 4, 1>, Tile128<T, 4, 2>}}}};
 
 #ifdef __x86_64__
+
+template <typename T, int kRows, int kVectors>
+[[gnu::target("avx2,fma")]] void FusedTile128(const Tile<T>& tile) {
+  MultiplyTile<T, 16, kRows, kVectors>(tile);
+}
+
+// For tests that hold widths against each other (vector_limit.h).
+template <typename T>
+constexpr Machine<T> kFusedMachine128 = {
+    .bytes = 16,
+    .rows = 4,
+    .vectors = 2,
+    .fuses = true,
+    .tiles = {{{FusedTile128<T, 1, 1>, FusedTile128<T, 1, 2>},
+               {FusedTile128<T, 2, 1>, FusedTile128<T, 2, 2>},
+               {FusedTile128<T, 4, 1>, FusedTile128<T, 4, 2>}}}};
 
 template <typename T, int kRows, int kVectors>
 [[gnu::target("avx2,fma")]] void Tile256(const Tile<T>& tile) {
@@ -157,6 +178,7 @@ constexpr Machine<T> kMachine256 = {
     .bytes = 32,
     .rows = 4,
     .vectors = 3,
+    .fuses = true,
     .tiles = {{{Tile256<T, 1, 1>, Tile256<T, 1, 2>, Tile256<T, 1, 3>},
                {Tile256<T, 2, 1>, Tile256<T, 2, 2>, Tile256<T, 2, 3>},
                {Tile256<T, 4, 1>, Tile256<T, 4, 2>, Tile256<T, 4, 3>}}}};
@@ -171,6 +193,7 @@ constexpr Machine<T> kMachine512 = {
     .bytes = 64,
     .rows = 8,
     .vectors = 3,
+    .fuses = true,
     .tiles = {{{Tile512<T, 1, 1>, Tile512<T, 1, 2>, Tile512<T, 1, 3>},
                {Tile512<T, 2, 1>, Tile512<T, 2, 2>, Tile512<T, 2, 3>},
                {Tile512<T, 4, 1>, Tile512<T, 4, 2>, Tile512<T, 4, 3>},
@@ -181,17 +204,25 @@ constexpr Machine<T> kMachine512 = {
 template <typename T>
 const Machine<T>& ThisMachine() {
 #ifdef __x86_64__
-  static const Machine<T>& machine = []() -> const Machine<T>& {
+  static const Vectors processor = [] {
     if (__builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512dq")) {
-      return kMachine512<T>;
+      return Vectors::k512;
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-      return kMachine256<T>;
+      return Vectors::k256;
     }
-    return kMachine128<T>;
+    return Vectors::k128;
   }();
-  return machine;
+  if (processor == Vectors::k128) return kMachine128<T>;
+  switch (std::min(processor, vector_limit.load(std::memory_order_relaxed))) {
+    case Vectors::k512:
+      return kMachine512<T>;
+    case Vectors::k256:
+      return kMachine256<T>;
+    default:
+      return kFusedMachine128<T>;
+  }
 #else
   return kMachine128<T>;
 #endif
@@ -552,7 +583,7 @@ template <int kSums>
   AddProductsTo<true>(n, a, a_step, b, b_step, sums, sums_step);
 }
 
-bool Fuses() { return ThisMachine<float>().bytes > 16; }
+bool Fuses() { return ThisMachine<float>().fuses; }
 
 #endif  // __x86_64__
 

@@ -28,10 +28,9 @@ namespace baton::kernels::internal {
 inline bool HasF16C() {
   static const bool has = [] {
     unsigned int a, b, c, d;
-    return WidestVectors() != Vectors::k128 &&
-           __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
   }();
-  return has;
+  return has && WidestVectors() != Vectors::k128;
 }
 
 // kWidth numbers, as FromHalf and ToHalf do. The bits of a NaN may differ.

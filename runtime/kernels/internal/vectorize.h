@@ -28,6 +28,7 @@
 #define BATON_RUNTIME_KERNELS_INTERNAL_VECTORIZE_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "absl/base/attributes.h"
@@ -62,16 +63,20 @@ namespace baton::kernels::internal {
 // The sets of instructions that loops are compiled for.
 enum class Vectors { k128, k256, k512 };
 
-// The widest clone that the processor can run.
+// The widest vectors that a test lets loops use (vector_limit.h).
+inline std::atomic<Vectors> vector_limit = Vectors::k512;
+
+// The widest clone that the processor can run, and a test lets loops use.
 inline Vectors WidestVectors() {
 #if BATON_HAS_WIDE_LOOPS
+  const Vectors limit = vector_limit.load(std::memory_order_relaxed);
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl")) {
-    return Vectors::k512;
+    return limit;
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    return Vectors::k256;
+    return std::min(limit, Vectors::k256);
   }
 #endif
   return Vectors::k128;
