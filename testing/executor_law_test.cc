@@ -1,7 +1,9 @@
 // A law of recorded programs: the executor gives the bits of the evaluator. The
 // programs are the conformance cases of passes, as they were and as passes left
-// them, and ONNX models. What does not evaluate, or has no plan, is passed over
-// and counted. BATON_LONG_TESTS=1 takes all cases, else one of eight.
+// them, ONNX models, and random ones. What does not evaluate, or has no plan, is
+// passed over and counted. BATON_LONG_TESTS=1 takes all cases, else one of
+// eight. BATON_PROGRAMS=N tries N random programs, from seed BATON_FIRST_SEED
+// on.
 //
 // And one hash for an ONNX model as imported and one after `onnx,O3`: over the
 // evaluator and the executor for all widths of vectors and numbers of threads.
@@ -13,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -28,18 +31,22 @@
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
+#include "baton/instrument/special_inputs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/onnx/import.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/text_printer.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/runtime/kernels/vector_limit.h"
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
+#include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
 #include "gtest/gtest.h"
@@ -57,14 +64,17 @@ struct Count {
 };
 
 // The executor's error is the evaluator's; runs agree in each bit.
-void Compare(const IRModule& module, Count& count) {
+void Compare(const IRModule& module, Count& count, bool special = false) {
   const absl::StatusOr<relay::Function> main =
       module.Lookup<relay::Function>("main");
   if (!main.ok()) {
     ++count.not_evaluated;
     return;
   }
-  const absl::StatusOr<std::vector<Value>> args = relay::RandomInputs(*main, 5);
+  absl::StatusOr<std::vector<Value>> args = relay::RandomInputs(*main, 5);
+  if (special && args.ok()) {
+    for (Value& arg : *args) arg = WithSpecialNumbers(arg);
+  }
   relay::EvaluateOptions limits;
   limits.max_call_depth = 1000;
   limits.max_calls = 100'000;
@@ -166,6 +176,30 @@ TEST(ExecutorLawTest, OnnxModels) {
   EXPECT_GT(count.compared, IsLongTest() ? 100 : 10);
 }
 
+// Random programs, on plain and on special numbers.
+TEST(ExecutorLawTest, RandomPrograms) {
+  const uint32_t first = TestSetting("BATON_FIRST_SEED", 0);
+  const uint32_t programs =
+      TestSetting("BATON_PROGRAMS", IsLongTest() ? 2000 : 100);
+  Count count;
+  for (uint32_t seed = first; seed < first + programs; ++seed) {
+    RandomProgramOptions options = RandomProgramOptions::Hard(seed);
+    // Values of data types have no place in a plan.
+    options.data_types = false;
+    options.functions = options.functions && seed % 3 == 0;
+    options.effects = false;
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                               RandomProgram(seed, options));
+    const ::testing::ScopedTrace trace(__FILE__, __LINE__,
+                                       absl::StrCat("seed ", seed));
+    Compare(module, count, /*special=*/false);
+    Compare(module, count, /*special=*/true);
+    if (HasFailure()) FAIL() << AsText(module);
+  }
+  Print("random programs", count);
+  EXPECT_GT(count.compared, static_cast<int>(programs) / 4);
+}
+
 uint64_t HashOf(absl::Span<const Tensor> tensors) {
   StableHash hash(0);
   for (const Tensor& tensor : tensors) {
@@ -180,24 +214,44 @@ uint64_t HashOf(absl::Span<const Tensor> tensors) {
   return hash.value();
 }
 
+// A width of the executor's kernels, and of the vectors that the evaluator and
+// the executor's other steps use.
 struct NamedWidth {
   const char* name;
   Width width;
+  int bits;
 };
-constexpr NamedWidth kWidths[] = {{"128", Width::k128},
-                                  {"256", Width::k256},
-                                  {"512", Width::k512},
-                                  {"512 as two halves", Width::kHalves512}};
+constexpr NamedWidth kWidths[] = {{"128", Width::k128, 128},
+                                  {"256", Width::k256, 256},
+                                  {"512", Width::k512, 512},
+                                  {"512InHalves", Width::kHalves512, 256}};
+constexpr const char* kModels[] = {
+    "testing/onnx_light/light_squeezenet.onnx",
+    "testing/onnx_light/light_shufflenet.onnx",
+    "testing/onnx_corpus/basic_conv_with_padding.onnx",
+    "testing/onnx_corpus/lstm_with_peepholes.onnx",
+    "testing/onnx_corpus/gru_batchwise.onnx",
+    "testing/onnx_corpus/qlinearconv.onnx",
+    "testing/onnx_corpus/matmulinteger.onnx",
+    "testing/onnx_cases/test_ms_attention/model.onnx",
+    "testing/onnx_cases/test_attention_4d_with_qk_matmul_softmax/model.onnx",
+    "testing/pytorch_cases/test_quantized/model.onnx"};
 
-class OneAnswerTest : public ::testing::TestWithParam<const char*> {};
+class OneAnswerTest
+    : public ::testing::TestWithParam<std::tuple<const char*, NamedWidth>> {};
 
 TEST_P(OneAnswerTest, AsImportedAndOptimized) {
-  if (!IsLongTest() && absl::StrContains(GetParam(), "onnx_light")) {
+  const auto& [path, width] = GetParam();
+  if (!IsLongTest() && absl::StrContains(path, "onnx_light")) {
     GTEST_SKIP() << "whole networks are part of the long form";
+  }
+  if (!kernels::blocked::IsSupported(width.width)) {
+    GTEST_SKIP() << "the processor lacks what kernels for vectors of "
+                 << width.name << " bits need";
   }
   for (const bool is_optimized : {false, true}) {
     SCOPED_TRACE(is_optimized ? "after onnx,O3" : "as imported");
-    BATON_ASSERT_OK_AND_ASSIGN(IRModule module, Imported(GetParam()));
+    BATON_ASSERT_OK_AND_ASSIGN(IRModule module, Imported(path));
     if (is_optimized) {
       BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("onnx,O3", module));
     }
@@ -206,52 +260,43 @@ TEST_P(OneAnswerTest, AsImportedAndOptimized) {
         const std::vector<Value> args,
         relay::RandomInputs(module.Find<relay::Function>("main"), 11,
                             relay::RandomRange::kMild));
+    // The hash of the evaluator with the widest vectors: one for all widths.
     BATON_ASSERT_OK_AND_ASSIGN(const Value want,
                                relay::EvaluateFunction(module, "main", args));
     const uint64_t hash = HashOf(relay::TensorsOf(want));
+    const kernels::ScopedVectorLimit limit(width.bits);
+    if (!limit.is_met()) GTEST_SKIP() << limit.why_not();
+    BATON_ASSERT_OK_AND_ASSIGN(const Value again,
+                               relay::EvaluateFunction(module, "main", args));
+    EXPECT_EQ(HashOf(relay::TensorsOf(again)), hash) << "the evaluator";
     std::vector<Tensor> inputs;
     for (const Value& arg : args) inputs.push_back(arg.tensor());
-    for (const NamedWidth& width : kWidths) {
-      if (!kernels::blocked::IsSupported(width.width)) {
-        std::printf("the processor lacks what kernels for vectors of %s need\n",
-                    width.name);
-        continue;
-      }
-      for (const int threads : {1, 2, 3, 16}) {
-        SCOPED_TRACE(absl::StrCat(width.name, " bits, ", threads, " threads"));
-        BATON_ASSERT_OK_AND_ASSIGN(
-            const Executable executable,
-            Compile(module, {.max_threads = threads, .width = width.width}));
-        BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
-                                   Session::Create(executable));
-        WorkerPool pool(threads);
-        BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
-                                   session->Run(inputs, &pool));
-        EXPECT_EQ(HashOf(got), hash);
-      }
+    for (const int threads : {1, 2, 3, 16}) {
+      SCOPED_TRACE(absl::StrCat(threads, " threads"));
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const Executable executable,
+          Compile(module, {.max_threads = threads, .width = width.width}));
+      BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                                 Session::Create(executable));
+      WorkerPool pool(threads);
+      BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                                 session->Run(inputs, &pool));
+      EXPECT_EQ(HashOf(got), hash);
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Models, OneAnswerTest,
-    ::testing::Values("testing/onnx_light/light_squeezenet.onnx",
-                      "testing/onnx_light/light_shufflenet.onnx",
-                      "testing/onnx_corpus/basic_conv_with_padding.onnx",
-                      "testing/onnx_corpus/lstm_with_peepholes.onnx",
-                      "testing/onnx_corpus/gru_batchwise.onnx",
-                      "testing/onnx_corpus/qlinearconv.onnx",
-                      "testing/onnx_corpus/matmulinteger.onnx",
-                      "testing/onnx_cases/test_ms_attention/model.onnx",
-                      "testing/onnx_cases/"
-                      "test_attention_4d_with_qk_matmul_softmax/model.onnx",
-                      "testing/pytorch_cases/test_quantized/model.onnx"),
-    [](const ::testing::TestParamInfo<const char*>& info) {
+    ::testing::Combine(::testing::ValuesIn(kModels),
+                       ::testing::ValuesIn(kWidths)),
+    [](const ::testing::TestParamInfo<OneAnswerTest::ParamType>& info) {
       std::string name;
-      for (const char c : absl::string_view(info.param).substr(8)) {
+      for (const char c :
+           absl::string_view(std::get<0>(info.param)).substr(8)) {
         if (absl::ascii_isalnum(static_cast<unsigned char>(c))) name += c;
       }
-      return name;
+      return absl::StrCat(name, "Bits", std::get<1>(info.param).name);
     });
 
 }  // namespace

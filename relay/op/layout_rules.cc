@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -133,6 +134,32 @@ std::vector<int64_t> ReducedAxes(
     if (named.empty() || is_named != exclude) result.push_back(axis);
   }
   return result;
+}
+
+bool KeepsOrder(const Layout& from, absl::Span<const int64_t> reduced,
+                absl::Span<const Dim> shape, const Layout& to) {
+  std::string before;
+  for (const int64_t axis : reduced) {
+    const char letter = from.axis(static_cast<int>(axis)).letter;
+    const size_t i = static_cast<size_t>(axis);
+    if (i >= shape.size() || shape[i].is_const(1)) continue;
+    const int64_t factor = to.FactorOf(letter);
+    if (factor > 1 &&
+        !(shape[i].is_const() && shape[i].value() % factor == 0)) {
+      return false;
+    }
+    before.push_back(letter);
+  }
+  std::string after;
+  for (const Layout::Axis& axis : to.axes()) {
+    const char letter = Layout::ToPrimal(axis.letter);
+    if (!absl::StrContains(before, letter)) continue;
+    // A sub-axis behind its primal axis is one axis with it.
+    const bool joins = !Layout::IsPrimal(axis.letter) && !after.empty() &&
+                       after.back() == letter;
+    if (!joins) after.push_back(letter);
+  }
+  return before == after;
 }
 
 absl::StatusOr<std::string> KernelFor(

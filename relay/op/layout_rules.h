@@ -193,6 +193,14 @@ Followed FollowWithAxis(const LayoutQuery& query) {
 std::vector<int64_t> ReducedAxes(
     const std::optional<std::vector<int64_t>>& axes, bool exclude, int rank);
 
+// True if the axes `reduced` of `from`, a layout without sub-axes, come in the
+// same order in `to`, and divide into their sub-axes there without a rest. Then
+// a sum over these axes adds the same elements in the same order in both
+// layouts. Axes of extent 1 have no order. `shape` is that of the tensor in
+// `from`.
+bool KeepsOrder(const Layout& from, absl::Span<const int64_t> reduced,
+                absl::Span<const Dim> shape, const Layout& to);
+
 // The default kernel layout for a data layout.
 struct DefaultKernel {
   absl::string_view data;
@@ -253,14 +261,20 @@ std::optional<InferredLayouts> InferPoolLayouts(const LayoutQuery& query) {
   }
   Layouts inputs;
   if (query.changed) {
-    // A window cannot slide along a split axis.
+    // A window cannot slide along a split axis, and kernels have none over axes
+    // that are apart or in another order.
     const Layout& arrived = query.new_inputs[0];
+    int last = -1;
     const bool usable = std::all_of(
         layout.axes().begin(), layout.axes().end(),
         [&](const Layout::Axis& axis) {
-          return axis.letter == 'N' || Layout::ToPrimal(axis.letter) == 'C' ||
-                 (arrived.Contains(axis.letter) &&
-                  arrived.FactorOf(axis.letter) < 0);
+          if (axis.letter == 'N' || Layout::ToPrimal(axis.letter) == 'C') {
+            return true;
+          }
+          const int at = arrived.IndexOf(axis.letter);
+          const bool is_next = last < 0 || at == last + 1;
+          last = at;
+          return at >= 0 && is_next && arrived.FactorOf(axis.letter) < 0;
         });
     if (usable) {
       layouts::FillInputs(query, 0, Layout(), inputs);
@@ -336,8 +350,14 @@ std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
   if (!old.defined()) return std::nullopt;
   const std::vector<int64_t> reduced =
       layouts::ReducedAxes(attrs.axis, attrs.exclude, old.ndim());
-  const bool follow = query.changed && !reduced.empty() &&
-                      (query.new_inputs[0] == old || !layouts::HasSubAxes(old));
+  // The order of sums stays, and so do their last bits; and the positions that
+  // argmax counts.
+  const bool follow =
+      query.changed && !reduced.empty() &&
+      (query.new_inputs[0] == old ||
+       (!layouts::HasSubAxes(old) &&
+        layouts::KeepsOrder(old, reduced, layouts::ShapeOfArg(query, 0),
+                            query.new_inputs[0])));
   const Layout& layout = follow ? query.new_inputs[0] : old;
   // A sub-axis is reduced with its primal axis: axis C of NCHW becomes the axes
   // C and c of NCHW8c.

@@ -199,6 +199,77 @@ TEST(InferReduceLayoutsTest, DropsTheReducedAxes) {
   EXPECT_EQ(infer({}, "NHWC"), "nothing");
 }
 
+TEST(InferReduceLayoutsTest, KeepsTheOrderOfWhatItReduces) {
+  const auto infer = [](const char* op, std::initializer_list<Dim> shape,
+                        ReduceAttrs attrs, std::string arrived) {
+    return Infer(op, {Float(shape)}, Attrs::Make(std::move(attrs)), {"NCHW"},
+                 {std::move(arrived)});
+  };
+  // C is behind H and W in the new layout, whose sum has other last bits.
+  EXPECT_EQ(infer("sum", {1, 8, 4, 4}, {.axis = {{1, 2}}}, "NHWC"),
+            "NCHW -> NW {axis:[1,2]}");
+  EXPECT_EQ(infer("mean", {1, 8, 4, 4}, {.axis = {{2, 3}}}, "NCWH"),
+            "NCHW -> NC {axis:[2,3]}");
+  EXPECT_EQ(infer("max", {1, 8, 4, 4}, {.axis = {{1, 3}}, .keepdims = true},
+                  "NCHW4c"),
+            "NCHW -> NCHW {axis:[1,3],keepdims:true}");
+  // What has one element has no order.
+  EXPECT_EQ(infer("sum", {1, 8, 1, 4}, {.axis = {{1, 2}}}, "NHWC"),
+            "NHWC -> NW {axis:[1,3]}");
+  EXPECT_EQ(infer("sum", {1, 8, 4, 4}, {.axis = {{0, 2, 3}}}, "NCHW4c"),
+            "NCHW4c -> C4c {axis:[0,2,3]}");
+  // Two blocks of 4 have more than 6 channels.
+  EXPECT_EQ(infer("mean", {1, 6, 4, 4}, {.axis = {{1}}}, "NCHW4c"),
+            "NCHW -> NHW {axis:[1]}");
+  EXPECT_EQ(infer("mean", {1, 6, 4, 4}, {.axis = {{2}}}, "NCHW4c"),
+            "NCHW4c -> NCW4c {axis:[2]}");
+}
+
+TEST(InferReduceLayoutsTest, PositionsAreCountedInOneOrder) {
+  const auto infer = [](std::string arrived) {
+    return Infer("argmax", {Float({1, 8, 4, 4})},
+                 Attrs::Make(ArgReduceAttrs{.axis = {{1, 2}}}), {"NCHW"},
+                 {std::move(arrived)});
+  };
+  EXPECT_EQ(infer("NHWC"), "NCHW -> NW {axis:[1,2]}");
+  EXPECT_EQ(infer("NCWH"), "NCWH -> NW {axis:[1,3]}");
+}
+
+TEST(InferNormLayoutsTest, InstancesKeepTheirOrder) {
+  const std::vector<Expr> args = {Float({2, 8, 4, 4}), Float({8}), Float({8})};
+  const auto infer = [&](std::string arrived) {
+    return Infer("nn.instance_norm", args, Attrs::Make(InstanceNormAttrs{}),
+                 {"NCHW", "C", "C"}, {std::move(arrived), "C", "C"});
+  };
+  EXPECT_EQ(infer("NHWC"), "NHWC C C -> NHWC {axis:3}");
+  EXPECT_EQ(infer("NHCW"), "NHCW C C -> NHCW {axis:2}");
+  for (const char* const arrived : {"NCWH", "HWNC", "NCHW4c", "NCHW2n"}) {
+    EXPECT_EQ(infer(arrived), "NCHW C C -> NCHW {}") << arrived;
+  }
+}
+
+TEST(InferL2NormalizeLayoutsTest, AxesSayTheOrder) {
+  const auto infer = [](std::vector<int64_t> axis, std::string arrived) {
+    return Infer("nn.l2_normalize", {Float({2, 8, 4, 4})},
+                 Attrs::Make(L2NormalizeAttrs{.axis = std::move(axis)}),
+                 {"NCHW"}, {std::move(arrived)});
+  };
+  EXPECT_EQ(infer({1, 2}, "NHWC"), "NHWC -> NHWC {axis:[3,1]}");
+  EXPECT_EQ(infer({}, "NHWC"), "NCHW -> NCHW {}");
+}
+
+TEST(InferPoolLayoutsTest, SpatialAxesStayTogether) {
+  const auto infer = [](std::string arrived) {
+    return Infer("nn.avg_pool2d", {Float({1, 8, 4, 4})},
+                 Attrs::Make(AvgPool2DAttrs{.pool_size = {2, 2}}), {"NCHW"},
+                 {std::move(arrived)});
+  };
+  EXPECT_EQ(infer("HWNC"), "HWNC -> HWNC {layout:HWNC,pool_size:[2,2]}");
+  for (const char* const arrived : {"NHCW", "NCWH", "NCHW2h"}) {
+    EXPECT_EQ(infer(arrived), "NCHW -> NCHW {pool_size:[2,2]}") << arrived;
+  }
+}
+
 TEST(InferPadLayoutsTest, MovesPaddingAndDoesNotSplitPaddedAxes) {
   const std::vector<Expr> args = {Float({1, 8, 4, 4}), Float({})};
   const Attrs spatial =

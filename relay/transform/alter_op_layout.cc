@@ -82,6 +82,8 @@ class AlterationByTarget final : public CallChange {
 
 Pass AlterOpLayout(AlterOpLayoutOptions options) {
   const std::string given = options.target;
+  // A target may compute something else.
+  const bool has_no_target = given.empty();
   return CreateFunctionPass(
       [given](const Function& function, const IRModule& /*module*/,
               const PassContext& context) -> absl::StatusOr<Function> {
@@ -97,9 +99,11 @@ Pass AlterOpLayout(AlterOpLayoutOptions options) {
        .required = {"InferType"},
        .doc = "Lets a target choose layouts, or other operators.\n\n"
               "The other operators follow where they can; where they cannot, a "
-              "layout_transform is put between.",
+              "layout_transform is put between. Reductions and normalizations "
+              "follow where the order of their sums stays.",
        .invalidates = {"a_normal_form", "basic_block_normal_form"},
-       .exact = false},
+       .exact = has_no_target,
+       .uses_target = has_no_target},
       std::move(options));
 }
 BATON_REGISTER_PASS(AlterOpLayout);

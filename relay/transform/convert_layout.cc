@@ -131,12 +131,13 @@ Pass MakeConvertLayout(ConvertLayoutOptions options,
        .required = {"InferType", "CanonicalizeOps"},
        .doc = "Makes operators work in chosen layouts.\n\n"
               "The others follow where they can; where they cannot, a "
-              "layout_transform is put between.",
+              "layout_transform is put between. Reductions and normalizations "
+              "follow where the order of their sums stays.",
        .needs = {"no_primitive_functions"},
        .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .idempotent = true,
-       .exact = false,
-       .examples = {"desired_layouts={nn.conv2d:[NHWC,default]}"}},
+       .examples = {"desired_layouts={nn.conv2d:[NHWC,default]}",
+                    "desired_layouts={nn.conv2d:[NCHW4c,OIHW4i4o]}"}},
       std::move(options));
 }
 

@@ -67,13 +67,49 @@ std::optional<InferredLayouts> InferBatchNormLayouts(const LayoutQuery& query) {
   return result;
 }
 
+// As other normalizations, where the batch stays in front and the elements of an
+// instance, which are added, keep their order.
+std::optional<InferredLayouts> InferInstanceNormLayouts(
+    const LayoutQuery& query) {
+  const Layout& old = query.old_inputs[0];
+  if (!query.changed || query.new_inputs[0] == old) {
+    return InferNormLayouts<InstanceNormAttrs>(query);
+  }
+  const Layout& arrived = query.new_inputs[0];
+  const std::optional<char> channels = layouts::LetterAt(
+      old, AttrsOrDefaults<InstanceNormAttrs>(query.attrs).axis);
+  std::vector<int64_t> added;
+  for (int i = 1; i < old.ndim(); ++i) {
+    if (old.axis(i).letter != channels) added.push_back(i);
+  }
+  const bool follows =
+      !layouts::HasSubAxes(old) && arrived.axis(0) == old.axis(0) &&
+      arrived.FactorOf(old.axis(0).letter) < 0 &&
+      layouts::KeepsOrder(old, added, layouts::ShapeOfArg(query, 0), arrived);
+  return InferNormLayouts<InstanceNormAttrs>({.call = query.call,
+                                              .attrs = query.attrs,
+                                              .old_inputs = query.old_inputs,
+                                              .changed = follows,
+                                              .new_inputs = query.new_inputs});
+}
+
 std::optional<InferredLayouts> InferL2NormalizeLayouts(
     const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
-  if (query.changed) {
-    std::optional<std::vector<int64_t>> axes = layouts::FollowAxes(
-        old, AttrsOrDefaults<L2NormalizeAttrs>(query.attrs).axis,
-        query.new_inputs[0]);
+  const std::vector<int64_t>& given =
+      AttrsOrDefaults<L2NormalizeAttrs>(query.attrs).axis;
+  // The axes that are given say in which order squares are added; without any,
+  // it is that of the layout.
+  const bool may_follow =
+      query.changed &&
+      (!given.empty() || query.new_inputs[0] == old ||
+       (!layouts::HasSubAxes(old) &&
+        layouts::KeepsOrder(old, layouts::ReducedAxes({}, false, old.ndim()),
+                            layouts::ShapeOfArg(query, 0),
+                            query.new_inputs[0])));
+  if (may_follow) {
+    std::optional<std::vector<int64_t>> axes =
+        layouts::FollowAxes(old, given, query.new_inputs[0]);
     if (axes.has_value()) {
       return layouts::Same(
           query.new_inputs[0],
@@ -129,7 +165,7 @@ BATON_REGISTER_OP("nn.instance_norm")
                 {"beta", "The offset of each channel."}})
     .TakesAttrs<InstanceNormAttrs>()
     .TypeRelation(InstanceNormRel)
-    .Set(LayoutInferenceRules(), InferNormLayouts<InstanceNormAttrs>);
+    .Set(LayoutInferenceRules(), InferInstanceNormLayouts);
 
 BATON_REGISTER_OP("nn.layer_norm")
     .Describe("Normalizes along an axis.")
