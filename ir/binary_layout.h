@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little);
 inline constexpr char kBinaryMagic[8] = {'\x89', 'B', 'A',  'T',
                                          'O',    'N', '\r', '\n'};
 // A file has the oldest version that can represent it. Version 2, with classes,
-// is needed if there are nodes whose class has no message in module.proto.
+// is needed if there are nodes whose class has no message of its own.
 inline constexpr uint32_t kBinaryVersionWithoutClasses = 1;
 inline constexpr uint32_t kBinaryVersionWithClasses = 2;
 inline constexpr uint32_t kBinaryVersionPacked = 3;  // packed_records.h

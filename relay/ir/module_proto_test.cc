@@ -1,4 +1,5 @@
-// Tests that ir/module.proto agrees with the descriptions of the node classes.
+// Tests that ir/module.proto and relay.proto agree with the descriptions of the
+// node classes, and with each other.
 
 #include <map>
 #include <string>
@@ -7,6 +8,7 @@
 #include "baton/ir/node_class.h"
 #include "baton/ir/node_fields.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/relay.pb.h"
 #include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
 
@@ -52,6 +54,24 @@ TEST(ModuleProtoTest, HasTheMessagesOfAllClassesWithoutNames) {
   }
   // And `other`.
   EXPECT_EQ(node->oneof_decl(0)->field_count(), messages + 1);
+}
+
+TEST(ModuleProtoTest, RelayModuleIsAModuleWithNodes) {
+  const Descriptor* module = binary::Module::descriptor();
+  const Descriptor* relay = binary::RelayModule::descriptor();
+  ASSERT_EQ(module->field_count(), relay->field_count());
+  for (int i = 0; i < module->field_count(); ++i) {
+    const FieldDescriptor* field = module->field(i);
+    const FieldDescriptor* other = relay->field(i);
+    EXPECT_EQ(field->name(), other->name());
+    EXPECT_EQ(field->number(), other->number());
+    if (field->name() == "nodes") {
+      EXPECT_EQ(other->message_type(), binary::Node::descriptor());
+    } else {
+      EXPECT_EQ(field->type(), other->type());
+      EXPECT_EQ(field->message_type(), other->message_type());
+    }
+  }
 }
 
 }  // namespace
