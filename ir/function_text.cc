@@ -97,14 +97,27 @@ Span TextInput::Place() const noexcept {
                        [] { return Span(); });
 }
 
+namespace {
+
+// True if blanks alone are before the current token on its line.
+bool AtLineBegin(const Lexer& lexer) {
+  const absl::string_view before = lexer.Text(0, lexer.token().begin);
+  const size_t last = before.find_last_not_of(' ');
+  return last == absl::string_view::npos || before[last] == '\n';
+}
+
+}  // namespace
+
 bool TextInput::AtDefinition() {
+  if (IsReservedWord(lexer_.kind())) {
+    return TextReaders().Contains(lexer_.Name());
+  }
   switch (lexer_.kind()) {
-    case TokenKind::kDef:
-    case TokenKind::kType:
-    case TokenKind::kExtern:
-      return true;
     case TokenKind::kIdentifier:
-      return lexer_.BeforeNameOrWord() && TextReaders().Contains(lexer_.Name());
+      // The definition of a level that is not linked is one, too.
+      return lexer_.BeforeNameOrWord() &&
+             (TextReaders().Contains(lexer_.Name()) ||
+              (AtLineBegin(lexer_) && lexer_.PeekChar() == '@'));
     case TokenKind::kGlobal:
       return !Decorator().empty();
     default:

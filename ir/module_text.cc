@@ -42,11 +42,11 @@ class ModuleReader {
   // The word with which a definition begins here, known or not; empty if none
   // does.
   absl::string_view Keyword() {
+    if (IsReservedWord(lexer_.kind())) {
+      return TextReaders().Contains(lexer_.Name()) ? lexer_.Name()
+                                                   : absl::string_view();
+    }
     switch (lexer_.kind()) {
-      case TokenKind::kDef:
-      case TokenKind::kType:
-      case TokenKind::kExtern:
-        return lexer_.Name();
       case TokenKind::kIdentifier:
         return lexer_.BeforeNameOrWord() ? lexer_.Name() : absl::string_view();
       case TokenKind::kGlobal:

@@ -1,10 +1,16 @@
 #include "baton/ir/text_lexer.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -90,43 +96,53 @@ const char* PassLongName(const char* p) {
   }
 }
 
-TokenKind WordKind(absl::string_view word) {
-  switch (word.size()) {
-    case 1:
-      if (word == "_") return TokenKind::kUnderscore;
-      break;
-    case 2:
-      if (word == "fn") return TokenKind::kFn;
-      if (word == "if") return TokenKind::kIf;
-      break;
-    case 3:
-      if (word == "let") return TokenKind::kLet;
-      if (word == "def") return TokenKind::kDef;
-      if (word == "ref") return TokenKind::kRef;
-      break;
-    case 4:
-      if (word == "else") return TokenKind::kElse;
-      if (word == "type") return TokenKind::kType;
-      if (word == "True") return TokenKind::kTrue;
-      break;
-    case 5:
-      if (word == "match") return TokenKind::kMatch;
-      if (word == "False") return TokenKind::kFalse;
-      break;
-    case 6:
-      if (word == "extern") return TokenKind::kExtern;
-      break;
-    case 8:
-      if (word == "free_var") return TokenKind::kFreeVar;
-      if (word == "ref_read") return TokenKind::kRefRead;
-      break;
-    case 9:
-      if (word == "ref_write") return TokenKind::kRefWrite;
-      break;
-    default:
-      break;
+// The reserved words.
+class ReservedWords {
+ public:
+  static ReservedWords& Get() {
+    static ReservedWords& words = *new ReservedWords;
+    return words;
   }
-  return TokenKind::kIdentifier;
+
+  bool empty() const { return words_.empty(); }
+  void Add(absl::string_view word) {
+    const auto kind = static_cast<TokenKind>(
+        static_cast<size_t>(TokenKind::kWord0) + words_.size());
+    words_.push_back({word, absl::StrCat("`", word, "`"), kind});
+    of_size_[std::min(word.size(), kMostSize)].push_back({word, kind});
+  }
+  TokenKind Kind(absl::string_view word) const {
+    if (word.size() < kMostSize) {
+      for (const auto& [reserved, kind] : of_size_[word.size()]) {
+        if (reserved == word) return kind;
+      }
+    }
+    return TokenKind::kIdentifier;
+  }
+  absl::string_view Description(TokenKind kind) const {
+    const size_t i =
+        static_cast<size_t>(kind) - static_cast<size_t>(TokenKind::kWord0);
+    return i < words_.size() ? words_[i].description : "a word";
+  }
+
+ private:
+  static constexpr size_t kMostSize = 16;
+  struct Word {
+    absl::string_view word;
+    std::string description;  // "`let`"
+    TokenKind kind;
+  };
+  std::deque<Word> words_;
+  std::array<std::vector<std::pair<absl::string_view, TokenKind>>,
+             kMostSize + 1>
+      of_size_;
+};
+
+TokenKind WordKind(absl::string_view word) {
+  if (word == "_") return TokenKind::kUnderscore;
+  if (word == "True") return TokenKind::kTrue;
+  if (word == "False") return TokenKind::kFalse;
+  return ReservedWords::Get().Kind(word);
 }
 
 // The width that a numeric suffix asks for: 0 for none, -1 if it is not one.
@@ -139,6 +155,14 @@ int SuffixWidth(absl::string_view digits) {
 }
 
 }  // namespace
+
+bool ReserveWords(std::initializer_list<absl::string_view> words) {
+  ReservedWords& reserved = ReservedWords::Get();
+  // Two levels would disagree on the words of the other one's texts.
+  if (!reserved.empty() || words.size() > kMaxReservedWords) std::abort();
+  for (const absl::string_view word : words) reserved.Add(word);
+  return true;
+}
 
 absl::string_view TokenKindName(TokenKind kind) {
   switch (kind) {
@@ -165,32 +189,6 @@ absl::string_view TokenKindName(TokenKind kind) {
       return "`True`";
     case TokenKind::kFalse:
       return "`False`";
-    case TokenKind::kDef:
-      return "`def`";
-    case TokenKind::kElse:
-      return "`else`";
-    case TokenKind::kExtern:
-      return "`extern`";
-    case TokenKind::kFn:
-      return "`fn`";
-    case TokenKind::kFreeVar:
-      return "`free_var`";
-    case TokenKind::kIf:
-      return "`if`";
-    case TokenKind::kLet:
-      return "`let`";
-    case TokenKind::kMatch:
-      return "`match`";
-    case TokenKind::kPartialMatch:
-      return "`match?`";
-    case TokenKind::kRef:
-      return "`ref`";
-    case TokenKind::kRefRead:
-      return "`ref_read`";
-    case TokenKind::kRefWrite:
-      return "`ref_write`";
-    case TokenKind::kType:
-      return "`type`";
     case TokenKind::kVersion:
       return "a version line";
     case TokenKind::kMetadata:
@@ -245,8 +243,9 @@ absl::string_view TokenKindName(TokenKind kind) {
       return "`==`";
     case TokenKind::kNotEqual:
       return "`!=`";
+    default:
+      return ReservedWords::Get().Description(kind);
   }
-  return "something";
 }
 
 inline void Lexer::SkipBlank() {
@@ -434,8 +433,9 @@ void Lexer::LexWord() {
   token_.name_begin = begin - base_;
   token_.name_end = p - base_;
   const TokenKind kind = dotted ? TokenKind::kIdentifier : WordKind(word);
-  if (kind == TokenKind::kMatch && *p == '?') {
-    return Finish(TokenKind::kPartialMatch, begin, p + 1);
+  if (*p == '?' && IsReservedWord(kind)) {
+    const TokenKind longer = WordKind({begin, word.size() + 1});
+    if (IsReservedWord(longer)) return Finish(longer, begin, p + 1);
   }
   if (kind == TokenKind::kIdentifier && word.size() >= 4 && word[3] == 'f' &&
       (word.substr(0, 3) == "inf" || word.substr(0, 3) == "nan")) {
@@ -594,24 +594,10 @@ bool Lexer::AtAssign() {
 }
 
 bool Lexer::AtKey() {
-  switch (token_.kind) {
-    case TokenKind::kIdentifier:
-    case TokenKind::kDef:
-    case TokenKind::kElse:
-    case TokenKind::kExtern:
-    case TokenKind::kFn:
-    case TokenKind::kFreeVar:
-    case TokenKind::kIf:
-    case TokenKind::kLet:
-    case TokenKind::kMatch:
-    case TokenKind::kRef:
-    case TokenKind::kRefRead:
-    case TokenKind::kRefWrite:
-    case TokenKind::kType:
-      break;
-    default:
-      return false;
-  }
+  const bool is_key =
+      token_.kind == TokenKind::kIdentifier ||
+      (IsReservedWord(token_.kind) && token_.name_end == token_.end);
+  if (!is_key) return false;
   const char* const end = base_ + token_.end;
   SkipBlank();
   if (*pos_ == '=' && pos_[1] != '=') return true;

@@ -5,13 +5,16 @@
 // hash and a blank begin a comment, too, up to the end of the line. A lexical
 // error is a token of kind kBad; error() describes it.
 //
-// Relay's keywords are separate token kinds in every text. The keywords of
-// other levels are identifiers for the lexer: see Lexer::AtWord().
+// A level may reserve words: they are separate token kinds in every text
+// (ReserveWords). Other keywords are identifiers for the lexer: see
+// Lexer::AtWord().
 
 #ifndef BATON_IR_TEXT_LEXER_H_
 #define BATON_IR_TEXT_LEXER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -34,20 +37,6 @@ enum class TokenKind : uint8_t {
   kString,
   kTrue,
   kFalse,
-  // Keywords.
-  kDef,
-  kElse,
-  kExtern,
-  kFn,
-  kFreeVar,
-  kIf,
-  kLet,
-  kMatch,
-  kPartialMatch,  // match?
-  kRef,
-  kRefRead,
-  kRefWrite,
-  kType,
   // #[version = ...], #[metadata]
   kVersion,
   kMetadata,
@@ -77,16 +66,44 @@ enum class TokenKind : uint8_t {
   kGreaterEqual,
   kEqual,     // ==
   kNotEqual,  // !=
+  // Reserved words.
+  kWord0,
+  kWord1,
+  kWord2,
+  kWord3,
+  kWord4,
+  kWord5,
+  kWord6,
+  kWord7,
+  kWord8,
+  kWord9,
+  kWord10,
+  kWord11,
+  kWord12,
+  kWord13,
+  kWord14,
+  kWord15,
 };
 
 // The name of a kind in messages: "`;`", "a name", "the end of the text".
 absl::string_view TokenKindName(TokenKind kind);
 
-// True for identifiers and Relay's keywords: Lexer::Name() is the word.
-constexpr bool IsWord(TokenKind kind) {
-  return kind == TokenKind::kIdentifier ||
-         (kind >= TokenKind::kTrue && kind <= TokenKind::kType);
+constexpr bool IsReservedWord(TokenKind kind) {
+  return kind >= TokenKind::kWord0;
 }
+
+// True for identifiers, `True`, `False` and reserved words: Lexer::Name() is
+// the word.
+constexpr bool IsWord(TokenKind kind) {
+  return kind == TokenKind::kIdentifier || kind == TokenKind::kTrue ||
+         kind == TokenKind::kFalse || IsReservedWord(kind);
+}
+
+// Reserves words, with static storage, before `main`; kWord0 is the kind of the
+// first one, and so on. A word `match?` is one token if `match` is reserved,
+// too. One level at most reserves words: a second call aborts the program.
+inline constexpr size_t kMaxReservedWords = 16;
+bool ReserveWords(std::initializer_list<absl::string_view> words);
 
 // A kind, and the bytes [begin, end) of the text.
 struct Token {

@@ -27,6 +27,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/param_devices.h"
+#include "baton/relay/ir/text_keywords.h"
 #include "baton/relay/ir/text_parser_impl.h"
 #include "baton/relay/ir/virtual_device.h"
 
@@ -243,7 +244,7 @@ bool TextParser::StepSequence() {
     Frame& frame = frames_.back();
     switch (frame.state) {
       case kStart: {
-        if (lexer_.kind() == TokenKind::kFreeVar) {
+        if (lexer_.kind() == Keyword::kFreeVar) {
           if (!ParseFreeVar()) return false;
           continue;
         }
@@ -282,10 +283,10 @@ bool TextParser::StepSequence() {
 bool TextParser::BeginStatement() {
   Frame& frame = frames_.back();
   frame.begin = lexer_.token().begin;
-  if (lexer_.kind() == TokenKind::kLet) {
+  if (lexer_.kind() == Keyword::kLet) {
     if (!BeginLet()) return false;
     frame.state = kLetValue;
-    if (lexer_.kind() == TokenKind::kLet) {
+    if (lexer_.kind() == Keyword::kLet) {
       // `let %x = let %y = 1; %y;`: a let in the value of a let.
       PushSequence(/*in_braces=*/false);
       frames_.back().ends_with_value = true;
@@ -567,18 +568,18 @@ bool TextParser::Operand() {
       Push(Frame::kBlock, begin);
       PushSequence(/*in_braces=*/true);
       return true;
-    case TokenKind::kIf:
+    case Keyword::kIf:
       lexer_.Next();
       if (!Expect(TokenKind::kOpenParen)) return false;
       Push(Frame::kIf, begin);
       PushSequence(/*in_braces=*/false);
       return true;
-    case TokenKind::kFn:
+    case Keyword::kFn:
       lexer_.Next();
       return BeginFunction(begin);
-    case TokenKind::kRef:
-    case TokenKind::kRefRead:
-    case TokenKind::kRefWrite: {
+    case Keyword::kRef:
+    case Keyword::kRefRead:
+    case Keyword::kRefWrite: {
       const TokenKind kind = lexer_.kind();
       lexer_.Next();
       if (!Expect(TokenKind::kOpenParen)) return false;
@@ -586,8 +587,8 @@ bool TextParser::Operand() {
       PushSequence(/*in_braces=*/false);
       return true;
     }
-    case TokenKind::kMatch:
-    case TokenKind::kPartialMatch: {
+    case Keyword::kMatch:
+    case Keyword::kPartialMatch: {
       const TokenKind kind = lexer_.kind();
       lexer_.Next();
       Push(Frame::kMatch, begin).number = static_cast<int64_t>(kind);
@@ -937,7 +938,7 @@ bool TextParser::StepIf() {
       break;
     case 1:
       if (!Expect(TokenKind::kCloseCurly)) return false;
-      if (!Expect(TokenKind::kElse)) return false;
+      if (!Expect(Keyword::kElse)) return false;
       break;
     default: {
       if (!Expect(TokenKind::kCloseCurly)) return false;
@@ -1049,7 +1050,7 @@ bool TextParser::StepFunction() {
 bool TextParser::StepRef() {
   const Frame frame = frames_.back();
   const auto kind = static_cast<TokenKind>(frame.number);
-  if (kind == TokenKind::kRefWrite && frame.state == 0) {
+  if (kind == Keyword::kRefWrite && frame.state == 0) {
     if (!Expect(TokenKind::kComma)) return false;
     frames_.back().state = 1;
     PushSequence(/*in_braces=*/false);
@@ -1058,9 +1059,9 @@ bool TextParser::StepRef() {
   if (!Expect(TokenKind::kCloseParen)) return false;
   Expr last = std::move(values_.back());
   const Span span = SpanFrom(frame.begin);
-  if (kind == TokenKind::kRef) {
+  if (kind == Keyword::kRef) {
     Pop(RefCreate(std::move(last), {}, span));
-  } else if (kind == TokenKind::kRefRead) {
+  } else if (kind == Keyword::kRefRead) {
     Pop(RefRead(std::move(last), {}, span));
   } else {
     Pop(RefWrite(std::move(values_[frame.values]), std::move(last), {}, span));
@@ -1093,8 +1094,7 @@ bool TextParser::StepMatch() {
     clauses.push_back({std::move(match.patterns[i]),
                        std::move(values_[frame.values + 1 + i])});
   }
-  const bool complete =
-      static_cast<TokenKind>(frame.number) == TokenKind::kMatch;
+  const bool complete = static_cast<TokenKind>(frame.number) == Keyword::kMatch;
   Pop(Match(std::move(values_[frame.values]), std::move(clauses), complete, {},
             SpanFrom(frame.begin)));
   return true;

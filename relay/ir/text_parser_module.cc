@@ -21,6 +21,7 @@
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/module.h"
+#include "baton/relay/ir/text_keywords.h"
 #include "baton/relay/ir/text_metadata_reader.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
@@ -154,8 +155,8 @@ bool TextParser::ParseDefinition(absl::string_view keyword, IRModule* module) {
     return true;
   }
   has_definitions_ = true;
-  return lexer_.kind() == TokenKind::kDef ? ParseFunction(module)
-                                          : ParseTypeDefinition(module);
+  return lexer_.kind() == Keyword::kDef ? ParseFunction(module)
+                                        : ParseTypeDefinition(module);
 }
 
 void TextParser::Finish(IRModule* /*module*/) {
@@ -220,10 +221,10 @@ bool TextParser::ParseFunction(IRModule* module) {
 
 // `type List[A] { Cons(A, List[A]), Nil, }` or `extern type T[A]`.
 bool TextParser::ParseTypeDefinition(IRModule* module) {
-  const bool is_extern = lexer_.Accept(TokenKind::kExtern);
+  const bool is_extern = lexer_.Accept(Keyword::kExtern);
   const Scope scope = CurrentScope();
   TypeData type;
-  bool good = Expect(TokenKind::kType);
+  bool good = Expect(Keyword::kType);
   if (good && lexer_.kind() != TokenKind::kIdentifier) {
     good = Expected("the name of a type");
   }

@@ -19,6 +19,7 @@
 #include "baton/base/near_names.h"
 #include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/text_keywords.h"
 #include "baton/relay/ir/text_parser_impl.h"
 
 namespace baton::relay {
@@ -100,11 +101,11 @@ bool TextParser::BeginType(bool* done) {
       if (lexer_.Accept(TokenKind::kCloseParen)) return leaf(TupleType({}));
       open(TypeFrame::kTuple);
       return true;
-    case TokenKind::kRef:
+    case Keyword::kRef:
       lexer_.Next();
       open(TypeFrame::kRef);
       return Expect(TokenKind::kOpenParen);
-    case TokenKind::kFn: {
+    case Keyword::kFn: {
       lexer_.Next();
       TypeFrame& frame = open(TypeFrame::kFuncArgs);
       if (lexer_.kind() == TokenKind::kOpenSquare &&

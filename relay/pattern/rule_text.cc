@@ -29,6 +29,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/text_lexer.h"
 #include "baton/ir/type.h"
+#include "baton/relay/ir/text_keywords.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_ast.h"
@@ -283,7 +284,7 @@ bool RuleReader::ParseRule(RuleAst& rule) {
     return true;
   };
   while (lexer_.kind() != TokenKind::kCloseCurly) {
-    if (lexer_.kind() == TokenKind::kMatch) {
+    if (lexer_.kind() == Keyword::kMatch) {
       if (!once(has_match, "match") || !ParseBody(rule.match, true)) {
         return false;
       }
@@ -389,7 +390,7 @@ int RuleReader::ParseParam() {
   lexer_.Next();
   if (!BindName(node.name, node.place)) return -1;
   if (!is_match_ && lexer_.Accept(TokenKind::kColon)) {
-    if (!Expect(TokenKind::kType) || !Expect(TokenKind::kOpenParen)) return -1;
+    if (!Expect(Keyword::kType) || !Expect(TokenKind::kOpenParen)) return -1;
     if (!AtLocal()) {
       Expected("a name: `type(%x)`");
       return -1;
@@ -464,7 +465,7 @@ int RuleReader::ParseIf(int depth) {
   const int condition = ParseSum(depth + 1);
   if (condition < 0 || !Expect(TokenKind::kCloseParen)) return -1;
   const int true_branch = ParseBlock(depth);
-  if (true_branch < 0 || !Expect(TokenKind::kElse)) return -1;
+  if (true_branch < 0 || !Expect(Keyword::kElse)) return -1;
   const int false_branch = ParseBlock(depth);
   if (false_branch < 0) return -1;
   node.operands = {condition, true_branch, false_branch};
@@ -561,11 +562,11 @@ int RuleReader::ParsePrimary(int depth) {
       lexer_.Next();
       return Add(std::move(node));
     }
-    case TokenKind::kFn:
+    case Keyword::kFn:
       return ParseFunction(depth);
-    case TokenKind::kLet:
+    case Keyword::kLet:
       return ParseLet(depth);
-    case TokenKind::kIf:
+    case Keyword::kIf:
       return ParseIf(depth);
     case TokenKind::kUnderscore: {
       if (!is_match_) {
@@ -1091,7 +1092,7 @@ bool RuleReader::ParseTerm(RuleTerm& term) {
   const RulePlace place = Here();
   const bool is_word = (lexer_.kind() == TokenKind::kIdentifier &&
                         !AtWord("None") && !AtWord("nullptr")) ||
-                       lexer_.kind() == TokenKind::kType;
+                       lexer_.kind() == Keyword::kType;
   if (!is_word) {
     term.kind = RuleTerm::Kind::kValue;
     if (!ParseValue(0, &term.value)) return false;
