@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <list>
 #include <memory>
 #include <ostream>
@@ -14,13 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
-#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
@@ -34,8 +29,10 @@
 #include "baton/ir/type_text.h"
 #include "baton/relay/ir/adt.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/text_literals.h"
 #include "baton/relay/ir/text_metadata.h"
 #include "baton/relay/ir/text_numbers.h"
+#include "baton/relay/ir/text_type_params.h"
 #include "baton/relay/ir/text_unique_names.h"
 #include "baton/relay/ir/virtual_device.h"
 #include "baton/relay/ir/visit.h"
@@ -66,118 +63,6 @@ constexpr std::array<bool, 256> kInName = MakeInName();
 constexpr absl::string_view kLineBreak =
     ";\n                                                              ";
 
-void AppendQuoted(absl::string_view text, std::string* out) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  out->push_back('"');
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte <= 0x7e && c != '"' && c != '\\') {
-      out->push_back(c);
-      continue;
-    }
-    out->push_back('\\');
-    switch (c) {
-      case '"':
-      case '\\':
-        out->push_back(c);
-        break;
-      case '\t':
-        out->push_back('t');
-        break;
-      case '\r':
-        out->push_back('r');
-        break;
-      case '\n':
-        out->push_back('n');
-        break;
-      default:
-        out->push_back('x');
-        out->push_back(kHex[byte >> 4]);
-        out->push_back(kHex[byte & 15]);
-    }
-  }
-  out->push_back('"');
-}
-
-// Six significant digits if `same` accepts what they read back as, else the
-// shortest text that reads back as `value`.
-template <typename T, typename Same>
-void AppendReal(T value, Same same, std::string* out) {
-  if (std::isnan(value)) {
-    out->append("nan");
-    return;
-  }
-  if (std::isinf(value)) {
-    out->append(value < 0 ? "-inf" : "inf");
-    return;
-  }
-  char buffer[48];
-  char* const limit = buffer + sizeof(buffer);
-  char* end =
-      std::to_chars(buffer, limit, value, std::chars_format::general, 6).ptr;
-  T back{};
-  std::from_chars(buffer, end, back);
-  if (!same(back)) {
-    end = std::to_chars(buffer, limit, value).ptr;
-  }
-  out->append(buffer, static_cast<size_t>(end - buffer));
-}
-
-template <typename T>
-void AppendReal(T value, std::string* out) {
-  AppendReal(
-      value, [value](T back) { return back == value; }, out);
-}
-
-template <typename T>
-T ScalarValue(const Tensor& tensor) {
-  T value;
-  std::memcpy(&value, tensor.data(), sizeof(value));
-  return value;
-}
-
-// Appends a scalar that can be written in place; false if it cannot.
-bool AppendScalar(const Tensor& tensor, std::string* out) {
-  if (tensor.rank() != 0) return false;
-  const DType dtype = tensor.dtype();
-  if (dtype == DType::Float(32)) {
-    const auto bits = ScalarValue<uint32_t>(tensor);
-    const auto value = ScalarValue<float>(tensor);
-    if (std::isnan(value) && bits != 0x7fc00000u) return false;
-    AppendReal(value, out);
-    out->push_back('f');
-  } else if (dtype == DType::Float(64)) {
-    const auto bits = ScalarValue<uint64_t>(tensor);
-    const auto value = ScalarValue<double>(tensor);
-    if (std::isnan(value) && bits != 0x7ff8000000000000ull) return false;
-    AppendReal(value, out);
-    out->append("f64");
-  } else if (dtype == DType::Float(16)) {
-    const auto half = ScalarValue<Float16>(tensor);
-    const float value = half;
-    if (std::isnan(value) && half.bits != 0x7e00u) return false;
-    AppendReal(
-        value, [half](float back) { return Float16(back).bits == half.bits; },
-        out);
-    out->append("f16");
-  } else if (dtype == DType::Int(32)) {
-    AppendInt(ScalarValue<int32_t>(tensor), out);
-  } else if (dtype == DType::Int(64)) {
-    AppendInt(ScalarValue<int64_t>(tensor), out);
-    out->append("i64");
-  } else if (dtype == DType::Int(16)) {
-    AppendInt(ScalarValue<int16_t>(tensor), out);
-    out->append("i16");
-  } else if (dtype.is_bool()) {
-    const auto byte = ScalarValue<uint8_t>(tensor);
-    if (byte > 1) return false;
-    out->append(byte == 1 ? "True" : "False");
-  } else {
-    return false;
-  }
-  return true;
-}
-
 // Text in pieces, so that what is nested deeply is not copied at every level.
 struct Rope {
   std::list<std::string> chunks;
@@ -186,47 +71,6 @@ struct Rope {
   int buffer = -1;  // see Printer::Buffer
 
   bool IsSmall() const { return chunks.empty() && tail.size() < 2048; }
-};
-
-// The names of type parameters in a text, which reads a name as the innermost
-// type parameter that has it, or else as a data type: one whose name means
-// something else where it is declared has a number behind it.
-class TypeParamNames {
- public:
-  // Data types may be named anywhere.
-  void AddDataType(const std::string& name) { ++users_[name]; }
-  void AddDataTypesIn(const Type& type);
-  // Brings a type parameter into scope, and returns its name there.
-  const std::string& Declare(const TypeVar& param);
-  // Ends the scope of those that were declared last.
-  void EndScope(absl::Span<const TypeVar> params);
-  // A definition begins: numbers begin again.
-  void Clear() {
-    names_.clear();
-    last_number_.clear();
-  }
-  // `type` with these names, also of the parameters that it declares itself.
-  Type Named(const Type& type) {
-    return names_.empty() && !HasTypeParams(type) ? type : Named(type, 0);
-  }
-
- private:
-  // Deeper types, which inference does not enter either, stay as they are.
-  static constexpr int kMaxTypeDepth = 1000;
-
-  static bool HasTypeParams(const Type& type);
-  Type Named(const Type& type, int depth);
-  std::vector<Type> AllNamed(absl::Span<const Type> types, int depth);
-
-  // In the text, and in how many scopes it is declared here.
-  struct Name {
-    TypeVar var;
-    int scopes = 0;
-  };
-  FlatHashMap<const TypeNode*, Name> names_;
-  // By name: the data types and type parameters that have it here.
-  FlatHashMap<std::string, int> users_;
-  FlatHashMap<std::string, int64_t> last_number_;
 };
 
 // Writes one module or expression.
@@ -494,99 +338,6 @@ class Printer final : public FunctionTextWriter {
   std::list<Rope> sinks_;
   std::string* out_;
 };
-
-// ---------------------------------------------------------------------------
-// Names of types.
-
-// Calls `visit` for the type and all that it is made of, until that says true.
-// Returns whether it did.
-bool AnyPart(const Type& type, absl::FunctionRef<bool(const Node*)> visit) {
-  if (!type.defined()) return false;
-  std::vector<const Node*> work = {type.get()};
-  while (!work.empty()) {
-    const Node* const part = work.back();
-    work.pop_back();
-    if (visit(part)) return true;
-    ForEachReference(part, [&](const Node* next) { work.push_back(next); });
-  }
-  return false;
-}
-
-void TypeParamNames::AddDataTypesIn(const Type& type) {
-  AnyPart(type, [this](const Node* part) {
-    if (part->kind() == GlobalTypeVarNode::kKind) {
-      AddDataType(static_cast<const GlobalTypeVarNode*>(part)->name());
-    }
-    return false;
-  });
-}
-
-bool TypeParamNames::HasTypeParams(const Type& type) {
-  if (!type.defined() || type.Is<TensorTypeNode>()) return false;
-  return AnyPart(type, [](const Node* part) {
-    return part->kind() == FuncTypeNode::kKind &&
-           !static_cast<const FuncTypeNode*>(part)->type_params().empty();
-  });
-}
-
-const std::string& TypeParamNames::Declare(const TypeVar& param) {
-  Name& name = names_[param.get()];
-  if (!name.var.defined()) name.var = param;
-  if (name.scopes++ == 0) {
-    while (users_[name.var->name()] > 0) {
-      name.var =
-          TypeVar(absl::StrCat(param->name(), ++last_number_[param->name()]),
-                  param->var_kind());
-    }
-    ++users_[name.var->name()];
-  }
-  return name.var->name();
-}
-
-void TypeParamNames::EndScope(absl::Span<const TypeVar> params) {
-  for (const TypeVar& param : params) {
-    Name& name = names_[param.get()];
-    if (--name.scopes == 0) --users_[name.var->name()];
-  }
-}
-
-std::vector<Type> TypeParamNames::AllNamed(absl::Span<const Type> types,
-                                           int depth) {
-  std::vector<Type> result;
-  for (const Type& type : types) result.push_back(Named(type, depth));
-  return result;
-}
-
-Type TypeParamNames::Named(const Type& type, int depth) {
-  if (!type.defined() || depth > kMaxTypeDepth) return type;
-  if (type.Is<TypeVarNode>()) {
-    const auto it = names_.find(type.get());
-    return it == names_.end() ? type : it->second.var;
-  }
-  if (const auto* tuple = type.As<TupleTypeNode>()) {
-    return TupleType(AllNamed(tuple->fields(), depth + 1));
-  }
-  if (const auto* function = type.As<FuncTypeNode>()) {
-    const absl::Span<const TypeVar> params = function->type_params();
-    std::vector<TypeVar> named;
-    for (const TypeVar& param : params) {
-      Declare(param);
-      named.push_back(names_[param.get()].var);
-    }
-    FuncType result(AllNamed(function->args(), depth + 1),
-                    Named(function->result(), depth + 1), std::move(named));
-    EndScope(params);
-    return result;
-  }
-  if (const auto* call = type.As<TypeCallNode>()) {
-    return TypeCall(Named(call->func(), depth + 1),
-                    AllNamed(call->args(), depth + 1));
-  }
-  if (const auto* ref = type.As<RefTypeNode>()) {
-    return RefType(Named(ref->value(), depth + 1));
-  }
-  return type;
-}
 
 // ---------------------------------------------------------------------------
 // Definitions.

@@ -1,0 +1,59 @@
+// TypeParamNames: the names of type parameters in a text.
+
+#ifndef BATON_RELAY_IR_TEXT_TYPE_PARAMS_H_
+#define BATON_RELAY_IR_TEXT_TYPE_PARAMS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/base/hash_table.h"
+#include "baton/ir/type.h"
+
+namespace baton::relay {
+
+// In a text, a name is that of the innermost type parameter with this name, or
+// else that of a data type. So a type parameter whose name has another meaning
+// where it is declared gets a number behind its name.
+class TypeParamNames {
+ public:
+  // Data types may be named anywhere.
+  void AddDataType(const std::string& name) { ++users_[name]; }
+  void AddDataTypesIn(const Type& type);
+  // Brings a type parameter into scope, and returns its name there.
+  const std::string& Declare(const TypeVar& param);
+  // Ends the scope of those that were declared last.
+  void EndScope(absl::Span<const TypeVar> params);
+  // A definition begins: numbers begin again.
+  void Clear() {
+    names_.clear();
+    last_number_.clear();
+  }
+  // `type` with these names, also of the parameters that it declares itself.
+  Type Named(const Type& type) {
+    return names_.empty() && !HasTypeParams(type) ? type : Named(type, 0);
+  }
+
+ private:
+  // Deeper types, which inference does not enter either, stay as they are.
+  static constexpr int kMaxTypeDepth = 1000;
+
+  static bool HasTypeParams(const Type& type);
+  Type Named(const Type& type, int depth);
+  std::vector<Type> AllNamed(absl::Span<const Type> types, int depth);
+
+  // In the text, and in how many scopes it is declared here.
+  struct Name {
+    TypeVar var;
+    int scopes = 0;
+  };
+  FlatHashMap<const TypeNode*, Name> names_;
+  // By name: the data types and type parameters that have it here.
+  FlatHashMap<std::string, int> users_;
+  FlatHashMap<std::string, int64_t> last_number_;
+};
+
+}  // namespace baton::relay
+
+#endif  // BATON_RELAY_IR_TEXT_TYPE_PARAMS_H_
