@@ -19,10 +19,10 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
-#include "baton/onnx/elementwise.h"
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph_builder.h"
+#include "baton/onnx/operator_table.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/layout_rules.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -266,7 +266,8 @@ ValueId Reduce(CallExport& call, absl::string_view op, ValueId x,
   if (axes.empty()) return x;
   NodeAttributes attributes;
   attributes.Int("keepdims", keepdims ? 1 : 0);
-  if (op == "ReduceSum" || call.opset() >= 18) {
+  if (call.opset() >=
+      RowOf(kReductions, &ReductionRow::onnx, op).axes_input_since) {
     return call.Node(op, {x, call.Ints(axes)}, std::move(attributes));
   }
   attributes.Ints("axes", axes);
@@ -293,25 +294,26 @@ ValueId OfNarrowType(CallExport& call, absl::string_view op, ValueId x,
   return call.Cast(call.Node(is_max ? "Max" : "Min", {x, end}), wide, dtype);
 }
 
-template <OpName kName>
-absl::StatusOr<Values> Reduction(CallExport& call) {
+absl::StatusOr<Values> IntegerMean(CallExport& call);
+
+// A row of kReductions with the form kSame.
+absl::StatusOr<Values> Reduction(CallExport& call, absl::string_view name) {
   const auto& attrs = call.attrs<relay::ReduceAttrs>();
   const DType dtype = call.ElementType(0);
+  if (name == "ReduceMean" && !dtype.is_float()) return IntegerMean(call);
   const DType wide = ReducedIn(dtype);
   const Ints axes =
       relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
-  const ValueId result =
-      Reduce(call, kName.view(), call.Cast(call.Arg(0), dtype, wide), axes,
-             attrs.keepdims);
-  const bool is_extremum = kName.view() == absl::string_view("ReduceMax") ||
-                           kName.view() == absl::string_view("ReduceMin");
+  const ValueId result = Reduce(call, name, call.Cast(call.Arg(0), dtype, wide),
+                                axes, attrs.keepdims);
+  const bool is_extremum = name == "ReduceMax" || name == "ReduceMin";
   const bool may_be_empty =
       std::any_of(axes.begin(), axes.end(), [&call](int64_t axis) {
         const Dim& dim = call.ArgType(0)->dim(static_cast<int>(axis));
         return !dim.is_const() || dim.is_const(0);
       });
   if (is_extremum && wide != dtype && may_be_empty) {
-    return Values{OfNarrowType(call, kName.view(), result, dtype)};
+    return Values{OfNarrowType(call, name, result, dtype)};
   }
   return Values{call.Cast(result, wide, call.ResultType()->dtype())};
 }
@@ -376,9 +378,8 @@ absl::StatusOr<ValueId> ReducedCount(CallExport& call, const Ints& axes,
 
 // The mean of integers is written as their 64-bit sum divided by the count.
 // ONNX does not define how ReduceMean rounds; its integer division truncates.
-absl::StatusOr<Values> Mean(CallExport& call) {
+absl::StatusOr<Values> IntegerMean(CallExport& call) {
   const DType dtype = call.ElementType(0);
-  if (dtype.is_float()) return Reduction<"ReduceMean">(call);
   const auto& attrs = call.attrs<relay::ReduceAttrs>();
   const Ints axes =
       relay::layouts::ReducedAxes(attrs.axis, attrs.exclude, call.Rank(0));
@@ -472,7 +473,7 @@ absl::StatusOr<Values> Ordered(CallExport& call, absl::string_view name) {
 
 absl::StatusOr<Values> OneToOne(CallExport& call) {
   const Elementwise& row =
-      ElementwiseRow(&Elementwise::relay, call.call().op_node()->name());
+      RowOf(kElementwise, &Elementwise::relay, call.call().op_node()->name());
   switch (row.form) {
     case ElementwiseForm::kArithmetic:
       return Arithmetic(call, row.onnx);
@@ -496,6 +497,27 @@ absl::StatusOr<Values> OneToOne(CallExport& call) {
   for (const Elementwise& row : kElementwise) {
     if (row.form == ElementwiseForm::kOwn) continue;
     OpExtension(row.relay).Set(OnnxExporters(), OneToOne);
+  }
+  return true;
+}();
+
+absl::StatusOr<Values> ReductionOfRow(CallExport& call) {
+  const absl::string_view name = call.call().op_node()->name();
+  for (const ReductionRow& row : kReductions) {
+    if (row.form == ReductionForm::kSame &&
+        (row.relay == name || row.of_bools == name)) {
+      return Reduction(call, row.onnx);
+    }
+  }
+  return absl::InternalError(absl::StrCat(name, " is no reduction"));
+}
+
+[[maybe_unused]] const bool reductions_are_registered = [] {
+  for (const ReductionRow& row : kReductions) {
+    if (row.form != ReductionForm::kSame) continue;
+    for (const absl::string_view op : {row.relay, row.of_bools}) {
+      if (!op.empty()) OpExtension(op).Set(OnnxExporters(), ReductionOfRow);
+    }
   }
   return true;
 }();
@@ -533,14 +555,7 @@ BATON_EXTEND_OP("cast_like").Set(OnnxExporters(), Cast);
 BATON_EXTEND_OP("clip").Set(OnnxExporters(), Clip);
 BATON_EXTEND_OP("nn.relu").Set(OnnxExporters(), Relu);
 
-BATON_EXTEND_OP("all").Set(OnnxExporters(), Reduction<"ReduceMin">);
 BATON_EXTEND_OP("cumprod").Set(OnnxExporters(), CumProd);
-BATON_EXTEND_OP("any").Set(OnnxExporters(), Reduction<"ReduceMax">);
-BATON_EXTEND_OP("max").Set(OnnxExporters(), Reduction<"ReduceMax">);
-BATON_EXTEND_OP("mean").Set(OnnxExporters(), Mean);
-BATON_EXTEND_OP("min").Set(OnnxExporters(), Reduction<"ReduceMin">);
-BATON_EXTEND_OP("prod").Set(OnnxExporters(), Reduction<"ReduceProd">);
-BATON_EXTEND_OP("sum").Set(OnnxExporters(), Reduction<"ReduceSum">);
 BATON_EXTEND_OP("argmax").Set(OnnxExporters(), ArgReduction<"ArgMax">);
 BATON_EXTEND_OP("argmin").Set(OnnxExporters(), ArgReduction<"ArgMin">);
 BATON_EXTEND_OP("variance").Set(OnnxExporters(), Variance);

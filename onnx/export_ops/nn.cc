@@ -22,6 +22,7 @@
 #include "baton/onnx/export_ops/simple.h"
 #include "baton/onnx/exporter.h"
 #include "baton/onnx/graph_builder.h"
+#include "baton/onnx/operator_table.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/image/image.h"
 #include "baton/relay/op/nn/activation.h"
@@ -437,17 +438,19 @@ absl::StatusOr<ValueId> IntegerPool(CallExport& call, ValueId x,
   return IntegerMeans(call, x, windows, count_include_pad);
 }
 
-template <typename A>
-absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
-                            bool count_include_pad) {
+template <typename A, const PoolRow& kRow>
+absl::StatusOr<Values> WindowPool(CallExport& call) {
+  constexpr bool kIsAverage = &kRow == &kAveragePool;
   const A& attrs = call.attrs<A>();
+  bool count_include_pad = false;
+  if constexpr (kIsAverage) count_include_pad = attrs.count_include_pad;
   const A defaults;
   const size_t axes = defaults.strides.size();
   BATON_ASSIGN_OR_RETURN(
       ValueId x, InLayout(call, call.Arg(0), attrs.layout, defaults.layout));
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
-  if (op == "AveragePool" && !call.ElementType(0).is_float()) {
+  if (kIsAverage && !call.ElementType(0).is_float()) {
     BATON_ASSIGN_OR_RETURN(const ValueId means,
                            IntegerPool<A>(call, x, count_include_pad));
     BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
@@ -458,7 +461,7 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
                          ForAxes(attrs.pool_size, axes, "pool_size"));
   BATON_ASSIGN_OR_RETURN(const Ints dilation,
                          ForAxes(attrs.dilation, axes, "dilation"));
-  if (op == "AveragePool" && !AllAre(dilation, 1)) {
+  if (kIsAverage && !AllAre(dilation, 1)) {
     BATON_RETURN_IF_ERROR(call.Needs(19));
   }
   NodeAttributes attributes;
@@ -479,8 +482,8 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
                          AxisOrder(attrs.layout, defaults.layout));
   // Before opset 19, ONNX Runtime 1.23.2 counts what ceil_mode adds where there
   // is no padding. It does not count padding.
-  bool counts_ceil = op == "AveragePool" && !count_include_pad &&
-                     attrs.ceil_mode && AllAre(pads, 0) && call.opset() < 19;
+  bool counts_ceil = kIsAverage && !count_include_pad && attrs.ceil_mode &&
+                     AllAre(pads, 0) && call.opset() < 19;
   for (size_t i = 0; i < axes; ++i) {
     counts_ceil = counts_ceil && kernel[i] >= steps[i];
   }
@@ -513,23 +516,13 @@ absl::StatusOr<Values> Pool(CallExport& call, absl::string_view op,
                                     attrs.dilation, axes, attributes));
   }
   BATON_ASSIGN_OR_RETURN(const ValueId result,
-                         PoolNode(call, op, x, std::move(attributes)));
+                         PoolNode(call, kRow.onnx, x, std::move(attributes)));
   BATON_ASSIGN_OR_RETURN(const ValueId laid_out,
                          InLayout(call, result, defaults.layout, out));
   return Values{laid_out};
 }
 
-template <typename A>
-absl::StatusOr<Values> MaxPool(CallExport& call) {
-  return Pool<A>(call, "MaxPool", false);
-}
-
-template <typename A>
-absl::StatusOr<Values> AvgPool(CallExport& call) {
-  return Pool<A>(call, "AveragePool", call.attrs<A>().count_include_pad);
-}
-
-template <OpName kName>
+template <const PoolRow& kRow>
 absl::StatusOr<Values> GlobalPool(CallExport& call) {
   const auto& attrs = call.attrs<relay::GlobalPool2DAttrs>();
   BATON_ASSIGN_OR_RETURN(const ValueId x,
@@ -537,7 +530,7 @@ absl::StatusOr<Values> GlobalPool(CallExport& call) {
   const std::string& out =
       attrs.out_layout.empty() ? attrs.layout : attrs.out_layout;
   ValueId pooled = kNoValue;
-  if (kName.view() == "GlobalAveragePool" && !call.ElementType(0).is_float()) {
+  if (&kRow == &kAveragePool && !call.ElementType(0).is_float()) {
     BATON_ASSIGN_OR_RETURN(const Ints order, AxisOrder(attrs.layout, "NCHW"));
     PoolWindows windows = {
         .strides = {1, 1}, .dilations = {1, 1}, .pads = {0, 0, 0, 0}};
@@ -551,7 +544,7 @@ absl::StatusOr<Values> GlobalPool(CallExport& call) {
     windows.extents = windows.kernel;
     BATON_ASSIGN_OR_RETURN(pooled, IntegerMeans(call, x, windows, true));
   } else {
-    BATON_ASSIGN_OR_RETURN(pooled, PoolNode(call, kName.view(), x));
+    BATON_ASSIGN_OR_RETURN(pooled, PoolNode(call, kRow.global, x));
   }
   BATON_ASSIGN_OR_RETURN(const ValueId result,
                          InLayout(call, pooled, "NCHW", out));
@@ -560,7 +553,7 @@ absl::StatusOr<Values> GlobalPool(CallExport& call) {
 
 // A window for each element of the result: the same for all if the extents of
 // the data are multiples.
-template <typename A, OpName kPool, OpName kGlobal>
+template <typename A, const PoolRow& kRow>
 absl::StatusOr<Values> AdaptivePool(CallExport& call) {
   const A& attrs = call.attrs<A>();
   const std::string layout = A().layout;
@@ -582,7 +575,7 @@ absl::StatusOr<Values> AdaptivePool(CallExport& call) {
   BATON_ASSIGN_OR_RETURN(const ValueId x,
                          InLayout(call, call.Arg(0), attrs.layout, layout));
   ValueId pooled = kNoValue;
-  if (kPool.view() == "AveragePool" && !call.ElementType(0).is_float()) {
+  if (&kRow == &kAveragePool && !call.ElementType(0).is_float()) {
     const PoolWindows windows = {.kernel = kernel,
                                  .strides = kernel,
                                  .dilations = Ints(kernel.size(), 1),
@@ -596,7 +589,7 @@ absl::StatusOr<Values> AdaptivePool(CallExport& call) {
       attributes.Ints("strides", kernel);
     }
     BATON_ASSIGN_OR_RETURN(
-        pooled, PoolNode(call, is_global ? kGlobal.view() : kPool.view(), x,
+        pooled, PoolNode(call, is_global ? kRow.global : kRow.onnx, x,
                          std::move(attributes)));
   }
   const std::string& out =
@@ -1056,40 +1049,32 @@ BATON_EXTEND_OP("nn.conv2d_transpose")
     .Set(OnnxExporters(), ConvTranspose<relay::Conv2DTransposeAttrs>);
 BATON_EXTEND_OP("nn.conv3d_transpose")
     .Set(OnnxExporters(), ConvTranspose<relay::Conv3DTransposeAttrs>);
-BATON_EXTEND_OP("nn.max_pool1d")
-    .Set(OnnxExporters(), MaxPool<relay::MaxPool1DAttrs>);
-BATON_EXTEND_OP("nn.max_pool2d")
-    .Set(OnnxExporters(), MaxPool<relay::MaxPool2DAttrs>);
-BATON_EXTEND_OP("nn.max_pool3d")
-    .Set(OnnxExporters(), MaxPool<relay::MaxPool3DAttrs>);
-BATON_EXTEND_OP("nn.avg_pool1d")
-    .Set(OnnxExporters(), AvgPool<relay::AvgPool1DAttrs>);
-BATON_EXTEND_OP("nn.avg_pool2d")
-    .Set(OnnxExporters(), AvgPool<relay::AvgPool2DAttrs>);
-BATON_EXTEND_OP("nn.avg_pool3d")
-    .Set(OnnxExporters(), AvgPool<relay::AvgPool3DAttrs>);
+// The pools of Relay that are of one kind and have so many axes, `1d`.
+template <const PoolRow& kRow, typename A, typename AdaptiveA>
+void SetPools(absl::string_view axes) {
+  OpExtension(absl::StrCat("nn.", kRow.relay, axes))
+      .Set(OnnxExporters(), WindowPool<A, kRow>);
+  OpExtension(absl::StrCat("nn.adaptive_", kRow.relay, axes))
+      .Set(OnnxExporters(), AdaptivePool<AdaptiveA, kRow>);
+}
+
+[[maybe_unused]] const bool pools_are_registered = [] {
+  using relay::AdaptivePool1DAttrs;
+  using relay::AdaptivePool2DAttrs;
+  using relay::AdaptivePool3DAttrs;
+  SetPools<kMaxPool, relay::MaxPool1DAttrs, AdaptivePool1DAttrs>("1d");
+  SetPools<kMaxPool, relay::MaxPool2DAttrs, AdaptivePool2DAttrs>("2d");
+  SetPools<kMaxPool, relay::MaxPool3DAttrs, AdaptivePool3DAttrs>("3d");
+  SetPools<kAveragePool, relay::AvgPool1DAttrs, AdaptivePool1DAttrs>("1d");
+  SetPools<kAveragePool, relay::AvgPool2DAttrs, AdaptivePool2DAttrs>("2d");
+  SetPools<kAveragePool, relay::AvgPool3DAttrs, AdaptivePool3DAttrs>("3d");
+  return true;
+}();
+
 BATON_EXTEND_OP("nn.global_avg_pool2d")
-    .Set(OnnxExporters(), GlobalPool<"GlobalAveragePool">);
+    .Set(OnnxExporters(), GlobalPool<kAveragePool>);
 BATON_EXTEND_OP("nn.global_max_pool2d")
-    .Set(OnnxExporters(), GlobalPool<"GlobalMaxPool">);
-BATON_EXTEND_OP("nn.adaptive_avg_pool1d")
-    .Set(OnnxExporters(), AdaptivePool<relay::AdaptivePool1DAttrs,
-                                       "AveragePool", "GlobalAveragePool">);
-BATON_EXTEND_OP("nn.adaptive_max_pool1d")
-    .Set(OnnxExporters(),
-         AdaptivePool<relay::AdaptivePool1DAttrs, "MaxPool", "GlobalMaxPool">);
-BATON_EXTEND_OP("nn.adaptive_avg_pool2d")
-    .Set(OnnxExporters(), AdaptivePool<relay::AdaptivePool2DAttrs,
-                                       "AveragePool", "GlobalAveragePool">);
-BATON_EXTEND_OP("nn.adaptive_max_pool2d")
-    .Set(OnnxExporters(),
-         AdaptivePool<relay::AdaptivePool2DAttrs, "MaxPool", "GlobalMaxPool">);
-BATON_EXTEND_OP("nn.adaptive_avg_pool3d")
-    .Set(OnnxExporters(), AdaptivePool<relay::AdaptivePool3DAttrs,
-                                       "AveragePool", "GlobalAveragePool">);
-BATON_EXTEND_OP("nn.adaptive_max_pool3d")
-    .Set(OnnxExporters(),
-         AdaptivePool<relay::AdaptivePool3DAttrs, "MaxPool", "GlobalMaxPool">);
+    .Set(OnnxExporters(), GlobalPool<kMaxPool>);
 BATON_EXTEND_OP("nn.dense").Set(OnnxExporters(), Dense);
 BATON_EXTEND_OP("nn.matmul").Set(OnnxExporters(), Matmul);
 BATON_EXTEND_OP("nn.batch_matmul").Set(OnnxExporters(), BatchMatmul);

@@ -18,9 +18,9 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
-#include "baton/onnx/elementwise.h"
 #include "baton/onnx/model.h"
 #include "baton/onnx/narrow_float.h"
+#include "baton/onnx/operator_table.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/formulas.h"
 #include "baton/onnx/ops/narrow_casts.h"
@@ -76,7 +76,7 @@ absl::StatusOr<std::pair<Expr, Expr>> Operands(NodeContext& node) {
 // A row of kElementwise.
 absl::StatusOr<Outputs> OneToOne(NodeContext& node) {
   const Elementwise& row =
-      ElementwiseRow(&Elementwise::onnx, node.node().op_type);
+      RowOf(kElementwise, &Elementwise::onnx, node.node().op_type);
   const Op op = Op::Find(row.relay);
   if (row.num_operands == 1) return One(relay::Call(op, {node.Input(0)}));
   BATON_ASSIGN_OR_RETURN(auto operands, Operands(node));

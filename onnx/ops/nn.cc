@@ -22,6 +22,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/model.h"
+#include "baton/onnx/operator_table.h"
 #include "baton/onnx/ops/average_pool.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/formulas.h"
@@ -177,37 +178,35 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
 
 // --- Pooling ---------------------------------------------------------------
 
-template <typename Attrs>
-Attrs PoolAttrs(const Window& window, bool ceil_mode) {
-  Attrs attrs;
+template <typename A>
+Expr PoolCall(const PoolRow& row, const Expr& x, const Window& window,
+              bool ceil_mode, bool count_include_pad) {
+  A attrs;
   attrs.pool_size = ToDims(window.kernel);
   attrs.strides = ToDims(window.strides);
   attrs.dilation = ToDims(window.dilations);
   attrs.padding = ToDims(window.pads);
   attrs.ceil_mode = ceil_mode;
-  return attrs;
-}
-
-template <typename Attrs>
-Attrs AvgPoolAttrs(const Window& window, bool ceil_mode,
-                   bool count_include_pad) {
-  Attrs attrs = PoolAttrs<Attrs>(window, ceil_mode);
-  attrs.count_include_pad = count_include_pad;
-  return attrs;
-}
-
-Expr MaxPoolOf(const Expr& x, const Window& window, bool ceil_mode) {
-  switch (window.kernel.size()) {
-    case 1:
-      return relay::nn::MaxPool1D(
-          x, PoolAttrs<relay::MaxPool1DAttrs>(window, ceil_mode));
-    case 2:
-      return relay::nn::MaxPool2D(
-          x, PoolAttrs<relay::MaxPool2DAttrs>(window, ceil_mode));
-    default:
-      return relay::nn::MaxPool3D(
-          x, PoolAttrs<relay::MaxPool3DAttrs>(window, ceil_mode));
+  if constexpr (requires { attrs.count_include_pad; }) {
+    attrs.count_include_pad = count_include_pad;
   }
+  const Op op =
+      Op::Find(absl::StrCat("nn.", row.relay, window.kernel.size(), "d"));
+  return relay::Call(op, {x}, Attrs::Make(std::move(attrs)));
+}
+
+// The pool over windows of one to three axes.
+Expr PoolOf(const PoolRow& row, const Expr& x, const Window& window,
+            bool ceil_mode, bool count_include_pad = false) {
+  const bool is_max = &row == &kMaxPool;
+  const auto make =
+      window.kernel.size() == 1   ? is_max ? PoolCall<relay::MaxPool1DAttrs>
+                                           : PoolCall<relay::AvgPool1DAttrs>
+        : window.kernel.size() == 2 ? is_max ? PoolCall<relay::MaxPool2DAttrs>
+                                             : PoolCall<relay::AvgPool2DAttrs>
+        : is_max ? PoolCall<relay::MaxPool3DAttrs>
+                                  : PoolCall<relay::AvgPool3DAttrs>;
+  return make(row, x, window, ceil_mode, count_include_pad);
 }
 
 // The limit of the elements of constants that the importer makes.
@@ -400,36 +399,17 @@ absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
   const Window& window = padded.window;
   BATON_ASSIGN_OR_RETURN(
       const Expr result,
-      WithoutEmptyWindows(node,
-                          MaxPoolOf(padded.data, window, HasCeilMode(node)),
-                          padded.data, window));
+      WithoutEmptyWindows(
+          node, PoolOf(kMaxPool, padded.data, window, HasCeilMode(node)),
+          padded.data, window));
   if (!node.HasOutput(1)) return One(result);
   BATON_ASSIGN_OR_RETURN(Expr indices, MaxPoolIndices(node, window, result));
   return Outputs{result, std::move(indices)};
 }
 
-absl::StatusOr<Expr> MeansOf(NodeContext& node, const Expr& x,
-                             const Window& window, bool count_include_pad) {
-  const bool ceil_mode = HasCeilMode(node);
-  Expr result;
-  switch (window.kernel.size()) {
-    case 1:
-      result =
-          relay::nn::AvgPool1D(x, AvgPoolAttrs<relay::AvgPool1DAttrs>(
-                                      window, ceil_mode, count_include_pad));
-      break;
-    case 2:
-      result =
-          relay::nn::AvgPool2D(x, AvgPoolAttrs<relay::AvgPool2DAttrs>(
-                                      window, ceil_mode, count_include_pad));
-      break;
-    default:
-      result =
-          relay::nn::AvgPool3D(x, AvgPoolAttrs<relay::AvgPool3DAttrs>(
-                                      window, ceil_mode, count_include_pad));
-      break;
-  }
-  return result;
+Expr MeansOf(NodeContext& node, const Expr& x, const Window& window,
+             bool count_include_pad) {
+  return PoolOf(kAveragePool, x, window, HasCeilMode(node), count_include_pad);
 }
 
 }  // namespace
@@ -445,10 +425,8 @@ absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& data) {
     BATON_ASSIGN_OR_RETURN(const Expr ones, node.Typed(relay::OnesLike(data)));
     BATON_ASSIGN_OR_RETURN(const PaddedWindow counted,
                            ReadPaddedWindow(node, ones, {}, 0));
-    BATON_ASSIGN_OR_RETURN(Expr sum, MeansOf(node, x, window, true));
-    BATON_ASSIGN_OR_RETURN(Expr count,
-                           MeansOf(node, counted.data, window, true));
-    return Divide(std::move(sum), std::move(count));
+    return Divide(MeansOf(node, x, window, true),
+                  MeansOf(node, counted.data, window, true));
   }
   Expr padded = x;
   Window inner = window;
@@ -469,11 +447,8 @@ absl::StatusOr<Expr> AveragePoolOf(NodeContext& node, const Expr& data) {
       inner.pads.assign(2 * axes, 0);
     }
   }
-  BATON_ASSIGN_OR_RETURN(Expr result,
-                         MeansOf(node, padded, inner, count_include_pad));
-  BATON_ASSIGN_OR_RETURN(
-      result, WithoutEmptyWindows(node, std::move(result), x, window));
-  return result;
+  return WithoutEmptyWindows(
+      node, MeansOf(node, padded, inner, count_include_pad), x, window);
 }
 
 namespace {
@@ -492,9 +467,9 @@ absl::StatusOr<Outputs> LpPool(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(
       Expr powers, node.Typed(relay::Power(relay::Abs(x), ScalarLike(p, x))));
-  BATON_ASSIGN_OR_RETURN(Expr mean, MeansOf(node, powers, window, true));
   BATON_ASSIGN_OR_RETURN(
-      mean, WithoutEmptyWindows(node, std::move(mean), powers, window));
+      Expr mean, WithoutEmptyWindows(node, MeansOf(node, powers, window, true),
+                                     powers, window));
   return One(relay::Power(Multiply(std::move(mean), ScalarLike(count, x)),
                           ScalarLike(1 / p, x)));
 }
@@ -507,18 +482,18 @@ absl::StatusOr<Ints> SpatialAxes(const Expr& x) {
   return axes;
 }
 
-absl::StatusOr<Outputs> GlobalAveragePool(NodeContext& node) {
+absl::StatusOr<Outputs> GlobalPool(NodeContext& node) {
+  const PoolRow& row =
+      node.node().op_type == kMaxPool.global ? kMaxPool : kAveragePool;
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(Ints axes, SpatialAxes(x));
-  if (axes.size() == 2) return One(relay::nn::GlobalAvgPool2D(x));
-  return One(relay::Mean(x, {.axis = std::move(axes), .keepdims = true}));
-}
-
-absl::StatusOr<Outputs> GlobalMaxPool(NodeContext& node) {
-  const Expr& x = node.Input(0);
-  BATON_ASSIGN_OR_RETURN(Ints axes, SpatialAxes(x));
-  if (axes.size() == 2) return One(relay::nn::GlobalMaxPool2D(x));
-  return One(relay::Max(x, {.axis = std::move(axes), .keepdims = true}));
+  if (axes.size() == 2) {
+    const Op op = Op::Find(absl::StrCat("nn.global_", row.relay, "2d"));
+    return One(relay::Call(op, {x}, Attrs::Make(relay::GlobalPool2DAttrs())));
+  }
+  return One(relay::Call(Op::Find(row.reduction), {x},
+                         Attrs::Make(relay::ReduceAttrs{.axis = std::move(axes),
+                                                        .keepdims = true})));
 }
 
 // (sum of |x|^p over the axes)^(1/p).
@@ -752,9 +727,9 @@ BATON_ONNX_CONVERTERS({
     {"Conv", Conv},
     {"ConvTranspose", ConvTranspose},
     {"Gemm", Gemm},
-    {"GlobalAveragePool", GlobalAveragePool},
+    {"GlobalAveragePool", GlobalPool},
     {"GlobalLpPool", GlobalLpPool},
-    {"GlobalMaxPool", GlobalMaxPool},
+    {"GlobalMaxPool", GlobalPool},
     {"GroupNormalization", GroupNormalization, 18},
     {"InstanceNormalization", InstanceNormalization, 6},
     {"LRN", Lrn},

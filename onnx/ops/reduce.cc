@@ -19,6 +19,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/operator_table.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
@@ -153,36 +154,37 @@ Expr Finished(const Reduction& reduction, Expr x) {
               Attrs::Make(relay::ReshapeAttrs{.allowzero = true}));
 }
 
-using Element = Expr (*)(const Expr& x);
-Expr Same(const Expr& x) { return x; }
-Expr Square(const Expr& x) { return relay::Multiply(x, x); }
-Expr AbsOf(const Expr& x) { return relay::Abs(x); }
-
 // Roots and logarithms, which of integers are those in float64, cut off.
-template <Expr (*kFunction)(Expr)>
-absl::StatusOr<Expr> RealFunction(Expr x, DType dtype) {
-  if (dtype.is_float()) return kFunction(std::move(x));
-  return relay::Cast(kFunction(relay::Cast(std::move(x), DType::Float(64))),
+Expr RealFunction(Expr (*function)(Expr), Expr x, DType dtype) {
+  if (dtype.is_float()) return function(std::move(x));
+  return relay::Cast(function(relay::Cast(std::move(x), DType::Float(64))),
                      dtype);
 }
-absl::StatusOr<Expr> SqrtOf(Expr x, DType dtype) {
-  return RealFunction<relay::Sqrt>(std::move(x), dtype);
-}
-absl::StatusOr<Expr> LogOf(Expr x, DType dtype) {
-  return RealFunction<relay::Log>(std::move(x), dtype);
-}
-absl::StatusOr<Expr> Unchanged(Expr x, DType /*dtype*/) { return x; }
 
-template <Expr (*kReduce)(Expr, ReduceAttrs), Element kBefore = Same,
-          absl::StatusOr<Expr> (*kAfter)(Expr, DType) = Unchanged,
-          int kAxesInputSince = 18>
+// A row of kReductions.
 absl::StatusOr<Outputs> Reduce(NodeContext& node) {
+  const ReductionRow& row =
+      RowOf(kReductions, &ReductionRow::onnx, node.node().op_type);
   BATON_ASSIGN_OR_RETURN(const Reduction reduction,
-                         ReductionOf(node, kAxesInputSince));
+                         ReductionOf(node, row.axes_input_since));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(0)));
-  Expr x = kBefore(reduction.x);
-  if (reduction.over.has_value()) x = kReduce(std::move(x), *reduction.over);
-  BATON_ASSIGN_OR_RETURN(x, kAfter(std::move(x), dtype));
+  Expr x = reduction.x;
+  if (row.form == ReductionForm::kAbs) x = relay::Abs(x);
+  if (row.form == ReductionForm::kSquares ||
+      row.form == ReductionForm::kRootOfSquares) {
+    x = relay::Multiply(x, x);
+  }
+  if (reduction.over.has_value()) {
+    const bool is_other = dtype.is_bool() && !row.of_bools.empty();
+    x = Call(Op::Find(is_other ? row.of_bools : row.relay), {std::move(x)},
+             Attrs::Make(*reduction.over));
+  }
+  if (row.form == ReductionForm::kRootOfSquares) {
+    x = RealFunction(relay::Sqrt, std::move(x), dtype);
+  }
+  if (row.form == ReductionForm::kLogarithm) {
+    x = RealFunction(relay::Log, std::move(x), dtype);
+  }
   return One(Finished(reduction, std::move(x)));
 }
 
@@ -225,22 +227,6 @@ absl::StatusOr<Outputs> ReduceLogSumExp(NodeContext& node) {
     result = relay::Squeeze(std::move(result), reduction.over->axis);
   }
   return One(Finished(reduction, std::move(result)));
-}
-
-// The maximum, or the minimum; of bools it is whether any is true, or all are.
-template <bool kMax>
-absl::StatusOr<Outputs> Extremum(NodeContext& node) {
-  BATON_ASSIGN_OR_RETURN(const Reduction reduction, ReductionOf(node, 18));
-  if (!reduction.over.has_value()) return One(reduction.x);
-  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(reduction.x));
-  if (dtype.is_bool()) {
-    return One(
-        Finished(reduction, kMax ? relay::Any(reduction.x, *reduction.over)
-                                 : relay::All(reduction.x, *reduction.over)));
-  }
-  return One(
-      Finished(reduction, kMax ? relay::Max(reduction.x, *reduction.over)
-                               : relay::Min(reduction.x, *reduction.over)));
 }
 
 template <Expr (*kReduce)(Expr, relay::ArgReduceAttrs)>
@@ -297,21 +283,19 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
   return One(std::move(result));
 }
 
+[[maybe_unused]] const bool reductions_are_registered = [] {
+  for (const ReductionRow& row : kReductions) {
+    RegisterOpConverters({{row.onnx, Reduce}});
+  }
+  return true;
+}();
+
 BATON_ONNX_CONVERTERS({
     {"ArgMax", ArgReduce<relay::ArgMax>},
     {"ArgMin", ArgReduce<relay::ArgMin>},
     {"CumProd", Scan<true>, 26},
     {"CumSum", Scan<false>, 11},
-    {"ReduceL1", Reduce<relay::Sum, AbsOf>},
-    {"ReduceL2", Reduce<relay::Sum, Square, SqrtOf>},
-    {"ReduceLogSum", Reduce<relay::Sum, Same, LogOf>},
     {"ReduceLogSumExp", ReduceLogSumExp},
-    {"ReduceMax", Extremum<true>},
-    {"ReduceMean", Reduce<relay::Mean>},
-    {"ReduceMin", Extremum<false>},
-    {"ReduceProd", Reduce<relay::Prod>},
-    {"ReduceSum", Reduce<relay::Sum, Same, Unchanged, 13>},
-    {"ReduceSumSquare", Reduce<relay::Sum, Square>},
 });
 
 }  // namespace

@@ -1,11 +1,11 @@
-// The element-wise operators of ONNX that are one operator of Relay: a table
-// that the importer and the exporter read.
+// Tables of families of ONNX's operators that are operators of Relay: the
+// importer and the exporter read them.
 
-#ifndef BATON_ONNX_ELEMENTWISE_H_
-#define BATON_ONNX_ELEMENTWISE_H_
+#ifndef BATON_ONNX_OPERATOR_TABLE_H_
+#define BATON_ONNX_OPERATOR_TABLE_H_
 
+#include <cstddef>
 #include <cstdlib>
-#include <iterator>
 
 #include "absl/strings/string_view.h"
 
@@ -74,16 +74,62 @@ inline constexpr Elementwise kElementwise[] = {
     {"Xor", "logical_xor", 2, 1, ElementwiseForm::kLogical},
 };
 
-// The row whose field `name` is `value`, which must exist.
-constexpr const Elementwise& ElementwiseRow(
-    absl::string_view Elementwise::*name, absl::string_view value) {
-  const Elementwise* const end = kElementwise + std::size(kElementwise);
-  const Elementwise* row = kElementwise;
-  while (row != end && row->*name != value) ++row;
-  if (row == end) std::abort();
+// A reduction's work before and after Relay's operator. The exporter writes
+// Relay's operators as rows of the form kSame.
+enum class ReductionForm {
+  kSame,           // nothing
+  kAbs,            // absolute values before
+  kSquares,        // squares before
+  kRootOfSquares,  // squares before, the root after
+  kLogarithm,      // the logarithm after
+};
+
+struct ReductionRow {
+  absl::string_view onnx;
+  absl::string_view relay;
+  absl::string_view of_bools = "";  // the operator of bools, if another one
+  ReductionForm form = ReductionForm::kSame;
+  // The version since which the axes are an input, no attribute.
+  int axes_input_since = 18;
+};
+
+inline constexpr ReductionRow kReductions[] = {
+    {"ReduceL1", "sum", "", ReductionForm::kAbs},
+    {"ReduceL2", "sum", "", ReductionForm::kRootOfSquares},
+    {"ReduceLogSum", "sum", "", ReductionForm::kLogarithm},
+    {"ReduceMax", "max", "any"},
+    {"ReduceMean", "mean"},
+    {"ReduceMin", "min", "all"},
+    {"ReduceProd", "prod"},
+    {"ReduceSum", "sum", "", ReductionForm::kSame, 13},
+    {"ReduceSumSquare", "sum", "", ReductionForm::kSquares},
+};
+
+// Pools of one kind: over windows, in Relay by the number of spatial axes
+// (`nn.max_pool2d`), and over all spatial axes.
+struct PoolRow {
+  absl::string_view onnx;
+  absl::string_view global;     // in ONNX
+  absl::string_view relay;      // `nn.` and `nn.global_` before, `1d` behind it
+  absl::string_view reduction;  // the global one, of other than two axes
+};
+
+inline constexpr PoolRow kAveragePool = {"AveragePool", "GlobalAveragePool",
+                                         "avg_pool", "mean"};
+inline constexpr PoolRow kMaxPool = {"MaxPool", "GlobalMaxPool", "max_pool",
+                                     "max"};
+
+// The row of `rows` whose field `name` is `value`, which must exist.
+template <typename Row, size_t kRows>
+constexpr const Row& RowOf(const Row (&rows)[kRows],
+                           absl::string_view Row::*name,
+                           absl::string_view value) {
+  const Row* row = rows;
+  while (row != rows + kRows && row->*name != value) ++row;
+  if (row == rows + kRows) std::abort();
   return *row;
 }
 
 }  // namespace baton::onnx
 
-#endif  // BATON_ONNX_ELEMENTWISE_H_
+#endif  // BATON_ONNX_OPERATOR_TABLE_H_
