@@ -81,7 +81,7 @@ absl::StatusOr<Expr> WithInferredType(const Expr& expr, const Span& span,
       for (const Expr& field :
            static_cast<const TupleNode*>(expr.get())->fields()) {
         if (!field->type().defined()) {
-          return WithInferredTypes(expr, module);
+          return InferTypeOf(expr, module);
         }
         types.push_back(field->type());
       }
@@ -99,11 +99,6 @@ absl::StatusOr<Expr> WithInferredType(const Expr& expr, const Span& span,
     default:
       break;
   }
-  return WithInferredTypes(expr, module);
-}
-
-absl::StatusOr<Expr> WithInferredTypes(const Expr& expr,
-                                       const IRModule* module) {
   return InferTypeOf(expr, module);
 }
 

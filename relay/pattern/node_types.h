@@ -14,14 +14,10 @@ namespace baton::relay {
 // Returns `expr`, whose children have types, with its type. For a call of an
 // operator, the type is the result of the operator's type relation. Returns
 // `expr` itself if it has a type. A call without a span gets `span`. `module`
-// contains the functions to which `expr` refers; it may be null.
+// contains the functions to which `expr` refers; it may be null. InferTypeOf()
+// (relay/ir/infer_type.h) does the rest.
 absl::StatusOr<Expr> WithInferredType(const Expr& expr, const Span& span,
                                       const IRModule* module);
-
-// Returns `expr` with types, in time linear in the number of nodes without
-// type.
-absl::StatusOr<Expr> WithInferredTypes(const Expr& expr,
-                                       const IRModule* module);
 
 }  // namespace baton::relay
 

@@ -33,6 +33,7 @@
 #include "baton/relay/analysis/graph_queries.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/pattern/match_groups.h"
 #include "baton/relay/pattern/matcher.h"
@@ -371,7 +372,7 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
     }
     if (!MayRewrite()) continue;
     if (typed_) {
-      absl::StatusOr<Expr> typed = WithInferredTypes(after, options_.module);
+      absl::StatusOr<Expr> typed = InferTypeOf(after, options_.module);
       if (!typed.ok()) return IllTyped(rule(number), typed.status());
       after = *std::move(typed);
       BATON_RETURN_IF_ERROR(CheckType(number, now.root(), after));
@@ -382,7 +383,7 @@ absl::StatusOr<Expr> RewriteRun::Sweep(int number, const IndexedGraph& graph) {
     rewriter.Replace(i, std::move(after));
   }
   Expr result = rewriter.Result();
-  return typed_ ? WithInferredTypes(result, options_.module) : result;
+  return typed_ ? InferTypeOf(result, options_.module) : result;
 }
 
 absl::StatusOr<int> RewriteRun::FirstWilling(const IndexedGraph& graph,
@@ -482,7 +483,7 @@ absl::StatusOr<Expr> RewriteRun::Walk(const Expr& root) {
         if (typed_ && graph.node(i)->type().defined() &&
             !rebuilt->type().defined()) {
           BATON_ASSIGN_OR_RETURN(rebuilt,
-                                 WithInferredTypes(rebuilt, options_.module));
+                                 InferTypeOf(rebuilt, options_.module));
           rewriter.Replace(i, rebuilt);
         }
         Know(rebuilt);
