@@ -49,6 +49,7 @@
 #include "baton/tir/codegen/elf_reader.h"
 #include "baton/tir/codegen/llvm_source.h"
 #include "baton/tools/compile_model.h"
+#include "baton/tools/compiled_test.h"
 #include "baton/tools/crash_report.h"
 #include "baton/tools/files.h"
 #include "baton/tools/flag_pairs.h"

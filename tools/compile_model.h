@@ -29,13 +29,13 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/codegen/llvm_source.h"
 #include "baton/tools/loops_check.h"
-#include "baton/tools/plan_values.h"
 #include "baton/transform/pass_context.h"
 
 namespace baton {
@@ -139,29 +139,9 @@ absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
 absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
                                            const CompileModelOptions& options);
 
-// A run in a test, with the expected outputs.
-struct TestCase {
-  std::vector<int64_t> dims;  // the sizes of options.bounds
-  std::vector<Tensor> inputs;
-  std::vector<Tensor> outputs;
-  // By output, where it has other bytes: that of the model without passes.
-  std::vector<std::optional<Tensor>> exact = {};
-  // With options.check_values: those of the steps of the variant, which are
-  // numbered from `first_step` in CompiledModel::steps.
-  std::vector<OperandValue> operands = {};
-  size_t first_step = 0;
-};
-
-// A test of the library: a program that runs the model on inputs and compares
-// with outputs, byte for byte, and the object with both.
-struct CompiledTest {
-  std::string source;
-  tir::ElfObject data;  // refers to `tensors`
-  std::vector<Tensor> tensors;
-};
-CompiledTest MakeCompiledTest(const CompileModelOptions& options,
-                              absl::Span<const CompiledModel::Step> steps,
-                              absl::Span<const TestCase> cases);
+// The C++ type of the elements of a member of Inputs or Outputs, without its
+// namespace.
+std::string MemberElement(DType dtype);
 
 }  // namespace baton
 

@@ -30,6 +30,7 @@
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/instrument_bound_checkers.h"
+#include "baton/tools/compiled_test.h"
 #include "baton/transform/pass.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,0 +1,46 @@
+// Makes a test of the C++ library of a model.
+
+#ifndef BATON_TOOLS_COMPILED_TEST_H_
+#define BATON_TOOLS_COMPILED_TEST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "baton/base/tensor.h"
+#include "baton/tir/codegen/elf_object.h"
+#include "baton/tools/compile_model.h"
+#include "baton/tools/plan_values.h"
+
+namespace baton {
+
+// A run in a test, with the expected outputs.
+struct TestCase {
+  std::vector<int64_t> dims;  // the sizes of options.bounds
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+  // By output, where it has other bytes: that of the model without passes.
+  std::vector<std::optional<Tensor>> exact = {};
+  // With options.check_values: those of the steps of the variant, which are
+  // numbered from `first_step` in CompiledModel::steps.
+  std::vector<OperandValue> operands = {};
+  size_t first_step = 0;
+};
+
+// A test of the library: a program that runs the model on inputs and compares
+// with outputs, byte for byte, and the object with both.
+struct CompiledTest {
+  std::string source;
+  tir::ElfObject data;  // refers to `tensors`
+  std::vector<Tensor> tensors;
+};
+CompiledTest MakeCompiledTest(const CompileModelOptions& options,
+                              absl::Span<const CompiledModel::Step> steps,
+                              absl::Span<const TestCase> cases);
+
+}  // namespace baton
+
+#endif  // BATON_TOOLS_COMPILED_TEST_H_
