@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/lower.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
@@ -749,16 +750,6 @@ absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
       .Read();
 }
 
-bool HasConstantShapes(const Type& type) {
-  if (const auto* tensor = type.As<TensorTypeNode>()) {
-    return tensor->is_static();
-  }
-  const auto* tuple = type.As<TupleTypeNode>();
-  return tuple == nullptr ||
-         std::all_of(tuple->fields().begin(), tuple->fields().end(),
-                     HasConstantShapes);
-}
-
 // Names the calls that no library can have, in a module in which values decide
 // how large some results are, so that there is no plan: those calls, and those
 // of operators that have neither a kernel with C++ source nor loops.
@@ -787,7 +778,7 @@ class CallsWithoutPlan {
             absl::StrCat("values decide how large the result of ",
                          call->op_node()->name(), " is, ",
                          call->type().ToString(), ": it cannot be compiled"));
-      } else if (HasConstantShapes(call->type()) && HasSizedArguments(call)) {
+      } else if (cpu::HasKnownSizes(call->type()) && HasSizedArguments(call)) {
         BATON_RETURN_IF_ERROR(TryAlone(call));
       }
     }
@@ -816,10 +807,10 @@ class CallsWithoutPlan {
   static bool HasSizedArguments(const CallNode* call) {
     return std::all_of(
         call->args().begin(), call->args().end(),
-        [](const Expr& arg) { return HasConstantShapes(arg->type()); });
+        [](const Expr& arg) { return cpu::HasKnownSizes(arg->type()); });
   }
   static bool DecidesSize(const CallNode* call) {
-    return !HasConstantShapes(call->type()) && HasSizedArguments(call);
+    return !cpu::HasKnownSizes(call->type()) && HasSizedArguments(call);
   }
 
   // Compiles the call as a model of its own.

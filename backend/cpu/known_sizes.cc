@@ -19,14 +19,6 @@
 #include "baton/relay/op/op_flags.h"
 
 namespace baton::cpu {
-namespace {
-
-using relay::ExprKind;
-using relay::Function;
-using relay::FunctionNode;
-using relay::Var;
-
-// True if all tensors of the type have sizes that are numbers.
 bool HasKnownSizes(const Type& type) {
   std::vector<const TypeNode*> work = {type.get()};
   while (!work.empty()) {
@@ -43,6 +35,13 @@ bool HasKnownSizes(const Type& type) {
   }
   return true;
 }
+
+namespace {
+
+using relay::ExprKind;
+using relay::Function;
+using relay::FunctionNode;
+using relay::Var;
 
 class Splitter {
  public:

@@ -1,12 +1,16 @@
-// Splits a model of which only a part has sizes that are known.
+// Splits a model of which only a part has known sizes.
 
 #ifndef BATON_BACKEND_CPU_KNOWN_SIZES_H_
 #define BATON_BACKEND_CPU_KNOWN_SIZES_H_
 
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
+#include "baton/ir/type.h"
 
 namespace baton::cpu {
+
+// True if `type` is a tensor, or a tuple of tensors, whose sizes are numbers.
+bool HasKnownSizes(const Type& type);
 
 // A module in two parts: `planned.main(x...)` is a tuple of tensors of known
 // sizes, and `rest.main(tensors..., x...)` is what the module's main gives.
