@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,10 +18,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/instrument/compare_values.h"
 #include "baton/instrument/first_difference.h"
+#include "baton/instrument/history_recorder.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/nearby_inputs.h"
 #include "baton/instrument/special_inputs.h"
 #include "baton/instrument/tensor_error.h"
@@ -702,5 +706,86 @@ absl::Status CheckValuesInstrument::RunAfterPass(const IRModule& module,
   }
   return CheckExpected(*state_, info);
 }
+
+namespace {
+
+struct CheckValuesFlags {
+  bool check_values = false;
+  bool special_values = false;  // see CheckValuesOptions
+  int64_t seed = 0;
+  double max_error = -1;  // CheckValuesOptions::max_error; negative: no limit
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("check_values", &CheckValuesFlags::check_values,
+      FlagSpec{.help = "Evaluates the module before and after each pass; names "
+                       "the guilty one.",
+               .group = kFaultFlags});
+    v("special_values", &CheckValuesFlags::special_values,
+      FlagSpec{.help =
+                   "--check_values feeds exact passes NaN, infinities and the "
+                   "like, too.",
+               .group = kFaultFlags});
+    v("seed", &CheckValuesFlags::seed,
+      FlagSpec{.help = "Seed of the random inputs of --check_values.",
+               .value = "N",
+               .group = kFaultFlags});
+    v("max_error", &CheckValuesFlags::max_error,
+      FlagSpec{.help = "Error of all passes together in results; -1: no limit.",
+               .value = "X",
+               .group = kFaultFlags,
+               .least = 0,
+               .none = -1});
+  }
+};
+
+InstrumentFactory::Made MakeCheckValues(const CheckValuesFlags& flags,
+                                        const InstrumentRun& run) {
+  if (!flags.check_values) {
+    const char* flag = flags.special_values   ? "--special_values"
+                       : flags.max_error >= 0 ? "--max_error"
+                       : flags.seed != 0      ? "--seed"
+                                              : nullptr;
+    if (flag == nullptr) return nullptr;
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, ": needs --check_values"));
+  }
+  CheckValuesOptions options = {.seed = static_cast<uint32_t>(flags.seed),
+                                .special_values = flags.special_values,
+                                .given = run.given_values};
+  if (flags.max_error >= 0) {
+    options.max_error = flags.max_error;
+    options.error_log = run.report;
+  }
+  options.not_compared = [report = run.report](absl::string_view line) {
+    report(absl::StrCat("--check_values: ", line, "\n"));
+  };
+  if (const auto recorder = run.Find<HistoryRecorder>()) {
+    options.added = [recorder](const ErrorEntry& error) {
+      recorder->AddRemark(RemarkOf(error));
+    };
+  }
+  auto values = std::make_shared<CheckValuesInstrument>(std::move(options));
+  values->set_name("--check_values");
+  if (run.has_expected_values) {
+    // The results of the argument of the passes are compared, too.
+    run.before_passes([values](const IRModule& module) {
+      const absl::Status status = values->CheckInput(module);
+      if (status.ok()) return status;
+      return absl::Status(status.code(),
+                          absl::StrCat("--expect: ", status.message()));
+    });
+  }
+  run.checked([values] {
+    return CheckedLine("check_values", "compared", values->num_compared(),
+                       "result", "no pass changed what it evaluates");
+  });
+  return values;
+}
+
+BATON_REGISTER_INSTRUMENT("check_values", "Finds passes that change values.",
+                          MakeCheckValues, InstrumentPhase::kCheckValues);
+
+}  // namespace
 
 }  // namespace baton

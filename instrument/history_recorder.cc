@@ -6,14 +6,22 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/flags.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/write_file.h"
 #include "baton/instrument/history.h"
+#include "baton/instrument/history_file.h"
+#include "baton/instrument/instrument_registry.h"
+#include "baton/instrument/timing.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
@@ -26,7 +34,7 @@ namespace baton {
 namespace {
 
 // The most memory that the process has had, in bytes.
-int64_t PeakMemory() {
+int64_t PeakBytes() {
   rusage usage = {};
   if (getrusage(RUSAGE_SELF, &usage) != 0) return INT64_MAX;
   return int64_t{usage.ru_maxrss} * 1024;
@@ -146,7 +154,7 @@ absl::Status HistoryRecorder::RunBeforePass(const IRModule& module,
     began_ = Now();
     next_check_ = options_.max_bytes < kSmallBudget
                       ? 0
-                      : PeakMemory() + options_.max_bytes;
+                      : PeakBytes() + options_.max_bytes;
   }
   HistoryExecution& execution = history_.executions.emplace_back();
   execution.number = pass.number();
@@ -211,7 +219,7 @@ void HistoryRecorder::TakeLog() {
 void HistoryRecorder::KeepToBudget() {
   std::vector<HistoryState>& states = history_.states;
   num_checked_states_ = states.size();
-  if (next_check_ > 0 && PeakMemory() < next_check_) return;
+  if (next_check_ > 0 && PeakBytes() < next_check_) return;
   BytesHeld held;
   held.Add(states.back().module);
   const int64_t by_first = held.Add(states.front().module);
@@ -231,8 +239,90 @@ void HistoryRecorder::KeepToBudget() {
   }
   if (next_check_ > 0) {
     next_check_ =
-        PeakMemory() + std::max(options_.max_bytes - bytes, kSmallBudget / 4);
+        PeakBytes() + std::max(options_.max_bytes - bytes, kSmallBudget / 4);
   }
 }
+
+namespace {
+
+struct RecordFlags {
+  // The file of the history, also after a failure or a crash. If there are
+  // several modules, the N-th has the file RECORD.N.
+  std::string record;
+  // If true, the history contains large tensors; otherwise only their
+  // checksums.
+  bool record_tensors = false;
+  // Recording origins is most of the cost of a history.
+  bool record_origins = true;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("record", &RecordFlags::record,
+      FlagSpec{.help = "The history of the run, for baton-history.",
+               .value = "FILE",
+               .group = kReportFlags});
+    v("record_tensors", &RecordFlags::record_tensors,
+      FlagSpec{.help = "Keeps large tensors in the file of --record.",
+               .group = kReportFlags});
+    v("record_origins", &RecordFlags::record_origins,
+      FlagSpec{.help = "Also records what nodes were made from, for blame.",
+               .group = kReportFlags});
+  }
+};
+
+// Adds the measurements of `timing` to the history; the context must not have
+// exited.
+absl::Status AddMemory(const PassTimingInstrument& timing,
+                       HistoryRecorder& recorder) {
+  BATON_ASSIGN_OR_RETURN(std::vector<PassProfile> profiles, timing.Profiles());
+  while (!profiles.empty()) {
+    const PassProfile profile = std::move(profiles.back());
+    profiles.pop_back();
+    if (profile.memory.has_value()) {
+      recorder.SetMemory(profile.number, *profile.memory);
+    }
+    profiles.insert(profiles.end(), profile.children.begin(),
+                    profile.children.end());
+  }
+  return absl::OkStatus();
+}
+
+InstrumentFactory::Made MakeRecorder(const RecordFlags& flags,
+                                     const InstrumentRun& run) {
+  if (flags.record.empty()) {
+    if (!flags.record_tensors && flags.record_origins) return nullptr;
+    return absl::InvalidArgumentError(absl::StrCat(
+        flags.record_tensors ? "--record_tensors" : "--record_origins",
+        ": needs --record"));
+  }
+  const std::shared_ptr<PassTimingInstrument> timing =
+      run.Find<PassTimingInstrument>();
+  HistoryOptions options = {.origins = flags.record_origins};
+  if (timing != nullptr) {
+    options.clock = [timing] { return timing->PassClock(); };
+  }
+  auto recorder = std::make_shared<HistoryRecorder>(std::move(options));
+  recorder->set_name("--record");
+  if (timing != nullptr) {
+    run.after_passes(
+        [timing, recorder] { return AddMemory(*timing, *recorder); });
+  }
+  const std::string file =
+      run.module_number > 0 ? absl::StrCat(flags.record, ".", run.module_number)
+                            : flags.record;
+  HistoryWriteOptions write;
+  if (flags.record_tensors) write.max_tensor_bytes = UINT64_MAX;
+  run.at_exit([recorder, file, write](int signal) -> absl::Status {
+    BATON_ASSIGN_OR_RETURN(const HistoryBytes bytes,
+                           WriteHistory(recorder->history(signal), write));
+    return WriteFileAtomically(file, bytes.pieces());
+  });
+  return recorder;
+}
+
+BATON_REGISTER_INSTRUMENT("record", "Records the history of the run.",
+                          MakeRecorder, InstrumentPhase::kRecord);
+
+}  // namespace
 
 }  // namespace baton

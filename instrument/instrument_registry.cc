@@ -1,7 +1,7 @@
 #include "baton/instrument/instrument_registry.h"
 
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,16 +24,41 @@ Registry<InstrumentFactory>& Instruments() {
   return registry;
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<PassInstrument>>> MakeInstruments(
-    InstrumentPhase phase, const AttrMap& values, const InstrumentRun& run) {
-  std::vector<std::shared_ptr<PassInstrument>> instruments;
-  BATON_ASSIGN_OR_RETURN(const auto factories, Instruments().List());
-  for (const InstrumentFactory* factory : factories) {
-    if (factory->phase() != phase) continue;
-    BATON_ASSIGN_OR_RETURN(auto instrument, factory->Make(values, run));
-    if (instrument != nullptr) instruments.push_back(std::move(instrument));
+std::string InstrumentRun::FlagText(absl::string_view name) const {
+  if (flags == nullptr) return "";
+  for (const auto& [flag, value] : *flags) {
+    if (flag != name) continue;
+    const auto* text = value.As<std::string>();
+    return text != nullptr ? *text : value.ToString();
   }
-  return instruments;
+  return "";
+}
+
+bool IsSkip(InstrumentPhase phase) {
+  return phase == InstrumentPhase::kSkipExecutions ||
+         phase == InstrumentPhase::kSkip;
+}
+
+bool IsReport(InstrumentPhase phase) {
+  return phase == InstrumentPhase::kTime ||
+         phase == InstrumentPhase::kMeasure ||
+         phase == InstrumentPhase::kRecord || phase == InstrumentPhase::kPrint;
+}
+
+absl::Status AddInstruments(std::initializer_list<InstrumentPhase> phases,
+                            const AttrMap& values, InstrumentRun run,
+                            PassInstruments& instruments) {
+  run.flags = &values;
+  run.made = &instruments;
+  BATON_ASSIGN_OR_RETURN(const auto factories, Instruments().List());
+  for (const InstrumentPhase phase : phases) {
+    for (const InstrumentFactory* factory : factories) {
+      if (factory->phase() != phase) continue;
+      BATON_ASSIGN_OR_RETURN(auto instrument, factory->Make(values, run));
+      if (instrument != nullptr) instruments.push_back(std::move(instrument));
+    }
+  }
+  return absl::OkStatus();
 }
 
 namespace {

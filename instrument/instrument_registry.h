@@ -20,10 +20,12 @@
 //   1. instruments that skip passes or rewrites: --skip_execution and the like,
 //      --bisect_limit, --rewrites;
 //   2. instruments that measure: --timing, --op_diff, --report;
-//   3. instruments that print: --print_before and the like, --dump_dir;
-//   4. registered instruments, sorted by name;
-//   5. instruments that check: --verify_each, --verify_contracts,
-//      --verify_roundtrip, --check_values.
+//   3. the recorder of the history: --record;
+//   4. instruments that print: --print_before and the like, --dump_dir;
+//   5. registered instruments, sorted by name;
+//   6. instruments that check: --verify_each, --verify_contracts,
+//      --verify_roundtrip, --check_values;
+//   7. the line of a terminal that shows the running pass.
 //
 // So the time of a pass does not include the work of a registered instrument
 // after the pass. The module in which the instrument finds an error has been
@@ -34,7 +36,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,10 +51,18 @@
 #include "baton/base/macros.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/module.h"
 #include "baton/transform/pass.h"
+#include "baton/transform/pass_context.h"
 #include "baton/transform/pass_instrument.h"
 
 namespace baton {
+
+// The arguments of a function: instrument/check_values.h.
+struct GivenValues;
+namespace relay {
+class Function;
+}  // namespace relay
 
 // Headings, in the help of baton-opt, of flags of built-in instruments.
 inline constexpr char kPassFlags[] = "Passes";
@@ -59,6 +71,15 @@ inline constexpr char kFaultFlags[] = "Finding what is wrong";
 
 // A function that returns lines that end in line feeds, or an empty text.
 using InstrumentText = std::function<std::string()>;
+
+// The first of `instruments` that is a T; null if there is none.
+template <typename T>
+std::shared_ptr<T> FindInstrument(const PassInstruments& instruments) {
+  for (const auto& instrument : instruments) {
+    if (auto found = std::dynamic_pointer_cast<T>(instrument)) return found;
+  }
+  return nullptr;
+}
 
 // The run of a pipeline over one module, for which instruments are made.
 struct InstrumentRun {
@@ -84,16 +105,68 @@ struct InstrumentRun {
   // module, also after an error. Null before the run.
   std::function<std::shared_ptr<std::string>(const std::string& file)> output =
       nullptr;
+  // Adds a function that the tool calls with the argument of the passes, in the
+  // context; an error of the function is the error of the run.
+  std::function<void(std::function<absl::Status(const IRModule&)>)>
+      before_passes = [](const auto&) {};
+  // Adds a function that the tool calls when the passes have ended, also with
+  // an error; the context has not exited yet.
+  std::function<void(std::function<absl::Status()>)> after_passes =
+      [](const auto&) {};
+  // Adds a function that returns the result of the run in place of the result
+  // of the passes, or nullopt.
+  std::function<void(std::function<std::optional<IRModule>()>)> result =
+      [](const auto&) {};
+  // Adds a function that writes a file of the instrument after the run, also
+  // after an error and when the process ends by a signal. Otherwise `signal` is
+  // 0.
+  std::function<void(std::function<absl::Status(int signal)>)> at_exit =
+      [](const auto&) {};
+  // Shows the running work on a terminal; null if there is none.
+  std::function<void(const std::string& text)> show_progress = nullptr;
+  // The executions `NAME#k` of --disabled_pass.
+  std::vector<std::string> disabled_executions = {};
+  // Counts the executions that would run inside `pass`; may be null.
+  std::function<int64_t(const Pass& pass, const IRModule& module)>
+      count_inside = nullptr;
+  // The arguments that the user gives to a function, and the expected results
+  // if `has_expected_values`. Null if there are none.
+  std::function<absl::StatusOr<GivenValues>(const relay::Function& function)>
+      given_values = {};
+  bool has_expected_values = false;
+  // AddInstruments() sets the following ones: the flags of all instruments, and
+  // the instruments of the run that precede this one.
+  const AttrMap* flags = nullptr;
+  const PassInstruments* made = nullptr;
+
+  // The text of a flag of another instrument; empty if it was not given.
+  std::string FlagText(absl::string_view name) const;
+  // The first T that precedes this instrument; null if there is none.
+  template <typename T>
+  std::shared_ptr<T> Find() const {
+    return made == nullptr ? nullptr : FindInstrument<T>(*made);
+  }
 };
 
 // The place of an instrument among others.
 enum class InstrumentPhase {
-  kSkip,        // 1 above
-  kMeasure,     // 2; not in reproducers
-  kPrint,       // 3; not in reproducers
-  kRegistered,  // 4
-  kCheck,       // 5
+  kSkipExecutions,  // 1 above: precedes the others
+  kSkip,            // 1
+  kTime,            // 2: precedes the others; not in reproducers
+  kMeasure,         // 2; not in reproducers
+  kRecord,          // 3; not in reproducers
+  kPrint,           // 4; not in reproducers
+  kRegistered,      // 5
+  kCheck,           // 6
+  kCheckValues,     // 6: follows the others
+  kProgress,        // 7
 };
+
+// True for instruments that skip passes or rewrites.
+bool IsSkip(InstrumentPhase phase);
+// True for instruments that do not affect the result of a run, so that
+// reproducers do not have their flags.
+bool IsReport(InstrumentPhase phase);
 
 // Makes an instrument from the values of its flags.
 class InstrumentFactory {
@@ -139,9 +212,11 @@ class InstrumentFactory {
 // All linked instruments.
 Registry<InstrumentFactory>& Instruments();
 
-// The instruments of `phase` that `values`, of flags, enable; sorted by name.
-absl::StatusOr<std::vector<std::shared_ptr<PassInstrument>>> MakeInstruments(
-    InstrumentPhase phase, const AttrMap& values, const InstrumentRun& run);
+// Appends the instruments of `phases` that `values`, of flags, enable to
+// `instruments`: in the order of `phases`, those of a phase sorted by name.
+absl::Status AddInstruments(std::initializer_list<InstrumentPhase> phases,
+                            const AttrMap& values, InstrumentRun run,
+                            PassInstruments& instruments);
 
 // The flag `name` of an instrument; null if none has such a flag.
 const Flag* FindInstrumentFlag(absl::string_view name);

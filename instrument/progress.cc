@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_instrument.h"
@@ -129,5 +131,23 @@ void ProgressLine::Run() {
     wake_.wait_for(lock, kInterval, [this] { return stop_; });
   }
 }
+
+namespace {
+
+struct ProgressFlags {
+  template <typename V>
+  static void VisitFields(V& /*v*/) {}
+};
+
+InstrumentFactory::Made MakeProgress(const ProgressFlags& /*flags*/,
+                                     const InstrumentRun& run) {
+  if (run.show_progress == nullptr) return nullptr;
+  return std::make_shared<ProgressInstrument>(run.pipeline, run.show_progress);
+}
+
+BATON_REGISTER_INSTRUMENT("progress", "Shows the running pass.", MakeProgress,
+                          InstrumentPhase::kProgress);
+
+}  // namespace
 
 }  // namespace baton

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,9 +11,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/plural.h"
+#include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
 #include "baton/transform/internal/thread_state.h"
@@ -112,5 +117,59 @@ absl::StatusOr<bool> AddExecutionOf(absl::string_view text,
   options.of_pass[std::string(parts[0])].insert(number);
   return true;
 }
+
+namespace {
+
+struct SkipFlags {
+  std::string skip_execution;  // numbers, separated by commas
+  int64_t stop_after = -1;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("skip_execution", &SkipFlags::skip_execution,
+      FlagSpec{.help = "Executions, by number, that are left out.",
+               .value = "N,N",
+               .group = kPassFlags});
+    v("stop_after", &SkipFlags::stop_after,
+      FlagSpec{
+          .help = "The number of the last execution of the run; -1: no limit.",
+          .value = "N",
+          .group = kPassFlags,
+          .least = 0,
+          .none = -1});
+  }
+};
+
+InstrumentFactory::Made MakeSkip(const SkipFlags& flags,
+                                 const InstrumentRun& run) {
+  SkipOptions skip = {.stop_after = flags.stop_after,
+                      .count_inside = run.count_inside};
+  for (const absl::string_view text :
+       absl::StrSplit(flags.skip_execution, ',', absl::SkipEmpty())) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number < 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--skip_execution: expected numbers from 1, found `", text, "`"));
+    }
+    skip.numbers.insert(number);
+  }
+  for (const std::string& execution : run.disabled_executions) {
+    BATON_RETURN_IF_ERROR(AddExecutionOf(execution, skip).status());
+  }
+  if (skip.numbers.empty() && skip.of_pass.empty() && skip.stop_after < 0) {
+    return nullptr;
+  }
+  auto instrument = std::make_shared<SkipInstrument>(std::move(skip));
+  run.result([instrument] { return instrument->stopped(); });
+  run.at_end([instrument] {
+    return absl::StrCat(absl::StrJoin(instrument->Unmet(), "\n"), "\n");
+  });
+  return instrument;
+}
+
+BATON_REGISTER_INSTRUMENT("skip", "Skips executions of passes.", MakeSkip,
+                          InstrumentPhase::kSkipExecutions);
+
+}  // namespace
 
 }  // namespace baton

@@ -18,14 +18,18 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/flags.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
+#include "baton/base/near_names.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_trace.h"
 #include "baton/instrument/instruction_counter.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/instrument/peak_memory.h"
 #include "baton/instrument/trace_writer.h"
 #include "baton/ir/module.h"
@@ -793,5 +797,114 @@ absl::StatusOr<std::string> PassTimingInstrument::RenderTrace() const {
   }
   return std::move(trace).Finish();
 }
+
+namespace {
+
+struct TimingFlags {
+  std::string timing = "none";
+  // The measurements besides time: functions, memory, instructions.
+  std::vector<std::string> measure;
+  // Passes with a smaller part of the time share one line of `sums`.
+  double timing_threshold = 0;
+
+  template <typename V>
+  static void VisitFields(V& v) {
+    v("timing", &TimingFlags::timing,
+      FlagSpec{.help = "Where time went, by pass: none, text, json, sums, "
+                       "trace.",
+               .value = "FORMAT",
+               .group = kReportFlags,
+               .choices = {"none", "text", "json", "sums", "trace"}});
+    v("measure", &TimingFlags::measure,
+      FlagSpec{.help = "With --timing: functions, memory, instructions; "
+                       "with --record: memory.",
+               .value = "WHAT,...",
+               .group = kReportFlags});
+    v("timing_threshold", &TimingFlags::timing_threshold,
+      FlagSpec{.help = "With --timing=sums: passes below this part share a "
+                       "line.",
+               .value = "PERCENT",
+               .group = kReportFlags,
+               .least = 0,
+               .most = 100});
+  }
+};
+
+absl::StatusOr<PassTimingInstrument::Options> OptionsOf(
+    const TimingFlags& flags, const InstrumentRun& run, bool records) {
+  PassTimingInstrument::Options options = {.trace = flags.timing == "trace"};
+  if (options.trace && run.module_number > 0) {
+    return absl::InvalidArgumentError(
+        "--timing=trace: the input has several modules");
+  }
+  if (flags.timing_threshold != 0 && flags.timing != "sums") {
+    return absl::InvalidArgumentError(
+        "--timing_threshold: needs --timing=sums");
+  }
+  const bool memory_alone = absl::c_all_of(
+      flags.measure, [](const std::string& name) { return name == "memory"; });
+  if (!flags.measure.empty() && flags.timing == "none" &&
+      run.in_json == nullptr && !(records && memory_alone)) {
+    return absl::InvalidArgumentError(
+        "--measure: needs --timing or --report; memory, or --record");
+  }
+  const std::pair<const char*, bool*> things[] = {
+      {"functions", &options.functions},
+      {"memory", &options.memory},
+      {"instructions", &options.instructions}};
+  for (const std::string& name : flags.measure) {
+    std::vector<std::string> names;
+    bool* measured = nullptr;
+    for (const auto& [thing, is_measured] : things) {
+      names.push_back(thing);
+      if (thing == name) measured = is_measured;
+    }
+    if (measured == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--measure: nothing is called \"", name, "\"",
+          DidYouMean(name, names), "; there are ", absl::StrJoin(names, ", ")));
+    }
+    *measured = true;
+  }
+  return options;
+}
+
+// A report in `format`, a value of --timing.
+std::string ReportOf(const PassTimingInstrument& timing,
+                     absl::string_view format, double threshold) {
+  const absl::StatusOr<std::string> text =
+      format == "json"    ? timing.RenderJson()
+      : format == "trace" ? timing.RenderTrace()
+      : format == "sums"  ? timing.RenderSums(threshold)
+                          : timing.Render();
+  if (text.ok()) return *text;
+  return absl::StrCat("--timing: ", text.status().message(), "\n");
+}
+
+InstrumentFactory::Made MakeTiming(const TimingFlags& flags,
+                                   const InstrumentRun& run) {
+  // A history has times without those of instruments, too.
+  const bool records = !run.FlagText("record").empty();
+  BATON_ASSIGN_OR_RETURN(PassTimingInstrument::Options options,
+                         OptionsOf(flags, run, records));
+  const bool to_file = options.trace && run.in_json != nullptr;
+  const bool reports = flags.timing != "none" && !to_file;
+  if (flags.timing == "none" && run.in_json == nullptr && !records) {
+    return nullptr;
+  }
+  auto timing = std::make_shared<PassTimingInstrument>(std::move(options));
+  timing->set_name("--timing");
+  if (reports) {
+    run.in_report([timing, flags] {
+      return ReportOf(*timing, flags.timing, flags.timing_threshold);
+    });
+  }
+  return timing;
+}
+
+BATON_REGISTER_INSTRUMENT("timing", "Measures passes.", MakeTiming,
+                          InstrumentPhase::kTime);
+
+}  // namespace
 
 }  // namespace baton

@@ -148,6 +148,8 @@ class PassTimingInstrument final : public PassInstrument {
   // stops in their hooks. For instruments that record when passes ran.
   int64_t PassClock() const { return in_hook_ ? hook_began_ : PassNow(); }
 
+  // True if RenderTrace() has data.
+  bool keeps_trace() const { return options_.trace; }
   // The profiles that Render() and RenderJson() show.
   absl::StatusOr<std::vector<PassProfile>> Profiles() const;
   // The sums by pass name, the largest own time first.

@@ -288,8 +288,9 @@ absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
   RunOptions run;
   run.passes = passes;
   run.config = options.config;
-  run.check_values = options.check_values;
-  run.seed = options.seed;
+  if (options.check_values) {
+    run.instrument_flags = {{"check_values", true}, {"seed", options.seed}};
+  }
   return Prepare(std::move(run));
 }
 
@@ -333,10 +334,10 @@ absl::StatusOr<IRModule> RunPasses(const IRModule& module,
   if (passes.empty()) return module;
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses(passes, options));
-  BATON_ASSIGN_OR_RETURN(
-      const CheckingInstruments checks,
-      MakeCheckingInstruments(prepared,
-                              [&out](absl::string_view line) { out << line; }));
+  CheckingInstruments checks;
+  BATON_RETURN_IF_ERROR(AddCheckingInstruments(
+      prepared, prepared.pipeline,
+      [&out](absl::string_view line) { out << line; }, checks));
   PassContextOptions settings = prepared.context;
   settings.instruments.insert(settings.instruments.end(),
                               checks.instruments.begin(),

@@ -1,5 +1,6 @@
 #include "baton/tools/opt.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/flags.h"
 #include "baton/base/limits.h"
 #include "baton/base/plural.h"
@@ -25,6 +27,7 @@
 #include "baton/instrument/crash_guard.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_file.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
@@ -59,7 +62,18 @@ absl::StatusOr<RunOptions> ReproducedOptions(const OptOptions& options,
   RunOptions run = options.run;
   BATON_RETURN_IF_ERROR(
       ReadReproducerHead(read.head, name, options.given, run));
-  if (!run.check_values) DropValueChecks(options.given, run);
+  if (!ChecksValues(run)) {
+    // The flags that only --check_values reads are those of the reproducer.
+    const auto is_given = [&options](absl::string_view flag) {
+      return std::find(options.given.begin(), options.given.end(), flag) !=
+             options.given.end();
+    };
+    if (!is_given("expect")) run.expect.clear();
+    std::erase_if(run.instrument_flags, [&](const auto& flag) {
+      return PhaseOfFlag(flag.first) == InstrumentPhase::kCheckValues &&
+             !is_given(flag.first);
+    });
+  }
   // Files may be beside the reproducer.
   std::error_code ignored;
   for (std::string* file : {&run.inputs, &run.expect}) {
@@ -236,14 +250,14 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
     absl::Status error;
     {
       const CrashGuard guard([&](int signal) {
-        instruments.WriteRecord(signal).IgnoreError();
+        instruments.WriteFiles(signal).IgnoreError();
         if (observed != nullptr) return;
         streams.reports << CrashReport(options.program, options.command, signal)
                         << std::flush;
       });
       error = instruments.Run(job.prepared, std::move(input.module), &outcome);
     }
-    if (const absl::Status recorded = instruments.WriteRecord();
+    if (const absl::Status recorded = instruments.WriteFiles();
         !recorded.ok()) {
       record_error = std::string(recorded.message());
     }
@@ -327,7 +341,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   }
   BATON_ASSIGN_OR_RETURN(
       OptJob job, LoadJob(options, std::move(prepared), streams.in, console));
-  BATON_RETURN_IF_ERROR(CheckRunFlags(options, job.prepared.run));
+  BATON_RETURN_IF_ERROR(CheckRunFlags(options, job.prepared));
   BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
   const std::string skipped = DescribeSkippedPasses(
       job.prepared.pipeline, PassContext(job.prepared.context));

@@ -69,12 +69,6 @@ struct OptOptions {
   // folder in it: 1, 2, ...
   std::string artifacts;
 
-  std::string timing = "none";
-  // The measurements of `timing` besides time: functions, memory, instructions.
-  // See instrument/timing.h.
-  std::vector<std::string> measure;
-  // Passes with a smaller part of the time share one line of `timing=sums`.
-  double timing_threshold = 0;
   // A file for the times and what instruments add (InstrumentRun::in_json) as
   // JSON, a line for each module:
   //   {"version":1,"passes":[...],"op_diff":[{"pass":...,"number":...,
@@ -82,18 +76,7 @@ struct OptOptions {
   // with passes as in --timing=json. With `timing=trace` the file is the trace,
   // which ui.perfetto.dev opens.
   std::string report;
-  // A file for the history of the run, for `baton-history`. It is also written
-  // if the passes fail or crash. If there are several modules, the N-th has the
-  // file RECORD.N.
-  std::string record;
-  // If true, the history contains large tensors; otherwise only their
-  // checksums.
-  bool record_tensors = false;
-  // If true, the history contains the origins of nodes, for `blame`. Recording
-  // origins is most of the cost of a history.
-  bool record_origins = true;
-  // The given flags of instruments that measure, print and write files, by
-  // name: see InstrumentPhase.
+  // The given flags of instruments that only report, by name: see IsReport().
   AttrMap report_flags = {};
   // If true, checks the result of the passes before it is written.
   bool verify_result = true;
@@ -185,39 +168,10 @@ struct OptOptions {
                .value = "DIR",
                .group = kOutputFlags});
 
-    v("timing", &OptOptions::timing,
-      FlagSpec{.help = "Where time went, by pass: none, text, json, sums, "
-                       "trace.",
-               .value = "FORMAT",
-               .group = kReportFlags,
-               .choices = {"none", "text", "json", "sums", "trace"}});
-    v("measure", &OptOptions::measure,
-      FlagSpec{.help = "With --timing: functions, memory, instructions; "
-                       "with --record: memory.",
-               .value = "WHAT,...",
-               .group = kReportFlags});
-    v("timing_threshold", &OptOptions::timing_threshold,
-      FlagSpec{.help = "With --timing=sums: passes below this part share a "
-                       "line.",
-               .value = "PERCENT",
-               .group = kReportFlags,
-               .least = 0,
-               .most = 100});
     v("report", &OptOptions::report,
       FlagSpec{.help = "Times and changes of calls as JSON, or the trace.",
                .value = "FILE",
                .group = kReportFlags});
-    v("record", &OptOptions::record,
-      FlagSpec{.help = "The history of the run, for baton-history.",
-               .value = "FILE",
-               .group = kReportFlags});
-    v("record_tensors", &OptOptions::record_tensors,
-      FlagSpec{.help = "Keeps large tensors in the file of --record.",
-               .group = kReportFlags});
-    v("record_origins", &OptOptions::record_origins,
-      FlagSpec{.help = "Also records what nodes were made from, for blame.",
-               .group = kReportFlags});
-
     v("verify_result", &OptOptions::verify_result,
       FlagSpec{.help = "Checks the result before it is written; on by default.",
                .group = kFaultFlags});

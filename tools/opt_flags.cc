@@ -16,6 +16,7 @@
 #include "baton/tools/files.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/opt_output.h"
+#include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
 
 namespace baton {
@@ -56,10 +57,6 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
   };
   const bool has_triage = !options.triage.empty();
   const Rule rules[] = {
-      {{"timing_threshold"}, options.timing == "sums", "--timing=sums"},
-      {{"record_tensors", "record_origins"},
-       !options.record.empty(),
-       "--record"},
       {{"onnx_opset", "onnx_external_data"},
        EmitOf(options) == "onnx",
        "--emit=onnx or --output=FILE.onnx"},
@@ -90,10 +87,9 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
     }
   }
   if (options.verify_diagnostics) {
-    const char* flag =
-        FirstGiven(options, {"workload", "resume", "input_shapes",
-                             "input_values", "output", "artifacts", "timing",
-                             "report", "record", "reproducer", "triage"});
+    const char* flag = FirstGiven(
+        options, {"workload", "resume", "input_shapes", "input_values",
+                  "output", "artifacts", "report", "reproducer", "triage"});
     if (flag == nullptr && !options.report_flags.empty()) {
       flag = options.report_flags[0].first.c_str();
     }
@@ -105,11 +101,15 @@ absl::Status CheckFlagsTogether(const OptOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CheckRunFlags(const OptOptions& options, const RunOptions& run) {
-  if (run.check_values) return absl::OkStatus();
-  const char* flag =
-      FirstGiven(options, {"expect", "special_values", "max_error", "seed"});
-  if (flag != nullptr) return Needs(flag, "--check_values");
+absl::Status CheckRunFlags(const OptOptions& options,
+                           const PreparedRun& prepared) {
+  CheckingInstruments ignored;
+  BATON_RETURN_IF_ERROR(AddCheckingInstruments(
+      prepared, prepared.pipeline, [](absl::string_view /*text*/) {}, ignored));
+  if (ChecksValues(prepared.run)) return absl::OkStatus();
+  if (FirstGiven(options, {"expect"}) != nullptr) {
+    return Needs("expect", "--check_values");
+  }
   if (FirstGiven(options, {"inputs"}) != nullptr && options.triage.empty() &&
       options.reproducer.empty()) {
     return Needs("inputs", "--check_values, --triage or --reproducer");
@@ -127,7 +127,6 @@ absl::Status CheckFiles(const OptOptions& options) {
       files.push_back({absl::StrCat("--", name), *file});
     }
   }
-  files.push_back({"--record", options.record});
   if (options.onnx_external_data && !options.output.empty()) {
     files.push_back(
         {"the data of --output", absl::StrCat(options.output, ".data")});

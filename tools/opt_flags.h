@@ -5,16 +5,16 @@
 
 #include "absl/status/status.h"
 #include "baton/tools/opt.h"
-#include "baton/tools/run_options.h"
+#include "baton/tools/prepared_run.h"
 
 namespace baton {
 
 // An error if a flag cannot act without another one, or beside it.
 absl::Status CheckFlagsTogether(const OptOptions& options);
 
-// As CheckFlagsTogether, for flags that a reproducer may set: `run` has the
-// options of the run.
-absl::Status CheckRunFlags(const OptOptions& options, const RunOptions& run);
+// As CheckFlagsTogether, for flags that a reproducer may set.
+absl::Status CheckRunFlags(const OptOptions& options,
+                           const PreparedRun& prepared);
 
 // An error if two outputs are one file, or if an output other than the result
 // is the input.

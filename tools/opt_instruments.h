@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "absl/status/statusor.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/instrument_registry.h"
-#include "baton/instrument/skip.h"
 #include "baton/instrument/timing.h"
 #include "baton/ir/module.h"
 #include "baton/tools/console.h"
@@ -55,8 +55,7 @@ class RunInstruments {
 
   // True if there will be a report.
   bool has_report() const {
-    return !texts_->report.empty() || shows_timing_ || prints_ ||
-           has_registered_;
+    return !texts_->report.empty() || prints_ || has_registered_;
   }
 
   // The result of the passes on a module, and the reports about it.
@@ -73,18 +72,15 @@ class RunInstruments {
   absl::Status Run(const PreparedRun& prepared, IRModule module,
                    Outcome* outcome) const;
 
-  // Writes the history, if one is recorded.
-  absl::Status WriteRecord(int signal = 0) const;
+  // Writes the files of instruments (InstrumentRun::at_exit). `signal`: the one
+  // that ends the process; 0 for none.
+  absl::Status WriteFiles(int signal = 0) const;
 
  private:
   // Runs the passes once more, to check values.
   absl::Status CheckValuesSeparately(const Pass& pipeline,
                                      const IRModule& module,
                                      PassContextOptions context) const;
-  // Adds the measurements to the history; the context must not have exited.
-  absl::Status RecordMeasurements() const;
-  // The report after the passes; the context must not have exited.
-  absl::StatusOr<std::string> Report() const;
   // The report for OptOptions::report, which must be set.
   absl::StatusOr<std::string> JsonReport() const;
 
@@ -95,7 +91,6 @@ class RunInstruments {
       make_value_checks_;
   std::shared_ptr<PassInstrument> first_;     // null if there is none
   std::shared_ptr<PassInstrument> progress_;  // null if there is none
-  std::shared_ptr<SkipInstrument> skip_;      // null if there is none
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<HistoryRecorder> recorder_;
   std::shared_ptr<ExecutedPasses> executed_;
@@ -104,17 +99,13 @@ class RunInstruments {
     std::vector<InstrumentText> report;  // the last one first
     std::vector<InstrumentText> at_end;
     std::vector<std::pair<std::string, InstrumentText>> json;
+    std::vector<std::function<absl::Status()>> after_passes;
+    std::function<std::optional<IRModule>()> result;  // null if there is none
+    std::vector<std::function<absl::Status(int signal)>> at_exit;
   };
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();
   // The checks of the last run: of the second one, if values are checked apart.
   mutable CheckingInstruments checks_;
-  std::string record_;
-  bool record_tensors_ = false;
-  bool measures_memory_ = false;
-  bool shows_timing_ = false;
-  std::string timing_format_;
-  double timing_threshold_ = 0;
-  bool trace_to_file_ = false;
   bool reports_ = false;  // to OptOptions::report
   bool prints_ = false;   // --print_after and the like
   bool has_registered_ = false;

@@ -77,8 +77,10 @@ absl::StatusOr<FlagSet> OwnFlags() {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-opt"));
   }
   for (const InstrumentPhase phase :
-       {InstrumentPhase::kSkip, InstrumentPhase::kMeasure,
-        InstrumentPhase::kPrint, InstrumentPhase::kCheck}) {
+       {InstrumentPhase::kSkipExecutions, InstrumentPhase::kSkip,
+        InstrumentPhase::kTime, InstrumentPhase::kRecord,
+        InstrumentPhase::kMeasure, InstrumentPhase::kPrint,
+        InstrumentPhase::kCheckValues, InstrumentPhase::kCheck}) {
     BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags, phase));
   }
   return flags;
@@ -128,10 +130,8 @@ absl::StatusOr<OptOptions> OptionsOf(const AttrMap& values) {
         FieldsOf<RunOptions>().Find(name) == nullptr &&
         FieldsOf<ListOptions>().Find(name) == nullptr &&
         FieldsOf<SimplifyOptions>().Find(name) == nullptr) {
-      const InstrumentPhase phase = PhaseOfFlag(name);
-      const bool reports = phase == InstrumentPhase::kMeasure ||
-                           phase == InstrumentPhase::kPrint;
-      (reports ? options.report_flags : options.run.instrument_flags)
+      (IsReport(PhaseOfFlag(name)) ? options.report_flags
+                                   : options.run.instrument_flags)
           .emplace_back(name, value);
     }
   }

@@ -60,11 +60,11 @@ RunOptions RunOf(const FuzzedPipeline& fuzzed, bool check_values) {
   return {.passes = fuzzed.passes,
           .opt_level = kHighestLevel,
           .insert_required = true,
-          .check_values = check_values,
-          .special_values = check_values,
           .instrument_flags = {{"verify_each", true},
                                {"verify_contracts", true},
-                               {"verify_roundtrip", true}}};
+                               {"verify_roundtrip", true},
+                               {"check_values", check_values},
+                               {"special_values", check_values}}};
 }
 
 absl::Status Evaluate(const IRModule& module) {
@@ -185,7 +185,9 @@ absl::StatusOr<PipelineFuzzer::Outcome> PipelineFuzzer::Run(
     return outcome;
   }
   for (int64_t i = 0; i < kTries; ++i) {
-    prepared.run.seed = i;  // of the arguments
+    if (outcome.checked_values) {
+      SetInstrumentFlag("seed", i, prepared.run);  // of the arguments
+    }
     BATON_ASSIGN_OR_RETURN(
         const Failure failure,
         RunPipelineInChild(fuzzed.module, *complete,

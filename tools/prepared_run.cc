@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,11 +15,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
-#include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/plural.h"
 #include "baton/base/status_macros.h"
@@ -57,10 +54,6 @@ namespace baton {
 namespace {
 
 using relay::Function;
-
-// They have no meaning without --check_values. (--inputs has: triage reads it.)
-constexpr const char* kFlagsOfValueChecks[] = {"expect", "special_values",
-                                               "max_error"};
 
 // True for `NAME#k`.
 bool IsOneExecution(const std::string& pass) {
@@ -111,25 +104,6 @@ int64_t CountInside(const Pass& pass, const IRModule& module) {
   return std::max<int64_t>(count - 1, 0);
 }
 
-absl::StatusOr<SkipOptions> SkipOptionsOf(const RunOptions& run) {
-  SkipOptions skip = {.stop_after = run.stop_after,
-                      .count_inside = CountInside};
-  for (const absl::string_view text :
-       absl::StrSplit(run.skip_execution, ',', absl::SkipEmpty())) {
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(text, &number) || number < 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--skip_execution: expected numbers from 1, found `", text, "`"));
-    }
-    skip.numbers.insert(number);
-  }
-  for (const std::string& pass : run.disabled_pass) {
-    BATON_RETURN_IF_ERROR(
-        OfFlag("disabled_pass", AddExecutionOf(pass, skip).status()));
-  }
-  return skip;
-}
-
 // The arguments of `main` and its results in the order of the function.
 absl::StatusOr<GivenValues> InOrderOf(const Function& main,
                                       const NamedTensors& inputs,
@@ -149,24 +123,15 @@ absl::StatusOr<GivenValues> InOrderOf(const Function& main,
   return given;
 }
 
-// The options of --check_values about values.
-CheckValuesOptions ValuesOf(const PreparedRun& prepared) {
-  const RunOptions& run = prepared.run;
-  CheckValuesOptions check = {.seed = static_cast<uint32_t>(run.seed),
-                              .special_values = run.special_values};
-  if (run.max_error >= 0) check.max_error = run.max_error;
-  if (prepared.inputs == nullptr) return check;
-  check.given = [inputs = prepared.inputs,
-                 expected = prepared.expected](const Function& main) {
-    return InOrderOf(main, *inputs, expected.get());
-  };
-  return check;
+// The run of the pipeline, for its instruments.
+InstrumentRun RunOf(const PreparedRun& prepared, const Pass& pipeline,
+                    std::function<void(absl::string_view)> report) {
+  InstrumentRun run = {.pipeline = pipeline, .report = std::move(report)};
+  AddToRun(prepared, run);
+  return run;
 }
 
-void Append(PassInstruments more, PassInstruments& instruments) {
-  instruments.insert(instruments.end(), std::make_move_iterator(more.begin()),
-                     std::make_move_iterator(more.end()));
-}
+void Ignore(absl::string_view /*text*/) {}
 
 }  // namespace
 
@@ -207,7 +172,13 @@ absl::StatusOr<PreparedRun> Prepare(RunOptions run) {
   }
   BATON_RETURN_IF_ERROR(LoadRules(run.rules).status());
   BATON_RETURN_IF_ERROR(CheckPassNames("disabled_pass", run.disabled_pass));
-  BATON_ASSIGN_OR_RETURN(prepared.skip, SkipOptionsOf(run));
+  for (const std::string& pass : run.disabled_pass) {
+    if (!IsOneExecution(pass)) continue;
+    SkipOptions ignored;
+    BATON_RETURN_IF_ERROR(
+        OfFlag("disabled_pass", AddExecutionOf(pass, ignored).status()));
+    prepared.disabled_executions.push_back(pass);
+  }
   BATON_RETURN_IF_ERROR(CheckPassNames("required_pass", run.required_pass));
   BATON_ASSIGN_OR_RETURN(
       prepared.pipeline,
@@ -267,70 +238,15 @@ absl::StatusOr<Pass> CompletePipeline(const PreparedRun& prepared,
   return prepared.pipeline;
 }
 
-std::shared_ptr<SkipInstrument> SkippingInstrument(
-    const PreparedRun& prepared) {
-  const SkipOptions& skip = prepared.skip;
-  if (skip.numbers.empty() && skip.of_pass.empty() && skip.stop_after < 0) {
-    return nullptr;
-  }
-  return std::make_shared<SkipInstrument>(skip);
-}
-
-absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
-    const PreparedRun& prepared, std::function<void(absl::string_view)> report,
-    std::function<void(const ErrorEntry&)> added) {
-  const RunOptions& run = prepared.run;
-  CheckingInstruments result;
-  std::vector<InstrumentText> lines;
-  BATON_ASSIGN_OR_RETURN(
-      result.instruments,
-      MakeInstruments(InstrumentPhase::kCheck, run.instrument_flags,
-                      {.pipeline = prepared.pipeline,
-                       .report = report,
-                       .checked = [&lines](InstrumentText line) {
-                         lines.push_back(std::move(line));
-                       }}));
-  if (run.check_values) {
-    CheckValuesOptions check = ValuesOf(prepared);
-    if (run.max_error >= 0) check.error_log = report;
-    check.added = std::move(added);
-    check.not_compared = [report = std::move(report)](absl::string_view line) {
-      report(absl::StrCat("--check_values: ", line, "\n"));
-    };
-    result.values = std::make_shared<CheckValuesInstrument>(std::move(check));
-    result.values->set_name("--check_values");
-    result.instruments.push_back(result.values);
-    result.has_expected = prepared.expected != nullptr;
-    lines.push_back([values = result.values.get()] {
-      return CheckedLine("check_values", "compared", values->num_compared(),
-                         "result", "no pass changed what it evaluates");
-    });
-  }
-  result.summary = [lines = std::move(lines)] {
-    std::string text;
-    for (const auto& line : lines) text += line();
-    return text;
+void AddToRun(const PreparedRun& prepared, InstrumentRun& run) {
+  run.disabled_executions = prepared.disabled_executions;
+  run.count_inside = CountInside;
+  if (prepared.inputs == nullptr) return;
+  run.given_values = [inputs = prepared.inputs,
+                      expected = prepared.expected](const Function& main) {
+    return InOrderOf(main, *inputs, expected.get());
   };
-  if (run.check_values) return result;
-  const FieldList& fields = FieldsOf<RunOptions>();
-  for (const char* flag : kFlagsOfValueChecks) {
-    if (!fields.IsDefault(*fields.Find(flag), &run)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag, ": needs --check_values"));
-    }
-  }
-  return result;
-}
-
-void DropValueChecks(const std::vector<std::string>& keep, RunOptions& run) {
-  run.check_values = false;
-  const RunOptions none;
-  const FieldList& fields = FieldsOf<RunOptions>();
-  for (const char* flag : kFlagsOfValueChecks) {
-    if (std::find(keep.begin(), keep.end(), flag) != keep.end()) continue;
-    const Field* field = fields.Find(flag);
-    field->Set(&run, field->Get(&none)).IgnoreError();  // is of its type
-  }
+  run.has_expected_values = prepared.expected != nullptr;
 }
 
 std::function<absl::StatusOr<IRModule>(const IRModule&)> InputBinding(
@@ -365,50 +281,53 @@ PreparedRun WithoutInputs(PreparedRun prepared) {
   return prepared;
 }
 
-namespace {
-
-// Adds the registered instruments of a phase.
-absl::Status AddRegistered(InstrumentPhase phase, const PreparedRun& prepared,
-                           const Pass& pipeline, PassInstruments& instruments) {
-  BATON_ASSIGN_OR_RETURN(
-      PassInstruments more,
-      MakeInstruments(
-          phase, prepared.run.instrument_flags,
-          {.pipeline = pipeline, .report = [](absl::string_view /*text*/) {}}));
-  Append(std::move(more), instruments);
+absl::Status CheckingInstruments::BeforePasses(const IRModule& module) const {
+  for (const auto& check : before_passes) {
+    BATON_RETURN_IF_ERROR(check(module));
+  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<PassInstruments> MakeSkippingInstruments(
-    const PreparedRun& prepared, const Pass& pipeline) {
-  PassInstruments instruments;
-  if (auto skip = SkippingInstrument(prepared)) {
-    instruments.push_back(std::move(skip));
-  }
-  BATON_RETURN_IF_ERROR(
-      AddRegistered(InstrumentPhase::kSkip, prepared, pipeline, instruments));
-  return instruments;
+std::string CheckingInstruments::Summary() const {
+  std::string text;
+  for (const InstrumentText& lines : checked) text += lines();
+  return text;
 }
 
-}  // namespace
+absl::Status AddCheckingInstruments(
+    const PreparedRun& prepared, const Pass& pipeline,
+    std::function<void(absl::string_view)> report,
+    CheckingInstruments& instruments) {
+  InstrumentRun run = RunOf(prepared, pipeline, std::move(report));
+  run.checked = [&instruments](InstrumentText lines) {
+    instruments.checked.push_back(std::move(lines));
+  };
+  run.before_passes =
+      [&instruments](std::function<absl::Status(const IRModule&)> check) {
+        instruments.before_passes.push_back(std::move(check));
+      };
+  return AddInstruments(
+      {InstrumentPhase::kCheck, InstrumentPhase::kCheckValues},
+      prepared.run.instrument_flags, std::move(run), instruments.instruments);
+}
 
 absl::StatusOr<CheckingInstruments> MakeFaultInstruments(
     const PreparedRun& prepared, const Pass& pipeline,
     const std::shared_ptr<PassInstrument>& recorder,
-    std::function<void(absl::string_view)> report,
-    std::function<void(const ErrorEntry&)> added) {
-  BATON_ASSIGN_OR_RETURN(PassInstruments instruments,
-                         MakeSkippingInstruments(prepared, pipeline));
-  if (recorder != nullptr) instruments.push_back(recorder);
+    std::function<void(absl::string_view)> report) {
+  const AttrMap& flags = prepared.run.instrument_flags;
+  CheckingInstruments result;
+  BATON_RETURN_IF_ERROR(AddInstruments(
+      {InstrumentPhase::kSkipExecutions, InstrumentPhase::kSkip}, flags,
+      RunOf(prepared, pipeline, Ignore), result.instruments));
+  if (recorder != nullptr) result.instruments.push_back(recorder);
   // They may keep passes from running.
-  BATON_RETURN_IF_ERROR(AddRegistered(InstrumentPhase::kRegistered, prepared,
-                                      pipeline, instruments));
-  BATON_ASSIGN_OR_RETURN(
-      CheckingInstruments checks,
-      MakeCheckingInstruments(prepared, std::move(report), std::move(added)));
-  Append(std::move(checks.instruments), instruments);
-  checks.instruments = std::move(instruments);
-  return checks;
+  BATON_RETURN_IF_ERROR(AddInstruments({InstrumentPhase::kRegistered}, flags,
+                                       RunOf(prepared, pipeline, Ignore),
+                                       result.instruments));
+  BATON_RETURN_IF_ERROR(
+      AddCheckingInstruments(prepared, pipeline, std::move(report), result));
+  return result;
 }
 
 PipelineSettings FaultSettings(const PreparedRun& prepared,
@@ -417,12 +336,19 @@ PipelineSettings FaultSettings(const PreparedRun& prepared,
   settings.context = prepared.context;
   settings.make_instruments =
       [prepared, pipeline, finds_fault]() -> absl::StatusOr<PassInstruments> {
-    if (!finds_fault) return MakeSkippingInstruments(prepared, pipeline);
-    BATON_ASSIGN_OR_RETURN(
-        CheckingInstruments checks,
-        MakeFaultInstruments(prepared, pipeline, /*recorder=*/nullptr,
-                             [](absl::string_view /*text*/) {}));
-    return std::move(checks.instruments);
+    if (finds_fault) {
+      BATON_ASSIGN_OR_RETURN(
+          CheckingInstruments checks,
+          MakeFaultInstruments(prepared, pipeline, /*recorder=*/nullptr,
+                               Ignore));
+      return std::move(checks.instruments);
+    }
+    PassInstruments instruments;
+    BATON_RETURN_IF_ERROR(AddInstruments(
+        {InstrumentPhase::kSkipExecutions, InstrumentPhase::kSkip},
+        prepared.run.instrument_flags, RunOf(prepared, pipeline, Ignore),
+        instruments));
+    return instruments;
   };
   return settings;
 }

@@ -12,8 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "baton/instrument/check_values.h"
-#include "baton/instrument/skip.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/tools/npy.h"
@@ -35,7 +34,8 @@ struct PreparedRun {
   RunOptions run;
   Pass pipeline;               // of --passes
   PassContextOptions context;  // without instruments
-  SkipOptions skip;            // see SkippingInstrument()
+  // The entries `NAME#k` of --disabled_pass, which the context does not have.
+  std::vector<std::string> disabled_executions;
   // The tensors of --inputs and --expect, after ReadTensorsOf(); otherwise
   // null.
   std::shared_ptr<const NamedTensors> inputs;
@@ -55,28 +55,28 @@ absl::Status ReadTensorsOf(PreparedRun& prepared);
 absl::StatusOr<Pass> CompletePipeline(const PreparedRun& prepared,
                                       const IRModule& module);
 
-// The instrument that skips executions: --skip_execution, --stop_after,
-// `NAME#k` in --disabled_pass. It precedes all other instruments of a run. Null
-// without these flags.
-std::shared_ptr<SkipInstrument> SkippingInstrument(const PreparedRun& prepared);
+// Adds the executions to skip and the tensors of `prepared` to `run`.
+void AddToRun(const PreparedRun& prepared, InstrumentRun& run);
 
-// The instruments that check results: the registered ones of phase kCheck, then
-// --check_values.
+// Instruments of which some check results.
 struct CheckingInstruments {
   PassInstruments instruments;
-  // Null without --check_values.
-  std::shared_ptr<CheckValuesInstrument> values;
-  bool has_expected = false;  // --expect
+  std::vector<InstrumentText> checked;  // see InstrumentRun
+  std::vector<std::function<absl::Status(const IRModule&)>> before_passes;
+
+  // Checks the argument of the passes; in their context.
+  absl::Status BeforePasses(const IRModule& module) const;
   // A line for each check that says how much it has checked.
-  std::function<std::string()> summary;
+  std::string Summary() const;
 };
 
-// `report` receives lines that are not errors. `added`, if not null, receives
-// the errors that passes add to results. An error if a flag for checking values
-// is given without --check_values.
-absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
-    const PreparedRun& prepared, std::function<void(absl::string_view)> report,
-    std::function<void(const ErrorEntry&)> added = nullptr);
+// Appends the instruments that check results. `report` receives lines that are
+// not errors. An error if a flag for checking values is given without
+// --check_values.
+absl::Status AddCheckingInstruments(
+    const PreparedRun& prepared, const Pass& pipeline,
+    std::function<void(absl::string_view)> report,
+    CheckingInstruments& instruments);
 
 // The instruments of a run that only looks for faults: those that skip
 // executions, `recorder` unless it is null, the registered ones of phase
@@ -85,12 +85,7 @@ absl::StatusOr<CheckingInstruments> MakeCheckingInstruments(
 absl::StatusOr<CheckingInstruments> MakeFaultInstruments(
     const PreparedRun& prepared, const Pass& pipeline,
     const std::shared_ptr<PassInstrument>& recorder,
-    std::function<void(absl::string_view)> report,
-    std::function<void(const ErrorEntry&)> added = nullptr);
-
-// Disables the checking of values in `run`, including the flags that only
-// --check_values reads, except the flags in `keep`.
-void DropValueChecks(const std::vector<std::string>& keep, RunOptions& run);
+    std::function<void(absl::string_view)> report);
 
 // For PipelineSettings::prepare: binds the parameters of `main` to the
 // arguments of --inputs as constants. Null without --inputs.

@@ -54,7 +54,8 @@ absl::StatusOr<FlagSet> AllFlags() {
     BATON_RETURN_IF_ERROR(flags.Add(*own, "baton-reduce"));
   }
   for (const InstrumentPhase phase :
-       {InstrumentPhase::kSkip, InstrumentPhase::kCheck,
+       {InstrumentPhase::kSkipExecutions, InstrumentPhase::kSkip,
+        InstrumentPhase::kCheckValues, InstrumentPhase::kCheck,
         InstrumentPhase::kRegistered}) {
     BATON_RETURN_IF_ERROR(AddInstrumentFlags(flags, phase));
   }

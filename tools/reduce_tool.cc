@@ -240,11 +240,9 @@ class BestTest {
 std::optional<ReducedCase> WholeCase(const IRModule& module, const OptJob& job,
                                      const PipelineSettings& settings) {
   const RunOptions& run = job.prepared.run;
-  if (run.stop_after >= 0 || !run.skip_execution.empty() ||
-      std::any_of(run.instrument_flags.begin(), run.instrument_flags.end(),
-                  [](const auto& flag) {
-                    return PhaseOfFlag(flag.first) == InstrumentPhase::kSkip;
-                  })) {
+  if (std::any_of(
+          run.instrument_flags.begin(), run.instrument_flags.end(),
+          [](const auto& flag) { return IsSkip(PhaseOfFlag(flag.first)); })) {
     return std::nullopt;
   }
   absl::StatusOr<IRModule> prepared = module;
@@ -270,7 +268,7 @@ absl::Status ReduceJob(const OptOptions& input,
   // Each test is a process of its own.
   RunOptions run = job.prepared.run;
   run.threads = 1;
-  if (options.differs) run.check_values = true;
+  if (options.differs) SetInstrumentFlag("check_values", true, run);
   BATON_ASSIGN_OR_RETURN(job.prepared, Prepare(std::move(run)));
   BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
   const IRModule& module = job.modules[0].module;

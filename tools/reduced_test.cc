@@ -106,16 +106,13 @@ absl::StatusOr<std::string> CommandLine(absl::string_view file,
   absl::StrAppend(&line, " --passes=", ShellWord(pipeline));
   const FieldList& fields = FieldsOf<RunOptions>();
   for (const Flag& flag : FlagsOf<RunOptions>()) {
-    // Which executions ran is not the same any more.
-    if (flag.name == "passes" || flag.name == "skip_execution" ||
-        flag.name == "stop_after") {
-      continue;
-    }
+    if (flag.name == "passes") continue;
     if (fields.IsDefault(*flag.field, &options.run)) continue;
     line += FlagOn(flag.name, flag.field->Get(&options.run));
   }
-  for (const auto& [name, value] : options.run.instrument_flags) {
-    if (PhaseOfFlag(name) == InstrumentPhase::kSkip) continue;
+  for (const auto& [name, value] : SortedInstrumentFlags(options.run)) {
+    // Which executions ran is not the same any more.
+    if (IsSkip(PhaseOfFlag(name))) continue;
     line += FlagOn(name, value);
   }
   return absl::StrCat(line, " --emit=none");

@@ -91,7 +91,7 @@ std::string ReproducerHead(const IRModule& module, RunOptions options,
     if (fields.IsDefault(field, &options)) continue;
     text += SettingLine(field.name(), field.Get(&options));
   }
-  for (const auto& [name, value] : options.instrument_flags) {
+  for (const auto& [name, value] : SortedInstrumentFlags(options)) {
     text += SettingLine(name, value);
   }
   absl::StrAppend(&text, kComment, "\n");

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "baton/base/attr_value.h"
+#include "baton/base/flags.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -17,6 +21,40 @@ namespace {
 constexpr int kDefaultOptLevel = 2;
 
 }  // namespace
+
+bool ChecksValues(const RunOptions& run) {
+  return std::any_of(run.instrument_flags.begin(), run.instrument_flags.end(),
+                     [](const auto& flag) {
+                       const bool* value = flag.second.template As<bool>();
+                       return flag.first == "check_values" &&
+                              value != nullptr && *value;
+                     });
+}
+
+void SetInstrumentFlag(const std::string& name, AttrValue value,
+                       RunOptions& run) {
+  std::erase_if(run.instrument_flags,
+                [&name](const auto& flag) { return flag.first == name; });
+  run.instrument_flags.emplace_back(name, std::move(value));
+}
+
+AttrMap SortedInstrumentFlags(const RunOptions& run) {
+  AttrMap sorted;
+  for (const std::string& name : Instruments().Names()) {
+    const InstrumentFactory* factory = Instruments().Find(name);
+    if (factory == nullptr) continue;
+    for (const Flag& flag : factory->flags()) {
+      for (const auto& [given, value] : run.instrument_flags) {
+        if (given != flag.name) continue;
+        const auto* text = value.As<std::string>();
+        if ((text != nullptr ? *text : value.ToString()) != flag.default_text) {
+          sorted.emplace_back(given, value);
+        }
+      }
+    }
+  }
+  return sorted;
+}
 
 int OptLevel(int opt_level, const Pass& pipeline) {
   if (opt_level >= 0) return opt_level;

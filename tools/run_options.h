@@ -31,25 +31,18 @@ struct RunOptions {
   std::vector<std::string> rules;
   // Negative: the level of the pipeline, see OptLevel.
   int opt_level = -1;
-  std::vector<std::string> disabled_pass;
+  std::vector<std::string> disabled_pass;  // `NAME#k`: skips one execution
   std::vector<std::string> required_pass;
   std::string config;  // `KEY=VALUE,...`; see transform/config.h
   std::string target;  // see base/target.h
   int threads = 1;     // 0: the number of processors
-  // See instrument/skip.h. `NAME#k` in disabled_pass skips one execution.
-  std::string skip_execution;  // numbers, separated by commas
-  int64_t stop_after = -1;
   bool insert_required = false;
-  bool check_values = false;
-  bool special_values = false;  // see CheckValuesOptions
-  int64_t seed = 0;
-  std::string inputs;     // files of --check_values: see tools/tensor_files.h
-  std::string expect;     // needs `inputs`
-  double max_error = -1;  // CheckValuesOptions::max_error; negative: no limit
+  std::string inputs;  // files of --check_values: see tools/tensor_files.h
+  std::string expect;  // needs `inputs`
   // True if the input of the passes has types.
   bool typed_input = false;
-  // The given flags of registered instruments
-  // (instrument/instrument_registry.h), by name.
+  // The given flags of instruments (instrument/instrument_registry.h), by name,
+  // except those that only report.
   AttrMap instrument_flags = {};
 
   template <typename V>
@@ -102,30 +95,6 @@ struct RunOptions {
                .value = "N",
                .group = kPassFlags,
                .least = 0});
-    v("skip_execution", &RunOptions::skip_execution,
-      FlagSpec{.help = "Executions, by number, that are left out.",
-               .value = "N,N",
-               .group = kPassFlags});
-    v("stop_after", &RunOptions::stop_after,
-      FlagSpec{
-          .help = "The number of the last execution of the run; -1: no limit.",
-          .value = "N",
-          .group = kPassFlags,
-          .least = 0,
-          .none = -1});
-    v("check_values", &RunOptions::check_values,
-      FlagSpec{.help = "Evaluates the module before and after each pass; names "
-                       "the guilty one.",
-               .group = kFaultFlags});
-    v("special_values", &RunOptions::special_values,
-      FlagSpec{.help =
-                   "--check_values feeds exact passes NaN, infinities and the "
-                   "like, too.",
-               .group = kFaultFlags});
-    v("seed", &RunOptions::seed,
-      FlagSpec{.help = "Seed of the random inputs of --check_values.",
-               .value = "N",
-               .group = kFaultFlags});
     v("inputs", &RunOptions::inputs,
       FlagSpec{
           .help =
@@ -137,16 +106,21 @@ struct RunOptions {
       FlagSpec{.help = "Expected results of main for --inputs; as these.",
                .value = "FILE",
                .group = kFaultFlags});
-    v("max_error", &RunOptions::max_error,
-      FlagSpec{.help = "Error of all passes together in results; -1: no limit.",
-               .value = "X",
-               .group = kFaultFlags,
-               .least = 0,
-               .none = -1});
     v("typed_input", &RunOptions::typed_input,
       "Infer types before the passes run.");
   }
 };
+
+// True if `run` has --check_values.
+bool ChecksValues(const RunOptions& run);
+
+// Sets a flag of an instrument.
+void SetInstrumentFlag(const std::string& name, AttrValue value,
+                       RunOptions& run);
+
+// The flags of instruments whose values are not the defaults, sorted by
+// instrument.
+AttrMap SortedInstrumentFlags(const RunOptions& run);
 
 // The level of the context that --opt_level asks for. If `opt_level` is
 // negative: 2, or the level of a named pipeline in `pipeline` if that is
