@@ -122,7 +122,9 @@ class Sums {
     const int64_t extent = plan_.extents.at(step.kept.back());
     int64_t columns = kMost;
     while (extent % columns != 0) --columns;
-    return columns < kLeast ? extent : columns;
+    // All columns at once, if the sums of a row do not take much memory.
+    constexpr int64_t kMostOfRow = 512;
+    return columns < kLeast && extent <= kMostOfRow ? extent : columns;
   }
 
   void Sum(const EinsumPlan::Step& step, const tir::Buffer& to) {

@@ -118,13 +118,15 @@ uint32_t Crc32(absl::string_view bytes) {
   return crc ^ 0xffffffffu;
 }
 
+// The bytes that the method makes of one byte at most.
+constexpr uint64_t kMostRatio = 1032;
+
 // The content of a compressed entry of an archive. `stored`: the bytes in the
 // archive; `size` and `crc`: the size and the checksum of the content. A gzip
 // file is the same stream with a head and an end.
 absl::StatusOr<std::string> Inflate(absl::string_view stored, uint64_t size,
                                     uint32_t crc) {
   using google::protobuf::io::ArrayInputStream;
-  constexpr uint64_t kMostRatio = 1032;  // of the method
   const auto damaged = absl::InvalidArgumentError("is damaged");
   if (size / kMostRatio > stored.size()) return damaged;
   const std::string head("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
@@ -233,6 +235,7 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
   const auto cut = [] {
     return absl::InvalidArgumentError("a .npz file that is cut off, or none");
   };
+  uint64_t inflated = 0;  // bytes of compressed arrays so far
   // The end of the directory is in the last 64 KB, before a comment.
   constexpr absl::string_view kEnd("PK\5\6", 4);
   const size_t end = bytes.rfind(kEnd);
@@ -304,6 +307,12 @@ absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
     } else {
       const absl::StatusOr<std::string> content =
           Inflate(bytes.substr(data, size), plain_size, crc);
+      // Entries may refer to the same bytes.
+      inflated += content.ok() ? plain_size : 0;
+      if (inflated / kMostRatio > bytes.size()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "'", Printable(name), "': arrays overlap in the file"));
+      }
       tensor = content.ok() ? ReadNpy(*content) : content.status();
     }
     if (!tensor.ok()) {

@@ -27,6 +27,8 @@ constexpr int64_t kItemBytes = int64_t{24} << 10;
 // A row with more is not worth joining: it does not stay in a near cache.
 constexpr int64_t kMostRowBytes = int64_t{128} << 10;
 constexpr int64_t kItemsOfThread = 8;
+// More parts in a step would not save much more.
+constexpr size_t kMostSteps = 32;
 
 // Where the rows of an operand are.
 struct Place {
@@ -108,7 +110,8 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
   };
   // The last step that reads results so far, but that of the last step.
   int64_t last_reader = -1;
-  for (size_t k = 0; k < steps.size(); ++k) {
+  int64_t internal = 0;  // bytes of results that only joined steps read
+  for (size_t k = 0; k < std::min(steps.size(), kMostSteps); ++k) {
     const KernelChoice& step = *steps[k];
     if (!HasRows(step)) break;
     const int64_t rows = CommonRows(step, common);
@@ -132,6 +135,9 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
       last_reader = std::max(last_reader, tensors.last_reader(results.back()));
     }
     common = rows;
+    if (k > 0) internal += tensors.bytes(results.back());
+    // The rows only become longer.
+    if (internal / common > kMostRowBytes) break;
     results.push_back(root);
     if (k > 0 && last_reader <= first + static_cast<int64_t>(k)) {
       best = k + 1;
@@ -148,12 +154,11 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
   KernelChoice& choice = joined.choice;
   // Offsets of results in the workspace of one row, for now.
   std::vector<int64_t> row_bytes(best);
-  int64_t internal = 0;
+  internal = 0;
   for (size_t k = 0; k + 1 < best; ++k) {
     row_bytes[k] = tensors.bytes(results[k]) / best_rows;
     internal += row_bytes[k];
   }
-  if (internal > kMostRowBytes) return std::nullopt;
   const int64_t threads = std::max(max_threads, 1);
   params->rows_of_item = std::clamp<int64_t>(
       kItemBytes / std::max<int64_t>(internal, 1), 1,

@@ -142,12 +142,13 @@ bool KeepsOrder(const Layout& from, absl::Span<const int64_t> reduced,
   for (const int64_t axis : reduced) {
     const char letter = from.axis(static_cast<int>(axis)).letter;
     const size_t i = static_cast<size_t>(axis);
-    if (i >= shape.size() || shape[i].is_const(1)) continue;
+    if (i >= shape.size()) return false;
     const int64_t factor = to.FactorOf(letter);
     if (factor > 1 &&
         !(shape[i].is_const() && shape[i].value() % factor == 0)) {
       return false;
     }
+    if (shape[i].is_const(1)) continue;
     before.push_back(letter);
   }
   std::string after;
@@ -160,6 +161,24 @@ bool KeepsOrder(const Layout& from, absl::Span<const int64_t> reduced,
     if (!joins) after.push_back(letter);
   }
   return before == after;
+}
+
+Layout FitSubAxes(const Layout& layout, const Layout& old_layout,
+                  absl::Span<const Dim> shape) {
+  if (!HasSubAxes(layout)) return layout;
+  Axes axes;
+  for (Layout::Axis axis : layout.axes()) {
+    if (axis.factor > 0) {
+      const int old_axis = old_layout.IndexOf(Layout::ToPrimal(axis.letter));
+      const bool is_one =
+          old_axis < 0 ||
+          (old_axis < static_cast<int>(shape.size()) &&
+           shape[old_axis].is_const(1) && !old_layout.Contains(axis.letter));
+      if (is_one) axis.factor = 1;
+    }
+    axes.push_back(axis);
+  }
+  return Layout::FromAxes(axes);
 }
 
 absl::StatusOr<std::string> KernelFor(
@@ -269,27 +288,6 @@ std::optional<Layout> TransformLike(const Layout& layout, const Layout& from,
   return result;
 }
 
-// `layout`, with sub-axes of extent 1 where the tensor, which has `shape` in
-// `old_layout`, is broadcast along the primal axis: of NCHW16c and a tensor
-// with one channel comes NCHW1c.
-Layout FitSubAxes(const Layout& layout, const Layout& old_layout,
-                  absl::Span<const Dim> shape) {
-  if (!layouts::HasSubAxes(layout)) return layout;
-  layouts::Axes axes;
-  for (Layout::Axis axis : layout.axes()) {
-    if (axis.factor > 0) {
-      const int old_axis = old_layout.IndexOf(Layout::ToPrimal(axis.letter));
-      const bool is_one =
-          old_axis < 0 ||
-          (old_axis < static_cast<int>(shape.size()) &&
-           shape[old_axis].is_const(1) && !old_layout.Contains(axis.letter));
-      if (is_one) axis.factor = 1;
-    }
-    axes.push_back(axis);
-  }
-  return Layout::FromAxes(axes);
-}
-
 }  // namespace
 
 std::optional<InferredLayouts> InferElemwiseLayouts(const LayoutQuery& query) {
@@ -370,7 +368,8 @@ std::optional<InferredLayouts> InferBroadcastLayouts(const LayoutQuery& query) {
     result.reset();
     return result;
   }
-  inputs[follower] = FitSubAxes(*wanted, inputs[follower], shapes[follower]);
+  inputs[follower] =
+      layouts::FitSubAxes(*wanted, inputs[follower], shapes[follower]);
   inputs[leader] = arrived[leader];
   result->outputs.push_back(arrived[large]);
   return result;

@@ -193,6 +193,12 @@ Followed FollowWithAxis(const LayoutQuery& query) {
 std::vector<int64_t> ReducedAxes(
     const std::optional<std::vector<int64_t>>& axes, bool exclude, int rank);
 
+// `layout`, with sub-axes of extent 1 where the tensor, which has `shape` in
+// `old_layout`, is broadcast along the primal axis: of NCHW16c and a tensor
+// with one channel comes NCHW1c.
+Layout FitSubAxes(const Layout& layout, const Layout& old_layout,
+                  absl::Span<const Dim> shape);
+
 // True if the axes `reduced` of `from`, a layout without sub-axes, come in the
 // same order in `to`, and divide into their sub-axes there without a rest. Then
 // a sum over these axes adds the same elements in the same order in both
@@ -381,9 +387,14 @@ std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
   if (!output_layout.defined()) return std::nullopt;
   InferredLayouts result{{}, {std::move(output_layout)}, query.attrs};
   // The mean that a variance takes has the layout of the data.
-  result.inputs.resize(query.old_inputs.size(), layout);
-  if (follow)
+  result.inputs.push_back(layout);
+  for (size_t k = 1; k < query.old_inputs.size(); ++k) {
+    result.inputs.push_back(
+        layouts::FitSubAxes(layout, old, layouts::ShapeOfArg(query, k)));
+  }
+  if (follow) {
     result.attrs = layouts::WithField(query.attrs, &T::axis, std::move(axes));
+  }
   return result;
 }
 

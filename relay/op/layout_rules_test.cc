@@ -225,6 +225,21 @@ TEST(InferReduceLayoutsTest, KeepsTheOrderOfWhatItReduces) {
             "NCHW4c -> NCW4c {axis:[2]}");
 }
 
+TEST(InferReduceLayoutsTest, BlocksOfOneChannelAreNotReduced) {
+  // The block has three further elements, which the reduction would count.
+  EXPECT_EQ(
+      Infer("mean", {Float({1, 1, 4, 4})},
+            Attrs::Make(ReduceAttrs{.axis = {{1}}}), {"NCHW"}, {"NCHW4c"}),
+      "NCHW -> NHW {axis:[1]}");
+}
+
+TEST(InferReduceLayoutsTest, TheMeanOfAVarianceHasOneElementOfABlock) {
+  EXPECT_EQ(Infer("variance", {Float({1, 8, 4, 4}), Float({1, 1, 4, 4})},
+                  Attrs::Make(VarianceAttrs{.axis = {{1}}, .keepdims = true}),
+                  {"NCHW", "NCHW"}, {"NCHW4c", "NCHW1c"}),
+            "NCHW4c NCHW1c -> NCHW1c {axis:[1,4],keepdims:true}");
+}
+
 TEST(InferReduceLayoutsTest, PositionsAreCountedInOneOrder) {
   const auto infer = [](std::string arrived) {
     return Infer("argmax", {Float({1, 8, 4, 4})},

@@ -585,6 +585,9 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
       BATON_RETURN_IF_ERROR(contraction.Run(
           *view_of(step.left), view_of(step.right), step, view.storage.data()));
       view.data = view.storage.data();
+      // Each view is an operand of one step.
+      views[static_cast<size_t>(step.left)].storage = {};
+      if (step.right >= 0) views[static_cast<size_t>(step.right)].storage = {};
       views.push_back(std::move(view));
     }
     return std::move(out).Freeze();

@@ -57,13 +57,17 @@ struct Place {
   std::string pool;
   int64_t offset = 0;
 };
+// The largest offset in a pool, in bytes, and the largest allocation.
+constexpr int64_t kMaxOffset = int64_t{1} << 60;
+
 absl::StatusOr<Place> PlaceOf(const PrimExpr& annotation, const Span& span) {
   Place place;
   const auto* dict = annotation.As<DictNode>();
   const PrimExpr name = dict == nullptr ? PrimExpr() : dict->Find(kPoolName);
   const auto* text = name.defined() ? name.As<StringImmNode>() : nullptr;
   if (text == nullptr || text->value().empty() ||
-      !IntegerOf(dict->Find(kByteOffset), place.offset) || place.offset < 0) {
+      !IntegerOf(dict->Find(kByteOffset), place.offset) || place.offset < 0 ||
+      place.offset > kMaxOffset) {
     return ErrorAt(span, absl::StrCat("the annotation ", kPoolAllocation,
                                       " is no {\"byte_offset\": BYTES, "
                                       "\"pool_name\": NAME}"));
@@ -169,6 +173,11 @@ class PoolFinder final : public Visitor {
       return;
     }
     UsedPool& pool = pools_[place->pool];
+    if (bytes > kMaxOffset) {
+      status_ =
+          ErrorAt(stmt->span(), "an allocation with a place is too large");
+      return;
+    }
     pool.bytes = std::max(pool.bytes, place->offset + bytes);
     if (pool.config.defined()) return;
     const PrimExpr list = annotations.Find(kCandidatePools);

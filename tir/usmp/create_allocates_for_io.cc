@@ -129,6 +129,13 @@ absl::StatusOr<PrimFunc> WithAllocations(const PrimFunc& main,
                      absl::StrCat("the extents of buffer ", buffer->name(),
                                   " are not constant"));
     }
+    if (!buffer->strides().empty() ||
+        (buffer->elem_offset().defined() && !IsZero(buffer->elem_offset()))) {
+      return ErrorAt(main->span(),
+                     absl::StrCat("buffer ", buffer->name(),
+                                  " has strides or an offset: it cannot "
+                                  "become an allocation"));
+    }
     const absl::string_view key =
         finder.IsRead(number) ? kInputTensor : kOutputTensor;
     parts.body = Allocate(

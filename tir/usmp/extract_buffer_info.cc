@@ -210,15 +210,23 @@ class Extractor final : public CallVisitor {
     loops_.push_back({num_loops_++, statements() + 1, depth(), {}});
   }
 
-  // What a loop uses is in use in all its iterations.
+  // Memory that a loop uses is in use in all its iterations, and in all
+  // iterations of the loops around it.
   void EndLoop() {
-    for (const int memory : loops_.back().used) {
-      Interval& interval =
-          IntervalOf(memory, memories_[memory].call, statements());
-      interval.first = std::min(interval.first, loops_[0].first);
-      interval.last = std::max(interval.last, statements());
-    }
+    const int64_t outermost = loops_[0].first;
+    const Loop ended = std::move(loops_.back());
     loops_.pop_back();
+    for (const int number : ended.used) {
+      Memory& memory = memories_[number];
+      Interval& interval = IntervalOf(number, memory.call, statements());
+      interval.first = std::min(interval.first, outermost);
+      interval.last = std::max(interval.last, statements());
+      if (loops_.empty()) continue;
+      Loop& outer = loops_.back();
+      if (memory.depth > outer.depth || memory.loop == outer.id) continue;
+      memory.loop = outer.id;
+      outer.used.push_back(number);
+    }
   }
 
   absl::StatusOr<BufferInfoAnalysis> Finish() {

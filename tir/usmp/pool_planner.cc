@@ -139,7 +139,8 @@ class HillClimber {
     PoolPlan best;
     PoolPlan current;
     int64_t best_total = 0;
-    for (int64_t attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int64_t attempt = 0; attempt < kAttempts && work_ < kMostWork;
+         ++attempt) {
       PoolPlan previous = std::exchange(current, PlaceFirstFit());
       const bool all_fit = AllPlaced(current);
       std::vector<int64_t> used = UsedBytes(problem_, current);
@@ -173,6 +174,8 @@ class HillClimber {
 
  private:
   static constexpr int64_t kAttempts = 500;
+  // Conflicts to look at, of all attempts together: seconds.
+  static constexpr int64_t kMostWork = 100'000'000;
 
   static bool AllPlaced(const PoolPlan& plan) {
     return std::all_of(plan.begin(), plan.end(),
@@ -192,6 +195,7 @@ class HillClimber {
         if (Fits(problem_.pools[pool], buffer.bytes)) offsets[pool] = 0;
       }
       placed.clear();
+      work_ += static_cast<int64_t>(buffer.conflicts.size());
       for (const int other : buffer.conflicts) {
         if (plan[other].pool >= 0) placed.push_back(other);
       }
@@ -239,6 +243,7 @@ class HillClimber {
     std::vector<int> second;
     for (const int near : problem_.buffers[index].conflicts) {
       if (position_[index] > position_[near]) first.push_back(near);
+      work_ += static_cast<int64_t>(problem_.buffers[near].conflicts.size());
       for (const int far : problem_.buffers[near].conflicts) {
         if (position_[near] > position_[far]) second.push_back(far);
       }
@@ -281,6 +286,7 @@ class HillClimber {
   std::vector<int> position_;  // of each buffer in `order_`
   int swapped_[2] = {-1, -1};  // the last two positions that were swapped
   Random random_;
+  int64_t work_ = 0;  // conflicts looked at so far
 };
 
 absl::StatusOr<PoolPlan> HillClimb(const PoolProblem& problem) {

@@ -278,6 +278,33 @@ TEST(BufferInfoTest, LoopsKeepWhatTheirCallsRead) {
   }
 }
 
+// Memory that an inner loop reads is in use until the outer loop ends: the next
+// iteration of the outer loop reads it again.
+TEST(BufferInfoTest, OuterLoopsKeepWhatInnerLoopsRead) {
+  const IRModule module = Parsed(absl::StrCat(kHead, R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        kept = T.allocate([4], "float32")
+        kept_1 = T.Buffer((4,), data=kept)
+        for k in range(4):
+            kept_1[k] = A[k]
+        for i in range(4):
+            for j in range(4):
+                A[j] = A[j] + kept_1[j]
+            T.call_extern("int32", "twice", A.data)
+
+    @T.prim_func
+    def twice(A: T.Buffer((1,), "float32")):
+        temp = T.allocate([1], "float32")
+        temp_1 = T.Buffer((1,), data=temp)
+        temp_1[0] = A[0]
+        A[0] = temp_1[0] + temp_1[0]
+)"));
+  BATON_ASSERT_OK_AND_ASSIGN(const BufferInfoAnalysis analysis,
+                             Analyzed(module, "main", ""));
+  EXPECT_THAT(ConflictsOf(analysis, "temp"), UnorderedElementsAre("kept"));
+}
+
 // Pointers that are no names of allocations: addresses, and variables.
 TEST(BufferInfoTest, PointersAreFollowed) {
   const IRModule module = Parsed(absl::StrCat(kHead, R"(
