@@ -209,21 +209,24 @@ class RandomImages {
         break;
       }
       case 1:
-      case 2:
-        Push(m.nchw,
-             absl::StrCat(OneIn(2) ? "nn.instance_norm(" : "nn.layer_norm(",
-                          m.name, ", ", Param(vector(axis)), ", ",
-                          Param(vector(axis)), ", axis=", axis, ")"));
+      case 2: {
+        const std::string op = OneIn(2) ? "nn.instance_norm" : "nn.layer_norm";
+        const std::string gamma = Param(vector(axis));
+        const std::string beta = Param(vector(axis));
+        Push(m.nchw, absl::StrCat(op, "(", m.name, ", ", gamma, ", ", beta,
+                                  ", axis=", axis, ")"));
         break;
+      }
       case 3:
         Push(m.nchw,
              absl::StrCat("nn.l2_normalize(", m.name, ", eps=0.001f, axis=[",
                           absl::StrJoin(SomeAxes(), ", "), "])"));
         break;
-      case 4:
-        Push(m.nchw, absl::StrCat(OneIn(2) ? "nn.softmax(" : "nn.log_softmax(",
-                                  m.name, ", axis=", Of(0, 3), ")"));
+      case 4: {
+        const std::string op = OneIn(2) ? "nn.softmax" : "nn.log_softmax";
+        Push(m.nchw, absl::StrCat(op, "(", m.name, ", axis=", Of(0, 3), ")"));
         break;
+      }
       default:
         Push(m.nchw, absl::StrCat("nn.lrn(", m.name,
                                   ", size=3, axis=", channel_axis(), ")"));
