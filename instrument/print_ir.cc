@@ -432,8 +432,7 @@ struct PrintFlags {
           .group = kReportFlags});
     v("print_changed", &PrintFlags::print_changed,
       FlagSpec{
-          .help =
-              "Prints the change of each pass: none, full, diff or structural.",
+          .help = "Prints changes of passes: none, full, diff or structural.",
           .value = "HOW",
           .group = kReportFlags,
           .choices = {"none", "full", "diff", "structural"}});

@@ -237,8 +237,9 @@ struct RemarkFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("remarks", &RemarkFlags::remarks,
-      FlagSpec{.help = "Prints remarks: passed, missed, analysis or all, of "
-                       "passes that match RE.",
+      FlagSpec{.help =
+                   "Prints remarks: passed, missed, analysis, all; of passes "
+                   "that match RE.",
                .value = "KIND[:RE],...",
                .group = kReportFlags});
     v("remarks_file", &RemarkFlags::remarks_file,

@@ -810,8 +810,7 @@ struct TimingFlags {
   template <typename V>
   static void VisitFields(V& v) {
     v("timing", &TimingFlags::timing,
-      FlagSpec{.help = "Reports the time of each pass: none, text, json, sums, "
-                       "trace.",
+      FlagSpec{.help = "Times of passes: none, text, json, sums, trace.",
                .value = "FORMAT",
                .group = kReportFlags,
                .choices = {"none", "text", "json", "sums", "trace"}});

@@ -115,12 +115,12 @@ struct OptOptions {
                .value = "FILE",
                .group = kInputFlags});
     v("start_after", &OptOptions::start_after,
-      FlagSpec{.help = "With --resume: the execution to begin after; -1: the "
-                       "last before a failure.",
-               .value = "N",
-               .group = kInputFlags,
-               .least = 0,
-               .none = -1});
+      FlagSpec{
+          .help = "Execution to begin after; -1: the last before a failure.",
+          .value = "N",
+          .group = kInputFlags,
+          .least = 0,
+          .none = -1});
     v("input_shapes", &OptOptions::input_shapes,
       FlagSpec{.help = "Shapes of inputs of the module: x:[1,3,224,224].",
                .value = "SHAPES",
@@ -136,17 +136,18 @@ struct OptOptions {
                .group = kInputFlags});
 
     v("output", &OptOptions::output,
-      FlagSpec{.help = "The result; .onnx, .baton, .exe and .ll set --emit. "
-                       "Not given: standard output.",
+      FlagSpec{.help =
+                   "Not given: standard output. .onnx, .baton, .exe, .ll set "
+                   "--emit.",
                .value = "FILE",
                .group = kOutputFlags});
     v("emit", &OptOptions::emit,
-      FlagSpec{.help = "Format: text, text-no-meta, binary, onnx, executable, "
-                       "llvm, none.",
-               .value = "FORMAT",
-               .group = kOutputFlags,
-               .choices = {"text", "text-no-meta", "binary", "onnx",
-                           "executable", "llvm", "none"}});
+      FlagSpec{
+          .help = "text, text-no-meta, binary, onnx, executable, llvm, none.",
+          .value = "FORMAT",
+          .group = kOutputFlags,
+          .choices = {"text", "text-no-meta", "binary", "onnx", "executable",
+                      "llvm", "none"}});
     v("onnx_opset", &OptOptions::onnx_opset,
       FlagSpec{.help = "Version of the operators in an ONNX result: 13 to 21.",
                .value = "N",
@@ -163,8 +164,7 @@ struct OptOptions {
                .value = "TARGET",
                .group = kOutputFlags});
     v("line_table", &OptOptions::line_table,
-      FlagSpec{.help = "Adds the places of statements in the input to LLVM's "
-                       "text, for debuggers.",
+      FlagSpec{.help = "Adds places of statements in the input to LLVM's text.",
                .group = kOutputFlags});
     v("artifacts", &OptOptions::artifacts,
       FlagSpec{.help = "Folder for the files that code generators make.",
@@ -181,8 +181,9 @@ struct OptOptions {
       FlagSpec{.help = "Checks the result before it is written; on by default.",
                .group = kFaultFlags});
     v("reproducer", &OptOptions::reproducer,
-      FlagSpec{.help = "File for module, passes and settings if the run fails; "
-                       "an INPUT of baton-opt.",
+      FlagSpec{.help =
+                   "If the run fails: file for module, passes, settings; an "
+                   "INPUT.",
                .value = "FILE",
                .group = kFaultFlags});
     v("verify_diagnostics", &OptOptions::verify_diagnostics,
@@ -200,8 +201,7 @@ struct OptOptions {
                .group = kFaultFlags,
                .least = 0});
     v("triage_memory_gb", &OptOptions::triage_memory_gb,
-      FlagSpec{.help = "With --triage: limit of memory; 0: three quarters of "
-                       "the machine's.",
+      FlagSpec{.help = "Memory limit of --triage; 0: three quarters of all.",
                .value = "X",
                .group = kFaultFlags,
                .least = 0});

@@ -49,7 +49,7 @@ struct RunOptions {
   static void VisitFields(V& v) {
     v("passes", &RunOptions::passes,
       FlagSpec{
-          .help = "The passes to run: "
+          .help = "As in "
                   "'InferType,FixedPoint{limit=5}(SimplifyExpr,FoldConstant)'.",
           .value = "PIPELINE",
           .group = kPassFlags});
@@ -63,13 +63,13 @@ struct RunOptions {
                .value = "FILE,FILE",
                .group = kPassFlags});
     v("opt_level", &RunOptions::opt_level,
-      FlagSpec{.help = "Highest level of passes that run; -1: any for passes "
-                       "that --passes names.",
-               .value = "N",
-               .group = kPassFlags,
-               .least = 0,
-               .most = 5,
-               .none = -1});
+      FlagSpec{
+          .help = "Highest level of passes; -1: any for those of --passes.",
+          .value = "N",
+          .group = kPassFlags,
+          .least = 0,
+          .most = 5,
+          .none = -1});
     v("disabled_pass", &RunOptions::disabled_pass,
       FlagSpec{
           .help =

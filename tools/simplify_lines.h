@@ -24,8 +24,7 @@ struct SimplifyOptions {
                .group = kListFlags});
     v("simplifier", &SimplifyOptions::simplifier,
       FlagSpec{
-          .help =
-              "The simplifier: rewrite_simplify, canonical_simplify, simplify.",
+          .help = "One of rewrite_simplify, canonical_simplify, simplify.",
           .value = "NAME",
           .group = kListFlags,
           .choices = {"rewrite_simplify", "canonical_simplify", "simplify"}});

@@ -64,6 +64,17 @@ std::optional<int64_t> ExtentOf(const CallNode& call, int arg,
   return extent.value();
 }
 
+bool BlocksDivide(const CallNode& call, int arg, absl::string_view from,
+                  const Layout& to) {
+  return std::all_of(
+      to.axes().begin(), to.axes().end(), [&](const Layout::Axis& axis) {
+        if (axis.factor <= 0) return true;
+        const std::optional<int64_t> extent =
+            ExtentOf(call, arg, from, Layout::ToPrimal(axis.letter));
+        return !extent.has_value() || *extent % axis.factor == 0;
+      });
+}
+
 std::optional<InferredLayouts> IfDefined(InferredLayouts inferred) {
   for (const Layouts* layouts : {&inferred.inputs, &inferred.outputs}) {
     for (const Layout& layout : *layouts) {

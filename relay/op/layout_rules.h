@@ -126,6 +126,11 @@ absl::Span<const Dim> ShapeOfArg(const LayoutQuery& query, int i);
 std::optional<int64_t> ExtentOf(const CallNode& call, int arg,
                                 absl::string_view layout, char letter);
 
+// False if a block of layout `to` is known not to divide its axis of argument
+// `arg`, a tensor in layout `from`: the tensor would be padded.
+bool BlocksDivide(const CallNode& call, int arg, absl::string_view from,
+                  const Layout& to);
+
 // Returns `inferred`; nullopt if one of its layouts is undefined.
 std::optional<InferredLayouts> IfDefined(InferredLayouts inferred);
 
@@ -409,7 +414,8 @@ std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
        std::move(data.attrs)});
 }
 
-// Converts convolutions. T has data_layout, kernel_layout and padding:
+// Converts convolutions. One whose channels are not a multiple of the blocks of
+// the new layouts stays as it is. T has data_layout, kernel_layout and padding:
 // Conv2DAttrs, ...
 template <typename T>
 absl::StatusOr<ConvertedCall> ConvertConv(
@@ -419,6 +425,12 @@ absl::StatusOr<ConvertedCall> ConvertConv(
       layouts::KernelFor(query.desired[0], query.desired[1], defaults);
   if (!kernel.ok()) return kernel.status();
   T attrs = AttrsOrDefaults<T>(query.attrs);
+  if (!layouts::BlocksDivide(query.call, 0, attrs.data_layout,
+                             query.desired[0]) ||
+      !layouts::BlocksDivide(query.call, 1, attrs.kernel_layout,
+                             layouts::LayoutOf(*kernel))) {
+    return ConvertedCall{Op(query.call.op_node()), query.attrs};
+  }
   attrs.data_layout = query.desired[0].ToString();
   attrs.kernel_layout = *std::move(kernel);
   SpellOutPadding(num_spatial_axes, attrs.padding);

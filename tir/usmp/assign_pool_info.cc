@@ -169,6 +169,7 @@ Pass AssignPoolInfo(AssignPoolInfoOptions options) {
                 const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         BATON_ASSIGN_OR_RETURN(const GlobalVar main,
                                MainFunctionOf(module, options.main_function));
+        if (!main.defined()) return module;
         BATON_ASSIGN_OR_RETURN(
             const Pools pools,
             PoolsFor(options, module.Find<PrimFunc>(main->name())));

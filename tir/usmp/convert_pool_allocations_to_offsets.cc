@@ -398,6 +398,7 @@ absl::StatusOr<IRModule> Converted(
     IRModule module, const ConvertPoolAllocationsToOffsetsOptions& options) {
   BATON_ASSIGN_OR_RETURN(const GlobalVar main,
                          MainFunctionOf(module, options.main_function));
+  if (!main.defined()) return module;
   BATON_ASSIGN_OR_RETURN(const std::vector<std::string> reached,
                          ReachedFrom(main->name(), module));
   PoolFinder finder;

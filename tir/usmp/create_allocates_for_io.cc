@@ -156,6 +156,7 @@ Pass CreateAllocatesForIO(CreateAllocatesForIOOptions options) {
                 const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
         BATON_ASSIGN_OR_RETURN(const GlobalVar var,
                                MainFunctionOf(module, options.main_function));
+        if (!var.defined()) return module;
         const auto main = module.Find<PrimFunc>(var->name());
         BATON_ASSIGN_OR_RETURN(PrimFunc result, WithAllocations(main, module));
         if (result != main) module.Set(var, std::move(result));

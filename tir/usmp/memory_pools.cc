@@ -1,5 +1,6 @@
 #include "baton/tir/usmp/memory_pools.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -159,6 +160,13 @@ absl::StatusOr<std::vector<int>> PoolTable::Add(const PrimExpr& list) {
 
 absl::StatusOr<GlobalVar> MainFunctionOf(const IRModule& module,
                                          absl::string_view name) {
+  const absl::Span<const IRModule::Definition> functions = module.functions();
+  if (std::none_of(functions.begin(), functions.end(),
+                   [](const IRModule::Definition& definition) {
+                     return definition.function.Is<PrimFuncNode>();
+                   })) {
+    return GlobalVar();
+  }
   if (name.empty()) {
     name = module.Find<PrimFunc>("__tvm_main__").defined() ? "__tvm_main__"
                                                            : "main";

@@ -87,7 +87,8 @@ class PoolTable {
 };
 
 // The function of that name that calls the others; of an empty name,
-// `__tvm_main__`, or `main` if there is none of that name.
+// `__tvm_main__`, or `main` if there is none of that name. Null if the module
+// has no function of loops at all.
 absl::StatusOr<GlobalVar> MainFunctionOf(const IRModule& module,
                                          absl::string_view name);
 

@@ -97,6 +97,7 @@ absl::StatusOr<IRModule> Planned(const IRModule& module,
                                  absl::string_view algorithm) {
   BATON_ASSIGN_OR_RETURN(const GlobalVar main,
                          MainFunctionOf(module, options.main_function));
+  if (!main.defined()) return module;
   BATON_ASSIGN_OR_RETURN(
       const BufferInfoAnalysis analysis,
       ExtractBufferInfo(
