@@ -291,7 +291,8 @@ class RandomImages {
                                       ", scale_h=2f64, scale_w=2f64, layout=\"",
                                       layout(), "\", method=\"bilinear\")")
                        : absl::StrCat("image.resize2d(", m.name, ", size=[",
-                                      nchw[2], ", ", nchw[3], "], layout=\"",
+                                      nchw[2], ", ", nchw[3],
+                                      "], roi=[0f, 0f, 0f, 0f], layout=\"",
                                       layout(), "\")"));
         break;
       }
