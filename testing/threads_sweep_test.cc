@@ -67,7 +67,7 @@ constexpr const char* kNormalForms =
 
 TEST(ThreadsSweepTest, RandomFunctions) {
   for (const uint32_t seed : {100, 200}) {
-    if (seed > 100 && !IsLongTest()) break;
+    if (seed > 100 && !testing::IsLongTest()) break;
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
                                RandomFunctions(seed, 40));
     for (const char* text : {kLevel3, kNormalForms}) {
