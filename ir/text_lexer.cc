@@ -122,7 +122,8 @@ class ReservedWords {
   absl::string_view Description(TokenKind kind) const {
     const size_t i =
         static_cast<size_t>(kind) - static_cast<size_t>(TokenKind::kWord0);
-    return i < words_.size() ? words_[i].description : "a word";
+    return i < words_.size() ? absl::string_view(words_[i].description)
+                             : "a word";
   }
 
  private:

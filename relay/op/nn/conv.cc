@@ -615,11 +615,12 @@ absl::StatusOr<ConvertedCall> ConvertConv2D(const ConvertLayoutQuery& query) {
   }
   Conv2DAttrs attrs = AttrsOrDefaults<Conv2DAttrs>(query.attrs);
   SpellOutPadding(2, attrs.padding);
-  // The data that come from outside are not padded to whole tiles.
-  const std::optional<int64_t> in_channels =
-      layouts::ExtentOf(query.call, 0, attrs.data_layout, 'C');
-  if (query.inputs[0].Is<VarNode>() &&
-      (!in_channels.has_value() || *in_channels % data.axis(4).factor != 0)) {
+  // Channels are not padded to whole tiles.
+  const bool are_known =
+      layouts::ExtentOf(query.call, 0, attrs.data_layout, 'C').has_value();
+  if ((query.inputs[0].Is<VarNode>() && !are_known) ||
+      !layouts::BlocksDivide(query.call, 0, attrs.data_layout, data) ||
+      !layouts::BlocksDivide(query.call, 1, attrs.kernel_layout, kernel)) {
     return ConvertedCall{Op(query.call.op_node()),
                          Attrs::Make(std::move(attrs))};
   }
