@@ -269,8 +269,8 @@ TEST(InferL2NormalizeLayoutsTest, AxesSayTheOrder) {
                  Attrs::Make(L2NormalizeAttrs{.axis = std::move(axis)}),
                  {"NCHW"}, {std::move(arrived)});
   };
-  EXPECT_EQ(infer({1, 2}, "NHWC"), "NHWC -> NHWC {axis:[3,1]}");
-  EXPECT_EQ(infer({}, "NHWC"), "NCHW -> NCHW {}");
+  EXPECT_EQ(infer({1, 2}, "NHWC"), "NHWC -> NHWC {eps:0.0,axis:[3,1]}");
+  EXPECT_EQ(infer({}, "NHWC"), "NCHW -> NCHW {eps:0.0,axis:[]}");
 }
 
 TEST(InferPoolLayoutsTest, SpatialAxesStayTogether) {
@@ -279,7 +279,7 @@ TEST(InferPoolLayoutsTest, SpatialAxesStayTogether) {
                  Attrs::Make(AvgPool2DAttrs{.pool_size = {2, 2}}), {"NCHW"},
                  {std::move(arrived)});
   };
-  EXPECT_EQ(infer("HWNC"), "HWNC -> HWNC {layout:HWNC,pool_size:[2,2]}");
+  EXPECT_EQ(infer("HWNC"), "HWNC -> HWNC {pool_size:[2,2],layout:HWNC}");
   for (const char* const arrived : {"NHCW", "NCWH", "NCHW2h"}) {
     EXPECT_EQ(infer(arrived), "NCHW -> NCHW {pool_size:[2,2]}") << arrived;
   }
