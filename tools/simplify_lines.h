@@ -24,7 +24,7 @@ struct SimplifyOptions {
                .group = kListFlags});
     v("simplifier", &SimplifyOptions::simplifier,
       FlagSpec{
-          .help = "One of rewrite_simplify, canonical_simplify, simplify.",
+          .help = "rewrite_simplify, canonical_simplify or simplify.",
           .value = "NAME",
           .group = kListFlags,
           .choices = {"rewrite_simplify", "canonical_simplify", "simplify"}});
