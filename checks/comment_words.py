@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the first words of the comments in headers.
+"""Checks the first words of comments.
 
 usage: comment_words.py [ROOT]
 
@@ -49,8 +49,8 @@ def check(root, paths):
 
 def main(root):
     root = pathlib.Path(root)
-    headers = [source.path for source in read_sources(root) if source.path.endswith(".h")]
-    return report(check(root, headers), f"{len(headers)} headers")
+    paths = [source.path for source in read_sources(root)]
+    return report(check(root, paths), f"{len(paths)} files")
 
 
 if __name__ == "__main__":

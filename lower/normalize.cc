@@ -16,6 +16,7 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/lower/computation.h"
+#include "baton/lower/double_math.h"
 #include "baton/lower/lane_fold.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/tir/ir/expr.h"
@@ -28,21 +29,6 @@ namespace {
 using tir::BinaryOp;
 using tir::PrimExpr;
 
-const DType kDouble = DType::Float(64);
-
-PrimExpr Real(double value) { return tir::FloatImm(kDouble, value); }
-PrimExpr Plus(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kAdd, a, b);
-}
-PrimExpr Minus(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kSub, a, b);
-}
-PrimExpr Times(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kMul, a, b);
-}
-PrimExpr Over(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kDiv, a, b);
-}
 PrimExpr Sqrt(const PrimExpr& x) { return tir::CallIntrinsic("sqrt", {x}); }
 // A function of the C library.
 PrimExpr CLibrary(const char* name, std::vector<PrimExpr> args) {

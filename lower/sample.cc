@@ -12,6 +12,7 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/lower/computation.h"
+#include "baton/lower/double_math.h"
 #include "baton/relay/op/image/image.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/intrinsics.h"
@@ -23,17 +24,6 @@ using relay::GridSampleAttrs;
 using tir::BinaryOp;
 using tir::PrimExpr;
 
-// Doubles, as in the kernel.
-PrimExpr Real(double value) { return tir::FloatImm(DType::Float(64), value); }
-PrimExpr Plus(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kAdd, a, b);
-}
-PrimExpr Minus(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kSub, a, b);
-}
-PrimExpr Times(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kMul, a, b);
-}
 PrimExpr Less(const PrimExpr& a, const PrimExpr& b) {
   return Op2(BinaryOp::kLT, a, b);
 }
@@ -108,12 +98,8 @@ class Axis {
 
  private:
   bool IsCubic() const { return attrs_.method == "bicubic"; }
-  static PrimExpr Half(const PrimExpr& x) {
-    return Op2(BinaryOp::kDiv, x, Real(2));
-  }
-  static PrimExpr Number(const PrimExpr& k) {
-    return Cast(DType::Float(64), k);
-  }
+  static PrimExpr Half(const PrimExpr& x) { return Over(x, Real(2)); }
+  static PrimExpr Number(const PrimExpr& k) { return Cast(kDouble, k); }
   static PrimExpr Choice(const std::vector<PrimExpr>& choices,
                          const PrimExpr& k) {
     PrimExpr choice = choices.back();
@@ -140,7 +126,7 @@ class Axis {
   static PrimExpr Reflected(const PrimExpr& x, double size, double start) {
     if (!(size > 0)) return Real(start);
     const PrimExpr distance = Abs(Minus(Real(start), x));
-    const PrimExpr times = Floor(Op2(BinaryOp::kDiv, distance, Real(size)));
+    const PrimExpr times = Floor(Over(distance, Real(size)));
     const PrimExpr extra = Minus(distance, Times(times, Real(size)));
     // Whole numbers, of which halves are exact.
     const PrimExpr is_even = Op2(
@@ -181,14 +167,13 @@ absl::Status LowerGridSample(LoopBuilder& loops) {
   for (size_t i = 0; i < spatial; ++i) {
     const Axis axis(attrs, shape[2 + i]);
     taps.push_back(axis.num_taps());
-    const tir::Buffer places =
-        loops.Temporary("T_places", DType::Float(64), points);
+    const tir::Buffer places = loops.Temporary("T_places", kDouble, points);
     loops.Store(places, [&](const Indices& at) {
       // The last coordinate of the grid is the first axis.
       Indices from = at;
       from.insert(from.begin() + 1,
                   Index(static_cast<int64_t>(spatial - 1 - i)));
-      return axis.Place(Cast(DType::Float(64), loops.Load(1, from)));
+      return axis.Place(Cast(kDouble, loops.Load(1, from)));
     });
     std::vector<int64_t> all = points;
     all.push_back(taps.back());
@@ -199,14 +184,14 @@ absl::Status LowerGridSample(LoopBuilder& loops) {
     loops.Store(elements.back(), [&](const Indices& at) {
       return axis.Element(place_of(at), at.back());
     });
-    weights.push_back(loops.Temporary("T_weights", DType::Float(64), all));
+    weights.push_back(loops.Temporary("T_weights", kDouble, all));
     loops.Store(weights.back(), [&](const Indices& at) {
       return axis.Weight(place_of(at), at.back());
     });
   }
   const tir::Buffer& out = loops.output();
-  const tir::Buffer sums = loops.Temporary(absl::StrCat(out->name(), "_sum"),
-                                           DType::Float(64), ShapeOf(out));
+  const tir::Buffer sums =
+      loops.Temporary(absl::StrCat(out->name(), "_sum"), kDouble, ShapeOf(out));
   // The first axis varies fastest.
   const std::vector<int64_t> order(taps.rbegin(), taps.rend());
   loops.Fold(
@@ -227,13 +212,12 @@ absl::Status LowerGridSample(LoopBuilder& loops) {
           from.push_back(element);
         }
         // Sums are never -0: adding +0 changes none.
-        return Plus(sum, IfThenElse(is_inside,
-                                    Times(weight, Cast(DType::Float(64),
-                                                       loops.Load(0, from))),
-                                    Real(0)));
+        return Plus(
+            sum, IfThenElse(is_inside,
+                            Times(weight, Cast(kDouble, loops.Load(0, from))),
+                            Real(0)));
       });
-  const DType real =
-      loops.dtype() == DType::Float(64) ? DType::Float(64) : DType::Float(32);
+  const DType real = loops.dtype() == kDouble ? kDouble : DType::Float(32);
   loops.Store(out, [&](const Indices& at) {
     return Convert(
         out->dtype(),

@@ -47,7 +47,8 @@ namespace blocked = kernels::blocked;
 // Predicted speeds of one thread.
 constexpr double kFlopsPerNs = 100;
 constexpr double kBytesPerNs = 8;
-// What is elementwise on maps that are in the nearest caches, or not.
+// Elementwise steps are faster on maps of at most kNearBytes, which stay in the
+// nearest caches.
 constexpr double kNearBytesPerNs = 64;
 constexpr double kFarBytesPerNs = 16;
 constexpr double kNearBytes = 256 << 10;

@@ -290,7 +290,7 @@ TEST(ExecutableFileTest, ForgedFilesAreRefusedOrRun) {
         EXPECT_FALSE(read.status().message().empty());
         continue;
       }
-      // What would take long is not run.
+      // A forged plan with a large arena would take long.
       if (read->executable.plan().arena_bytes > (64 << 20)) continue;
       const absl::StatusOr<std::vector<Tensor>> results =
           RunOn(read->executable, read->module);

@@ -942,7 +942,7 @@ TEST(KernelsTest, Rows) {
             divide(%s, max(%x, axis=[1]))
           })",
        "rows:elementwise+reduce.sum"},
-      // What is between is a result, too.
+      // The result of a step between the others is an output, too.
       {R"(def @main(%x: Tensor[(300, 40), float32]) {
             let %m = mean(%x, axis=[1], keepdims=True);
             let %d = subtract(%x, %m);

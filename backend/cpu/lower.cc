@@ -1359,7 +1359,8 @@ class Lowering {
            std::less<>()(data, file.data() + file.size());
   }
 
-  // What kernels read of a packed weight.
+  // The type and the number of the elements of a packed weight that kernels
+  // read.
   struct PackedSize {
     DType dtype;
     int64_t elements;

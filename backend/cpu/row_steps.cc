@@ -108,9 +108,9 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
   const auto is_result = [&](int t) {
     return result_of(t) < static_cast<int64_t>(results.size());
   };
-  // The last step that reads results so far, but that of the last step.
+  // The last step that reads a result before that of step k.
   int64_t last_reader = -1;
-  int64_t internal = 0;  // bytes of results that only joined steps read
+  int64_t internal_bytes = 0;  // of the results before that of step k
   for (size_t k = 0; k < std::min(steps.size(), kMostSteps); ++k) {
     const KernelChoice& step = *steps[k];
     if (!HasRows(step)) break;
@@ -135,9 +135,9 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
       last_reader = std::max(last_reader, tensors.last_reader(results.back()));
     }
     common = rows;
-    if (k > 0) internal += tensors.bytes(results.back());
-    // The rows only become longer.
-    if (internal / common > kMostRowBytes) break;
+    if (k > 0) internal_bytes += tensors.bytes(results.back());
+    // Further steps only make the rows longer.
+    if (internal_bytes / common > kMostRowBytes) break;
     results.push_back(root);
     if (k > 0 && last_reader <= first + static_cast<int64_t>(k)) {
       best = k + 1;
@@ -152,16 +152,16 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
   JoinedRows joined;
   joined.count = best;
   KernelChoice& choice = joined.choice;
-  // Offsets of results in the workspace of one row, for now.
+  // The bytes of a row of each result but the last, and of all these together.
   std::vector<int64_t> row_bytes(best);
-  internal = 0;
+  int64_t all_row_bytes = 0;
   for (size_t k = 0; k + 1 < best; ++k) {
     row_bytes[k] = tensors.bytes(results[k]) / best_rows;
-    internal += row_bytes[k];
+    all_row_bytes += row_bytes[k];
   }
   const int64_t threads = std::max(max_threads, 1);
   params->rows_of_item = std::clamp<int64_t>(
-      kItemBytes / std::max<int64_t>(internal, 1), 1,
+      kItemBytes / std::max<int64_t>(all_row_bytes, 1), 1,
       std::max<int64_t>(1, best_rows / (threads * kItemsOfThread)));
   std::vector<int64_t> offsets(best);
   for (size_t k = 0; k + 1 < best; ++k) {
@@ -202,8 +202,10 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
     }
     params->parts.push_back(std::move(part));
   }
-  // The rows of an operand that all parts read as such may become those of the
-  // result: a part reads them before the last one, or as one that may itself.
+  // The result may overwrite an operand of which each row is as long as a row of
+  // the result: the parts before the last one have read a row before the last
+  // one writes it. If the last part reads it, too, that part must be one that
+  // may overwrite it.
   const KernelChoice& last = *steps[best - 1];
   choice.outputs = last.outputs;
   const int64_t output_bytes = params->parts.back().output.row_bytes;
@@ -221,7 +223,8 @@ std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
     }
     if (may) choice.overwrites = t;
   }
-  choice.reason = "rows go through all of it while they are near";
+  choice.reason =
+      "each group of rows passes through all parts while it is in the cache";
   choice.function = Run;
   choice.items = (best_rows + params->rows_of_item - 1) / params->rows_of_item;
   choice.workspace_bytes = params->internal_bytes + workspace;

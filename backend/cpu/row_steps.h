@@ -1,5 +1,6 @@
-// Joins steps that compute the same rows: reductions, normalizations, softmax
-// and what is elementwise between them, one cache of rows after another.
+// Joins steps that compute the same rows, such as reductions, normalizations,
+// softmax and elementwise steps between them: the joined step computes all of
+// them for a group of rows that fits in the cache, then for the next group.
 
 #ifndef BATON_BACKEND_CPU_ROW_STEPS_H_
 #define BATON_BACKEND_CPU_ROW_STEPS_H_
@@ -35,7 +36,7 @@ struct JoinedRows {
 // Joins as many of `steps`, from the first one on, as one step can compute:
 // each has a RowKernel, reads a result of an earlier one, and all results but
 // the last are read by no other step. `first` is the number of the first step.
-// Nullopt if that are fewer than two.
+// Returns nullopt if fewer than two steps can be joined.
 std::optional<JoinedRows> JoinRows(absl::Span<const KernelChoice* const> steps,
                                    int64_t first, int max_threads,
                                    const RowTensors& tensors);

@@ -213,7 +213,7 @@ TEST(InferReduceLayoutsTest, KeepsTheOrderOfWhatItReduces) {
   EXPECT_EQ(infer("max", {1, 8, 4, 4}, {.axis = {{1, 3}}, .keepdims = true},
                   "NCHW4c"),
             "NCHW -> NCHW {axis:[1,3],keepdims:true}");
-  // What has one element has no order.
+  // An axis of one element has no place in the order.
   EXPECT_EQ(infer("sum", {1, 8, 1, 4}, {.axis = {{1, 2}}}, "NHWC"),
             "NHWC -> NW {axis:[1,3]}");
   EXPECT_EQ(infer("sum", {1, 8, 4, 4}, {.axis = {{0, 2, 3}}}, "NCHW4c"),

@@ -116,8 +116,8 @@ TEST(HigherOrderGradientTest, FunctionsOnADevice) {
               ElementsAre(27, 15));
 }
 
-// What stands for an operator, or is for another compiler, becomes a function
-// that writes to references: it must not be taken for one without effects.
+// A function that stands for an operator, or is for another compiler, becomes
+// one that writes to references: it must not be taken for one without effects.
 TEST(HigherOrderGradientTest, OpaqueFunctions) {
   constexpr absl::string_view kText = R"(
       def @other(%a: float32, Compiler="other", global_symbol="other") {

@@ -1,6 +1,6 @@
-// What IR files of testing/passes/ do not show of passes that work on the
-// graph: places of nodes, options that are C++ functions, comparisons with a
-// slow implementation, very large programs, elements of constants, codes of
+// Tests of passes that work on the graph which IR files of testing/passes/
+// cannot be: places of nodes, options that are C++ functions, comparisons with
+// a slow implementation, very large programs, elements of constants, codes of
 // errors.
 
 #include <cstdint>

@@ -50,8 +50,8 @@ struct Position {
 struct Geometry {
   int64_t batch;
   int64_t groups;
-  int64_t in_channels;   // Of one group.
-  int64_t out_channels;  // Of one group.
+  int64_t in_channels;   // in one group
+  int64_t out_channels;  // in one group
   Window d;
   Window h;
   Window w;
@@ -539,7 +539,7 @@ absl::string_view Spatial() {
 struct Prepared {
   Tensor data;
   Tensor kernel;
-  std::string layout;  // Of data and of the raw result.
+  std::string layout;  // the layout of data and of the raw result
   std::string out_layout;
   DType out_dtype;
 };

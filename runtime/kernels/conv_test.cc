@@ -624,8 +624,7 @@ TEST(TransformedWeightTest, WinogradOfThreeTaps) {
   EXPECT_TRUE(
       Matches(WinogradWeight2d(internal::MakeFloat({1, 1, 3, 3}, weight), 2),
               kFloat32, {4, 4, 1, 1}, expected));
-  // The same weights for each of two depths, which are too few to be
-  // transformed.
+  // Two depths are too few to be transformed: each has the weights above.
   std::vector<double> twice = weight;
   twice.insert(twice.end(), weight.begin(), weight.end());
   std::vector<double> both;
@@ -635,8 +634,8 @@ TEST(TransformedWeightTest, WinogradOfThreeTaps) {
               kFloat32, {4, 4, 2, 1, 1}, both));
 }
 
-// What the transformation is for: products of values at all points are values
-// of the product, so that correlations follow by interpolation. Here, that
+// The transformation uses that products of values at all points are values of
+// the product, so that correlations follow by interpolation. Here, that
 // weights are the values of polynomials, scaled for each point.
 TEST(TransformedWeightTest, WinogradOfAllSizes) {
   for (int64_t taps = 3; taps <= 7; ++taps) {

@@ -23,7 +23,7 @@ namespace baton::kernels {
 absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
                               absl::string_view equation);
 
-// How Einsum contracts its operands, two by two. Axes are named by characters;
+// The steps in which Einsum contracts its operands, two by two. Axes are named by characters;
 // those of an ellipsis by the numbers from 1 on, counted from its end.
 struct EinsumPlan {
   // The sum of products of two operands over the axes that are not kept, in the
@@ -43,6 +43,8 @@ struct EinsumPlan {
   // The last one gives the result.
   std::vector<Step> steps;
 };
+
+// The plan for operands of these shapes. Errors: as those of Einsum.
 absl::StatusOr<EinsumPlan> PlanEinsum(
     absl::Span<const std::vector<int64_t>> shapes, absl::string_view equation);
 

@@ -267,7 +267,7 @@ void FirstPositions(const E* in, int64_t n, int64_t k, Key<E> flip,
   constexpr int64_t kFew = 128;
   if (k <= kFew) {
     int64_t kept = 0;
-    Key<E> worst = 0;  // Of those kept, once there are k.
+    Key<E> worst = 0;  // the worst key that is kept, once there are k
     for (int64_t i = 0; i < n;) {
       bool changed = false;
       for (const int64_t end = std::min(n, i + kGroup); i < end; ++i) {

@@ -73,9 +73,10 @@ struct Comparisons {
   }
 };
 
-// Conditions are simplified for each access, and inequalities are compared with
-// each other: long conditions say nothing, so many inequalities are not solved,
-// and so many conditions stay pending, the outermost ones.
+// Limits of the time for an access: each condition around it is simplified, and
+// inequalities are compared with each other. A condition of more nodes is
+// ignored, more inequalities are not solved, and of the conditions that give no
+// range only the outermost ones are kept.
 constexpr size_t kMaxNodes = 1024;
 constexpr size_t kMaxInequalities = 64;
 constexpr size_t kMaxPending = 64;

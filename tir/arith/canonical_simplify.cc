@@ -57,7 +57,7 @@ bool ExcludesZero(const ModularSet& set) {
   return set.coeff == 0 ? set.base != 0 : set.base % set.coeff != 0;
 }
 
-// So many terms are searched one by one.
+// Up to this number, terms are searched one by one; sums of more have an index.
 constexpr size_t kMaxFewTerms = 32;
 
 // A sum or a difference of indices; null if `e` is none.
@@ -243,12 +243,8 @@ class CanonicalSimplifier::LongSum {
     }
   }
 
-  // Adds `other` from the right: true unless a term of it and those that were
-  // added before cancel out. The order of terms is not that of such sums.
-  bool AddWithoutCancelling(const Form& other, int64_t scale) {
-    Add(other, scale);
-    return !cancels_;
-  }
+  // True if a term that was added and those before it have canceled out.
+  bool cancels() const { return cancels_; }
 
   // The sum with its terms in order.
   Sum Take() && {
@@ -302,7 +298,7 @@ class CanonicalSimplifier::LongSum {
   std::vector<size_t> group_of_;
   FlatHashMap<ExprKey, size_t> groups_;  // the indices, by their first arrival
   FlatHashMap<Key, size_t> places_;
-  bool cancels_ = false;  // terms did
+  bool cancels_ = false;
 };
 
 void CanonicalSimplifier::Multiply(Sum& sum, int64_t scale) {
@@ -558,29 +554,24 @@ CanonicalSimplifier::Form CanonicalSimplifier::MutateLongRightSum(
   // not matter.
   std::vector<Form> terms;  // from the right, each with the sign before it
   std::vector<int64_t> signs;
-  bool cancels = false;
-  {
-    int64_t sign = 1;
-    for (const BinaryNode* outer : nodes) {
-      signs.push_back(sign);
-      if (outer->op() == BinaryOp::kSub) sign = -sign;
+  int64_t sign = 1;
+  for (const BinaryNode* outer : nodes) {
+    signs.push_back(sign);
+    if (outer->op() == BinaryOp::kSub) sign = -sign;
+  }
+  LongSum inner{Sum()};
+  inner.Add(form, sign);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    terms.push_back(Mutate(nodes[i]->a()));
+    if (i > 0) inner.Add(terms.back(), signs[i]);
+  }
+  if (!nodes.empty() && !inner.cancels()) {
+    LongSum sum(ToSum(terms.back()));
+    for (size_t i = 1; i < nodes.size(); ++i) {
+      sum.Add(terms[nodes.size() - 1 - i], signs[i]);
     }
-    LongSum inner{Sum()};
-    cancels = nodes.empty() || !inner.AddWithoutCancelling(form, sign);
-    for (size_t i = nodes.size(); i-- > 0;) {
-      terms.push_back(Mutate(nodes[i]->a()));
-      if (i > 0 && !inner.AddWithoutCancelling(terms.back(), signs[i])) {
-        cancels = true;
-      }
-    }
-    if (!cancels) {
-      LongSum sum(ToSum(terms.back()));
-      for (size_t i = 1; i < nodes.size(); ++i) {
-        sum.Add(terms[nodes.size() - 1 - i], signs[i]);
-      }
-      sum.Add(form, sign);
-      return std::move(sum).Take();
-    }
+    sum.Add(form, sign);
+    return std::move(sum).Take();
   }
   for (size_t i = 0; i < terms.size(); ++i) {
     add(nodes[nodes.size() - 1 - i], std::move(terms[i]));

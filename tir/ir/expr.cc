@@ -183,6 +183,17 @@ Dict Dict::OfAll(std::vector<Entry> entries, Span span) {
       new DictNode(std::move(keys), std::move(values), std::move(span)));
 }
 
+std::vector<Dict::Entry> Dict::Entries() const {
+  std::vector<Entry> entries;
+  if (!defined()) return entries;
+  const DictNode& dict = *get();
+  entries.reserve(dict.keys().size());
+  for (size_t i = 0; i < dict.keys().size(); ++i) {
+    entries.emplace_back(dict.keys()[i], dict.values()[i]);
+  }
+  return entries;
+}
+
 bool IsConst(const PrimExpr& e, int64_t value) {
   const auto* imm = e.As<IntImmNode>();
   return imm != nullptr && imm->value() == value;

@@ -955,6 +955,8 @@ class Dict : public PrimExpr {
     return defined() ? get()->Find(key) : PrimExpr();
   }
   bool empty() const { return !defined() || get()->keys().empty(); }
+  // The entries in the order of their keys; none of a null handle.
+  std::vector<Entry> Entries() const;
 };
 
 // A target, by its configuration.

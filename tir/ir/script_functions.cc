@@ -498,10 +498,7 @@ bool ScriptParser::CallFunction(
       if (config.Find("host").defined()) {
         return Fail(*bound[1], "the target has a host");
       }
-      std::vector<Dict::Entry> entries;
-      for (size_t i = 0; i < config->keys().size(); ++i) {
-        entries.emplace_back(config->keys()[i], config->values()[i]);
-      }
+      std::vector<Dict::Entry> entries = config.Entries();
       entries.emplace_back("host", std::move(host));
       config = Dict::OfAll(std::move(entries));
     }

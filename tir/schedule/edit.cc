@@ -68,24 +68,15 @@ Stmt AroundDefinitions(absl::Span<const Stmt> definitions, Stmt body) {
 
 Dict WithAnnotation(const Dict& annotations, absl::string_view key,
                     PrimExpr value) {
-  std::vector<Dict::Entry> entries;
-  if (annotations.defined()) {
-    for (size_t i = 0; i < annotations->keys().size(); ++i) {
-      entries.push_back({annotations->keys()[i], annotations->values()[i]});
-    }
-  }
+  std::vector<Dict::Entry> entries = annotations.Entries();
   entries.push_back({std::string(key), std::move(value)});
   return Dict::Of(std::move(entries));
 }
 
 Dict WithoutAnnotation(const Dict& annotations, absl::string_view key) {
-  std::vector<Dict::Entry> entries;
-  if (annotations.defined()) {
-    for (size_t i = 0; i < annotations->keys().size(); ++i) {
-      if (annotations->keys()[i] == key) continue;
-      entries.push_back({annotations->keys()[i], annotations->values()[i]});
-    }
-  }
+  std::vector<Dict::Entry> entries = annotations.Entries();
+  std::erase_if(entries,
+                [key](const Dict::Entry& entry) { return entry.first == key; });
   return Dict::Of(std::move(entries));
 }
 

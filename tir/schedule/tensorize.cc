@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -458,14 +460,9 @@ absl::Status Tensorize(ScheduleState& state, const Site* site,
   }
   parts.body = body->body();
   if (!body->annotations().empty()) {
-    std::vector<Dict::Entry> entries;
+    std::vector<Dict::Entry> entries = body->annotations().Entries();
     // If both have a key, the value of the schedule stays.
-    for (const Dict& dict : {body->annotations(), parts.annotations}) {
-      if (dict.empty()) continue;
-      for (size_t i = 0; i < dict->keys().size(); ++i) {
-        entries.emplace_back(dict->keys()[i], dict->values()[i]);
-      }
-    }
+    absl::c_move(parts.annotations.Entries(), std::back_inserter(entries));
     parts.annotations = Dict::Of(std::move(entries));
   }
   const Block block(std::move(parts), realize->block()->span());

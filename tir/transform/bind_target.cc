@@ -32,12 +32,8 @@ Target HostByDefault() {
 }
 
 Target WithHost(const Target& target, const Target& host) {
-  const DictNode& config = *target->config();
-  std::vector<Dict::Entry> entries = {{kHost, host->config()}};
-  for (size_t i = 0; i < config.keys().size(); ++i) {
-    if (config.keys()[i] == kHost) continue;
-    entries.emplace_back(config.keys()[i], config.values()[i]);
-  }
+  std::vector<Dict::Entry> entries = target->config().Entries();
+  entries.emplace_back(kHost, host->config());
   return Target(Dict::OfAll(std::move(entries)), target->span());
 }
 

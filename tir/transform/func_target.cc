@@ -43,12 +43,9 @@ Target HostOf(const Target& target) {
 
 Target WithoutHost(const Target& target) {
   if (!target->config().Find("host").defined()) return target;
-  const DictNode& config = *target->config();
-  std::vector<Dict::Entry> entries;
-  for (size_t i = 0; i < config.keys().size(); ++i) {
-    if (config.keys()[i] == "host") continue;
-    entries.emplace_back(config.keys()[i], config.values()[i]);
-  }
+  std::vector<Dict::Entry> entries = target->config().Entries();
+  std::erase_if(entries,
+                [](const Dict::Entry& entry) { return entry.first == "host"; });
   return Target(Dict::OfAll(std::move(entries)), target->span());
 }
 

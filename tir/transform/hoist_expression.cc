@@ -192,7 +192,7 @@ class Collector final : public Visitor {
     int64_t depth = 0;
   };
 
-  // What decides where an expression moves.
+  // The properties of an expression that decide where it moves.
   struct Facts {
     CallEffect effect = CallEffect::kPure;
     int64_t depth = 0;  // as VarInfo::depth, of the variables that it uses
@@ -272,7 +272,7 @@ class Collector final : public Visitor {
     Facts facts_;
   };
 
-  // Collects the lets that conditions use. What it met is not visited again.
+  // Collects the lets that conditions use. Visits no condition twice.
   class LetFinder final : public Visitor {
    public:
     explicit LetFinder(Collector& collector) : collector_(collector) {}

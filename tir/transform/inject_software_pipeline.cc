@@ -757,15 +757,11 @@ class Injector final : public Rewriter {
     std::vector<Part> parts;
     BATON_ASSIGN_OR_RETURN(parts, PartsOf(original, blocks));
     BATON_RETURN_IF_ERROR(CheckDependences(original, parts));
-    std::vector<Dict::Entry> entries;
-    if (original->annotations().defined()) {
-      const DictNode& annotations = *original->annotations();
-      for (size_t i = 0; i < annotations.keys().size(); ++i) {
-        const std::string& key = annotations.keys()[i];
-        if (key == kStage || key == kOrder || key == kAsyncStages) continue;
-        entries.emplace_back(key, annotations.values()[i]);
-      }
-    }
+    std::vector<Dict::Entry> entries = original->annotations().Entries();
+    std::erase_if(entries, [](const Dict::Entry& entry) {
+      return entry.first == kStage || entry.first == kOrder ||
+             entry.first == kAsyncStages;
+    });
     absl::StatusOr<Stmt> result =
         PipelineBuilder(buffers_, double_buffers_, std::move(allocs), original,
                         std::move(parts), fragments_,

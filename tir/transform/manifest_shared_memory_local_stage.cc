@@ -168,12 +168,10 @@ class StageInserter final : public Rewriter {
     stages_.push_back({target, local, Substitute(copy, values)});
 
     BlockNode::Parts parts = node->parts();
-    std::vector<Dict::Entry> annotations;
-    for (size_t i = 0; i < node->annotations()->keys().size(); ++i) {
-      const std::string& key = node->annotations()->keys()[i];
-      if (key == kAnnotation) continue;
-      annotations.emplace_back(key, node->annotations()->values()[i]);
-    }
+    std::vector<Dict::Entry> annotations = node->annotations().Entries();
+    std::erase_if(annotations, [](const Dict::Entry& entry) {
+      return entry.first == kAnnotation;
+    });
     parts.annotations = Dict::Of(std::move(annotations));
     parts.body = BufferStore(target, BufferLoad(local, indices),
                              {store->indices().begin(), store->indices().end()},

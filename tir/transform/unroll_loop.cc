@@ -221,7 +221,8 @@ class Unroller final : public Rewriter {
   UnrollLoopConfig config_;
   absl::Status status_;
   CopyBudget budget_{"tir.UnrollLoop"};
-  // Of the statement before, back to the begin of its sequence.
+  // The statements of the current sequence that were visited so far have these
+  // depths and this number of steps.
   int64_t normal_depth_ = 0;  // nested loops that stay
   int64_t unroll_depth_ = 0;  // nested loops that are unrolled
   int64_t steps_ = 0;

@@ -97,11 +97,11 @@ class Assigner final : public Rewriter {
     if (alloc->annotations().Find(kCandidatePools).defined()) return visited;
     const List& candidates = Candidates(pools_.workspace, workspace_, node);
     if (!candidates.defined()) return visited;
-    return Allocate(alloc->var(), alloc->dtype(),
-                    {alloc->extents().begin(), alloc->extents().end()},
-                    alloc->condition(),
-                    With(alloc->annotations(), {{kCandidatePools, candidates}}),
-                    alloc->body(), alloc->span());
+    return Allocate(
+        alloc->var(), alloc->dtype(),
+        {alloc->extents().begin(), alloc->extents().end()}, alloc->condition(),
+        WithMissing(alloc->annotations(), {{kCandidatePools, candidates}}),
+        alloc->body(), alloc->span());
   }
   Stmt VisitAllocateConst(const AllocateConstNode* node) override {
     const Stmt visited = Rewriter::VisitAllocateConst(node);
@@ -115,21 +115,12 @@ class Assigner final : public Rewriter {
     return AllocateConst(
         alloc->var(), alloc->dtype(),
         {alloc->extents().begin(), alloc->extents().end()}, alloc->data(),
-        With(alloc->annotations(),
-             {{kCandidatePools, candidates}, {kReadOnly, IntImm(kInt32, 1)}}),
+        WithMissing(alloc->annotations(), {{kCandidatePools, candidates},
+                                           {kReadOnly, IntImm(kInt32, 1)}}),
         alloc->body(), alloc->span());
   }
 
  private:
-  static Dict With(const Dict& annotations, std::vector<Dict::Entry> entries) {
-    if (annotations.defined()) {
-      for (size_t i = 0; i < annotations->keys().size(); ++i) {
-        entries.emplace_back(annotations->keys()[i], annotations->values()[i]);
-      }
-    }
-    return Dict::OfAll(std::move(entries));
-  }
-
   // The pools that the function may use; null after an error. `known` is what
   // was found for another allocation of the function.
   const List& Candidates(const std::vector<MemoryPool>& pools, List& known,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -83,15 +84,13 @@ void CallVisitor::PointToPartsOf(const VarNode* pointer,
   std::vector<int> memories;
   const auto add = [&](const VarNode* part) {
     for (const int memory : MemoriesOf(part)) {
-      bool is_known = false;
-      for (const int known : memories) is_known = is_known || known == memory;
-      if (!is_known) memories.push_back(memory);
+      if (!absl::c_linear_search(memories, memory)) memories.push_back(memory);
     }
   };
   if (const auto* var = value.As<VarNode>()) {
     add(var);
   } else if (value.dtype() == kHandle) {
-    // Of numbers, those that are loaded are no pointers.
+    // A number that is computed of pointers is none: only handles are followed.
     UsesVar(value, [&](const VarNode* part) {
       add(part);
       return false;

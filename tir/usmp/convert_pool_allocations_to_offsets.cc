@@ -198,15 +198,6 @@ class PoolFinder final : public Visitor {
   absl::Status status_;
 };
 
-Dict WithEntries(const Dict& dict, std::vector<Dict::Entry> entries) {
-  if (dict.defined()) {
-    for (size_t i = 0; i < dict->keys().size(); ++i) {
-      entries.emplace_back(dict->keys()[i], dict->values()[i]);
-    }
-  }
-  return Dict::OfAll(std::move(entries));
-}
-
 class Converter final : public Rewriter {
  public:
   Converter(const IRModule& module, UsedPools& pools, bool printable)
@@ -263,7 +254,7 @@ class Converter final : public Rewriter {
                       : Dict::OfAll({{kPoolName, StringImm(name)}});
       if (with_constants && !pool.constants.empty()) {
         info =
-            WithEntries(info, {{"constant_info_array", List(pool.constants)}});
+            WithMissing(info, {{"constant_info_array", List(pool.constants)}});
       }
       items.push_back(Dict::OfAll({{"allocated_size", AttrInteger(pool.bytes)},
                                    {"pool_info", std::move(info)},

@@ -1,12 +1,13 @@
 #include "baton/tir/usmp/memory_pools.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -160,11 +161,10 @@ absl::StatusOr<std::vector<int>> PoolTable::Add(const PrimExpr& list) {
 
 absl::StatusOr<GlobalVar> MainFunctionOf(const IRModule& module,
                                          absl::string_view name) {
-  const absl::Span<const IRModule::Definition> functions = module.functions();
-  if (std::none_of(functions.begin(), functions.end(),
-                   [](const IRModule::Definition& definition) {
-                     return definition.function.Is<PrimFuncNode>();
-                   })) {
+  if (absl::c_none_of(module.functions(),
+                      [](const IRModule::Definition& definition) {
+                        return definition.function.Is<PrimFuncNode>();
+                      })) {
     return GlobalVar();
   }
   if (name.empty()) {
@@ -185,6 +185,12 @@ bool IntegerOf(const PrimExpr& e, int64_t& value) {
   if (imm == nullptr) return false;
   value = imm->value();
   return true;
+}
+
+Dict WithMissing(const Dict& dict, std::vector<Dict::Entry> entries) {
+  // The last entry of a key counts.
+  absl::c_move(dict.Entries(), std::back_inserter(entries));
+  return Dict::OfAll(std::move(entries));
 }
 
 Dict PlaceDict(absl::string_view pool, int64_t offset) {

@@ -97,6 +97,9 @@ IntImm AttrInteger(int64_t value);
 // False if `e` is no integer.
 bool IntegerOf(const PrimExpr& e, int64_t& value);
 
+// `dict` with those of `entries` whose keys it does not have; never null.
+Dict WithMissing(const Dict& dict, std::vector<Dict::Entry> entries);
+
 // The place {"byte_offset": `offset`, "pool_name": `pool`}.
 Dict PlaceDict(absl::string_view pool, int64_t offset);
 

@@ -38,13 +38,10 @@ BATON_REGISTER_CONFIG(kCustomAlgorithm, std::string,
                       "tir.usmp.PlanMemory in place of tir.usmp.algorithm.");
 
 Dict WithPlace(const Dict& annotations, const Dict& place) {
-  std::vector<Dict::Entry> entries;
-  if (annotations.defined()) {
-    for (size_t i = 0; i < annotations->keys().size(); ++i) {
-      if (annotations->keys()[i] == kPoolAllocation) continue;
-      entries.emplace_back(annotations->keys()[i], annotations->values()[i]);
-    }
-  }
+  std::vector<Dict::Entry> entries = annotations.Entries();
+  std::erase_if(entries, [](const Dict::Entry& entry) {
+    return entry.first == kPoolAllocation;
+  });
   if (place.defined()) entries.emplace_back(kPoolAllocation, place);
   return Dict::Of(std::move(entries));
 }

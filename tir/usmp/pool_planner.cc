@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/align.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/executor/arena_planner.h"
@@ -21,10 +22,6 @@
 
 namespace baton::tir {
 namespace {
-
-int64_t RoundUp(int64_t bytes, int64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 bool Fits(const PoolSize& pool, int64_t end) {
   return pool.bytes < 0 || end <= pool.bytes;
@@ -43,7 +40,7 @@ absl::Status TooSmall(const PoolProblem& problem, size_t buffer) {
 // The end of the memory of a placed buffer, for one that comes after it.
 int64_t EndFor(const PoolBuffer& placed, const PoolPlace& place,
                const PoolBuffer& next) {
-  return RoundUp(RoundUp(place.offset + placed.bytes, placed.alignment),
+  return AlignUp(AlignUp(place.offset + placed.bytes, placed.alignment),
                  next.alignment);
 }
 

@@ -69,7 +69,7 @@ using PoolAlgorithm =
     std::function<absl::StatusOr<PoolPlan>(const PoolProblem& problem)>;
 
 // Runs the algorithm of that name. An error if a buffer fits none of its pools.
-// What the algorithm returns is checked by CheckPoolPlan().
+// Checks the plan of the algorithm by CheckPoolPlan().
 absl::StatusOr<PoolPlan> PlanPools(absl::string_view algorithm,
                                    const PoolProblem& problem);
 

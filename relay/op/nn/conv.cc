@@ -616,9 +616,9 @@ absl::StatusOr<ConvertedCall> ConvertConv2D(const ConvertLayoutQuery& query) {
   Conv2DAttrs attrs = AttrsOrDefaults<Conv2DAttrs>(query.attrs);
   SpellOutPadding(2, attrs.padding);
   // Channels are not padded to whole tiles.
-  const bool are_known =
+  const bool has_known_channels =
       layouts::ExtentOf(query.call, 0, attrs.data_layout, 'C').has_value();
-  if ((query.inputs[0].Is<VarNode>() && !are_known) ||
+  if ((query.inputs[0].Is<VarNode>() && !has_known_channels) ||
       !layouts::BlocksDivide(query.call, 0, attrs.data_layout, data) ||
       !layouts::BlocksDivide(query.call, 1, attrs.kernel_layout, kernel)) {
     return ConvertedCall{Op(query.call.op_node()),

@@ -67,8 +67,9 @@ std::optional<InferredLayouts> InferBatchNormLayouts(const LayoutQuery& query) {
   return result;
 }
 
-// As other normalizations, where the batch stays in front and the elements of an
-// instance, which are added, keep their order.
+// Instance normalization follows a layout as other normalizations do, if the
+// batch stays in front and the elements of an instance, which are added, keep
+// their order.
 std::optional<InferredLayouts> InferInstanceNormLayouts(
     const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
