@@ -2,9 +2,11 @@
 
 #include "baton/testing/loops_laws.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/parse.h"
@@ -234,13 +236,74 @@ TEST_P(EveryPassTest, HostileFunctions) {
   }
 }
 
-// Statements that are nested deeply.
+// Statements that are nested deeply, to BATON_DEPTH if the environment has it.
 TEST_P(EveryPassTest, DeepFunctions) {
+  const auto depth =
+      static_cast<int>(TestSetting("BATON_DEPTH", IsLongTest() ? 3'000 : 500));
   for (const std::string& before : GivenTo(pass())) {
-    const absl::Status status =
-        CheckLoopsStack(pass(), IsLongTest() ? 3'000 : 500,
-                        {.waivers = WaiversOf(pass()), .before = before});
+    const absl::Status status = CheckLoopsStack(
+        pass(), depth, {.waivers = WaiversOf(pass()), .before = before});
     EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
+// Laws that a pass does not keep for some programs.
+void AddWaiversFor(const std::string& program, const Pass& pass,
+                   LoopsLawOptions& options) {
+  options.waivers.push_back({"runs", "It may be given anything."});
+  if (pass.name() == "tir.RemoveStoreUndef" &&
+      absl::StrContains(program, "T.undef()")) {
+    options.waivers.push_back({"values", "Undefined values are any values."});
+  }
+  // A scope with a tag, such as local.L0A.
+  if (pass.name() == "tir.StorageRewrite" &&
+      absl::StrContains(program, "\"local_TB")) {
+    options.waivers.push_back(
+        {"values",
+         "Buffers in memory with a tag are moved within one allocation, by "
+         "their indices: they keep their shapes, as in the reference."});
+  }
+}
+
+// The functions that recorded cases begin with, but for those of networks.
+const std::vector<ConformanceCase>& RecordedFunctions() {
+  static const auto* const cases = [] {
+    auto* const result = new std::vector<ConformanceCase>;
+    absl::StatusOr<std::vector<ConformanceCase>> all =
+        ReadConformanceCases(RunfilePath("testing/loops"));
+    EXPECT_THAT(all.status(), IsOk());
+    if (!all.ok()) return result;
+    for (ConformanceCase& c : *all) {
+      if (c.is_text || absl::StartsWith(c.group, "lowering/")) continue;
+      result->push_back(std::move(c));
+    }
+    return result;
+  }();
+  return *cases;
+}
+
+// Each pass takes some of the recorded functions, or, with BATON_EVERY_PASS=1,
+// all of them. It may refuse what other passes make.
+TEST_P(EveryPassTest, RecordedFunctions) {
+  const std::vector<ConformanceCase>& cases = RecordedFunctions();
+  ASSERT_GT(cases.size(), 500);
+  const std::vector<std::string> passes = PassesOverLoops();
+  const auto own = static_cast<size_t>(
+      std::find(passes.begin(), passes.end(), GetParam()) - passes.begin());
+  size_t step = passes.size() / (IsLongTest() ? 2 : 1);
+  if (TestSetting("BATON_EVERY_PASS", 0) == 1) step = 1;
+  for (size_t i = own % step; i < cases.size(); i += step) {
+    const ConformanceCase& c = cases[i];
+    const absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
+    if (!module.ok()) continue;  // it is there to be refused
+    LoopsLawOptions options = {.waivers = WaiversOf(pass()),
+                               .before = GivenTo(pass())[0],
+                               .max_steps = 300'000};
+    AddWaiversFor(c.before, pass(), options);
+    const absl::Status status = CheckLoopsLaws(pass(), *module, options);
+    if (absl::StartsWith(status.message(), "before: ")) continue;
+    EXPECT_TRUE(status.ok())
+        << pass().name() << " on " << c.name() << ": " << status.message();
   }
 }
 
@@ -370,55 +433,6 @@ TEST(LowerTest, FunctionsOfNetworks) {
     EXPECT_TRUE(status.ok()) << c.name() << ": " << status.message();
   }
   EXPECT_GT(checked, 100);
-}
-
-// Laws that a pass does not keep for some programs.
-void AddWaiversFor(const std::string& program, const Pass& pass,
-                   LoopsLawOptions& options) {
-  options.waivers.push_back({"runs", "It may be given anything."});
-  if (pass.name() == "tir.RemoveStoreUndef" &&
-      absl::StrContains(program, "T.undef()")) {
-    options.waivers.push_back({"values", "Undefined values are any values."});
-  }
-  // A scope with a tag, such as local.L0A.
-  if (pass.name() == "tir.StorageRewrite" &&
-      absl::StrContains(program, "\"local_TB")) {
-    options.waivers.push_back(
-        {"values",
-         "Buffers in memory with a tag are moved within one allocation, by "
-         "their indices: they keep their shapes, as in the reference."});
-  }
-}
-
-// Each recorded function, under one pass after the other. Passes may refuse
-// what other passes make.
-TEST(RecordedLoopsTest, SomePassesOnEachCase) {
-  BATON_ASSERT_OK_AND_ASSIGN(
-      const std::vector<ConformanceCase> cases,
-      ReadConformanceCases(RunfilePath("testing/loops")));
-  const std::vector<std::string> passes = PassesOverLoops();
-  const size_t at_once = IsLongTest() ? 2 : 1;
-  size_t turn = 0;
-  int checked = 0;
-  for (const ConformanceCase& c : cases) {
-    if (c.is_text || absl::StartsWith(c.group, "lowering/")) continue;
-    const absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
-    if (!module.ok()) continue;  // it is there to be refused
-    for (size_t i = 0; i < at_once; ++i) {
-      BATON_ASSERT_OK_AND_ASSIGN(
-          const Pass pass, GetRegisteredPass(passes[turn++ % passes.size()]));
-      LoopsLawOptions options = {.waivers = WaiversOf(pass),
-                                 .before = GivenTo(pass)[0],
-                                 .max_steps = 300'000};
-      AddWaiversFor(c.before, pass, options);
-      const absl::Status status = CheckLoopsLaws(pass, *module, options);
-      if (absl::StartsWith(status.message(), "before: ")) continue;
-      EXPECT_TRUE(status.ok())
-          << pass.name() << " on " << c.name() << ": " << status.message();
-      ++checked;
-    }
-  }
-  EXPECT_GT(checked, 400);
 }
 
 }  // namespace

@@ -7,9 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
+#include "baton/tir/analysis/thread_range.h"
+#include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -37,6 +41,7 @@ class ThreadLoopFinder final : public Visitor {
  public:
   std::map<std::string, ThreadLoop> loops;
   FlatHashMap<const VarNode*, Var> replacements;
+  absl::Status status;
 
   void VisitFor(const ForNode* loop) override {
     path_.push_back(loop);
@@ -62,6 +67,9 @@ class ThreadLoopFinder final : public Visitor {
       entry.extent = loop->extent();
       entry.ancestors = path_;
     } else {
+      status.Update(CheckSameThreadRange({entry.min, entry.extent},
+                                         {loop->min(), loop->extent()}, tag,
+                                         loop->span(), analyzer_));
       size_t n = 0;
       while (n < path_.size() && n < entry.ancestors.size() &&
              path_[n] == entry.ancestors[n]) {
@@ -73,10 +81,17 @@ class ThreadLoopFinder final : public Visitor {
   }
 
   std::vector<const ForNode*> path_;
+  Analyzer analyzer_;
 };
 
 class ThreadBindingLifter final : public Rewriter {
  public:
+  absl::StatusOr<PrimFunc> Lift(const PrimFunc& function) {
+    PrimFunc result = RewriteBody(function);
+    BATON_RETURN_IF_ERROR(status_);
+    return result;
+  }
+
   PrimExpr VisitVar(const VarNode* var) override {
     const auto found = replacements_.find(var);
     return found == replacements_.end() ? Var(var) : found->second;
@@ -118,6 +133,7 @@ class ThreadBindingLifter final : public Rewriter {
     in_kernel_ = true;
     ThreadLoopFinder finder;
     finder.Visit(For(root));
+    status_.Update(finder.status);
     replacements_ = std::move(finder.replacements);
     std::vector<std::pair<std::string, ThreadLoop>> loops(finder.loops.begin(),
                                                           finder.loops.end());
@@ -136,6 +152,7 @@ class ThreadBindingLifter final : public Rewriter {
   FlatHashMap<const ForNode*, std::vector<std::pair<std::string, ThreadLoop>>>
       lifted_;
   FlatHashMap<const VarNode*, Var> replacements_;
+  absl::Status status_;
 };
 
 }  // namespace
@@ -145,7 +162,7 @@ Pass LiftThreadBinding() {
       [](const PrimFunc& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
         if (IsFromTeSchedule(function)) return function;
-        return ThreadBindingLifter().RewriteBody(function);
+        return ThreadBindingLifter().Lift(function);
       },
       {.name = "tir.LiftThreadBinding",
        .doc = "Moves loops that are bound to threads to where they have all "

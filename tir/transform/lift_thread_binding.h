@@ -16,7 +16,8 @@ namespace baton::tir {
 
 // A kernel is an outermost bound loop with its body. The loops of a kernel with
 // one thread tag become one loop, directly inside of the innermost loop that
-// encloses all of them. It has the annotations of all.
+// encloses all of them. It has the annotations of all. An error if two of them
+// are not proved to have the same range.
 Pass LiftThreadBinding();
 
 }  // namespace baton::tir

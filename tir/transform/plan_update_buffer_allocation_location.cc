@@ -92,8 +92,12 @@ class AllocationPlanner final : public Rewriter {
       if (found == lca.ancestors.end() || arguments.Contains(pointer)) {
         continue;
       }
-      if (!unmanaged.Contains(pointer) &&
-          !order.allocated_pointers.Contains(pointer)) {
+      // A block around an allocation must not name its buffer.
+      if (order.allocated_pointers.Contains(pointer)) {
+        allocated_[pointer] = buffer;
+        continue;
+      }
+      if (!unmanaged.Contains(pointer)) {
         allocations_[found->second].push_back(buffer);
       }
       visible_.Set(buffer->data(), buffer);
@@ -101,6 +105,15 @@ class AllocationPlanner final : public Rewriter {
     PrimFunc result = RewriteBody(function);
     BATON_RETURN_IF_ERROR(status_);
     return result;
+  }
+
+  Stmt VisitAllocate(const AllocateNode* allocate) override {
+    return WithMemory(allocate->var(),
+                      [&] { return Rewriter::VisitAllocate(allocate); });
+  }
+  Stmt VisitAllocateConst(const AllocateConstNode* allocate) override {
+    return WithMemory(allocate->var(),
+                      [&] { return Rewriter::VisitAllocateConst(allocate); });
   }
 
   Stmt VisitFor(const ForNode* loop) override {
@@ -171,6 +184,17 @@ class AllocationPlanner final : public Rewriter {
   }
 
  private:
+  // Within `fn`, the buffer in the memory of `pointer` can be named.
+  template <typename Fn>
+  Stmt WithMemory(const Var& pointer, const Fn& fn) {
+    const Buffer* const buffer = allocated_.Find(pointer.get());
+    if (buffer == nullptr) return fn();
+    visible_.Set(pointer, *buffer);
+    Stmt result = fn();
+    visible_.Erase(pointer.get());
+    return result;
+  }
+
   // The regions of buffers that are defined outside of the block.
   std::vector<BufferRegion> Visible(
       absl::Span<const BufferRegion> regions) const {
@@ -184,6 +208,7 @@ class AllocationPlanner final : public Rewriter {
   }
 
   FlatHashMap<const StmtNode*, std::vector<Buffer>> allocations_;
+  NodeMap<Buffer> allocated_;  // by the pointers that statements allocate
   BuffersByPointer visible_;
   absl::Status status_;
 };

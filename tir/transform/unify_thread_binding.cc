@@ -8,12 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "baton/base/status_macros.h"
-#include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
+#include "baton/tir/analysis/thread_range.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -119,13 +118,7 @@ class ThreadBindingUnifier final : public Rewriter {
 
   void CheckEqual(const Range& a, const Range& b, const std::string& tag,
                   const Span& span) {
-    if (analyzer_.CanProveEqual(a.min, b.min) &&
-        analyzer_.CanProveEqual(a.extent, b.extent)) {
-      return;
-    }
-    if (!status_.ok()) return;
-    status_ = ErrorAt(span, absl::StrCat("two loops that are bound to ", tag,
-                                         " have different ranges"));
+    status_.Update(CheckSameThreadRange(a, b, tag, span, analyzer_));
   }
 
   std::map<std::string, Thread> by_tag_;
