@@ -1,0 +1,215 @@
+#include "baton/relay/transform/conv3d_as_conv2d.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/constant.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/spatial.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/op/window_math.h"
+#include "baton/relay/pattern/dataflow_pattern.h"
+#include "baton/relay/pattern/matcher.h"
+#include "baton/relay/pattern/rewrite_rule.h"
+#include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/transform/rewrite.h"
+#include "baton/transform/pass.h"
+#include "baton/transform/pass_registry.h"
+
+namespace baton::relay {
+namespace {
+
+// Sums of products are numbered by blocks of so many channels.
+constexpr int64_t kBlock = 16;
+
+// Larger extents are left alone, so that sums and products of them are numbers.
+constexpr int64_t kMaxExtent = 1 << 20;
+constexpr int64_t kMaxPlanes = 1 << 24;
+
+using Shape = std::vector<int64_t>;
+
+// The extents of `type`, of rank 5; nullopt if they are not known, one is 0 or
+// large, or the elements are not float32 or half floats.
+std::optional<Shape> ExtentsOf(const TensorTypeNode* type) {
+  if (type == nullptr || type->rank() != 5 || !type->dtype().is_float() ||
+      type->dtype().bits() > 32) {
+    return std::nullopt;
+  }
+  const auto dims = ConstDims(type->shape());
+  if (!dims.has_value() || !absl::c_all_of(*dims, [](int64_t extent) {
+        return extent > 0 && extent <= kMaxExtent;
+      })) {
+    return std::nullopt;
+  }
+  return Shape(dims->begin(), dims->end());
+}
+
+// `n` numbers of an attribute; nullopt if they are not known or not small.
+std::optional<Shape> NumbersOf(const Dims& dims, size_t n) {
+  const auto numbers = ConstDims(dims);
+  if (!numbers.has_value() || numbers->size() != n ||
+      !absl::c_all_of(*numbers, [](int64_t number) {
+        return number >= 0 && number <= kMaxExtent;
+      })) {
+    return std::nullopt;
+  }
+  return Shape(numbers->begin(), numbers->end());
+}
+
+bool IsFinite(const Expr& weight) {
+  const Tensor* tensor = ConstantTensor(weight);
+  if (tensor == nullptr) return false;
+  if (tensor->dtype() == DType::Float(32)) {
+    return absl::c_all_of(tensor->span<float>(),
+                          [](float w) { return std::isfinite(w); });
+  }
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) {
+    if (!std::isfinite(tensor->AtAsDouble(i))) return false;
+  }
+  return true;
+}
+
+// `x` with `before` and `after` zeros at the ends of axis `axis` of five.
+Expr WithZeros(Expr x, DType dtype, size_t axis, int64_t before,
+               int64_t after) {
+  if (before == 0 && after == 0) return x;
+  std::vector<Shape> widths(5, {0, 0});
+  widths[axis] = {before, after};
+  return nn::Pad(std::move(x), std::move(widths), Const(0.0, dtype));
+}
+
+absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
+                              const DataflowPattern& data_part,
+                              const DataflowPattern& weight_part,
+                              const DataflowPattern& conv) {
+  const TensorTypeNode* type = m.tensor_type(data_part);
+  const auto data = ExtentsOf(type);
+  const auto weight = ExtentsOf(m.tensor_type(weight_part));
+  const auto result = ExtentsOf(m.tensor_type(conv));
+  if (!data.has_value() || !weight.has_value() || !result.has_value()) {
+    return m.Decline("the shapes and element types have no other form");
+  }
+  const auto& attrs = m.attrs<Conv3DAttrs>(conv);
+  if (attrs.data_layout != "NCDHW" || attrs.kernel_layout != "OIDHW" ||
+      (!attrs.out_layout.empty() && attrs.out_layout != "NCDHW")) {
+    return m.Decline("only the layouts NCDHW and OIDHW have another form");
+  }
+  Dims all_padding = attrs.padding;
+  SpellOutPadding(3, all_padding);
+  Dims all_strides = attrs.strides;
+  SpellOutAxes(3, all_strides);
+  Dims all_dilation = attrs.dilation;
+  SpellOutAxes(3, all_dilation);
+  const auto padding = NumbersOf(all_padding, 6);
+  const auto strides = NumbersOf(all_strides, 3);
+  const auto dilation = NumbersOf(all_dilation, 3);
+  if (!padding.has_value() || !strides.has_value() || !dilation.has_value()) {
+    return m.Decline("an attribute is not a number");
+  }
+  const int64_t groups = attrs.groups;
+  const auto [batch, channels, depth] =
+      std::tuple((*data)[0], (*data)[1], (*data)[2]);
+  const auto [outs, in_group, kernel] =
+      std::tuple((*weight)[0], (*weight)[1], (*weight)[2]);
+  if (groups > 1 && (in_group % kBlock != 0 || in_group * groups != channels)) {
+    return m.Decline("groups divide blocks of channels");
+  }
+  const bool pads = (*padding)[0] > 0 || (*padding)[3] > 0;
+  if (pads && !IsFinite(m[weight_part])) {
+    return m.Decline("the depth is padded, and the weight may be infinite");
+  }
+  // Missing channels of the last block are zeros.
+  const int64_t blocks = (in_group + kBlock - 1) / kBlock;
+  const int64_t missing = blocks * kBlock - in_group;
+  const int64_t planes = groups * blocks;  // of blocks, in a slice
+  const int64_t out_depth = (*result)[2];
+  if (out_depth > kMaxPlanes / planes / kernel ||
+      depth + (*padding)[0] + (*padding)[3] > kMaxPlanes / planes) {
+    return m.Decline("the data is too large");
+  }
+  const DType dtype = type->dtype();
+  Expr slices = Transpose(m[data_part], {{0, 2, 1, 3, 4}});
+  slices = WithZeros(std::move(slices), dtype, 1, (*padding)[0], (*padding)[3]);
+  slices = WithZeros(std::move(slices), dtype, 2, 0, missing);
+  if (kernel > 1 || (*strides)[0] > 1) {
+    std::vector<int32_t> indices;
+    for (int64_t o = 0; o < out_depth; ++o) {
+      for (int64_t plane = 0; plane < planes; ++plane) {
+        for (int64_t k = 0; k < kernel; ++k) {
+          const int64_t slice = o * (*strides)[0] + k * (*dilation)[0];
+          indices.push_back(static_cast<int32_t>(slice * planes + plane));
+        }
+      }
+    }
+    BATON_ASSIGN_OR_RETURN(
+        Tensor table, Tensor::FromValues<int32_t>(
+                          {static_cast<int64_t>(indices.size())}, indices));
+    slices = Reshape(std::move(slices),
+                     {batch, (depth + (*padding)[0] + (*padding)[3]) * planes,
+                      kBlock, (*data)[3], (*data)[4]});
+    slices = Take(std::move(slices), Const(std::move(table)), {.axis = 1});
+  }
+  slices = Reshape(
+      std::move(slices),
+      {batch * out_depth, planes * kernel * kBlock, (*data)[3], (*data)[4]});
+  Expr taps = WithZeros(m[weight_part], m.tensor_type(weight_part)->dtype(), 1,
+                        0, missing);
+  taps = Reshape(std::move(taps),
+                 {outs, blocks, kBlock, kernel, (*weight)[3], (*weight)[4]});
+  taps = Transpose(std::move(taps), {{0, 1, 3, 2, 4, 5}});
+  taps = Reshape(std::move(taps),
+                 {outs, blocks * kernel * kBlock, (*weight)[3], (*weight)[4]});
+  Conv2DAttrs flat;
+  flat.strides = {(*strides)[1], (*strides)[2]};
+  flat.padding = {(*padding)[1], (*padding)[2], (*padding)[4], (*padding)[5]};
+  flat.dilation = {(*dilation)[1], (*dilation)[2]};
+  flat.groups = attrs.groups;
+  flat.channels = Dim(outs);
+  flat.kernel_size = {(*weight)[3], (*weight)[4]};
+  flat.out_dtype = attrs.out_dtype;
+  Expr images = nn::Conv2D(std::move(slices), std::move(taps), std::move(flat));
+  images = Reshape(std::move(images),
+                   {batch, out_depth, outs, (*result)[3], (*result)[4]});
+  return Transpose(std::move(images), {{0, 2, 1, 3, 4}});
+}
+
+RewriteRule Rule() {
+  const DataflowPattern data = Wildcard("data");
+  const DataflowPattern weight = Wildcard("weight");
+  const DataflowPattern conv = IsOp("nn.conv3d")(data, weight);
+  return {.name = "conv3d_as_conv2d",
+          .passes = {"Conv3dAsConv2d"},
+          .doc = "A convolution over three axes is one over two.",
+          .pattern = conv,
+          .replace = [=](const PatternMatch& m) -> absl::StatusOr<Expr> {
+            return AsConv2D(m, data, weight, conv);
+          }};
+}
+BATON_REGISTER_RULE(Rule);
+
+}  // namespace
+
+Pass Conv3dAsConv2d() {
+  return OwnRulesPass(
+      {.name = "Conv3dAsConv2d",
+       .required = {"InferType"},
+       .doc = "Computes convolutions over three axes as such over two.",
+       .invalidates = {"a_normal_form"},
+       .idempotent = true});
+}
+BATON_REGISTER_PASS(Conv3dAsConv2d);
+
+}  // namespace baton::relay
