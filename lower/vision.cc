@@ -3,7 +3,6 @@
 
 #include "baton/relay/op/vision/vision.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,7 +17,6 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/op.h"
-#include "baton/ir/type.h"
 #include "baton/lower/computation.h"
 #include "baton/lower/double_math.h"
 #include "baton/lower/line_sort.h"

@@ -69,6 +69,12 @@ std::optional<Shape> NumbersOf(const Dims& dims, size_t n) {
   return Shape(numbers->begin(), numbers->end());
 }
 
+Shape Permuted(const Shape& shape, const std::vector<size_t>& axes) {
+  Shape result;
+  for (const size_t axis : axes) result.push_back(shape[axis]);
+  return result;
+}
+
 bool IsFinite(const Expr& weight) {
   const Tensor* tensor = ConstantTensor(weight);
   if (tensor == nullptr) return false;
@@ -96,16 +102,23 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
                               const DataflowPattern& weight_part,
                               const DataflowPattern& conv) {
   const TensorTypeNode* type = m.tensor_type(data_part);
-  const auto data = ExtentsOf(type);
-  const auto weight = ExtentsOf(m.tensor_type(weight_part));
-  const auto result = ExtentsOf(m.tensor_type(conv));
+  auto data = ExtentsOf(type);
+  auto weight = ExtentsOf(m.tensor_type(weight_part));
+  auto result = ExtentsOf(m.tensor_type(conv));
   if (!data.has_value() || !weight.has_value() || !result.has_value()) {
     return m.Decline("the shapes and element types have no other form");
   }
   const auto& attrs = m.attrs<Conv3DAttrs>(conv);
-  if (attrs.data_layout != "NCDHW" || attrs.kernel_layout != "OIDHW" ||
-      (!attrs.out_layout.empty() && attrs.out_layout != "NCDHW")) {
-    return m.Decline("only the layouts NCDHW and OIDHW have another form");
+  const bool channels_last = attrs.data_layout == "NDHWC";
+  if ((!channels_last && attrs.data_layout != "NCDHW") ||
+      attrs.kernel_layout != (channels_last ? "DHWIO" : "OIDHW") ||
+      (!attrs.out_layout.empty() && attrs.out_layout != attrs.data_layout)) {
+    return m.Decline("the layouts have no other form");
+  }
+  if (channels_last) {
+    data = Permuted(*data, {0, 4, 1, 2, 3});
+    weight = Permuted(*weight, {4, 3, 0, 1, 2});
+    result = Permuted(*result, {0, 4, 1, 2, 3});
   }
   Dims all_padding = attrs.padding;
   SpellOutPadding(3, all_padding);
@@ -141,7 +154,8 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
     return m.Decline("the data is too large");
   }
   const DType dtype = type->dtype();
-  Expr slices = Transpose(m[data_part], {{0, 2, 1, 3, 4}});
+  Expr slices = Transpose(m[data_part], channels_last ? Shape{0, 1, 4, 2, 3}
+                                                      : Shape{0, 2, 1, 3, 4});
   slices = WithZeros(std::move(slices), dtype, 1, (*padding)[0], (*padding)[3]);
   slices = WithZeros(std::move(slices), dtype, 2, 0, missing);
   if (kernel > 1 || (*strides)[0] > 1) {
@@ -165,8 +179,10 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
   slices = Reshape(
       std::move(slices),
       {batch * out_depth, planes * kernel * kBlock, (*data)[3], (*data)[4]});
-  Expr taps = WithZeros(m[weight_part], m.tensor_type(weight_part)->dtype(), 1,
-                        0, missing);
+  Expr taps = m[weight_part];
+  if (channels_last) taps = Transpose(std::move(taps), {{4, 3, 0, 1, 2}});
+  taps = WithZeros(std::move(taps), m.tensor_type(weight_part)->dtype(), 1, 0,
+                   missing);
   taps = Reshape(std::move(taps),
                  {outs, blocks, kBlock, kernel, (*weight)[3], (*weight)[4]});
   taps = Transpose(std::move(taps), {{0, 1, 3, 2, 4, 5}});
@@ -183,7 +199,8 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
   Expr images = nn::Conv2D(std::move(slices), std::move(taps), std::move(flat));
   images = Reshape(std::move(images),
                    {batch, out_depth, outs, (*result)[3], (*result)[4]});
-  return Transpose(std::move(images), {{0, 2, 1, 3, 4}});
+  return Transpose(std::move(images),
+                   channels_last ? Shape{0, 1, 3, 4, 2} : Shape{0, 2, 1, 3, 4});
 }
 
 RewriteRule Rule() {
