@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,6 +33,10 @@ namespace {
 
 // Sums of products are numbered by blocks of so many channels.
 constexpr int64_t kBlock = 16;
+
+// So few channels would fill less than half of a block.
+constexpr int64_t kFewChannels = 7;
+constexpr int64_t kMaxTable = 1 << 20;
 
 // Larger extents are left alone, so that sums and products of them are numbers.
 constexpr int64_t kMaxExtent = 1 << 20;
@@ -133,72 +136,99 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
     return m.Decline("an attribute is not a number");
   }
   const int64_t groups = attrs.groups;
-  const auto [batch, channels, depth] =
-      std::tuple((*data)[0], (*data)[1], (*data)[2]);
-  const auto [outs, in_group, kernel] =
-      std::tuple((*weight)[0], (*weight)[1], (*weight)[2]);
+  const Shape& x = *data;
+  const Shape& w = *weight;
+  const Shape& y = *result;
+  const Shape& pad = *padding;
+  const int64_t channels = x[1];
+  const int64_t in_group = w[1];
   if (groups > 1 && (in_group % kBlock != 0 || in_group * groups != channels)) {
     return m.Decline("groups divide blocks of channels");
   }
-  const bool pads = (*padding)[0] > 0 || (*padding)[3] > 0;
-  if (pads && !IsFinite(m[weight_part])) {
+  const bool is_finite = IsFinite(m[weight_part]);
+  if ((pad[0] > 0 || pad[3] > 0) && !is_finite) {
     return m.Decline("the depth is padded, and the weight may be infinite");
   }
+  // Rows are unfolded, too, where blocks would be empty for the most part.
+  const bool of_rows = channels <= kFewChannels &&
+                       (is_finite || (pad[1] == 0 && pad[4] == 0)) &&
+                       y[2] * y[3] <= kMaxTable / (channels * w[2] * w[3]);
+  const int64_t block = of_rows ? 1 : kBlock;
   // Missing channels of the last block are zeros.
-  const int64_t blocks = (in_group + kBlock - 1) / kBlock;
-  const int64_t missing = blocks * kBlock - in_group;
-  const int64_t planes = groups * blocks;  // of blocks, in a slice
-  const int64_t out_depth = (*result)[2];
-  if (out_depth > kMaxPlanes / planes / kernel ||
-      depth + (*padding)[0] + (*padding)[3] > kMaxPlanes / planes) {
+  const int64_t blocks = (in_group + block - 1) / block;
+  const int64_t missing = blocks * block - in_group;
+  // What is taken from the data: planes of blocks, or rows of channels.
+  const int64_t planes = groups * blocks;
+  const int64_t depth = x[2] + pad[0] + pad[3];
+  const int64_t rows = of_rows ? x[3] + pad[1] + pad[4] : 1;
+  const int64_t out_rows = of_rows ? y[3] : 1;
+  const int64_t kernel_rows = of_rows ? w[3] : 1;
+  if (y[2] > kMaxPlanes / planes / w[2] || depth > kMaxPlanes / planes / rows) {
     return m.Decline("the data is too large");
   }
   const DType dtype = type->dtype();
-  Expr slices = Transpose(m[data_part], channels_last ? Shape{0, 1, 4, 2, 3}
-                                                      : Shape{0, 2, 1, 3, 4});
-  slices = WithZeros(std::move(slices), dtype, 1, (*padding)[0], (*padding)[3]);
-  slices = WithZeros(std::move(slices), dtype, 2, 0, missing);
-  if (kernel > 1 || (*strides)[0] > 1) {
+  Expr slices = Transpose(
+      m[data_part],
+      channels_last ? (of_rows ? Shape{0, 1, 2, 4, 3} : Shape{0, 1, 4, 2, 3})
+                    : (of_rows ? Shape{0, 2, 3, 1, 4} : Shape{0, 2, 1, 3, 4}));
+  slices = WithZeros(std::move(slices), dtype, 1, pad[0], pad[3]);
+  slices = of_rows ? WithZeros(std::move(slices), dtype, 2, pad[1], pad[4])
+                   : WithZeros(std::move(slices), dtype, 2, 0, missing);
+  if (of_rows || w[2] > 1 || (*strides)[0] > 1) {
     std::vector<int32_t> indices;
-    for (int64_t o = 0; o < out_depth; ++o) {
-      for (int64_t plane = 0; plane < planes; ++plane) {
-        for (int64_t k = 0; k < kernel; ++k) {
-          const int64_t slice = o * (*strides)[0] + k * (*dilation)[0];
-          indices.push_back(static_cast<int32_t>(slice * planes + plane));
-        }
+    // By output, plane and tap; the last varies fastest.
+    const Shape order = {y[2], out_rows, planes, w[2], kernel_rows};
+    Shape at(order.size(), 0);
+    for (size_t moved = 0; moved < order.size();) {
+      const int64_t slice = at[0] * (*strides)[0] + at[3] * (*dilation)[0];
+      const int64_t row = at[1] * (*strides)[1] + at[4] * (*dilation)[1];
+      indices.push_back(
+          static_cast<int32_t>((slice * rows + row) * planes + at[2]));
+      for (moved = 0; moved < order.size(); ++moved) {
+        const size_t axis = order.size() - 1 - moved;
+        if (++at[axis] < order[axis]) break;
+        at[axis] = 0;
       }
     }
     BATON_ASSIGN_OR_RETURN(
         Tensor table, Tensor::FromValues<int32_t>(
                           {static_cast<int64_t>(indices.size())}, indices));
-    slices = Reshape(std::move(slices),
-                     {batch, (depth + (*padding)[0] + (*padding)[3]) * planes,
-                      kBlock, (*data)[3], (*data)[4]});
+    slices = Reshape(std::move(slices), {x[0], depth * rows * planes,
+                                         of_rows ? 1 : kBlock * x[3], x[4]});
     slices = Take(std::move(slices), Const(std::move(table)), {.axis = 1});
   }
-  slices = Reshape(
-      std::move(slices),
-      {batch * out_depth, planes * kernel * kBlock, (*data)[3], (*data)[4]});
+  slices =
+      Reshape(std::move(slices),
+              of_rows ? Shape{x[0] * y[2] * y[3], channels, w[2] * w[3], x[4]}
+                      : Shape{x[0] * y[2], planes * w[2] * kBlock, x[3], x[4]});
   Expr taps = m[weight_part];
   if (channels_last) taps = Transpose(std::move(taps), {{4, 3, 0, 1, 2}});
-  taps = WithZeros(std::move(taps), m.tensor_type(weight_part)->dtype(), 1, 0,
-                   missing);
-  taps = Reshape(std::move(taps),
-                 {outs, blocks, kBlock, kernel, (*weight)[3], (*weight)[4]});
-  taps = Transpose(std::move(taps), {{0, 1, 3, 2, 4, 5}});
-  taps = Reshape(std::move(taps),
-                 {outs, blocks * kernel * kBlock, (*weight)[3], (*weight)[4]});
   Conv2DAttrs flat;
-  flat.strides = {(*strides)[1], (*strides)[2]};
-  flat.padding = {(*padding)[1], (*padding)[2], (*padding)[4], (*padding)[5]};
-  flat.dilation = {(*dilation)[1], (*dilation)[2]};
+  flat.strides = {of_rows ? 1 : (*strides)[1], (*strides)[2]};
+  flat.dilation = {of_rows ? 1 : (*dilation)[1], (*dilation)[2]};
   flat.groups = attrs.groups;
-  flat.channels = Dim(outs);
-  flat.kernel_size = {(*weight)[3], (*weight)[4]};
+  flat.channels = Dim(w[0]);
   flat.out_dtype = attrs.out_dtype;
+  if (of_rows) {
+    taps = Reshape(std::move(taps), {w[0], channels, w[2] * w[3], w[4]});
+    flat.padding = {0, pad[2], 0, pad[5]};
+    flat.kernel_size = {w[2] * w[3], w[4]};
+  } else {
+    taps = WithZeros(std::move(taps), m.tensor_type(weight_part)->dtype(), 1, 0,
+                     missing);
+    taps = Reshape(std::move(taps), {w[0], blocks, kBlock, w[2], w[3], w[4]});
+    taps = Transpose(std::move(taps), {{0, 1, 3, 2, 4, 5}});
+    taps = Reshape(std::move(taps), {w[0], blocks * w[2] * kBlock, w[3], w[4]});
+    flat.padding = {pad[1], pad[2], pad[4], pad[5]};
+    flat.kernel_size = {w[3], w[4]};
+  }
   Expr images = nn::Conv2D(std::move(slices), std::move(taps), std::move(flat));
-  images = Reshape(std::move(images),
-                   {batch, out_depth, outs, (*result)[3], (*result)[4]});
+  if (of_rows) {
+    images = Reshape(std::move(images), {x[0], y[2], y[3], w[0], y[4]});
+    return Transpose(std::move(images), channels_last ? Shape{0, 1, 2, 4, 3}
+                                                      : Shape{0, 3, 1, 2, 4});
+  }
+  images = Reshape(std::move(images), {x[0], y[2], w[0], y[3], y[4]});
   return Transpose(std::move(images),
                    channels_last ? Shape{0, 1, 3, 4, 2} : Shape{0, 2, 1, 3, 4});
 }

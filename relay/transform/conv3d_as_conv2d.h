@@ -6,7 +6,9 @@
 // Each position along the depth of the result becomes an image of a batch. The
 // channels of that image are the slices of the data that the position reads:
 // for each block of 16 channels, the block of each slice. The kernel's depth
-// becomes channels of the weight in the same order. So the sum of an element has
+// becomes channels of the weight in the same order. If there are few channels,
+// each row of the result becomes an image, whose rows are those that it reads;
+// the kernel's depth and height become its height. In either case the sum of an element has
 // the same products in the same order (runtime/kernels/blocked/sums.h): the
 // results are equal bit for bit.
 //
