@@ -157,7 +157,7 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
   // Missing channels of the last block are zeros.
   const int64_t blocks = (in_group + block - 1) / block;
   const int64_t missing = blocks * block - in_group;
-  // What is taken from the data: planes of blocks, or rows of channels.
+  // Planes of blocks, or rows of channels, are taken from the data.
   const int64_t planes = groups * blocks;
   const int64_t depth = x[2] + pad[0] + pad[3];
   const int64_t rows = of_rows ? x[3] + pad[1] + pad[4] : 1;
