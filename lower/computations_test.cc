@@ -570,6 +570,24 @@ TEST(ComputationsTest, IndexMaps) {
   Check({.params = "%x: Tensor[(2, 3), float32]",
          .body = "nn.dilate(%x, strides=[2, 1], dilation_value=0.5f64)"},
         1);
+  check("%x: Tensor[(2, 4, 3, 2), T]",
+        "nn.space_to_batch_nd(%x, block_shape=[2, 3], paddings=[[0, 0], "
+        "[1, 2]], pad_value=1f64)");
+  check("%x: Tensor[(2, 6, 3), T]",
+        "nn.space_to_batch_nd(%x, block_shape=[2], paddings=[[3, 1]])");
+  check("%x: Tensor[(12, 2, 3, 2), T]",
+        "nn.batch_to_space_nd(%x, block_shape=[2, 3], crops=[[0, 1], [2, 1]])");
+  check("%x: Tensor[(3, 4, 2), T], %l: Tensor[(4), int32]",
+        "sequence_mask(%x, %l, mask_value=1f64)");
+  check("%x: Tensor[(3, 4, 2), T], %l: Tensor[(3), int64]",
+        "sequence_mask(%x, %l, axis=1)");
+  check("%x: Tensor[(2, 5, 7), T]",
+        "sliding_window(%x, axis=1, window_shape=[2, 3], strides=[1, 2])");
+  for (const char* indexing : {"ij", "xy"}) {
+    check("%x: Tensor[(3), T], %y: Tensor[(2), T], %z: Tensor[(), T]",
+          absl::StrCat("meshgrid((%x, %y, %z), indexing=\"", indexing, "\")"));
+  }
+  check("%x: Tensor[(2, 8, 4, 6), T]", "vision.yolo_reorg(%x, stride=2)");
   for (const std::string& dtype : Numbers()) {
     Check({.params = "%v: Tensor[(), float32]",
            .body = absl::StrCat("%0 = zeros(shape=[2, 3], dtype=\"", dtype,
@@ -861,6 +879,91 @@ TEST(ComputationsTest, ScansAndSelections) {
   }
 }
 
+TEST(ComputationsTest, FourierTransforms) {
+  std::mt19937 random(15);
+  for (const std::string& dtype : kFloats) {
+    const auto check = [&](const std::string& params, absl::string_view body) {
+      for (const bool special : {false, true}) {
+        Check({.params = absl::StrReplaceAll(
+                   params, {{"T]", absl::StrCat(dtype, "]")}}),
+               .body = std::string(body),
+               .special = special},
+              random());
+      }
+    };
+    for (const char* inverse : {"False", "True"}) {
+      for (const char* shape : {"2, 7", "8", "2, 3, 1"}) {
+        check(absl::StrCat("%x: Tensor[(", shape, "), T], %y: Tensor[(", shape,
+                           "), T]"),
+              absl::StrCat("dft(%x, %y, inverse=", inverse, ")"));
+      }
+    }
+    for (const char* flags :
+         {"", ", normalized=True", ", onesided=False, win_length=5"}) {
+      check("%x: Tensor[(2, 17), T], %w: Tensor[(6), T]",
+            absl::StrCat("stft(%x, %w, n_fft=6, hop_length=4", flags, ")"));
+    }
+    check("%x: Tensor[(9), T], %w: Tensor[(3), T]",
+          "stft(%x, %w, n_fft=3, hop_length=1)");
+  }
+}
+
+// Regions with sides in any order, in part and wholly outside of the map.
+TEST(ComputationsTest, Regions) {
+  std::mt19937 random(16);
+  const std::string regions =
+      "%0 = floor(multiply(abs(%n), 1.9f)); "
+      "%1 = concatenate((%0, multiply(%b, 12f)), axis=1); ";
+  for (const char* dtype : {"float32", "float16", "float64", "int8"}) {
+    const std::string params =
+        absl::StrCat("%x: ", TypeText({2, 3, 5, 6}, dtype),
+                     ", %n: ", TypeText({9, 1}, "float32"),
+                     ", %b: ", TypeText({9, 4}, "float32"));
+    const auto check = [&](const std::string& call) {
+      Check({.params = params, .body = absl::StrCat(regions, call)}, random());
+    };
+    for (const char* op : {"vision.roi_align", "vision.roi_align_half_pixel"}) {
+      for (const char* mode : {"avg", "max"}) {
+        for (const char* ratio : {"2", "-1"}) {
+          for (const char* scale : {"1", "0.25"}) {
+            check(absl::StrCat(op,
+                               "(%x, %1, pooled_size=[2, 3], "
+                               "spatial_scale=",
+                               scale, "f64, sample_ratio=", ratio, ", mode=\"",
+                               mode, "\")"));
+          }
+        }
+      }
+    }
+    check("vision.roi_pool(%x, %1, pooled_size=[2, 3], spatial_scale=0.5f64)");
+    check("vision.roi_pool(%x, %1, pooled_size=[1, 1], spatial_scale=1f64)");
+  }
+}
+
+TEST(ComputationsTest, NonMaxSuppression) {
+  std::mt19937 random(17);
+  for (const char* most : {"0i64", "2i64", "100i64"}) {
+    for (const char* overlap : {"0f", "0.2f", "0.9f"}) {
+      for (const char* least : {"-2f", "0.1f"}) {
+        for (const bool special : {false, true}) {
+          Check({.params = "%b: Tensor[(2, 17, 4), float32], "
+                           "%s: Tensor[(2, 3, 17), float32]",
+                 .body = absl::StrCat(
+                     "vision.all_class_non_max_suppression(%b, %s, ", most,
+                     ", ", overlap, ", ", least, ")"),
+                 .special = special},
+                random());
+        }
+      }
+    }
+  }
+  Check({.params = "%b: Tensor[(1, 6, 4), float32], "
+                   "%s: Tensor[(1, 1, 6), float32], %m: Tensor[(1), int64], "
+                   "%i: Tensor[(1), float32], %t: Tensor[(1), float32]",
+         .body = "vision.all_class_non_max_suppression(%b, %s, %m, %i, %t)"},
+        random());
+}
+
 // Sums over axes of one operand and of two, diagonals, repeated extents.
 TEST(ComputationsTest, Einsum) {
   std::mt19937 random(13);
@@ -970,6 +1073,14 @@ TEST(ComputationsTest, Indices) {
     check(absl::StrCat("%x: ", TypeText({3, 2, 4}, dtype),
                        ", %i: ", TypeText({1, 3, 5}, "bool")),
           "gather_nd(%x, cast(%i, dtype=\"int32\"), batch_dims=1)");
+    check(absl::StrCat("%x: ", TypeText({2, 3, 4}, dtype),
+                       ", %i: ", TypeText({5, 1}, "bool"),
+                       ", %j: ", TypeText({3}, "bool")),
+          "%0 = subtract(cast(%i, dtype=\"int64\"), 1i64); "
+          "adv_index((%x, %0, cast(%j, dtype=\"uint8\")))");
+    check(absl::StrCat("%x: ", TypeText({2, 3}, dtype),
+                       ", %i: ", TypeText({}, "bool")),
+          "adv_index((%x, cast(%i, dtype=\"int32\")))");
     check(absl::StrCat("%x: ", TypeText({5, 2, 3}, dtype),
                        ", %i: ", TypeText({2}, "bool")),
           "reverse_sequence(%x, cast(%i, dtype=\"int32\"), seq_axis=0, "
@@ -1000,7 +1111,7 @@ TEST(ComputationsTest, FailsWhereTheKernelFails) {
   const Tensor x = *Tensor::Zeros(DType::Float(32), {2, 2});
   for (const char* body :
        {"gather(%x, reshape(%i, newshape=[1, 2]), axis=0)",
-        "gather_nd(%x, reshape(%i, newshape=[1, 2]))",
+        "gather_nd(%x, reshape(%i, newshape=[1, 2]))", "adv_index((%x, %i))",
         "take(%x, %i, axis=0, mode=\"fast\")",
         "scatter_elements(%x, reshape(%i, newshape=[1, 2]), "
         "strided_slice(%x, begin=[0], end=[1], strides=[1], axes=[0]))",

@@ -22,6 +22,7 @@
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/op/tensor/strided_slice.h"
+#include "baton/relay/op/vision/vision.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 
@@ -519,6 +520,123 @@ absl::Status LowerDilate(LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
+// The elements of `data` in blocks, of which each offset becomes an image of
+// the batch.
+absl::Status LowerSpaceToBatch(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::SpaceToBatchNDAttrs>();
+  const std::vector<int64_t>& shape = loops.shape();
+  std::vector<int64_t> images = attrs.block_shape;
+  images.push_back(shape[0]);
+  const PrimExpr fill =
+      Convert(loops.dtype(), tir::FloatImm(DType::Float(64), attrs.pad_value));
+  loops.Store(loops.output(), [&](const Indices& at) {
+    const Indices offsets = Unflatten(at[0], images);
+    Indices from = at;
+    from[0] = offsets.back();
+    PrimExpr inside;
+    for (size_t i = 0; i + 1 < images.size(); ++i) {
+      const int64_t before = attrs.paddings[i][0];
+      PrimExpr& index = from[i + 1];
+      index = tir::Sub(tir::Add(tir::Mul(index, Index(images[i])), offsets[i]),
+                       Index(before));
+      if (before > 0) {
+        inside = And(inside, Op2(BinaryOp::kLE, Index(0), index));
+      }
+      if (attrs.paddings[i][1] > 0) {
+        inside = And(inside, Less(index, shape[i + 1]));
+      }
+    }
+    const PrimExpr value = loops.Load(0, from);
+    return inside.defined() ? IfThenElse(inside, value, fill) : value;
+  });
+  return absl::OkStatus();
+}
+
+absl::Status LowerBatchToSpace(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::BatchToSpaceNDAttrs>();
+  std::vector<int64_t> images = attrs.block_shape;
+  images.push_back(ShapeOf(loops.output())[0]);
+  return MapIndices(loops, [&](Indices at) {
+    Indices offsets;
+    for (size_t i = 0; i + 1 < images.size(); ++i) {
+      const PrimExpr index = tir::Add(at[i + 1], Index(attrs.crops[i][0]));
+      offsets.push_back(Rest(index, images[i]));
+      at[i + 1] = Divide(index, images[i]);
+    }
+    offsets.push_back(at[0]);
+    at[0] = Flatten(offsets, images);
+    return at;
+  });
+}
+
+// The elements of sequences; behind the end of each a number.
+absl::Status LowerSequenceMask(LoopBuilder& loops) {
+  BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
+  const auto& attrs = loops.attrs<relay::SequenceMaskAttrs>();
+  if (loops.rank(1) != 1) return NoLoops("the lengths are no vector");
+  const size_t axis = static_cast<size_t>(attrs.axis);
+  const DType wide = DType::Int(64);
+  const PrimExpr fill =
+      Convert(loops.dtype(), tir::FloatImm(DType::Float(64), attrs.mask_value));
+  loops.Store(loops.output(), [&](const Indices& at) {
+    return IfThenElse(Op2(BinaryOp::kLT, Cast(wide, at[axis]),
+                          Cast(wide, loops.Load(1, {at[1 - axis]}))),
+                      loops.Load(0, at), fill);
+  });
+  return absl::OkStatus();
+}
+
+absl::Status LowerSlidingWindow(LoopBuilder& loops) {
+  const auto& attrs = loops.attrs<relay::SlidingWindowAttrs>();
+  const size_t axis = Place(attrs.axis, loops.rank());
+  const size_t count = attrs.window_shape.size();
+  return MapIndices(loops, [&](const Indices& at) {
+    Indices from(at.begin(), at.begin() + static_cast<int64_t>(axis));
+    for (size_t i = 0; i < count; ++i) {
+      from.push_back(tir::Add(tir::Mul(at[axis + i], Index(attrs.strides[i])),
+                              at[axis + count + i]));
+    }
+    return from;
+  });
+}
+
+// Vector i along an axis of grid i.
+absl::Status LowerMeshgrid(LoopBuilder& loops) {
+  const bool swaps = loops.attrs<relay::MeshgridAttrs>().indexing == "xy" &&
+                     loops.num_inputs() >= 2;
+  for (int i = 0; i < loops.num_outputs(); ++i) {
+    const size_t axis = static_cast<size_t>(swaps && i < 2 ? 1 - i : i);
+    loops.Store(loops.output(i), [&](const Indices& at) {
+      return loops.Load(i, loops.rank(i) == 0 ? Indices() : Indices{at[axis]});
+    });
+  }
+  return absl::OkStatus();
+}
+
+// The data is read as if it had fewer channels of more elements.
+absl::Status LowerYoloReorg(LoopBuilder& loops) {
+  const int64_t stride = loops.attrs<relay::YoloReorgAttrs>().stride;
+  const std::vector<int64_t>& shape = loops.shape();
+  const int64_t few = shape[1] / (stride * stride);
+  const std::vector<int64_t> wide = {shape[0], few, shape[2] * stride,
+                                     shape[3] * stride};
+  // The result has a row for each `stride` rows, but the kernel fills it as if
+  // it had all of them.
+  std::vector<int64_t> filled = shape;
+  const std::vector<int64_t> to = ShapeOf(loops.output());
+  return MapIndices(loops, [&](const Indices& at) {
+    const Indices place = Unflatten(Flatten(at, to), filled);
+    const PrimExpr offset = Divide(place[1], few);
+    return Unflatten(Flatten({place[0], Rest(place[1], few),
+                              tir::Add(tir::Mul(place[2], Index(stride)),
+                                       Divide(offset, stride)),
+                              tir::Add(tir::Mul(place[3], Index(stride)),
+                                       Rest(offset, stride))},
+                             wide),
+                     shape);
+  });
+}
+
 template <int kValue>
 absl::Status LowerFill(LoopBuilder& loops) {
   const DType dtype = loops.output().dtype();
@@ -604,6 +722,12 @@ BATON_ROW("layout_transform", LowerLayoutTransform);
 BATON_ROW("nn.pad", LowerPad);
 BATON_ROW("nn.mirror_pad", LowerMirrorPad);
 BATON_ROW("nn.dilate", LowerDilate);
+BATON_ROW("nn.space_to_batch_nd", LowerSpaceToBatch);
+BATON_ROW("nn.batch_to_space_nd", LowerBatchToSpace);
+BATON_ROW("sequence_mask", LowerSequenceMask);
+BATON_ROW("sliding_window", LowerSlidingWindow);
+BATON_ROW("meshgrid", LowerMeshgrid);
+BATON_ROW("vision.yolo_reorg", LowerYoloReorg);
 BATON_ROW("zeros", LowerFill<0>);
 BATON_ROW("ones", LowerFill<1>);
 BATON_ROW("full", LowerFull<0>);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/op.h"
 #include "baton/lower/computation.h"
+#include "baton/lower/line_sort.h"
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/sequence.h"
 #include "baton/tir/ir/expr.h"
@@ -90,148 +92,14 @@ absl::Status LowerScan(LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
-// The order of elements: a NaN is behind all others, and equal to itself.
-PrimExpr IsBefore(const PrimExpr& a, const PrimExpr& b, bool is_ascending) {
-  const PrimExpr& x = is_ascending ? a : b;
-  const PrimExpr& y = is_ascending ? b : a;
-  if (!a.dtype().is_float()) return Less(x, y);
-  const auto is_number = [](const PrimExpr& value) {
-    return Op2(BinaryOp::kEQ, value, value);
-  };
-  return tir::Select(is_number(y), Less(x, y), is_number(x));
-}
-
 // --- Sorting -----------------------------------------------------------------
-
-// The positions of the elements of a line in the order of IsBefore; equal ones
-// keep their order. Runs of 1, 2, 4, ... positions are merged two by two, from
-// one half of a buffer to the other.
-class LineSort {
- public:
-  LineSort(LoopBuilder& loops, size_t axis, bool is_ascending)
-      : loops_(loops),
-        axis_(axis),
-        is_ascending_(is_ascending),
-        extent_(loops.shape()[axis]) {
-    while ((int64_t{1} << num_rounds_) < extent_) ++num_rounds_;
-    positions_ = loops.Temporary("T_positions", tir::kInt32,
-                                 {2, std::max<int64_t>(extent_, 1)});
-    heads_ = loops.Temporary("T_heads", tir::kInt32, {2});
-  }
-
-  static absl::Status Check(const LoopBuilder& loops, size_t axis) {
-    // Positions beyond the end of a run are computed.
-    constexpr int64_t kMost = int64_t{1} << 29;
-    return loops.shape()[axis] > kMost ? NoLoops("lines of so many elements")
-                                       : absl::OkStatus();
-  }
-
-  std::vector<tir::Buffer> buffers() const { return {positions_, heads_}; }
-
-  // The position of the i-th element of the line that was sorted last.
-  PrimExpr Position(const PrimExpr& i) const {
-    return Element(positions_, {Index(num_rounds_ % 2), i});
-  }
-
-  // Sorts the line whose index along the axis is any.
-  Stmt Sort(const Indices& line) const {
-    std::vector<Stmt> stmts = {
-        ForEach("i", {extent_}, [&](const Indices& at) -> Stmt {
-          return tir::BufferStore(positions_, at[0], {Index(0), at[0]});
-        })};
-    if (num_rounds_ > 0) {
-      stmts.push_back(
-          ForEach("round", {num_rounds_}, [&](const Indices& round) {
-            return With("width",
-                        tir::CallIntrinsic("shift_left", {Index(1), round[0]}),
-                        [&](const PrimExpr& width) {
-                          return Merge(line, Rest(round[0], Index(2)), width);
-                        });
-          }));
-    }
-    return tir::MakeSeq(std::move(stmts));
-  }
-
- private:
-  static PrimExpr Rest(const PrimExpr& a, const PrimExpr& b) {
-    return tir::MakeBinary(BinaryOp::kFloorMod, a, b);
-  }
-  static PrimExpr Least(const PrimExpr& a, const PrimExpr& b) {
-    return Op2(BinaryOp::kMin, a, b);
-  }
-
-  // Merges runs of `width` positions of half `from`.
-  Stmt Merge(const Indices& line, const PrimExpr& from,
-             const PrimExpr& width) const {
-    const PrimExpr end = Index(extent_);
-    const auto value = [&](const PrimExpr& head) {
-      Indices at = line;
-      at[axis_] = Element(positions_, {from, head});
-      const PrimExpr element = loops_.Load(0, at);
-      const DType dtype = element.dtype();
-      return Cast(dtype.is_bool() ? DType::UInt(8) : WideDType(dtype), element);
-    };
-    const Stmt merge = ForEach("i", {extent_}, [&](const Indices& at) -> Stmt {
-      const PrimExpr& i = at[0];
-      const auto take = [&](int run, const PrimExpr& head) {
-        return tir::MakeSeq(
-            {tir::BufferStore(positions_, Element(positions_, {from, head}),
-                              {tir::Sub(Index(1), from), i}),
-             tir::BufferStore(heads_, tir::Add(head, Index(1)), {Index(run)})});
-      };
-      // The place of `i` in two runs, and the ends of these.
-      const PrimExpr place = Rest(i, tir::Mul(width, Index(2)));
-      const Stmt begin = tir::IfThenElse(
-          Op2(BinaryOp::kEQ, place, Index(0)),
-          tir::MakeSeq({tir::BufferStore(heads_, i, {Index(0)}),
-                        tir::BufferStore(heads_, Least(tir::Add(i, width), end),
-                                         {Index(1)})}));
-      const auto step = [&](const PrimExpr& first, const PrimExpr& left,
-                            const PrimExpr& right) {
-        const PrimExpr left_end = Least(tir::Add(first, width), end);
-        const PrimExpr right_end =
-            Least(tir::Add(first, tir::Mul(width, Index(2))), end);
-        const Stmt compared =
-            tir::IfThenElse(IsBefore(value(right), value(left), is_ascending_),
-                            take(1, right), take(0, left));
-        const Stmt left_is_there =
-            tir::IfThenElse(Less(left, left_end), compared, take(1, right));
-        return tir::IfThenElse(Less(right, right_end), left_is_there,
-                               take(0, left));
-      };
-      const Stmt merged =
-          With("first", tir::Sub(i, place), [&](const PrimExpr& first) {
-            return With("left", Element(heads_, {Index(0)}),
-                        [&](const PrimExpr& left) {
-                          return With("right", Element(heads_, {Index(1)}),
-                                      [&](const PrimExpr& right) -> Stmt {
-                                        return step(first, left, right);
-                                      });
-                        });
-          });
-      return tir::MakeSeq({begin, merged});
-    });
-    // Compilers do not see that the first place begins a run.
-    return tir::MakeSeq({tir::BufferStore(heads_, Index(0), {Index(0)}),
-                         tir::BufferStore(heads_, Index(0), {Index(1)}),
-                         merge});
-  }
-
-  LoopBuilder& loops_;
-  size_t axis_;
-  bool is_ascending_;
-  int64_t extent_;
-  int64_t num_rounds_ = 0;
-  tir::Buffer positions_;  // [2, extent]
-  tir::Buffer heads_;      // The next positions of the runs that are merged.
-};
 
 // Stores the first elements of each line as they are sorted, and their
 // positions; a buffer may be null.
 absl::Status SortInto(LoopBuilder& loops, size_t axis, bool is_ascending,
                       const tir::Buffer& values, const tir::Buffer& positions) {
-  BATON_RETURN_IF_ERROR(LineSort::Check(loops, axis));
-  const LineSort sort(loops, axis, is_ascending);
+  BATON_RETURN_IF_ERROR(LineSort::Check(loops, 0, axis));
+  const LineSort sort(loops, 0, axis, is_ascending);
   std::vector<tir::Buffer> written = sort.buffers();
   for (const tir::Buffer& buffer : {values, positions}) {
     if (buffer.defined()) written.push_back(buffer);
@@ -473,6 +341,49 @@ absl::Status LowerGatherNd(LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
+// Indices of the first axes, which are broadcast.
+absl::Status LowerAdvIndex(LoopBuilder& loops) {
+  const std::vector<int64_t>& shape = loops.shape();
+  const tir::Buffer& result = loops.output();
+  const std::vector<int64_t> to = ShapeOf(result);
+  const auto count = static_cast<size_t>(loops.num_inputs() - 1);
+  for (int i = 1; i < loops.num_inputs(); ++i) {
+    BATON_RETURN_IF_ERROR(CheckIndices(loops, i));
+  }
+  const size_t points_rank = to.size() + count - shape.size();
+  const std::vector<int64_t> points(
+      to.begin(), to.begin() + static_cast<int64_t>(points_rank));
+  const std::vector<int64_t> rows(shape.begin() + static_cast<int64_t>(count),
+                                  shape.end());
+  loops.Run(
+      {result}, ForEach("point", points, [&](const Indices& point) {
+        const std::function<Stmt(const Indices&)> from =
+            [&](const Indices& found) -> Stmt {
+          const size_t d = found.size();
+          if (d == count) {
+            return ForEach("row", rows, [&](const Indices& row) -> Stmt {
+              return tir::BufferStore(result, loops.Load(0, Joined(found, row)),
+                                      Joined(point, row));
+            });
+          }
+          const int input = static_cast<int>(d) + 1;
+          const std::vector<int64_t>& given = loops.shape(input);
+          Indices which;
+          for (size_t i = 0; i < given.size(); ++i) {
+            which.push_back(given[i] == 1
+                                ? PrimExpr(Index(0))
+                                : point[points_rank - given.size() + i]);
+          }
+          return WithIndex(absl::StrCat("index", d), loops.Load(input, which),
+                           shape[d], [&](const PrimExpr& index) {
+                             return from(Joined(found, {index}));
+                           });
+        };
+        return from({});
+      }));
+  return absl::OkStatus();
+}
+
 #define BATON_ROW(name, computation) \
   BATON_EXTEND_OP(name).Set(Computations(), computation)
 
@@ -484,6 +395,7 @@ BATON_ROW("topk", LowerTopK);
 BATON_ROW("scatter_elements", LowerScatterElements);
 BATON_ROW("scatter_nd", LowerScatterNd);
 BATON_ROW("gather_nd", LowerGatherNd);
+BATON_ROW("adv_index", LowerAdvIndex);
 
 }  // namespace
 }  // namespace baton::lower

@@ -1120,6 +1120,7 @@ class ModelWriter {
       absl::StrAppend(
           &text, cpu::kElementsText,
           has(StepSource::kElementsIntegers) ? cpu::kElementsIntegersText : "",
+          has(StepSource::kElementsHalves) ? cpu::kElementsHalvesText : "",
           has(StepSource::kMath) ? cpu::kElementsMathText : "");
     }
     if (!has(StepSource::kVector)) return text;

@@ -831,6 +831,121 @@ def @main(%x: Tensor[(3, 7), float32], %h: Tensor[(2, 9), float16],
             "sse2\n");
 }
 
+// Powers are parts of groups of functions: ordinary ones, and those of zeros,
+// negative numbers and infinities.
+TEST(CompileTest, CompilesPowers) {
+  LibraryOptions options;
+  options.check_values = true;
+  for (const char* isa : IsasToTest()) {
+    options.isas = isa;
+    const std::string name = absl::StrCat("powers_", isa);
+    const std::string folder = Compiled(name, R"(
+def @main(%x: Tensor[(3, 421), float32], %y: Tensor[(421), float32]) {
+  %0 = add(power(abs(%x), 0.75f), %y);
+  %1 = divide(%x, power(add(1f, multiply(0.0001f, multiply(%x, %x))), 0.75f));
+  %2 = power(multiply(ceil(multiply(%x, 2f)), 3f), 3f);
+  %3 = power(divide(%x, subtract(%y, %y)), -1.5f);
+  %4 = exp(power(subtract(%x, %y), 2f));
+  (%0, %1, %2, %3, %4)
+}
+)",
+                                        options);
+    const std::string text =
+        TextOf(absl::StrCat(folder, "/", name, "_", isa, ".cc"));
+    EXPECT_THAT(text, Not(HasSubstr("    for (int32_t ")));
+    if (!Has("g++")) continue;
+    EXPECT_THAT(
+        OutputOf(folder,
+                 absl::StrCat("g++", kFlags, "*.cc *.o -lm -o t && ./t")),
+        ::testing::AnyOf(absl::StrCat(isa, "\n"), HasSubstr("skipped")));
+  }
+}
+
+// Half floats are computed by the kernels of float32, and rounded in groups of
+// functions.
+TEST(CompileTest, CompilesHalfFloats) {
+  LibraryOptions options;
+  options.check_values = true;
+  for (const char* dtype : {"float16", "bfloat16"}) {
+    for (const char* isa : {"avx2", "sse2"}) {
+      options.isas = isa;
+      const std::string name = absl::StrCat(dtype, "_", isa);
+      const std::string folder = Compiled(
+          name,
+          absl::StrReplaceAll(R"(
+def @main(%x: Tensor[(1, 20, 9, 7), H], %w: Tensor[(32, 20, 3, 3), H], %b: Tensor[(32), H],
+          %m: Tensor[(1, 40, 63), H], %c: bool) {
+  %0 = nn.relu(nn.bias_add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3]), %b));
+  %1 = reshape(nn.max_pool2d(%0, pool_size=[1, 1], padding=[0, 0, 0, 0]), newshape=[1, 32, 63]);
+  %2 = nn.batch_matmul(%1, %m, transpose_b=True);
+  %3 = nn.softmax(add(%2, multiply(exp(%2), tanh(%2))), axis=-1);
+  %4 = cast(%3, dtype="float32");
+  %5 = cast(add(%4, 1.5f), dtype="H");
+  %6 = if (%c) { multiply(%5, sigmoid(%3)) } else { sqrt(abs(%5)) };
+  (%0, %3, %4, %5, %6, cast(%2, dtype="int8"), power(abs(%2), cast(0.75f, dtype="H")))
+}
+)",
+                              {{"H]", absl::StrCat(dtype, "]")},
+                               {"\"H\"", absl::StrCat("\"", dtype, "\"")}}),
+          options);
+      EXPECT_THAT(TextOf(absl::StrCat(folder, "/", name, "_", isa, ".cc")),
+                  HasSubstr("ConvByTiles("));
+      if (!Has("g++")) continue;
+      EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                              "*.cc *.o -lm -o t && ./t")),
+                absl::StrCat(isa, "\n"));
+    }
+  }
+}
+
+// Convolutions over three axes use the kernel of those over two.
+TEST(CompileTest, CompilesConvolutionsOverThreeAxes) {
+  LibraryOptions options;
+  options.check_values = true;
+  options.isas = "avx2";
+  const std::string folder = Compiled("videos", R"(
+def @main(%x: Tensor[(1, 3, 5, 9, 8), float32]) {
+  %0 = reshape(arange(0f, 2592f, 1f, start=0f, stop=2592f, step=1f, dtype="float32"), newshape=[32, 3, 3, 3, 3]);
+  %1 = reshape(arange(0f, 9216f, 1f, start=0f, stop=9216f, step=1f, dtype="float32"), newshape=[18, 32, 2, 2, 4]);
+  %2 = subtract(divide(%0, 1296f), 1f);
+  %3 = subtract(divide(%1, 4608f), 1f);
+  %4 = nn.relu(nn.conv3d(%x, %2, strides=[1, 2, 1], padding=[1, 1, 1], channels=32, kernel_size=[3, 3, 3]));
+  nn.conv3d(%4, %3, padding=[0, 1, 2], channels=18, kernel_size=[2, 2, 4])
+}
+)",
+                                      options);
+  EXPECT_THAT(TextOf(absl::StrCat(folder, "/videos_avx2.cc")),
+              HasSubstr("ConvByTiles("));
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
+// Loops over as many samples and boxes as values say.
+TEST(CompileTest, CompilesDetections) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  const std::string folder = Compiled("detected", R"(
+def @main(%x: Tensor[(2, 3, 5, 6), float32], %n: Tensor[(9, 1), float32],
+          %c: Tensor[(9, 4), float32], %b: Tensor[(1, 17, 4), float32],
+          %s: Tensor[(1, 3, 17), float32], %w: Tensor[(6), float32]) {
+  %0 = concatenate((floor(multiply(abs(%n), 1.9f)), multiply(%c, 12f)), axis=1);
+  %1 = vision.roi_align(%x, %0, pooled_size=[2, 3], spatial_scale=0.5f64, sample_ratio=-1);
+  %2 = vision.roi_align_half_pixel(%x, %0, pooled_size=[2, 3], spatial_scale=1f64, sample_ratio=2, mode="max");
+  %3 = vision.roi_pool(%x, %0, pooled_size=[2, 2], spatial_scale=1f64);
+  %4 = vision.all_class_non_max_suppression(%b, %s, 4i64, 0.2f, -0.5f);
+  %5 = stft(reshape(%x, newshape=[2, 90]), %w, n_fft=6, hop_length=4);
+  (%1, %2, %3, %4.0, %4.1, %5)
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+}
+
 // Loops run as often as values say.
 TEST(CompileTest, CompilesLoops) {
   LibraryOptions options;

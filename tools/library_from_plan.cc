@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/half_tensors.h"
 #include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/lower.h"
 #include "baton/backend/cpu/step_source.h"
@@ -741,11 +742,13 @@ class PlanReader {
 absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
                                        const LibraryModelOptions& options,
                                        Diagnostics& problems) {
+  Graph held = graph;
+  BATON_RETURN_IF_ERROR(cpu::HoldHalvesInFloats(held));
   BATON_ASSIGN_OR_RETURN(
       executor::Plan plan,
       cpu::LowerGraph(
-          graph, {.max_threads = options.max_parts, .only_sources = true}));
-  return PlanReader(graph, std::make_shared<executor::Plan>(std::move(plan)),
+          held, {.max_threads = options.max_parts, .only_sources = true}));
+  return PlanReader(held, std::make_shared<executor::Plan>(std::move(plan)),
                     options, problems)
       .Read();
 }

@@ -160,7 +160,6 @@ std::optional<ElementCall> CastOf(const GraphNode& node, const Graph& graph) {
     return std::nullopt;
   }
   ElementCall call;
-  call.has_halves = x.dtype.is_half() || y.dtype.is_half();
   call.function = ElementFunction::kCopy;
   call.args.push_back({node.inputs[0], x.shape, x.dtype});
   return call;
@@ -375,7 +374,6 @@ std::optional<ElementCall> HalfCallOf(const GraphNode& node,
     call.function = known.function;
     call.args.push_back({node.inputs[0], x.shape, x.dtype});
     call.then = ElementFunction::kRoundToHalf;
-    call.has_halves = true;
     return call;
   }
   return std::nullopt;
@@ -434,7 +432,9 @@ std::optional<ElementCall> FloatCallOf(const GraphNode& node,
 }  // namespace
 
 bool ElementCall::HasSource() const {
-  return function != ElementFunction::kPower && !has_halves;
+  return function != ElementFunction::kExpOfHalf &&
+         function != ElementFunction::kLogOfHalf &&
+         function != ElementFunction::kTanhOfHalf;
 }
 
 std::vector<ElementFunction> CastFunctions(DType from, DType to) {
@@ -764,6 +764,49 @@ __attribute__((always_inline)) inline Ints FixedPoint(const Ints& a,
 }
 )";
 
+const char kElementsHalvesText[] = R"(
+// Half floats, which are bits in memory and floats elsewhere.
+struct Float16Fn {
+  __attribute__((always_inline)) static float From(uint16_t bits) {
+    return rt::FromFloat16(bits);
+  }
+  __attribute__((always_inline)) static uint16_t To(float x) {
+    return rt::ToFloat16(x);
+  }
+  __attribute__((always_inline)) static float Of(float x) {
+    return From(To(x));
+  }
+};
+struct BFloat16Fn {
+  __attribute__((always_inline)) static float From(uint16_t bits) {
+    return rt::FromBFloat16(bits);
+  }
+  __attribute__((always_inline)) static uint16_t To(float x) {
+    return rt::ToBFloat16(x);
+  }
+  __attribute__((always_inline)) static float Of(float x) {
+    return From(To(x));
+  }
+};
+template <int kCount, class Fn>
+__attribute__((always_inline)) inline Floats LoadHalves(const uint16_t* from) {
+  uint16_t bits[16] = {};
+  __builtin_memcpy(bits, from, kCount * sizeof(uint16_t));
+  float lanes[16];
+  for (int i = 0; i < 16; ++i) lanes[i] = Fn::From(bits[i]);
+  return rt::Load<Floats>(lanes);
+}
+template <int kCount, class Fn>
+__attribute__((always_inline)) inline void StoreHalves(uint16_t* to,
+                                                        const Floats& v) {
+  float lanes[16];
+  __builtin_memcpy(lanes, &v, sizeof(lanes));
+  uint16_t bits[16];
+  for (int i = 0; i < 16; ++i) bits[i] = Fn::To(lanes[i]);
+  __builtin_memcpy(to, bits, kCount * sizeof(uint16_t));
+}
+)";
+
 const char kElementsMathText[] = R"(
 struct ExpFn {
   __attribute__((always_inline)) static float Of(float x) {
@@ -805,6 +848,24 @@ struct RoundFn {
     return math::Round(x);
   }
 };
+__attribute__((noinline)) inline void AnyPowers(float y, float* lanes) {
+  for (int i = 0; i < 16; ++i) lanes[i] = math::AnyPower(lanes[i], y);
+}
+// Most powers are numbers in the middle of those of float.
+__attribute__((always_inline)) inline Floats Powers(const Floats& x,
+                                                    const Floats& y) {
+  float lanes[16], powers[16];
+  __builtin_memcpy(lanes, &x, sizeof(lanes));
+  int are_plain = 1;
+  for (int i = 0; i < 16; ++i) {
+    bool is_plain = false;
+    powers[i] = math::PlainPower(lanes[i], y[0], is_plain);
+    are_plain &= is_plain ? 1 : 0;
+  }
+  if (are_plain != 0) return rt::Load<Floats>(powers);
+  AnyPowers(y[0], lanes);
+  return rt::Load<Floats>(lanes);
+}
 )";
 
 namespace {
@@ -818,7 +879,8 @@ struct FunctionText {
   ElementFunction function;
   Values values;
   const char* text;
-  const char* math = nullptr;  // a function of runtime/kernels/internal/math.h
+  // True if the text uses kElementsMathText.
+  bool uses_math = false;
 };
 constexpr FunctionText kFunctionTexts[] = {
     {ElementFunction::kAdd, Values::kFloats, "$a + $b"},
@@ -838,14 +900,17 @@ constexpr FunctionText kFunctionTexts[] = {
     {ElementFunction::kSqrt, Values::kFloats, "Each<SqrtFn>($a)"},
     {ElementFunction::kRsqrt, Values::kFloats,
      "rt::Splat<Floats>(1.0f) / Each<SqrtFn>($a)"},
-    {ElementFunction::kExp, Values::kFloats, nullptr, "Exp"},
-    {ElementFunction::kLog, Values::kFloats, nullptr, "Log"},
-    {ElementFunction::kTanh, Values::kFloats, nullptr, "Tanh"},
-    {ElementFunction::kSigmoid, Values::kFloats, nullptr, "Sigmoid"},
-    {ElementFunction::kErf, Values::kFloats, nullptr, "Erf"},
-    {ElementFunction::kFloor, Values::kFloats, nullptr, "Floor"},
-    {ElementFunction::kCeil, Values::kFloats, nullptr, "Ceil"},
-    {ElementFunction::kRound, Values::kFloats, nullptr, "Round"},
+    {ElementFunction::kExp, Values::kFloats, "Each<ExpFn>($a)", true},
+    {ElementFunction::kLog, Values::kFloats, "Each<LogFn>($a)", true},
+    {ElementFunction::kTanh, Values::kFloats, "Each<TanhFn>($a)", true},
+    {ElementFunction::kSigmoid, Values::kFloats, "Each<SigmoidFn>($a)", true},
+    {ElementFunction::kErf, Values::kFloats, "Each<ErfFn>($a)", true},
+    {ElementFunction::kFloor, Values::kFloats, "Each<FloorFn>($a)", true},
+    {ElementFunction::kCeil, Values::kFloats, "Each<CeilFn>($a)", true},
+    {ElementFunction::kRound, Values::kFloats, "Each<RoundFn>($a)", true},
+    {ElementFunction::kPower, Values::kFloats, "Powers($a, $p)", true},
+    {ElementFunction::kRoundToHalf, Values::kFloats, "Each<Float16Fn>($a)"},
+    {ElementFunction::kRoundToBFloat, Values::kFloats, "Each<BFloat16Fn>($a)"},
     {ElementFunction::kLess, Values::kFloatsToInts, "-($a < $b)"},
     {ElementFunction::kLessEqual, Values::kFloatsToInts, "-($a <= $b)"},
     {ElementFunction::kGreater, Values::kFloatsToInts, "-($a > $b)"},
@@ -927,19 +992,19 @@ std::string AppendCalls(const kernels::ElementProgram& program,
           (known.values == Values::kAny &&
            is_int[static_cast<size_t>(
                known.function == ElementFunction::kSelect ? call.b : call.a)]);
-      if (known.math != nullptr) {
-        source.texts |= StepSource::kMath;
-        value = absl::StrCat("Each<", known.math, "Fn>(", a, ")");
-      } else {
-        // A shift is a number of its own.
-        const bool of_ints = known.values == Values::kInts;
-        value = absl::StrReplaceAll(
-            known.text, {{"$a", a},
-                         {"$b", absl::StrCat("v", call.b)},
-                         {"$c", absl::StrCat("v", call.c)},
-                         {"$p", of_ints ? SplatInt(call.p) : Splat(call.p)},
-                         {"$q", absl::StrCat(static_cast<int64_t>(call.q))}});
+      if (known.uses_math) source.texts |= StepSource::kMath;
+      if (known.function == ElementFunction::kRoundToHalf ||
+          known.function == ElementFunction::kRoundToBFloat) {
+        source.texts |= StepSource::kElementsHalves;
       }
+      // A shift is a number of its own.
+      const bool of_ints = known.values == Values::kInts;
+      value = absl::StrReplaceAll(
+          known.text, {{"$a", a},
+                       {"$b", absl::StrCat("v", call.b)},
+                       {"$c", absl::StrCat("v", call.c)},
+                       {"$p", of_ints ? SplatInt(call.p) : Splat(call.p)},
+                       {"$q", absl::StrCat(static_cast<int64_t>(call.q))}});
     }
     absl::StrAppend(&source.definitions, "  const ", TypeText(gives_ints), " ",
                     name, " = ", value, ";\n");
@@ -953,6 +1018,7 @@ struct OperandType {
   const char* element;    // in memory
   bool is_narrow;         // of 8 bits
   const char* converter;  // a function of what is read; empty for none
+  const char* half = "";  // the functions of a half float; empty for others
 };
 
 OperandType TypeOf(kernels::ElementOperand operand, bool is_int) {
@@ -970,8 +1036,10 @@ OperandType TypeOf(kernels::ElementOperand operand, bool is_int) {
       return {"int8_t", true, ""};
     case ElementOperand::kBools:
       return {"uint8_t", true, "AreTrue"};
-    case ElementOperand::kHalf:  // HasSource() is false.
+    case ElementOperand::kHalf:
+      return {"uint16_t", false, "", "Float16Fn"};
     case ElementOperand::kBFloat:
+      return {"uint16_t", false, "", "BFloat16Fn"};
     case ElementOperand::kFull:
     case ElementOperand::kScalar:
     case ElementOperand::kBroadcast:
@@ -994,7 +1062,10 @@ std::string Loads(const kernels::ElementProgram& program,
     const bool is_float = absl::string_view(type.element) == "float";
     const std::string from = absl::StrCat("x", k);
     std::string load;
-    if (stride == 0) {
+    if (type.half[0] != '\0') {
+      load = absl::StrCat("LoadHalves<", count, ", ", type.half, ">(", from,
+                          " + i)");
+    } else if (stride == 0) {
       load = is_float ? absl::StrCat("rt::Splat<Floats>(*", from, ")")
                       : absl::StrCat("rt::Splat<Ints>(int32_t{*", from, "})");
     } else if (stride != 1) {
@@ -1028,11 +1099,22 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
   std::vector<std::string> args;
   std::vector<bool> is_int = params.is_int;
   std::vector<OperandType> types;
-  bool has_ints = program.result != kernels::ElementResult::kWords;
+  const char* const half =
+      program.result == kernels::ElementResult::kHalf     ? "Float16Fn"
+      : program.result == kernels::ElementResult::kBFloat ? "BFloat16Fn"
+                                                          : "";
+  const bool gives_halves = half[0] != '\0';
+  if (gives_halves) source.texts |= StepSource::kElementsHalves;
+  bool has_ints =
+      program.result != kernels::ElementResult::kWords && !gives_halves;
   for (int32_t k = 0; k < program.num_operands; ++k) {
     const bool of_ints = is_int[static_cast<size_t>(k)];
     types.push_back(TypeOf(program.operands[k], of_ints));
-    has_ints |= absl::string_view(types.back().element) != "float";
+    if (types.back().half[0] != '\0') {
+      source.texts |= StepSource::kElementsHalves;
+    } else {
+      has_ints |= absl::string_view(types.back().element) != "float";
+    }
     values.push_back(absl::StrCat("const ", TypeText(of_ints), "& v", k));
     pointers.push_back(absl::StrCat("const float* p", k));
     args.push_back(OperandText(k));
@@ -1044,10 +1126,12 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
   has_ints |= std::find(is_int.begin(), is_int.end(), true) != is_int.end();
   if (has_ints) source.texts |= StepSource::kElementsIntegers;
   // A float is converted where it is stored.
-  const bool is_converted = program.result != kernels::ElementResult::kWords &&
-                            program.result != kernels::ElementResult::kLowByte;
+  const bool is_converted =
+      program.result != kernels::ElementResult::kWords &&
+      program.result != kernels::ElementResult::kLowByte && !gives_halves;
   const char* const element =
-      program.result == kernels::ElementResult::kInt32 ||
+      gives_halves ? "uint16_t"
+      : program.result == kernels::ElementResult::kInt32 ||
               (program.result == kernels::ElementResult::kWords && of_ints)
           ? "int32_t"
       : program.result == kernels::ElementResult::kWords ? "float"
@@ -1112,9 +1196,13 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
                     length - rest, ") last = ", length - rest, ";\n");
     last = "last";
   }
+  const auto store = [&](int64_t n) {
+    return gives_halves ? absl::StrCat("StoreHalves<", n, ", ", half, ">")
+                        : absl::StrCat("StoreSome<", n, ">");
+  };
   if (length >= 16) {
     absl::StrAppend(&text, indent, "for (int64_t i = ", first, "; i < ", last,
-                    "; i += 16) {\n", indent, "  StoreSome<16>(y + i, ",
+                    "; i += 16) {\n", indent, "  ", store(16), "(y + i, ",
                     count(16), ");\n", indent, "}\n");
   }
   if (rest > 0) {

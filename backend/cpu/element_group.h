@@ -38,7 +38,6 @@ struct ElementCall {
   // A function to apply to the result: one that wraps or rounds it to a smaller
   // type, or the logical negation; kCopy for none.
   kernels::ElementFunction then = kernels::ElementFunction::kCopy;
-  bool has_halves = false;  // among the arguments or as the result
 
   // True if ElementStepSource() has a source for a step with it.
   bool HasSource() const;
@@ -78,10 +77,11 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
 std::optional<StepSource> ElementStepSource(const executor::Step& step);
 
 // Definitions that sources with StepSource::kElements use, and further ones for
-// those with StepSource::kElementsIntegers or kMath, too. A library has them in
+// those with StepSource::kElementsIntegers, kElementsHalves or kMath, too. A library has them in
 // its namespace, behind the namespaces `rt` and `math` of tir/codegen.
 extern const char kElementsText[];
 extern const char kElementsIntegersText[];
+extern const char kElementsHalvesText[];
 extern const char kElementsMathText[];
 
 }  // namespace baton::cpu

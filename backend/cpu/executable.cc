@@ -97,7 +97,7 @@ absl::StatusOr<Executable> Compile(IRModule module,
   }
   BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
                          cpu::BuildGraph(module, options.function));
-  if (options.use_kernels && !options.only_sources) {
+  if (options.use_kernels) {
     BATON_RETURN_IF_ERROR(cpu::HoldHalvesInFloats(graph));
   }
   // Weights are the graph's alone now, unless the caller has them.

@@ -251,7 +251,7 @@ class Lowering {
         node, graph_,
         [&options](const Graph& graph) -> absl::StatusOr<executor::Plan> {
           Graph lowered = graph;
-          if (options.use_kernels && !options.only_sources) {
+          if (options.use_kernels) {
             BATON_RETURN_IF_ERROR(HoldHalvesInFloats(lowered));
           }
           return LowerGraph(std::move(lowered), options);

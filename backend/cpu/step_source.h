@@ -32,6 +32,7 @@ struct StepSource {
     kIntMatmul = 2048 | kIntegers,
     kElements = 64,  // kElementsText
     kElementsIntegers = 4096 | kElements,
+    kElementsHalves = 8192 | kElements,
     kFold = 256 | kMap,
     kMath = 128,  // runtime/kernels/internal/math.h
   };

@@ -16,21 +16,21 @@ namespace baton::kernels {
 namespace {
 
 using ::baton::kernels::internal::Error;
-using Complex = std::complex<double>;
 
 constexpr double kTwoPi = 2 * 3.14159265358979323846;
 
-// exp(-2 pi i k / n) for each k.
-std::vector<Complex> Roots(int64_t n) {
-  std::vector<Complex> roots(static_cast<size_t>(n));
+}  // namespace
+
+std::vector<double> RootsOfUnity(int64_t n) {
+  std::vector<double> roots;
   for (int64_t k = 0; k < n; ++k) {
-    roots[k] = std::polar(
+    const std::complex<double> root = std::polar(
         1.0, -kTwoPi * static_cast<double>(k) / static_cast<double>(n));
+    roots.push_back(root.real());
+    roots.push_back(root.imag());
   }
   return roots;
 }
-
-}  // namespace
 
 absl::StatusOr<std::pair<Tensor, Tensor>> Dft(const Tensor& real,
                                               const Tensor& imaginary,
@@ -53,22 +53,28 @@ absl::StatusOr<std::pair<Tensor, Tensor>> Dft(const Tensor& real,
   const int64_t extent = real.shape().back();
   const int64_t rows =
       real.num_elements() == 0 ? 0 : real.num_elements() / extent;
-  const std::vector<Complex> roots = Roots(rows == 0 ? 0 : extent);
+  const std::vector<double> roots = RootsOfUnity(rows == 0 ? 0 : extent);
   for (int64_t row = 0; row < rows; ++row) {
     const double* const a = re.span<double>().data() + row * extent;
     const double* const b = im.span<double>().data() + row * extent;
     for (int64_t k = 0; k < extent; ++k) {
-      Complex sum = 0;
+      double sum_re = 0;
+      double sum_im = 0;
       int64_t at = 0;  // k * i modulo the extent
       for (int64_t i = 0; i < extent; ++i) {
-        sum +=
-            Complex(a[i], b[i]) * (inverse ? std::conj(roots[at]) : roots[at]);
+        const double cosine = roots[2 * at];
+        const double sine = inverse ? -roots[2 * at + 1] : roots[2 * at + 1];
+        sum_re += a[i] * cosine - b[i] * sine;
+        sum_im += a[i] * sine + b[i] * cosine;
         at += k;
         if (at >= extent) at -= extent;
       }
-      if (inverse) sum /= static_cast<double>(extent);
-      out_re.span<double>()[row * extent + k] = sum.real();
-      out_im.span<double>()[row * extent + k] = sum.imag();
+      if (inverse) {
+        sum_re /= static_cast<double>(extent);
+        sum_im /= static_cast<double>(extent);
+      }
+      out_re.span<double>()[row * extent + k] = sum_re;
+      out_im.span<double>()[row * extent + k] = sum_im;
     }
   }
   BATON_ASSIGN_OR_RETURN(
@@ -108,7 +114,7 @@ absl::StatusOr<Tensor> Stft(const Tensor& x, const Tensor& window,
                          internal::Convert(kKernel, x, kDouble));
   BATON_ASSIGN_OR_RETURN(const Tensor factors,
                          internal::Convert(kKernel, window, kDouble));
-  const std::vector<Complex> roots = Roots(params.win_length);
+  const std::vector<double> roots = RootsOfUnity(params.win_length);
   const double scale =
       params.normalized ? 1 / std::sqrt(static_cast<double>(params.n_fft)) : 1;
   double* to = out.span<double>().data();
@@ -118,13 +124,16 @@ absl::StatusOr<Tensor> Stft(const Tensor& x, const Tensor& window,
     for (int64_t k = 0; k < frequencies; ++k) {
       for (int64_t w = 0; w < windows; ++w) {
         const double* const from = row + w * params.hop_length;
-        Complex sum = 0;
+        double sum_re = 0;
+        double sum_im = 0;
         for (int64_t i = 0, at = 0; i < params.win_length; ++i) {
-          sum += factors.span<double>()[i] * from[i] * roots[at];
+          const double x_i = factors.span<double>()[i] * from[i];
+          sum_re += x_i * roots[2 * at];
+          sum_im += x_i * roots[2 * at + 1];
           at = (at + k) % params.win_length;
         }
-        *to++ = sum.real() * scale;
-        *to++ = sum.imag() * scale;
+        *to++ = sum_re * scale;
+        *to++ = sum_im * scale;
       }
     }
   }

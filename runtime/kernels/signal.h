@@ -5,11 +5,15 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "baton/base/tensor.h"
 
 namespace baton::kernels {
+
+// exp(-2 pi i k / n) for each k < n: the real part, then the imaginary part.
+std::vector<double> RootsOfUnity(int64_t n);
 
 // The discrete Fourier transform along the last axis: real and imaginary part.
 // The inverse is divided by the extent. Floating dtypes only.
