@@ -626,6 +626,42 @@ std::string RawFloats(const std::vector<float>& values) {
                      values.size() * sizeof(float));
 }
 
+// Weights of products of integers are bytes where these can hold them less
+// their zero points.
+TEST(ImportOnnxTest, WeightsOfIntegerProductsStayBytes) {
+  const auto import = [](absl::string_view type, absl::string_view weights,
+                         absl::string_view zero) {
+    return Import(absl::StrCat(
+        "node { op_type: 'MatMulInteger' input: 'x' input: 'w' input: ''",
+        zero.empty() ? "" : " input: 'z'",
+        " output: 'y' }"
+        "initializer { name: 'w' dims: 2 dims: 2 data_type: ",
+        type, " int32_data: [", weights, "] }",
+        zero.empty() ? ""
+                     : absl::StrCat("initializer { name: 'z' data_type: ", type,
+                                    " ", zero, " }"),
+        Value("input", "x", {kTwo, kTwo}, 2), "output { name: 'y' }"));
+  };
+  // uint8 is type 2, int8 is type 3.
+  const struct {
+    const char* type;
+    const char* weights;
+    const char* zero;
+    int num_casts;  // of the data alone, or of the weights, too
+  } cases[] = {{"3", "1, -128, 127, 0", "", 1},
+               {"3", "1, -2, 127, 0", "int32_data: 0", 1},
+               {"2", "0, 255, 127, 0", "int32_data: 128", 1},
+               {"2", "0, 255, 5, 0", "dims: 2 int32_data: [7, 128]", 1},
+               {"2", "0, 255, 5, 0", "dims: 2 int32_data: [128, 7]", 2},
+               {"3", "1, -128, 127, 0", "int32_data: 1", 2}};
+  for (const auto& c : cases) {
+    const auto module = import(c.type, c.weights, c.zero);
+    ASSERT_THAT(module, IsOk());
+    EXPECT_EQ(CountIn(*module, "cast("), c.num_casts)
+        << c.weights << "; " << c.zero;
+  }
+}
+
 // The constant that is the right operand of the body.
 const Tensor* Operand(const IRModule& module) {
   const auto* call =

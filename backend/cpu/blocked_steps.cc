@@ -304,32 +304,42 @@ int RunGather(const executor::StepCall& call) {
   return 0;
 }
 
-// Packs a weight of blocks of `size` floats, of which each stays in its place.
-// Packs in the memory of the weight if nothing else refers to it; otherwise in
-// new memory, and releases the pages of the weight if they are of a file. The
-// only error is that there is no memory.
+// Packs a weight of blocks of `size` floats, of which each stays in its place
+// and the last one may have fewer: `packed_size` floats with all of it. Packs in
+// the memory of the weight if nothing else refers to it and all blocks are
+// whole; otherwise in new memory, and releases the pages of what is packed if
+// they are of a file or nothing else refers to the weight. The only error is
+// that there is no memory.
 absl::StatusOr<Tensor> PackBlocks(
-    Tensor weight, int64_t size, bool is_mapped,
-    absl::FunctionRef<void(const float* from, float* to)> pack) {
+    Tensor weight, int64_t size, int64_t packed_size, bool is_mapped,
+    absl::FunctionRef<void(const float* from, int64_t count, float* to)> pack) {
   const int64_t count = weight.num_elements();
   std::optional<MutableTensor> reused = MutableTensor::Reuse(weight);
-  if (reused.has_value()) {
+  if (reused.has_value() && packed_size == count) {
     std::vector<float> block(static_cast<size_t>(size));
     float* const data = static_cast<float*>(reused->data());
     for (int64_t at = 0; at < count; at += size) {
       std::copy_n(data + at, size, block.data());
-      pack(block.data(), data + at);
+      pack(block.data(), size, data + at);
     }
     return std::move(*reused).Freeze();
   }
-  BATON_ASSIGN_OR_RETURN(MutableTensor packed, MutableTensor::Uninitialized(
-                                                   DType::Float(32), {count}));
+  BATON_ASSIGN_OR_RETURN(
+      MutableTensor packed,
+      MutableTensor::Uninitialized(DType::Float(32), {packed_size}));
+  constexpr int64_t kReleased = int64_t{512} << 10;  // floats at a time
   const float* const data = weight.span<float>().data();
-  for (int64_t at = 0; at < count; at += size) {
-    pack(data + at, static_cast<float*>(packed.data()) + at);
-    if (is_mapped) {
-      AdviseWholePages(data + at, static_cast<size_t>(size) * sizeof(float),
+  int64_t released = 0;
+  for (int64_t at = 0; at < count;) {
+    const int64_t from_block = std::min(size, count - at);
+    pack(data + at, from_block, static_cast<float*>(packed.data()) + at);
+    at += from_block;
+    if ((is_mapped || reused.has_value()) &&
+        (at - released >= kReleased || at == count)) {
+      AdviseWholePages(data + released,
+                       static_cast<size_t>(at - released) * sizeof(float),
                        MADV_DONTNEED);
+      released = at;
     }
   }
   return std::move(packed).Freeze();
@@ -536,8 +546,8 @@ absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
     block.out_channels = blocked::kBlock;
     params.finite_weights = true;
     return PackBlocks(
-        std::move(weight), blocked::PackedConvSize(block), is_mapped,
-        [&](const float* from, float* to) {
+        std::move(weight), blocked::PackedConvSize(block), size, is_mapped,
+        [&](const float* from, int64_t /*count*/, float* to) {
           const bool is_finite = blocked::PackConvWeights(block, from, to);
           params.finite_weights = params.finite_weights && is_finite;
         });
@@ -595,11 +605,12 @@ std::optional<blocked::MatmulParams> MatmulParamsOf(const GraphNode& node,
 absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
                                   bool transposed,
                                   const blocked::MatmulParams& params) {
-  if (transposed && params.n % blocked::kBlock == 0) {
+  if (transposed) {
     blocked::MatmulParams block = params;
-    block.n = blocked::kBlock;
-    return PackBlocks(std::move(weight), blocked::PackedMatmulSize(block),
-                      is_mapped, [&](const float* from, float* to) {
+    return PackBlocks(std::move(weight), blocked::kBlock * params.k,
+                      blocked::PackedMatmulSize(params), is_mapped,
+                      [&](const float* from, int64_t count, float* to) {
+                        block.n = count / params.k;
                         blocked::PackMatmul(block, from, /*transposed=*/true,
                                             to);
                       });
@@ -610,6 +621,10 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
                                    {blocked::PackedMatmulSize(params)}));
   blocked::PackMatmul(params, weight.span<float>().data(), transposed,
                       static_cast<float*>(packed.data()));
+  if (is_mapped) {
+    AdviseWholePages(weight.data(), static_cast<size_t>(weight.byte_size()),
+                     MADV_DONTNEED);
+  }
   return std::move(packed).Freeze();
 }
 

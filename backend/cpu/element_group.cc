@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -466,6 +467,189 @@ std::optional<ElementCall> ElementCallOf(const GraphNode& node,
   std::optional<ElementCall> call = FloatCallOf(node, graph);
   if (!call.has_value()) call = HalfCallOf(node, graph);
   return call.has_value() ? call : IntCallOf(node, graph);
+}
+
+namespace {
+
+// Finds chains of calls, each of which is the only one that uses the one before
+// it.
+class ChainFuser {
+ public:
+  ChainFuser(absl::Span<const ElementArg> operands,
+             std::vector<GroupCall>& calls)
+      : operands_(operands),
+        calls_(calls),
+        num_uses_(operands.size() + calls.size(), 0),
+        is_dropped_(calls.size(), false) {
+    for (const GroupCall& call : calls_) {
+      const int args[] = {call.a, call.b, call.c};
+      for (int i = 0; i < kernels::NumArgs(call.function); ++i) {
+        ++num_uses_[static_cast<size_t>(args[i])];
+      }
+    }
+    // The result is used.
+    if (!num_uses_.empty()) ++num_uses_.back();
+  }
+
+  void Run() {
+    for (size_t k = 0; k < calls_.size(); ++k) {
+      if (is_dropped_[k]) continue;
+      if (!Quantize(k)) Dequantize(k);
+    }
+    // Values have other numbers without the calls that are part of others.
+    const int num = static_cast<int>(operands_.size());
+    std::vector<int> numbers(num_uses_.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::vector<GroupCall> kept;
+    for (size_t k = 0; k < calls_.size(); ++k) {
+      if (is_dropped_[k]) continue;
+      numbers[static_cast<size_t>(num) + k] =
+          num + static_cast<int>(kept.size());
+      GroupCall call = calls_[k];
+      for (int* const v : {&call.a, &call.b, &call.c}) {
+        *v = numbers[static_cast<size_t>(*v)];
+      }
+      kept.push_back(call);
+    }
+    calls_ = std::move(kept);
+  }
+
+ private:
+  // The number of the call that computes the value `v`; -1 for an operand.
+  int CallOf(int v) const { return v - static_cast<int>(operands_.size()); }
+
+  // True if `v` is an operand of one word.
+  bool IsOne(int v, DType type) const {
+    if (CallOf(v) >= 0) return false;
+    const ElementArg& arg = operands_[static_cast<size_t>(v)];
+    return arg.type == type && !arg.is_converted &&
+           std::all_of(arg.shape.begin(), arg.shape.end(),
+                       [](int64_t extent) { return extent == 1; });
+  }
+
+  // Moves `k` to the one call that uses its value, if its function is
+  // `function`. `other` becomes the other operand.
+  bool Follow(ElementFunction function, size_t& k, int& other) const {
+    const int v = static_cast<int>(operands_.size() + k);
+    if (num_uses_[static_cast<size_t>(v)] != 1) return false;
+    for (size_t next = k + 1; next < calls_.size(); ++next) {
+      const GroupCall& call = calls_[next];
+      const int num_args = kernels::NumArgs(call.function);
+      const bool is_first = call.a == v;
+      if (!is_first && !(num_args > 1 && call.b == v) &&
+          !(num_args > 2 && call.c == v)) {
+        continue;
+      }
+      if (call.function != function) return false;
+      const bool commutes = function == ElementFunction::kAdd ||
+                            function == ElementFunction::kMultiply;
+      if (!is_first && !commutes) return false;
+      other = is_first ? call.b : call.a;
+      k = next;
+      return true;
+    }
+    return false;
+  }
+
+  // Makes call `last` the chain of the calls `numbers`, of which it is the last
+  // one.
+  void Fuse(absl::Span<const size_t> numbers, size_t last, GroupCall fused) {
+    for (const size_t k : numbers) {
+      if (k != last) is_dropped_[k] = true;
+    }
+    calls_[last] = fused;
+  }
+
+  bool Quantize(size_t first) {
+    const GroupCall& division = calls_[first];
+    const DType real = DType::Float(32);
+    if (division.function != ElementFunction::kDivide ||
+        !IsOne(division.b, real)) {
+      return false;
+    }
+    size_t k = first;
+    int none = 0;
+    int zero = 0;
+    if (!Follow(ElementFunction::kRound, k, none)) return false;
+    const size_t rounded = k;
+    if (!Follow(ElementFunction::kAdd, k, zero) || !IsOne(zero, real)) {
+      return false;
+    }
+    const size_t sum = k;
+    if (!Follow(ElementFunction::kClip, k, none)) return false;
+    GroupCall fused = {ElementFunction::kQuantize};
+    fused.a = division.a;
+    fused.b = division.b;
+    fused.c = zero;
+    fused.p = calls_[k].p;
+    fused.q = calls_[k].q;
+    Fuse({first, rounded, sum}, k, fused);
+    return true;
+  }
+
+  // True if the value `v` is NaN or within the numbers of a byte, of either
+  // type.
+  bool IsByte(int v) const {
+    const int call = CallOf(v);
+    if (call < 0) return false;
+    const GroupCall& clip = calls_[static_cast<size_t>(call)];
+    return (clip.function == ElementFunction::kQuantize ||
+            clip.function == ElementFunction::kClip) &&
+           ((clip.p >= 0 && clip.q <= 255) ||
+            (clip.p >= -128 && clip.q <= 127)) &&
+           clip.p <= clip.q;
+  }
+
+  void Dequantize(size_t first) {
+    const GroupCall& start = calls_[first];
+    GroupCall fused = {ElementFunction::kDequantizeInt};
+    std::vector<size_t> chain;
+    size_t k = first;
+    int none = 0;
+    if (start.function == ElementFunction::kToInt) {
+      if (!IsByte(start.a)) return;
+      const bool is_unsigned =
+          calls_[static_cast<size_t>(CallOf(start.a))].p >= 0;
+      fused.function = ElementFunction::kDequantize;
+      fused.a = start.a;
+      chain.push_back(k);
+      size_t wrapped = k;
+      // Bytes of the type are not changed.
+      if (Follow(is_unsigned ? ElementFunction::kWrapUint8
+                             : ElementFunction::kWrapInt8,
+                 wrapped, none)) {
+        k = wrapped;
+        chain.push_back(k);
+      }
+      if (!Follow(ElementFunction::kSubtractInt, k, fused.b)) return;
+    } else if (start.function == ElementFunction::kSubtractInt) {
+      fused.a = start.a;
+      fused.b = start.b;
+    } else {
+      return;
+    }
+    if (!IsOne(fused.b, DType::Int(32))) return;
+    chain.push_back(k);
+    if (!Follow(ElementFunction::kToFloat, k, none)) return;
+    chain.push_back(k);
+    if (!Follow(ElementFunction::kMultiply, k, fused.c) ||
+        !IsOne(fused.c, DType::Float(32))) {
+      return;
+    }
+    Fuse(chain, k, fused);
+  }
+
+  const absl::Span<const ElementArg> operands_;
+  std::vector<GroupCall>& calls_;
+  std::vector<int> num_uses_;  // of values
+  std::vector<bool> is_dropped_;
+};
+
+}  // namespace
+
+void FuseQuantization(absl::Span<const ElementArg> operands,
+                      std::vector<GroupCall>& calls) {
+  ChainFuser(operands, calls).Run();
 }
 
 std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,

@@ -63,6 +63,12 @@ struct GroupCall {
   int c = 0;  // the third operand
 };
 
+// Makes one call of each chain of calls that quantizes or dequantizes by numbers
+// that are one for all elements (kQuantize, kDequantize, kDequantizeInt).
+// ElementStepSource() has no source for these.
+void FuseQuantization(absl::Span<const ElementArg> operands,
+                      std::vector<GroupCall>& calls);
+
 // The step that computes `calls` in order; the last one has the result, of
 // shape `shape` and type `type`, to which a float is cast. `is_float`: the last
 // call gives floats. Nullopt if operands broadcast over too many dimensions.

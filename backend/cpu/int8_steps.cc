@@ -67,6 +67,9 @@ int RunToBytes(const executor::StepCall& call) {
 struct MatmulStepParams {
   blocked::IntMatmulParams params;
   blocked::Int8Isa isa;
+  bool has_offset = false;
+  bool has_scale_of_column = false;
+  bool has_bias = false;
 };
 
 int RunMatmul(const executor::StepCall& call) {
@@ -77,29 +80,37 @@ int RunMatmul(const executor::StepCall& call) {
   return 0;
 }
 
-// The elements of a weight in 16 bits; nullopt if they do not fit, or have
-// another type.
-std::optional<std::vector<int16_t>> InSixteenBits(const Tensor& weight) {
-  std::vector<int16_t> result;
-  bool fits = true;
-  const auto copy = [&](const auto values) {
-    result.reserve(values.size());
+int RunMatmulToFloats(const executor::StepCall& call) {
+  const auto& p = *static_cast<const MatmulStepParams*>(call.params);
+  const void* const* operand = call.inputs + 2;
+  blocked::IntMatmulScales scales;
+  if (p.has_offset) scales.offset = static_cast<const int32_t*>(*operand++);
+  scales.scale = static_cast<const float*>(*operand++);
+  scales.has_scale_of_column = p.has_scale_of_column;
+  if (p.has_bias) scales.bias = static_cast<const float*>(*operand);
+  blocked::IntMatmulToFloats(p.params, p.isa, call.inputs[0], call.inputs[1],
+                             scales, static_cast<float*>(call.outputs[0]),
+                             call.workspace, call.resumes, call.begin,
+                             call.end);
+  return 0;
+}
+
+// The elements that all elements of a weight lie between; nullopt for types
+// other than int8, uint8 and int32.
+std::optional<std::pair<int32_t, int32_t>> RangeOf(const Tensor& weight) {
+  const auto range = [](const auto values) {
+    int32_t low = values[0];
+    int32_t high = low;
     for (const int32_t v : values) {
-      result.push_back(static_cast<int16_t>(v));
-      fits = fits && result.back() == v;
+      low = std::min(low, v);
+      high = std::max(high, v);
     }
+    return std::pair(low, high);
   };
-  if (weight.dtype() == DType::Int(32)) {
-    copy(weight.span<int32_t>());
-  } else if (weight.dtype() == DType::UInt(8)) {
-    copy(weight.span<uint8_t>());
-  } else if (weight.dtype() == DType::Int(8)) {
-    copy(weight.span<int8_t>());
-  } else {
-    return std::nullopt;
-  }
-  if (!fits) return std::nullopt;
-  return result;
+  if (weight.dtype() == DType::Int(32)) return range(weight.span<int32_t>());
+  if (weight.dtype() == DType::UInt(8)) return range(weight.span<uint8_t>());
+  if (weight.dtype() == DType::Int(8)) return std::pair(-128, 127);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -211,12 +222,11 @@ std::optional<blocked::IntMatmulParams> IntMatmulParamsOf(const GraphNode& node,
     return std::nullopt;
   }
   if (tensor(node.outputs[0]).dtype != DType::Int(32)) return std::nullopt;
-  const std::optional<std::vector<int16_t>> weights =
-      InSixteenBits(*tensor(node.inputs[1]).constant);
-  if (!weights.has_value()) return std::nullopt;
-  params.has_byte_weights =
-      std::all_of(weights->begin(), weights->end(),
-                  [](int16_t w) { return w >= -128 && w <= 127; });
+  const auto range = RangeOf(*tensor(node.inputs[1]).constant);
+  if (!range.has_value() || range->first < -0x8000 || range->second > 0x7fff) {
+    return std::nullopt;
+  }
+  params.has_byte_weights = range->first >= -128 && range->second <= 127;
   params.m = shape->m;
   params.n = shape->n;
   params.k = shape->k;
@@ -225,23 +235,41 @@ std::optional<blocked::IntMatmulParams> IntMatmulParamsOf(const GraphNode& node,
 
 absl::StatusOr<Tensor> PackIntWeight(const Tensor& weight, bool transposed,
                                      const blocked::IntMatmulParams& params) {
-  const std::optional<std::vector<int16_t>> values = InSixteenBits(weight);
   BATON_ASSIGN_OR_RETURN(
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Int(8),
                                    {blocked::PackedIntMatmulSize(params)}));
-  blocked::PackIntMatmul(params, values->data(), transposed, packed.data());
+  const auto pack = [&](const auto values) {
+    blocked::PackIntMatmul(params, values.data(), transposed, packed.data());
+  };
+  if (weight.dtype() == DType::Int(32)) {
+    pack(weight.span<int32_t>());
+  } else if (weight.dtype() == DType::UInt(8)) {
+    pack(weight.span<uint8_t>());
+  } else {
+    pack(weight.span<int8_t>());
+  }
   return std::move(packed).Freeze();
 }
 
 KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
-                           int packed, int y) {
+                           int packed, const IntMatmulOperands& operands,
+                           int y) {
   KernelChoice choice;
-  choice.function = RunMatmul;
+  choice.function = operands.scale < 0 ? RunMatmul : RunMatmulToFloats;
   choice.params = std::make_shared<MatmulStepParams>(
-      MatmulStepParams{params, blocked::BestInt8Isa()});
+      MatmulStepParams{params, blocked::BestInt8Isa(), operands.offset >= 0,
+                       operands.has_scale_of_column, operands.bias >= 0});
   choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
   choice.inputs = {x, packed};
+  const auto add = [&choice](int tensor, const char* name) {
+    if (tensor < 0) return;
+    choice.kernel += name;
+    choice.inputs.push_back(tensor);
+  };
+  add(operands.offset, "+offset");
+  add(operands.scale, "+scale");
+  add(operands.bias, "+bias");
   choice.outputs = {y};
   choice.items = blocked::IntMatmulItems(params);
   choice.workspace_bytes =

@@ -57,8 +57,18 @@ absl::StatusOr<Tensor> PackIntWeight(
     const Tensor& weight, bool transposed,
     const kernels::blocked::IntMatmulParams& params);
 
+// The numbers of the tensors of IntMatmulScales; negative for those that there
+// are none of. Without a scale all are negative, and the results are int32.
+struct IntMatmulOperands {
+  int offset = -1;
+  int scale = -1;
+  bool has_scale_of_column = false;
+  int bias = -1;
+};
+
 KernelChoice IntMatmulStep(const kernels::blocked::IntMatmulParams& params,
-                           int x, int packed, int y);
+                           int x, int packed, const IntMatmulOperands& operands,
+                           int y);
 
 // The source of such steps; nullopt for others.
 std::optional<StepSource> Int8StepSource(const executor::Step& step);

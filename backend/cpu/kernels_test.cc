@@ -45,6 +45,7 @@ namespace baton {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -591,6 +592,86 @@ def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
   %1 = nn.dense(%0, cast(%w, dtype="int32"), units=33, out_dtype="int32");
   multiply(cast(%1, dtype="float32"), 0.01f)
 })"),
+              Contains("matmul.int8+scale"));
+}
+
+// Chains that quantize and dequantize, of which some values have other uses or
+// numbers that are not one for all elements.
+TEST(KernelsTest, QuantizesAndDequantizes) {
+  for (const char* const type : {"uint8", "int8"}) {
+    const bool is_unsigned = type == std::string("uint8");
+    const char* const bounds =
+        is_unsigned ? "a_min=0f, a_max=255f" : "a_min=-128f, a_max=127f";
+    for (const char* const zero : {"7", "-3", "%z"}) {
+      for (const char* const scale : {"0.037f", "%s", "%v"}) {
+        for (const char* const result :
+             {"%6", "(%6, %2)", "(%6, %3)", "divide(%6, %s)",
+              "multiply(%s, cast(subtract(%y, %z), dtype=\"float32\"))"}) {
+          if (!is_unsigned && result[0] != '%') continue;
+          const std::string text = absl::StrCat(
+              R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(5, 400), float32], %y: Tensor[(5, 400), int32],
+          %s: Tensor[(), float32], %z: Tensor[(1), int32],
+          %v: Tensor[(400), float32]) {
+  %0 = round(divide(%x, )",
+              scale, R"());
+  %1 = add(cast()",
+              zero, R"(, dtype="float32"), %0);
+  %2 = clip(%1, )",
+              bounds, R"();
+  %3 = cast(%2, dtype=")",
+              type, R"(");
+  %4 = subtract(cast(%3, dtype="int32"), )",
+              zero, R"();
+  %5 = cast(%4, dtype="float32");
+  %6 = multiply(%5, )",
+              scale, R"();
+  )",
+              result, "\n}");
+          SCOPED_TRACE(text);
+          Check(text);
+        }
+      }
+    }
+  }
+}
+
+// Sums of integers that become floats. Scales are computed, and behind the
+// product in the order of the program.
+TEST(KernelsTest, ScaledProductsOfIntegers) {
+  const auto program = [](absl::string_view shape, absl::string_view scale,
+                          absl::string_view rest) {
+    return absl::StrCat(
+        R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 17, 71), uint8], %z: Tensor[(), uint8],
+          %s: Tensor[()",
+        shape, R"(), float32], %w: Tensor[(33, 71), int8],
+          %w1: Tensor[(33), float32]) {
+  %0 = subtract(cast(%x, dtype="int32"), cast(%z, dtype="int32"));
+  %1 = cast(nn.dense(%0, %w, units=33, out_dtype="int32"), dtype="float32");
+  %2 = multiply(%1, multiply(%s, )",
+        scale, R"());
+  )",
+        rest, "\n}");
+  };
+  const char* const kBias = "tanh(add(%2, %w1))";
+  EXPECT_THAT(Check(program("", "0.01f", "%2")), Contains("matmul.int8+scale"));
+  EXPECT_THAT(Check(program("", "0.01f", kBias)),
+              Contains("matmul.int8+scale+bias"));
+  EXPECT_THAT(Check(program("33", "0.01f", kBias)),
+              Contains("matmul.int8+scale+bias"));
+  EXPECT_THAT(Check(program("1, 1", "0.01f", "add(%w1, %2)")),
+              Contains("matmul.int8+scale+bias"));
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(17, 71), uint8], %w: Tensor[(33, 71), int8],
+          %w1: Tensor[(33), int32], %w2: Tensor[(33), float32]) {
+  %0 = subtract(nn.dense(%x, %w, units=33, out_dtype="int32"), %w1);
+  multiply(cast(add(%w1, %0), dtype="float32"), %w2)
+})"),
+              Contains("matmul.int8+offset+scale"));
+  // A scale for each row, and sums that something else reads, too.
+  EXPECT_THAT(Check(program("17, 1", "0.01f", kBias)), Contains("matmul.int8"));
+  EXPECT_THAT(Check(program("33", "0.01f", "(%1, %2)")),
               Contains("matmul.int8"));
 }
 
@@ -663,6 +744,42 @@ def @main(%x: Tensor[(1, 3, 13, 11), uint8], %w0: Tensor[(40, 3, 3, 3), int8],
 })");
   EXPECT_THAT(kernels, ::testing::ElementsAre("conv.int8+bias+requantize",
                                               "conv.int8.slabs32"));
+}
+
+// Concatenations of channels between convolutions of bytes.
+TEST(KernelsTest, ConcatenationsOfBytes) {
+  const auto program = [](int64_t batch, int64_t first, int64_t second,
+                          absl::string_view result) {
+    const int64_t all = first + second + 3;
+    return absl::StrCat(
+        R"(#[version = "0.0.5"]
+def @main(%x: Tensor[()",
+        batch, R"(, 3, 7, 5), uint8], %w0: Tensor[()", first,
+        R"(, 3, 3, 3), int8], %w1: Tensor[()", second,
+        R"(, 3, 3, 3), int8], %w2: Tensor[(8, )", all, R"(, 1, 1), int8]) {
+  %0 = nn.conv2d(%x, %w0, padding=[1, 1, 1, 1], channels=)",
+        first, R"(, kernel_size=[3, 3], out_dtype="int32");
+  %1 = round(divide(multiply(cast(%0, dtype="float32"), 0.003f), 0.07f));
+  %2 = cast(clip(add(%1, 131f), a_min=0f, a_max=255f), dtype="uint8");
+  %3 = nn.conv2d(%x, %w1, padding=[1, 1, 1, 1], channels=)",
+        second, R"(, kernel_size=[3, 3], out_dtype="int32");
+  %4 = round(divide(multiply(cast(%3, dtype="float32"), 0.004f), 0.07f));
+  %5 = cast(clip(add(%4, 131f), a_min=0f, a_max=255f), dtype="uint8");
+  %6 = concatenate((%2, %5, %x), axis=1);
+  %7 = nn.max_pool2d(%6, pool_size=[2, 2]);
+  %8 = nn.conv2d(%7, %w2, channels=8, kernel_size=[1, 1], out_dtype="int32");
+  )",
+        result, "\n}");
+  };
+  // Channels that begin at multiples of 32 are computed in their places.
+  EXPECT_THAT(
+      Check(program(1, 64, 32, "%8")),
+      ElementsAre("conv.int8+requantize", "conv.int8+requantize", "to_slabs32",
+                  "max_pool.slabs32", "conv.int8.slabs32"));
+  EXPECT_THAT(Check(program(1, 48, 20, "%8")), Contains("concatenate.slabs32"));
+  EXPECT_THAT(Check(program(1, 33, 8, "(%6, %8, %2)")),
+              Contains("concatenate.slabs32"));
+  EXPECT_THAT(Check(program(2, 64, 32, "%8")), Contains("concatenate.rows"));
 }
 
 // A residual map of bytes is stored in bytes, whatever casts passes left out.

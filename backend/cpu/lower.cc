@@ -200,7 +200,14 @@ class Lowering {
   absl::Status ChooseKernels() {
     if (options_.use_kernels) FindGroups();
     if (options_.use_kernels) FindPaddings();
+    if (options_.use_kernels && !options_.only_sources) FindScaledProducts();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (const auto found = scaled_products_.find(static_cast<int>(i));
+          found != scaled_products_.end()) {
+        BATON_RETURN_IF_ERROR(
+            LowerIntMatmul(found->second.params, found->second));
+        continue;
+      }
       if (is_view_[i] || is_claimed_[i]) continue;
       BATON_RETURN_IF_ERROR(Lower(static_cast<int>(i)));
     }
@@ -277,7 +284,8 @@ class Lowering {
     }
     if (const auto params = IntMatmulParamsOf(node, graph_);
         params.has_value()) {
-      BATON_RETURN_IF_ERROR(LowerIntMatmul(number, *params));
+      BATON_RETURN_IF_ERROR(LowerIntMatmul(
+          *params, {.nodes = {number}, .result = node.outputs[0]}));
       return true;
     }
     if (auto params = MatmulParamsOf(node, graph_); params.has_value()) {
@@ -295,6 +303,10 @@ class Lowering {
       return true;
     }
     if (!options_.only_sources && LowerSlabPool(number)) return true;
+    if (IsSlabConcatenation(node)) {
+      BATON_RETURN_IF_ERROR(LowerSlabConcatenation(number));
+      return true;
+    }
     if (auto pool = PoolOf(node, graph_); pool.has_value()) {
       BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
       const int y = NewBlocked(node.outputs[0]);
@@ -517,16 +529,19 @@ class Lowering {
     return sources;
   }
 
-  // True for a concatenation of channels of which a part is a blocked map.
-  bool IsBlockedConcatenation(const GraphNode& node) const {
-    if (node.op_name() != "concatenate" || node.outputs.size() != 1 ||
-        !IsMap(node.outputs[0])) {
+  bool IsChannelConcatenation(const GraphNode& node) const {
+    if (node.op_name() != "concatenate" || node.outputs.size() != 1) {
       return false;
     }
     const int axis =
         AttrsOrDefaults<relay::ConcatenateAttrs>(node.call->attrs()).axis;
     const int rank = static_cast<int>(TensorOf(node.outputs[0]).shape.size());
-    return (axis == 1 || axis == 1 - rank) &&
+    return axis == 1 || axis == 1 - rank;
+  }
+
+  // True for a concatenation of channels of which a part is a blocked map.
+  bool IsBlockedConcatenation(const GraphNode& node) const {
+    return IsChannelConcatenation(node) && IsMap(node.outputs[0]) &&
            std::all_of(node.inputs.begin(), node.inputs.end(),
                        [this](int t) { return IsMap(t); }) &&
            std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -865,10 +880,12 @@ class Lowering {
     return absl::OkStatus();
   }
 
-  // The bias of an integer result: sums of integers wrap, so that biases behind
-  // it are one. Returns the tensor that the kernel then has as its result.
-  int TakeIntegerBias(int number, std::vector<uint32_t>& bias,
-                      std::vector<int>& nodes) {
+  // Finds the bias of an integer result, with an element for each index of
+  // dimension `axis`: sums of integers wrap, so that biases behind it are one.
+  // Appends their nodes to `nodes`. Returns the tensor that the kernel then has
+  // as its result.
+  int FindIntegerBias(int number, size_t axis, std::vector<uint32_t>& bias,
+                      std::vector<int>& nodes) const {
     int result = graph_.nodes[static_cast<size_t>(number)].outputs[0];
     const TensorShape shape = TensorOf(result).shape;
     while (true) {
@@ -887,7 +904,7 @@ class Lowering {
       if (is_claimed_[static_cast<size_t>(users[0])] || other == result ||
           (!is_sum && node.inputs[0] != result) ||
           TensorOf(node.outputs[0]).shape != shape ||
-          !IsChannelConstant(arg, shape, 1)) {
+          !IsChannelConstant(arg, shape, axis)) {
         return result;
       }
       const absl::Span<const int32_t> values =
@@ -897,7 +914,6 @@ class Lowering {
         const auto value = static_cast<uint32_t>(values[c]);
         bias[c] += is_sum ? value : 0u - value;
       }
-      is_claimed_[static_cast<size_t>(users[0])] = true;
       nodes.push_back(users[0]);
       result = node.outputs[0];
     }
@@ -1173,7 +1189,7 @@ class Lowering {
       if (params.has_value()) return CanHaveSlabs(*params);
     }
     if (options_.only_sources || depth == 0) return false;
-    if (SlabPoolOf(node).has_value()) {
+    if (SlabPoolOf(node).has_value() || IsByteConcatenation(node)) {
       return WantsSlabs(node.outputs[0], depth - 1);
     }
     // A sum of bytes, as far as can be determined before it is lowered.
@@ -1226,6 +1242,47 @@ class Lowering {
     return dtype.is_byte() ? PoolOf(node, graph_, dtype) : std::nullopt;
   }
 
+  // True for a concatenation of channels of maps of bytes, of one image.
+  bool IsByteConcatenation(const GraphNode& node) const {
+    return IsChannelConcatenation(node) &&
+           TensorOf(node.outputs[0]).dtype.is_byte() &&
+           TensorOf(node.outputs[0]).shape.size() >= 3 &&
+           TensorOf(node.outputs[0]).shape[0] == 1 &&
+           TensorOf(node.outputs[0]).num_elements() > 0;
+  }
+
+  // True if a part of it has slabs, and what reads the result wants them.
+  bool IsSlabConcatenation(const GraphNode& node) const {
+    return !options_.only_sources && IsByteConcatenation(node) &&
+           std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [this](int t) { return slabs_of_.contains(t); }) &&
+           WantsSlabs(node.outputs[0]);
+  }
+
+  absl::Status LowerSlabConcatenation(int number) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    std::vector<int> parts;
+    std::vector<int64_t> channels;
+    bool is_join = true;
+    for (const int t : node.inputs) {
+      is_join = is_join && (channels.empty() ||
+                            channels.back() % kernels::blocked::kByteSlab == 0);
+      BATON_ASSIGN_OR_RETURN(parts.emplace_back(), Slabs(t));
+      channels.push_back(TensorOf(t).shape[1]);
+    }
+    const int64_t plane = ByteMapOf(node.outputs[0]).plane;
+    const int y = NewSlabs(node.outputs[0]);
+    KernelChoice choice;
+    if (is_join) {
+      choice.is_join = true;
+      choice.inputs = std::move(parts);
+      choice.outputs = {y};
+    } else {
+      choice = JoinSlabsStep(std::move(channels), plane, std::move(parts), y);
+    }
+    return AddPlanarStep(std::move(choice), {number});
+  }
+
   // True if the maximum pool `number` is one of slabs.
   bool LowerSlabPool(int number) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
@@ -1258,6 +1315,15 @@ class Lowering {
     return AddPlanarStep(std::move(choice), std::move(nodes));
   }
 
+  absl::StatusOr<int> IntegerConstant(const std::vector<uint32_t>& values) {
+    BATON_ASSIGN_OR_RETURN(
+        MutableTensor tensor,
+        MutableTensor::Create(DType::Int(32),
+                              {static_cast<int64_t>(values.size())}));
+    std::copy(values.begin(), values.end(), tensor.span<int32_t>().begin());
+    return NewConstant(std::move(tensor).Freeze());
+  }
+
   absl::Status LowerInt8Conv(int number) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
     kernels::blocked::Int8ConvParams params = *Int8ConvParamsOf(node, graph_);
@@ -1277,7 +1343,10 @@ class Lowering {
       data = found->second;
     }
     std::vector<uint32_t> bias;
-    int result = TakeIntegerBias(number, bias, nodes);
+    int result = FindIntegerBias(number, 1, bias, nodes);
+    for (const int taken : nodes) {
+      is_claimed_[static_cast<size_t>(taken)] = true;
+    }
     std::optional<Int8Scales> scales = TakeScales(result, nodes);
     if (scales.has_value() && CanHaveSlabs(params) && WantsSlabs(result)) {
       params.slabs_output = true;
@@ -1302,21 +1371,106 @@ class Lowering {
     const int weight = packed.tensor;
     int sums = -1;
     if (!bias.empty()) {
-      BATON_ASSIGN_OR_RETURN(
-          MutableTensor tensor,
-          MutableTensor::Create(DType::Int(32),
-                                {static_cast<int64_t>(bias.size())}));
-      std::copy(bias.begin(), bias.end(), tensor.span<int32_t>().begin());
-      sums = NewConstant(std::move(tensor).Freeze());
+      BATON_ASSIGN_OR_RETURN(sums, IntegerConstant(bias));
     }
     return AddPlanarStep(
         Int8ConvStep(params, data, weight, sums, std::move(scales), result),
         std::move(nodes));
   }
 
-  absl::Status LowerIntMatmul(int number,
-                              const kernels::blocked::IntMatmulParams& params) {
-    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+  // A product of integers with the calls behind it that make floats of its
+  // sums.
+  struct ScaledProduct {
+    kernels::blocked::IntMatmulParams params;
+    std::vector<int> nodes;        // the product first
+    std::vector<uint32_t> offset;  // added to the sums; empty for none
+    int scale = -1;
+    bool has_scale_of_column = false;
+    std::optional<ElementArg> bias;
+    int result = -1;
+  };
+
+  // Finds products whose sums are cast to float32 and multiplied by a scale, and
+  // the biases behind that. Such a product is lowered in the place of the last
+  // of these calls: there its scale is computed.
+  void FindScaledProducts() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const auto params = IntMatmulParamsOf(graph_.nodes[i], graph_);
+      // Scales and biases must not have as many elements as the result: other
+      // groups compute them.
+      if (!params.has_value() || params->m == 1 || params->n == 1) continue;
+      ScaledProduct product = {.params = *params};
+      product.nodes = {static_cast<int>(i)};
+      const TensorShape shape = TensorOf(graph_.nodes[i].outputs[0]).shape;
+      product.result = FindIntegerBias(static_cast<int>(i), shape.size() - 1,
+                                       product.offset, product.nodes);
+      const auto next = [&]() -> std::optional<ElementCall> {
+        const std::vector<int>& users =
+            consumers_[static_cast<size_t>(product.result)];
+        if (users.size() != 1 || users[0] == kOutput ||
+            is_claimed_[static_cast<size_t>(users[0])]) {
+          return std::nullopt;
+        }
+        const GraphNode& node = graph_.nodes[static_cast<size_t>(users[0])];
+        std::optional<ElementCall> call = ElementCallOf(node, graph_);
+        const GraphTensor& result = TensorOf(node.outputs[0]);
+        if (!call.has_value() || result.dtype != DType::Float(32) ||
+            result.shape != shape) {
+          return std::nullopt;
+        }
+        return call;
+      };
+      const auto take = [&] {
+        const int node = consumers_[static_cast<size_t>(product.result)][0];
+        product.nodes.push_back(node);
+        product.result = graph_.nodes[static_cast<size_t>(node)].outputs[0];
+      };
+      std::optional<ElementCall> call = next();
+      if (!call.has_value() ||
+          call->function != kernels::ElementFunction::kCopy) {
+        continue;
+      }
+      take();
+      call = next();
+      if (!call.has_value() ||
+          call->function != kernels::ElementFunction::kMultiply) {
+        continue;
+      }
+      const ElementArg& scale =
+          call->args[call->args[0].tensor == product.result ? 1 : 0];
+      product.scale = scale.tensor;
+      product.has_scale_of_column =
+          TensorOf(scale.tensor).num_elements() == params->n;
+      if (scale.tensor == product.result ||
+          (TensorOf(scale.tensor).num_elements() != 1 &&
+           !(product.has_scale_of_column && !scale.shape.empty() &&
+             scale.shape.back() == params->n))) {
+        continue;
+      }
+      take();
+      call = next();
+      if (call.has_value() &&
+          call->function == kernels::ElementFunction::kAdd) {
+        const ElementArg& bias =
+            call->args[call->args[0].tensor == product.result ? 1 : 0];
+        if (bias.tensor != product.result &&
+            IsChannelConstant(bias, shape, shape.size() - 1)) {
+          product.bias = bias;
+          take();
+        }
+      }
+      for (const int node : product.nodes) {
+        is_claimed_[static_cast<size_t>(node)] = true;
+      }
+      const int last = product.nodes.back();
+      scaled_products_.insert_or_assign(last, std::move(product));
+    }
+  }
+
+  absl::Status LowerIntMatmul(const kernels::blocked::IntMatmulParams& params,
+                              const ScaledProduct& product) {
+    const GraphNode& node =
+        graph_.nodes[static_cast<size_t>(product.nodes.front())];
     const bool transposed = HasTransposedWeight(node);
     PackedWeight& packed = packed_[{node.inputs[1], kIntegers, transposed}];
     if (packed.tensor >= 0) {
@@ -1334,9 +1488,20 @@ class Lowering {
                  }));
       packed.tensor = NewConstant(std::move(entry.tensor));
     }
+    const int weight = packed.tensor;
+    IntMatmulOperands operands;
+    if (!product.offset.empty()) {
+      BATON_ASSIGN_OR_RETURN(operands.offset, IntegerConstant(product.offset));
+    }
+    operands.scale = product.scale;
+    operands.has_scale_of_column = product.has_scale_of_column;
+    if (product.bias.has_value()) {
+      BATON_ASSIGN_OR_RETURN(operands.bias,
+                             ChannelConstant(*product.bias, params.n));
+    }
     return AddPlanarStep(
-        IntMatmulStep(params, node.inputs[0], packed.tensor, node.outputs[0]),
-        {number});
+        IntMatmulStep(params, node.inputs[0], weight, operands, product.result),
+        product.nodes);
   }
 
   // The constant `t`, for a step that has it packed. The last such step gets
@@ -1589,6 +1754,7 @@ class Lowering {
         return true;
       }
     }
+    if (!options_.only_sources) FuseQuantization(operands, calls);
     std::optional<KernelChoice> choice =
         ElementStep(operands, calls, shape, result, type, is_float);
     if (!choice.has_value()) {
@@ -2116,6 +2282,7 @@ class Lowering {
   std::vector<bool> is_claimed_;  // of nodes: another step computes them
   // Convolutions of bytes, and the calls of nn.pad that they compute.
   FlatHashMap<int, int> padding_of_;
+  FlatHashMap<int, ScaledProduct> scaled_products_;  // by their last nodes
   // Tensors of bytes that have slabs, and those slabs.
   FlatHashMap<int, int> slabs_of_;
   std::vector<int> group_of_;  // of nodes

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "baton/backend/cpu/blocked_steps.h"
@@ -51,6 +53,17 @@ KernelChoice MoveStep(executor::StepFunction function, const char* kernel,
   choice.cost_ns =
       static_cast<double>(map.batch * map.channels * map.plane) / kMovedPerNs;
   return choice;
+}
+
+struct JoinParams {
+  blocked::SlabJoinParams params;
+  std::vector<int64_t> channels;
+};
+
+int RunJoin(const executor::StepCall& call) {
+  blocked::JoinSlabs(static_cast<const JoinParams*>(call.params)->params,
+                     call.inputs, call.outputs[0], call.begin, call.end);
+  return 0;
 }
 
 int RunPool(const executor::StepCall& call) {
@@ -214,6 +227,28 @@ KernelChoice ToSlabsStep(const blocked::ByteMap& map, int from, int to) {
 KernelChoice FromSlabsStep(const blocked::ByteMap& map, int from, int to) {
   return MoveStep(RunMove<blocked::FromSlabs>, "to_planar.slabs32", map, from,
                   to);
+}
+
+KernelChoice JoinSlabsStep(std::vector<int64_t> channels, int64_t plane,
+                           std::vector<int> parts, int y) {
+  auto params = std::make_shared<JoinParams>();
+  params->channels = std::move(channels);
+  blocked::SlabJoinParams& p = params->params;
+  p.plane = plane;
+  p.num_parts = static_cast<int64_t>(params->channels.size());
+  p.part_channels = params->channels.data();
+  p.channels = std::accumulate(params->channels.begin(), params->channels.end(),
+                               int64_t{0});
+  KernelChoice choice;
+  choice.function = RunJoin;
+  choice.kernel = "concatenate.slabs32";
+  choice.reason = "channels move within and between slabs";
+  choice.inputs = std::move(parts);
+  choice.outputs = {y};
+  choice.items = blocked::SlabItems({1, p.channels, plane});
+  choice.cost_ns = static_cast<double>(p.channels * plane) / kMovedPerNs;
+  choice.params = std::move(params);
+  return choice;
 }
 
 KernelChoice SlabPoolStep(const PoolChoice& pool, bool is_signed, int x,

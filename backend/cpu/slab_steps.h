@@ -4,7 +4,9 @@
 #ifndef BATON_BACKEND_CPU_SLAB_STEPS_H_
 #define BATON_BACKEND_CPU_SLAB_STEPS_H_
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "baton/backend/cpu/blocked_steps.h"
@@ -21,6 +23,11 @@ KernelChoice ToSlabsStep(const kernels::blocked::ByteMap& map, int from,
                          int to);
 KernelChoice FromSlabsStep(const kernels::blocked::ByteMap& map, int from,
                            int to);
+
+// The step that joins the channels of maps of one image; the maps have
+// `channels` channels each, and `plane` positions.
+KernelChoice JoinSlabsStep(std::vector<int64_t> channels, int64_t plane,
+                           std::vector<int> parts, int y);
 
 // The step of a maximum pool of bytes.
 KernelChoice SlabPoolStep(const PoolChoice& pool, bool is_signed, int x, int y);

@@ -1,6 +1,8 @@
 // Converters of quantized operators, to Relay's qnn.*.
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -435,6 +437,49 @@ absl::StatusOr<Outputs> QLinearConv(NodeContext& node) {
   return One(std::move(result));
 }
 
+// The elements of a matrix of bytes less a zero point, or less one for each
+// column, in int8; nullopt if an element does not fit. `zero` may be null.
+std::optional<Tensor> CenteredWeight(const Tensor& bytes, const Tensor* zero) {
+  if (bytes.rank() != 2 || !bytes.dtype().is_byte()) return std::nullopt;
+  const int64_t columns = bytes.shape()[1];
+  std::vector<int64_t> zeros(static_cast<size_t>(columns), 0);
+  if (zero != nullptr) {
+    const bool is_one = zero->num_elements() == 1;
+    if (zero->rank() > 1 || (!is_one && zero->num_elements() != columns)) {
+      return std::nullopt;
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+      zeros[static_cast<size_t>(c)] = zero->AtAsInt64(is_one ? 0 : c);
+    }
+  }
+  if (bytes.dtype() == DType::Int(8) &&
+      std::all_of(zeros.begin(), zeros.end(),
+                  [](int64_t z) { return z == 0; })) {
+    return bytes;
+  }
+  absl::StatusOr<MutableTensor> result =
+      MutableTensor::Uninitialized(DType::Int(8), bytes.shape());
+  if (!result.ok()) return std::nullopt;
+  bool fits = true;
+  const auto center = [&](const auto values) {
+    size_t column = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int64_t value = values[i] - zeros[column];
+      const auto byte = static_cast<int8_t>(value);
+      fits = fits && byte == value;
+      result->span<int8_t>()[i] = byte;
+      if (++column == zeros.size()) column = 0;
+    }
+  };
+  if (bytes.dtype() == DType::Int(8)) {
+    center(bytes.span<int8_t>());
+  } else {
+    center(bytes.span<uint8_t>());
+  }
+  if (!fits) return std::nullopt;
+  return std::move(*result).Freeze();
+}
+
 // The product of inputs `a` and `b` less their zero points, in int32.
 absl::StatusOr<Expr> IntegerProduct(NodeContext& node, int a, int b,
                                     int a_zero_point, int b_zero_point) {
@@ -452,7 +497,23 @@ absl::StatusOr<Expr> IntegerProduct(NodeContext& node, int a, int b,
     return node.Typed(Subtract(std::move(result), std::move(zero)));
   };
   BATON_ASSIGN_OR_RETURN(Expr lhs, centered(a, a_zero_point));
-  BATON_ASSIGN_OR_RETURN(Expr rhs, centered(b, b_zero_point));
+  // A weight stays in bytes, of which it has many, where these can hold it.
+  const Tensor* const weight = relay::ConstantTensor(node.Input(b));
+  const bool has_zero = node.HasInput(b_zero_point);
+  const Tensor* const zero =
+      has_zero ? relay::ConstantTensor(node.Input(b_zero_point)) : nullptr;
+  std::optional<Tensor> bytes;
+  if (weight != nullptr && has_zero == (zero != nullptr)) {
+    bytes = CenteredWeight(*weight, zero);
+  }
+  Expr rhs;
+  if (bytes.has_value() && bytes->SharesBufferWith(*weight)) {
+    rhs = node.Input(b);
+  } else if (bytes.has_value()) {
+    BATON_ASSIGN_OR_RETURN(rhs, node.Typed(relay::Constant(*std::move(bytes))));
+  } else {
+    BATON_ASSIGN_OR_RETURN(rhs, centered(b, b_zero_point));
+  }
   return MatrixProduct(node, std::move(lhs), std::move(rhs), kInt32);
 }
 

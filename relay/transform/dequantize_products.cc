@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -110,6 +111,35 @@ bool IsQuantizedConstant(const Expr& expr) {
          ConstantTensor(expr.As<CallNode>()->arg(0)) != nullptr;
 }
 
+// Writes the elements of `values` less the zero points of their channels to
+// `to`, whose channels are on axis 0. Those of `values` are on axis 0, or, if it
+// is a matrix to be transposed, on axis 1. Returns false if an element does not
+// fit into int8.
+template <typename T>
+bool CenterBytes(absl::Span<const T> values, absl::Span<const int64_t> zeros,
+                 bool is_transposed, absl::Span<int8_t> to) {
+  const size_t channels = zeros.size();
+  const size_t each = values.size() / channels;
+  // Some rows of a matrix at a time stay in the nearest cache.
+  constexpr size_t kTile = 64;
+  bool fits = true;
+  for (size_t begin = 0; begin < each; begin += kTile) {
+    const size_t end = std::min(each, begin + kTile);
+    for (size_t channel = 0; channel < channels; ++channel) {
+      const int64_t zero = zeros[channel];
+      for (size_t i = begin; i < end; ++i) {
+        const int64_t value = values[is_transposed ? i * channels + channel
+                                                   : channel * each + i] -
+                              zero;
+        const auto byte = static_cast<int8_t>(value);
+        fits = fits && byte == value;
+        to[channel * each + i] = byte;
+      }
+    }
+  }
+  return fits;
+}
+
 // A constant weight whose channels, if they have scales of their own, are on
 // axis 0.
 absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
@@ -145,15 +175,16 @@ absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
   if (is_transposed) std::swap(shape[0], shape[1]);
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(DType::Int(8), shape));
-  const int64_t each = values->num_elements() / channels;
-  for (int64_t i = 0; i < values->num_elements(); ++i) {
-    const int64_t channel = is_transposed ? i % channels : i / each;
-    const int64_t to = is_transposed ? channel * each + i / channels : i;
-    const int64_t value =
-        values->AtAsInt64(i) - zero->AtAsInt64(zero->rank() == 0 ? 0 : channel);
-    if (value < -128 || value > 127) return std::nullopt;
-    result.span<int8_t>()[static_cast<size_t>(to)] = static_cast<int8_t>(value);
+  std::vector<int64_t> zeros;
+  for (int64_t c = 0; c < channels; ++c) {
+    zeros.push_back(zero->AtAsInt64(zero->rank() == 0 ? 0 : c));
   }
+  const bool fits = values->dtype() == DType::Int(8)
+                        ? CenterBytes(values->span<int8_t>(), zeros,
+                                      is_transposed, result.span<int8_t>())
+                        : CenterBytes(values->span<uint8_t>(), zeros,
+                                      is_transposed, result.span<int8_t>());
+  if (!fits) return std::nullopt;
   return Weight{std::move(result).Freeze(), *scale};
 }
 
@@ -326,14 +357,48 @@ class Rewriter {
     const auto* attrs = call.attrs_as<QuantizeAttrs>();
     const absl::Span<const Expr> args = rewriter_.Args(i);
     if (attrs == nullptr || !HasScalars(args)) return Expr();
-    const std::optional<Data> data = DataOf(args[0]);
-    if (!data.has_value() || data->dtype != attrs->out_dtype ||
+    if (IsCallTo(args[0], BATON_OP("concatenate"))) {
+      return QuantizedParts(call, args);
+    }
+    return BytesOf(args[0], call, args);
+  }
+
+  // The bytes that `real`, an operand of a concatenation or of the
+  // quantization `call` itself, dequantizes in the way in which `call`, whose
+  // operands are `args`, quantizes; null if there are none.
+  static Expr BytesOf(const Expr& real, const CallNode& call,
+                      absl::Span<const Expr> args) {
+    const std::optional<Data> data = DataOf(real);
+    if (!data.has_value() ||
+        data->dtype != call.attrs_as<QuantizeAttrs>()->out_dtype ||
         *ConstantTensor(data->scale) != *ConstantTensor(args[1]) ||
         ConstantTensor(data->zero_point)->AtAsInt64(0) !=
             ConstantTensor(args[2])->AtAsInt64(0)) {
       return Expr();
     }
     return data->bytes;
+  }
+
+  // Quantizes the operands of a concatenation of dequantized values instead of
+  // its result.
+  static absl::StatusOr<Expr> QuantizedParts(const CallNode& call,
+                                             absl::Span<const Expr> args) {
+    const auto* concatenation = args[0].As<CallNode>();
+    const auto* parts = concatenation->arg(0).As<TupleNode>();
+    if (parts == nullptr) return Expr();
+    std::vector<Expr> quantized;
+    for (const Expr& part : parts->fields()) {
+      if (!DataOf(part).has_value()) return Expr();
+      Expr bytes = BytesOf(part, call, args);
+      if (!bytes.defined()) {
+        BATON_ASSIGN_OR_RETURN(
+            bytes, InferTypeOf(Call(call.op(), {part, args[1], args[2]},
+                                    call.attrs())));
+      }
+      quantized.push_back(std::move(bytes));
+    }
+    return InferTypeOf(Call(concatenation->op(), {Tuple(std::move(quantized))},
+                            concatenation->attrs()));
   }
 
   const IndexedGraph graph_;

@@ -11,6 +11,7 @@
 // Maximum pools and reshapes of values that are dequantized with one scale are
 // also computed before the dequantization, bit for bit. A qnn.quantize of a
 // qnn.dequantize with equal scale and zero point becomes the quantized value.
+// Operands of a concatenation are quantized instead of its result.
 
 #ifndef BATON_RELAY_TRANSFORM_DEQUANTIZE_PRODUCTS_H_
 #define BATON_RELAY_TRANSFORM_DEQUANTIZE_PRODUCTS_H_

@@ -337,6 +337,40 @@ void FixedPoint(const Run& a, const Run& b, const Run& c, double base,
              : FixedPointLoop<1, 1>(ints(a), ints(b), ints(c), shift, n, to);
 }
 
+// kQuantize, kDequantize and kDequantizeInt. `a` has n elements.
+void Quantize(const ElementInstruction& instruction, const Run& a, const Run& b,
+              const Run& c, int64_t n, float* to) {
+  const float last = *static_cast<const float*>(c.data);
+  if (instruction.function == ElementFunction::kQuantize) {
+    const float divisor = *static_cast<const float*>(b.data);
+    const float min = static_cast<float>(instruction.p);
+    const float max = static_cast<float>(instruction.q);
+    return internal::MapRun<Vectors::k512>(
+        static_cast<const float*>(a.data), n, to,
+        [divisor, last, min, max](float v) BATON_LOOP {
+          const float sum = internal::Round(v / divisor) + last;
+          const float raised = sum < min ? min : sum;
+          return raised > max ? max : raised;
+        });
+  }
+  const uint32_t zero = *static_cast<const uint32_t*>(b.data);
+  if (instruction.function == ElementFunction::kDequantize) {
+    return internal::MapRun<Vectors::k512>(
+        static_cast<const float*>(a.data), n, to,
+        [zero, last](float v) BATON_LOOP {
+          const float number = v == v ? v : 0.0f;
+          const auto whole =
+              static_cast<uint32_t>(static_cast<int32_t>(number));
+          return static_cast<float>(static_cast<int32_t>(whole - zero)) * last;
+        });
+  }
+  internal::MapRun<Vectors::k512>(
+      static_cast<const uint32_t*>(a.data), n, to,
+      [zero, last](uint32_t v) BATON_LOOP {
+        return static_cast<float>(static_cast<int32_t>(v - zero)) * last;
+      });
+}
+
 void Compute(const ElementInstruction& instruction, const Run& a, const Run& b,
              float* to, int64_t n) {
   const auto wrapping = [](auto fn) {
@@ -629,8 +663,11 @@ void RunElementProgram(const ElementProgram& program,
         Select(a, b, value(instruction.c), n, to);
         continue;
       }
+      const bool is_quantization =
+          instruction.function >= ElementFunction::kQuantize &&
+          instruction.function <= ElementFunction::kDequantizeInt;
       const bool needs_all =
-          num_args == 1 ||
+          num_args == 1 || is_quantization ||
           instruction.function == ElementFunction::kFixedPointBy ||
           instruction.function == ElementFunction::kFixedPointByShift;
       if (needs_all && a.step == 0) {
@@ -645,7 +682,9 @@ void RunElementProgram(const ElementProgram& program,
         std::memcpy(spare, a.data, static_cast<size_t>(n) * sizeof(float));
         a.data = spare;
       }
-      if (instruction.function == ElementFunction::kFixedPointByShift) {
+      if (is_quantization) {
+        Quantize(instruction, a, b, value(instruction.c), n, to);
+      } else if (instruction.function == ElementFunction::kFixedPointByShift) {
         FixedPoint(a, b, value(instruction.c), instruction.q, n, to);
       } else {
         Compute(instruction, a, b, to, n);

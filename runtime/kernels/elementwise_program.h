@@ -50,6 +50,12 @@ enum class ElementFunction : uint8_t {
   // kFixedPoint with the shift q + c.
   kSelect,
   kFixedPointByShift,
+  // Chains of functions in one step, where `b` and `c` are operands of one
+  // element:
+  kQuantize,       // kClip(kAdd(kRound(kDivide(a, b)), c)), from p to q
+  kDequantize,     // kMultiply(kToFloat(kSubtractInt(kToInt(a), b)), c), where
+                   // `a` is from -128 to 255, or a NaN
+  kDequantizeInt,  // kMultiply(kToFloat(kSubtractInt(a, b)), c)
   // Functions of one operand:
   kRelu,
   kClip,       // from p to q
@@ -91,8 +97,8 @@ constexpr bool IsBinary(ElementFunction function) {
   return function < ElementFunction::kSelect;
 }
 constexpr int NumArgs(ElementFunction function) {
-  if (function == ElementFunction::kSelect ||
-      function == ElementFunction::kFixedPointByShift) {
+  if (function >= ElementFunction::kSelect &&
+      function <= ElementFunction::kDequantizeInt) {
     return 3;
   }
   return IsBinary(function) ? 2 : 1;

@@ -70,6 +70,54 @@ void FromSlabs(const ByteMap& map, const void* slabs, void* planar,
   }
 }
 
+namespace {
+
+// Copies `count` bytes of each position of a slab.
+template <int64_t kCount>
+void CopyPositions(const uint8_t* from, int64_t plane, int64_t count,
+                   uint8_t* to) {
+  for (int64_t i = 0; i < plane; ++i, from += kSlab, to += kSlab) {
+    if constexpr (kCount > 0) {
+      __builtin_memcpy(to, from, kCount);
+    } else {
+      for (int64_t c = 0; c < count; ++c) to[c] = from[c];
+    }
+  }
+}
+
+}  // namespace
+
+void JoinSlabs(const SlabJoinParams& params, const void* const* parts,
+               void* slabs, int64_t begin, int64_t end) {
+  const int64_t slab_bytes = params.plane * kSlab;
+  int64_t first = 0;  // the first channel of the part, in the result
+  for (int64_t p = 0; p < params.num_parts; ++p) {
+    const int64_t channels = params.part_channels[p];
+    const auto* const from = static_cast<const uint8_t*>(parts[p]);
+    const int64_t last = Least(first + channels, end * kSlab);
+    // Runs of channels within a slab of the part and a slab of the result.
+    for (int64_t c = first < begin * kSlab ? begin * kSlab : first; c < last;) {
+      const int64_t own = c - first;
+      const int64_t count =
+          Least(last - c, Least(kSlab - c % kSlab, kSlab - own % kSlab));
+      const auto copy = count == kSlab       ? CopyPositions<kSlab>
+                        : count == kSlab / 2 ? CopyPositions<kSlab / 2>
+                        : count == kSlab / 4 ? CopyPositions<kSlab / 4>
+                                             : CopyPositions<0>;
+      copy(from + own / kSlab * slab_bytes + own % kSlab, params.plane, count,
+           static_cast<uint8_t*>(slabs) + c / kSlab * slab_bytes + c % kSlab);
+      c += count;
+    }
+    first += channels;
+  }
+  if (end * kSlab <= params.channels) return;
+  const int64_t rest = params.channels % kSlab;
+  uint8_t* to = static_cast<uint8_t*>(slabs) + (end - 1) * slab_bytes;
+  for (int64_t i = 0; i < params.plane; ++i, to += kSlab) {
+    for (int64_t c = rest; c < kSlab; ++c) to[c] = 0;
+  }
+}
+
 int64_t SlabPoolItems(const SlabPoolParams& params) { return params.slabs; }
 
 void SlabMaxPool(const SlabPoolParams& params, const void* x, void* y,
@@ -192,9 +240,9 @@ BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
   const Floats16 more = Floats16{} + (scale + scale * kFourUnits);
   const Floats16 least = Floats16{} + p.least;
   const Floats16 most = Floats16{} + p.most;
-  const Ints16 low = Ints16{} + static_cast<int32_t>(p.low);
-  const Ints16 high = Ints16{} + static_cast<int32_t>(p.high);
   const int32_t shift = static_cast<int32_t>(p.shift);
+  const Ints16 low = Ints16{} + (static_cast<int32_t>(p.low) - shift);
+  const Ints16 high = Ints16{} + (static_cast<int32_t>(p.high) - shift);
   int64_t i = 0;
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
     Ints16 doubts = {};
@@ -209,10 +257,12 @@ BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
       Ints16 whole, bound;
       integers::RoundToInts(v * less, whole);
       integers::RoundToInts(v * more, bound);
-      doubts |= whole ^ bound;
-      whole += shift;
       whole = whole < low ? low : whole;
       whole = whole > high ? high : whole;
+      bound = bound < low ? low : bound;
+      bound = bound > high ? high : bound;
+      doubts |= whole ^ bound;
+      whole += shift;
       const Bytes bytes = __builtin_convertvector(whole, Bytes);
       Store(to + k, bytes);
     }

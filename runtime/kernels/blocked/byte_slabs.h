@@ -1,5 +1,6 @@
 // Kernels on maps of bytes with slabs of 32 channels (int8_conv.h): conversions
-// from and to planar maps, maximum pools, and sums of quantized maps.
+// from and to planar maps, concatenations, maximum pools, and sums of quantized
+// maps.
 //
 // All instruction sets give the same bytes. Functions here neither allocate nor
 // check their arguments.
@@ -30,6 +31,19 @@ void ToSlabs(const ByteMap& map, const void* planar, void* slabs, int64_t begin,
              int64_t end);
 void FromSlabs(const ByteMap& map, const void* slabs, void* planar,
                int64_t begin, int64_t end);
+
+// Channels of several maps of one image, one map after the other.
+struct SlabJoinParams {
+  int64_t plane = 1;
+  int64_t channels = 1;  // of the result
+  int64_t num_parts = 0;
+  const int64_t* part_channels = nullptr;  // num_parts of them
+};
+
+// Computes the slabs [begin, end) of the result. Writes 0 beyond the last
+// channel.
+void JoinSlabs(const SlabJoinParams& params, const void* const* parts,
+               void* slabs, int64_t begin, int64_t end);
 
 // Each window has a position that is inside of the map.
 struct SlabPoolParams {

@@ -60,6 +60,41 @@ TEST_P(ByteSlabsTest, MovesMapsToSlabsAndBack) {
   }
 }
 
+TEST_P(ByteSlabsTest, JoinsChannels) {
+  for (int round = 0; round < 60; ++round) {
+    const int64_t plane = Draw(1, 20);
+    std::vector<int64_t> channels;
+    std::vector<std::vector<uint8_t>> parts;
+    std::vector<uint8_t> want;
+    ByteMap map = {1, 0, plane};
+    for (int64_t p = Draw(1, 5); p > 0; --p) {
+      channels.push_back(Draw(0, 1) == 0 ? Draw(1, 70) : 8 * Draw(1, 9));
+      const ByteMap part = {1, channels.back(), plane};
+      map.channels += channels.back();
+      std::vector<uint8_t> planar(static_cast<size_t>(channels.back() * plane));
+      for (uint8_t& v : planar) v = static_cast<uint8_t>(Random());
+      want.insert(want.end(), planar.begin(), planar.end());
+      parts.emplace_back(
+          static_cast<size_t>(SlabItems(part) * plane * kByteSlab));
+      ToSlabs(part, planar.data(), parts.back().data(), 0, SlabItems(part));
+    }
+    std::vector<const void*> addresses;
+    for (const auto& part : parts) addresses.push_back(part.data());
+    const SlabJoinParams params = {plane, map.channels,
+                                   static_cast<int64_t>(channels.size()),
+                                   channels.data()};
+    const int64_t items = SlabItems(map);
+    std::vector<uint8_t> slabs(static_cast<size_t>(items * plane * kByteSlab),
+                               77);
+    const int64_t middle = Draw(0, items);
+    JoinSlabs(params, addresses.data(), slabs.data(), middle, items);
+    JoinSlabs(params, addresses.data(), slabs.data(), 0, middle);
+    std::vector<uint8_t> want_slabs(slabs.size());
+    ToSlabs(map, want.data(), want_slabs.data(), 0, items);
+    ASSERT_EQ(slabs, want_slabs) << "round " << round;
+  }
+}
+
 TEST_P(ByteSlabsTest, GivesTheMaximaOfWindows) {
   for (int round = 0; round < 60; ++round) {
     SlabPoolParams p;

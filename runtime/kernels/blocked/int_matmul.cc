@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,32 +14,79 @@ using integers::matmul::BandsOf;
 using integers::matmul::kSlab;
 using integers::matmul::SlabSize;
 using integers::matmul::SlabsOf;
-using integers::matmul::WidthOf;
-using integers::matmul::WordsOf;
 
 int64_t PackedIntMatmulSize(const IntMatmulParams& params) {
   return SlabsOf(params) * (SlabSize(params) + kSlab) * 4;
 }
 
-void PackIntMatmul(const IntMatmulParams& params, const int16_t* weights,
+namespace {
+
+// Packs some columns of a slab, of which element (i, o) is
+// weights[i * row + o * column], and adds up the elements of each. A word has
+// kWidth elements.
+template <int kWidth, typename T>
+void PackSlab(const T* weights, int64_t k, int64_t columns, int64_t row,
+              int64_t column, uint32_t* words, uint32_t* sums) {
+  constexpr int kBits = 32 / kWidth;
+  constexpr uint32_t kMask = (uint32_t{1} << kBits) - 1;
+  // Some words of each column at a time: the tile stays in the nearest cache,
+  // whichever dimension of the weights is the inner one.
+  constexpr int64_t kTile = 16;
+  const int64_t whole = k / kWidth;
+  for (int64_t first = 0; first < whole; first += kTile) {
+    const int64_t end = std::min(whole, first + kTile);
+    for (int64_t o = 0; o < columns; ++o) {
+      const T* from = weights + first * kWidth * row + o * column;
+      uint32_t sum = 0;
+      for (int64_t i = first; i < end; ++i) {
+        uint32_t word = 0;
+        for (int j = 0; j < kWidth; ++j, from += row) {
+          const auto element = static_cast<uint32_t>(*from);
+          sum += element;
+          word |= (element & kMask) << (j * kBits);
+        }
+        words[i * kSlab + o] = word;
+      }
+      sums[o] += sum;
+    }
+  }
+  for (int64_t o = 0; o < columns; ++o) {
+    for (int64_t i = whole * kWidth; i < k; ++i) {
+      const auto element = static_cast<uint32_t>(weights[i * row + o * column]);
+      sums[o] += element;
+      words[whole * kSlab + o] |= (element & kMask) << (i % kWidth * kBits);
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void PackIntMatmul(const IntMatmulParams& params, const T* weights,
                    bool transposed, void* packed) {
   auto* const words = static_cast<uint32_t*>(packed);
   uint32_t* const sums = words + SlabsOf(params) * SlabSize(params);
   std::memset(packed, 0, static_cast<size_t>(PackedIntMatmulSize(params)));
-  const int64_t width = WidthOf(params);
-  const int bits = static_cast<int>(32 / width);
-  const uint32_t mask = (uint32_t{1} << bits) - 1;
-  for (int64_t o = 0; o < params.n; ++o) {
-    uint32_t* const column = words + o / kSlab * SlabSize(params) + o % kSlab;
-    for (int64_t i = 0; i < params.k; ++i) {
-      const int32_t weight =
-          transposed ? weights[o * params.k + i] : weights[i * params.n + o];
-      column[i / width * kSlab] |= (static_cast<uint32_t>(weight) & mask)
-                                   << static_cast<int>(i % width) * bits;
-      sums[o] += static_cast<uint32_t>(weight);
-    }
+  const int64_t row = transposed ? 1 : params.n;
+  const int64_t column = transposed ? params.k : 1;
+  for (int64_t o = 0; o < params.n; o += kSlab) {
+    const int64_t columns = std::min(kSlab, params.n - o);
+    (params.has_byte_weights
+         ? PackSlab<4, T>
+         : PackSlab<2, T>)(weights + o * column, params.k, columns, row, column,
+                           words + o / kSlab * SlabSize(params), sums + o);
   }
 }
+
+template void PackIntMatmul(const IntMatmulParams& params,
+                            const int8_t* weights, bool transposed,
+                            void* packed);
+template void PackIntMatmul(const IntMatmulParams& params,
+                            const uint8_t* weights, bool transposed,
+                            void* packed);
+template void PackIntMatmul(const IntMatmulParams& params,
+                            const int32_t* weights, bool transposed,
+                            void* packed);
 
 int64_t IntMatmulItems(const IntMatmulParams& params) {
   return BandsOf(params) * SlabsOf(params);

@@ -29,8 +29,10 @@ struct IntMatmulParams {
 // The bytes of packed weights, which are aligned to 64.
 int64_t PackedIntMatmulSize(const IntMatmulParams& params);
 
-// Packs `weights`, [n, k] if they are transposed, else [k, n].
-void PackIntMatmul(const IntMatmulParams& params, const int16_t* weights,
+// Packs `weights`, [n, k] if they are transposed, else [k, n]. T is int8_t,
+// uint8_t or int32_t.
+template <typename T>
+void PackIntMatmul(const IntMatmulParams& params, const T* weights,
                    bool transposed, void* packed);
 
 // The number of items of work, and the bytes of workspace, aligned to 64, that
@@ -43,6 +45,23 @@ size_t IntMatmulWorkspaceSize(const IntMatmulParams& params);
 void IntMatmul(const IntMatmulParams& params, Int8Isa isa, const void* x,
                const void* packed, int32_t* y, void* workspace, bool resumes,
                int64_t begin, int64_t end);
+
+// How a sum becomes a float: `offset` is added, which wraps; the sum is
+// converted, multiplied by `scale`, and added to `bias`, each rounded to the
+// nearest float. Offsets and biases are n, one for each column, or null for
+// none.
+struct IntMatmulScales {
+  const int32_t* offset = nullptr;
+  const float* scale = nullptr;
+  bool has_scale_of_column = false;  // n scales, not one for all
+  const float* bias = nullptr;
+};
+
+// As IntMatmul(), with floats as results.
+void IntMatmulToFloats(const IntMatmulParams& params, Int8Isa isa,
+                       const void* x, const void* packed,
+                       const IntMatmulScales& scales, float* y, void* workspace,
+                       bool resumes, int64_t begin, int64_t end);
 
 }  // namespace baton::kernels::blocked
 

@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,10 +53,13 @@ TEST_P(IntMatmulTest, GivesTheSums) {
       std::memcpy(bytes, &v, sizeof(v));
       data.insert(data.end(), bytes, bytes + (p.type == Type::kInt32 ? 4 : 1));
     }
-    std::vector<int16_t> weights(static_cast<size_t>(p.k * p.n));
-    for (int16_t& w : weights) {
+    // Bytes may be unsigned if they fit into int8.
+    const bool is_unsigned = p.has_byte_weights && Draw(0, 2) == 0;
+    std::vector<int32_t> weights(static_cast<size_t>(p.k * p.n));
+    for (int32_t& w : weights) {
       w = static_cast<int16_t>(Random() % 4 == 0 ? 0x8000u : Random());
-      if (p.has_byte_weights) w = static_cast<int16_t>(w >> 8);
+      if (p.has_byte_weights) w = w >> 8;
+      if (is_unsigned) w &= 127;
     }
     const bool transposed = Draw(0, 1) == 1;
     std::vector<int32_t> want;
@@ -63,17 +67,25 @@ TEST_P(IntMatmulTest, GivesTheSums) {
       for (int64_t j = 0; j < p.n; ++j) {
         uint32_t sum = 0;
         for (int64_t k = 0; k < p.k; ++k) {
-          const int16_t w = weights[static_cast<size_t>(
+          const int32_t w = weights[static_cast<size_t>(
               transposed ? j * p.k + k : k * p.n + j)];
           sum += static_cast<uint32_t>(x[static_cast<size_t>(i * p.k + k)]) *
-                 static_cast<uint32_t>(int32_t{w});
+                 static_cast<uint32_t>(w);
         }
         want.push_back(static_cast<int32_t>(sum));
       }
     }
     std::vector<int32_t> packed(
         static_cast<size_t>(PackedIntMatmulSize(p) / 4));
-    PackIntMatmul(p, weights.data(), transposed, packed.data());
+    if (is_unsigned) {
+      const std::vector<uint8_t> bytes(weights.begin(), weights.end());
+      PackIntMatmul(p, bytes.data(), transposed, packed.data());
+    } else if (p.has_byte_weights && Draw(0, 1) == 0) {
+      const std::vector<int8_t> bytes(weights.begin(), weights.end());
+      PackIntMatmul(p, bytes.data(), transposed, packed.data());
+    } else {
+      PackIntMatmul(p, weights.data(), transposed, packed.data());
+    }
     std::vector<int32_t> workspace(IntMatmulWorkspaceSize(p) / 4);
     std::vector<int32_t> got(want.size(), -1);
     // In two parts, of which the second one often resumes the first one.
@@ -87,6 +99,36 @@ TEST_P(IntMatmulTest, GivesTheSums) {
                 begin, end);
     }
     ASSERT_EQ(got, want) << "round " << round;
+    // As floats.
+    std::vector<float> scale(static_cast<size_t>(Draw(0, 1) == 0 ? 1 : p.n));
+    for (float& v : scale) v = static_cast<float>(Draw(-999, 999)) / 77777;
+    std::vector<float> bias(static_cast<size_t>(p.n));
+    for (float& v : bias) v = static_cast<float>(Draw(-999, 999)) / 7;
+    std::vector<int32_t> offset(static_cast<size_t>(p.n));
+    for (int32_t& v : offset) v = static_cast<int32_t>(Random());
+    const bool has_bias = Draw(0, 1) == 0;
+    const bool has_offset = Draw(0, 1) == 0;
+    const IntMatmulScales scales = {has_offset ? offset.data() : nullptr,
+                                    scale.data(), scale.size() > 1,
+                                    has_bias ? bias.data() : nullptr};
+    std::vector<float> floats(want.size(), -1);
+    IntMatmulToFloats(p, isa, data.data(), packed.data(), scales, floats.data(),
+                      workspace.data(), false, 0, middle);
+    IntMatmulToFloats(p, isa, data.data(), packed.data(), scales, floats.data(),
+                      workspace.data(), middle > 0, middle, items);
+    for (size_t i = 0; i < want.size(); ++i) {
+      const size_t column = i % bias.size();
+      const uint32_t sum =
+          static_cast<uint32_t>(want[i]) +
+          (has_offset ? static_cast<uint32_t>(offset[column]) : 0);
+      // Volatile: the sum is not one step with the product.
+      const volatile float product =
+          static_cast<float>(static_cast<int32_t>(sum)) *
+          scale[scale.size() == 1 ? 0 : column];
+      const float v = has_bias ? product + bias[column] : product;
+      ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(v))
+          << "round " << round;
+    }
   }
 }
 
