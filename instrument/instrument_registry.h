@@ -71,6 +71,8 @@ inline constexpr char kFaultFlags[] = "Finding what is wrong";
 
 // A function that returns lines that end in line feeds, or an empty text.
 using InstrumentText = std::function<std::string()>;
+// As InstrumentText; an error of the function is the error of the run.
+using InstrumentReport = std::function<absl::StatusOr<std::string>()>;
 
 // The first of `instruments` that is a T; null if there is none.
 template <typename T>
@@ -95,7 +97,8 @@ struct InstrumentRun {
   std::function<void(InstrumentText lines)> at_end = [](InstrumentText) {};
   // `in_report`: when the passes have ended, also with an error; the context
   // has not exited yet.
-  std::function<void(InstrumentText lines)> in_report = [](InstrumentText) {};
+  std::function<void(InstrumentReport lines)> in_report = [](InstrumentReport) {
+  };
   // `checked`: after a run without an error: how much was checked. Only for
   // instruments of the phase kCheck, for which the other functions do nothing.
   std::function<void(InstrumentText lines)> checked = [](InstrumentText) {};

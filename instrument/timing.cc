@@ -868,16 +868,15 @@ absl::StatusOr<PassTimingInstrument::Options> OptionsOf(
   return options;
 }
 
-// A report in `format`, a value of --timing.
-std::string ReportOf(const PassTimingInstrument& timing,
-                     absl::string_view format, double threshold) {
-  const absl::StatusOr<std::string> text =
-      format == "json"    ? timing.RenderJson()
-      : format == "trace" ? timing.RenderTrace()
-      : format == "sums"  ? timing.RenderSums(threshold)
-                          : timing.Render();
-  if (text.ok()) return *text;
-  return absl::StrCat("--timing: ", text.status().message(), "\n");
+// The report that `flags` choose.
+absl::StatusOr<std::string> ReportOf(const PassTimingInstrument& timing,
+                                     const TimingFlags& flags) {
+  if (flags.timing == "json") return timing.RenderJson();
+  if (flags.timing == "trace") return timing.RenderTrace();
+  if (flags.timing == "sums") {
+    return timing.RenderSums(flags.timing_threshold);
+  }
+  return timing.Render();
 }
 
 InstrumentFactory::Made MakeTiming(const TimingFlags& flags,
@@ -894,9 +893,7 @@ InstrumentFactory::Made MakeTiming(const TimingFlags& flags,
   auto timing = std::make_shared<PassTimingInstrument>(std::move(options));
   timing->set_name("--timing");
   if (reports) {
-    run.in_report([timing, flags] {
-      return ReportOf(*timing, flags.timing, flags.timing_threshold);
-    });
+    run.in_report([timing, flags] { return ReportOf(*timing, flags); });
   }
   return timing;
 }

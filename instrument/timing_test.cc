@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/status_macros.h"
+#include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_memory.h"
 #include "baton/ir/type.h"
@@ -123,6 +124,34 @@ TEST_F(TimingTest, RenderInsideAPassIsAnError) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("cannot be read while a pass is running: Rude"));
+}
+
+// A report that cannot be made is an error of the run, not a text.
+TEST_F(TimingTest, ReportInsideAPassIsAnError) {
+  InstrumentReport report;
+  const Pass rude = CreateModulePass(
+      [&report](const IRModule& /*module*/, const PassContext& /*context*/)
+          -> absl::StatusOr<IRModule> { return report().status(); },
+      {.name = "Rude"});
+  for (const char* format : {"text", "json", "sums", "trace"}) {
+    PassInstruments instruments;
+    ASSERT_TRUE(AddInstruments({InstrumentPhase::kTime},
+                               {{"timing", std::string(format)}},
+                               {.pipeline = rude,
+                                .in_report =
+                                    [&report](InstrumentReport lines) {
+                                      report = std::move(lines);
+                                    }},
+                               instruments)
+                    .ok());
+    const absl::Status status =
+        PassContext({.instruments = instruments}).Run([&] {
+          return rude(toy::Module()).status();
+        });
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << format;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("cannot be read while a pass is running: Rude"));
+  }
 }
 
 TEST_F(TimingTest, FailedPassesAreProfiledToo) {

@@ -18,18 +18,26 @@ namespace {
 
 using Kind = ValueInfo::Kind;
 
-absl::StatusOr<std::pair<absl::string_view, int64_t>> ReadOpset(
-    absl::string_view message) {
-  std::pair<absl::string_view, int64_t> result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    if (reader.field() == OpsetField::kDomain) {
-      result.first = CanonicalDomain(reader.Bytes());
-    }
-    if (reader.field() == OpsetField::kVersion) result.second = reader.Int();
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+using Opset = std::pair<absl::string_view, int64_t>;
+
+absl::StatusOr<Opset> ReadOpset(absl::string_view message) {
+  Opset result;
+  BATON_RETURN_IF_ERROR(ReadFields(message,
+                                   Into(OpsetField::kDomain, &result.first),
+                                   Into(OpsetField::kVersion, &result.second)));
+  result.first = CanonicalDomain(result.first);
   return result;
+}
+
+// Appends the messages of a field to `list`, each read by `read`.
+template <typename T>
+auto ListOf(int field, absl::StatusOr<T> (*read)(absl::string_view message),
+            std::vector<T>* list) {
+  return With(field, [read, list](absl::string_view message) -> absl::Status {
+    BATON_ASSIGN_OR_RETURN(T item, read(message));
+    list->push_back(std::move(item));
+    return absl::OkStatus();
+  });
 }
 
 absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
@@ -114,70 +122,65 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
   return result;
 }
 
-absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
+absl::StatusOr<ValueInfo::Dimension> ReadDimension(absl::string_view message) {
+  ValueInfo::Dimension result;
   WireReader reader(message);
   while (reader.Next()) {
-    if (reader.field() == TensorTypeField::kElementType) {
-      info.element_type = reader.Int();
-    }
-    if (reader.field() != TensorTypeField::kShape) continue;
-    info.shape.emplace();
-    WireReader shape(reader.Bytes());
-    while (shape.Next()) {
-      if (shape.field() != ShapeField::kDim) continue;
-      ValueInfo::Dimension dimension;
-      WireReader dim(shape.Bytes());
-      while (dim.Next()) {
-        if (dim.field() == DimField::kValue) dimension.value = dim.Int();
-        if (dim.field() == DimField::kParam) dimension.param = dim.Bytes();
-      }
-      BATON_RETURN_IF_ERROR(dim.status());
-      info.shape->push_back(dimension);
-    }
-    BATON_RETURN_IF_ERROR(shape.status());
+    if (reader.field() == DimField::kValue) result.value = reader.Int();
+    if (reader.field() == DimField::kParam) result.param = reader.Bytes();
   }
-  return reader.status();
+  BATON_RETURN_IF_ERROR(reader.status());
+  return result;
+}
+
+absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
+  return ReadFields(
+      message, Into(TensorTypeField::kElementType, &info.element_type),
+      With(TensorTypeField::kShape, [&info](absl::string_view shape) {
+        info.shape.emplace();
+        return ReadFields(
+            shape, ListOf(ShapeField::kDim, ReadDimension, &*info.shape));
+      }));
 }
 
 absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
   FunctionProto result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    switch (reader.field()) {
-      case FunctionField::kName:
-        result.name = reader.Bytes();
-        break;
-      case FunctionField::kInput:
-        result.inputs.push_back(reader.Bytes());
-        break;
-      case FunctionField::kOutput:
-        result.outputs.push_back(reader.Bytes());
-        break;
-      case FunctionField::kNode:
-        result.nodes.push_back(reader.Bytes());
-        break;
-      case FunctionField::kOpsetImport: {
-        BATON_ASSIGN_OR_RETURN(const auto opset, ReadOpset(reader.Bytes()));
-        result.opsets.push_back(opset);
-        break;
-      }
-      case FunctionField::kDomain:
-        result.domain = CanonicalDomain(reader.Bytes());
-        break;
-      case FunctionField::kAttributeProto: {
-        BATON_ASSIGN_OR_RETURN(AttributeProto attribute,
-                               ReadAttribute(reader.Bytes()));
-        result.attributes.push_back(std::move(attribute));
-        break;
-      }
-      case FunctionField::kOverload:
-        result.overload = reader.Bytes();
-        break;
-      default:
-        break;
-    }
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+  BATON_RETURN_IF_ERROR(ReadFields(
+      message, Into(FunctionField::kName, &result.name),
+      Into(FunctionField::kInput, &result.inputs),
+      Into(FunctionField::kOutput, &result.outputs),
+      Into(FunctionField::kNode, &result.nodes),
+      ListOf(FunctionField::kOpsetImport, ReadOpset, &result.opsets),
+      Into(FunctionField::kDomain, &result.domain),
+      ListOf(FunctionField::kAttributeProto, ReadAttribute, &result.attributes),
+      Into(FunctionField::kOverload, &result.overload)));
+  result.domain = CanonicalDomain(result.domain);
+  return result;
+}
+
+absl::StatusOr<TensorProto> ReadNameOfTensor(absl::string_view message) {
+  TensorProto result = {.message = message};
+  BATON_RETURN_IF_ERROR(
+      ReadFields(message, Into(TensorField::kName, &result.name)));
+  return result;
+}
+
+// The name is that of the values.
+absl::StatusOr<TensorProto> ReadNameOfSparseTensor(absl::string_view message) {
+  TensorProto result = {.message = message, .is_sparse = true};
+  BATON_RETURN_IF_ERROR(ReadFields(
+      message, With(SparseTensorField::kValues, [&](absl::string_view values) {
+        return ReadFields(values, Into(TensorField::kName, &result.name));
+      })));
+  return result;
+}
+
+absl::StatusOr<std::pair<absl::string_view, absl::string_view>> ReadEntry(
+    absl::string_view message) {
+  std::pair<absl::string_view, absl::string_view> result;
+  BATON_RETURN_IF_ERROR(ReadFields(message,
+                                   Into(EntryField::kKey, &result.first),
+                                   Into(EntryField::kValue, &result.second)));
   return result;
 }
 
@@ -304,173 +307,61 @@ std::vector<absl::string_view> NodeProto::Graphs() const {
 
 absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
   NodeProto result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    switch (reader.field()) {
-      case NodeField::kInput:
-        result.inputs.push_back(reader.Bytes());
-        break;
-      case NodeField::kOutput:
-        result.outputs.push_back(reader.Bytes());
-        break;
-      case NodeField::kName:
-        result.name = reader.Bytes();
-        break;
-      case NodeField::kOpType:
-        result.op_type = reader.Bytes();
-        break;
-      case NodeField::kAttribute: {
-        BATON_ASSIGN_OR_RETURN(AttributeProto attribute,
-                               ReadAttribute(reader.Bytes()));
-        result.attributes.push_back(std::move(attribute));
-        break;
-      }
-      case NodeField::kDomain:
-        result.domain = CanonicalDomain(reader.Bytes());
-        break;
-      case NodeField::kOverload:
-        result.overload = reader.Bytes();
-        break;
-      default:
-        break;
-    }
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+  BATON_RETURN_IF_ERROR(ReadFields(
+      message, Into(NodeField::kInput, &result.inputs),
+      Into(NodeField::kOutput, &result.outputs),
+      Into(NodeField::kName, &result.name),
+      Into(NodeField::kOpType, &result.op_type),
+      ListOf(NodeField::kAttribute, ReadAttribute, &result.attributes),
+      Into(NodeField::kDomain, &result.domain),
+      Into(NodeField::kOverload, &result.overload)));
+  result.domain = CanonicalDomain(result.domain);
   return result;
 }
 
 absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
   ValueInfo result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    if (reader.field() == ValueInfoField::kName) result.name = reader.Bytes();
-    if (reader.field() != ValueInfoField::kType) continue;
-    WireReader type(reader.Bytes());
-    while (type.Next()) {
-      switch (type.field()) {
-        case TypeField::kTensor:
-          result.kind = Kind::kTensor;
-          BATON_RETURN_IF_ERROR(ReadTensorType(type.Bytes(), result));
-          break;
-        case TypeField::kSequence:
-          result.kind = Kind::kSequence;
-          break;
-        case TypeField::kOptional:
-          result.kind = Kind::kOptional;
-          break;
-        case TypeField::kMap:
-        case TypeField::kSparseTensor:
-          result.kind = Kind::kOther;
-          break;
-        default:
-          break;
-      }
-    }
-    BATON_RETURN_IF_ERROR(type.status());
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+  const auto set_kind = [&result](int field, Kind kind) {
+    return With(field, [&result, kind](absl::string_view type) {
+      result.kind = kind;
+      return kind == Kind::kTensor ? ReadTensorType(type, result)
+                                   : absl::OkStatus();
+    });
+  };
+  BATON_RETURN_IF_ERROR(ReadFields(
+      message, Into(ValueInfoField::kName, &result.name),
+      With(ValueInfoField::kType, [&set_kind](absl::string_view type) {
+        return ReadFields(type, set_kind(TypeField::kTensor, Kind::kTensor),
+                          set_kind(TypeField::kSequence, Kind::kSequence),
+                          set_kind(TypeField::kOptional, Kind::kOptional),
+                          set_kind(TypeField::kMap, Kind::kOther),
+                          set_kind(TypeField::kSparseTensor, Kind::kOther));
+      })));
   return result;
 }
 
 absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
   GraphProto result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    switch (reader.field()) {
-      case GraphField::kNode:
-        result.nodes.push_back(reader.Bytes());
-        break;
-      case GraphField::kName:
-        result.name = reader.Bytes();
-        break;
-      case GraphField::kInitializer: {
-        TensorProto tensor;
-        tensor.message = reader.Bytes();
-        WireReader fields(tensor.message);
-        while (fields.Next()) {
-          if (fields.field() == TensorField::kName) {
-            tensor.name = fields.Bytes();
-          }
-        }
-        BATON_RETURN_IF_ERROR(fields.status());
-        result.initializers.push_back(tensor);
-        break;
-      }
-      case GraphField::kSparseInitializer: {
-        TensorProto tensor;
-        tensor.message = reader.Bytes();
-        tensor.is_sparse = true;
-        // The name is that of the values.
-        WireReader parts(tensor.message);
-        while (parts.Next()) {
-          if (parts.field() != SparseTensorField::kValues) continue;
-          WireReader fields(parts.Bytes());
-          while (fields.Next()) {
-            if (fields.field() == TensorField::kName) {
-              tensor.name = fields.Bytes();
-            }
-          }
-          BATON_RETURN_IF_ERROR(fields.status());
-        }
-        BATON_RETURN_IF_ERROR(parts.status());
-        result.initializers.push_back(tensor);
-        break;
-      }
-      case GraphField::kInput:
-      case GraphField::kOutput: {
-        BATON_ASSIGN_OR_RETURN(ValueInfo info, ReadValueInfo(reader.Bytes()));
-        (reader.field() == GraphField::kInput ? result.inputs : result.outputs)
-            .push_back(std::move(info));
-        break;
-      }
-      case GraphField::kValueInfo:
-        result.value_infos.push_back(reader.Bytes());
-        break;
-      default:
-        break;
-    }
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+  BATON_RETURN_IF_ERROR(ReadFields(
+      message, Into(GraphField::kNode, &result.nodes),
+      Into(GraphField::kName, &result.name),
+      ListOf(GraphField::kInitializer, ReadNameOfTensor, &result.initializers),
+      ListOf(GraphField::kSparseInitializer, ReadNameOfSparseTensor,
+             &result.initializers),
+      ListOf(GraphField::kInput, ReadValueInfo, &result.inputs),
+      ListOf(GraphField::kOutput, ReadValueInfo, &result.outputs),
+      Into(GraphField::kValueInfo, &result.value_infos)));
   return result;
 }
 
 absl::StatusOr<ModelProto> ReadModel(absl::string_view message) {
   ModelProto result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    switch (reader.field()) {
-      case ModelField::kIrVersion:
-        result.ir_version = reader.Int();
-        break;
-      case ModelField::kGraph:
-        result.graph = reader.Bytes();
-        break;
-      case ModelField::kOpsetImport: {
-        BATON_ASSIGN_OR_RETURN(const auto opset, ReadOpset(reader.Bytes()));
-        result.opsets.push_back(opset);
-        break;
-      }
-      case ModelField::kMetadataProps: {
-        auto& [key, value] = result.metadata.emplace_back();
-        WireReader entry(reader.Bytes());
-        while (entry.Next()) {
-          if (entry.field() == EntryField::kKey) key = entry.Bytes();
-          if (entry.field() == EntryField::kValue) value = entry.Bytes();
-        }
-        BATON_RETURN_IF_ERROR(entry.status());
-        break;
-      }
-      case ModelField::kFunctions: {
-        BATON_ASSIGN_OR_RETURN(FunctionProto function,
-                               ReadFunction(reader.Bytes()));
-        result.functions.push_back(std::move(function));
-        break;
-      }
-      default:
-        break;
-    }
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+  BATON_RETURN_IF_ERROR(ReadFields(
+      message, Into(ModelField::kIrVersion, &result.ir_version),
+      Into(ModelField::kGraph, &result.graph),
+      ListOf(ModelField::kOpsetImport, ReadOpset, &result.opsets),
+      ListOf(ModelField::kMetadataProps, ReadEntry, &result.metadata),
+      ListOf(ModelField::kFunctions, ReadFunction, &result.functions)));
   if (result.graph.data() == nullptr) {
     return absl::InvalidArgumentError("no ONNX file: it has no graph");
   }

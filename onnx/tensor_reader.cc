@@ -79,12 +79,9 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
       case TensorField::kExternalData: {
         absl::string_view key;
         absl::string_view value;
-        WireReader entry(reader.Bytes());
-        while (entry.Next()) {
-          if (entry.field() == EntryField::kKey) key = entry.Bytes();
-          if (entry.field() == EntryField::kValue) value = entry.Bytes();
-        }
-        BATON_RETURN_IF_ERROR(entry.status());
+        BATON_RETURN_IF_ERROR(ReadFields(reader.Bytes(),
+                                         Into(EntryField::kKey, &key),
+                                         Into(EntryField::kValue, &value)));
         if (key == "location") result.location = value;
         if (key == "offset") result.offset = value;
         if (key == "length") result.length = value;
@@ -315,11 +312,8 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
     }
     // int32_data has one byte an element.
     std::vector<int64_t> packed;
-    WireReader reader(message);
-    while (reader.Next()) {
-      if (reader.field() == TensorField::kInt32Data) reader.AppendInts(packed);
-    }
-    BATON_RETURN_IF_ERROR(reader.status());
+    BATON_RETURN_IF_ERROR(
+        ReadFields(message, Into(TensorField::kInt32Data, &packed)));
     std::string bytes(packed.size(), '\0');
     for (size_t i = 0; i < bytes.size(); ++i) {
       bytes[i] = static_cast<char>(packed[i]);
@@ -383,23 +377,10 @@ struct SparseParts {
 
 absl::StatusOr<SparseParts> ReadSparseParts(absl::string_view message) {
   SparseParts result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    switch (reader.field()) {
-      case SparseTensorField::kValues:
-        result.values = reader.Bytes();
-        break;
-      case SparseTensorField::kIndices:
-        result.indices = reader.Bytes();
-        break;
-      case SparseTensorField::kDims:
-        reader.AppendInts(result.dims);
-        break;
-      default:
-        break;
-    }
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+  BATON_RETURN_IF_ERROR(
+      ReadFields(message, Into(SparseTensorField::kValues, &result.values),
+                 Into(SparseTensorField::kIndices, &result.indices),
+                 Into(SparseTensorField::kDims, &result.dims)));
   return result;
 }
 
@@ -473,10 +454,8 @@ absl::StatusOr<Tensor> ReadSparse(absl::string_view message,
 
 int64_t ElementTypeIn(absl::string_view message) {
   int64_t result = 0;
-  WireReader reader(message);
-  while (reader.Next()) {
-    if (reader.field() == TensorField::kDataType) result = reader.Int();
-  }
+  // A malformed message is an error where the tensor is read.
+  ReadFields(message, Into(TensorField::kDataType, &result)).IgnoreError();
   return result;
 }
 

@@ -4,14 +4,9 @@
 // file's bytes. Reading needs constant stack and memory, whatever the nesting
 // of a message, and has no limit of 2 GB.
 //
-//   WireReader reader(message);
-//   while (reader.Next()) {
-//     switch (reader.field()) {
-//       case 1: name = reader.Bytes(); break;
-//       case 2: version = reader.Int(); break;
-//     }
-//   }
-//   BATON_RETURN_IF_ERROR(reader.status());
+//   BATON_RETURN_IF_ERROR(ReadFields(
+//       message, Into(1, &name), Into(2, &version),
+//       With(3, [](absl::string_view part) { return ReadPart(part); })));
 //
 // https://protobuf.dev/programming-guides/encoding
 
@@ -19,6 +14,8 @@
 #define BATON_ONNX_WIRE_H_
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -69,6 +66,61 @@ class WireReader {
   absl::string_view bytes_;  // of a kBytes field
   absl::Status status_;
 };
+
+// Reads the values of the field of that number into `*target`, of which a list
+// receives all values, anything else the last one.
+template <typename T>
+class Into {
+ public:
+  Into(int field, T* target) : field_(field), target_(*target) {}
+
+  int field() const { return field_; }
+  absl::Status Read(WireReader& reader) const {
+    if constexpr (std::is_same_v<T, int64_t>) {
+      target_ = reader.Int();
+    } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+      reader.AppendInts(target_);
+    } else if constexpr (std::is_assignable_v<T&, absl::string_view>) {
+      target_ = reader.Bytes();
+    } else {
+      target_.push_back(reader.Bytes());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int field_;
+  T& target_;
+};
+
+// Calls `fn`, which returns a status, for each value of the field of that
+// number: bytes, as a rule another message.
+template <typename F>
+class With {
+ public:
+  With(int field, F fn) : field_(field), fn_(std::move(fn)) {}
+
+  int field() const { return field_; }
+  absl::Status Read(WireReader& reader) const { return fn_(reader.Bytes()); }
+
+ private:
+  int field_;
+  F fn_;
+};
+
+// Reads the fields of `message` that `fields`, of Into and With, name; skips
+// the others. InvalidArgument if the message is truncated or malformed.
+template <typename... Fields>
+absl::Status ReadFields(absl::string_view message, const Fields&... fields) {
+  WireReader reader(message);
+  absl::Status status;
+  const auto read = [&](const auto& field) {
+    if (field.field() == reader.field()) status.Update(field.Read(reader));
+  };
+  while (status.ok() && reader.Next()) (read(fields), ...);
+  status.Update(reader.status());
+  return status;
+}
 
 }  // namespace baton::onnx
 

@@ -68,7 +68,8 @@ constexpr char kUsage[] =
     "neither; all others end the search.\n"
     "\n"
     "Exit codes: 0 found, 1 an error, 2 not certain, 128 and the signal if "
-    "interrupted.\n";
+    "interrupted.\n"
+    "\nFlags:\n";
 
 constexpr char kPlaceholder[] = "{}";
 
@@ -89,50 +90,42 @@ struct BisectToolOptions {
           .help =
               "Searches limits up to N, which is bad, in place of a history.",
           .value = "N",
-          .group = "Flags",
           .least = 0});
     v("good", &BisectToolOptions::good,
       FlagSpec{
           .help =
               "The last known good execution or limit. Default: before all.",
           .value = "N",
-          .group = "Flags",
           .least = 0,
           .none = -1});
     v("bad", &BisectToolOptions::bad,
       FlagSpec{.help = "The first known bad execution. Default: the last.",
                .value = "N",
-               .group = "Flags",
                .least = 0,
                .none = -1});
     v("emit", &BisectToolOptions::emit,
       FlagSpec{.help = "Format of the modules for the command: text or binary.",
                .value = "HOW",
-               .group = "Flags",
                .choices = {"text", "binary"}});
     v("repeat", &BisectToolOptions::repeat,
       FlagSpec{
           .help =
               "Runs the command K times for each test; bad if one run is bad.",
           .value = "K",
-          .group = "Flags",
           .least = 1});
     v("timeout", &BisectToolOptions::timeout,
       FlagSpec{.help = "Seconds after which a run is stopped and counts as "
                        "bad; 0: no limit.",
                .value = "X",
-               .group = "Flags",
                .least = 0});
     v("crash", &BisectToolOptions::crash,
       FlagSpec{.help = "Meaning of a crash of the command: bad, skip or abort.",
                .value = "WHAT",
-               .group = "Flags",
                .choices = {"bad", "skip", "abort"}});
     v("progress", &BisectToolOptions::progress,
       FlagSpec{.help = "File for the results so far; an interrupted search "
                        "continues from it.",
-               .value = "FILE",
-               .group = "Flags"});
+               .value = "FILE"});
   }
 };
 
@@ -531,25 +524,12 @@ struct BisectCommand {
 
 absl::StatusOr<BisectCommand> ParseCommandLine(
     const std::vector<absl::string_view>& args, std::ostream& out) {
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(
-      flags.Add(FlagsOf<BisectToolOptions>(), "baton-bisect"));
-  BATON_ASSIGN_OR_RETURN(ParsedCommandLine given,
-                         ReadCommandLine({.program = "baton-bisect",
-                                          .flags = &flags,
-                                          .help =
-                                              [&flags] {
-                                                return absl::StrCat(
-                                                    kUsage, "\nFlags:\n",
-                                                    flags.Help("Flags"));
-                                              }},
-                                         args, out));
   BisectCommand line;
+  BATON_ASSIGN_OR_RETURN(
+      ParsedCommandLine given,
+      ReadCommandLine("baton-bisect", kUsage, args, out, &line.options));
   line.is_answered = given.is_answered;
   if (given.is_answered) return line;
-  BATON_RETURN_IF_ERROR(AssignFlags(given.flags, &line.options));
-  BATON_RETURN_IF_ERROR(
-      CheckFlagValues(FlagsOf<BisectToolOptions>(), &line.options));
   if (given.arguments.size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("unexpected argument ", given.arguments[1],

@@ -102,23 +102,16 @@ struct Comparison {
 };
 
 absl::StatusOr<Comparison> Read(const std::vector<absl::string_view>& args) {
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<CheckToolOptions>(), "baton-check"));
+  CheckToolOptions options;
   BATON_ASSIGN_OR_RETURN(
       const ParsedCommandLine line,
-      ReadCommandLine(
-          {.program = "baton-check",
-           .flags = &flags,
-           .help = [&] { return absl::StrCat(kUsage, flags.Help("")); }},
-          args, std::cout));
+      ReadCommandLine("baton-check", kUsage, args, std::cout, &options));
   if (line.is_answered) return Comparison();
   BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 1));
   if (line.arguments.empty()) {
     return absl::InvalidArgumentError(
         "usage: baton-check CHECK_FILE [flags] <INPUT (see --help)");
   }
-  CheckToolOptions options;
-  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
   BATON_ASSIGN_OR_RETURN(CheckOptions check, OptionsOf(options));
   const std::string& check_path = line.arguments[0];
   BATON_ASSIGN_OR_RETURN(std::string check_text, ReadTextFile(check_path));

@@ -149,6 +149,19 @@ absl::StatusOr<ParsedCommandLine> ReadCommandLine(
   return line;
 }
 
+absl::StatusOr<ParsedCommandLine> ReadCommandLine(
+    const std::string& program, absl::string_view usage,
+    const std::vector<Flag>& flags, absl::Span<const absl::string_view> args,
+    std::ostream& out) {
+  FlagSet set;
+  BATON_RETURN_IF_ERROR(set.Add(flags, program));
+  return ReadCommandLine(
+      {.program = program,
+       .flags = &set,
+       .help = [&] { return absl::StrCat(usage, set.Help("")); }},
+      args, out);
+}
+
 absl::Status CheckNumArguments(const std::vector<std::string>& arguments,
                                size_t most) {
   if (arguments.size() <= most) return absl::OkStatus();

@@ -1,14 +1,11 @@
 // Reads the command line of a tool: flag files, --help, --version, flags and
 // arguments.
 //
+//   HistoryToolOptions options;
 //   BATON_ASSIGN_OR_RETURN(
 //       const ParsedCommandLine line,
-//       ReadCommandLine({.program = "baton-history",
-//                        .flags = &flags,
-//                        .help = [&] { return Help(flags); }},
-//                       args, std::cout));
+//       ReadCommandLine("baton-history", kUsage, args, std::cout, &options));
 //   if (line.is_answered) return absl::OkStatus();
-//   BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
 
 #ifndef BATON_TOOLS_COMMAND_LINE_H_
 #define BATON_TOOLS_COMMAND_LINE_H_
@@ -23,6 +20,7 @@
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/flags.h"
+#include "baton/base/status_macros.h"
 
 namespace baton {
 
@@ -50,6 +48,26 @@ struct ParsedCommandLine {
 absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     const CommandLineSpec& spec, absl::Span<const absl::string_view> args,
     std::ostream& out);
+
+// As above, for a program with the flags `flags`. Its help is `usage` and a line
+// for each flag.
+absl::StatusOr<ParsedCommandLine> ReadCommandLine(
+    const std::string& program, absl::string_view usage,
+    const std::vector<Flag>& flags, absl::Span<const absl::string_view> args,
+    std::ostream& out);
+
+// As above, with the flags of the class of `options`, whose fields it sets.
+template <typename T>
+absl::StatusOr<ParsedCommandLine> ReadCommandLine(
+    const std::string& program, absl::string_view usage,
+    absl::Span<const absl::string_view> args, std::ostream& out, T* options) {
+  BATON_ASSIGN_OR_RETURN(
+      ParsedCommandLine line,
+      ReadCommandLine(program, usage, FlagsOf<T>(), args, out));
+  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, options));
+  BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<T>(), options));
+  return line;
+}
 
 // An error if `arguments` has more than `most` arguments: it names the first
 // that is too much.

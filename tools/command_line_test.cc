@@ -37,18 +37,15 @@ struct Options {
 struct Read {
   absl::StatusOr<ParsedCommandLine> line;
   std::string out;
+  Options options;
 };
 
 Read ReadArgs(const std::vector<absl::string_view>& args) {
-  FlagSet flags;
-  EXPECT_THAT(flags.Add(FlagsOf<Options>(), "a test"), IsOk());
   std::ostringstream out;
+  Options options;
   absl::StatusOr<ParsedCommandLine> line =
-      ReadCommandLine({.program = "tool",
-                       .flags = &flags,
-                       .help = [&flags] { return flags.Help(""); }},
-                      args, out);
-  return {std::move(line), out.str()};
+      ReadCommandLine("tool", "Usage.\n", args, out, &options);
+  return {std::move(line), out.str(), std::move(options)};
 }
 
 TEST(ReadCommandLineTest, FlagsArgumentsAndWhatIsBehind) {
@@ -56,6 +53,7 @@ TEST(ReadCommandLineTest, FlagsArgumentsAndWhatIsBehind) {
   ASSERT_THAT(read.line, IsOk());
   EXPECT_FALSE(read.line->is_answered);
   EXPECT_EQ(read.line->flags.size(), 1u);
+  EXPECT_EQ(read.options.name, "x");
   EXPECT_THAT(read.line->arguments, ElementsAre("in", "-"));
   EXPECT_THAT(read.line->behind, ElementsAre("--name=y", "run"));
 }
@@ -65,6 +63,7 @@ TEST(ReadCommandLineTest, AnswersQuestions) {
   ASSERT_THAT(help.line, IsOk());
   EXPECT_TRUE(help.line->is_answered);
   EXPECT_EQ(help.out,
+            "Usage.\n"
             "  --name=NAME               Who.\n"
             "  --list[=A,B]              Which; all if none is named.\n");
   const Read version = ReadArgs({"--version"});

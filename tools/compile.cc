@@ -298,8 +298,9 @@ absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
 
 constexpr char kLoopPasses[] = "FuseOps,LowerToTir,tir.lower";
 
-// The default of --passes for models with operators of qnn, which have neither
-// kernels nor loops.
+// The meaning of --passes=default; kPassesOfQnn for models with operators of
+// qnn, which have neither kernels nor loops.
+constexpr char kDefaultPasses[] = "SimplifyInference,FoldConstant";
 constexpr char kPassesOfQnn[] =
     "qnn.Legalize,qnn.CanonicalizeOps,CanonicalizeOps,SimplifyInference,"
     "FoldConstant,SimplifyExpr";
@@ -563,6 +564,8 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
                             std::ostream* notes) {
   LibraryOptions options = given;
   BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<LibraryOptions>(), &options));
+  const bool default_passes = options.passes == LibraryOptions().passes;
+  if (default_passes) options.passes = kDefaultPasses;
   // The pipeline of baton-opt that has the passes which run.
   std::string running = options.passes;
   std::string shapes = options.input_shapes;
@@ -623,8 +626,7 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   model.input_names = InputNames(main);
   model.output_names = OutputNames(main);
   model.bounds = variants.bounds;
-  if (options.passes == LibraryOptions().passes &&
-      HasQnn(variants.variants[0].module)) {
+  if (default_passes && HasQnn(variants.variants[0].module)) {
     options.passes = kPassesOfQnn;
     out << "--passes=" << options.passes
         << ": the model has operators of qnn\n";

@@ -19,7 +19,7 @@ struct LibraryOptions {
   std::string shared_dir;
   std::string name;       // empty: that of the model's file
   std::string cpp_class;  // empty: the name
-  std::string passes = "SimplifyInference,FoldConstant";
+  std::string passes = "default";
   std::string config;
   std::string dims;
   std::string input_values;
@@ -57,9 +57,9 @@ struct LibraryOptions {
       FlagSpec{.help = "The class, with its namespaces: acme::Silero.",
                .value = "CLASS"});
     v("passes", &LibraryOptions::passes,
-      FlagSpec{.help = "Passes that run before operators become loops. A model "
-                       "with operators of qnn has the passes that make others "
-                       "of them, too, unless the flag is given.",
+      FlagSpec{.help = "Passes that run before operators become loops; default "
+                       "is SimplifyInference,FoldConstant, and for a model "
+                       "with operators of qnn also passes that replace them.",
                .value = "PIPELINE"});
     v("config", &LibraryOptions::config,
       FlagSpec{.help = "Settings of passes, and limits.",

@@ -5,11 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "baton/base/flags.h"
 #include "baton/base/printable.h"
-#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/compile.h"
@@ -24,25 +21,17 @@ constexpr char kUsage[] =
     "  baton-compile MODEL [flags]    MODEL: a text, .baton or .onnx file\n\n";
 
 absl::Status Main(const std::vector<absl::string_view>& args) {
-  BATON_RETURN_IF_ERROR(RegistrationErrors());
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<LibraryOptions>(), "baton-compile"));
+  LibraryOptions options;
   BATON_ASSIGN_OR_RETURN(
       const ParsedCommandLine line,
-      ReadCommandLine(
-          {.program = "baton-compile",
-           .flags = &flags,
-           .help = [&] { return absl::StrCat(kUsage, flags.Help("")); }},
-          args, std::cout));
+      ReadCommandLine("baton-compile", kUsage, args, std::cout, &options));
   if (line.is_answered) return absl::OkStatus();
   BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 1));
   if (line.arguments.empty()) {
     return absl::InvalidArgumentError(
         "nothing to do: give a model (see --help)");
   }
-  LibraryOptions options;
   options.model = line.arguments[0];
-  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
   return CompileLibrary(options, std::cout, &std::cerr);
 }
 

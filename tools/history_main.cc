@@ -19,7 +19,6 @@
 #include "baton/base/near_names.h"
 #include "baton/base/plural.h"
 #include "baton/base/printable.h"
-#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_file.h"
@@ -56,7 +55,8 @@ constexpr char kUsage[] =
     "  baton-history FILE trace           the times of passes, for "
     "ui.perfetto.dev\n"
     "\n"
-    "Executions have the numbers of `log`; 0 is the input of the first pass.\n";
+    "Executions have the numbers of `log`; 0 is the input of the first pass.\n"
+    "\nFlags:\n";
 
 struct HistoryToolOptions {
   std::string file;  // the name of the history
@@ -76,51 +76,38 @@ struct HistoryToolOptions {
   static void VisitFields(V& v) {
     v("function", &HistoryToolOptions::function,
       FlagSpec{.help = "Shows only this function of the module.",
-               .value = "NAME",
-               .group = "Flags"});
+               .value = "NAME"});
     v("format", &HistoryToolOptions::format,
       FlagSpec{.help = "For diff and blame: text or json.",
                .value = "FORMAT",
-               .group = "Flags",
                .choices = {"text", "json"}});
     v("op", &HistoryToolOptions::op,
       FlagSpec{.help = "Selects nodes of this operator (RE2, whole name).",
-               .value = "RE",
-               .group = "Flags"});
+               .value = "RE"});
     v("node", &HistoryToolOptions::node,
-      FlagSpec{.help = "Selects the node of this number.",
-               .value = "%N",
-               .group = "Flags"});
+      FlagSpec{.help = "Selects the node of this number.", .value = "%N"});
     v("has", &HistoryToolOptions::has,
       FlagSpec{.help = "A call of this operator exists (RE2, whole name).",
-               .value = "RE",
-               .group = "Flags"});
+               .value = "RE"});
     v("lacks", &HistoryToolOptions::lacks,
-      FlagSpec{.help = "No call of this operator exists.",
-               .value = "RE",
-               .group = "Flags"});
+      FlagSpec{.help = "No call of this operator exists.", .value = "RE"});
     v("text", &HistoryToolOptions::text,
       FlagSpec{.help = "The text of the module has a match (RE2).",
-               .value = "RE",
-               .group = "Flags"});
+               .value = "RE"});
     v("output", &HistoryToolOptions::output,
       FlagSpec{.help = "File for the output. Not given: standard output.",
-               .value = "FILE",
-               .group = "Flags"});
+               .value = "FILE"});
     v("profile", &HistoryToolOptions::profile,
       FlagSpec{.help = "For html: adds the profile of a run of the model, "
                        "which baton-run --profile=json --report=FILE wrote.",
-               .value = "FILE",
-               .group = "Flags"});
+               .value = "FILE"});
     v("library", &HistoryToolOptions::library,
       FlagSpec{.help = "For html: adds the report of a library of the model, "
                        "NAME.report.json of baton-compile.",
-               .value = "FILE",
-               .group = "Flags"});
+               .value = "FILE"});
     v("max_nodes", &HistoryToolOptions::max_nodes,
       FlagSpec{.help = "For html: the limit of the nodes of a page.",
                .value = "N",
-               .group = "Flags",
                .least = 0});
   }
 };
@@ -290,26 +277,12 @@ absl::StatusOr<const Command*> FindCommand(const std::string& name) {
 
 absl::Status HistoryTool(const std::vector<absl::string_view>& args,
                          std::ostream& out, std::ostream& reports) {
-  BATON_RETURN_IF_ERROR(RegistrationErrors());
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(
-      flags.Add(FlagsOf<HistoryToolOptions>(), "baton-history"));
-  BATON_ASSIGN_OR_RETURN(const ParsedCommandLine line,
-                         ReadCommandLine({.program = "baton-history",
-                                          .flags = &flags,
-                                          .help =
-                                              [&flags] {
-                                                return absl::StrCat(
-                                                    kUsage, "\nFlags:\n",
-                                                    flags.Help("Flags"));
-                                              }},
-                                         args, out));
+  HistoryToolOptions options;
+  BATON_ASSIGN_OR_RETURN(
+      const ParsedCommandLine line,
+      ReadCommandLine("baton-history", kUsage, args, out, &options));
   if (line.is_answered) return absl::OkStatus();
   const std::vector<std::string>& rest = line.arguments;
-  HistoryToolOptions options;
-  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
-  BATON_RETURN_IF_ERROR(
-      CheckFlagValues(FlagsOf<HistoryToolOptions>(), &options));
   if (rest.size() < 2) {
     return absl::InvalidArgumentError("give a file and a command (see --help)");
   }

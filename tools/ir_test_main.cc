@@ -27,6 +27,11 @@
 namespace baton {
 namespace {
 
+constexpr char kUsage[] =
+    "Runs the RUN lines of a file.\n\n"
+    "  baton-ir-test FILE --programs=PATH,PATH\n\n"
+    "Flags:\n";
+
 struct IrTestOptions {
   std::vector<std::string> programs;
 
@@ -67,28 +72,15 @@ absl::StatusOr<int> RunFile(const std::string& path,
 }
 
 absl::StatusOr<int> Main(const std::vector<absl::string_view>& args) {
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<IrTestOptions>(), "baton-ir-test"));
+  IrTestOptions options;
   BATON_ASSIGN_OR_RETURN(
       const ParsedCommandLine line,
-      ReadCommandLine({.program = "baton-ir-test",
-                       .flags = &flags,
-                       .help =
-                           [&] {
-                             return absl::StrCat(
-                                 "Runs the RUN lines of a file.\n\n"
-                                 "  baton-ir-test FILE --programs=PATH,PATH\n\n"
-                                 "Flags:\n",
-                                 flags.Help(""));
-                           }},
-                      args, std::cout));
+      ReadCommandLine("baton-ir-test", kUsage, args, std::cout, &options));
   if (line.is_answered) return 0;
   if (line.arguments.size() != 1) {
     return absl::InvalidArgumentError(
         "usage: baton-ir-test FILE --programs=PATH,PATH");
   }
-  IrTestOptions options;
-  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
   return RunFile(line.arguments[0], options.programs);
 }
 

@@ -77,7 +77,7 @@ absl::StatusOr<RunInstruments> RunInstruments::Create(
             texts->at_end.push_back(std::move(lines));
           },
       .in_report =
-          [texts](InstrumentText lines) {
+          [texts](InstrumentReport lines) {
             texts->report.insert(texts->report.begin(), std::move(lines));
           },
       .output =
@@ -230,7 +230,11 @@ absl::Status RunInstruments::Run(const PreparedRun& prepared, IRModule module,
       status = CheckValuesSeparately(complete, given, prepared.context);
     }
     status.Update(result.status());
-    for (const InstrumentText& text : texts_->report) outcome->report += text();
+    for (const InstrumentReport& report : texts_->report) {
+      const absl::StatusOr<std::string> text = report();
+      if (text.ok()) outcome->report += *text;
+      status.Update(text.status());
+    }
     for (const auto& fn : texts_->after_passes) status.Update(fn());
     if (reports_) {
       absl::StatusOr<std::string> json = JsonReport();

@@ -96,7 +96,7 @@ class RunInstruments {
   std::shared_ptr<ExecutedPasses> executed_;
   // The functions that instruments gave to the InstrumentRun.
   struct Texts {
-    std::vector<InstrumentText> report;  // the last one first
+    std::vector<InstrumentReport> report;  // the last one first
     std::vector<InstrumentText> at_end;
     std::vector<std::pair<std::string, InstrumentText>> json;
     std::vector<std::function<absl::Status()>> after_passes;

@@ -19,9 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
-#include "baton/base/flags.h"
 #include "baton/base/printable.h"
-#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/run_model.h"
@@ -78,21 +76,13 @@ absl::Status CheckFlagsTogether(const AttrMap& given,
 
 absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
   KeepFreedMemory();
-  BATON_RETURN_IF_ERROR(RegistrationErrors());
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(flags.Add(FlagsOf<RunModelOptions>(), "baton-run"));
+  RunModelOptions options;
   BATON_ASSIGN_OR_RETURN(
       const ParsedCommandLine line,
-      ReadCommandLine(
-          {.program = "baton-run",
-           .flags = &flags,
-           .help = [&] { return absl::StrCat(kUsage, flags.Help("")); }},
-          args, std::cout));
+      ReadCommandLine("baton-run", kUsage, args, std::cout, &options));
   if (line.is_answered) return true;
   BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 1));
-  RunModelOptions options;
   if (!line.arguments.empty()) options.model = line.arguments[0];
-  BATON_RETURN_IF_ERROR(AssignFlags(line.flags, &options));
   if (options.model.empty() == options.workload.empty()) {
     return absl::InvalidArgumentError(
         options.model.empty()

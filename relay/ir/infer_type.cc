@@ -144,7 +144,7 @@ inline bool IsSmall(const TypeNode* type) {
   const auto is_plain = [](const TypeNode* t) {
     if (t->kind() != TensorTypeNode::kKind) return false;
     for (const Dim& dim : static_cast<const TensorTypeNode*>(t)->shape()) {
-      if (dim.is_symbolic()) return false;
+      if (dim.is_symbolic() && !dim.expr()->is_var()) return false;
     }
     return true;
   };
@@ -1477,6 +1477,40 @@ auto WithInferencer(const IRModule* module, Diagnostics& diagnostics,
       });
 }
 
+// Types without unknown parts.
+class KnownTypes final : public TypeRelationContext::Unifier {
+ public:
+  absl::Status Unify(const Type& a, const Type& b) override {
+    if (TypeEqual(a, b)) return absl::OkStatus();
+    return absl::InvalidArgumentError("the types differ");
+  }
+};
+
+// The type of a call of an operator whose arguments have types, without an
+// Inferencer; null if that is not enough, or if there is an error, which an
+// Inferencer describes.
+Type TypeOfTypedCall(const CallNode& call) {
+  const OpNode* op = call.op_node();
+  if (op == nullptr || op->type_relation() == nullptr ||
+      (op->arity() >= 0 && op->arity() != call.num_args())) {
+    return {};
+  }
+  absl::InlinedVector<Type, 6> args;
+  for (const Expr& arg : call.args()) {
+    if (!arg->type().defined()) return {};
+    args.push_back(arg->type());
+  }
+  KnownTypes unifier;
+  TypeRelationContext context(*op, call.args(), call.attrs(), args, &unifier);
+  absl::StatusOr<Type> type = op->type_relation()(context);
+  if (!context.status().ok() || !type.ok() || !type->defined() ||
+      !(*type)->complete() || !IsSmall(type->get()) ||
+      !CheckResult(context, *type, CurrentLimits().max_rank).ok()) {
+    return {};
+  }
+  return *std::move(type);
+}
+
 }  // namespace
 
 IRModule InferTypes(const IRModule& module, Diagnostics& diagnostics) {
@@ -1515,6 +1549,14 @@ absl::StatusOr<Expr> InferTypeOf(const Expr& expr, const IRModule* module) {
 absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
                                  const IRModule* module) {
   if (expr->type().defined()) return expr;
+  if (const auto* call = expr.As<CallNode>()) {
+    if (Type type = TypeOfTypedCall(*call); type.defined()) {
+      return Call(call->op(), call->args(), call->attrs(),
+                  {call->type_args().begin(), call->type_args().end()},
+                  std::move(type),
+                  call->span().defined() ? call->span() : span);
+    }
+  }
   Diagnostics diagnostics;
   Expr result = WithInferencer(module, diagnostics, span,
                                [&expr](Inferencer& inferencer) {

@@ -34,10 +34,10 @@
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/ir/infer_type_at.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/pattern/match_groups.h"
 #include "baton/relay/pattern/matcher.h"
-#include "baton/relay/pattern/node_types.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 
 namespace baton::relay {
@@ -600,7 +600,7 @@ absl::StatusOr<Expr> RewriteRun::Build(Step& step, const NewNode& made) {
   }
   if (typed_) {
     absl::StatusOr<Expr> typed =
-        WithInferredType(built, step.before->span(), options_.module);
+        InferTypeAt(built, step.before->span(), options_.module);
     if (!typed.ok()) return IllTyped(rule(step.rule), typed.status());
     built = *std::move(typed);
   }
