@@ -1,5 +1,6 @@
-// Tests tir.StorageFlatten on the laws of loops_laws.h: on random functions as
-// schedules of tensor expressions make them, which realize regions of buffers.
+// Tests tir.StorageFlatten, which begins with tir.ApplyLayoutTransforms, on the
+// laws of loops_laws.h: on random functions as schedules of tensor expressions
+// make them, which realize regions of buffers, some of them in other layouts.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -34,10 +36,44 @@ using ::baton::tir::Buffer;
 using ::baton::tir::PrimExpr;
 using ::baton::tir::Stmt;
 
+// The maps of a layout of a buffer with `rank` axes: a split of the first axis,
+// all axes in reverse order, or both.
+std::vector<PrimExpr> RandomLayout(size_t rank, uint32_t choice) {
+  using tir::BinaryOp;
+  const auto vars = [](size_t n) {
+    std::vector<tir::Var> result;
+    for (size_t i = 0; i < n; ++i) {
+      result.emplace_back(absl::StrCat("i", i), tir::kInt32);
+    }
+    return result;
+  };
+  std::vector<PrimExpr> maps;
+  if (choice % 3 != 0) {
+    const std::vector<tir::Var> in = vars(rank);
+    const PrimExpr factor =
+        tir::IntImm(tir::kInt32, 2 + static_cast<int64_t>(choice % 4));
+    std::vector<PrimExpr> out = {
+        tir::MakeBinary(BinaryOp::kFloorMod, in[0], factor),
+        tir::MakeBinary(BinaryOp::kFloorDiv, in[0], factor)};
+    out.insert(out.end(), in.begin() + 1, in.end());
+    maps.push_back(tir::IndexMap(in, std::move(out)));
+    ++rank;
+  }
+  if (choice % 3 != 1) {
+    const std::vector<tir::Var> in = vars(rank);
+    maps.push_back(
+        tir::IndexMap(in, std::vector<PrimExpr>(in.rbegin(), in.rend())));
+  }
+  return maps;
+}
+
 // Allocated buffers become realized ones. The region of each begins at another
 // index.
 class RealizeBuffers final : public tir::Rewriter {
  public:
+  // `layouts`: where the choice of layouts begins; 0: there are none.
+  explicit RealizeBuffers(uint32_t layouts) : layouts_(layouts) {}
+
   int num_realized() const { return num_realized_; }
 
  protected:
@@ -60,9 +96,14 @@ class RealizeBuffers final : public tir::Rewriter {
     }
     const Buffer realized(std::move(parts));
     moved_[buffer.get()] = {realized, first};
-    return tir::BufferRealize(realized, std::move(bounds),
-                              tir::IntImm(DType::Bool(), 1),
-                              Rewrite(decl->body()));
+    const size_t rank = bounds.size();
+    Stmt result = tir::BufferRealize(realized, std::move(bounds),
+                                     tir::IntImm(DType::Bool(), 1),
+                                     Rewrite(decl->body()));
+    if (layouts_ == 0) return result;
+    const tir::List maps(RandomLayout(rank, layouts_++));
+    return tir::AttrStmt(tir::List({realized, maps}), "layout_transforms",
+                         tir::IntImm(tir::kInt32, 1), std::move(result));
   }
 
   PrimExpr VisitBufferLoad(const tir::BufferLoadNode* node) override {
@@ -96,17 +137,20 @@ class RealizeBuffers final : public tir::Rewriter {
 
   NodeMap<Moved> moved_;
   int num_realized_ = 0;
+  uint32_t layouts_;
 };
 
-tir::PrimFunc AsOfTeSchedule(const tir::PrimFunc& function, int& num_realized) {
-  RealizeBuffers rewriter;
+tir::PrimFunc AsOfTeSchedule(const tir::PrimFunc& function, uint32_t layouts,
+                             int& num_realized) {
+  RealizeBuffers rewriter(layouts);
   tir::PrimFuncNode::Parts parts = rewriter.RewriteBody(function)->parts();
   num_realized += rewriter.num_realized();
   parts.attrs = parts.attrs.With("from_legacy_te_schedule", AttrValue(true));
   return tir::PrimFunc(std::move(parts));
 }
 
-TEST(StorageFlattenTest, RandomFunctions) {
+// `with_layouts`: layouts are chosen by seed.
+void CheckOnRandomFunctions(bool with_layouts) {
   const uint32_t num_seeds = IsLongTest() ? 640 : 64;
   BATON_ASSERT_OK_AND_ASSIGN(
       const Pass lower,
@@ -124,13 +168,21 @@ TEST(StorageFlattenTest, RandomFunctions) {
                                lower(ModuleOfLoops(function)));
     const IRModule module = ModuleOfLoops(AsOfTeSchedule(
         tir::PrimFunc(lowered.Find("main").As<tir::PrimFuncNode>()),
-        num_realized));
+        with_layouts ? seed + 1 : 0, num_realized));
     const absl::Status status = CheckLoopsLaws(flatten, module);
     EXPECT_TRUE(status.ok())
         << "seed " << seed << ": " << status.message() << "\n"
         << AsText(module);
   }
   EXPECT_GT(num_realized, static_cast<int>(num_seeds) / 2);
+}
+
+TEST(StorageFlattenTest, RandomFunctions) {
+  CheckOnRandomFunctions(/*with_layouts=*/false);
+}
+
+TEST(StorageFlattenTest, RandomLayouts) {
+  CheckOnRandomFunctions(/*with_layouts=*/true);
 }
 
 }  // namespace

@@ -671,6 +671,22 @@ PrimExpr RewriteSimplifier::BooleanOperands(const BinaryNode* node) {
   return Binary(node->op(), std::move(a), std::move(b), node->span());
 }
 
+namespace {
+
+// True if `e` is a chain `((a op b) op c) ...` of more operands than a rule
+// takes apart: each rotation `x op (y op z)` makes the whole chain anew.
+bool IsLongChain(PrimExpr e, BinaryOp op) {
+  constexpr int kMaxRotated = 256;
+  for (int i = 0; i < kMaxRotated; ++i) {
+    const BinaryNode* node = AsBinary(e, op);
+    if (node == nullptr) return false;
+    e = node->a();
+  }
+  return true;
+}
+
+}  // namespace
+
 PrimExpr RewriteSimplifier::SimplifyAndOr(PrimExpr e) {
   const auto* node = e.As<BinaryNode>();
   const bool conjunction = node->op() == BinaryOp::kAnd;
@@ -681,6 +697,7 @@ PrimExpr RewriteSimplifier::SimplifyAndOr(PrimExpr e) {
   if ((extensions_ & Analyzer::kConvertBooleanToAndOfOrs) != 0) {
     return SimplifyAsAndOfOrs(e, analyzer_);
   }
+  if (IsLongChain(node->b(), node->op())) return e;
   if (node->dtype().lanes() != 1 &&
       Try(conjunction ? RewriteRules::kAndVector : RewriteRules::kOrVector,
           e)) {

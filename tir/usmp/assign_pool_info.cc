@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/expr.h"
@@ -18,6 +19,7 @@
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/usmp/call_visitor.h"
 #include "baton/tir/usmp/memory_pools.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
@@ -81,8 +83,10 @@ class Assigner final : public Rewriter {
  public:
   explicit Assigner(const Pools& pools) : pools_(pools) {}
 
-  absl::StatusOr<PrimFunc> Run(const PrimFunc& function) {
+  // `is_reached`: main calls the function, so each allocation needs a pool.
+  absl::StatusOr<PrimFunc> Run(const PrimFunc& function, bool is_reached) {
     function_ = function;
+    is_reached_ = is_reached;
     workspace_ = {};
     constant_ = {};
     PrimFunc result = RewriteBody(function);
@@ -121,8 +125,8 @@ class Assigner final : public Rewriter {
   }
 
  private:
-  // The pools that the function may use; null after an error. `known` is what
-  // was found for another allocation of the function.
+  // The pools that the function may use; null after an error, or if there are
+  // none. `known` is what was found for another allocation of the function.
   const List& Candidates(const std::vector<MemoryPool>& pools, List& known,
                          const StmtNode* node) {
     if (known.defined() || !status_.ok()) return known;
@@ -130,12 +134,13 @@ class Assigner final : public Rewriter {
     for (const MemoryPool& pool : pools) {
       const absl::StatusOr<bool> may_use = MayUse(function_, pool);
       if (!may_use.ok()) {
-        status_ = may_use.status();
+        if (is_reached_) status_ = may_use.status();
         return known;
       }
       if (*may_use) candidates.push_back(pool.config);
     }
     if (candidates.empty()) {
+      if (!is_reached_) return known;
       status_ = ErrorAt(node->span(),
                         "no memory pool is for the target of the function that "
                         "allocates this");
@@ -147,6 +152,7 @@ class Assigner final : public Rewriter {
 
   const Pools& pools_;
   PrimFunc function_;
+  bool is_reached_ = true;
   List workspace_;
   List constant_;
   absl::Status status_;
@@ -164,10 +170,15 @@ Pass AssignPoolInfo(AssignPoolInfoOptions options) {
         BATON_ASSIGN_OR_RETURN(
             const Pools pools,
             PoolsFor(options, module.Find<PrimFunc>(main->name())));
+        BATON_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                               ReachedFrom(main->name(), module));
+        const FlatHashSet<std::string> reached(names.begin(), names.end());
         Assigner assigner(pools);
         std::vector<PrimFunc> functions;
         for (const auto& [var, function] : module.functions<PrimFunc>()) {
-          BATON_ASSIGN_OR_RETURN(PrimFunc assigned, assigner.Run(function));
+          BATON_ASSIGN_OR_RETURN(
+              PrimFunc assigned,
+              assigner.Run(function, reached.contains(var->name())));
           functions.push_back(std::move(assigned));
         }
         return module.WithFunctions(functions);

@@ -38,7 +38,9 @@ struct AssignPoolInfoOptions {
 };
 
 // A module pass. Allocations that have the annotation keep it. Constants stay
-// without one if there are no pools for them.
+// without one if there are no pools for them. An error if no pool is for the
+// target of an allocating function; where main does not reach the function, its
+// allocations stay as they are.
 Pass AssignPoolInfo(AssignPoolInfoOptions options = {});
 
 }  // namespace baton::tir

@@ -11,6 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -54,6 +56,61 @@ absl::StatusOr<CalledFunction> CalledBy(const CallNode* call,
   called.has_context = true;
   called.args = called.args.subspan(0, params);
   return called;
+}
+
+namespace {
+
+class CallFinder final : public Visitor {
+ public:
+  explicit CallFinder(const IRModule& module) : module_(module) {}
+  absl::StatusOr<std::vector<std::string>> Of(const PrimFunc& function) {
+    Visit(function->body());
+    BATON_RETURN_IF_ERROR(status_);
+    return std::move(names_);
+  }
+
+ protected:
+  void VisitCall(const CallNode* node) override {
+    absl::StatusOr<CalledFunction> called = CalledBy(node, module_);
+    if (!called.ok()) {
+      status_.Update(called.status());
+      return;
+    }
+    if (called->function.defined() && known_.insert(called->name).second) {
+      names_.push_back(called->name);
+    }
+    Visitor::VisitCall(node);
+  }
+
+ private:
+  const IRModule& module_;
+  FlatHashSet<std::string> known_;
+  std::vector<std::string> names_;
+  absl::Status status_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> CalledNames(const PrimFunc& function,
+                                                     const IRModule& module) {
+  return CallFinder(module).Of(function);
+}
+
+absl::StatusOr<std::vector<std::string>> ReachedFrom(const std::string& main,
+                                                     const IRModule& module) {
+  std::vector<std::string> reached;
+  FlatHashSet<std::string> known;
+  std::vector<std::string> stack = {main};
+  while (!stack.empty()) {
+    std::string name = std::move(stack.back());
+    stack.pop_back();
+    if (!known.insert(name).second) continue;
+    BATON_ASSIGN_OR_RETURN(const std::vector<std::string> called,
+                           CalledNames(module.Find<PrimFunc>(name), module));
+    stack.insert(stack.end(), called.rbegin(), called.rend());
+    reached.push_back(std::move(name));
+  }
+  return reached;
 }
 
 absl::Status CallVisitor::VisitFrom(const PrimFunc& main) {

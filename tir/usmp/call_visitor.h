@@ -40,6 +40,16 @@ struct CalledFunction {
 absl::StatusOr<CalledFunction> CalledBy(const CallNode* call,
                                         const IRModule& module);
 
+// The names of the functions that `function` calls, in order, each once. An
+// error as of CalledBy().
+absl::StatusOr<std::vector<std::string>> CalledNames(const PrimFunc& function,
+                                                     const IRModule& module);
+
+// `main` and the functions that it reaches, each before those that it calls, in
+// the order of a walk along calls.
+absl::StatusOr<std::vector<std::string>> ReachedFrom(const std::string& main,
+                                                     const IRModule& module);
+
 class CallVisitor : public Visitor {
  public:
   explicit CallVisitor(const IRModule& module) : module_(module) {}

@@ -76,58 +76,18 @@ absl::StatusOr<Place> PlaceOf(const PrimExpr& annotation, const Span& span) {
   return place;
 }
 
-// The functions that a function calls, in order, each once.
-class CallFinder final : public Visitor {
- public:
-  explicit CallFinder(const IRModule& module) : module_(module) {}
-  absl::StatusOr<std::vector<std::string>> Of(const PrimFunc& function) {
-    Visit(function->body());
-    BATON_RETURN_IF_ERROR(status_);
-    return std::move(names_);
-  }
-
- protected:
-  void VisitCall(const CallNode* node) override {
-    absl::StatusOr<CalledFunction> called = CalledBy(node, module_);
-    if (!called.ok()) {
-      if (status_.ok()) status_ = called.status();
-      return;
-    }
-    if (called->function.defined() && known_.insert(called->name).second) {
-      names_.push_back(called->name);
-    }
-    Visitor::VisitCall(node);
-  }
-
- private:
-  const IRModule& module_;
-  FlatHashSet<std::string> known_;
-  std::vector<std::string> names_;
-  absl::Status status_;
-};
-
-// `main` and the functions that it reaches, each before those that it calls, in
-// the order of a walk along calls.
-absl::StatusOr<std::vector<std::string>> ReachedFrom(const std::string& main,
-                                                     const IRModule& module) {
-  FlatHashMap<std::string, std::vector<std::string>> calls;
-  for (const auto& [var, function] : module.functions<PrimFunc>()) {
-    BATON_ASSIGN_OR_RETURN(calls[var->name()], CallFinder(module).Of(function));
-  }
-  std::vector<std::string> reached;
-  FlatHashSet<std::string> known;
-  std::vector<std::string> stack = {main};
-  while (!stack.empty()) {
-    const std::string name = std::move(stack.back());
-    stack.pop_back();
-    if (!known.insert(name).second) continue;
-    const std::vector<std::string>& called = calls[name];
-    stack.insert(stack.end(), called.rbegin(), called.rend());
-    reached.push_back(name);
-  }
+// The functions that get pools: ReachedFrom(). An error if another function of
+// the module calls one of them.
+absl::StatusOr<std::vector<std::string>> FunctionsWithPools(
+    const std::string& main, const IRModule& module) {
+  BATON_ASSIGN_OR_RETURN(std::vector<std::string> reached,
+                         ReachedFrom(main, module));
+  const FlatHashSet<std::string> known(reached.begin(), reached.end());
   for (const auto& [var, function] : module.functions<PrimFunc>()) {
     if (known.contains(var->name())) continue;
-    for (const std::string& called : calls[var->name()]) {
+    BATON_ASSIGN_OR_RETURN(const std::vector<std::string> calls,
+                           CalledNames(function, module));
+    for (const std::string& called : calls) {
       if (!known.contains(called)) continue;
       return ErrorAt(
           function->span(),
@@ -391,7 +351,7 @@ absl::StatusOr<IRModule> Converted(
                          MainFunctionOf(module, options.main_function));
   if (!main.defined()) return module;
   BATON_ASSIGN_OR_RETURN(const std::vector<std::string> reached,
-                         ReachedFrom(main->name(), module));
+                         FunctionsWithPools(main->name(), module));
   PoolFinder finder;
   for (const std::string& name : reached) {
     BATON_RETURN_IF_ERROR(finder.Add(module.Find<PrimFunc>(name)));

@@ -449,6 +449,46 @@ TEST(PlannerErrorTest, Pools) {
               HasSubstr("run tir.usmp.AssignPoolInfo first"));
 }
 
+// Only what main reaches needs a pool.
+TEST(PlannerErrorTest, FunctionsThatMainDoesNotReach) {
+  const auto text = [](absl::string_view body) {
+    return absl::StrCat(kHead, R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        T.func_attr({"target": T.target("c")})
+        b = T.allocate([4], "float32")
+        )",
+                        body, R"(
+
+    @T.prim_func
+    def kernel(A: T.Buffer((4,), "float32")):
+        T.func_attr({"target": T.target("cuda")})
+        d = T.allocate([4], "float32")
+        T.evaluate(d)
+
+    @T.prim_func
+    def of_no_target():
+        e = T.allocate([4], "float32")
+        T.evaluate(e)
+)");
+  };
+  constexpr absl::string_view kPlanner =
+      "tir.UnifiedStaticMemoryPlanner{workspace_memory_pools=["
+      "{pool_name:a,targets:[c]}]}";
+  const IRModule module = Parsed(text("T.evaluate(b)"));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule planned,
+                             RunPipeline(module, kPlanner));
+  for (const char* const name : {"kernel", "of_no_target"}) {
+    EXPECT_EQ(planned.Find(name), module.Find(name));
+  }
+  EXPECT_THAT(
+      ErrorOf(text("T.call_extern(\"int32\", \"kernel\", b)"), kPlanner),
+      HasSubstr("no memory pool is for the target of the function"));
+  EXPECT_THAT(
+      ErrorOf(text("T.call_extern(\"int32\", \"of_no_target\")"), kPlanner),
+      HasSubstr("the function has no attribute `target`"));
+}
+
 TEST(PlannerErrorTest, InputsAndOutputs) {
   const auto error = [](absl::string_view body) {
     return ErrorOf(
