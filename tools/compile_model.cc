@@ -114,11 +114,11 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
   result.namespaces.pop_back();
   // Names that the header itself declares or uses.
   constexpr absl::string_view kMembers[] = {
-      "Check",       "Error",        "Inputs",  "Instructions", "IsSupported",
-      "Outputs",     "Parallel",     "Reset",   "Run",          "RunChecked",
-      "RunProfiled", "StepName",     "arena_",  "is_odd_",      "kArenaAlign",
-      "kArenaBytes", "kCalls",       "kFlops",  "kMaxError",    "kModelHash",
-      "kSteps",      "kWeightBytes", "weights_"};
+      "Check",       "CopyWeights", "Error",    "Inputs",       "Instructions",
+      "IsSupported", "Outputs",     "Parallel", "Reset",        "Run",
+      "RunChecked",  "RunProfiled", "StepName", "arena_",       "is_odd_",
+      "kArenaAlign", "kArenaBytes", "kCalls",   "kCopyBytes",   "kFlops",
+      "kMaxError",   "kModelHash",  "kSteps",   "kWeightBytes", "weights_"};
   const bool is_member = std::find(std::begin(kMembers), std::end(kMembers),
                                    result.name) != std::end(kMembers);
   if (is_member || result.name == "std" || IsOfC(result)) {
@@ -786,7 +786,9 @@ class ModelWriter {
         ";\n  static constexpr std::size_t kArenaAlign = 64;\n"
         "  static constexpr std::size_t kWeightBytes = ",
         weight_bytes_,
-        ";\n  static constexpr std::size_t kCalls = ", NumSteps(),
+        ";\n  // Of a copy of the weights.\n"
+        "  static constexpr std::size_t kCopyBytes = ",
+        CopyBytes(), ";\n  static constexpr std::size_t kCalls = ", NumSteps(),
         ";\n  // Multiplications and additions of convolutions and products.\n",
         HasControl() ? "  // kCalls, kFlops: all branches, a round of a loop.\n"
                      : "",
@@ -817,6 +819,19 @@ class ModelWriter {
         "      : arena_(static_cast<unsigned char*>(arena)),\n        "
         "weights_(",
         WeightsSymbol(), ") {\n    Reset();\n  }\n",
+        "  // Copies the weights to `memory`, kCopyBytes bytes aligned to "
+        "kArenaAlign. They\n  // are read faster in large pages than where the "
+        "program's file is mapped.\n"
+        "  static const void* CopyWeights(void* memory) noexcept {\n"
+        "    return ::",
+        Dispatch(), "::CopyWeights(\n        ", WeightsSymbol(),
+        ", static_cast<unsigned char*>(memory));\n  }\n"
+        "  // As above, for an object that reads what CopyWeights() "
+        "returned.\n  ",
+        class_.name, "(void* arena, const void* copied_weights) noexcept\n",
+        "      : arena_(static_cast<unsigned char*>(arena)),\n"
+        "        weights_(static_cast<const unsigned char* const*>("
+        "copied_weights)) {\n    Reset();\n  }\n",
         "  // Sets the state to zero.\n  void Reset() noexcept {\n    ::",
         Dispatch(), "::Reset(arena_);\n",
         model_.state.empty() ? "" : "    is_odd_ = false;\n", "  }\n",
@@ -938,6 +953,8 @@ class ModelWriter {
   std::string Declared() const {
     return absl::StrCat(
         "void Reset(unsigned char* arena) noexcept;\n"
+        "const void* CopyWeights(const unsigned char* const* weights,\n"
+        "                        unsigned char* memory) noexcept;\n"
         "bool IsSupported() noexcept;\n"
         "const char* Instructions() noexcept;\n",
         options_.profile ? "const char* StepName(std::size_t step) noexcept;\n"
@@ -1481,7 +1498,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       absl::StrAppend(&text, "  __builtin_memset(arena + ", state.input_offset,
                       ", 0, ", state.bytes, ");\n");
     }
-    absl::StrAppend(&text, "}\n\n", ResultType(), " Run(", RunParams("std::"),
+    absl::StrAppend(&text, "}\n\n", CopyFunction(), "\n", ResultType(), " Run(",
+                    RunParams("std::"),
                     ") noexcept {\n  switch (Chosen()) {\n");
     const std::string args =
         absl::StrCat("inputs, outputs, arena, weights",
@@ -1515,6 +1533,43 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return absl::StrCat(text, "\n}  // namespace ", Dispatch(), "\n");
   }
 
+  // A copy of the weights is a table of pointers, and what these point to.
+  int64_t TableBytes() const {
+    return executor::AlignUp(
+        static_cast<int64_t>(8 * std::max<size_t>(model_.constants.size(), 1)));
+  }
+  int64_t CopyBytes() const {
+    int64_t bytes = TableBytes();
+    for (const Tensor& constant : model_.constants) {
+      bytes += executor::AlignUp(static_cast<int64_t>(constant.bytes().size()));
+    }
+    return bytes;
+  }
+  std::string CopyFunction() const {
+    std::string text =
+        "const void* CopyWeights(\n"
+        "    [[maybe_unused]] const unsigned char* const* weights,\n"
+        "    unsigned char* memory) noexcept {\n";
+    if (!model_.constants.empty()) {
+      std::vector<std::string> sizes;
+      for (const Tensor& constant : model_.constants) {
+        sizes.push_back(absl::StrCat(constant.bytes().size()));
+      }
+      absl::StrAppend(
+          &text, "  static const std::uint64_t kBytes[] = {\n      ",
+          absl::StrJoin(sizes, ", "),
+          "};\n  const unsigned char** const table =\n"
+          "      reinterpret_cast<const unsigned char**>(memory);\n"
+          "  unsigned char* to = memory + ",
+          TableBytes(), ";\n  for (int i = 0; i < ", sizes.size(),
+          "; ++i) {\n    __builtin_memcpy(to, weights[i], kBytes[i]);\n"
+          "    table[i] = to;\n    to += (kBytes[i] + ",
+          executor::kAlignment - 1, ") / ", executor::kAlignment, " * ",
+          executor::kAlignment, ";\n  }\n");
+    }
+    return absl::StrCat(text, "  return memory;\n}\n");
+  }
+
   // Null for those that are no members.
   static std::vector<std::string> PointersOf(absl::string_view from,
                                              const std::vector<Member>& members,
@@ -1526,6 +1581,15 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     }
     return texts;
   }
+
+  static constexpr char kLargePages[] =
+      "\nstatic void* LargePages(std::size_t bytes) {\n"
+      "  const std::size_t page = std::size_t{2} << 20;\n"
+      "  bytes = (bytes + page - 1) / page * page;\n"
+      "  void* const memory = std::aligned_alloc(page, bytes);\n"
+      "#ifdef __linux__\n"
+      "  if (memory != nullptr) madvise(memory, bytes, MADV_HUGEPAGE);\n"
+      "#endif\n  return memory;\n}\n";
 
   // A program that measures runs.
   std::string Benchmark() const {
@@ -1561,26 +1625,19 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     const std::string name = QualifiedClass();
     return absl::StrCat(
         "// Measures runs of the model ", CppCommentText(options_.model),
-        ": prints milliseconds and bytes.\n"
+        ": prints milliseconds and bytes, with the weights\n"
+        "// in the program's file, and with a copy of them in large pages.\n"
         "// Written by baton-compile. Do not edit.\n//\n// usage: ",
         options_.name,
         "_benchmark [RUNS]\n\n#include <algorithm>\n#include <chrono>\n"
         "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n"
-        "#include <vector>\n\n#include \"",
-        options_.name,
-        ".h\"\n\nnamespace baton_benchmark {\n\n"
-        "alignas(64) static unsigned char arena[",
-        name, "::kArenaBytes];\n", buffers,
-        "\nstatic int Main(int argc, char** argv) {\n  if (!", name,
-        "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks "
-        "the "
-        "instructions\\n\");\n    return 0;\n  }\n"
-        "  const int runs = std::max(1, argc > 1 ? std::atoi(argv[1]) : 100);\n"
-        "  [[maybe_unused]] int value = 0;\n",
-        values, "  ", name, " model(arena);\n  const ", name,
-        "::Inputs inputs = {", absl::StrJoin(from, ", "), "};\n  const ", name,
-        "::Outputs outputs = {", absl::StrJoin(to, ", "),
-        "};\n  std::vector<double> times;\n"
+        "#include <vector>\n\n#ifdef __linux__\n#include <sys/mman.h>\n"
+        "#endif\n\n#include \"",
+        options_.name, ".h\"\n\nnamespace baton_benchmark {\n\n", buffers,
+        kLargePages, "\nstatic void Measure(", name, " model, const ", name,
+        "::Inputs& inputs,\n                    const ", name,
+        "::Outputs& outputs, int runs,\n                    const char* "
+        "weights) {\n  std::vector<double> times;\n"
         "  for (int run = -3; run < runs; ++run) {\n"
         "    const auto begin = std::chrono::steady_clock::now();\n"
         "    static_cast<void>(model.Run(inputs, outputs));\n"
@@ -1590,11 +1647,30 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "        std::chrono::duration<double, std::milli>(end - "
         "begin).count());\n  }\n"
         "  std::sort(times.begin(), times.end());\n"
-        "  std::printf(\"ms min %.6f median %.6f threads 1 arena %zu\\n\",\n"
+        "  std::printf(\"ms min %.6f median %.6f threads 1 arena %zu weights "
+        "%s\\n\",\n"
         "              times.front(), times[times.size() / 2],\n"
         "              static_cast<std::size_t>(",
         name,
-        "::kArenaBytes));\n  return 0;\n}\n\n"
+        "::kArenaBytes), weights);\n}\n"
+        "\nstatic int Main(int argc, char** argv) {\n  if (!",
+        name,
+        "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks "
+        "the "
+        "instructions\\n\");\n    return 0;\n  }\n"
+        "  const int runs = std::max(1, argc > 1 ? std::atoi(argv[1]) : 100);\n"
+        "  [[maybe_unused]] int value = 0;\n",
+        values, "  const ", name, "::Inputs inputs = {",
+        absl::StrJoin(from, ", "), "};\n  const ", name,
+        "::Outputs outputs = {", absl::StrJoin(to, ", "),
+        "};\n  void* const arena = LargePages(", name,
+        "::kArenaBytes);\n  void* const weights = LargePages(", name,
+        "::kCopyBytes);\n  if (arena == nullptr || weights == nullptr) "
+        "return 1;\n  Measure(",
+        name, "(arena), inputs, outputs, runs, \"in the file\");\n  Measure(",
+        name, "(arena, ", name,
+        "::CopyWeights(weights)), inputs, outputs, runs,\n"
+        "          \"in large pages\");\n  return 0;\n}\n\n",
         "}  // namespace baton_benchmark\n\nint main(int argc, char** argv) {\n"
         "  return baton_benchmark::Main(argc, argv);\n}\n");
   }

@@ -260,12 +260,13 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
           "      failed = 1;\n    }\n");
       has_errors = true;
     }
-    // The second run finds the arena used.
-    absl::StrAppend(&runs, "  for (int run = 0; run < 2; ++run) {\n",
-                    "    const ", name, "::Inputs inputs = {",
-                    absl::StrJoin(from, ", "), "};\n    const ", name,
-                    "::Outputs outputs = {", absl::StrJoin(to, ", "), "};\n",
-                    RunInTest(clear, ""), checks);
+    // The second run finds the arena used, and reads a copy of the weights.
+    absl::StrAppend(&runs, "  for (int run = 0; run < 2; ++run) {\n    ", name,
+                    "& model = run == 0 ? own : copied;\n    const ", name,
+                    "::Inputs inputs = {", absl::StrJoin(from, ", "),
+                    "};\n    const ", name, "::Outputs outputs = {",
+                    absl::StrJoin(to, ", "), "};\n", RunInTest(clear, ""),
+                    checks);
     if (options.threads) {
       absl::StrAppend(&runs, RunInTest(clear, ", Backwards, nullptr"), checks);
     }
@@ -286,8 +287,9 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
       "#include <type_traits>\n\n#include \"",
       options.name, ".h\"\n\nnamespace baton_test {\n\n", data,
-      "\nalignas(64) static unsigned char arena[", name, "::kArenaBytes];\n",
-      buffers,
+      "\nalignas(64) static unsigned char arena[", name,
+      "::kArenaBytes];\nalignas(64) static unsigned char weights[", name,
+      "::kCopyBytes];\n", buffers,
       options.threads
           ? "\n// The parts of a step, the last one first.\n"
             "static void Backwards(void*, int n, void (*body)(void*, int),\n"
@@ -306,7 +308,8 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       "::IsSupported()) {\n    std::printf(\"skipped: the processor lacks the "
       "instructions\\n\");\n    return 0;\n  }\n  std::printf(\"%s\\n\", ",
       name, "::Instructions());\n  int failed = 0;\n  ", name,
-      " model(arena);\n",
+      " own(arena);\n  ", name, " copied(arena, ", name,
+      "::CopyWeights(weights));\n",
       options.check_values ? "  Found found = {nullptr, nullptr, false};\n"
                            : "",
       has_errors ? "  double error = 0;\n" : "", runs,

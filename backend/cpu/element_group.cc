@@ -1393,8 +1393,8 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
     absl::StrAppend(
         &text, indent,
         rank == 1 ? absl::StrCat("if (end == ", source.items, ") {\n") : "{\n",
-        indent, "  constexpr int64_t i = ", length - rest, ";\n", indent,
-        "  StoreSome<", rest, ">(y + i, ", count(rest), ");\n", indent, "}\n");
+        indent, "  constexpr int64_t i = ", length - rest, ";\n", indent, "  ",
+        store(rest), "(y + i, ", count(rest), ");\n", indent, "}\n");
   }
   for (int32_t d = rank - 1; d-- > 0;) {
     indent.resize(indent.size() - 2);
