@@ -74,6 +74,8 @@ class GraphConverter {
   // it a constant. Takes time linear in the nodes that are new since the last
   // call.
   virtual bool MayBeConstant(const Expr& value) = 0;
+  // OnnxImportOptions::keeps_weights.
+  virtual bool keeps_weights() const { return false; }
   // Notes that the conversion at hand fails unless `value` is known.
   virtual void NoteNeeded(const Expr& /*value*/) {}
   // Notes that the parameter `param` of a function begins as `initial`.

@@ -147,6 +147,7 @@ class Importer final : public GraphConverter {
   }
   bool MayBeConstant(const Expr& value) override;
   void NoteNeeded(const Expr& value) override { needed_.push_back(value); }
+  bool keeps_weights() const override { return options_.keeps_weights; }
   void NoteParam(const Expr& param, const Expr& initial) override {
     initial_.emplace(param.get(), initial);
   }

@@ -662,6 +662,26 @@ TEST(ImportOnnxTest, WeightsOfIntegerProductsStayBytes) {
   }
 }
 
+TEST(ImportOnnxTest, WeightsCanBeKeptAsTheyAre) {
+  const std::string graph =
+      "node { op_type: 'MatMul' input: 'x' input: 'w' output: 'm' }"
+      "node { op_type: 'Gemm' input: 'm' input: 'w' output: 'n' }"
+      "node { op_type: 'MatMul' input: 'n' input: 'x' output: 'y' }"
+      "initializer { name: 'w' dims: 2 dims: 2 data_type: 1"
+      "  float_data: [1, 2, 3, 4] }" +
+      InOut({kTwo, kTwo});
+  OnnxImportOptions options;
+  options.keeps_weights = true;
+  const auto kept = Import(graph, options);
+  ASSERT_THAT(kept, IsOk());
+  EXPECT_EQ(CountIn(*kept, "nn.matmul("), 2);
+  EXPECT_EQ(CountIn(*kept, "transpose("), 1);
+  const auto transposed = Import(graph);
+  ASSERT_THAT(transposed, IsOk());
+  EXPECT_EQ(CountIn(*transposed, "nn.matmul("), 0);
+  EXPECT_EQ(CountIn(*transposed, "transpose("), 3);
+}
+
 // The constant that is the right operand of the body.
 const Tensor* Operand(const IRModule& module) {
   const auto* call =

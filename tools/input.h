@@ -101,6 +101,8 @@ struct ModuleReader {
     // Tensors whose values and shapes the import may use, or null. The reader
     // records which of them it used.
     TensorsAtHand* at_hand = nullptr;
+    // OnnxImportOptions::keeps_weights.
+    bool keeps_weights = false;
     // Is set to the names that the file has for the dimensions of the
     // parameters of main (OnnxValuesUsed::dims), unless null.
     std::vector<std::vector<std::string>>* param_dims = nullptr;

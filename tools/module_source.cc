@@ -70,6 +70,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleSource& source) {
                          ParseInputValues(source.input_values));
   input.dims = source.dims;
   input.at_hand = source.at_hand;
+  input.keeps_weights = source.keeps_weights;
   input.param_dims = source.param_dims;
   return reader->read(input);
 }

@@ -31,6 +31,7 @@ struct ModuleSource {
   bool split = false;  // --split_input_file
   // See ModuleReader::Input.
   TensorsAtHand* at_hand = nullptr;
+  bool keeps_weights = false;
   std::vector<std::vector<std::string>>* param_dims = nullptr;
 };
 

@@ -228,6 +228,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
   if (!input.input_values.empty()) {
     BATON_RETURN_IF_ERROR(AddInputValues(input, options));
   }
+  options.keeps_weights = input.keeps_weights;
   OnnxValuesUsed used;
   options.used = &used;
   if (input.at_hand != nullptr) {

@@ -601,7 +601,10 @@ absl::StatusOr<Model> ReadModel(const std::string& path,
         !is_oracle && WantsExecutor(options) && options.dims.empty();
   }
   std::vector<std::vector<std::string>> dim_names;
-  if (source.has_value()) source->param_dims = &dim_names;
+  if (source.has_value()) {
+    source->param_dims = &dim_names;
+    source->keeps_weights = !is_oracle && WantsExecutor(options);
+  }
   BATON_ASSIGN_OR_RETURN(
       result.module, ReadModule(path, source.has_value() ? &*source : nullptr,
                                 options, at_hand));

@@ -304,12 +304,19 @@ int RunGather(const executor::StepCall& call) {
   return 0;
 }
 
+// The floats of a weight whose memory is released at a time.
+constexpr int64_t kReleased = int64_t{512} << 10;
+// The least floats of a weight in memory of its own that is released piece by
+// piece. That of others is only freed: taking its pages from the heap and giving
+// them back would take longer than packing.
+constexpr int64_t kLargeWeight = int64_t{8} << 20;
+
 // Packs a weight of blocks of `size` floats, of which each stays in its place
 // and the last one may have fewer: `packed_size` floats with all of it. Packs in
 // the memory of the weight if nothing else refers to it and all blocks are
 // whole; otherwise in new memory, and releases the pages of what is packed if
-// they are of a file or nothing else refers to the weight. The only error is
-// that there is no memory.
+// they are of a file or of a large weight to which nothing else refers. The only
+// error is that there is no memory.
 absl::StatusOr<Tensor> PackBlocks(
     Tensor weight, int64_t size, int64_t packed_size, bool is_mapped,
     absl::FunctionRef<void(const float* from, int64_t count, float* to)> pack) {
@@ -327,14 +334,13 @@ absl::StatusOr<Tensor> PackBlocks(
   BATON_ASSIGN_OR_RETURN(
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32), {packed_size}));
-  constexpr int64_t kReleased = int64_t{512} << 10;  // floats at a time
   const float* const data = weight.span<float>().data();
   int64_t released = 0;
   for (int64_t at = 0; at < count;) {
     const int64_t from_block = std::min(size, count - at);
     pack(data + at, from_block, static_cast<float*>(packed.data()) + at);
     at += from_block;
-    if ((is_mapped || reused.has_value()) &&
+    if ((is_mapped || (reused.has_value() && count >= kLargeWeight)) &&
         (at - released >= kReleased || at == count)) {
       AdviseWholePages(data + released,
                        static_cast<size_t>(at - released) * sizeof(float),
@@ -619,11 +625,23 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32),
                                    {blocked::PackedMatmulSize(params)}));
-  blocked::PackMatmul(params, weight.span<float>().data(), transposed,
-                      static_cast<float*>(packed.data()));
-  if (is_mapped) {
-    AdviseWholePages(weight.data(), static_cast<size_t>(weight.byte_size()),
-                     MADV_DONTNEED);
+  // The memory of the rows that are packed is released, if nothing else uses it.
+  const bool may_release =
+      is_mapped || (weight.num_elements() >= kLargeWeight &&
+                    MutableTensor::Reuse(weight).has_value());
+  const float* const data = weight.span<float>().data();
+  const int64_t rows =
+      std::max<int64_t>(blocked::kBlock, kReleased / params.n /
+                                             blocked::kBlock * blocked::kBlock);
+  for (int64_t row = 0; row < params.k; row += rows) {
+    const int64_t end = std::min(params.k, row + rows);
+    blocked::PackMatmulRows(params, data, row, end,
+                            static_cast<float*>(packed.data()));
+    if (!may_release) continue;
+    AdviseWholePages(
+        data + row * params.n,
+        static_cast<size_t>((end - row) * params.n) * sizeof(float),
+        MADV_DONTNEED);
   }
   return std::move(packed).Freeze();
 }

@@ -67,6 +67,7 @@ int RunToBytes(const executor::StepCall& call) {
 struct MatmulStepParams {
   blocked::IntMatmulParams params;
   blocked::Int8Isa isa;
+  bool has_zero = false;
   bool has_offset = false;
   bool has_scale_of_column = false;
   bool has_bias = false;
@@ -84,6 +85,7 @@ int RunMatmulToFloats(const executor::StepCall& call) {
   const auto& p = *static_cast<const MatmulStepParams*>(call.params);
   const void* const* operand = call.inputs + 2;
   blocked::IntMatmulScales scales;
+  if (p.has_zero) scales.zero = static_cast<const int32_t*>(*operand++);
   if (p.has_offset) scales.offset = static_cast<const int32_t*>(*operand++);
   scales.scale = static_cast<const float*>(*operand++);
   scales.has_scale_of_column = p.has_scale_of_column;
@@ -257,9 +259,9 @@ KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
                            int y) {
   KernelChoice choice;
   choice.function = operands.scale < 0 ? RunMatmul : RunMatmulToFloats;
-  choice.params = std::make_shared<MatmulStepParams>(
-      MatmulStepParams{params, blocked::BestInt8Isa(), operands.offset >= 0,
-                       operands.has_scale_of_column, operands.bias >= 0});
+  choice.params = std::make_shared<MatmulStepParams>(MatmulStepParams{
+      params, blocked::BestInt8Isa(), operands.zero >= 0, operands.offset >= 0,
+      operands.has_scale_of_column, operands.bias >= 0});
   choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
   choice.inputs = {x, packed};
   const auto add = [&choice](int tensor, const char* name) {
@@ -267,6 +269,7 @@ KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
     choice.kernel += name;
     choice.inputs.push_back(tensor);
   };
+  add(operands.zero, "+zero");
   add(operands.offset, "+offset");
   add(operands.scale, "+scale");
   add(operands.bias, "+bias");

@@ -60,6 +60,7 @@ absl::StatusOr<Tensor> PackIntWeight(
 // The numbers of the tensors of IntMatmulScales; negative for those that there
 // are none of. Without a scale all are negative, and the results are int32.
 struct IntMatmulOperands {
+  int zero = -1;
   int offset = -1;
   int scale = -1;
   bool has_scale_of_column = false;

@@ -592,7 +592,7 @@ def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
   %1 = nn.dense(%0, cast(%w, dtype="int32"), units=33, out_dtype="int32");
   multiply(cast(%1, dtype="float32"), 0.01f)
 })"),
-              Contains("matmul.int8+scale"));
+              Contains("matmul.int8+zero+scale"));
 }
 
 // Chains that quantize and dequantize, of which some values have other uses or
@@ -655,13 +655,14 @@ def @main(%x: Tensor[(3, 17, 71), uint8], %z: Tensor[(), uint8],
         rest, "\n}");
   };
   const char* const kBias = "tanh(add(%2, %w1))";
-  EXPECT_THAT(Check(program("", "0.01f", "%2")), Contains("matmul.int8+scale"));
+  EXPECT_THAT(Check(program("", "0.01f", "%2")),
+              Contains("matmul.int8+zero+scale"));
   EXPECT_THAT(Check(program("", "0.01f", kBias)),
-              Contains("matmul.int8+scale+bias"));
+              Contains("matmul.int8+zero+scale+bias"));
   EXPECT_THAT(Check(program("33", "0.01f", kBias)),
-              Contains("matmul.int8+scale+bias"));
+              Contains("matmul.int8+zero+scale+bias"));
   EXPECT_THAT(Check(program("1, 1", "0.01f", "add(%w1, %2)")),
-              Contains("matmul.int8+scale+bias"));
+              Contains("matmul.int8+zero+scale+bias"));
   EXPECT_THAT(Check(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(17, 71), uint8], %w: Tensor[(33, 71), int8],
           %w1: Tensor[(33), int32], %w2: Tensor[(33), float32]) {

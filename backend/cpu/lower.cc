@@ -198,14 +198,13 @@ class Lowering {
   }
 
   absl::Status ChooseKernels() {
+    if (options_.use_kernels && !options_.only_sources) FindScaledProducts();
     if (options_.use_kernels) FindGroups();
     if (options_.use_kernels) FindPaddings();
-    if (options_.use_kernels && !options_.only_sources) FindScaledProducts();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (const auto found = scaled_products_.find(static_cast<int>(i));
           found != scaled_products_.end()) {
-        BATON_RETURN_IF_ERROR(
-            LowerIntMatmul(found->second.params, found->second));
+        BATON_RETURN_IF_ERROR(LowerIntMatmul(found->second));
         continue;
       }
       if (is_view_[i] || is_claimed_[i]) continue;
@@ -284,8 +283,13 @@ class Lowering {
     }
     if (const auto params = IntMatmulParamsOf(node, graph_);
         params.has_value()) {
-      BATON_RETURN_IF_ERROR(LowerIntMatmul(
-          *params, {.nodes = {number}, .result = node.outputs[0]}));
+      ScaledProduct product;
+      product.params = *params;
+      product.number = number;
+      product.nodes = {number};
+      product.data = node.inputs[0];
+      product.result = node.outputs[0];
+      BATON_RETURN_IF_ERROR(LowerIntMatmul(product));
       return true;
     }
     if (auto params = MatmulParamsOf(node, graph_); params.has_value()) {
@@ -1382,7 +1386,10 @@ class Lowering {
   // sums.
   struct ScaledProduct {
     kernels::blocked::IntMatmulParams params;
-    std::vector<int> nodes;        // the product first
+    int number = -1;  // of the product itself
+    std::vector<int> nodes;
+    int data = -1;
+    int zero = -1;                 // subtracted from the data; -1 for none
     std::vector<uint32_t> offset;  // added to the sums; empty for none
     int scale = -1;
     bool has_scale_of_column = false;
@@ -1390,17 +1397,76 @@ class Lowering {
     int result = -1;
   };
 
+  // Lets a product read bytes from which one number is subtracted, in place of
+  // the differences. These are dropped if nothing else reads them.
+  void TakeZeroPoint(const std::vector<int>& producers,
+                     ScaledProduct& product) {
+    const auto producer = [&](int t) {
+      return producers[static_cast<size_t>(t)];
+    };
+    const auto call_of = [&](int number) -> std::optional<ElementCall> {
+      if (number == kNone) return std::nullopt;
+      return ElementCallOf(graph_.nodes[static_cast<size_t>(number)], graph_);
+    };
+    const int difference = producer(product.data);
+    const std::optional<ElementCall> subtraction = call_of(difference);
+    if (!subtraction.has_value() ||
+        subtraction->function != kernels::ElementFunction::kSubtractInt ||
+        subtraction->then != kernels::ElementFunction::kCopy ||
+        TensorOf(subtraction->args[1].tensor).num_elements() != 1) {
+      return;
+    }
+    const int cast = producer(subtraction->args[0].tensor);
+    const std::optional<ElementCall> conversion = call_of(cast);
+    if (!conversion.has_value() ||
+        conversion->function != kernels::ElementFunction::kCopy ||
+        conversion->args[0].type != DType::UInt(8) ||
+        conversion->args[0].shape != TensorOf(product.data).shape) {
+      return;
+    }
+    // Users of a tensor are in its list once for each use.
+    const auto leave = [this](int t, int node) {
+      std::vector<int>& users = consumers_[static_cast<size_t>(t)];
+      users.erase(std::find(users.begin(), users.end(), node));
+      return users.empty();
+    };
+    const int bytes = conversion->args[0].tensor;
+    const int zero = subtraction->args[1].tensor;
+    consumers_[static_cast<size_t>(bytes)].push_back(product.number);
+    consumers_[static_cast<size_t>(zero)].push_back(product.number);
+    if (leave(product.data, product.number)) {
+      is_claimed_[static_cast<size_t>(difference)] = true;
+      leave(zero, difference);
+      if (leave(subtraction->args[0].tensor, difference)) {
+        is_claimed_[static_cast<size_t>(cast)] = true;
+        leave(bytes, cast);
+      }
+    }
+    product.nodes.insert(product.nodes.begin(), {cast, difference});
+    product.data = bytes;
+    product.zero = zero;
+    product.params.type = kernels::blocked::IntMatmulParams::Type::kUint8;
+  }
+
   // Finds products whose sums are cast to float32 and multiplied by a scale, and
   // the biases behind that. Such a product is lowered in the place of the last
   // of these calls: there its scale is computed.
   void FindScaledProducts() {
+    std::vector<int> producers(graph_.tensors.size(), kNone);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const int t : graph_.nodes[i].outputs) {
+        producers[static_cast<size_t>(t)] = static_cast<int>(i);
+      }
+    }
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const auto params = IntMatmulParamsOf(graph_.nodes[i], graph_);
       // Scales and biases must not have as many elements as the result: other
       // groups compute them.
       if (!params.has_value() || params->m == 1 || params->n == 1) continue;
       ScaledProduct product = {.params = *params};
-      product.nodes = {static_cast<int>(i)};
+      product.number = static_cast<int>(i);
+      product.nodes = {product.number};
+      product.data = graph_.nodes[i].inputs[0];
       const TensorShape shape = TensorOf(graph_.nodes[i].outputs[0]).shape;
       product.result = FindIntegerBias(static_cast<int>(i), shape.size() - 1,
                                        product.offset, product.nodes);
@@ -1463,14 +1529,16 @@ class Lowering {
         is_claimed_[static_cast<size_t>(node)] = true;
       }
       const int last = product.nodes.back();
+      if (params->type == kernels::blocked::IntMatmulParams::Type::kInt32) {
+        TakeZeroPoint(producers, product);
+      }
       scaled_products_.insert_or_assign(last, std::move(product));
     }
   }
 
-  absl::Status LowerIntMatmul(const kernels::blocked::IntMatmulParams& params,
-                              const ScaledProduct& product) {
-    const GraphNode& node =
-        graph_.nodes[static_cast<size_t>(product.nodes.front())];
+  absl::Status LowerIntMatmul(const ScaledProduct& product) {
+    const kernels::blocked::IntMatmulParams& params = product.params;
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(product.number)];
     const bool transposed = HasTransposedWeight(node);
     PackedWeight& packed = packed_[{node.inputs[1], kIntegers, transposed}];
     if (packed.tensor >= 0) {
@@ -1493,6 +1561,7 @@ class Lowering {
     if (!product.offset.empty()) {
       BATON_ASSIGN_OR_RETURN(operands.offset, IntegerConstant(product.offset));
     }
+    operands.zero = product.zero;
     operands.scale = product.scale;
     operands.has_scale_of_column = product.has_scale_of_column;
     if (product.bias.has_value()) {
@@ -1500,7 +1569,7 @@ class Lowering {
                              ChannelConstant(*product.bias, params.n));
     }
     return AddPlanarStep(
-        IntMatmulStep(params, node.inputs[0], weight, operands, product.result),
+        IntMatmulStep(params, product.data, weight, operands, product.result),
         product.nodes);
   }
 
@@ -1602,7 +1671,7 @@ class Lowering {
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const GraphNode& node = graph_.nodes[i];
       const std::optional<ElementCall> call = ElementCallOf(node, graph_);
-      if (is_view_[i] || !call.has_value()) continue;
+      if (is_view_[i] || is_claimed_[i] || !call.has_value()) continue;
       // Libraries have loops for the others.
       if (options_.only_sources && !call->HasSource()) continue;
       const int t = node.outputs[0];

@@ -14,6 +14,7 @@
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
 #include "baton/onnx/ops/extents.h"
+#include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/dense.h"
@@ -70,6 +71,17 @@ absl::StatusOr<Expr> BatchProduct(NodeContext& node, const Expr& a,
              : SplitFirstAxis(std::move(result), lhs == a ? lhs : rhs, rank);
 }
 
+// The product of the last axis of `a` and the first axis of a matrix.
+Expr RowsTimes(NodeContext& node, Expr a, Expr b, DType out_dtype) {
+  if (node.graphs().keeps_weights() && relay::ConstantTensor(b) != nullptr) {
+    return relay::nn::Matmul(std::move(a), std::move(b),
+                             {.out_dtype = out_dtype});
+  }
+  return relay::nn::Dense(std::move(a),
+                          relay::Transpose(std::move(b), Ints{1, 0}),
+                          {.out_dtype = out_dtype});
+}
+
 // Refuses factors whose axes `i` and `k`, which are summed over, differ.
 absl::Status CheckInner(const Expr& a, int i, const Expr& b, int k) {
   const TensorTypeNode& lhs = *a->tensor_type();
@@ -107,8 +119,7 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
   const absl::StatusOr<Ints> b_known = ShapeOf(b);
   Expr result;
   if (b_rank == 2) {
-    result = relay::nn::Dense(a, relay::Transpose(b, Ints{1, 0}),
-                              {.out_dtype = out_dtype});
+    result = RowsTimes(node, std::move(a), std::move(b), out_dtype);
   } else if (!a_known.ok() || !b_known.ok()) {
     BATON_ASSIGN_OR_RETURN(result, BatchProduct(node, a, b, out_dtype));
   } else {
@@ -174,11 +185,10 @@ absl::StatusOr<Expr> GemmProduct(NodeContext& node) {
   if (node.Int("transA", 0) != 0) {
     a = relay::Transpose(std::move(a), Ints{1, 0});
   }
-  if (node.Int("transB", 0) == 0) {
-    b = relay::Transpose(std::move(b), Ints{1, 0});
-  }
   if (alpha != 1) a = relay::Multiply(ScalarLike(alpha, like), std::move(a));
-  Expr result = relay::nn::Dense(std::move(a), std::move(b));
+  Expr result = node.Int("transB", 0) == 0
+                    ? RowsTimes(node, std::move(a), std::move(b), DType())
+                    : relay::nn::Dense(std::move(a), std::move(b));
   if (!node.HasInput(2)) return result;
   Expr c = node.Input(2);
   if (beta != 1) c = relay::Multiply(ScalarLike(beta, like), std::move(c));

@@ -49,8 +49,10 @@ void IntMatmul(const IntMatmulParams& params, Int8Isa isa, const void* x,
 // How a sum becomes a float: `offset` is added, which wraps; the sum is
 // converted, multiplied by `scale`, and added to `bias`, each rounded to the
 // nearest float. Offsets and biases are n, one for each column, or null for
-// none.
+// none. The sum is of the elements of the first matrix less `zero`, one number,
+// if it is not null.
 struct IntMatmulScales {
+  const int32_t* zero = nullptr;
   const int32_t* offset = nullptr;
   const float* scale = nullptr;
   bool has_scale_of_column = false;  // n scales, not one for all

@@ -89,6 +89,11 @@ void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
              packed + full * params.k);
 }
 
+void PackMatmulRows(const MatmulParams& params, const float* b, int64_t begin,
+                    int64_t end, float* packed) {
+  PackRows(params.n, params.k, b, begin, end, packed);
+}
+
 int64_t MatmulItems(const MatmulParams& params) {
   return internal::MakeMatmulPlan(params).items;
 }
