@@ -1,6 +1,7 @@
 // Converters of the domain com.microsoft that exporters of language models
 // write.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/model.h"
 #include "baton/onnx/ops/extents.h"
 #include "baton/onnx/ops/heads.h"
 #include "baton/onnx/ops/matrix_products.h"
@@ -342,7 +344,80 @@ absl::StatusOr<Outputs> MatMulNBits(NodeContext& node) {
   return One(std::move(result));
 }
 
+// The slices of input `i` that the indices name along axis `axis`.
+absl::StatusOr<Expr> SlicesAt(NodeContext& node, int i, int axis) {
+  const Expr& x = node.Input(i);
+  const Expr& indices = node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(indices));
+  const Expr from_end = Add(indices, relay::Cast(ExtentOf(x, axis), dtype));
+  return node.Typed(
+      relay::Take(x,
+                  relay::Where(relay::Less(indices, ScalarLike(0, indices)),
+                               from_end, indices),
+                  {.axis = axis}));
+}
+
+// Slices of weights of few bits, of which each block of `block_size` elements
+// along one axis has a scale and a zero. Only what is gathered is unpacked.
+absl::StatusOr<Outputs> GatherBlockQuantized(NodeContext& node) {
+  BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
+                         TensorTypeOf(node.Input(0)));
+  BATON_ASSIGN_OR_RETURN(const int indices_rank, RankOf(node.Input(1)));
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(2)));
+  const int rank = type->rank();
+  BATON_ASSIGN_OR_RETURN(const int axis,
+                         NormalAxis(node.Int("gather_axis", 0), rank));
+  BATON_ASSIGN_OR_RETURN(const int by,
+                         NormalAxis(node.Int("quantize_axis", 1), rank));
+  const int64_t block = node.Int("block_size", 128);
+  const int64_t bits = node.Int("bits", 4);
+  // Bytes hold 8 / bits elements; those of 4 bits are imported as 8 bits each.
+  const bool is_packed = type->dtype() == DType::UInt(8) &&
+                         node.NarrowType(0) == ElementType::kUndefined;
+  if (axis == by || block < 1 || block > INT32_MAX ||
+      (bits != 4 && bits != 8) || (is_packed && by != rank - 1)) {
+    return absl::InvalidArgumentError(
+        "gather_axis, quantize_axis, bits or block_size");
+  }
+  if (!type->dim(by).is_const()) {
+    return absl::UnimplementedError(
+        "the extent of the quantized axis must be known");
+  }
+  if (type->dim(by).value() > INT32_MAX) {
+    return absl::InvalidArgumentError("the extent of the quantized axis");
+  }
+  const int64_t in_byte = is_packed ? 8 / bits : 1;
+  const int64_t extent = type->dim(by).value() * in_byte;
+  const int result_rank = rank + indices_rank - 1;
+  const int quantized = by > axis ? by + indices_rank - 1 : by;
+  const auto numbers = [&](const Expr& x) {
+    return is_packed ? Unpacked(x, result_rank, bits) : x;
+  };
+  BATON_ASSIGN_OR_RETURN(const Expr data, SlicesAt(node, 0, axis));
+  BATON_ASSIGN_OR_RETURN(const Expr scales, SlicesAt(node, 2, axis));
+  // One number for each element of the data.
+  const auto for_all = [&](Expr of_blocks) {
+    return relay::StridedSlice(
+        relay::Repeat(std::move(of_blocks), std::min(block, extent), quantized),
+        {0}, {extent}, {.axes = Ints{quantized}});
+  };
+  Expr result = relay::Cast(numbers(data), dtype);
+  if (node.HasInput(3)) {
+    BATON_ASSIGN_OR_RETURN(const Expr zeros, SlicesAt(node, 3, axis));
+    result = Subtract(std::move(result),
+                      for_all(relay::Cast(numbers(zeros), dtype)));
+  } else if (is_packed) {
+    result = Subtract(
+        std::move(result),
+        ScalarLike(static_cast<double>(int64_t{1} << (bits - 1)), scales));
+  }
+  return One(Multiply(std::move(result), for_all(scales)));
+}
+
 BATON_ONNX_CONVERTERS({
+    {.op = "GatherBlockQuantized",
+     .convert = GatherBlockQuantized,
+     .domain = kMicrosoftDomain},
     {.op = "GroupQueryAttention",
      .convert = ConvertGroupQueryAttention,
      .domain = kMicrosoftDomain},

@@ -99,11 +99,14 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
   const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   if (output_shape.has_value() || is_same) {
     for (int i = 0; i < spatial; ++i) {
-      if (!type->dim(i + 2).is_const()) {
+      // How far beyond SAME's result the unpadded one reaches does not depend
+      // on the extent.
+      const Dim& dim = type->dim(i + 2);
+      if (!dim.is_const() && output_shape.has_value()) {
         return absl::UnimplementedError(
             "the extents of the data must be known");
       }
-      const int64_t extent = type->dim(i + 2).value();
+      const int64_t extent = dim.is_const() ? dim.value() : 1;
       const size_t skip =
           output_shape.has_value() &&
                   output_shape->size() > static_cast<size_t>(spatial)

@@ -57,22 +57,31 @@ class Sampler {
   enum class Padding { kZeros, kBorder, kReflection };
   enum class Mode { kNearest, kLinear, kCubic };
 
-  // `images` is typed; its spatial extents must be known. `points`: -1 if not
-  // known.
+  // `images` is typed. `points`: -1 if not known.
   static absl::StatusOr<Sampler> Create(NodeContext& node, const Expr& images,
                                         int64_t points, Padding padding,
                                         bool align_corners);
 
   // (n, c, points).
   absl::StatusOr<Expr> Sample(const std::vector<Expr>& coordinates, Mode mode);
-  // A coordinate inside of the image, as the padding says.
+  // A coordinate, typed, inside of the image, as the padding says.
   Expr Inside(const Expr& x, int axis) const;
+  // The extent of a spatial axis, plus `more`, times `factor`, in the element
+  // type of `like`, which is typed.
+  Expr Extent(int axis, int64_t more, const Expr& like,
+              double factor = 1) const;
 
  private:
-  Sampler(NodeContext& node, Padding padding, bool align_corners)
-      : node_(node), padding_(padding), align_corners_(align_corners) {}
+  Sampler(NodeContext& node, Expr images, Padding padding, bool align_corners)
+      : node_(node),
+        images_(std::move(images)),
+        padding_(padding),
+        align_corners_(align_corners) {}
 
   int axes() const { return static_cast<int>(shape_.size()) - 2; }
+  // Clips `x` to the positions of the pixels of an axis, from 0 to the last.
+  // `like` is typed and has the element type of `x`.
+  Expr Clipped(Expr x, int axis, const Expr& like) const;
   Expr Scalar(double value, const Expr& like) const {
     return ScalarLike(value, like);
   }
@@ -82,6 +91,7 @@ class Sampler {
   std::vector<Expr> CubicWeights(const Expr& t) const;
 
   NodeContext& node_;
+  Expr images_;
   Expr data_;           // (n, c, pixels)
   Ints shape_;          // of the images; -1 is not known
   int64_t points_ = 0;  // -1 if not known
@@ -92,27 +102,26 @@ class Sampler {
 absl::StatusOr<Sampler> Sampler::Create(NodeContext& node, const Expr& images,
                                         int64_t points, Padding padding,
                                         bool align_corners) {
-  Sampler result(node, padding, align_corners);
+  Sampler result(node, images, padding, align_corners);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(images));
   if (type->rank() < 3 || type->rank() > 5) {
     return absl::UnimplementedError("only images of one to three axes");
   }
   for (int i = 0; i < type->rank(); ++i) {
     const Dim& dim = type->dim(i);
-    if (i >= 2 && !dim.is_const()) {
-      return absl::UnimplementedError(
-          absl::StrCat("the spatial extents of the images must be known, but "
-                       "their shape is ",
-                       relay::ShapeToString(type->shape())));
-    }
     result.shape_.push_back(dim.is_const() ? dim.value() : -1);
   }
-  int64_t pixels = 1;
+  int64_t pixels = 1;  // -1 if not known
   for (size_t i = 2; i < result.shape_.size(); ++i) {
-    if (result.shape_[i] < 1 || result.shape_[i] > kMaxPixels / pixels) {
+    const int64_t extent = result.shape_[i];
+    if (extent < 0 || pixels < 0) {
+      pixels = -1;
+      continue;
+    }
+    if (extent < 1 || extent > kMaxPixels / pixels) {
       return absl::InvalidArgumentError("the size of the images");
     }
-    pixels *= result.shape_[i];
+    pixels *= extent;
   }
   BATON_ASSIGN_OR_RETURN(result.data_,
                          node.Typed(relay::Reshape(images, {0, 0, pixels})));
@@ -120,24 +129,47 @@ absl::StatusOr<Sampler> Sampler::Create(NodeContext& node, const Expr& images,
   return result;
 }
 
-Expr Sampler::Inside(const Expr& x, int axis) const {
-  const double last = static_cast<double>(shape_[axis + 2] - 1);
-  Expr result = x;
-  if (padding_ == Padding::kReflection) {
-    const double low = align_corners_ ? 0 : -0.5;
-    const double span = align_corners_ ? last : last + 1;
-    if (span <= 0) return Multiply(x, Scalar(0, x));
-    // A wave of triangles.
-    const Expr distance = relay::Abs(Subtract(x, Scalar(low, x)));
-    const Expr phase = Subtract(
-        distance,
-        Multiply(relay::Floor(relay::Divide(distance, Scalar(2 * span, x))),
-                 Scalar(2 * span, x)));
-    result = Add(
-        Subtract(Scalar(span, x), relay::Abs(Subtract(phase, Scalar(span, x)))),
-        Scalar(low, x));
+Expr Sampler::Extent(int axis, int64_t more, const Expr& like,
+                     double factor) const {
+  if (const int64_t extent = shape_[axis + 2]; extent >= 0) {
+    return Scalar(static_cast<double>(extent + more) * factor, like);
   }
-  return relay::Clip(std::move(result), 0, last);
+  const Expr extent =
+      relay::Cast(ExtentOf(images_, axis + 2), like->tensor_type()->dtype());
+  Expr result = Add(extent, Scalar(static_cast<double>(more), like));
+  if (factor != 1) result = Multiply(std::move(result), Scalar(factor, like));
+  return result;
+}
+
+Expr Sampler::Clipped(Expr x, int axis, const Expr& like) const {
+  if (const int64_t extent = shape_[axis + 2]; extent >= 0) {
+    return relay::Clip(std::move(x), 0, static_cast<double>(extent - 1));
+  }
+  return relay::Minimum(relay::Maximum(std::move(x), Scalar(0, like)),
+                        Extent(axis, -1, like));
+}
+
+Expr Sampler::Inside(const Expr& x, int axis) const {
+  if (padding_ != Padding::kReflection) return Clipped(x, axis, x);
+  const double low = align_corners_ ? 0 : -0.5;
+  const int64_t less = align_corners_ ? -1 : 0;
+  const Expr only_pixel = Multiply(x, Scalar(0, x));
+  const int64_t extent = shape_[axis + 2];
+  if (extent >= 0 && extent + less <= 0) return only_pixel;
+  const Expr span = Extent(axis, less, x);
+  const Expr period = Extent(axis, less, x, 2);
+  // A wave of triangles.
+  const Expr distance = relay::Abs(Subtract(x, Scalar(low, x)));
+  const Expr phase =
+      Subtract(distance,
+               Multiply(relay::Floor(relay::Divide(distance, period)), period));
+  Expr result =
+      Add(Subtract(span, relay::Abs(Subtract(phase, span))), Scalar(low, x));
+  if (extent < 0 && align_corners_) {
+    result = relay::Where(relay::Greater(span, Scalar(0, x)), std::move(result),
+                          only_pixel);
+  }
+  return Clipped(std::move(result), axis, x);
 }
 
 absl::StatusOr<Expr> Sampler::At(const std::vector<Expr>& coordinates) {
@@ -145,22 +177,20 @@ absl::StatusOr<Expr> Sampler::At(const std::vector<Expr>& coordinates) {
   Expr index;
   for (int i = 0; i < axes(); ++i) {
     BATON_ASSIGN_OR_RETURN(const Expr x, node_.Typed(coordinates[i]));
-    const double last = static_cast<double>(shape_[i + 2] - 1);
     if (padding_ == Padding::kZeros) {
       Expr within = relay::LogicalAnd(relay::GreaterEqual(x, Scalar(0, x)),
-                                      relay::LessEqual(x, Scalar(last, x)));
+                                      relay::LessEqual(x, Extent(i, -1, x)));
       is_inside = is_inside.defined()
                       ? relay::LogicalAnd(std::move(is_inside), within)
                       : std::move(within);
     }
     // A NaN is no position; programs differ in the integer that it becomes.
-    const Expr at =
-        relay::Clip(relay::Cast(Inside(x, i), DType::Int(64)), 0, last);
+    BATON_ASSIGN_OR_RETURN(
+        const Expr whole,
+        node_.Typed(relay::Cast(Inside(x, i), DType::Int(64))));
+    const Expr at = Clipped(whole, i, whole);
     index = index.defined()
-                ? Add(Multiply(
-                          std::move(index),
-                          relay::Const(Tensor::Scalar<int64_t>(shape_[i + 2]))),
-                      at)
+                ? Add(Multiply(std::move(index), ExtentOf(images_, i + 2)), at)
                 : at;
   }
   BATON_ASSIGN_OR_RETURN(index, node_.Typed(std::move(index)));
@@ -308,7 +338,6 @@ absl::StatusOr<Expr> SampledAtGrid(NodeContext& node, const Expr& images,
   std::vector<Expr> coordinates(axes);
   for (int i = 0; i < axes; ++i) {
     // The grid names the last axis first, and counts from -1 to 1.
-    const double extent = static_cast<double>(type->dim(i + 2).value());
     BATON_ASSIGN_OR_RETURN(
         const Expr normal,
         node.Typed(relay::Reshape(
@@ -318,9 +347,9 @@ absl::StatusOr<Expr> SampledAtGrid(NodeContext& node, const Expr& images,
             {0, 1, points})));
     const auto scalar = [&](double value) { return ScalarLike(value, normal); };
     const Expr from_zero = Add(normal, scalar(1));
-    Expr x = align_corners ? Multiply(from_zero, scalar((extent - 1) / 2))
-                           : Subtract(Multiply(from_zero, scalar(extent / 2)),
-                                      scalar(0.5));
+    Expr x = Multiply(from_zero,
+                      sampler.Extent(i, align_corners ? -1 : 0, normal, 0.5));
+    if (!align_corners) x = Subtract(std::move(x), scalar(0.5));
     BATON_ASSIGN_OR_RETURN(x, node.Typed(std::move(x)));
     // A cubic sample moves each of its pixels inside separately, not the point.
     if (padding != Sampler::Padding::kZeros && mode != Sampler::Mode::kCubic) {
@@ -879,6 +908,7 @@ BATON_ONNX_CONVERTERS({
     {"AffineGrid", AffineGrid, 20},
     {"DeformConv", DeformConv, 19},
     {"GridSample", GridSample, 16},
+    {.op = "GridSample", .convert = GridSample, .domain = kMicrosoftDomain},
     {"MaxRoiPool", MaxRoiPool},
     {"RoiAlign", RoiAlign, 10},
 });

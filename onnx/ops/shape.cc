@@ -1739,6 +1739,7 @@ BATON_ONNX_CONVERTERS({
     {"TopK", TopK},
     {"Transpose", Transpose},
     {"Trilu", Trilu, 14},
+    {.op = "Trilu", .convert = Trilu, .domain = kMicrosoftDomain},
     {"Unsqueeze", Unsqueeze},
 });
 
