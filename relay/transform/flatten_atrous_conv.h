@@ -10,9 +10,9 @@
 // they crop more than they pad, if they pad with a value that the convolution
 // does not pad with, or if another operator is between them.
 //
-// The reference takes the padding under which the result has the extent of the
-// data, whatever the padding and the crops; if the program has that padding,
-// both give the same result.
+// TVM takes the padding under which the result has the extent of the data,
+// whatever the padding and the crops; if the program has that padding, both
+// give the same result.
 
 #ifndef BATON_RELAY_TRANSFORM_FLATTEN_ATROUS_CONV_H_
 #define BATON_RELAY_TRANSFORM_FLATTEN_ATROUS_CONV_H_

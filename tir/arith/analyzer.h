@@ -6,9 +6,9 @@
 //   auto scope = analyzer.WithConstraint(i < n);
 //   analyzer.CanProve(i + 1 <= n);           // true until `scope` ends
 //
-// Results are those of the reference's analyzer: simplified expressions have
-// the same form. Integers of 32 and 64 bits are taken as integers without
-// overflow, as the reference takes indices.
+// Results are those of TVM's analyzer: simplified expressions have the same
+// form. Integers of 32 and 64 bits are taken as integers without overflow, as
+// TVM takes indices.
 
 #ifndef BATON_TIR_ARITH_ANALYZER_H_
 #define BATON_TIR_ARITH_ANALYZER_H_

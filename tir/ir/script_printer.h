@@ -1,4 +1,4 @@
-// Writes functions of loops as the reference prints them: TVMScript.
+// Writes functions of loops as TVM prints them: TVMScript.
 //
 //   @I.ir_module
 //   class Module:

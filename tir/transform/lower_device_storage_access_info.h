@@ -11,9 +11,8 @@
 
 namespace baton::tir {
 
-// Memory of a scope with a tag (`global.cache`) is an error: in the reference
-// it needs a description of the device's memory, and none can be registered
-// here.
+// Memory of a scope with a tag (`global.cache`) is an error: in TVM it needs a
+// description of the device's memory, and none can be registered here.
 Pass LowerDeviceStorageAccessInfo();
 
 }  // namespace baton::tir
