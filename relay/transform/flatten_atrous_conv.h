@@ -2,7 +2,7 @@
 // convolution of blocks, by a dilated convolution.
 //
 //   nn.batch_to_space_nd(nn.conv2d(nn.space_to_batch_nd(x), w))
-//       nn.conv2d(x, w, dilation=block_shape)
+//       =>  nn.conv2d(x, w, dilation=block_shape)
 //
 // Also for qnn.conv2d. The data is in NHWC, both block shapes are equal, and
 // the convolution has strides and dilations of 1. The padding of the result is
