@@ -57,9 +57,9 @@ struct LibraryOptions {
       FlagSpec{.help = "The class, with its namespaces: acme::Silero.",
                .value = "CLASS"});
     v("passes", &LibraryOptions::passes,
-      FlagSpec{.help = "Passes that run before operators become loops. A model "
-                       "with operators of qnn has the passes that make others "
-                       "of them, too, unless the flag is given.",
+      FlagSpec{.help = "Passes that run before operators become loops. Not "
+                       "given, and MODEL has operators of qnn: the passes that "
+                       "replace these.",
                .value = "PIPELINE"});
     v("config", &LibraryOptions::config,
       FlagSpec{.help = "Settings of passes, and limits.",
@@ -96,8 +96,9 @@ struct LibraryOptions {
     v("profile", &LibraryOptions::profile,
       FlagSpec{.help = "Adds RunProfiled, which measures steps."});
     v("line_table", &LibraryOptions::line_table,
-      FlagSpec{.help = "Adds NAME.model.txt, whose lines debuggers, profilers "
-                       "and sanitizers name."});
+      FlagSpec{.help =
+                   "Adds NAME.model.txt, a line for each step, and #line "
+                   "directives: debuggers and profilers show these lines."});
     v("test", &LibraryOptions::test,
       FlagSpec{.help = "Writes NAME_test.cc and NAME_test_data.o, which also "
                        "compare with the evaluator on random inputs."});

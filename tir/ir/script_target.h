@@ -1,4 +1,5 @@
-// Targets of scripts: `T.target("cuda -arch=sm_80")`, `T.target({"kind": ...})`.
+// Targets of scripts: `T.target("cuda -arch=sm_80")` and
+// `T.target({"kind": ...})`.
 
 #ifndef BATON_TIR_IR_SCRIPT_TARGET_H_
 #define BATON_TIR_IR_SCRIPT_TARGET_H_
