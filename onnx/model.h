@@ -64,7 +64,8 @@ ElementType ElementTypeOf(DType dtype);
 
 struct TensorProto {
   absl::string_view name;
-  // For ReadTensor of onnx/tensor_reader.h; for ReadSparseTensor, if it is sparse.
+  // For ReadTensor of onnx/tensor_reader.h; for ReadSparseTensor, if it is
+  // sparse.
   absl::string_view message;
   bool is_sparse = false;
 };
