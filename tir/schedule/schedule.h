@@ -209,6 +209,7 @@ class Schedule {
                          const std::vector<int64_t>& padding);
   absl::Status RollingBuffer(const BlockRef& block, int write_buffer_index);
 
+  // Marks in the trace the begin of postprocessing steps. Changes nothing else.
   absl::Status EnterPostproc();
   absl::Status UnsafeHideBufferAccess(const BlockRef& block, AccessKind kind,
                                       const std::vector<int64_t>& indices);
