@@ -2,7 +2,7 @@
 // elements.
 //
 //   T.tvm_access_ptr(T.type_annotation("float32"), A, 8, 4, 1)
-//   T.address_of(A_1[8])
+//       =>  T.address_of(A_1[8])
 
 #ifndef BATON_TIR_TRANSFORM_LOWER_DEVICE_STORAGE_ACCESS_INFO_H_
 #define BATON_TIR_TRANSFORM_LOWER_DEVICE_STORAGE_ACCESS_INFO_H_
