@@ -20,7 +20,8 @@ struct Limits {
   int64_t max_rank = 1024;                       // of a tensor, in axes
   int64_t max_fields = int64_t{1} << 20;         // of a tuple
   int64_t max_tensor_bytes = int64_t{16} << 30;  // of one tensor
-  // The parts of the types of a module, written out, without small types.
+  // The nodes of the types of the expressions in a module. A node that types
+  // share counts once for each type that has it. Small types do not count.
   int64_t max_type_parts = int64_t{1} << 22;
   // Nodes that a pass may add to a module by copying functions into those that
   // call them, and to a function of loops by copying bodies of loops.

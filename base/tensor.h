@@ -51,7 +51,7 @@ class Tensor {
   template <typename T>
   static absl::StatusOr<Tensor> FromValues(absl::Span<const int64_t> shape,
                                            absl::Span<const T> values);
-  // Every element is zero. The memory takes no pages until elements are read.
+  // Every element is zero. Takes no physical memory until elements are read.
   static absl::StatusOr<Tensor> Zeros(DType dtype,
                                       absl::Span<const int64_t> shape);
   static absl::StatusOr<Tensor> Ones(DType dtype,

@@ -18,9 +18,9 @@ struct VerifyOptions {
   bool types = true;
 };
 
-// Checks the result of each pass (ir/function_verifier.h); an error names the pass. Checks
-// the argument of the outermost pass first, so that its errors are not
-// attributed to a pass.
+// Checks the result of each pass (ir/function_verifier.h); an error names the
+// pass. Checks the argument of the outermost pass first, so that its errors are
+// not attributed to a pass.
 //
 // Checks a function again only if it is a different node or has a new name, or
 // if the module lost or gained functions, changed the type of a function that

@@ -241,7 +241,7 @@ class FunctionTextWriter {
   // For levels with kinds of data types.
   virtual void WriteType(const TypeDefinition& /*type*/) {}
 
-  // True if its functions stand after those of writers for which this is false.
+  // True if its functions follow those of writers for which this is false.
   virtual bool ComesAfterOthers() const { return false; }
 
   // True if WriteModule() writes modules whose definitions are all its own

@@ -312,7 +312,7 @@ class TupleType : public Type {
       : TupleType(std::vector<Type>(fields)) {}
 };
 
-// The things that a type variable can represent.
+// The kinds of types and shapes that a type variable can represent.
 enum class TypeVarKind : uint8_t { kType, kShape, kBaseType, kAdtHandle };
 constexpr int NumValuesOf(TypeVarKind /*kind*/) { return 4; }
 

@@ -11,10 +11,11 @@
 //                                                  T_exp: T.Buffer(...)):
 //                                        T.func_attr({"num_inputs": 1, ...})
 //
-// The type of the call is that of the function (tir/ir/call_type.h); whoever
-// evaluates the call allocates its results. Equal functions become one. A tuple
-// is passed field by field, a constant that is not a scalar as an argument.
-// Functions that are not lowered stay, with a remark that names the operator.
+// The type of the call is that of the function (tir/ir/call_type.h); the
+// evaluator of the call allocates its results. Equal functions become one. A
+// tuple is passed field by field, a constant that is not a scalar as an
+// argument. Functions that are not lowered stay, with a remark that names the
+// operator.
 
 #ifndef BATON_LOWER_LOWER_TO_TIR_H_
 #define BATON_LOWER_LOWER_TO_TIR_H_

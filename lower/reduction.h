@@ -42,6 +42,8 @@ struct Fold {
   std::function<tir::PrimExpr(const tir::PrimExpr& sum)> finish = nullptr;
 };
 
+// Fills `to` with the fold of the elements along `axes`, in the order of the
+// kernels.
 void Reduce(LoopBuilder& loops, const ReducedAxes& axes, const Fold& fold,
             const tir::Buffer& to);
 

@@ -64,7 +64,8 @@ ElementType ElementTypeOf(DType dtype);
 
 struct TensorProto {
   absl::string_view name;
-  // For ReadTensor of onnx/tensor_reader.h; for ReadSparseTensor, if it is sparse.
+  // For ReadTensor of onnx/tensor_reader.h; for ReadSparseTensor, if it is
+  // sparse.
   absl::string_view message;
   bool is_sparse = false;
 };
@@ -151,7 +152,7 @@ struct GraphProto {
 struct FunctionProto {
   absl::string_view name;
   absl::string_view domain;
-  absl::string_view overload;  // tells functions of one name apart
+  absl::string_view overload;  // distinguishes functions of one name
   std::vector<absl::string_view> inputs;
   std::vector<absl::string_view> outputs;
   std::vector<absl::string_view> nodes;    // messages, for ReadNode

@@ -20,8 +20,8 @@
 
 namespace baton::onnx {
 
-// Element types; bit N is TensorProto.DataType N. Bit 0 stands for values that
-// are no tensors: sequences and optionals.
+// Element types; bit N is TensorProto.DataType N. Bit 0 is for values that are
+// no tensors: sequences and optionals.
 using ElementTypes = uint32_t;
 
 // The signature of an operator, from one opset version on.

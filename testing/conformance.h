@@ -1,6 +1,5 @@
-// Conformance cases: recorded results of the reference implementation for a
-// module or a text, which Baton must reproduce. See conformance/README.md for
-// the files.
+// Conformance cases: recorded results of TVM 0.14 for a module or a text, which
+// Baton must reproduce. See conformance/README.md for the files.
 //
 //   BATON_ASSIGN_OR_RETURN(const std::vector<ConformanceCase> cases,
 //                          ReadConformanceCases("testing/conformance"));

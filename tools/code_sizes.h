@@ -37,7 +37,7 @@ struct CodeSizes {
 };
 
 // `object`: the contents of an ELF file. `steps_of` returns the steps that a
-// symbol belongs to; none for symbols that it does not know.
+// symbol belongs to; none for unknown symbols.
 absl::StatusOr<CodeSizes> CodeSizesOf(
     absl::string_view object, size_t num_steps,
     absl::FunctionRef<std::vector<size_t>(absl::string_view symbol)> steps_of);

@@ -96,8 +96,9 @@ struct LibraryOptions {
     v("profile", &LibraryOptions::profile,
       FlagSpec{.help = "Adds RunProfiled, which measures steps."});
     v("line_table", &LibraryOptions::line_table,
-      FlagSpec{.help = "Adds NAME.model.txt, whose lines debuggers, profilers "
-                       "and sanitizers name."});
+      FlagSpec{.help =
+                   "Adds NAME.model.txt, a line for each step, and #line "
+                   "directives: debuggers and profilers show these lines."});
     v("test", &LibraryOptions::test,
       FlagSpec{.help = "Writes NAME_test.cc and NAME_test_data.o, which also "
                        "compare with the evaluator on random inputs."});

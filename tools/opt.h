@@ -160,7 +160,7 @@ struct OptOptions {
               "Writes the tensors of an ONNX result to the file OUTPUT.data.",
           .group = kOutputFlags});
     v("llvm_target", &OptOptions::llvm_target,
-      FlagSpec{.help = "Of loops without a target: llvm -mcpu=C -mattr=+A.",
+      FlagSpec{.help = "For loops without a target: llvm -mcpu=C -mattr=+A.",
                .value = "TARGET",
                .group = kOutputFlags});
     v("line_table", &OptOptions::line_table,

@@ -9,7 +9,8 @@
 
 namespace baton {
 
-// An error if a flag cannot act without another one, or beside it.
+// An error if a flag needs another one that is not given, or excludes one that
+// is given.
 absl::Status CheckFlagsTogether(const OptOptions& options);
 
 // As CheckFlagsTogether, for flags that a reproducer may set.

@@ -1,5 +1,5 @@
-// The values of all operands of the steps of a library, from a run of the
-// executor's plan that the library computes.
+// The values of all operands of the steps of a compiled C++ library: the
+// executor runs the plan from which the library is made.
 
 #ifndef BATON_TOOLS_PLAN_VALUES_H_
 #define BATON_TOOLS_PLAN_VALUES_H_
@@ -32,9 +32,10 @@ struct PlanValues {
 // (NAME_test.cc) has a copy of this function.
 uint64_t HashOfBytes(absl::string_view bytes);
 
-// Runs the steps of the executor's plan for @main, of kernels that libraries
-// have. `module` is Relay after the pipeline cpu. Evaluates each step again
-// with the evaluator: the error for another value names the first such step.
+// Runs the executor's plan for @main, with only kernels that libraries have.
+// `module` is a Relay module after the pipeline `cpu`. `max_parts` is the
+// number of threads for which the plan is made. Also evaluates each step with
+// the evaluator; the error names the first step whose values differ.
 absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
                                    absl::Span<const Tensor> inputs,
                                    int max_parts);

@@ -107,7 +107,8 @@ struct RunModelOptions {
       FlagSpec{
           .help =
               "cpu: the plan of the pipeline cpu. evaluator: the interpreter, "
-              "slow and the oracle. jit: the evaluator, with functions of "
+              "which defines the right results, but is slow. jit: the "
+              "evaluator, with functions of "
               "loops compiled by LLVM. Not given: cpu with --bench, --profile, "
               "--plan and --shadow, otherwise evaluator.",
           .value = "cpu|evaluator|jit",

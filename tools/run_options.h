@@ -124,7 +124,7 @@ void SetInstrumentFlag(const std::string& name, AttrValue value,
 // instrument.
 AttrMap SortedInstrumentFlags(const RunOptions& run);
 
-// The level of the context that --opt_level asks for. If `opt_level` is
+// The level of the context for `opt_level`, the value of --opt_level. If it is
 // negative: 2, or the level of a named pipeline in `pipeline` if that is
 // higher.
 int OptLevel(int opt_level, const Pass& pipeline);

@@ -31,8 +31,8 @@ struct SimplifyOptions {
   }
 };
 
-// Writes the simplified expressions, a line each. False if the options ask for
-// none. A `simplifier` that was `given` without a table is an error.
+// Writes the simplified expressions, a line each. False if the options name no
+// table. A `simplifier` that was `given` without a table is an error.
 absl::StatusOr<bool> RunSimplify(const SimplifyOptions& options, bool given,
                                  std::ostream& out);
 

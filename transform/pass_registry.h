@@ -2,7 +2,7 @@
 //
 // A pass is a factory, declared in its header and registered beside its
 // definition. The pass that it returns has a name, level, required passes,
-// options, documentation and promises:
+// options, documentation, and promises that tests check (pass_info.h):
 //
 //   // fuse_ops.h
 //   struct FuseOpsOptions {

@@ -25,8 +25,8 @@
 
 namespace baton::cpu {
 
-// A kernels::blocked::Epilogue of which the pointers are numbers of tensors;
-// negative numbers are null pointers.
+// A kernels::blocked::Epilogue with indices in Graph::tensors in place of
+// pointers; a negative index is a null pointer.
 struct EpilogueOperands {
   int bias = -1;
   int scale = -1;
@@ -124,8 +124,8 @@ std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph,
 std::optional<kernels::blocked::BlockedLrnParams> LrnParamsOf(
     const GraphNode& node, const Graph& graph);
 
-// `x`, `packed`, `y` and the others are numbers of tensors. Shapes are those of
-// planar maps.
+// `x`, `packed`, `y` and the others are indices in Graph::tensors. Shapes are
+// those of planar maps.
 KernelChoice ConvStep(const kernels::blocked::Kernels& kernels,
                       const kernels::blocked::ConvParams& params, int x,
                       int packed, const EpilogueOperands& epilogue, int y);

@@ -55,7 +55,8 @@ struct CompileOptions {
   bool verify_plan = true;
   // If false, each call is a step that runs the evaluator's kernel. For tests.
   bool use_kernels = true;
-  // Uses only kernels that have a C++ source: the plan is that of a library.
+  // Uses only kernels that can be written as C++ source, for models that are
+  // compiled to C++ libraries.
   bool only_sources = false;
   // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
   // were before packing.
@@ -200,9 +201,9 @@ class Session {
 
   // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
   // not null. Outputs overlap neither inputs nor each other. Allocates nothing
-  // unless a step of the plan is a fallback; Compile made the errors. Errors:
-  // views that do not match the ports, a run while another one is running,
-  // values that an operator rejects.
+  // unless a step of the plan is a fallback (a call of the evaluator). Errors,
+  // which Compile allocated: views that do not match the ports, a run while
+  // another one is running, values that an operator rejects.
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,

@@ -33,9 +33,9 @@ struct GraphTensor {
   int64_t bytes() const { return num_elements() * dtype.bytes(); }
 };
 
-// An argument or a result: the number of a tensor, or a tuple.
+// An argument or a result: a tensor or a tuple.
 struct GraphValue {
-  int tensor = -1;  // negative for a tuple
+  int tensor = -1;  // index in Graph::tensors; negative for a tuple
   std::vector<GraphValue> fields = {};
 
   bool is_tensor() const { return tensor >= 0; }
@@ -51,7 +51,7 @@ struct GraphNode {
   std::shared_ptr<const GraphRegion> region = nullptr;
   std::vector<GraphValue> args;
   GraphValue result;
-  // The tensors of `args` and `result`, in order.
+  // The tensors of `args` and `result`, in order: indices in Graph::tensors.
   std::vector<int> inputs;
   std::vector<int> outputs;
 

@@ -1,4 +1,4 @@
-// Computes operators on half floats by kernels of float32.
+// Runs operators on float16 and bfloat16 tensors by kernels for float32.
 
 #ifndef BATON_BACKEND_CPU_HALF_TENSORS_H_
 #define BATON_BACKEND_CPU_HALF_TENSORS_H_
@@ -8,14 +8,15 @@
 
 namespace baton::cpu {
 
-// Replaces calls of operators on float16 and bfloat16 by calls on float32 and
-// casts, where the evaluator computes the same: it widens the arguments,
-// computes in float32 and rounds the result.
+// Replaces calls of operators on float16 and bfloat16 by calls on float32
+// between casts:
 //
 //   nn.conv2d(x, w)  =>  cast(nn.conv2d(cast(x), cast(w)), dtype="float16")
 //
-// Results are cast to float32 again: such tensors have the type float32 and
-// values of half floats. No value changes. Graphs of regions keep their types.
+// No value changes: the evaluator computes these operators in float32 as well,
+// and rounds their results. A result is cast to float32 again where another
+// replaced call uses it; it keeps the values of the half type. Graphs inside
+// branches and loops (GraphRegion) do not change.
 absl::Status HoldHalvesInFloats(Graph& graph);
 
 }  // namespace baton::cpu

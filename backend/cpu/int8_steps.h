@@ -39,9 +39,9 @@ struct Int8Scales {
   float high = 0;
 };
 
-// `x`, `packed`, `bias` and `y` are numbers of tensors; `bias` is negative for
-// none. The elements of the result are int32 sums or, if there are `scales`,
-// requantized bytes.
+// `x`, `packed`, `bias` and `y` are indices in Graph::tensors; `bias` is
+// negative for none. The elements of the result are int32 sums or, if there are
+// `scales`, requantized bytes.
 KernelChoice Int8ConvStep(const kernels::blocked::Int8ConvParams& params, int x,
                           int packed, int bias,
                           std::optional<Int8Scales> scales, int y);

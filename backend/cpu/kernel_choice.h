@@ -21,8 +21,8 @@
 
 namespace baton::cpu {
 
-// A kernel as a function of rows, which are parts of its operands and of its one
-// result that follow each other and do not depend on each other.
+// A kernel as a function of rows, which are parts of its operands and of its
+// one result that follow each other and do not depend on each other.
 struct RowKernel {
   // Computes `rows` rows of `output`, which is the first of them. `inputs` are
   // the operands from that row on.
@@ -42,7 +42,7 @@ struct KernelChoice {
   std::shared_ptr<const void> params;
   std::string kernel;  // `softmax`
   std::string reason = {};
-  // Tensors of the graph. A choice may leave out inputs that it has in
+  // Indices in Graph::tensors. A choice may leave out inputs that it has in
   // `params`.
   std::vector<int> inputs;
   std::vector<int> outputs;

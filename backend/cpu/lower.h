@@ -33,8 +33,9 @@ struct LowerOptions {
   absl::string_view mapped_file = {};
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
-  // Uses only kernels that have a C++ source (SourceOf), for libraries. All
-  // other steps are regions and fallbacks.
+  // Uses only kernels that SourceOf() can write as C++, for models that are
+  // compiled to C++ libraries. All other steps are regions and fallbacks (calls
+  // of the evaluator).
   bool only_sources = false;
 };
 

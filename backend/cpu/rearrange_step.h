@@ -16,8 +16,8 @@
 
 namespace baton::cpu {
 
-// The step that makes tensor `y` of `x` by `move`; nullopt for elements of an
-// unusual size.
+// The step that makes tensor `y` of tensor `x` (indices in Graph::tensors) by
+// `move`; nullopt for elements of an unusual size.
 std::optional<KernelChoice> RearrangeStep(const Graph& graph,
                                           const Rearrangement& move, int x,
                                           int y);

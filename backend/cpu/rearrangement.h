@@ -27,9 +27,9 @@ struct Rearrangement {
 };
 
 // The rearrangements that compute the results of a call; nullopt if the call
-// does more, or depends on values. Found by running the operator's kernel on
-// the numbers of elements: so no operator needs a rule of its own, and all
-// agree with the evaluator.
+// does more, or depends on values. Found by running the operator's kernel on a
+// tensor whose elements are their own indices: so no operator needs a rule of
+// its own, and all agree with the evaluator.
 std::optional<std::vector<Rearrangement>> RearrangementsOf(
     const GraphNode& node, const Graph& graph);
 

@@ -36,7 +36,8 @@ class Shadow final : public executor::RuntimeInstrument {
   const std::optional<Difference>& first_difference() const { return first_; }
   int64_t num_steps() const { return num_steps_; }
   int64_t num_compared() const { return num_compared_; }
-  // Steps that only move bytes, or whose inputs are not those of operators.
+  // Chosen steps that were not compared: they only move bytes, or their inputs
+  // are not tensors of the graph.
   int64_t num_skipped() const { return num_skipped_; }
 
  private:

@@ -18,7 +18,8 @@
 
 namespace baton::cpu {
 
-// `from` and `to` are numbers of tensors.
+// Steps that convert a planar map to slabs, and slabs to a planar map. Here and
+// below tensors are indices in Graph::tensors.
 KernelChoice ToSlabsStep(const kernels::blocked::ByteMap& map, int from,
                          int to);
 KernelChoice FromSlabsStep(const kernels::blocked::ByteMap& map, int from,

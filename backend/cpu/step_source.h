@@ -18,8 +18,9 @@
 namespace baton::cpu {
 
 struct StepSource {
-  // The texts on which the source depends
-  // (runtime/kernels/blocked/kernel_texts.h); a set of bits.
+  // The source texts of kernels that the statements call, which the writer of a
+  // library includes (runtime/kernels/blocked/kernel_texts.h); a set of bits. A
+  // value has the bits of the texts that its text needs, too.
   enum Text : unsigned {
     kVector = 1,
     kConv = 2 | kVector,
@@ -30,7 +31,7 @@ struct StepSource {
     kIntegers = 512 | kVector,
     kInt8Conv = 1024 | kIntegers,
     kIntMatmul = 2048 | kIntegers,
-    kElements = 64,  // kElementsText
+    kElements = 64,  // kElementsText of element_group.h
     kElementsIntegers = 4096 | kElements,
     kElementsHalves = 8192 | kElements,
     kFold = 256 | kMap,

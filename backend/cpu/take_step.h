@@ -37,8 +37,8 @@ struct TakeChoice {
 // for constant indices that are checked and out of range.
 std::optional<TakeChoice> TakeOf(const GraphNode& node, const Graph& graph);
 
-// `x`, `indices` and `y` are numbers of tensors. `indices` is not read if the
-// indices are constant.
+// `x`, `indices` and `y` are indices in Graph::tensors. Tensor `indices` is not
+// read if TakeChoice::places has the indices.
 KernelChoice TakeStep(TakeChoice take, int x, int indices, int y);
 
 }  // namespace baton::cpu

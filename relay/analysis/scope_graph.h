@@ -51,9 +51,8 @@ class ScopeGraph {
   int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
   // True if the scope of node `i` is not the scope of its first use. False for
   // variables, global variables, constructors and operators. The order of uses
-  // is the reference's: a call or tuple uses its operands after all of them
-  // have been walked; any other node uses each operand as soon as it has been
-  // walked.
+  // is TVM's: a call or tuple uses its operands after all of them have been
+  // walked; any other node uses each operand as soon as it has been walked.
   bool lifted(int i) const { return nodes_[i].lifted; }
   bool any_lifted() const { return any_lifted_; }
   bool any_let() const { return any_let_; }

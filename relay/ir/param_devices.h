@@ -1,8 +1,8 @@
 // Reads and writes the devices of the parameters of a function
 // (virtual_device.h), for code that makes one function out of another.
 //
-// In the reference a device is a field of the variable and moves with it. Here
-// the devices are a list in the function's attributes. Code that adds or drops
+// In TVM a device is a field of the variable and moves with it. Here the
+// devices are a list in the function's attributes. Code that adds or drops
 // parameters makes the attributes of the new function with these functions.
 
 #ifndef BATON_RELAY_IR_PARAM_DEVICES_H_

@@ -1,5 +1,5 @@
 // Writes the `#[metadata]` section of Relay text: the nodes to which the text
-// refers as `meta[KIND][NUMBER]`, in the reference's JSON graph.
+// refers as `meta[KIND][NUMBER]`, in TVM's JSON graph.
 
 #ifndef BATON_RELAY_IR_TEXT_METADATA_H_
 #define BATON_RELAY_IR_TEXT_METADATA_H_
@@ -21,7 +21,7 @@
 namespace baton::relay {
 namespace internal {
 
-// The first bytes of a tensor in the reference's file format.
+// The first bytes of a tensor in TVM's file format.
 inline constexpr uint64_t kTensorMagic = 0xdd5e40f096b4a13fu;
 
 // Converts the operation of a symbolic dimension to its kind, `tir.Mul`, and

@@ -1,6 +1,6 @@
 // Reads the `#[metadata]` section of Relay text: see text_metadata.h.
 //
-// The section is the reference's JSON: `nodes` refer to each other by number,
+// The section is TVM's JSON: `nodes` refer to each other by number,
 // `b64ndarrays` are tensors. Scan() reads the section once. Get() makes the
 // items to which the text refers, each once. Tensors are decoded from the text
 // directly into their memory.

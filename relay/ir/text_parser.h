@@ -1,5 +1,5 @@
-// Parses Relay text: everything that text_printer.h writes and that the
-// reference implementation prints.
+// Parses Relay text: everything that text_printer.h writes and that TVM 0.14
+// prints.
 //
 //   absl::StatusOr<IRModule> module = ParseModule(R"(
 //     #[version = "0.0.5"]
@@ -14,11 +14,11 @@
 // One run finds all errors: after an error, parsing continues with the next
 // statement or definition. Nesting costs no stack.
 //
-// Departures from the reference: the parser reads `ref(...)` types, type
-// parameters of function types, and `%x.0.1`; the version line may be missing;
-// a string may have escapes; a name may contain dots and dashes between other
-// characters (in an expression, `%a-b` is a name only if that name is bound);
-// binding `%0` twice in one definition is an error.
+// Departures from TVM: the parser reads `ref(...)` types, type parameters of
+// function types, and `%x.0.1`; the version line may be missing; a string may
+// have escapes; a name may contain dots and dashes between other characters (in
+// an expression, `%a-b` is a name only if that name is bound); binding `%0`
+// twice in one definition is an error.
 
 #ifndef BATON_RELAY_IR_TEXT_PARSER_H_
 #define BATON_RELAY_IR_TEXT_PARSER_H_

@@ -1,5 +1,5 @@
-// Prints Relay text: byte for byte the output of the reference implementation
-// where that can be read back.
+// Prints Relay text: byte for byte the output of TVM 0.14 where that can be
+// read back.
 //
 //   #[version = "0.0.5"]
 //   def @main(%x: Tensor[(1, 8), float32]) {
@@ -10,12 +10,12 @@
 // Shared and nested nodes are numbered; `%0` is visible to the end of its
 // definition. Constants that are not plain numbers are written as
 // `meta[relay.Constant][0]`; their data follows in a `#[metadata]` section,
-// which is the reference's JSON.
+// which is TVM's JSON.
 //
-// Departures from the reference: a float prints in six significant digits only
-// if they read back to the same bits, else in the shortest form that does; a
-// NaN with a payload goes to the metadata; characters that no name may contain
-// are written `_`; an unknown type is written `_`.
+// Departures from TVM: a float prints in six significant digits only if they
+// read back to the same bits, else in the shortest form that does; a NaN with a
+// payload goes to the metadata; characters that no name may contain are written
+// `_`; an unknown type is written `_`.
 
 #ifndef BATON_RELAY_IR_TEXT_PRINTER_H_
 #define BATON_RELAY_IR_TEXT_PRINTER_H_

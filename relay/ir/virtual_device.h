@@ -1,4 +1,4 @@
-// VirtualDevice: the device of a value, as in the reference.
+// VirtualDevice: the device of a value, as in TVM.
 //
 // In attributes a device is a dictionary of its set properties, with exactly
 // the keys device_type_int, memory_scope, target and virtual_device_id. In text
@@ -56,7 +56,7 @@ struct VirtualDevice {
            a.target == b.target && a.memory_scope == b.memory_scope;
   }
 
-  // The reference's form: `VirtualDevice(device_type=1, ...)`.
+  // TVM's form: `VirtualDevice(device_type=1, ...)`.
   std::string ToString() const;
 };
 

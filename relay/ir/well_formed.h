@@ -22,8 +22,8 @@ namespace baton::relay {
 
 // Checks that `expr` follows the rules; it may have free variables and use any
 // global function. OK, or InvalidArgument with all violations. CheckWellFormed
-// for modules, and CheckTypes, are in ir/function_verifier.h; this library registers
-// Relay's verifier with them.
+// for modules, and CheckTypes, are in ir/function_verifier.h; this library
+// registers Relay's verifier with them.
 absl::Status CheckWellFormed(const Expr& expr);
 
 // Adds the errors of a function, which `module` contains under the name of

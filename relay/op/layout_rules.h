@@ -199,16 +199,15 @@ std::vector<int64_t> ReducedAxes(
     const std::optional<std::vector<int64_t>>& axes, bool exclude, int rank);
 
 // `layout`, with sub-axes of extent 1 where the tensor, which has `shape` in
-// `old_layout`, is broadcast along the primal axis: of NCHW16c and a tensor
-// with one channel comes NCHW1c.
+// `old_layout`, is broadcast along the primal axis: NCHW16c becomes NCHW1c for
+// a tensor with one channel.
 Layout FitSubAxes(const Layout& layout, const Layout& old_layout,
                   absl::Span<const Dim> shape);
 
-// True if the axes `reduced` of `from`, a layout without sub-axes, come in the
-// same order in `to`, and divide into their sub-axes there without a rest. Then
-// a sum over these axes adds the same elements in the same order in both
-// layouts. Axes of extent 1 have no order. `shape` is that of the tensor in
-// `from`.
+// True if the axes `reduced` of `from`, a layout without sub-axes, are in the
+// same order in `to`, and are multiples of their sub-axes there. Then a sum
+// over these axes adds the same elements in the same order in both layouts.
+// Axes of extent 1 have no order. `shape` is that of the tensor in `from`.
 bool KeepsOrder(const Layout& from, absl::Span<const int64_t> reduced,
                 absl::Span<const Dim> shape, const Layout& to);
 

@@ -17,8 +17,8 @@
 //   - If there are several ways to match, the first is taken: alternatives from
 //     left to right, arguments as written before exchanged arguments.
 //
-// The names are those of the reference's pattern language (is_op, wildcard,
-// dominates, ...). This language can express all patterns of the reference.
+// The names are those of TVM's pattern language (is_op, wildcard, dominates,
+// ...). This language can express all patterns of TVM.
 
 #ifndef BATON_RELAY_PATTERN_DATAFLOW_PATTERN_H_
 #define BATON_RELAY_PATTERN_DATAFLOW_PATTERN_H_

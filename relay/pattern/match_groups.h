@@ -1,5 +1,5 @@
-// Finds all matches of a pattern in a program, in the order of the reference's
-// rewriting and partitioning: outermost first, and without overlap.
+// Finds all matches of a pattern in a program, in the order of TVM's rewriting
+// and partitioning: outermost first, and without overlap.
 
 #ifndef BATON_RELAY_PATTERN_MATCH_GROUPS_H_
 #define BATON_RELAY_PATTERN_MATCH_GROUPS_H_

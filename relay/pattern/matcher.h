@@ -137,10 +137,10 @@ class Matcher {
   enum class Ways {
     // All ways.
     kAll,
-    // The ways that the reference tries: the choice of a call or an alternative
-    // is final, even if later parts then fail to match.
-    // `%x * %y + %x * %x` does not match `a * b + b * b`, because the first
-    // way to match the product binds %x to `a`.
+    // The ways that TVM tries: the choice of a call or an alternative is final,
+    // even if later parts then fail to match. `%x * %y + %x * %x` does not
+    // match `a * b + b * b`, because the first way to match the product binds
+    // %x to `a`.
     kFirst,
   };
   explicit Matcher(DataflowPattern pattern, Ways ways = Ways::kAll);

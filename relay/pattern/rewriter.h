@@ -87,7 +87,7 @@ enum class RuleOrder {
   // something. Each sweep visits the whole program: outermost matches first,
   // without matches that share nodes or have an inner node with uses outside of
   // the match. Parts match in the first way only (Matcher::Ways::kFirst). For
-  // passes whose results must equal those of the reference.
+  // passes whose results must equal those of TVM.
   kInTurn,
 };
 

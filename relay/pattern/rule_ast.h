@@ -123,9 +123,11 @@ struct RuleCondition {
 struct RuleAst {
   // True for a `pattern`, which lacks `replace` and `promise`.
   bool is_pattern = false;
-  // True for `rule @name of P;`.
+  // True for `rule @name of P;`, which names a rule that pass P implements in
+  // C++; such a rule has no `match`.
   bool is_in_cpp = false;
   std::string name;
+  // The passes that apply the rule: `of P, Q`.
   std::vector<std::string> passes;
   std::string place;  // `file:line:column` of the name
   std::string doc;

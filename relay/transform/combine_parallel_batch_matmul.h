@@ -2,6 +2,7 @@
 // operands into one batch of products.
 //
 //   nn.batch_matmul(x, w1, transpose_b=True), ...
+//   becomes
 //       let y = nn.batch_matmul(x, concatenate((w1, w2), axis=1), ...);
 //       strided_slice(y, ...), strided_slice(y, ...)
 //

@@ -2,6 +2,7 @@
 // computes the channels of all of them.
 //
 //   nn.conv2d(x, w1), nn.conv2d(x, w2)
+//   becomes
 //       let y = nn.conv2d(x, concatenate((w1, w2)));
 //       strided_slice(y, ...), strided_slice(y, ...)
 //

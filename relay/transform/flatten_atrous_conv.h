@@ -2,7 +2,7 @@
 // convolution of blocks, by a dilated convolution.
 //
 //   nn.batch_to_space_nd(nn.conv2d(nn.space_to_batch_nd(x), w))
-//       nn.conv2d(x, w, dilation=block_shape)
+//       =>  nn.conv2d(x, w, dilation=block_shape)
 //
 // Also for qnn.conv2d. The data is in NHWC, both block shapes are equal, and
 // the convolution has strides and dilations of 1. The padding of the result is
@@ -10,9 +10,9 @@
 // they crop more than they pad, if they pad with a value that the convolution
 // does not pad with, or if another operator is between them.
 //
-// The reference takes the padding under which the result has the extent of the
-// data, whatever the padding and the crops; if the program has that padding,
-// both give the same result.
+// TVM takes the padding under which the result has the extent of the data,
+// whatever the padding and the crops; if the program has that padding, both
+// give the same result.
 
 #ifndef BATON_RELAY_TRANSFORM_FLATTEN_ATROUS_CONV_H_
 #define BATON_RELAY_TRANSFORM_FLATTEN_ATROUS_CONV_H_

@@ -2,7 +2,7 @@
 // the padded data.
 //
 //   nn.conv2d(nn.pad(x, 0, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]), w)
-//       nn.conv2d(x, w, padding=[1, 1, 1, 1])
+//       =>  nn.conv2d(x, w, padding=[1, 1, 1, 1])
 //
 // Folds constant padding of spatial axes only, if its value is the one with
 // which the operator pads: 0 for convolutions and average pools, the zero point

@@ -13,8 +13,8 @@ namespace baton::relay {
 // minimal. 0 for zeros, NaN if there is a NaN.
 //
 // S. Migacz, 8-bit Inference with TensorRT, GTC 2017. The same computation as
-// in the reference: src/relay/quantize/calibrate.cc and
-// python/tvm/relay/quantize/kl_divergence.py of TVM.
+// in TVM: src/relay/quantize/calibrate.cc and
+// python/tvm/relay/quantize/kl_divergence.py.
 double KlThreshold(absl::Span<const float> values);
 
 }  // namespace baton::relay

@@ -1,9 +1,9 @@
 // Legalize: replaces calls by others that a target supports or computes faster.
 //
-// A rule of an operator makes the replacement of a call. Rules come in kinds,
-// by name: FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, and any that a
-// library adds. A kind has rules for all targets and rules for one target,
-// which have precedence:
+// A rule of an operator makes the replacement of a call. A rule is of a kind,
+// which has a name: FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, or one
+// that a library adds. A kind has rules for all targets and rules for one
+// target, which have precedence:
 //
 //   absl::StatusOr<Expr> ForMyChip(const CallNode& call,
 //                                  absl::Span<const Expr> args);

@@ -9,9 +9,8 @@
 //   multiply(%0, %0)
 //
 // Level 1, a function pass. The value of a let is dropped if nothing uses it,
-// whatever its effects: as in the reference, this is for programs without
-// effects. A recursive function keeps its let, `let %f = fn ...; %f`, at each
-// use.
+// whatever its effects: as in TVM, this is for programs without effects. A
+// recursive function keeps its let, `let %f = fn ...; %f`, at each use.
 
 #ifndef BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_
 #define BATON_RELAY_TRANSFORM_TO_GRAPH_NORMAL_FORM_H_

@@ -11,7 +11,8 @@
 
 namespace baton::executor {
 
-// A block of memory that is in use from step `first` to step `last`.
+// A block of memory that is in use from step `first` to step `last`, both
+// included.
 struct Lifetime {
   int64_t bytes = 0;
   int32_t first = 0;
@@ -21,6 +22,8 @@ struct Lifetime {
 struct ArenaPlan {
   std::vector<int64_t> offsets;  // multiples of kAlignment
   int64_t bytes = 0;
+  // The largest sum of the bytes of blocks in use at one step: no plan needs
+  // less.
   int64_t lower_bound = 0;
 };
 
@@ -30,7 +33,7 @@ ArenaPlan PlanArena(absl::Span<const Lifetime> blocks);
 
 // Sets the lifetimes and places of the values of `plan` that are in the arena,
 // its arena_bytes, its arena_lower_bound and its dataflow. A value that
-// overwrites another one has its place.
+// overwrites another value gets the offset of that value.
 void PlaceValues(Plan& plan);
 
 }  // namespace baton::executor

@@ -1,8 +1,8 @@
 // Plan: a computation as a flat list of steps over one arena.
 //
 // A plan is data: functions, offsets and parameters that were chosen before. It
-// knows nothing of the program that it computes. An ArenaPlanner gives values
-// their offsets (arena_planner.h); VerifyPlan checks the result
+// does not refer to the program that it computes. PlaceValues gives values
+// their offsets in the arena (arena_planner.h); VerifyPlan checks the result
 // (plan_verifier.h); a PlanRunner runs it (plan_runner.h).
 
 #ifndef BATON_RUNTIME_EXECUTOR_PLAN_H_

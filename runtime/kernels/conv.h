@@ -3,10 +3,10 @@
 //
 // Data and kernel are both floating or both integral. Half floats are computed
 // in float32; integers in 32 bits, or 64 where one of the three dtypes has 64,
-// and wrap. The result is then converted to the output dtype. float32 sums are
-// within 1e-5 of the sum of their terms' magnitudes; convolutions add in one
-// order for all layouts (blocked/sums.h). Padding adds nothing, not even to
-// infinite weights.
+// and wrap. The result is then converted to the output dtype. The error of a
+// float32 sum is at most 1e-5 times the sum of the magnitudes of its terms;
+// convolutions add in one order for all layouts (blocked/sums.h). Padding adds
+// nothing, not even to infinite weights.
 //
 // Data, kernel and result may have any layout that LayoutTransform knows. Data
 // in channels-first and channels-last order are used directly; other layouts

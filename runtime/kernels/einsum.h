@@ -23,8 +23,9 @@ namespace baton::kernels {
 absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
                               absl::string_view equation);
 
-// The steps in which Einsum contracts its operands, two by two. Axes are named by characters;
-// those of an ellipsis by the numbers from 1 on, counted from its end.
+// The steps in which Einsum contracts its operands, two by two. Axes are named
+// by characters; those of an ellipsis by the numbers from 1 on, counted from
+// its end.
 struct EinsumPlan {
   // The sum of products of two operands over the axes that are not kept, in the
   // order of `summed`, the last varying fastest. An operand is one of Einsum,

@@ -39,7 +39,8 @@ absl::StatusOr<Tensor> Atanh(const Tensor& x);
 absl::StatusOr<Tensor> Sigmoid(const Tensor& x);
 absl::StatusOr<Tensor> Erf(const Tensor& x);
 
-// The fast variants compute the exact functions.
+// For Relay's operators fast_exp, fast_tanh and fast_erf, which may
+// approximate: these functions do not.
 inline absl::StatusOr<Tensor> FastExp(const Tensor& x) { return Exp(x); }
 inline absl::StatusOr<Tensor> FastTanh(const Tensor& x) { return Tanh(x); }
 inline absl::StatusOr<Tensor> FastErf(const Tensor& x) { return Erf(x); }

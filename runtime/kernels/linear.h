@@ -3,8 +3,8 @@
 // Operands are both floating or both integral. Half floats are computed in
 // float32. Integers are computed in 32 bits, or in 64 if one of the dtypes has
 // 64, and wrap. The result is converted to `out_dtype` (void: the dtype of the
-// first operand). float32 sums are within 1e-5 of the sum of their terms'
-// magnitudes.
+// first operand). The error of a float32 sum is at most 1e-5 times the sum of
+// the magnitudes of its terms.
 
 #ifndef BATON_RUNTIME_KERNELS_LINEAR_H_
 #define BATON_RUNTIME_KERNELS_LINEAR_H_

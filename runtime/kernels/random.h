@@ -1,7 +1,7 @@
 // Splittable random numbers that are functions of a key: Threefry (Salmon et
 // al., "Parallel random numbers: as easy as 1, 2, 3", 2011), with keys as in
 // Claessen and Palka, "Splittable pseudorandom number generators using
-// cryptographic hashing", 2013. Bit-exact with the reference
+// cryptographic hashing", 2013. Bit-exact with TVM
 // (python/tvm/topi/random/kernel.py).
 //
 // A key is uint64 (10): four words of key, two of path, two of counter, and a

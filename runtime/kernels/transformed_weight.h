@@ -23,8 +23,8 @@ absl::StatusOr<Tensor> WinogradWeight3d(const Tensor& weight,
                                         int64_t tile_size);
 
 // The matrix (O, H * W * I) of a weight in HWIO, in tiles: (tiles down, tiles
-// across, rows, columns of a tile). Zeros pad the last tile down and the last
-// four across.
+// across, rows, columns of a tile). The number of tiles across is a multiple of
+// four. Zeros fill what is outside of the matrix.
 absl::StatusOr<Tensor> TiledWeight(const Tensor& weight, int64_t rows,
                                    int64_t columns);
 // The inverse of TiledWeight: the weight in HWIO, of `shape`.

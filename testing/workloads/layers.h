@@ -1,7 +1,6 @@
-// Layers that name their own parameters, as the reference's
-// `relay.testing.layers` does: the parameters of the layer `conv1` are
-// `%conv1_weight`, `%conv1_bias`. Parameters have no annotation; inference
-// finds their types.
+// Layers that name their own parameters, as TVM's `relay.testing.layers` does:
+// the parameters of the layer `conv1` are `%conv1_weight`, `%conv1_bias`.
+// Parameters have no annotation; inference finds their types.
 
 #ifndef BATON_TESTING_WORKLOADS_LAYERS_H_
 #define BATON_TESTING_WORKLOADS_LAYERS_H_

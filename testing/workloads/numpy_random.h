@@ -1,5 +1,5 @@
-// NumPy's legacy random generator (`numpy.random.RandomState`), bit-exact: the
-// reference draws the weights of its workloads from it.
+// NumPy's legacy random generator (`numpy.random.RandomState`), bit-exact: TVM
+// draws the weights of its workloads from it.
 //
 // MT19937 (Matsumoto and Nishimura, 1998), seeded by its init_genrand; a double
 // takes 53 bits from two draws.

@@ -1,6 +1,6 @@
 // ResNet with pre-activation (He et al., 2016, "Identity Mappings in Deep
-// Residual Networks"), as the reference's `relay.testing.resnet` builds it,
-// and over three spatial axes, as `relay.testing.resnet_3d` does.
+// Residual Networks"), as TVM's `relay.testing.resnet` builds it, and over
+// three spatial axes, as `relay.testing.resnet_3d` does.
 //
 // Registered as the workloads `resnet` and `resnet_3d`. Images higher than 28
 // pixels take four stages and 18, 34, 50, 101, 152, 200 or 269 layers; smaller

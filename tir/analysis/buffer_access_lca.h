@@ -21,11 +21,12 @@ struct BufferAccessLca {
   // match a region are not listed: their sources are.
   std::vector<Buffer> buffers;
   // By buffer: the innermost loop (For) or block (Block) that has all accesses;
-  // null if there is none, so that only the function has them. Global memory is
-  // accessed from outside of all loops that are bound to `blockIdx`; an access
-  // by a block's opaque or ordered variable lies outside of the loops of that
-  // variable, and what a block reduces outside of the loops that it reduces
-  // over.
+  // null if there is none, so that only the function has them. Some accesses
+  // count as outside of the loops around them: those of global memory, outside
+  // of loops that are bound to `blockIdx`; those whose indices use an opaque or
+  // ordered variable of a block, outside of the loops that give the variable
+  // its value; those of the result of a reduction, outside of the loops that
+  // are reduced over.
   FlatHashMap<const BufferNode*, const StmtNode*> ancestors;
 };
 

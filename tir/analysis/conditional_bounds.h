@@ -1,4 +1,4 @@
-// Narrows domains of variables where a condition holds.
+// Narrows the sets of values of variables where a condition is true.
 //
 //   ConditionalBounds bounds;
 //   bounds.domains.Set(i, IntSet::FromRange({zero, n}));
@@ -18,14 +18,18 @@
 namespace baton::tir {
 
 struct ConditionalBounds {
-  // The domains of the variables over which accesses are relaxed.
+  // The values of the variables that a region of accesses does not contain: the
+  // region is the union of the accesses for all these values.
   Domains domains;
-  // The domains of other variables.
+  // The values of other variables, where conditions bound them.
   Domains hints;
-  // Conditions that are true and that domains cannot express.
+  // Conditions that are true and that `domains` and `hints` do not express:
+  // they give no range of a variable, or more than ranges. At most 64.
   std::vector<PrimExpr> pending;
 
-  // Solves `condition` for its variables until it is destroyed.
+  // Assumes `condition` until it is destroyed: intersects the domains or hints
+  // of its variables with the ranges that it implies, or adds it to `pending`.
+  // Ignores a condition of more than 1024 nodes. Scopes must nest.
   class Scope {
    public:
     Scope(ConditionalBounds& bounds, const PrimExpr& condition);

@@ -6,9 +6,9 @@
 //   auto scope = analyzer.WithConstraint(i < n);
 //   analyzer.CanProve(i + 1 <= n);           // true until `scope` ends
 //
-// Results are those of the reference's analyzer: simplified expressions have
-// the same form. Integers of 32 and 64 bits are taken as integers without
-// overflow, as the reference takes indices.
+// Results are those of TVM's analyzer: simplified expressions have the same
+// form. Integers of 32 and 64 bits are taken as integers without overflow, as
+// TVM takes indices.
 
 #ifndef BATON_TIR_ARITH_ANALYZER_H_
 #define BATON_TIR_ARITH_ANALYZER_H_
@@ -131,8 +131,9 @@ class Analyzer {
   using BoundMemo = NodeMap<ConstIntBound>;
   ConstIntBound BoundOf(const PrimExpr& e, BoundMemo& memo);
   ModularSet ModularSetOf(const PrimExpr& e);
-  // The set of values, relaxed over the variables of `domains`; without it,
-  // over those that were bound to ranges.
+  // The set of the values of `e` for all values of the variables in `domains`;
+  // without `domains`, of the variables that were bound to ranges. Bounds of
+  // the set may use other variables.
   IntSet IntSetOf(const PrimExpr& e, const VarMap<IntSet>& domains);
   IntSet IntSetOf(const PrimExpr& e);
   // Compares by the comparisons that constraints gave.

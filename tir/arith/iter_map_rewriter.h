@@ -1,4 +1,5 @@
-// Rewrites indices to sums of iterators, for the functions of iter_map.h.
+// Rewrites indices to sums of splits of iterators, for the functions of
+// iter_map.h, which declares IterMark, IterSplit and IterSum.
 
 #ifndef BATON_TIR_ARITH_ITER_MAP_REWRITER_H_
 #define BATON_TIR_ARITH_ITER_MAP_REWRITER_H_
@@ -26,8 +27,10 @@ class SplitsOfMarks {
     IterMark mark;
     std::vector<IterSplit> splits;
   };
+  // Adds the marks to which `sums` refer.
   void Collect(absl::Span<const IterSum> sums);
   absl::Span<const Entry> entries() const { return entries_; }
+  // Null if no sum refers to `mark`.
   const Entry* Find(const IterMark& mark) const;
 
  private:
@@ -39,22 +42,38 @@ class SplitsOfMarks {
 // if `with_scale`, scales.
 bool SameSplit(const IterSplit& a, const IterSplit& b, bool with_scale = true);
 
+// Rewrites one map: first the constraints, then each index with
+// RewriteAndPad(), then each index with Rewrite() if there is padding or if no
+// padding is allowed, then the checks.
 class IterMapRewriter {
  public:
+  // An iterator of extent 1 becomes its value if `simplify_trivial`. Failures
+  // are appended to `errors`; after one, results have no meaning.
   IterMapRewriter(Analyzer& analyzer, const VarRanges& iters,
                   IterMapLevel level, bool simplify_trivial,
                   std::vector<std::string>& errors);
 
+  // Rewrites `index` to at most one split of a fused iterator, plus a base.
   IterSum Rewrite(const PrimExpr& index);
-  // As Rewrite(), and determines the padding that divisions need.
+  // As Rewrite(), and determines the padding that divisions need. A later call
+  // of Rewrite() applies it.
   IterSum RewriteAndPad(const PrimExpr& index);
-  // `min` <= iter < `max`; null: no bound.
+  // Restricts `iter`, a sum of iterators, to `min` <= iter < `max`; null: no
+  // bound.
   void AddConstraint(const PrimExpr& iter, PrimExpr min, PrimExpr max);
+  // Rewrites `index` to a sum of splits that are not fused, with the largest
+  // constant scales first.
   IterSum RewriteToNormalizedSum(const PrimExpr& index);
 
+  // True if the splits of each iterator in `sums` do not overlap and cover it
+  // as the level demands; for kBijective, if also all iterators are used.
   bool CheckMapping(absl::Span<const IterSum> sums);
+  // True if of each two constraints one contains the iterators of the other, or
+  // they have no iterator in common.
   bool CheckConstraints() const;
+  // True for the values of iterators that padding added.
   const PrimExpr& padding_predicate() const { return padding_predicate_; }
+  // True if RewriteAndPad() found a division that needs padding.
   bool requires_padding() const { return requires_padding_; }
 
  private:

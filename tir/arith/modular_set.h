@@ -1,4 +1,5 @@
-// Modular sets of integer expressions. See Analyzer::ModularSetOf.
+// Modular sets of integer expressions: `coeff * k + base` for integers k. See
+// Analyzer::ModularSetOf.
 
 #ifndef BATON_TIR_ARITH_MODULAR_SET_H_
 #define BATON_TIR_ARITH_MODULAR_SET_H_
@@ -16,7 +17,9 @@ class ModularSets {
  public:
   explicit ModularSets(Analyzer& analyzer) : analyzer_(analyzer) {}
 
+  // Sets or replaces the set of `var`.
   void Update(const Var& var, ModularSet set);
+  // A set that has all values of `e`; all integers if nothing is known.
   ModularSet Of(const PrimExpr& e);
 
   // The variable whose set a condition changed, and its set before.
@@ -24,6 +27,7 @@ class ModularSets {
     Var var;
     ModularSet set;
   };
+  // Assumes `condition` until Leave() is called with the result.
   Undo Enter(const PrimExpr& condition);
   void Leave(const Undo& undo);
 

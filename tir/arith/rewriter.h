@@ -45,11 +45,11 @@ class AnalyzingRewriter : public Rewriter {
 
   // Records that extents of parameters' buffers are not negative.
   void MarkBufferShapes(const PrimFunc& function);
-  // Simplifies indices by the map of the iterators in scope. With
+  // Simplifies indices as a map (iter_map.h) of the iterators in scope. With
   // `non_trivial_only`, variables that would become constants stay.
   std::vector<PrimExpr> SimplifyIndices(absl::Span<const PrimExpr> indices,
                                         bool non_trivial_only = false);
-  // Calls `fn` where `condition` is true of the iterators.
+  // Calls `fn`, during which SimplifyIndices() assumes `condition`.
   void WithPredicate(const PrimExpr& condition, absl::FunctionRef<void()> fn);
 
   Analyzer& analyzer_;

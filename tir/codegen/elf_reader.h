@@ -1,11 +1,11 @@
-// Reads an ELF64 relocatable file, and an archive of such files, as far as a
-// report of sizes needs them: sections, symbols, and the references of code.
+// Reads ELF64 relocatable files, and archives of them, as far as a report of
+// sizes needs them: sections, symbols and relocations.
 //
 //   BATON_ASSIGN_OR_RETURN(const ElfFile file, ReadElf(bytes));
 //   for (const ElfSection& section : file.sections) total += section.bytes;
 //
-// Files are those of compilers, little-endian; the error for others says what
-// is wrong.
+// Reads little-endian files as compilers write them. The error for any other
+// file says what is wrong with it.
 
 #ifndef BATON_TIR_CODEGEN_ELF_READER_H_
 #define BATON_TIR_CODEGEN_ELF_READER_H_
@@ -31,15 +31,17 @@ struct ElfSection {
   int64_t entry_bytes = 0;
 };
 
-// A function or an object with a place in the file.
+// A function or an object that the file defines.
 struct ElfSymbol {
   std::string name;
-  size_t section = 0;
+  size_t section = 0;  // index in ElfFile::sections
   int64_t offset = 0;  // in the section
   int64_t bytes = 0;
 };
 
-// The bytes at `offset` of `section` refer to a place in the file.
+// A relocation: the bytes at `offset` of a section refer to the byte at
+// `to_offset` of another section or of the same one. Sections are indices in
+// ElfFile::sections, offsets are in bytes.
 struct ElfReference {
   size_t section = 0;
   int64_t offset = 0;
@@ -57,12 +59,13 @@ absl::StatusOr<ElfFile> ReadElf(absl::string_view bytes);
 
 struct ArchiveMember {
   std::string name;
-  absl::string_view bytes;  // of the archive
+  absl::string_view bytes;  // points into the archive
 };
 
+// True if `bytes` begins like an archive of `ar`.
 bool IsArchive(absl::string_view bytes);
 
-// The members of an archive of `ar`, without its tables.
+// The members of an archive of `ar`, without its tables of symbols and names.
 absl::StatusOr<std::vector<ArchiveMember>> ReadArchive(absl::string_view bytes);
 
 }  // namespace baton::tir

@@ -28,8 +28,8 @@
 
 namespace baton::tir {
 
-// Element types of eight bits of the reference that tensors cannot hold:
-// `e4m3_float8` and `e5m2_float8`.
+// Element types of eight bits of TVM that tensors cannot hold: `e4m3_float8`
+// and `e5m2_float8`.
 inline constexpr DType kE4M3Float8(static_cast<DType::Code>(6), 8);
 inline constexpr DType kE5M2Float8(static_cast<DType::Code>(7), 8);
 // The type of pointers.
@@ -246,7 +246,7 @@ enum class BinaryOp : uint8_t {
   kOr,
 };
 constexpr int NumValuesOf(BinaryOp /*op*/) { return 17; }
-// The name of the reference's node class: `Add`, `FloorDiv`.
+// The name of TVM's node class: `Add`, `FloorDiv`.
 absl::string_view BinaryOpName(BinaryOp op);
 constexpr bool IsComparison(BinaryOp op) {
   return op >= BinaryOp::kEQ && op <= BinaryOp::kGE;
@@ -438,8 +438,8 @@ class Shuffle : public PrimExpr {
           Span span = {});
 };
 
-// The kind of a buffer in the reference: a kAutoBroadcast buffer may have
-// strides of zero.
+// The kind of a buffer in TVM: a kAutoBroadcast buffer may have strides of
+// zero.
 enum class BufferKind : uint8_t { kDefault, kAutoBroadcast };
 constexpr int NumValuesOf(BufferKind /*kind*/) { return 2; }
 
@@ -644,7 +644,7 @@ enum class IterVarType : uint8_t {
   kTensorized,
 };
 constexpr int NumValuesOf(IterVarType /*type*/) { return 9; }
-// As the reference writes it: `DataPar`, `ThreadIndex`.
+// As TVM writes it: `DataPar`, `ThreadIndex`.
 absl::string_view IterVarTypeName(IterVarType type);
 
 // A variable that iterates over a range: of a block, of a reduction, or a

@@ -18,16 +18,16 @@ namespace baton::tir {
 // unless `dtype` is its type.
 PrimExpr CastTo(DType dtype, PrimExpr value);
 
-// Converts two operands to a common data type as the reference does: broadcasts
-// a scalar to a vector; converts a narrower float to the wider type, an integer
-// to the float, a narrower integer to the wider type, and of two integers of
-// equal width the signed one to the unsigned type. If that is not possible,
-// returns false and leaves both unchanged.
+// Converts two operands to a common data type as TVM does: broadcasts a scalar
+// to a vector; converts a narrower float to the wider type, an integer to the
+// float, a narrower integer to the wider type, and of two integers of equal
+// width the signed one to the unsigned type. If that is not possible, returns
+// false and leaves both unchanged.
 bool MatchTypes(PrimExpr& a, PrimExpr& b);
 
 // The constant or operand that `op` on `a` and `b`, of equal types, folds to by
-// the reference's rules; null if it folds to nothing. A division by zero folds
-// to nothing.
+// TVM's rules; null if it folds to nothing. A division by zero folds to
+// nothing.
 PrimExpr TryFold(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
 
 // The operation, folded if it can be. `a` and `b` must have types that

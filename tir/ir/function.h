@@ -94,8 +94,9 @@ class PrimFunc : public BaseFunc {
 };
 
 // Values of function attributes as expressions, and back. A bool, an int32, a
-// string, a list and a dictionary stand for themselves; other immediates are
-// dictionaries with one key, `T.` and the data type; targets: see kTargetKey.
+// string, a list and a dictionary are values of these kinds; other immediates
+// are dictionaries with one key, `T.` and the data type; targets: see
+// kTargetKey.
 PrimExpr ExprOfAttr(const AttrValue& value);
 // False for an expression that a function's attributes cannot hold.
 bool AttrOfExpr(const PrimExpr& e, AttrValue& value);

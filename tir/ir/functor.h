@@ -14,10 +14,10 @@
 //   };
 //
 // A hook decides whether and in what order the parts of its node are visited:
-// the hook of the base class visits all parts, in the order of the reference's
-// functors. Binders (variables that a node defines) and the subject of an
-// AttrStmt are not visited. A node that occurs several times is visited each
-// time. Recursion is limited by memory only (base/deep_stack.h).
+// the hook of the base class visits all parts, in the order of TVM's functors.
+// Binders (variables that a node defines) and the subject of an AttrStmt are
+// not visited. A node that occurs several times is visited each time. Recursion
+// is limited by memory only (base/deep_stack.h).
 
 #ifndef BATON_TIR_IR_FUNCTOR_H_
 #define BATON_TIR_IR_FUNCTOR_H_

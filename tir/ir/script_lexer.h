@@ -1,5 +1,5 @@
 // Splits scripts of functions of loops into tokens: the subset of Python that
-// the reference prints, with indentation.
+// TVM prints, with indentation.
 
 #ifndef BATON_TIR_IR_SCRIPT_LEXER_H_
 #define BATON_TIR_IR_SCRIPT_LEXER_H_

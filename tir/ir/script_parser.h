@@ -44,7 +44,7 @@ class ScriptContext {
 };
 
 // The annotation of a block whose script lacks T.reads or T.writes: a sum of
-// kDetectReads and kDetectWrites. Whoever defines the function replaces it by
+// kDetectReads and kDetectWrites. CompleteBlocks() (tir/script) replaces it by
 // regions.
 inline constexpr absl::string_view kDetectAccess =
     "tir.script_parsing_detect_access";

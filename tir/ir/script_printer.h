@@ -1,4 +1,4 @@
-// Writes functions of loops as the reference prints them: TVMScript.
+// Writes functions of loops as TVM prints them: TVMScript.
 //
 //   @I.ir_module
 //   class Module:
@@ -9,8 +9,8 @@
 //
 // Linked into a program, this is the text of PrimFuncs in modules
 // (ir/module_text.h). A module of PrimFuncs only is a class, in which `main` is
-// the last function; beside functions of other levels, each function stands by
-// itself.
+// the last function; in a module with functions of other levels, each PrimFunc
+// is a definition of its own.
 
 #ifndef BATON_TIR_IR_SCRIPT_PRINTER_H_
 #define BATON_TIR_IR_SCRIPT_PRINTER_H_
@@ -24,8 +24,7 @@
 
 namespace baton::tir {
 
-// An expression: `T.max(i * 4, 1)`. Two variables of one name are told apart by
-// numbers.
+// An expression: `T.max(i * 4, 1)`. Numbers distinguish variables of one name.
 std::string AsScript(const PrimExpr& e);
 
 // A statement by itself. Variables and buffers that it does not define are

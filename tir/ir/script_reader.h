@@ -1,9 +1,9 @@
-// Reads expressions from scripts as the reference prints them: see
-// script_printer.h. Functions are read by //tir/script.
+// Reads expressions from scripts as TVM prints them: see script_printer.h.
+// Functions are read by //tir/script.
 //
 // A call `T.name(...)` makes the node of that name, unchanged. An operator such
 // as `+` converts its operands to a common type, and is folded if they are
-// constants, as the reference does for Python's operators.
+// constants, as TVM does for Python's operators.
 
 #ifndef BATON_TIR_IR_SCRIPT_READER_H_
 #define BATON_TIR_IR_SCRIPT_READER_H_

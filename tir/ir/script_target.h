@@ -1,4 +1,5 @@
-// Targets of scripts: `T.target("cuda -arch=sm_80")`, `T.target({"kind": ...})`.
+// Targets of scripts: `T.target("cuda -arch=sm_80")` and
+// `T.target({"kind": ...})`.
 
 #ifndef BATON_TIR_IR_SCRIPT_TARGET_H_
 #define BATON_TIR_IR_SCRIPT_TARGET_H_
@@ -9,9 +10,9 @@
 
 namespace baton::tir {
 
-// The configuration of a target of TVM 0.14 with what its kind adds, as if the
-// machine had no such device. A kind that is not known adds nothing, and may
-// have any options.
+// Returns `config`, a target of TVM 0.14, with the keys and default options
+// that its kind adds, as TVM does on a machine without such a device. A kind
+// that is not known adds nothing, and may have any options.
 //
 // An error: no kind, an option with a value of another type than the kind says,
 // an option that is given twice, an architecture that the kind does not have.

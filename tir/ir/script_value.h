@@ -43,7 +43,7 @@ struct ScriptValue {
   };
   Kind kind = kNone;
   bool is_meta = false;     // of T.meta_var: a name for it defines nothing
-  bool is_starred = false;  // of kList, kTuple: stands for its items
+  bool is_starred = false;  // of kList, kTuple: its items replace it
   int64_t begin = 0;        // of its text in the script, in bytes
   int64_t end = 0;
   int64_t number = 0;  // of kBool, kInt; of kLambda, the first token

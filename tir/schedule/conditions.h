@@ -91,7 +91,7 @@ bool IsAncestor(const Site* high, const Site* low);
 // The sites are in the order of the text.
 absl::Status CheckInOrder(const ScheduleState& state,
                           absl::Span<const Site* const> sites);
-// True if `first` stands before `second` in the text.
+// True if `first` precedes `second` in the text.
 bool IsBefore(const ScheduleState& state, const Site* first,
               const Site* second);
 

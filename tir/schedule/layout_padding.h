@@ -43,6 +43,9 @@ absl::StatusOr<IndexMap> CheckPadValue(const IndexMap& pad_value,
                                        const Buffer& buffer,
                                        const IndexMap& map);
 
+// Plans the padding of `new_buffer`, which replaces `old_buffer` in `scope`.
+// `inverse` maps indices of the new layout to the old one. Changes nothing; the
+// plan is empty if the new layout has no padding.
 absl::StatusOr<PaddingPlan> PlanPadding(
     const Block& scope, const Buffer& old_buffer, const Buffer& new_buffer,
     const InverseMap& inverse, const IndexMap& pad_value, Analyzer& analyzer);

@@ -12,7 +12,7 @@
 // A step that cannot be taken returns an error with the place of the block or
 // loop that is the reason, and leaves the function as it was. The trace has the
 // steps that were taken; Apply() takes them again, on the same function or one
-// like it. Steps are explained in steps.h and docs/schedules.md.
+// like it. steps.h describes each step; docs/schedules.md has examples.
 
 #ifndef BATON_TIR_SCHEDULE_SCHEDULE_H_
 #define BATON_TIR_SCHEDULE_SCHEDULE_H_
@@ -209,6 +209,7 @@ class Schedule {
                          const std::vector<int64_t>& padding);
   absl::Status RollingBuffer(const BlockRef& block, int write_buffer_index);
 
+  // Marks in the trace the begin of postprocessing steps. Changes nothing else.
   absl::Status EnterPostproc();
   absl::Status UnsafeHideBufferAccess(const BlockRef& block, AccessKind kind,
                                       const std::vector<int64_t>& indices);

@@ -1,4 +1,5 @@
-// CombineContextCall: gets each context of a thread once.
+// CombineContextCall: binds each context of a thread to a variable, so that it
+// is evaluated once.
 //
 //   f(T.tvm_thread_context(x))     with T.LetStmt(x) as ctx_cache_:
 //   g(T.tvm_thread_context(x))         f(ctx_cache_)
@@ -11,8 +12,8 @@
 
 namespace baton::tir {
 
-// Applies to host functions. The function, each kernel and each parallel loop
-// bind their contexts to variables of their own.
+// Applies to host functions. A context is a pointer that stays the same on one
+// thread; kernels and parallel loops bind contexts of their own.
 Pass CombineContextCall();
 
 }  // namespace baton::tir

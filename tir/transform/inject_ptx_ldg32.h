@@ -3,6 +3,8 @@
 //
 //   L[i] = T.if_then_else(c, G[j], x)
 //
+// becomes
+//
 //   addr[0] = j
 //   addr[1] = i
 //   predicate[0] = c

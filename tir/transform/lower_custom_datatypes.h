@@ -1,6 +1,6 @@
-// LowerCustomDatatypes: in the reference, replaces operations on data types
-// that a user registered by calls of the target's functions. Here no data types
-// can be registered.
+// LowerCustomDatatypes: in TVM, replaces operations on data types that a user
+// registered by calls of the target's functions. Here no data types can be
+// registered.
 
 #ifndef BATON_TIR_TRANSFORM_LOWER_CUSTOM_DATATYPES_H_
 #define BATON_TIR_TRANSFORM_LOWER_CUSTOM_DATATYPES_H_

@@ -2,6 +2,9 @@
 // allocate memory on the device.
 //
 //   A = T.allocate([8], "float32", "global.vtcm")
+//
+// becomes
+//
 //   with T.LetStmt(T.nd_mem_alloc_with_scope("global.vtcm", ...)) as A: ...
 
 #ifndef BATON_TIR_TRANSFORM_LOWER_VTCM_ALLOC_H_

@@ -12,7 +12,7 @@
 
 namespace baton::tir {
 
-// The index of a store must be a constant times threadIdx.x plus a rest. A
+// The index of a store must be a constant times threadIdx.x plus an offset. A
 // thread keeps the elements that it stores, and loads those of other threads by
 // a shuffle. Functions need the attribute `target` with the number of threads
 // of a warp (`thread_warp_size`); if that is 1, nothing changes.

@@ -2,6 +2,8 @@
 //
 //   def main(n: T.int32):
 //
+// becomes
+//
 //   def main(args: T.handle, arg_type_ids: T.handle("int32"),
 //            num_args: T.int32, out_ret_value: T.handle("void"),
 //            out_ret_tcode: T.handle("int32"), resource_handle: T.handle)

@@ -2,6 +2,8 @@
 //
 //   def main(A: T.Buffer((1,), "float32")):
 //
+// becomes
+//
 //   def main(A: T.handle("float32")) -> T.int32:
 //       ...
 //       T.ret(0)

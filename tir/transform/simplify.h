@@ -39,7 +39,8 @@ struct SimplifyConfig {
       "decide.");
   }
 
-  // The extensions of the analyzer that the setting enables.
+  // The extensions of the analyzer that the setting enables, a set of bits of
+  // Analyzer::Extension.
   unsigned extensions() const;
 };
 

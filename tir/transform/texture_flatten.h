@@ -1,5 +1,5 @@
-// TextureFlatten: in the reference, lowers memory of the scope `global.texture`
-// in schedules of tensor expressions to images. Not implemented here.
+// TextureFlatten: in TVM, lowers memory of the scope `global.texture` in
+// schedules of tensor expressions to images. Not implemented here.
 
 #ifndef BATON_TIR_TRANSFORM_TEXTURE_FLATTEN_H_
 #define BATON_TIR_TRANSFORM_TEXTURE_FLATTEN_H_

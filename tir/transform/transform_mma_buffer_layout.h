@@ -2,7 +2,7 @@
 // matrix instructions.
 //
 //   C = T.alloc_buffer((32, 16), scope="m16n8k8.matrixC")
-//   C = T.alloc_buffer((2, 2, 2, 2), scope="local")
+//       =>  C = T.alloc_buffer((2, 2, 2, 2), scope="local")
 
 #ifndef BATON_TIR_TRANSFORM_TRANSFORM_MMA_BUFFER_LAYOUT_H_
 #define BATON_TIR_TRANSFORM_TRANSFORM_MMA_BUFFER_LAYOUT_H_

@@ -75,8 +75,8 @@ class CallVisitor : public Visitor {
   const CallNode* call() const { return calls_.back(); }
   // 0 in `main`, 1 in a function that it calls ...
   int depth() const { return static_cast<int>(calls_.size()) - 1; }
-  // The number of statements that were visited, with this one. As in the
-  // reference, the body of an allocation has the number of the allocation.
+  // The number of statements that were visited, with this one. As in TVM, the
+  // body of an allocation has the number of the allocation.
   int64_t statements() const { return statements_; }
   void Fail(absl::Status status);
   void Fail(const Span& span, std::string message);

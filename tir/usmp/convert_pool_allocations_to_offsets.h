@@ -39,8 +39,8 @@ struct ConvertPoolAllocationsToOffsetsOptions {
 };
 
 // A module pass over the main function and all that it calls. Each gets all
-// pools as parameters, by their names in order, before a last parameter that
-// has no buffer; calls pass them. The attribute `pool_args` of a function lists its
+// pools as parameters, sorted by name, before a last parameter that has no
+// buffer; calls pass them. The attribute `pool_args` of a function lists its
 // pools, with the index of the parameter and the bytes in use. That of the main
 // function has for a pool of constants what it must hold before a run: offsets,
 // and elements in hexadecimal digits. Its attribute

@@ -70,7 +70,7 @@ struct SimulatedQuantizeAttrs {
   }
 };
 
-// relay.op.annotation.simulated_quantize. The reference has the type key of
+// relay.op.annotation.simulated_quantize. TVM has the type key of
 // SimulatedQuantizeAttrs here as well; with equal keys a reader could not
 // distinguish them.
 struct AnnotateQuantizeAttrs {

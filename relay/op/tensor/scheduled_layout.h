@@ -18,8 +18,8 @@ struct ScheduledLayout {
   TensorShape extents;
   absl::InlinedVector<std::string, 4> axes;
 
-  // Reads `text` as the reference does: an extent without an axis, or an axis
-  // without an extent, is no error. Errors name the attribute, `field`.
+  // Reads `text` as TVM does: an extent without an axis, or an axis without an
+  // extent, is no error. Errors name the attribute, `field`.
   static absl::StatusOr<ScheduledLayout> Parse(absl::string_view field,
                                                absl::string_view text);
 };

@@ -240,7 +240,9 @@ std::optional<layouts::Followed> FollowConcatenation(const LayoutQuery& query,
 Expr ExpandDims(Expr data, int axis, int num_newaxis = 1);
 // Drops all axes of extent 1 if `axis` is nullopt.
 Expr Squeeze(Expr data, std::optional<std::vector<int64_t>> axis = {});
+// Numbers in `newshape` that are not positive are described in reshape.h.
 Expr Reshape(Expr data, std::vector<int64_t> newshape);
+// As Reshape, with the old and the new shape read from the right.
 Expr ReverseReshape(Expr data, std::vector<int64_t> newshape);
 Expr ReshapeLike(Expr data, Expr shape_like, ReshapeLikeAttrs attrs = {});
 // Reverses the axes if `axes` is nullopt.

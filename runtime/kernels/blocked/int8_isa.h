@@ -5,8 +5,8 @@
 
 namespace baton::kernels::blocked {
 
-// Products of bytes (AVX-512 VNNI), AVX2, or the instructions that every
-// processor has.
+// kPlain: instructions that every processor has. kVnni: products of bytes
+// (AVX-512 VNNI).
 enum class Int8Isa { kPlain, kAvx2, kVnni };
 
 }  // namespace baton::kernels::blocked

@@ -5,12 +5,13 @@
 // channel / 16, kernel row, kernel column, input channel % 16), where the
 // channels of a group are rounded up to 16; in a matrix product k is the
 // position. Positions that are skipped, because they read padding or a channel
-// that is missing, add nothing and move nothing.
+// that is missing, add nothing and do not change the positions of other terms.
 //
 // Positions are cut into chunks of 128. The sum of a chunk is one chain of
 // fused multiply-adds that starts at +0. A sum starts at +0, too, to which the
-// chunks are added in order, in float32. Where there are more than 36 chunks,
-// each 36 are summed so, and their sums in double.
+// chunks are added in order, in float32. If there are more than 36 chunks, each
+// group of 36 is summed in this way, and the sums of the groups are added in
+// double.
 //
 // Hence a sum is never -0, and a finite weight times zero adds nothing, so that
 // padding may be multiplied as well as skipped.

@@ -15,7 +15,7 @@
 
 namespace baton::kernels::internal {
 
-// The shape to which all of `shapes` broadcast.
+// The shape to which all of `shapes` broadcast. `kernel` is its name in errors.
 absl::StatusOr<TensorShape> BroadcastShape(
     absl::string_view kernel,
     absl::Span<const absl::Span<const int64_t>> shapes);

@@ -133,8 +133,8 @@ struct Terms {
 
 // c = a * b, where a is [m, terms], b is [terms, n] and row i of c starts at
 // c + i * c_stride. T is float, double, uint32_t or uint64_t; integers wrap.
-// A float32 sum stays within 1e-5 of the sum of its terms' magnitudes, however
-// many they are.
+// The error of a float32 sum is at most 1e-5 times the sum of the magnitudes of
+// its terms, however many they are.
 template <typename T>
 void Gemm(int64_t m, int64_t n, const Terms& terms, ConstMatrix<T> a,
           ConstMatrix<T> b, T* c, int64_t c_stride);

@@ -19,14 +19,14 @@ namespace baton::kernels::blocked::internal {
 // stride: position (o + i) * stride + phase - pad_before of the input is at
 // index o + i of part `phase`. So adjacent outputs read adjacent elements.
 struct CopyAxis {
-  int64_t phases;
+  int64_t phases;  // The stride, or less if the window is narrower.
   int64_t extent;  // Elements of a phase, for the outputs of a band.
 };
 
 struct ConvPlan {
   ConvParams params;  // Rows of pointwise convolutions are joined.
-  bool depthwise;
-  bool pads;
+  bool depthwise;     // Groups have one input and one output channel.
+  bool pads;          // Some output reads outside of the input.
   // True if the sums of a tile skip the taps that read padding; all outputs of
   // a tile skip the same taps. Used for taps that are far apart, with which
   // most of a copy would be padding.
@@ -41,21 +41,21 @@ struct ConvPlan {
   // True if the channels of a group of the result begin within a block. An item
   // then is a band of all groups, whose sums are joined before they are stored.
   bool joins;
-  int64_t joined_step;  // Floats from one position to the next.
-  int64_t in_blocks;    // Blocks of a group, from its first channel on.
-  int64_t out_blocks;   // Blocks of a group.
-  int64_t slabs;
-  int64_t rows;  // Rows of a band.
-  int64_t columns;
-  int64_t row_bands;
-  int64_t column_bands;
+  int64_t joined_step;   // Floats from one position to the next.
+  int64_t in_blocks;     // Blocks of a group, from its first channel on.
+  int64_t out_blocks;    // Blocks of a group.
+  int64_t slabs;         // Slabs of a group; 1 if groups are joined.
+  int64_t rows;          // Rows of a band.
+  int64_t columns;       // Columns of a band.
+  int64_t row_bands;     // Bands, one below the other.
+  int64_t column_bands;  // Bands, side by side.
   CopyAxis copy_h;
   CopyAxis copy_w;
-  int64_t taps;
-  int64_t units;
-  int64_t chunks;
-  int64_t terms;  // Terms of a sum, without those of missing channels.
-  bool in_double;
+  int64_t taps;    // Positions of the window: h.kernel * w.kernel.
+  int64_t units;   // Pairs of a block of channels and a tap (sums.h).
+  int64_t chunks;  // Chunks of a sum (sums.h), at least 1.
+  int64_t terms;   // Terms of a sum, without those of missing channels.
+  bool in_double;  // Groups of chunks are added in double (sums.h).
   int64_t items;
   // Bytes of the workspace: the copy, sums of chunks, sums of groups of them,
   // joined sums.

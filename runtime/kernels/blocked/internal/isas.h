@@ -1,4 +1,5 @@
-// The kernels of each width of vectors.
+// The kernels of each Width of kernels.h: plain128 of kPlain128, fma128 of
+// k128, avx2 of k256, avx2_halves of kHalves512, avx512 of k512.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_ISAS_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_ISAS_H_

@@ -19,16 +19,16 @@ constexpr int64_t kFewRows = 3;
 constexpr int64_t kBlocksOfFewRows = 8;
 
 struct MatmulPlan {
-  MatmulParams params;  // With all strides.
-  bool few_rows;
-  int64_t blocks;
-  int64_t blocks_of_slab;
+  MatmulParams params;     // With all strides.
+  bool few_rows;           // There are at most kFewRows rows.
+  int64_t blocks;          // Blocks of 16 columns.
+  int64_t blocks_of_slab;  // Blocks that are multiplied at a time.
   int64_t slabs;
   int64_t rows;  // Rows of a band.
   int64_t bands;
-  int64_t units;
-  int64_t chunks;
-  bool in_double;
+  int64_t units;   // Blocks of 16 terms of a sum (sums.h).
+  int64_t chunks;  // Chunks of a sum (sums.h), at least 1.
+  bool in_double;  // Groups of chunks are added in double (sums.h).
   int64_t items;
   // Bytes of the workspace: the transposed band, sums of chunks, of groups.
   size_t copy_bytes;
