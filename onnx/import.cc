@@ -1361,16 +1361,18 @@ class ValueBinder {
     return absl::OkStatus();
   }
 
-  // Takes the integers that shapes may depend on: axes, sizes, pads.
+  // Takes the integers (axes, sizes, pads, numbers of rounds) and the bools
+  // (conditions, elements to keep) that shapes may depend on.
   bool TakeShapeValues() {
     constexpr int64_t kMost = 64;
     bool any = false;
     for (const ValueInfo& info : graph_.inputs) {
       const std::string name(info.name);
       const auto found = options_.values_at_hand.find(name);
-      if (found != options_.values_at_hand.end() &&
-          found->second.dtype().is_int() && found->second.rank() <= 1 &&
-          found->second.num_elements() <= kMost) {
+      if (found == options_.values_at_hand.end()) continue;
+      const Tensor& value = found->second;
+      if ((value.dtype().is_int() || value.dtype().is_bool()) &&
+          value.rank() <= 1 && value.num_elements() <= kMost) {
         any |= TakeValue(name);
       }
     }

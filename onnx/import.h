@@ -66,8 +66,8 @@ struct OnnxImportOptions {
   // If true, takes the shapes of all values at hand whose inputs have unknown
   // dimensions, whether the import needs them or not: for a module that runs
   // with these shapes only. If all shapes are constant then, small lists of
-  // integers become constants, too. A value that does not fit the model's shape
-  // is an error.
+  // integers and of bools become constants, too. A value that does not fit the
+  // model's shape is an error.
   bool takes_all_shapes = false;
   // Is set to what was taken, unless null.
   OnnxValuesUsed* used = nullptr;

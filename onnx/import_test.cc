@@ -1152,6 +1152,82 @@ TEST(ImportOnnxTest, LoopsThatDependOnDataAreFunctionsThatCallThemselves) {
   EXPECT_EQ(value->fields()[1].tensor().AtAsDouble(0), 6.0);
 }
 
+// The result of the graph `graph`, whose output is `y`, for these inputs.
+absl::StatusOr<Tensor> ResultOf(const std::string& graph,
+                                const std::vector<Tensor>& inputs) {
+  const auto module = Import(graph + " output { name: 'y' }");
+  if (!module.ok()) return module.status();
+  std::vector<relay::Value> args(inputs.begin(), inputs.end());
+  auto value = EvaluateFunction(*module, "main", args);
+  if (!value.ok()) return value.status();
+  return value->tensor();
+}
+
+TEST(ImportOnnxTest, ShapesToExpandToMustFit) {
+  const std::string expand =
+      "node { op_type: 'Expand' input: 'x' input: 'shape' output: 'y' }" +
+      Value("input", "x", {kTwo, kOne}) +
+      Value("input", "shape", {kTwo}, /*elem_type=*/7);
+  const Tensor x = *Tensor::FromValues<float>({2, 1}, {1, 2});
+  const auto to = [&](std::vector<int64_t> shape) {
+    return ResultOf(expand, {x, *Tensor::FromValues<int64_t>({2}, shape)});
+  };
+  const auto wider = to({1, 3});
+  ASSERT_THAT(wider, IsOk());
+  EXPECT_EQ(wider->TypeToString(), "float32[2, 3]");
+  const auto none = to({2, 0});
+  ASSERT_THAT(none, IsOk());
+  EXPECT_EQ(none->TypeToString(), "float32[2, 0]");
+  // The error names the operator and the node.
+  EXPECT_THAT(std::string(to({3, 1}).status().message()),
+              AllOf(HasSubstr("1:1: error: evaluating dyn.broadcast_to: "),
+                    HasSubstr("y: Expand(x, shape) -> y")));
+}
+
+TEST(ImportOnnxTest, BoundsThatAreNoNumbersAreNone) {
+  const Tensor x = *Tensor::FromValues<float>({3}, {0.5, -3, NAN});
+  const auto clipped = ResultOf(
+      "node { op_type: 'Clip' input: 'x' input: 'low' input: 'high'"
+      "  output: 'y' }" +
+          Value("input", "x", {kThree}) + Value("input", "low", {}) +
+          Value("input", "high", {}),
+      {x, Tensor::Scalar<float>(0), Tensor::Scalar<float>(NAN)});
+  ASSERT_THAT(clipped, IsOk());
+  EXPECT_EQ(clipped->AtAsDouble(0), 0.5);
+  EXPECT_EQ(clipped->AtAsDouble(1), 0);
+  EXPECT_TRUE(std::isnan(clipped->AtAsDouble(2)));
+}
+
+TEST(ImportOnnxTest, ASummandWithoutAFactorIsNotRead) {
+  const Tensor one = *Tensor::FromValues<float>({1, 1}, {3});
+  const auto sum = ResultOf(
+      "node { op_type: 'Gemm' input: 'a' input: 'b' input: 'c' output: 'y'"
+      "  attribute { name: 'beta' type: FLOAT f: 0 } }" +
+          Value("input", "a", {kOne, kOne}) +
+          Value("input", "b", {kOne, kOne}) + Value("input", "c", {kOne}),
+      {one, one, *Tensor::FromValues<float>({1}, {NAN})});
+  ASSERT_THAT(sum, IsOk());
+  EXPECT_EQ(sum->AtAsDouble(0), 9);
+}
+
+TEST(ImportOnnxTest, ShiftsByAllBitsLeaveNone) {
+  for (const char* direction : {"LEFT", "RIGHT"}) {
+    const auto shifted = ResultOf(
+        absl::StrCat("node { op_type: 'BitShift' input: 'x' input: 'by'"
+                     "  output: 'y' attribute { name: 'direction'"
+                     "  type: STRING s: '",
+                     direction, "' } }") +
+            Value("input", "x", {kThree}, /*elem_type=*/2) +
+            Value("input", "by", {kThree}, /*elem_type=*/2),
+        {*Tensor::FromValues<uint8_t>({3}, {255, 255, 255}),
+         *Tensor::FromValues<uint8_t>({3}, {0, 8, 200})});
+    ASSERT_THAT(shifted, IsOk());
+    EXPECT_EQ(shifted->AtAsDouble(0), 255);
+    EXPECT_EQ(shifted->AtAsDouble(1), 0);
+    EXPECT_EQ(shifted->AtAsDouble(2), 0);
+  }
+}
+
 TEST(ImportOnnxTest, InputsCanBecomeConstants) {
   const std::string graph =
       "node { op_type: 'Reshape' input: 'x' input: 's' output: 'y' }"
@@ -1284,6 +1360,33 @@ TEST(ImportOnnxTest, ValuesThatDecideAboutShapesAreTakenWithThem) {
   EXPECT_EQ(used.shapes, std::vector<std::string>{"x"});
   EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
             "Tensor[(1, 3), float32]");
+}
+
+TEST(ImportOnnxTest, IntegersAndBoolsThatDecideAboutShapesAreTakenWithThem) {
+  const std::string graph =
+      "node { op_type: 'Range' input: 'from' input: 'to' input: 'step'"
+      "  output: 'all' }"
+      "node { op_type: 'Compress' input: 'all' input: 'chosen' output: 'y' }" +
+      Value("input", "from", {}, /*elem_type=*/7) +
+      Value("input", "to", {}, /*elem_type=*/7) +
+      Value("input", "step", {}, /*elem_type=*/7) +
+      Value("input", "chosen", {kThree}, /*elem_type=*/9) +
+      "output { name: 'y' }";
+  OnnxValuesUsed used;
+  OnnxImportOptions options;
+  options.used = &used;
+  options.takes_all_shapes = true;
+  options.values_at_hand.emplace("from", Tensor::Scalar<int64_t>(1));
+  options.values_at_hand.emplace("to", Tensor::Scalar<int64_t>(4));
+  options.values_at_hand.emplace("step", Tensor::Scalar<int64_t>(1));
+  options.values_at_hand.emplace(
+      "chosen", *Tensor::FromValues<bool>({3}, {true, false, true}));
+  const auto module = Import(graph, options);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(used.values,
+            (std::vector<std::string>{"from", "to", "step", "chosen"}));
+  EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
+            "Tensor[(2), int64]");
 }
 
 TEST(ImportOnnxTest, FlagsDecideBetweenBranchesOfTwoRanks) {

@@ -219,13 +219,17 @@ Expr BroadcastWith(const Expr& x, const Expr& wanted) {
   const bool is_one =
       std::all_of(type.shape().begin(), type.shape().end(),
                   [](const Dim& dim) { return dim.is_const(1); });
-  if (!is_one) {
-    const Expr own = padded(ShapeVector(x), type.rank());
-    shape = relay::Where(
-        relay::Equal(own, relay::Const(Tensor::Scalar<int64_t>(1))), shape,
-        own);
+  if (is_one) return BroadcastTo(x, std::move(shape));
+  // An extent of `x` that is neither 1 nor the wanted one is an error when it
+  // is broadcast.
+  shape = relay::Where(
+      relay::Equal(shape, relay::Const(Tensor::Scalar<int64_t>(1))),
+      padded(ShapeVector(x), type.rank()), shape);
+  Dims kept(rank - type.rank(), Dim::Any());
+  for (const Dim& dim : type.shape()) {
+    kept.push_back(dim.is_const(1) ? Dim::Any() : dim);
   }
-  return BroadcastTo(x, std::move(shape));
+  return WithExtents(BroadcastTo(x, std::move(shape)), kept);
 }
 
 }  // namespace baton::onnx

@@ -140,14 +140,26 @@ absl::StatusOr<Outputs> Mod(NodeContext& node) {
 
 absl::StatusOr<Outputs> BitShift(NodeContext& node) {
   const std::string direction = node.String("direction", "");
-  if (direction == "LEFT") {
-    return One(relay::LeftShift(node.Input(0), node.Input(1)));
+  if (direction != "LEFT" && direction != "RIGHT") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the direction '", direction, "'"));
   }
-  if (direction == "RIGHT") {
-    return One(relay::RightShift(node.Input(0), node.Input(1)));
+  const auto shift =
+      direction == "LEFT" ? &relay::LeftShift : &relay::RightShift;
+  const Expr& x = node.Input(0);
+  const Expr& by = node.Input(1);
+  BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
+  const Tensor* known = relay::ConstantTensor(by);
+  bool is_less = known != nullptr;
+  for (int64_t i = 0; is_less && i < known->num_elements(); ++i) {
+    is_less = known->AtAsDouble(i) < dtype.bits();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the direction '", direction, "'"));
+  if (is_less) return One(shift(x, by));
+  // A shift by the width of the element, or by more, leaves no bit; Relay's
+  // operators refuse it.
+  const Expr zero = ScalarLike(0, x);
+  const Expr fits = relay::Less(by, ScalarLike(dtype.bits(), by));
+  return One(relay::Where(fits, shift(x, relay::Where(fits, by, zero)), zero));
 }
 
 absl::StatusOr<Outputs> Reciprocal(NodeContext& node) {
@@ -177,8 +189,19 @@ absl::StatusOr<Outputs> ClipByInputs(NodeContext& node) {
     }
   }
   Expr result = x;
-  if (bounds[0].defined()) result = Maximum(result, bounds[0]);
-  if (bounds[1].defined()) result = Minimum(result, bounds[1]);
+  if (!dtype.is_float()) {
+    if (bounds[0].defined()) result = Maximum(result, bounds[0]);
+    if (bounds[1].defined()) result = Minimum(result, bounds[1]);
+    return One(std::move(result));
+  }
+  // As in ONNX's definition by comparisons, a bound that is not a number is
+  // none.
+  if (const Expr& low = bounds[0]; low.defined()) {
+    result = relay::Where(relay::Less(result, low), low, result);
+  }
+  if (const Expr& high = bounds[1]; high.defined()) {
+    result = relay::Where(relay::Less(high, result), high, result);
+  }
   return One(std::move(result));
 }
 

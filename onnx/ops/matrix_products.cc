@@ -189,7 +189,8 @@ absl::StatusOr<Expr> GemmProduct(NodeContext& node) {
   Expr result = node.Int("transB", 0) == 0
                     ? RowsTimes(node, std::move(a), std::move(b), DType())
                     : relay::nn::Dense(std::move(a), std::move(b));
-  if (!node.HasInput(2)) return result;
+  // As in BLAS, a factor of 0 leaves out what is not a number, too.
+  if (!node.HasInput(2) || beta == 0) return result;
   Expr c = node.Input(2);
   if (beta != 1) c = relay::Multiply(ScalarLike(beta, like), std::move(c));
   return relay::Add(std::move(result), std::move(c));

@@ -19,6 +19,7 @@
 #include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/function_evaluator.h"
 #include "baton/ir/node_map.h"
@@ -34,7 +35,8 @@ namespace baton::relay {
 namespace {
 
 // Runs the kernel of a call, which may reuse the buffers of `args`. Errors get
-// the name of the operator. A kernel may come from a library that throws.
+// the name of the operator and the place of the call. A kernel may come from a
+// library that throws.
 absl::StatusOr<Value> ComputeCall(const CallNode& call,
                                   absl::Span<Value> args) {
   const OpNode* op = call.op_node();
@@ -46,9 +48,14 @@ absl::StatusOr<Value> ComputeCall(const CallNode& call,
   try {
     absl::StatusOr<Value> result = kernel->Compute(call, args);
     if (result.ok()) return result;
-    return absl::Status(result.status().code(),
-                        absl::StrCat("evaluating ", op->name(), ": ",
-                                     result.status().message()));
+    std::string message = absl::StrCat("evaluating ", op->name(), ": ",
+                                       result.status().message());
+    if (call.span().defined()) {
+      Diagnostics diagnostics;
+      diagnostics.Error(call.span(), std::move(message));
+      message = diagnostics.ToString();
+    }
+    return absl::Status(result.status().code(), message);
   } catch (const std::bad_alloc&) {
     return OutOfMemoryError(op->name());
   } catch (const std::length_error&) {
