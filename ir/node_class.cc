@@ -187,18 +187,10 @@ const NodeClass* FindNodeClassOfField(uint64_t node_field) {
 
 NodeLevelRegistration::NodeLevelRegistration(
     absl::string_view level, int number,
-    std::initializer_list<NodeClass (*)()> classes, const char* file,
-    int line) {
-  std::vector<NodeClass> made;
-  made.reserve(classes.size());
-  for (NodeClass (*const make)() : classes) made.push_back(make());
+    std::initializer_list<NodeClass> classes, const char* file, int line) {
   const absl::Status status =
-      RegisterNodeLevel(level, number, std::move(made), file, line);
+      RegisterNodeLevel(level, number, classes, file, line);
   if (!status.ok()) Die(std::string(status.message()));
-}
-
-void AddField(std::vector<NodeFieldInfo>& fields, const NodeFieldInfo& field) {
-  fields.push_back(field);
 }
 
 // Each node gives up what it refers to before it is destroyed, so that no

@@ -124,7 +124,7 @@ NodeClass MakeNodeClass();
       baton_node_level_registration(                               \
           level, number, {NODES(BATON_NODE_CLASS_OF_)}, __FILE__, __LINE__);
 #define BATON_NODE_CLASS_OF_(index, Name, sort) \
-  &::baton::MakeNodeClass<Name##Node>,
+  ::baton::MakeNodeClass<Name##Node>(),
 
 // Implementation details below.
 
@@ -142,15 +142,10 @@ inline const NodeClass& ClassOf(const Node* node) {
 
 class NodeLevelRegistration {
  public:
-  // The classes are given by functions that make them: a list of the classes
-  // themselves would be one function, which takes compilers long.
   NodeLevelRegistration(absl::string_view level, int number,
-                        std::initializer_list<NodeClass (*)()> classes,
+                        std::initializer_list<NodeClass> classes,
                         const char* file, int line);
 };
-
-// Not inline, as MakeNodeClass() calls it for each field.
-void AddField(std::vector<NodeFieldInfo>& fields, const NodeFieldInfo& field);
 
 }  // namespace internal
 
@@ -178,16 +173,15 @@ NodeClass MakeNodeClass() {
     } else {
       offset = offset_of(F::Of(object), &object);
     }
-    internal::AddField(result.fields, {field.name(), F::kRole, F::kNumber,
-                                       offset, F::kBytes, false});
+    result.fields.push_back(
+        {field.name(), F::kRole, F::kNumber, offset, F::kBytes, false});
     if constexpr (F::kRole == FieldRole::kRecords) {
       using R = typename F::Value::value_type;
       alignas(R) static unsigned char record_memory[sizeof(R)];
       R& record = *reinterpret_cast<R*>(record_memory);
       internal::ApplyFields(
           [&](auto... part) {
-            (internal::AddField(
-                 result.fields,
+            (result.fields.push_back(
                  {part.name(), decltype(part)::kRole, decltype(part)::kNumber,
                   offset_of(decltype(part)::Of(record), &record),
                   decltype(part)::kBytes, true}),

@@ -16,19 +16,6 @@
 #include "baton/ir/node.h"
 
 namespace baton {
-namespace internal {
-
-// A hash of the address of a node, whose highest bits are the best mixed. One
-// multiplication (Fibonacci hashing: Knuth, vol. 3, 6.4) gives neighbours in
-// memory distant slots, but addresses at some equal distances crowd in few
-// slots; after the second multiplication they do not.
-inline uint64_t HashOfAddress(uintptr_t address) {
-  constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;  // 2^64 / 1.618...
-  const uint64_t hash = address * kGolden;
-  return (hash ^ (hash >> 32)) * kGolden;
-}
-
-}  // namespace internal
 
 // T must be default-constructible and movable.
 template <typename T>
@@ -54,9 +41,12 @@ class NodeMap {
   // The value of `key`, and true if `key` is new. The value of a new key is
   // T().
   std::pair<T*, bool> TryEmplace(const Node* key) {
-    Slot* const slot = Probe(key);
+    Slot* slot = Probe(key);
     if (slot->key != nullptr) return {&slot->value, false};
-    if (2 * (size_ + 1) > capacity_) return GrowAndAdd(key);
+    if (2 * (size_ + 1) > capacity_) {
+      Rehash(capacity_ < 256 ? 4 * capacity_ : 2 * capacity_);
+      slot = Probe(key);
+    }
     ++size_;
     slot->key = key;
     return {&slot->value, true};
@@ -90,22 +80,20 @@ class NodeMap {
   };
   static constexpr size_t kInlineCapacity = 16;
   static constexpr int kInlineShift = 60;
+  static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;  // 2^64 / 1.618...
 
   // The slot of `key`, or the empty slot where `key` would be inserted.
   Slot* Probe(const Node* key) {
-    size_t i =
-        internal::HashOfAddress(reinterpret_cast<uintptr_t>(key)) >> shift_;
-    for (;;) {
-      Slot* const slot = &slots_[i];
-      if (slot->key == nullptr || slot->key == key) return slot;
+    // Fibonacci hashing (Knuth, vol. 3, 6.4): neighbours in memory, as nodes
+    // often are, get distant slots. Once is not enough: addresses at some equal
+    // distances crowd in few slots. Nodes are aligned to 8 bytes or more.
+    uint64_t hash = (reinterpret_cast<uintptr_t>(key) >> 3) * kGolden;
+    hash = (hash ^ (hash >> 32)) * kGolden;
+    size_t i = hash >> shift_;
+    while (slots_[i].key != key && slots_[i].key != nullptr) {
       i = (i + 1) & (capacity_ - 1);
     }
-  }
-
-  // Not inline: TryEmplace() is short without it.
-  [[gnu::noinline]] std::pair<T*, bool> GrowAndAdd(const Node* key) {
-    Rehash(capacity_ < 256 ? 4 * capacity_ : 2 * capacity_);
-    return TryEmplace(key);
+    return &slots_[i];
   }
 
   void Rehash(size_t capacity) {

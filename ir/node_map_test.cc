@@ -1,7 +1,5 @@
 #include "baton/ir/node_map.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "baton/base/dtype.h"
@@ -46,25 +44,6 @@ TEST(NodeMapTest, ReserveKeepsEntries) {
   for (int i = 10; i < 999; ++i) map[nodes[i].get()] = nodes[i + 1];
   for (int i = 0; i < 999; ++i) {
     ASSERT_EQ(*map.Find(nodes[i].get()), nodes[i + 1]);
-  }
-}
-
-// Addresses at equal distances, as those of nodes often are, do not crowd: in a
-// table that is half full a search looks at 1.5 slots on average if the hashes
-// are random, and at 99 for a distance of 7,896 bytes after one multiplication.
-TEST(NodeMapTest, EqualDistancesDoNotCrowd) {
-  constexpr int kBits = 9;
-  constexpr size_t kSlots = 1 << kBits;
-  for (uintptr_t distance = 8; distance <= 8192; distance += 8) {
-    std::vector<bool> used(kSlots);
-    size_t looks = 0;
-    for (size_t k = 0; k < kSlots / 2; ++k) {
-      const uintptr_t address = 0x7F3A12345600 + k * distance;
-      size_t i = internal::HashOfAddress(address) >> (64 - kBits);
-      for (++looks; used[i]; ++looks) i = (i + 1) % kSlots;
-      used[i] = true;
-    }
-    EXPECT_LT(looks, 3 * kSlots / 2) << distance;
   }
 }
 
