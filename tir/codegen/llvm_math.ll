@@ -1,5 +1,5 @@
 ; Made by update_llvm_math.py of sources with this SHA-256:
-; ad83a0dcbcd2788b018ec509cb591de37ec2172062394325aa5f36b43f0bd1b0
+; c2ad833ac8abdc4501c75cf37147acc71a481b27a302843c938321ae2174b9c0
 define internal float @baton.exp.f32(float %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt float %x, -1.050000e+02
