@@ -1148,6 +1148,42 @@ TEST(ComputationsTest, FailsWhereTheKernelFails) {
   }
 }
 
+// Calls that have a type, but for which there is no result, are no loops that
+// read or write out of bounds.
+TEST(ComputationsTest, RefusesWhatTheKernelRefuses) {
+  const std::pair<const char*, const char*> kCalls[] = {
+      {"%x: Tensor[(), float32], %y: Tensor[(), float32]", "dft(%x, %y)"},
+      {"%x: Tensor[(2, 4), float32], %y: Tensor[(2, 2), float32]",
+       "dft(%x, %y)"},
+      {"%x: Tensor[(4), int32], %y: Tensor[(4), int32]", "dft(%x, %y)"},
+      {"%x: Tensor[(2, 90), float32], %w: Tensor[(4), float32]",
+       "stft(%x, %w, n_fft=6, hop_length=4)"},
+      {"%x: Tensor[(2, 90), float32], %w: Tensor[(12), float32]",
+       "stft(%x, %w, n_fft=6, hop_length=4, win_length=12)"},
+      {"%x: Tensor[(100000), float32], %w: Tensor[(46340), float32]",
+       "stft(%x, %w, n_fft=100000, hop_length=1, win_length=46340)"},
+      {"%x: Tensor[(1, 2, 4, 4), float32], %r: Tensor[(9, 4), float32]",
+       "vision.roi_pool(%x, %r, pooled_size=[1, 1], spatial_scale=1f64)"},
+      {"%x: Tensor[(1, 2, 4, 4), float32], %r: Tensor[(9, 4), float32]",
+       "vision.roi_align(%x, %r, pooled_size=[1, 1], spatial_scale=1f64)"},
+      {"%b: Tensor[(1, 5, 4), float32], %s: Tensor[(1, 3, 17), float32]",
+       "vision.all_class_non_max_suppression(%b, %s, 100i64, 0.5f, 0f)"},
+      {"%b: Tensor[(1, 5, 3), float32], %s: Tensor[(1, 3, 5), float32]",
+       "vision.all_class_non_max_suppression(%b, %s, 100i64, 0.5f, 0f)"},
+      {"%x: Tensor[(1, 3, 2, 2), float32]", "vision.yolo_reorg(%x, stride=2)"},
+      {"%x: Tensor[(2, 5, 7), float32]",
+       "sliding_window(%x, axis=0, window_shape=[2], strides=[1])"},
+  };
+  for (const auto& [params, body] : kCalls) {
+    const IRModule module = testing::ParseTyped(absl::StrCat(
+        "#[version = \"0.0.5\"]\ndef @main(", params, ") { ", body, " }"));
+    const absl::StatusOr<LoweredFunction> lowered =
+        LowerFunction(module.Find<Function>("main"), "f");
+    EXPECT_EQ(lowered.status().code(), absl::StatusCode::kUnimplemented)
+        << body << ": " << lowered.status();
+  }
+}
+
 // Fused operators: intermediate buffers, tuples, constants, results that are
 // parameters or occur twice.
 TEST(ComputationsTest, Functions) {

@@ -590,6 +590,9 @@ absl::Status LowerSlidingWindow(LoopBuilder& loops) {
   const auto& attrs = loops.attrs<relay::SlidingWindowAttrs>();
   const size_t axis = Place(attrs.axis, loops.rank());
   const size_t count = attrs.window_shape.size();
+  if (axis + count != loops.rank()) {
+    return NoLoops("windows that do not end at the last axis");
+  }
   return MapIndices(loops, [&](const Indices& at) {
     Indices from(at.begin(), at.begin() + static_cast<int64_t>(axis));
     for (size_t i = 0; i < count; ++i) {
@@ -618,6 +621,10 @@ absl::Status LowerYoloReorg(LoopBuilder& loops) {
   const int64_t stride = loops.attrs<relay::YoloReorgAttrs>().stride;
   const std::vector<int64_t>& shape = loops.shape();
   const int64_t few = shape[1] / (stride * stride);
+  if (few == 0 || few * stride * stride != shape[1] || shape[2] % stride != 0 ||
+      shape[3] % stride != 0) {
+    return NoLoops("extents that the stride does not divide");
+  }
   const std::vector<int64_t> wide = {shape[0], few, shape[2] * stride,
                                      shape[3] * stride};
   // The result has a row for each `stride` rows, but the kernel fills it as if

@@ -27,12 +27,14 @@ namespace {
 using tir::BinaryOp;
 using tir::PrimExpr;
 
-// The products of a frequency and a position are int32.
-constexpr int64_t kMostPoints = 46340;
-
-// The table [n, 2] of kernels::RootsOfUnity().
-absl::StatusOr<tir::Buffer> RootTable(LoopBuilder& loops, int64_t n) {
-  if (n > kMostPoints) return NoLoops("a transform of so many points");
+// The table [n, 2] of kernels::RootsOfUnity(), for `frequencies` of a
+// transform. The products of a frequency and a position are int32.
+absl::StatusOr<tir::Buffer> RootTable(LoopBuilder& loops, int64_t n,
+                                      int64_t frequencies) {
+  constexpr int64_t kMostPoints = 46340;
+  if (n > kMostPoints || frequencies > kMostPoints) {
+    return NoLoops("a transform of so many points");
+  }
   BATON_ASSIGN_OR_RETURN(
       const Tensor roots,
       Tensor::FromValues<double>({n, 2}, kernels::RootsOfUnity(n)));
@@ -51,8 +53,13 @@ PrimExpr Root(const tir::Buffer& roots, const PrimExpr& k, const PrimExpr& i,
 absl::Status LowerDft(LoopBuilder& loops) {
   const bool inverse = loops.attrs<relay::DFTAttrs>().inverse;
   const std::vector<int64_t>& shape = loops.shape();
+  if (shape.empty() || loops.shape(1) != shape || !loops.dtype(0).is_float() ||
+      !loops.dtype(1).is_float()) {
+    return NoLoops("parts that are no floats of one shape with an axis");
+  }
   const int64_t extent = shape.back();
-  BATON_ASSIGN_OR_RETURN(const tir::Buffer roots, RootTable(loops, extent));
+  BATON_ASSIGN_OR_RETURN(const tir::Buffer roots,
+                         RootTable(loops, extent, extent));
   for (const int part : {0, 1}) {
     const tir::Buffer& out = loops.output(part);
     const tir::Buffer sums =
@@ -83,10 +90,17 @@ absl::Status LowerDft(LoopBuilder& loops) {
 absl::Status LowerStft(LoopBuilder& loops) {
   const auto& attrs = loops.attrs<relay::StftAttrs>();
   const int64_t points = attrs.win_length > 0 ? attrs.win_length : attrs.n_fft;
-  BATON_ASSIGN_OR_RETURN(const tir::Buffer roots, RootTable(loops, points));
   const tir::Buffer& out = loops.output();
+  const std::vector<int64_t> to = ShapeOf(out);
+  if (!loops.dtype(0).is_float() || loops.rank(1) != 1 ||
+      points > loops.shape(1)[0] || points > attrs.n_fft ||
+      attrs.n_fft > loops.shape().back()) {
+    return NoLoops("a window that does not fit the data");
+  }
+  BATON_ASSIGN_OR_RETURN(const tir::Buffer roots,
+                         RootTable(loops, points, to[to.size() - 3]));
   const tir::Buffer sums =
-      loops.Temporary(absl::StrCat(out->name(), "_sum"), kDouble, ShapeOf(out));
+      loops.Temporary(absl::StrCat(out->name(), "_sum"), kDouble, to);
   // The result is [batch, frequency, window, part].
   loops.Fold(
       sums, {points}, [](const Indices&) { return Real(0); },

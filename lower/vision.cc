@@ -126,6 +126,11 @@ absl::Status CheckRegions(const LoopBuilder& loops, const A& attrs) {
   if (loops.shape()[2] == 0 || loops.shape()[3] == 0) {
     return NoLoops("the map is empty");
   }
+  const std::vector<int64_t> to = ShapeOf(loops.output());
+  if (to[2] == 0 || to[3] == 0) return NoLoops("the result is empty");
+  if (loops.shape(1)[1] != 5) {
+    return NoLoops("regions that are not of an image and four corners");
+  }
   return absl::OkStatus();
 }
 
@@ -430,8 +435,12 @@ absl::Status LowerAllClassNonMaxSuppression(LoopBuilder& loops) {
       loops.dtype(1) != DType::Float(32)) {
     return NoLoops("boxes that are no float32");
   }
-  BATON_RETURN_IF_ERROR(LineSort::Check(loops, 1, 2));
+  const std::vector<int64_t>& boxes = loops.shape(0);
   const std::vector<int64_t>& shape = loops.shape(1);
+  if (boxes[0] != shape[0] || boxes[1] != shape[2] || boxes[2] != 4) {
+    return NoLoops("boxes and scores that do not fit");
+  }
+  BATON_RETURN_IF_ERROR(LineSort::Check(loops, 1, 2));
   const DType wide = DType::Int(64);
   const auto limit = [&](int i, DType dtype) {
     return Convert(dtype,

@@ -71,8 +71,8 @@ struct OnnxImportOptions {
   bool takes_all_shapes = false;
   // Is set to what was taken, unless null.
   OnnxValuesUsed* used = nullptr;
-  // If true, products with a constant matrix become nn.matmul, which takes it as
-  // it is, not nn.dense of its transpose: for a module that runs, where the
+  // If true, products with a constant matrix become nn.matmul, which takes it
+  // as it is, not nn.dense of its transpose: for a module that runs, where the
   // transpose would take as much memory again.
   bool keeps_weights = false;
 };

@@ -307,16 +307,16 @@ int RunGather(const executor::StepCall& call) {
 // The floats of a weight whose memory is released at a time.
 constexpr int64_t kReleased = int64_t{512} << 10;
 // The least floats of a weight in memory of its own that is released piece by
-// piece. That of others is only freed: taking its pages from the heap and giving
-// them back would take longer than packing.
+// piece. That of others is only freed: taking its pages from the heap and
+// giving them back would take longer than packing.
 constexpr int64_t kLargeWeight = int64_t{8} << 20;
 
 // Packs a weight of blocks of `size` floats, of which each stays in its place
-// and the last one may have fewer: `packed_size` floats with all of it. Packs in
-// the memory of the weight if nothing else refers to it and all blocks are
+// and the last one may have fewer: `packed_size` floats with all of it. Packs
+// in the memory of the weight if nothing else refers to it and all blocks are
 // whole; otherwise in new memory, and releases the pages of what is packed if
-// they are of a file or of a large weight to which nothing else refers. The only
-// error is that there is no memory.
+// they are of a file or of a large weight to which nothing else refers. The
+// only error is that there is no memory.
 absl::StatusOr<Tensor> PackBlocks(
     Tensor weight, int64_t size, int64_t packed_size, bool is_mapped,
     absl::FunctionRef<void(const float* from, int64_t count, float* to)> pack) {
@@ -502,7 +502,8 @@ std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
     result.product.in_channels = x.shape[1];
     result.product.out_channels =
         taps * blocked::BlocksOf(y.shape[1]) * blocked::kBlock;
-    // The windows take memory: at most 64 MB, or some times that of the tensors.
+    // The windows take memory: at most 64 MB, or some times that of the
+    // tensors.
     const int64_t windows = result.product.batch * result.product.out_channels *
                             result.product.h.out * result.product.w.out;
     if (windows >
@@ -625,7 +626,8 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32),
                                    {blocked::PackedMatmulSize(params)}));
-  // The memory of the rows that are packed is released, if nothing else uses it.
+  // The memory of the rows that are packed is released, if nothing else uses
+  // it.
   const bool may_release =
       is_mapped || (weight.num_elements() >= kLargeWeight &&
                     MutableTensor::Reuse(weight).has_value());

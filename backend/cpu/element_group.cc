@@ -515,7 +515,7 @@ class ChainFuser {
   }
 
  private:
-  // The number of the call that computes the value `v`; -1 for an operand.
+  // The number of the call that computes the value `v`; negative for an operand.
   int CallOf(int v) const { return v - static_cast<int>(operands_.size()); }
 
   // True if `v` is an operand of one word.
@@ -1142,8 +1142,8 @@ std::string SplatInt(double value) {
 
 const char* TypeText(bool is_int) { return is_int ? "Ints" : "Floats"; }
 
-// Appends the lines that compute the group from v0, v1, ...; returns the name of
-// the result. `is_int`: of operands; then of all values, too.
+// Appends the lines that compute the group from v0, v1, ...; returns the name
+// of the result. `is_int`: of operands; then of all values, too.
 std::string AppendCalls(const kernels::ElementProgram& program,
                         std::vector<bool>& is_int, StepSource& source) {
   std::string name = "v0";

@@ -63,9 +63,9 @@ struct GroupCall {
   int c = 0;  // the third operand
 };
 
-// Makes one call of each chain of calls that quantizes or dequantizes by numbers
-// that are one for all elements (kQuantize, kDequantize, kDequantizeInt).
-// ElementStepSource() has no source for these.
+// Makes one call of each chain of calls that quantizes or dequantizes by
+// numbers that are one for all elements (kQuantize, kDequantize,
+// kDequantizeInt). ElementStepSource() has no source for these.
 void FuseQuantization(absl::Span<const ElementArg> operands,
                       std::vector<GroupCall>& calls);
 
@@ -83,8 +83,9 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
 std::optional<StepSource> ElementStepSource(const executor::Step& step);
 
 // Definitions that sources with StepSource::kElements use, and further ones for
-// those with StepSource::kElementsIntegers, kElementsHalves or kMath, too. A library has them in
-// its namespace, behind the namespaces `rt` and `math` of tir/codegen.
+// those with StepSource::kElementsIntegers, kElementsHalves or kMath, too. A
+// library has them in its namespace, behind the namespaces `rt` and `math` of
+// tir/codegen.
 extern const char kElementsText[];
 extern const char kElementsIntegersText[];
 extern const char kElementsHalvesText[];

@@ -1448,9 +1448,9 @@ class Lowering {
     product.params.type = kernels::blocked::IntMatmulParams::Type::kUint8;
   }
 
-  // Finds products whose sums are cast to float32 and multiplied by a scale, and
-  // the biases behind that. Such a product is lowered in the place of the last
-  // of these calls: there its scale is computed.
+  // Finds products whose sums are cast to float32 and multiplied by a scale,
+  // and the biases behind that. Such a product is lowered in the place of the
+  // last of these calls: there its scale is computed.
   void FindScaledProducts() {
     std::vector<int> producers(graph_.tensors.size(), kNone);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {

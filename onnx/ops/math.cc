@@ -189,18 +189,23 @@ absl::StatusOr<Outputs> ClipByInputs(NodeContext& node) {
     }
   }
   Expr result = x;
-  if (!dtype.is_float()) {
-    if (bounds[0].defined()) result = Maximum(result, bounds[0]);
-    if (bounds[1].defined()) result = Minimum(result, bounds[1]);
-    return One(std::move(result));
-  }
-  // As in ONNX's definition by comparisons, a bound that is not a number is
-  // none.
-  if (const Expr& low = bounds[0]; low.defined()) {
-    result = relay::Where(relay::Less(result, low), low, result);
-  }
-  if (const Expr& high = bounds[1]; high.defined()) {
-    result = relay::Where(relay::Less(high, result), high, result);
+  for (const int i : {0, 1}) {
+    const Expr& bound = bounds[i];
+    if (!bound.defined()) continue;
+    bool is_number = !dtype.is_float();
+    if (!is_number && node.IsConstant(i + 1)) {
+      BATON_ASSIGN_OR_RETURN(const Tensor value, node.Constant(i + 1));
+      is_number = !std::isnan(value.AtAsDouble(0));
+    }
+    if (is_number) {
+      result = i == 0 ? Maximum(result, bound) : Minimum(result, bound);
+      continue;
+    }
+    // As in ONNX's definition by comparisons, a bound that is not a number is
+    // none.
+    const Expr is_outside =
+        i == 0 ? relay::Less(result, bound) : relay::Less(bound, result);
+    result = relay::Where(is_outside, bound, result);
   }
   return One(std::move(result));
 }

@@ -1549,13 +1549,18 @@ absl::StatusOr<Expr> InferTypeOf(const Expr& expr, const IRModule* module) {
 absl::StatusOr<Expr> InferTypeAt(const Expr& expr, const Span& span,
                                  const IRModule* module) {
   if (expr->type().defined()) return expr;
+  // A call of typed arguments needs no engine, which reports all errors.
   if (const auto* call = expr.As<CallNode>()) {
-    if (Type type = TypeOfTypedCall(*call); type.defined()) {
+    const auto with_type = [&]() -> Expr {
+      Type type = TypeOfTypedCall(*call);
+      if (!type.defined()) return Expr();
       return Call(call->op(), call->args(), call->attrs(),
                   {call->type_args().begin(), call->type_args().end()},
                   std::move(type),
                   call->span().defined() ? call->span() : span);
-    }
+    };
+    Expr typed = IfOutOfMemory(with_type, [] { return Expr(); });
+    if (typed.defined()) return typed;
   }
   Diagnostics diagnostics;
   Expr result = WithInferencer(module, diagnostics, span,

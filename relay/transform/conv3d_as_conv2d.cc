@@ -42,6 +42,9 @@ constexpr int64_t kMaxTable = 1 << 20;
 constexpr int64_t kMaxExtent = 1 << 20;
 constexpr int64_t kMaxPlanes = 1 << 24;
 
+// Data with more elements, unfolded, is left alone.
+constexpr double kMaxUnfolded = 1 << 26;
+
 using Shape = std::vector<int64_t>;
 
 // The extents of `type`, of rank 5; nullopt if they are not known, one is 0 or
@@ -163,7 +166,11 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
   const int64_t rows = of_rows ? x[3] + pad[1] + pad[4] : 1;
   const int64_t out_rows = of_rows ? y[3] : 1;
   const int64_t kernel_rows = of_rows ? w[3] : 1;
-  if (y[2] > kMaxPlanes / planes / w[2] || depth > kMaxPlanes / planes / rows) {
+  const double unfolded =
+      static_cast<double>(x[0]) * y[2] * planes * w[2] * x[4] *
+      (of_rows ? static_cast<double>(y[3]) * w[3] : kBlock * x[3]);
+  if (y[2] > kMaxPlanes / planes / w[2] || depth > kMaxPlanes / planes / rows ||
+      unfolded > kMaxUnfolded) {
     return m.Decline("the data is too large");
   }
   const DType dtype = type->dtype();

@@ -1690,7 +1690,7 @@ absl::StatusOr<CppSource> WriteCppSource(
   // Before it, GCC has no conversions of vectors.
   absl::StrAppend(&source.text, "#include <cstddef>\n#include <cstdint>\n\n",
                   "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < "
-                  "9\n#error \"this source needs GCC 9 or later, or Clang\"\n"
+                  "11\n#error \"this source needs GCC 11 or later, or Clang\"\n"
                   "#endif\n\n",
                   options.before, options.before.empty() ? "" : "\n",
                   Instructions(options.isa), "\nnamespace ", options.name_space,

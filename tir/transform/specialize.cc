@@ -58,6 +58,18 @@ class Values {
                              : Match(own, *buffer);
   }
 
+  // An error if a value uses a variable that is replaced.
+  absl::Status Check() const {
+    for (const PrimExpr& value : exprs_) {
+      if (UsesVar(value, [this](const VarNode* var) {
+            return Find(var) != nullptr;
+          })) {
+        return Error("a value uses a parameter that has a value, too");
+      }
+    }
+    return absl::OkStatus();
+  }
+
   const PrimExpr* Find(const VarNode* var) const { return values_.Find(var); }
   bool empty() const { return values_.empty(); }
 
@@ -77,6 +89,7 @@ class Values {
       return Error(absl::StrCat("two values for ", var->name()));
     }
     *known = value;
+    exprs_.push_back(value);
     return absl::OkStatus();
   }
 
@@ -108,6 +121,7 @@ class Values {
 
   const PrimFunc& function_;
   NodeMap<PrimExpr> values_;
+  std::vector<PrimExpr> exprs_;  // all of `values_`
 };
 
 class Specializer final : public Rewriter {
@@ -172,6 +186,13 @@ class Specializer final : public Rewriter {
   std::vector<Buffer> kept_;
 };
 
+absl::StatusOr<PrimExpr> ConstantOf(DType dtype, int64_t number,
+                                    absl::string_view name) {
+  if (WrapToDType(number, dtype) == number) return MakeConst(dtype, number);
+  return absl::InvalidArgumentError(absl::StrCat(
+      number, " for ", name, " is out of the range of ", dtype.ToString()));
+}
+
 // The number or the numbers in `value`, as constants of the types of `like`.
 absl::StatusOr<std::vector<PrimExpr>> Numbers(const AttrValue& value,
                                               absl::Span<const PrimExpr> like,
@@ -187,8 +208,10 @@ absl::StatusOr<std::vector<PrimExpr>> Numbers(const AttrValue& value,
       return absl::InvalidArgumentError(
           absl::StrCat("expected integers for ", name));
     }
-    result.push_back(
-        MakeConst(i < like.size() ? like[i].dtype() : kInt32, *number));
+    BATON_ASSIGN_OR_RETURN(
+        PrimExpr constant,
+        ConstantOf(i < like.size() ? like[i].dtype() : kInt32, *number, name));
+    result.push_back(std::move(constant));
   }
   return result;
 }
@@ -206,8 +229,9 @@ absl::StatusOr<PrimExpr> BufferFor(const Buffer& own, const AttrValue& value) {
       BATON_ASSIGN_OR_RETURN(parts.strides,
                              Numbers(part, own->strides(), own->name()));
     } else if (key == "elem_offset" && part.As<int64_t>() != nullptr) {
-      parts.elem_offset =
-          MakeConst(own->elem_offset().dtype(), *part.As<int64_t>());
+      BATON_ASSIGN_OR_RETURN(parts.elem_offset,
+                             ConstantOf(own->elem_offset().dtype(),
+                                        *part.As<int64_t>(), own->name()));
     } else {
       return absl::InvalidArgumentError(
           absl::StrCat("a buffer has no integer `", key,
@@ -236,7 +260,8 @@ absl::StatusOr<ParamValue> ValueOf(const PrimFunc& function,
       return absl::InvalidArgumentError(
           absl::StrCat("expected an integer for the integer ", name));
     }
-    result.value = MakeConst(param.dtype(), *number);
+    BATON_ASSIGN_OR_RETURN(result.value,
+                           ConstantOf(param.dtype(), *number, name));
     return result;
   }
   return ErrorAt(function->span(),
@@ -252,6 +277,7 @@ absl::StatusOr<PrimFunc> Specialized(const PrimFunc& function,
   for (const ParamValue& value : values) {
     BATON_RETURN_IF_ERROR(all.Add(value));
   }
+  BATON_RETURN_IF_ERROR(all.Check());
   return all.empty() ? function : Specializer(all).Run(function);
 }
 

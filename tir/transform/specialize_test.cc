@@ -81,6 +81,8 @@ TEST(SpecializedTest, RefusesValuesOfAnotherSort) {
   EXPECT_THAT(error_of(n, function->BufferOf(0)), HasSubstr("has no buffer"));
   EXPECT_THAT(error_of(n, IntImm(DType::Int(64), 3)),
               HasSubstr("n has the type int32, its value has int64"));
+  EXPECT_THAT(error_of(n, Add(n, IntImm(kInt32, 1))),
+              HasSubstr("a value uses a parameter that has a value, too"));
 }
 
 }  // namespace
