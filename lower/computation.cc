@@ -66,6 +66,19 @@ tir::PrimExpr FromBits(const tir::FloatImmNode& number) {
   return tir::Call(number.dtype(), tir::IntrinsicOp("reinterpret"), {bits});
 }
 
+tir::PrimExpr And(const tir::PrimExpr& a, const tir::PrimExpr& b) {
+  if (!a.defined()) return b;
+  return b.defined() ? Op2(tir::BinaryOp::kAnd, a, b) : a;
+}
+
+tir::PrimExpr Divide(const tir::PrimExpr& a, int64_t b) {
+  return tir::MakeBinary(tir::BinaryOp::kFloorDiv, a, Index(b));
+}
+
+tir::PrimExpr Rest(const tir::PrimExpr& a, int64_t b) {
+  return tir::MakeBinary(tir::BinaryOp::kFloorMod, a, Index(b));
+}
+
 tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b) {
   const auto* number = b.As<tir::FloatImmNode>();
   if (op == tir::BinaryOp::kDiv && number != nullptr &&
@@ -272,20 +285,29 @@ tir::Stmt WithIndex(absl::string_view name, const PrimExpr& index,
               });
 }
 
-tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
-                      absl::Span<const int64_t> extents, Indices begin,
+tir::Stmt WithIndices(absl::Span<const int64_t> extents, Indices begin,
+                      const std::function<PrimExpr(size_t)>& index_of,
                       const Body& body) {
   const std::function<tir::Stmt(size_t)> from = [&](size_t d) -> tir::Stmt {
     if (d == extents.size()) return body(begin);
-    Indices which = {Index(static_cast<int64_t>(d))};
-    which.insert(which.end(), point.begin(), point.end());
-    return WithIndex(absl::StrCat("index", d), loops.Load(1, which), extents[d],
+    return WithIndex(absl::StrCat("index", d), index_of(d), extents[d],
                      [&](const PrimExpr& index) {
                        begin.push_back(index);
                        return from(d + 1);
                      });
   };
   return from(0);
+}
+
+tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
+                      absl::Span<const int64_t> extents, Indices begin,
+                      const Body& body) {
+  const auto index_of = [&](size_t d) {
+    Indices which = {Index(static_cast<int64_t>(d))};
+    which.insert(which.end(), point.begin(), point.end());
+    return loops.Load(1, which);
+  };
+  return WithIndices(extents, std::move(begin), index_of, body);
 }
 
 tir::Stmt InOrder(const std::vector<tir::Stmt>& stmts) {

@@ -179,6 +179,18 @@ inline tir::PrimExpr Index(int64_t value) {
 // T.reinterpret() of its bits, because tir.Simplify turns x / T.float32(3) into
 // a product.
 tir::PrimExpr Op2(tir::BinaryOp op, tir::PrimExpr a, tir::PrimExpr b);
+// a < b and a <= b.
+inline tir::PrimExpr Less(const tir::PrimExpr& a, const tir::PrimExpr& b) {
+  return Op2(tir::BinaryOp::kLT, a, b);
+}
+inline tir::PrimExpr AtMost(const tir::PrimExpr& a, const tir::PrimExpr& b) {
+  return Op2(tir::BinaryOp::kLE, a, b);
+}
+// `a && b`, either of which may be null.
+tir::PrimExpr And(const tir::PrimExpr& a, const tir::PrimExpr& b);
+// The quotient of an index by `b`, rounded down, and the rest.
+tir::PrimExpr Divide(const tir::PrimExpr& a, int64_t b);
+tir::PrimExpr Rest(const tir::PrimExpr& a, int64_t b);
 // The number as T.reinterpret() of its bits, which no pass folds: 0 + x is not
 // x if that is -0.
 tir::PrimExpr FromBits(const tir::FloatImmNode& number);
@@ -213,9 +225,13 @@ tir::Stmt Require(const tir::PrimExpr& condition, absl::string_view message,
 tir::Stmt WithIndex(absl::string_view name, const tir::PrimExpr& index,
                     int64_t extent,
                     const std::function<tir::Stmt(const tir::PrimExpr&)>& body);
-// Reads the elements [0][point], [1][point], ... of input 1, one for each of
-// `extents`, as indices of axes of these extents (see WithIndex). Runs `body`
-// with `begin`, followed by these indices.
+// Takes index_of(0), index_of(1), ..., one for each of `extents`, as indices of
+// axes of these extents (see WithIndex). Runs `body` with `begin`, followed by
+// these indices.
+tir::Stmt WithIndices(absl::Span<const int64_t> extents, Indices begin,
+                      const std::function<tir::PrimExpr(size_t)>& index_of,
+                      const Body& body);
+// As above, with the elements [0][point], [1][point], ... of input 1.
 tir::Stmt WithIndices(const LoopBuilder& loops, const Indices& point,
                       absl::Span<const int64_t> extents, Indices begin,
                       const Body& body);

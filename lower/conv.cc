@@ -32,13 +32,6 @@ absl::string_view SpatialLetters(size_t n) {
   return absl::string_view("DHW").substr(3 - n);
 }
 
-PrimExpr Divide(const PrimExpr& a, int64_t b) {
-  return tir::MakeBinary(BinaryOp::kFloorDiv, a, Index(b));
-}
-PrimExpr Rest(const PrimExpr& a, int64_t b) {
-  return tir::MakeBinary(BinaryOp::kFloorMod, a, Index(b));
-}
-
 // The two operands and the result of a convolution over the axes `spatial`.
 struct Operands {
   std::string spatial;

@@ -32,19 +32,6 @@ namespace {
 using tir::BinaryOp;
 using tir::PrimExpr;
 
-PrimExpr Divide(const PrimExpr& a, int64_t b) {
-  return tir::MakeBinary(BinaryOp::kFloorDiv, a, Index(b));
-}
-PrimExpr Rest(const PrimExpr& a, int64_t b) {
-  return tir::MakeBinary(BinaryOp::kFloorMod, a, Index(b));
-}
-PrimExpr Less(const PrimExpr& a, int64_t b) {
-  return Op2(BinaryOp::kLT, a, Index(b));
-}
-PrimExpr And(const PrimExpr& a, const PrimExpr& b) {
-  if (!a.defined()) return b;
-  return b.defined() ? Op2(BinaryOp::kAnd, a, b) : a;
-}
 size_t Place(int64_t axis, int rank) {
   return static_cast<size_t>(NormalAxis(axis, rank));
 }
@@ -116,7 +103,8 @@ absl::Status Choose(LoopBuilder& loops, size_t axis,
       const PrimExpr here =
           load(static_cast<int>(i), at, tir::Sub(at[axis], Index(begin)));
       value = value.defined()
-                  ? IfThenElse(Less(at[axis], begin + extents[i]), here, value)
+                  ? IfThenElse(Less(at[axis], Index(begin + extents[i])), here,
+                               value)
                   : here;
     }
     return value;
@@ -252,8 +240,8 @@ absl::Status LowerGather(LoopBuilder& loops) {
   RequireRange(loops, -extent, extent - 1);
   return MapIndices(loops, [&](Indices at) {
     const PrimExpr index = GivenIndex(Cast(DType::Int(64), loops.Load(1, at)));
-    at[axis] =
-        tir::Select(Less(index, 0), tir::Add(index, Index(extent)), index);
+    at[axis] = tir::Select(Less(index, Index(0)),
+                           tir::Add(index, Index(extent)), index);
     return at;
   });
 }
@@ -416,7 +404,7 @@ absl::Status LowerLayoutTransform(LoopBuilder& loops) {
         from[outer] = position;
       }
       // Elements that only fill a block up are zero.
-      if (exists < extent) inside = And(inside, Less(position, exists));
+      if (exists < extent) inside = And(inside, Less(position, Index(exists)));
     }
     const PrimExpr value = loops.Load(0, from);
     return inside.defined() ? IfThenElse(inside, value, Number(dtype, 0))
@@ -442,17 +430,18 @@ absl::Status LowerPad(LoopBuilder& loops) {
         if (after > 0) index = Op2(BinaryOp::kMin, index, Index(shape[i] - 1));
       } else if (mode == "reflect") {
         if (after > 0) {
-          index = tir::Select(Less(index, shape[i]), index,
+          index = tir::Select(Less(index, Index(shape[i])), index,
                               tir::Sub(Index(2 * (shape[i] - 1)), index));
         }
         if (before > 0) {
-          index = tir::Select(Less(index, 0), tir::Sub(Index(0), index), index);
+          index = tir::Select(Less(index, Index(0)), tir::Sub(Index(0), index),
+                              index);
         }
       } else {
         if (before > 0) {
           inside = And(inside, Op2(BinaryOp::kLE, Index(0), index));
         }
-        if (after > 0) inside = And(inside, Less(index, shape[i]));
+        if (after > 0) inside = And(inside, Less(index, Index(shape[i])));
       }
       from.push_back(index);
     }
@@ -481,12 +470,12 @@ absl::Status LowerMirrorPad(LoopBuilder& loops) {
     for (size_t i = 0; i < shape.size(); ++i) {
       PrimExpr index = tir::Sub(at[i], Index(attrs.pad_width[i][0]));
       if (attrs.pad_width[i][1] > 0) {
-        index = tir::Select(Less(index, shape[i]), index,
+        index = tir::Select(Less(index, Index(shape[i])), index,
                             tir::Sub(Index(2 * (shape[i] - 1) + twice), index));
       }
       if (attrs.pad_width[i][0] > 0) {
-        index =
-            tir::Select(Less(index, 0), tir::Sub(Index(-twice), index), index);
+        index = tir::Select(Less(index, Index(0)),
+                            tir::Sub(Index(-twice), index), index);
       }
       from.push_back(index);
     }
@@ -543,7 +532,7 @@ absl::Status LowerSpaceToBatch(LoopBuilder& loops) {
         inside = And(inside, Op2(BinaryOp::kLE, Index(0), index));
       }
       if (attrs.paddings[i][1] > 0) {
-        inside = And(inside, Less(index, shape[i + 1]));
+        inside = And(inside, Less(index, Index(shape[i + 1])));
       }
     }
     const PrimExpr value = loops.Load(0, from);

@@ -21,12 +21,6 @@ using tir::BinaryOp;
 using tir::PrimExpr;
 using tir::Stmt;
 
-PrimExpr Less(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kLT, a, b);
-}
-PrimExpr Rest(const PrimExpr& a, const PrimExpr& b) {
-  return tir::MakeBinary(BinaryOp::kFloorMod, a, b);
-}
 PrimExpr Least(const PrimExpr& a, const PrimExpr& b) {
   return Op2(BinaryOp::kMin, a, b);
 }
@@ -80,7 +74,7 @@ Stmt LineSort::Sort(const Indices& line) const {
       return With("width",
                   tir::CallIntrinsic("shift_left", {Index(1), round[0]}),
                   [&](const PrimExpr& width) {
-                    return Merge(line, Rest(round[0], Index(2)), width);
+                    return Merge(line, Rest(round[0], 2), width);
                   });
     }));
   }
@@ -106,7 +100,8 @@ Stmt LineSort::Merge(const Indices& line, const PrimExpr& from,
            tir::BufferStore(heads_, tir::Add(head, Index(1)), {Index(run)})});
     };
     // The place of `i` in two runs, and the ends of these.
-    const PrimExpr place = Rest(i, tir::Mul(width, Index(2)));
+    const PrimExpr place =
+        tir::MakeBinary(BinaryOp::kFloorMod, i, tir::Mul(width, Index(2)));
     const Stmt begin = tir::IfThenElse(
         Op2(BinaryOp::kEQ, place, Index(0)),
         tir::MakeSeq({tir::BufferStore(heads_, i, {Index(0)}),

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,10 +30,6 @@ namespace {
 using tir::BinaryOp;
 using tir::PrimExpr;
 using tir::Stmt;
-
-PrimExpr Less(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kLT, a, b);
-}
 
 PrimExpr Element(const tir::Buffer& buffer, const Indices& at) {
   return tir::BufferLoad(buffer, at);
@@ -357,15 +352,7 @@ absl::Status LowerAdvIndex(LoopBuilder& loops) {
                                   shape.end());
   loops.Run(
       {result}, ForEach("point", points, [&](const Indices& point) {
-        const std::function<Stmt(const Indices&)> from =
-            [&](const Indices& found) -> Stmt {
-          const size_t d = found.size();
-          if (d == count) {
-            return ForEach("row", rows, [&](const Indices& row) -> Stmt {
-              return tir::BufferStore(result, loops.Load(0, Joined(found, row)),
-                                      Joined(point, row));
-            });
-          }
+        const auto index_of = [&](size_t d) {
           const int input = static_cast<int>(d) + 1;
           const std::vector<int64_t>& given = loops.shape(input);
           Indices which;
@@ -374,12 +361,17 @@ absl::Status LowerAdvIndex(LoopBuilder& loops) {
                                 ? PrimExpr(Index(0))
                                 : point[points_rank - given.size() + i]);
           }
-          return WithIndex(absl::StrCat("index", d), loops.Load(input, which),
-                           shape[d], [&](const PrimExpr& index) {
-                             return from(Joined(found, {index}));
-                           });
+          return loops.Load(input, which);
         };
-        return from({});
+        return WithIndices(
+            absl::MakeConstSpan(shape).first(count), {}, index_of,
+            [&](const Indices& from) {
+              return ForEach("row", rows, [&](const Indices& row) -> Stmt {
+                return tir::BufferStore(result,
+                                        loops.Load(0, Joined(from, row)),
+                                        Joined(point, row));
+              });
+            });
       }));
   return absl::OkStatus();
 }

@@ -23,20 +23,6 @@ using tir::PrimExpr;
 
 constexpr int64_t kLanes = 16;
 
-PrimExpr Divide(const PrimExpr& a, int64_t b) {
-  return tir::MakeBinary(BinaryOp::kFloorDiv, a, Index(b));
-}
-PrimExpr Rest(const PrimExpr& a, int64_t b) {
-  return tir::MakeBinary(BinaryOp::kFloorMod, a, Index(b));
-}
-PrimExpr Below(const PrimExpr& a, int64_t b) {
-  return Op2(BinaryOp::kLT, a, Index(b));
-}
-PrimExpr And(const PrimExpr& a, const PrimExpr& b) {
-  if (!a.defined()) return b;
-  return b.defined() ? Op2(BinaryOp::kAnd, a, b) : a;
-}
-
 Indices WithoutLast(const Indices& at) { return {at.begin(), at.end() - 1}; }
 Indices Append(Indices at, const PrimExpr& last) {
   at.push_back(last);
@@ -99,7 +85,7 @@ void SumFloats(LoopBuilder& loops, const ProductTerms& terms,
     LoopBuilder::Condition exists;
     if (terms.channels % length != 0) {
       exists = [&](const Indices& at, const Indices& k) {
-        return Below(position(at, k), terms.channels);
+        return Less(position(at, k), Index(terms.channels));
       };
     }
     loops.Fold(
@@ -128,9 +114,9 @@ void SumFloats(LoopBuilder& loops, const ProductTerms& terms,
     LoopBuilder::Condition exists;
     if (has_rest || !has_channels) {
       exists = [&](const Indices& at, const Indices& k) {
-        return And(
-            has_rest ? Below(unit(at, k), units) : PrimExpr(),
-            has_channels ? PrimExpr() : Below(channel(at, k), terms.channels));
+        return And(has_rest ? Less(unit(at, k), Index(units)) : PrimExpr(),
+                   has_channels ? PrimExpr()
+                                : Less(channel(at, k), Index(terms.channels)));
       };
     }
     loops.Fold(
@@ -157,7 +143,7 @@ void SumFloats(LoopBuilder& loops, const ProductTerms& terms,
   LoopBuilder::Condition exists;
   if (chunks % kChunksOfGroup != 0) {
     exists = [&](const Indices& at, const Indices& k) {
-      return Below(chunk(at, k), chunks);
+      return Less(chunk(at, k), Index(chunks));
     };
   }
   loops.Fold(

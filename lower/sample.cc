@@ -24,15 +24,6 @@ using relay::GridSampleAttrs;
 using tir::BinaryOp;
 using tir::PrimExpr;
 
-PrimExpr Less(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kLT, a, b);
-}
-PrimExpr AtMost(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kLE, a, b);
-}
-PrimExpr Both(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kAnd, a, b);
-}
 PrimExpr Floor(const PrimExpr& x) { return tir::CallIntrinsic("floor", {x}); }
 PrimExpr Abs(const PrimExpr& x) { return tir::CallIntrinsic("fabs", {x}); }
 
@@ -74,7 +65,7 @@ class Axis {
       element = Plus(Floor(place), Number(k));
     }
     return tir::Select(
-        Both(AtMost(Real(0), element), Less(element, Real(size_))),
+        And(AtMost(Real(0), element), Less(element, Real(size_))),
         Cast(tir::kInt32, element), Index(-1));
   }
 
@@ -132,7 +123,7 @@ class Axis {
     const PrimExpr is_even = Op2(
         BinaryOp::kEQ, Times(Floor(Times(times, Real(0.5))), Real(2)), times);
     return tir::Select(
-        Both(AtMost(Real(start), x), AtMost(x, Real(size + start))), x,
+        And(AtMost(Real(start), x), AtMost(x, Real(size + start))), x,
         tir::Select(is_even, Plus(extra, Real(start)),
                     Plus(Minus(Real(size), extra), Real(start))));
   }
@@ -207,7 +198,7 @@ absl::Status LowerGridSample(LoopBuilder& loops) {
           const PrimExpr element = tir::BufferLoad(elements[i], tap);
           const PrimExpr own = tir::BufferLoad(weights[i], tap);
           const PrimExpr is_there = AtMost(Index(0), element);
-          is_inside = i == 0 ? is_there : Both(is_inside, is_there);
+          is_inside = i == 0 ? is_there : And(is_inside, is_there);
           weight = i == 0 ? own : Times(weight, own);
           from.push_back(element);
         }

@@ -32,15 +32,6 @@ using tir::BinaryOp;
 using tir::PrimExpr;
 using tir::Stmt;
 
-PrimExpr Less(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kLT, a, b);
-}
-PrimExpr AtMost(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kLE, a, b);
-}
-PrimExpr Both(const PrimExpr& a, const PrimExpr& b) {
-  return Op2(BinaryOp::kAnd, a, b);
-}
 // std::min and std::max, which return `a` where one is NaN.
 PrimExpr Least(const PrimExpr& a, const PrimExpr& b) {
   return tir::Select(Less(b, a), b, a);
@@ -102,13 +93,13 @@ Stmt ForEachRegion(
     const PrimExpr image = variables.Add("image", number(0));
     std::vector<PrimExpr> box;
     PrimExpr fits =
-        Both(AtMost(Real(0), image),
-             Less(image, Real(static_cast<double>(loops.shape()[0]))));
+        And(AtMost(Real(0), image),
+            Less(image, Real(static_cast<double>(loops.shape()[0]))));
     for (int64_t k = 1; k < 5; ++k) {
       box.push_back(variables.Add(absl::StrCat("corner", k),
                                   Times(number(k), Real(scale))));
       fits =
-          Both(fits, Less(tir::CallIntrinsic("fabs", {box.back()}), Real(1e9)));
+          And(fits, Less(tir::CallIntrinsic("fabs", {box.back()}), Real(1e9)));
     }
     return variables.Around(
         Require(fits, "a region is out of range",
@@ -199,7 +190,7 @@ Sample SampleAt(Variables& variables, absl::string_view name,
   const PrimExpr bounded = variables.Add(
       absl::StrCat(name, "_in_map"), Least(Most(at, Real(0)), Real(size - 1)));
   Sample sample;
-  sample.is_inside = Both(AtMost(Real(-1), at), AtMost(at, Real(size)));
+  sample.is_inside = And(AtMost(Real(-1), at), AtMost(at, Real(size)));
   sample.before =
       variables.Add(absl::StrCat(name, "_before"), Cast(tir::kInt32, bounded));
   sample.behind =
@@ -240,7 +231,7 @@ absl::Status LowerRoiAlign(LoopBuilder& loops) {
       Variables variables;
       const Sample y = SampleAt(variables, "y", down, at[1], a);
       const Sample x = SampleAt(variables, "x", across, at[2], b);
-      const PrimExpr is_inside = Both(y.is_inside, x.is_inside);
+      const PrimExpr is_inside = And(y.is_inside, x.is_inside);
       return variables.Around(
           ForEach("c", {channels}, [&](const Indices& c) -> Stmt {
             const auto corner =
@@ -355,7 +346,7 @@ absl::Status LowerRoiPool(LoopBuilder& loops) {
           });
     });
     return Stmt(tir::IfThenElse(
-        Both(Less(rows.begin, rows.end), Less(columns.begin, columns.end)),
+        And(Less(rows.begin, rows.end), Less(columns.begin, columns.end)),
         InOrder({tir::BufferStore(largest, element(rows.begin, columns.begin),
                                   only),
                  fold, result(tir::BufferLoad(largest, only))}),
@@ -420,10 +411,9 @@ PrimExpr Overlap(Variables& variables, const Box& a, const Box& b,
       "whole",
       Op2(BinaryOp::kSub, Op2(BinaryOp::kAdd, a.Area(), b.Area()), shared));
   const PrimExpr has_area =
-      Both(Both(Less(zero, height), Less(zero, width)), Less(zero, whole));
-  return Both(
-      has_area,
-      Less(threshold, Cast(kDouble, Op2(BinaryOp::kDiv, shared, whole))));
+      And(And(Less(zero, height), Less(zero, width)), Less(zero, whole));
+  return And(has_area, Less(threshold,
+                            Cast(kDouble, Op2(BinaryOp::kDiv, shared, whole))));
 }
 
 absl::Status LowerAllClassNonMaxSuppression(LoopBuilder& loops) {
@@ -500,8 +490,8 @@ absl::Status LowerAllClassNonMaxSuppression(LoopBuilder& loops) {
                 const PrimExpr score =
                     Cast(kDouble, loops.Load(1, {line[0], line[1], box}));
                 return tir::IfThenElse(
-                    Both(Less(limit(4, kDouble), score),
-                         Less(Cast(wide, get(chosen)), limit(2, wide))),
+                    And(Less(limit(4, kDouble), score),
+                        Less(Cast(wide, get(chosen)), limit(2, wide))),
                     try_box(line[0], line[1], box));
               });
         });

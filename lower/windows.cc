@@ -18,11 +18,6 @@ namespace baton::lower {
 using tir::BinaryOp;
 using tir::PrimExpr;
 
-PrimExpr And(const PrimExpr& a, const PrimExpr& b) {
-  if (!a.defined()) return b;
-  return b.defined() ? Op2(BinaryOp::kAnd, a, b) : a;
-}
-
 PrimExpr AxisWindow::Position(const PrimExpr& o, const PrimExpr& k) const {
   return tir::Sub(
       tir::Add(tir::Mul(o, Index(stride)), tir::Mul(k, Index(dilation))),

@@ -37,9 +37,6 @@ struct AxisWindow {
   bool IsInside() const;
 };
 
-// `a && b`, either of which may be null.
-tir::PrimExpr And(const tir::PrimExpr& a, const tir::PrimExpr& b);
-
 // The windows of N spatial axes; `in`, `out` and, for convolutions, `kernel`
 // are set later. An error if an attribute is not a number.
 template <typename A>

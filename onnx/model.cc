@@ -124,12 +124,9 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
 
 absl::StatusOr<ValueInfo::Dimension> ReadDimension(absl::string_view message) {
   ValueInfo::Dimension result;
-  WireReader reader(message);
-  while (reader.Next()) {
-    if (reader.field() == DimField::kValue) result.value = reader.Int();
-    if (reader.field() == DimField::kParam) result.param = reader.Bytes();
-  }
-  BATON_RETURN_IF_ERROR(reader.status());
+  BATON_RETURN_IF_ERROR(ReadFields(message,
+                                   Into(DimField::kValue, &result.value),
+                                   Into(DimField::kParam, &result.param)));
   return result;
 }
 

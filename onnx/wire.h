@@ -14,6 +14,7 @@
 #define BATON_ONNX_WIRE_H_
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -76,7 +77,8 @@ class Into {
 
   int field() const { return field_; }
   absl::Status Read(WireReader& reader) const {
-    if constexpr (std::is_same_v<T, int64_t>) {
+    if constexpr (std::is_same_v<T, int64_t> ||
+                  std::is_same_v<T, std::optional<int64_t>>) {
       target_ = reader.Int();
     } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
       reader.AppendInts(target_);

@@ -49,8 +49,8 @@ absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     const CommandLineSpec& spec, absl::Span<const absl::string_view> args,
     std::ostream& out);
 
-// As above, for a program with the flags `flags`. Its help is `usage` and a line
-// for each flag.
+// As above, for a program with the flags `flags`. Its help is `usage` and a
+// line for each flag.
 absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     const std::string& program, absl::string_view usage,
     const std::vector<Flag>& flags, absl::Span<const absl::string_view> args,

@@ -786,7 +786,7 @@ class ModelWriter {
         ";\n  static constexpr std::size_t kArenaAlign = 64;\n"
         "  static constexpr std::size_t kWeightBytes = ",
         weight_bytes_,
-        ";\n  // Of a copy of the weights.\n"
+        ";\n  // The bytes that CopyWeights() needs.\n"
         "  static constexpr std::size_t kCopyBytes = ",
         CopyBytes(), ";\n  static constexpr std::size_t kCalls = ", NumSteps(),
         ";\n  // Multiplications and additions of convolutions and products.\n",

@@ -311,16 +311,27 @@ constexpr int64_t kReleased = int64_t{512} << 10;
 // giving them back would take longer than packing.
 constexpr int64_t kLargeWeight = int64_t{8} << 20;
 
+// True if the pages of a weight may be released as it is packed: they are of a
+// file, or of a large weight to which nothing else refers.
+bool MayRelease(Tensor& weight, bool is_mapped) {
+  return is_mapped || (weight.num_elements() >= kLargeWeight &&
+                       MutableTensor::Reuse(weight).has_value());
+}
+void Release(const float* data, int64_t count) {
+  AdviseWholePages(data, static_cast<size_t>(count) * sizeof(float),
+                   MADV_DONTNEED);
+}
+
 // Packs a weight of blocks of `size` floats, of which each stays in its place
 // and the last one may have fewer: `packed_size` floats with all of it. Packs
 // in the memory of the weight if nothing else refers to it and all blocks are
-// whole; otherwise in new memory, and releases the pages of what is packed if
-// they are of a file or of a large weight to which nothing else refers. The
-// only error is that there is no memory.
+// whole; otherwise in new memory, and releases what is packed, if MayRelease().
+// The only error is that there is no memory.
 absl::StatusOr<Tensor> PackBlocks(
     Tensor weight, int64_t size, int64_t packed_size, bool is_mapped,
     absl::FunctionRef<void(const float* from, int64_t count, float* to)> pack) {
   const int64_t count = weight.num_elements();
+  const bool may_release = MayRelease(weight, is_mapped);
   std::optional<MutableTensor> reused = MutableTensor::Reuse(weight);
   if (reused.has_value() && packed_size == count) {
     std::vector<float> block(static_cast<size_t>(size));
@@ -340,11 +351,8 @@ absl::StatusOr<Tensor> PackBlocks(
     const int64_t from_block = std::min(size, count - at);
     pack(data + at, from_block, static_cast<float*>(packed.data()) + at);
     at += from_block;
-    if ((is_mapped || (reused.has_value() && count >= kLargeWeight)) &&
-        (at - released >= kReleased || at == count)) {
-      AdviseWholePages(data + released,
-                       static_cast<size_t>(at - released) * sizeof(float),
-                       MADV_DONTNEED);
+    if (may_release && (at - released >= kReleased || at == count)) {
+      Release(data + released, at - released);
       released = at;
     }
   }
@@ -626,11 +634,7 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32),
                                    {blocked::PackedMatmulSize(params)}));
-  // The memory of the rows that are packed is released, if nothing else uses
-  // it.
-  const bool may_release =
-      is_mapped || (weight.num_elements() >= kLargeWeight &&
-                    MutableTensor::Reuse(weight).has_value());
+  const bool may_release = MayRelease(weight, is_mapped);
   const float* const data = weight.span<float>().data();
   const int64_t rows =
       std::max<int64_t>(blocked::kBlock, kReleased / params.n /
@@ -639,11 +643,7 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
     const int64_t end = std::min(params.k, row + rows);
     blocked::PackMatmulRows(params, data, row, end,
                             static_cast<float*>(packed.data()));
-    if (!may_release) continue;
-    AdviseWholePages(
-        data + row * params.n,
-        static_cast<size_t>((end - row) * params.n) * sizeof(float),
-        MADV_DONTNEED);
+    if (may_release) Release(data + row * params.n, (end - row) * params.n);
   }
   return std::move(packed).Freeze();
 }

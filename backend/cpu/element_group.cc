@@ -515,7 +515,8 @@ class ChainFuser {
   }
 
  private:
-  // The number of the call that computes the value `v`; negative for an operand.
+  // The number of the call that computes the value `v`; negative for an
+  // operand.
   int CallOf(int v) const { return v - static_cast<int>(operands_.size()); }
 
   // True if `v` is an operand of one word.
@@ -1063,8 +1064,7 @@ struct FunctionText {
   ElementFunction function;
   Values values;
   const char* text;
-  // True if the text uses kElementsMathText.
-  bool uses_math = false;
+  unsigned texts = 0;  // StepSource texts that `text` uses
 };
 constexpr FunctionText kFunctionTexts[] = {
     {ElementFunction::kAdd, Values::kFloats, "$a + $b"},
@@ -1084,17 +1084,28 @@ constexpr FunctionText kFunctionTexts[] = {
     {ElementFunction::kSqrt, Values::kFloats, "Each<SqrtFn>($a)"},
     {ElementFunction::kRsqrt, Values::kFloats,
      "rt::Splat<Floats>(1.0f) / Each<SqrtFn>($a)"},
-    {ElementFunction::kExp, Values::kFloats, "Each<ExpFn>($a)", true},
-    {ElementFunction::kLog, Values::kFloats, "Each<LogFn>($a)", true},
-    {ElementFunction::kTanh, Values::kFloats, "Each<TanhFn>($a)", true},
-    {ElementFunction::kSigmoid, Values::kFloats, "Each<SigmoidFn>($a)", true},
-    {ElementFunction::kErf, Values::kFloats, "Each<ErfFn>($a)", true},
-    {ElementFunction::kFloor, Values::kFloats, "Each<FloorFn>($a)", true},
-    {ElementFunction::kCeil, Values::kFloats, "Each<CeilFn>($a)", true},
-    {ElementFunction::kRound, Values::kFloats, "Each<RoundFn>($a)", true},
-    {ElementFunction::kPower, Values::kFloats, "Powers($a, $p)", true},
-    {ElementFunction::kRoundToHalf, Values::kFloats, "Each<Float16Fn>($a)"},
-    {ElementFunction::kRoundToBFloat, Values::kFloats, "Each<BFloat16Fn>($a)"},
+    {ElementFunction::kExp, Values::kFloats, "Each<ExpFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kLog, Values::kFloats, "Each<LogFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kTanh, Values::kFloats, "Each<TanhFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kSigmoid, Values::kFloats, "Each<SigmoidFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kErf, Values::kFloats, "Each<ErfFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kFloor, Values::kFloats, "Each<FloorFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kCeil, Values::kFloats, "Each<CeilFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kRound, Values::kFloats, "Each<RoundFn>($a)",
+     StepSource::kMath},
+    {ElementFunction::kPower, Values::kFloats, "Powers($a, $p)",
+     StepSource::kMath},
+    {ElementFunction::kRoundToHalf, Values::kFloats, "Each<Float16Fn>($a)",
+     StepSource::kElementsHalves},
+    {ElementFunction::kRoundToBFloat, Values::kFloats, "Each<BFloat16Fn>($a)",
+     StepSource::kElementsHalves},
     {ElementFunction::kLess, Values::kFloatsToInts, "-($a < $b)"},
     {ElementFunction::kLessEqual, Values::kFloatsToInts, "-($a <= $b)"},
     {ElementFunction::kGreater, Values::kFloatsToInts, "-($a > $b)"},
@@ -1176,11 +1187,7 @@ std::string AppendCalls(const kernels::ElementProgram& program,
           (known.values == Values::kAny &&
            is_int[static_cast<size_t>(
                known.function == ElementFunction::kSelect ? call.b : call.a)]);
-      if (known.uses_math) source.texts |= StepSource::kMath;
-      if (known.function == ElementFunction::kRoundToHalf ||
-          known.function == ElementFunction::kRoundToBFloat) {
-        source.texts |= StepSource::kElementsHalves;
-      }
+      source.texts |= known.texts;
       // A shift is a number of its own.
       const bool of_ints = known.values == Values::kInts;
       value = absl::StrReplaceAll(

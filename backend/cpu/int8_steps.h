@@ -57,8 +57,8 @@ absl::StatusOr<Tensor> PackIntWeight(
     const Tensor& weight, bool transposed,
     const kernels::blocked::IntMatmulParams& params);
 
-// The numbers of the tensors of IntMatmulScales; negative for those that there
-// are none of. Without a scale all are negative, and the results are int32.
+// The operands of IntMatmulScales, as indices in Graph::tensors; negative if
+// there is none. Without a scale there is no other, and the results are int32.
 struct IntMatmulOperands {
   int zero = -1;
   int offset = -1;

@@ -1470,7 +1470,9 @@ class Lowering {
       const TensorShape shape = TensorOf(graph_.nodes[i].outputs[0]).shape;
       product.result = FindIntegerBias(static_cast<int>(i), shape.size() - 1,
                                        product.offset, product.nodes);
-      const auto next = [&]() -> std::optional<ElementCall> {
+      // The call of `function` that alone reads the result, and gives floats.
+      const auto next =
+          [&](kernels::ElementFunction function) -> std::optional<ElementCall> {
         const std::vector<int>& users =
             consumers_[static_cast<size_t>(product.result)];
         if (users.size() != 1 || users[0] == kOutput ||
@@ -1480,30 +1482,25 @@ class Lowering {
         const GraphNode& node = graph_.nodes[static_cast<size_t>(users[0])];
         std::optional<ElementCall> call = ElementCallOf(node, graph_);
         const GraphTensor& result = TensorOf(node.outputs[0]);
-        if (!call.has_value() || result.dtype != DType::Float(32) ||
-            result.shape != shape) {
+        if (!call.has_value() || call->function != function ||
+            result.dtype != DType::Float(32) || result.shape != shape) {
           return std::nullopt;
         }
         return call;
+      };
+      const auto other_operand = [&](const ElementCall& call) {
+        return call.args[call.args[0].tensor == product.result ? 1 : 0];
       };
       const auto take = [&] {
         const int node = consumers_[static_cast<size_t>(product.result)][0];
         product.nodes.push_back(node);
         product.result = graph_.nodes[static_cast<size_t>(node)].outputs[0];
       };
-      std::optional<ElementCall> call = next();
-      if (!call.has_value() ||
-          call->function != kernels::ElementFunction::kCopy) {
-        continue;
-      }
+      if (!next(kernels::ElementFunction::kCopy).has_value()) continue;
       take();
-      call = next();
-      if (!call.has_value() ||
-          call->function != kernels::ElementFunction::kMultiply) {
-        continue;
-      }
-      const ElementArg& scale =
-          call->args[call->args[0].tensor == product.result ? 1 : 0];
+      const auto scaled = next(kernels::ElementFunction::kMultiply);
+      if (!scaled.has_value()) continue;
+      const ElementArg scale = other_operand(*scaled);
       product.scale = scale.tensor;
       product.has_scale_of_column =
           TensorOf(scale.tensor).num_elements() == params->n;
@@ -1514,11 +1511,9 @@ class Lowering {
         continue;
       }
       take();
-      call = next();
-      if (call.has_value() &&
-          call->function == kernels::ElementFunction::kAdd) {
-        const ElementArg& bias =
-            call->args[call->args[0].tensor == product.result ? 1 : 0];
+      if (const auto sum = next(kernels::ElementFunction::kAdd);
+          sum.has_value()) {
+        const ElementArg bias = other_operand(*sum);
         if (bias.tensor != product.result &&
             IsChannelConstant(bias, shape, shape.size() - 1)) {
           product.bias = bias;

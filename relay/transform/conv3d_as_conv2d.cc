@@ -31,11 +31,12 @@
 namespace baton::relay {
 namespace {
 
-// Sums of products are numbered by blocks of so many channels.
+// The kernels add up products of 16 channels at a time.
 constexpr int64_t kBlock = 16;
 
-// So few channels would fill less than half of a block.
+// Fewer channels than half of a block.
 constexpr int64_t kFewChannels = 7;
+// The largest table by which rows are unfolded.
 constexpr int64_t kMaxTable = 1 << 20;
 
 // Larger extents are left alone, so that sums and products of them are numbers.

@@ -8,14 +8,14 @@
 // for each block of 16 channels, the block of each slice. The kernel's depth
 // becomes channels of the weight in the same order. If there are few channels,
 // each row of the result becomes an image, whose rows are those that it reads;
-// the kernel's depth and height become its height. In either case the sum of an element has
-// the same products in the same order (runtime/kernels/blocked/sums.h): the
-// results are equal bit for bit.
+// the kernel's depth and height become its height. In either case the sum of an
+// element has the same products in the same order
+// (runtime/kernels/blocked/sums.h): the results are equal bit for bit.
 //
-// Shapes are constant, data and weight are float32 or half floats in the layouts
-// NCDHW and OIDHW, or NDHWC and DHWIO. Groups have a multiple of 16 channels. If
-// the depth is padded, the weight is a constant without infinities and NaNs,
-// which times the zeros of the padding would be NaN.
+// Shapes are constant, data and weight are float32 or half floats in the
+// layouts NCDHW and OIDHW, or NDHWC and DHWIO. Groups have a multiple of 16
+// channels. If the depth is padded, the weight is a constant without infinities
+// and NaNs, which times the zeros of the padding would be NaN.
 
 #ifndef BATON_RELAY_TRANSFORM_CONV3D_AS_CONV2D_H_
 #define BATON_RELAY_TRANSFORM_CONV3D_AS_CONV2D_H_

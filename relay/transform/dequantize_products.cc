@@ -360,23 +360,19 @@ class Rewriter {
     if (IsCallTo(args[0], BATON_OP("concatenate"))) {
       return QuantizedParts(call, args);
     }
-    return BytesOf(args[0], call, args);
+    const std::optional<Data> data = DataOf(args[0]);
+    const bool undoes = data.has_value() && Undoes(call, args, *data);
+    return undoes ? data->bytes : Expr();
   }
 
-  // The bytes that `real`, an operand of a concatenation or of the
-  // quantization `call` itself, dequantizes in the way in which `call`, whose
-  // operands are `args`, quantizes; null if there are none.
-  static Expr BytesOf(const Expr& real, const CallNode& call,
-                      absl::Span<const Expr> args) {
-    const std::optional<Data> data = DataOf(real);
-    if (!data.has_value() ||
-        data->dtype != call.attrs_as<QuantizeAttrs>()->out_dtype ||
-        *ConstantTensor(data->scale) != *ConstantTensor(args[1]) ||
-        ConstantTensor(data->zero_point)->AtAsInt64(0) !=
-            ConstantTensor(args[2])->AtAsInt64(0)) {
-      return Expr();
-    }
-    return data->bytes;
+  // True if the quantization `call`, whose operands are `args`, gives the bytes
+  // of `data` where it quantizes their dequantized values.
+  static bool Undoes(const CallNode& call, absl::Span<const Expr> args,
+                     const Data& data) {
+    return data.dtype == call.attrs_as<QuantizeAttrs>()->out_dtype &&
+           *ConstantTensor(data.scale) == *ConstantTensor(args[1]) &&
+           ConstantTensor(data.zero_point)->AtAsInt64(0) ==
+               ConstantTensor(args[2])->AtAsInt64(0);
   }
 
   // Quantizes the operands of a concatenation of dequantized values instead of
@@ -388,9 +384,10 @@ class Rewriter {
     if (parts == nullptr) return Expr();
     std::vector<Expr> quantized;
     for (const Expr& part : parts->fields()) {
-      if (!DataOf(part).has_value()) return Expr();
-      Expr bytes = BytesOf(part, call, args);
-      if (!bytes.defined()) {
+      const std::optional<Data> data = DataOf(part);
+      if (!data.has_value()) return Expr();
+      Expr bytes = data->bytes;
+      if (!Undoes(call, args, *data)) {
         BATON_ASSIGN_OR_RETURN(
             bytes, InferTypeOf(Call(call.op(), {part, args[1], args[2]},
                                     call.attrs())));

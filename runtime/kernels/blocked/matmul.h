@@ -31,8 +31,8 @@ int64_t PackedMatmulSize(const MatmulParams& params);
 void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
                 float* packed);
 
-// Packs the rows [begin, end) of b that is not transposed. The other rows may be
-// packed before or later.
+// Packs the rows [begin, end) of b that is not transposed. The other rows may
+// be packed before or later.
 void PackMatmulRows(const MatmulParams& params, const float* b, int64_t begin,
                     int64_t end, float* packed);
 
