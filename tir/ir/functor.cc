@@ -10,6 +10,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/origin.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/node_kind.h"
@@ -270,6 +271,15 @@ bool Rewriter::RewriteAll(std::vector<Range>& list) {
     range = {std::move(min), std::move(extent)};
     changed = true;
   }
+  return changed;
+}
+
+bool Rewriter::RewriteExtents(BufferNode::Parts& parts) {
+  bool changed = RewriteAll(parts.shape);
+  changed |= RewriteAll(parts.strides);
+  PrimExpr offset = Rewrite(parts.elem_offset);
+  changed |= offset != parts.elem_offset;
+  parts.elem_offset = std::move(offset);
   return changed;
 }
 
@@ -650,13 +660,11 @@ class Substituter final : public Rewriter {
   }
 
   Buffer RewriteBuffer(const Buffer& buffer) final {
-    const auto [entry, is_new] = buffers_.TryEmplace(buffer.get());
-    if (!is_new) return entry->defined() ? *entry : buffer;
+    if (const Buffer* known = buffers_.Find(buffer)) return *known;
+    // Extents that access the buffer itself keep it.
+    buffers_.Set(buffer, buffer);
     BufferNode::Parts parts = buffer->parts();
-    bool changed = RewriteAll(parts.shape);
-    changed |= RewriteAll(parts.strides);
-    parts.elem_offset = Rewrite(parts.elem_offset);
-    changed |= parts.elem_offset != buffer->elem_offset();
+    bool changed = RewriteExtents(parts);
     const PrimExpr data = Rewrite(parts.data);
     if (const auto* var = data.As<VarNode>();
         var != nullptr && var != parts.data.get()) {
@@ -664,15 +672,13 @@ class Substituter final : public Rewriter {
       changed = true;
     }
     Buffer result = changed ? Buffer(std::move(parts), buffer->span()) : buffer;
-    buffers_[buffer.get()] = result;
-    kept_.push_back(buffer);
+    buffers_.Set(buffer, result);
     return result;
   }
 
  private:
   VarValues value_of_;
-  NodeMap<Buffer> buffers_;
-  std::vector<Buffer> kept_;  // keys of `buffers_`
+  BufferMap buffers_;
 };
 
 class VarFinder final : public Visitor {

@@ -81,6 +81,8 @@ class Rewriter {
   // Rewrites the elements; true if one changed.
   bool RewriteAll(std::vector<PrimExpr>& list);
   bool RewriteAll(std::vector<Range>& list);
+  // Rewrites the extents, strides and offset of a buffer; true if one changed.
+  bool RewriteExtents(BufferNode::Parts& parts);
   // The replacements of a part by class. A hook must return a node of that
   // class, or the part stays as it was.
   Dict RewriteDict(const Dict& dict);

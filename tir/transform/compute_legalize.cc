@@ -12,6 +12,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -210,14 +211,10 @@ class ComputeLegalizer final : public Rewriter {
   Buffer RewriteBuffer(const Buffer& buffer) override {
     const Var* var = vars_.Find(buffer->data().get());
     if (var == nullptr) return buffer;
-    const auto [made, is_new] = buffers_.TryEmplace(buffer.get());
-    if (is_new) {
-      BufferNode::Parts parts = buffer->parts();
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
       parts.data = *var;
       parts.dtype = PromotedType(buffer->dtype());
-      *made = {buffer, Buffer(std::move(parts), buffer->span())};
-    }
-    return made->second;
+    });
   }
 
  private:
@@ -256,7 +253,7 @@ class ComputeLegalizer final : public Rewriter {
   const TypePredicate matches_;
   const DType promoted_;
   NodeMap<Var> vars_;
-  NodeMap<std::pair<Buffer, Buffer>> buffers_;  // before and after
+  BufferMap buffers_;
 };
 
 Pass LegalizeCompute(std::string name, std::string doc, TypePredicate matches,

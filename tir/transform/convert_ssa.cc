@@ -60,14 +60,9 @@ class SsaConverter final : public Rewriter {
 
   Buffer RewriteBuffer(const Buffer& buffer) override {
     BufferNode::Parts parts = buffer->parts();
-    bool changed = RewriteAll(parts.shape);
-    changed |= RewriteAll(parts.strides);
-    parts.elem_offset = Rewrite(parts.elem_offset);
+    const bool changed = RewriteExtents(parts);
     parts.data = Current(parts.data);
-    if (!changed && parts.data == buffer->data() &&
-        parts.elem_offset == buffer->elem_offset()) {
-      return buffer;
-    }
+    if (!changed && parts.data == buffer->data()) return buffer;
     Buffers& made = *buffers_.TryEmplace(buffer.get()).first;
     made.original = buffer;
     if (made.latest.defined()) {

@@ -344,8 +344,8 @@ Stmt IndexDTypeRewriter::VisitBlockRealize(const BlockRealizeNode* node) {
 }
 
 Buffer IndexDTypeRewriter::RewriteBuffer(const Buffer& buffer) {
-  const auto* replaced = buffers_.Find(buffer.get());
-  return replaced == nullptr ? buffer : replaced->second;
+  const Buffer* replaced = buffers_.Find(buffer);
+  return replaced == nullptr ? buffer : *replaced;
 }
 
 Buffer IndexDTypeRewriter::DefineBuffer(const Buffer& buffer) {
@@ -355,7 +355,7 @@ Buffer IndexDTypeRewriter::DefineBuffer(const Buffer& buffer) {
   parts.elem_offset = RewriteIndex(parts.elem_offset);
   if (!changed && parts.elem_offset == buffer->elem_offset()) return buffer;
   Buffer result(std::move(parts), buffer->span());
-  buffers_[buffer.get()] = {buffer, result};
+  buffers_.Set(buffer, result);
   return result;
 }
 

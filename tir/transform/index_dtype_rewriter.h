@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/node_map.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
@@ -71,7 +72,7 @@ class IndexDTypeRewriter : public Rewriter {
   BufferRegion RewriteAccess(const BufferRegion& region);
 
   NodeMap<IterVar> threads_;
-  NodeMap<std::pair<Buffer, Buffer>> buffers_;  // before and after
+  BufferMap buffers_;
 };
 
 }  // namespace baton::tir

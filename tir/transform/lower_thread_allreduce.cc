@@ -22,6 +22,7 @@
 #include "baton/tir/analysis/reduction.h"
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -524,16 +525,11 @@ class AllreduceLowerer final : public Rewriter {
   }
 
   Buffer RewriteBuffer(const Buffer& buffer) override {
-    const Buffer* known = buffers_.Find(buffer.get());
-    if (known != nullptr) return *known;
     const Buffer* memory = replaced_.Find(buffer->data().get());
     if (memory == nullptr) return buffer;
-    BufferNode::Parts parts = buffer->parts();
-    parts.data = (*memory)->data();
-    Buffer result(std::move(parts), buffer->span());
-    kept_.push_back(buffer);
-    buffers_[buffer.get()] = result;
-    return result;
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
+      parts.data = (*memory)->data();
+    });
   }
 
  private:
@@ -606,8 +602,7 @@ class AllreduceLowerer final : public Rewriter {
       if (values_.Contains(pointer)) return fail("two write to one buffer");
       values_[pointer] = builder.results[i];
       replaced_[pointer] = builder.result_buffers[i];
-      buffers_[buffers[i].get()] = builder.result_buffers[i];
-      kept_.push_back(buffers[i]);
+      buffers_.Set(buffers[i], builder.result_buffers[i]);
     }
     return result;
   }
@@ -631,8 +626,7 @@ class AllreduceLowerer final : public Rewriter {
   std::vector<const CommReducerNode*> reducers_;
   NodeMap<PrimExpr> values_;  // of elements, by pointer
   NodeMap<Buffer> replaced_;  // by pointer
-  NodeMap<Buffer> buffers_;
-  std::vector<Buffer> kept_;  // keys of `buffers_`
+  BufferMap buffers_;
   absl::Status status_;
 };
 

@@ -19,6 +19,7 @@
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewriter.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -388,13 +389,8 @@ class PointerReplacer final : public Rewriter {
   Buffer RewriteBuffer(const Buffer& buffer) override {
     const Var pointer = Replaced(buffer->data());
     if (pointer == buffer->data()) return buffer;
-    Buffer& result = buffers_[buffer.get()];
-    if (!result.defined()) {
-      BufferNode::Parts parts = buffer->parts();
-      parts.data = pointer;
-      result = Buffer(std::move(parts), buffer->span());
-    }
-    return result;
+    return buffers_.FindOrMake(
+        buffer, [&](BufferNode::Parts& parts) { parts.data = pointer; });
   }
 
  private:
@@ -404,7 +400,7 @@ class PointerReplacer final : public Rewriter {
   }
 
   const NodeMap<Var>& pointers_;
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/tir/analysis/scopes.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -364,16 +365,12 @@ class Merger final : public Rewriter {
   }
   Buffer RewriteBuffer(const Buffer& buffer) override {
     if (!IsDynamic(buffer->data())) return buffer;
-    Buffer& result = buffers_[buffer.get()];
-    if (!result.defined()) {
-      if (buffer->shape().size() != 1) {
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
+      if (parts.shape.size() != 1) {
         Fail(buffer->span(), "dynamic shared memory that is not flat");
       }
-      BufferNode::Parts parts = buffer->parts();
       parts.data = merged_;
-      result = Buffer(std::move(parts), buffer->span());
-    }
-    return result;
+    });
   }
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
     PrimExpr result = Rewriter::VisitBufferLoad(node);
@@ -435,7 +432,7 @@ class Merger final : public Rewriter {
   const Var merged_ =
       Var::Pointer("buf_dyn_shmem", DType::UInt(8), "shared.dyn");
   bool allocated_ = false;
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
   absl::Status status_;
 };
 

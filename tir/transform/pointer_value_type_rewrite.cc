@@ -13,6 +13,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -247,17 +248,13 @@ class PointerRewriter final : public Rewriter {
   Buffer RewriteBuffer(const Buffer& buffer) override {
     const Change* change = Find(buffer->data().get());
     if (change == nullptr) return buffer;
-    const auto [made, is_new] = buffers_.TryEmplace(buffer.get());
-    if (is_new) {
-      BufferNode::Parts parts = buffer->parts();
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
       parts.data = change->after;
       parts.dtype = change->element;
       if (!parts.shape.empty()) {
         parts.shape.back() = Divided(parts.shape.back(), change->factor);
       }
-      *made = {buffer, Buffer(std::move(parts), buffer->span())};
-    }
-    return made->second;
+    });
   }
 
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
@@ -366,7 +363,7 @@ class PointerRewriter final : public Rewriter {
 
   const std::vector<Change> changes_;
   NodeMap<size_t> index_;
-  NodeMap<std::pair<Buffer, Buffer>> buffers_;  // before and after
+  BufferMap buffers_;
   Analyzer analyzer_;
 };
 

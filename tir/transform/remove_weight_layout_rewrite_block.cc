@@ -17,6 +17,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -167,14 +168,10 @@ class ConstantRewriter final : public Rewriter {
   Buffer RewriteBuffer(const Buffer& buffer) override {
     const Var* pointer = pointers_.Find(buffer->data().get());
     if (pointer == nullptr) return buffer;
-    Buffer& result = buffers_[buffer.get()];
-    if (!result.defined()) {
-      BufferNode::Parts parts = buffer->parts();
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
       parts.data = *pointer;
       parts.name = (*pointer)->name();
-      result = Buffer(std::move(parts), buffer->span());
-    }
-    return result;
+    });
   }
   Stmt VisitAllocateConst(const AllocateConstNode* node) override {
     const Stmt visited = Rewriter::VisitAllocateConst(node);
@@ -220,7 +217,7 @@ class ConstantRewriter final : public Rewriter {
   const std::vector<LayoutRewrite>& rewrites_;
   const bool keeps_order_;
   NodeMap<Var> pointers_;
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
   absl::Status status_;
 };
 

@@ -21,6 +21,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/tir/arith/pattern.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -166,24 +167,18 @@ class Specializer final : public Rewriter {
     return a == node->a() ? Not(node) : Not(std::move(a), node->span());
   }
   Buffer RewriteBuffer(const Buffer& buffer) override {
-    const auto [known, is_new] = buffers_.TryEmplace(buffer.get());
-    if (!is_new) return *known;
-    kept_.push_back(buffer);
+    if (const Buffer* known = buffers_.Find(buffer)) return *known;
     BufferNode::Parts parts = buffer->parts();
-    bool changes = RewriteAll(parts.shape);
-    changes = RewriteAll(parts.strides) || changes;
-    PrimExpr offset = Rewrite(parts.elem_offset);
-    changes = changes || offset != parts.elem_offset;
-    parts.elem_offset = std::move(offset);
-    Buffer result = changes ? Buffer(std::move(parts), buffer->span()) : buffer;
-    buffers_[buffer.get()] = result;
+    Buffer result = RewriteExtents(parts)
+                        ? Buffer(std::move(parts), buffer->span())
+                        : buffer;
+    buffers_.Set(buffer, result);
     return result;
   }
 
  private:
   const Values& values_;
-  NodeMap<Buffer> buffers_;
-  std::vector<Buffer> kept_;
+  BufferMap buffers_;
 };
 
 absl::StatusOr<PrimExpr> ConstantOf(DType dtype, int64_t number,

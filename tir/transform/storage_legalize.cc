@@ -13,6 +13,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -90,8 +91,7 @@ class StorageLegalizer final : public Rewriter {
       // A view of memory of another type.
       BufferNode::Parts parts = buffer->parts();
       parts.dtype = BitsDType(buffer->dtype());
-      buffers_[buffer.get()] = {buffer,
-                                Buffer(std::move(parts), buffer->span())};
+      buffers_.Set(buffer, Buffer(std::move(parts), buffer->span()));
     }
     return Rewriter::VisitDeclBuffer(node);
   }
@@ -138,7 +138,7 @@ class StorageLegalizer final : public Rewriter {
     return Reinterpreted(node->dtype(), value);
   }
   Buffer RewriteBuffer(const Buffer& buffer) override {
-    if (const auto* made = buffers_.Find(buffer.get())) return made->second;
+    if (const Buffer* made = buffers_.Find(buffer)) return *made;
     const Var* var = vars_.Find(buffer->data().get());
     if (var == nullptr) {
       if (matches_(buffer->dtype())) {
@@ -148,12 +148,10 @@ class StorageLegalizer final : public Rewriter {
       }
       return buffer;
     }
-    BufferNode::Parts parts = buffer->parts();
-    parts.data = *var;
-    if (matches_(buffer->dtype())) parts.dtype = BitsDType(buffer->dtype());
-    Buffer result(std::move(parts), buffer->span());
-    buffers_[buffer.get()] = {buffer, result};
-    return result;
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
+      parts.data = *var;
+      if (matches_(buffer->dtype())) parts.dtype = BitsDType(buffer->dtype());
+    });
   }
 
  private:
@@ -173,7 +171,7 @@ class StorageLegalizer final : public Rewriter {
   const TypePredicate matches_;
   NodeMap<Var> vars_;
   bool changed_vars_ = false;
-  NodeMap<std::pair<Buffer, Buffer>> buffers_;  // before and after
+  BufferMap buffers_;
   absl::Status status_;
 };
 

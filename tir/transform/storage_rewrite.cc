@@ -27,6 +27,7 @@
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/pattern.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -641,14 +642,10 @@ class StorageRewriter final : public Rewriter {
   Buffer RewriteBuffer(const Buffer& buffer) override {
     const Storage* storage = planner_.StorageOf(buffer->data().get());
     if (storage == nullptr || storage->var == buffer->data()) return buffer;
-    const auto [made, is_new] = buffers_.TryEmplace(buffer.get());
-    if (is_new) {
-      BufferNode::Parts parts = buffer->parts();
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
       parts.data = storage->var;
       parts.name = storage->var->name();
-      *made = {buffer, Buffer(std::move(parts), buffer->span())};
-    }
-    return made->second;
+    });
   }
   PrimExpr VisitVar(const VarNode* node) override {
     const Storage* storage = planner_.StorageOf(node);
@@ -770,7 +767,7 @@ class StorageRewriter final : public Rewriter {
   const AccessFinder& finder_;
   const Planner& planner_;
   NodeSet hoisted_;
-  NodeMap<std::pair<Buffer, Buffer>> buffers_;  // before and after
+  BufferMap buffers_;
   absl::Status status_;
 };
 

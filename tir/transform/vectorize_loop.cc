@@ -18,6 +18,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -45,14 +46,11 @@ class LaneMemory final : public Rewriter {
  protected:
   Buffer RewriteBuffer(const Buffer& buffer) override {
     if (buffer->data() != data_ || buffer->shape().empty()) return buffer;
-    const auto [made, is_new] = buffers_.TryEmplace(buffer.get());
-    if (!is_new) return made->second;
-    BufferNode::Parts parts = buffer->parts();
-    PrimExpr& last = parts.shape.back();
-    last = analyzer_.Simplify(Mul(last, MakeConst(kInt32, lanes_)));
-    parts.strides.clear();
-    *made = {buffer, Buffer(std::move(parts), buffer->span())};
-    return made->second;
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
+      PrimExpr& last = parts.shape.back();
+      last = analyzer_.Simplify(Mul(last, MakeConst(kInt32, lanes_)));
+      parts.strides.clear();
+    });
   }
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
     PrimExpr result = Rewriter::VisitBufferLoad(node);
@@ -80,7 +78,7 @@ class LaneMemory final : public Rewriter {
   const Var data_;
   const Var var_;
   const int lanes_;
-  NodeMap<std::pair<Buffer, Buffer>> buffers_;  // before and after
+  BufferMap buffers_;
   Analyzer analyzer_;
 };
 

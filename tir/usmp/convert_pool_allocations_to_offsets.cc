@@ -24,6 +24,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -272,13 +273,12 @@ class Converter final : public Rewriter {
   Buffer RewriteBuffer(const Buffer& buffer) override {
     const Var let = LetOf(buffer->data().get());
     if (!let.defined()) return buffer;
-    Buffer& known = remapped_[buffer.get()];
-    if (known.defined() && known->data() == let) return known;
+    const Buffer* known = remapped_.Find(buffer);
+    if (known != nullptr && (*known)->data() == let) return *known;
     BufferNode::Parts parts = buffer->parts();
     parts.data = let;
-    known = Buffer(std::move(parts), buffer->span());
-    originals_.push_back(buffer);
-    return known;
+    remapped_.Set(buffer, Buffer(std::move(parts), buffer->span()));
+    return *remapped_.Find(buffer);
   }
   PrimExpr VisitCall(const CallNode* node) override {
     const PrimExpr visited = Rewriter::VisitCall(node);
@@ -339,8 +339,7 @@ class Converter final : public Rewriter {
   int num_params_ = 0;
   std::map<std::string, Buffer> buffers_;  // of the function's pools
   NodeMap<Var> lets_;
-  NodeMap<Buffer> remapped_;
-  std::vector<Buffer> originals_;  // keeps the keys of `remapped_` alive
+  BufferMap remapped_;
   std::vector<Dict::Entry> io_places_;
   absl::Status status_;
 };
