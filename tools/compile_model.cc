@@ -142,6 +142,9 @@ struct Member {
   std::string name;
   const LibrarySlot* slot = nullptr;
   int index = 0;
+  // The member with the extents, if values decide them.
+  std::string extents = "";
+  std::string extents_of = "";  // the member that has these extents
 };
 
 // Into how many parts threads divide a step at most.
@@ -656,13 +659,27 @@ class ModelWriter {
       dims_.push_back(input_names.Unique(absl::StrCat("dim_", bound.name)));
     }
     tir::CppNames output_names;
-    for (size_t i = 0; i < model_.outputs.size(); ++i) {
+    const std::vector<int>& sized = model_.sized_by_values;
+    const size_t num_results = model_.outputs.size() - sized.size();
+    for (size_t i = 0; i < num_results; ++i) {
       const std::string name = i < options_.output_names.size()
                                    ? options_.output_names[i]
                                    : absl::StrCat("output_", i);
       if (model_.IsStateOutput(static_cast<int>(i))) continue;
       outputs_.push_back(
           {output_names.Unique(name), &model_.outputs[i], static_cast<int>(i)});
+    }
+    for (size_t k = 0; k < sized.size(); ++k) {
+      const auto result = std::find_if(
+          outputs_.begin(), outputs_.end(),
+          [&](const Member& member) { return member.index == sized[k]; });
+      const size_t i = num_results + k;
+      const std::string name =
+          output_names.Unique(absl::StrCat(result->name, "_shape"));
+      result->extents = name;
+      const std::string of = result->name;
+      outputs_.push_back(
+          {name, &model_.outputs[i], static_cast<int>(i), "", of});
     }
   }
 
@@ -706,11 +723,19 @@ class ModelWriter {
     for (const Member& member : members) {
       const std::string element = MemberElement(member.slot->dtype);
       // Types of fixed width are of <cstdint>.
-      absl::StrAppend(&text, "    ", is_const ? "const " : "",
-                      absl::EndsWith(element, "_t") ? "std::" : "", element,
-                      "* ", member.name, ";  // ",
-                      options_.bounds.empty() ? "" : "at most ",
-                      DescribeSlot(*member.slot), "\n");
+      absl::StrAppend(
+          &text, "    ", is_const ? "const " : "",
+          absl::EndsWith(element, "_t") ? "std::" : "", element, "* ",
+          member.name, ";  // ",
+          options_.bounds.empty() && member.extents.empty() ? "" : "at most ",
+          DescribeSlot(*member.slot),
+          member.extents.empty()
+              ? ""
+              : absl::StrCat(": row-major, of the extents in ", member.extents),
+          member.extents_of.empty()
+              ? ""
+              : absl::StrCat(": the extents of ", member.extents_of),
+          "\n");
     }
     if (is_const) {
       for (size_t i = 0; i < options_.bounds.size(); ++i) {
@@ -2293,6 +2318,11 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
                                             : LibraryFromPlan(module, library));
     if (!models.empty() && !options.state.empty()) {
       BATON_RETURN_IF_ERROR(CheckEqualState(library, models[0], model));
+    }
+    if (!models.empty() && models[0].sized_by_values != model.sized_by_values) {
+      return absl::InvalidArgumentError(
+          "--dims: it depends on them for which results values decide how "
+          "large they are");
     }
     models.push_back(std::move(model));
   }

@@ -241,14 +241,16 @@ TEST(CompileTest, NamesResultsOfUnknownSize) {
   LibraryOptions options;
   options.model = ModelFile("found.relay",
                             "def @main(%x: Tensor[(2, 4), float32]) {\n"
-                            "  %0 = argwhere(greater(%x, 0f));\n"
-                            "  %1 = argwhere(less(%x, 0f));\n"
-                            "  (add(%0, 1i32), %1)\n}\n");
+                            "  %0 = arange(0f, sum(%x), 1f, start=0f, "
+                            "stop=0f, step=1f, dtype=\"float32\");\n"
+                            "  %1 = arange(0f, max(%x), 1f, start=0f, "
+                            "stop=0f, step=1f, dtype=\"float32\");\n"
+                            "  (add(%0, 1f), %1)\n}\n");
   options.output_dir = ::testing::TempDir();
   const std::string mistake = Mistake(options);
   EXPECT_THAT(mistake, HasSubstr("found.relay:3:8: error: values decide how "
-                                 "large the result of argwhere is, Tensor[(?, "
-                                 "2), int32]: it cannot be compiled"));
+                                 "large the result of arange is, Tensor[(?), "
+                                 "float32]: it has no bound"));
   EXPECT_THAT(mistake, HasSubstr("found.relay:4:8: error: values"));
   EXPECT_THAT(mistake, Not(HasSubstr("add")));
 }
@@ -258,7 +260,8 @@ TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
   LibraryOptions options;
   options.model = ModelFile("both.relay",
                             "def @main(%x: Tensor[(2, 4), float32]) {\n"
-                            "  %0 = argwhere(greater(%x, 0f));\n"
+                            "  %0 = arange(0f, sum(%x), 1f, start=0f, "
+                            "stop=0f, step=1f, dtype=\"float32\");\n"
                             "  %1 = searchsorted(%x, %x, dtype=\"int32\");\n"
                             "  %2 = if (less(mean(%x), 0f)) {\n"
                             "    searchsorted(%x, exp(%x), dtype=\"int32\")\n"
@@ -284,7 +287,8 @@ TEST(CompileTest, NamesOperatorsBesideTuplesOfTuples) {
   options.model =
       ModelFile("tuples.relay",
                 "def @main(%x: Tensor[(2, 4), float32]) {\n"
-                "  %0 = argwhere(greater(%x, 0f));\n"
+                "  %0 = arange(0f, sum(%x), 1f, start=0f, stop=0f, "
+                "step=1f, dtype=\"float32\");\n"
                 "  %1 = annotation.stop_fusion(((%x, exp(%x)), %x));\n"
                 "  (%0, %1.1, searchsorted(%x, %x, dtype=\"int32\"))\n}\n");
   options.output_dir = ::testing::TempDir();
@@ -946,6 +950,39 @@ def @main(%x: Tensor[(2, 3, 5, 6), float32], %n: Tensor[(9, 1), float32],
 }
 )",
                                       options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+}
+
+// Results have the memory of the largest that they may be, and extents.
+TEST(CompileTest, CompilesResultsOfManySizes) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  options.threads = true;
+  const std::string folder = Compiled("chosen", R"(
+def @main(%b: Tensor[(1, 17, 4), float32], %s: Tensor[(1, 3, 17), float32], %f: Tensor[(17, 5), float32]) {
+  %0 = vision.all_class_non_max_suppression(%b, %s, 4i64, 0.2f, -0.5f);
+  %1 = dyn.strided_slice(%0.0, zeros(shape=[1], dtype="int64"), %0.1, ones(shape=[1], dtype="int64"), begin=None, end=None, strides=None, axes=None);
+  %2 = take(%1, 2i64, axis=1);
+  %3 = take(%f, %2, axis=0, mode="fast");
+  %4 = take(reshape(%b, newshape=[17, 4]), %2, axis=0);
+  %5 = concatenate((%4, %3, cast(%1, dtype="float32")), axis=1);
+  %6 = argwhere(greater(%s, 0f));
+  (%1, %5, transpose(%6, axes=[1, 0]), exp(%b))
+}
+)",
+                                      options);
+  const std::string header = TextOf(folder + "/chosen.h");
+  EXPECT_THAT(header,
+              HasSubstr("std::int64_t* output_0;  // at most int64[12,3]: "
+                        "row-major, of the extents in output_0_shape\n"));
+  EXPECT_THAT(header, HasSubstr("float* output_1;  // at most float32[12,12]"));
+  EXPECT_THAT(header, HasSubstr("int32_t* output_2;  // at most int32[3,51]"));
+  EXPECT_THAT(header, HasSubstr("std::int64_t* output_2_shape;  // int64[2]: "
+                                "the extents of output_2\n"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),
