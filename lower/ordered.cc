@@ -281,7 +281,7 @@ absl::Status LowerUnique(LoopBuilder& loops) {
       const PrimExpr is_new = tir::MakeBinary(
           BinaryOp::kOr, Op2(BinaryOp::kEQ, i[0], Index(0)),
           Op2(BinaryOp::kNE, load(p), load(Element(state, current))));
-      return InOrder({tir::IfThenElse(is_new, tir::MakeSeq(std::move(begin))),
+      return InOrder({tir::IfThenElse(is_new, InOrder(begin)),
                       tir::BufferStore(first, Element(state, current), {p})});
     });
   };

@@ -37,6 +37,7 @@
 namespace baton {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -906,6 +907,29 @@ def @main(%x: Tensor[(1, 20, 9, 7), H], %b: Tensor[(32), H],
                 absl::StrCat(isa, "\n"));
     }
   }
+}
+
+// Threads divide a convolution into bands; one thread takes larger ones.
+TEST(CompileTest, OneThreadTakesLargerBands) {
+  LibraryOptions options;
+  options.threads = true;
+  options.isas = "avx2";
+  const std::string folder = Compiled("bands", R"(
+def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
+  %0 = reshape(arange(0f, 36864f, 1f, start=0f, stop=36864f, step=1f, dtype="float32"), newshape=[64, 64, 3, 3]);
+  %1 = subtract(divide(%0, 18432f), 1f);
+  %2 = nn.relu(nn.conv2d(%x, %1, padding=[1, 1], channels=64, kernel_size=[3, 3]));
+  nn.conv2d_transpose(%2, %1, strides=[2, 2], padding=[1, 1], channels=64, kernel_size=[3, 3])
+}
+)",
+                                      options);
+  EXPECT_THAT(TextOf(folder + "/bands_avx2.cc"),
+              ContainsRegex("begin == 0 && end == [0-9]+;\n  "
+                            "kernels::ConvByTiles\\(is_whole \\? kWhole"));
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
 }
 
 // Convolutions over three axes use the kernel of those over two.
