@@ -610,6 +610,16 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
     return absl::InvalidArgumentError(
         "--max_error: needs --test, which measures the error");
   }
+  constexpr int kMostThreads = 64;
+  if (options.max_threads > kMostThreads) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--max_threads=", options.max_threads,
+        ": each has a workspace in the arena; give at most ", kMostThreads));
+  }
+  if (!options.threads && options.max_threads != LibraryOptions().max_threads) {
+    return absl::InvalidArgumentError(
+        "--max_threads: needs --threads, which adds a Run for threads");
+  }
   CompileModelOptions model;
   model.name = options.name.empty() ? BaseName(options.model) : options.name;
   if (tir::CppIdentifier(model.name) != model.name) {
@@ -626,6 +636,7 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   BATON_ASSIGN_OR_RETURN(model.state,
                          ParseFlagPairs("state", "OUT:IN", options.state));
   model.threads = options.threads;
+  model.max_threads = options.max_threads;
   model.profile = options.profile;
   model.line_table = options.line_table;
   model.check_values = options.check_values;

@@ -147,9 +147,6 @@ struct Member {
   std::string extents_of = "";  // the member that has these extents
 };
 
-// Into how many parts threads divide a step at most.
-constexpr int kMaxParts = 8;
-
 class ModelWriter {
  public:
   ModelWriter(LibraryModel& model, const CompileModelOptions& options,
@@ -1000,7 +997,7 @@ class ModelWriter {
           "                           void (*body)(void* body_ctx, int i),\n"
           "                           void* body_ctx);\n"
           "  // As Run; steps that take long are divided into up to ",
-          kMaxParts, " parts.\n  ", type,
+          options_.max_threads, " parts.\n  ", type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"
           "           Parallel parallel, void* ctx) noexcept {\n",
           RunBody("parallel, ctx", kNone, kNone), "  }\n");
@@ -1289,11 +1286,11 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
   }
 
   // The parts into which threads divide a step.
-  static int64_t PartsOf(const LibraryStep& step) {
+  int64_t PartsOf(const LibraryStep& step) const {
     // A part that takes less is not worth waking a thread for.
     constexpr double kMinPartNs = 4000;
     if (!step.source.has_value()) return 1;
-    return std::min({ItemsOf(step), int64_t{kMaxParts},
+    return std::min({ItemsOf(step), int64_t{options_.max_threads},
                      static_cast<int64_t>(step.cost_ns / kMinPartNs)});
   }
 
@@ -2271,7 +2268,7 @@ std::string MemberElement(DType dtype) {
 }
 
 int MaxParts(const CompileModelOptions& options) {
-  return options.threads ? kMaxParts : 1;
+  return options.threads ? options.max_threads : 1;
 }
 
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,

@@ -96,6 +96,12 @@ TEST(CompileTest, RefusesFlags) {
   options.dims = "n=1..65";
   EXPECT_THAT(Mistake(options), HasSubstr("bounds have more than 64 choices"));
   options.dims = "";
+  options.max_threads = 2;
+  EXPECT_EQ(Mistake(options),
+            "--max_threads: needs --threads, which adds a Run for threads");
+  options.max_threads = 65;
+  EXPECT_THAT(Mistake(options), HasSubstr("give at most 64"));
+  options.max_threads = 8;
   options.name = "a-b";
   EXPECT_THAT(Mistake(options), HasSubstr("--name=a-b is no C++ identifier"));
   options.name = "";
@@ -913,6 +919,7 @@ def @main(%x: Tensor[(1, 20, 9, 7), H], %b: Tensor[(32), H],
 TEST(CompileTest, OneThreadTakesLargerBands) {
   LibraryOptions options;
   options.threads = true;
+  options.max_threads = 3;
   options.isas = "avx2";
   const std::string folder = Compiled("bands", R"(
 def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
@@ -926,6 +933,7 @@ def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
   EXPECT_THAT(TextOf(folder + "/bands_avx2.cc"),
               ContainsRegex("begin == 0 && end == [0-9]+;\n  "
                             "kernels::ConvByTiles\\(is_whole \\? kWhole"));
+  EXPECT_THAT(TextOf(folder + "/bands.h"), HasSubstr("into up to 3 parts"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),
