@@ -876,6 +876,14 @@ TEST(ComputationsTest, ScansAndSelections) {
     }
     check(dtype, {4, 5}, "sort(%x)");
     check(dtype, {5}, "argsort(%x, axis=0, dtype=\"int64\")");
+    for (const int64_t extent : {1, 2, 9, 130}) {
+      for (const char* sorted : {"True", "False"}) {
+        check(dtype, {extent}, absl::StrCat("unique(%x, sorted=", sorted, ")"));
+        check(dtype, {extent},
+              absl::StrCat("unique(%x, return_counts=True, sorted=", sorted,
+                           ")"));
+      }
+    }
   }
 }
 

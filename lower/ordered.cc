@@ -231,6 +231,93 @@ absl::Status LowerTopK(LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
+// --- unique ------------------------------------------------------------------
+
+// Sorts the elements, so that equal ones follow each other, the first one in
+// front. Then numbers the distinct ones, in this order or in the order in which
+// they first occur.
+absl::Status LowerUnique(LoopBuilder& loops) {
+  const int64_t size = loops.shape()[0];
+  if (size == 0) return NoLoops("no elements");
+  BATON_RETURN_IF_ERROR(LineSort::Check(loops, 0, 0));
+  const auto& attrs = loops.attrs<relay::UniqueAttrs>();
+  const LineSort sort(loops, 0, 0, /*is_ascending=*/true);
+  const tir::Buffer& values = loops.output(0);
+  const tir::Buffer& indices = loops.output(1);
+  const tir::Buffer& inverse = loops.output(2);
+  const tir::Buffer counts =
+      attrs.return_counts
+          ? loops.output(4)
+          : loops.Temporary("T_counts", tir::kInt32, loops.shape());
+  // By position: the first position of an equal element, and the number of a
+  // distinct one.
+  const tir::Buffer first =
+      loops.Temporary("T_first", tir::kInt32, loops.shape());
+  const tir::Buffer rank =
+      loops.Temporary("T_rank", tir::kInt32, loops.shape());
+  const tir::Buffer state = loops.Temporary("T_state", tir::kInt32, {2});
+  const Indices found = {Index(0)}, current = {Index(1)};
+  const DType dtype = loops.dtype();
+  const auto load = [&](const PrimExpr& position) {
+    return Cast(dtype.is_bool() ? DType::UInt(8) : WideDType(dtype),
+                loops.Load(0, {position}));
+  };
+  // Gives the distinct element at `position` the next number.
+  const auto number = [&](const PrimExpr& position) {
+    return tir::MakeSeq(
+        {tir::BufferStore(rank, Element(state, found), {position}),
+         tir::BufferStore(state, tir::Add(Element(state, found), Index(1)),
+                          found)});
+  };
+  const auto clear = [&](const Indices& i) {
+    return tir::MakeSeq({tir::BufferStore(values, Number(dtype, 0), i),
+                         tir::BufferStore(indices, Index(0), i),
+                         tir::BufferStore(counts, Index(0), i)});
+  };
+  const auto find = [&](const Indices& i) {
+    return With("p", sort.Position(i[0]), [&](const PrimExpr& p) -> Stmt {
+      std::vector<Stmt> begin = {tir::BufferStore(state, p, current)};
+      if (attrs.sorted) begin.push_back(number(p));
+      const PrimExpr is_new = tir::MakeBinary(
+          BinaryOp::kOr, Op2(BinaryOp::kEQ, i[0], Index(0)),
+          Op2(BinaryOp::kNE, load(p), load(Element(state, current))));
+      return InOrder({tir::IfThenElse(is_new, InOrder(begin)),
+                      tir::BufferStore(first, Element(state, current), {p})});
+    });
+  };
+  const auto store = [&](const Indices& at) {
+    const PrimExpr& p = at[0];
+    const PrimExpr is_first = Op2(BinaryOp::kEQ, Element(first, at), p);
+    std::vector<Stmt> stmts;
+    if (!attrs.sorted) stmts.push_back(tir::IfThenElse(is_first, number(p)));
+    stmts.push_back(
+        With("k", Element(rank, {Element(first, at)}), [&](const PrimExpr& k) {
+          return InOrder(
+              {tir::IfThenElse(
+                   is_first, tir::MakeSeq({tir::BufferStore(
+                                               values, loops.Load(0, at), {k}),
+                                           tir::BufferStore(indices, p, {k})})),
+               tir::BufferStore(inverse, k, at),
+               tir::BufferStore(
+                   counts, tir::Add(Element(counts, {k}), Index(1)), {k})});
+        }));
+    return InOrder(stmts);
+  };
+  std::vector<tir::Buffer> written = sort.buffers();
+  for (const tir::Buffer& buffer : {values, indices, inverse, loops.output(3),
+                                    counts, first, rank, state}) {
+    written.push_back(buffer);
+  }
+  loops.Run(written,
+            InOrder({tir::BufferStore(state, Index(0), found),
+                     tir::BufferStore(state, Index(0), current),
+                     ForEach("c", {size}, clear), sort.Sort({Index(0)}),
+                     ForEach("i", {size}, find), ForEach("p", {size}, store),
+                     tir::BufferStore(loops.output(3), Element(state, found),
+                                      {Index(0)})}));
+  return absl::OkStatus();
+}
+
 // --- Scatter -----------------------------------------------------------------
 
 absl::Status CheckScatter(const LoopBuilder& loops, const std::string& mode) {
@@ -384,6 +471,7 @@ BATON_ROW("cumprod", (LowerScan<BinaryOp::kMul, 1>));
 BATON_ROW("sort", LowerSort);
 BATON_ROW("argsort", LowerArgsort);
 BATON_ROW("topk", LowerTopK);
+BATON_ROW("unique", LowerUnique);
 BATON_ROW("scatter_elements", LowerScatterElements);
 BATON_ROW("scatter_nd", LowerScatterNd);
 BATON_ROW("gather_nd", LowerGatherNd);

@@ -27,6 +27,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
+#include "baton/backend/cpu/padded_sizes.h"
 #include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -510,12 +511,38 @@ absl::Status AddPlanValues(const IRModule& module, int max_parts,
   BATON_ASSIGN_OR_RETURN(PlanValues values,
                          RunPlan(module, test_case.inputs, max_parts));
   for (size_t i = 0; i < test_case.outputs.size(); ++i) {
-    if (!HaveSameElements(values.outputs[i], test_case.outputs[i])) {
+    // Padding may follow.
+    if (!absl::StartsWith(values.outputs[i].bytes(),
+                          test_case.outputs[i].bytes())) {
       return absl::InternalError(absl::StrCat(
           "output ", i, " of the executor differs from the evaluator's"));
     }
   }
   test_case.operands = std::move(values.operands);
+  return absl::OkStatus();
+}
+
+// Adds the extents of the outputs whose sizes values decide, which are outputs
+// of the library, and the sizes of their memory.
+absl::Status AddExtents(const cpu::PaddedModule& padded, TestCase& test_case) {
+  if (padded.sized_by_values.empty()) return absl::OkStatus();
+  const Type& type = padded.module.Find<Function>("main")->body()->type();
+  const auto* tuple = type.As<TupleTypeNode>();
+  for (const int k : padded.sized_by_values) {
+    const auto i = static_cast<size_t>(k);
+    const auto* bound = tuple->fields()[i].As<TensorTypeNode>();
+    BATON_ASSIGN_OR_RETURN(
+        const int64_t elements,
+        NumElements(bound->dtype(), *ConstDims(bound->shape())));
+    test_case.output_bytes.resize(test_case.outputs.size());
+    test_case.output_bytes[i] =
+        static_cast<size_t>(elements * bound->dtype().bytes());
+    const absl::Span<const int64_t> shape = test_case.outputs[i].shape();
+    BATON_ASSIGN_OR_RETURN(Tensor extents,
+                           Tensor::FromValues<int64_t>(
+                               {static_cast<int64_t>(shape.size())}, shape));
+    test_case.outputs.push_back(std::move(extents));
+  }
   return absl::OkStatus();
 }
 
@@ -583,6 +610,16 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
     return absl::InvalidArgumentError(
         "--max_error: needs --test, which measures the error");
   }
+  constexpr int kMostThreads = 64;
+  if (options.max_threads > kMostThreads) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--max_threads=", options.max_threads,
+        ": each has a workspace in the arena; give at most ", kMostThreads));
+  }
+  if (!options.threads && options.max_threads != LibraryOptions().max_threads) {
+    return absl::InvalidArgumentError(
+        "--max_threads: needs --threads, which adds a Run for threads");
+  }
   CompileModelOptions model;
   model.name = options.name.empty() ? BaseName(options.model) : options.name;
   if (tir::CppIdentifier(model.name) != model.name) {
@@ -599,6 +636,7 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   BATON_ASSIGN_OR_RETURN(model.state,
                          ParseFlagPairs("state", "OUT:IN", options.state));
   model.threads = options.threads;
+  model.max_threads = options.max_threads;
   model.profile = options.profile;
   model.line_table = options.line_table;
   model.check_values = options.check_values;
@@ -661,8 +699,17 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
       contract_status = added.status();
       if (added.ok()) error = std::max(error, *added);
     }
-    if (options.check_values && !HasLoops(plain)) {
-      BATON_RETURN_IF_ERROR(AddPlanValues(plain, MaxParts(model), test_case));
+    if (!HasLoops(plain)) {
+      Diagnostics refused;  // CompileModel() reports them
+      BATON_ASSIGN_OR_RETURN(const cpu::PaddedModule padded,
+                             cpu::PadToBounds(plain, refused));
+      if (!refused.has_errors()) {
+        BATON_RETURN_IF_ERROR(AddExtents(padded, test_case));
+        if (options.check_values) {
+          BATON_RETURN_IF_ERROR(
+              AddPlanValues(padded.module, MaxParts(model), test_case));
+        }
+      }
     }
     cases.push_back(std::move(test_case));
     case_variants.push_back(k);

@@ -29,6 +29,7 @@ struct LibraryOptions {
   std::string target = "x86_64";
   std::string llvm_target;
   bool threads = false;
+  int max_threads = 8;
   bool profile = false;
   bool line_table = false;
   bool test = false;
@@ -93,6 +94,11 @@ struct LibraryOptions {
                .value = "TARGET"});
     v("threads", &LibraryOptions::threads,
       FlagSpec{.help = "Adds a Run that uses threads of the caller."});
+    v("max_threads", &LibraryOptions::max_threads,
+      FlagSpec{.help = "With --threads: the most threads of the caller, for "
+                       "which steps are divided into equal parts.",
+               .value = "N",
+               .least = 2});
     v("profile", &LibraryOptions::profile,
       FlagSpec{.help = "Adds RunProfiled, which measures steps."});
     v("line_table", &LibraryOptions::line_table,

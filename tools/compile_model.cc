@@ -142,10 +142,10 @@ struct Member {
   std::string name;
   const LibrarySlot* slot = nullptr;
   int index = 0;
+  // The member with the extents, if values decide them.
+  std::string extents = "";
+  std::string extents_of = "";  // the member that has these extents
 };
-
-// Into how many parts threads divide a step at most.
-constexpr int kMaxParts = 8;
 
 class ModelWriter {
  public:
@@ -656,13 +656,27 @@ class ModelWriter {
       dims_.push_back(input_names.Unique(absl::StrCat("dim_", bound.name)));
     }
     tir::CppNames output_names;
-    for (size_t i = 0; i < model_.outputs.size(); ++i) {
+    const std::vector<int>& sized = model_.sized_by_values;
+    const size_t num_results = model_.outputs.size() - sized.size();
+    for (size_t i = 0; i < num_results; ++i) {
       const std::string name = i < options_.output_names.size()
                                    ? options_.output_names[i]
                                    : absl::StrCat("output_", i);
       if (model_.IsStateOutput(static_cast<int>(i))) continue;
       outputs_.push_back(
           {output_names.Unique(name), &model_.outputs[i], static_cast<int>(i)});
+    }
+    for (size_t k = 0; k < sized.size(); ++k) {
+      const auto result = std::find_if(
+          outputs_.begin(), outputs_.end(),
+          [&](const Member& member) { return member.index == sized[k]; });
+      const size_t i = num_results + k;
+      const std::string name =
+          output_names.Unique(absl::StrCat(result->name, "_shape"));
+      result->extents = name;
+      const std::string of = result->name;
+      outputs_.push_back(
+          {name, &model_.outputs[i], static_cast<int>(i), "", of});
     }
   }
 
@@ -706,11 +720,19 @@ class ModelWriter {
     for (const Member& member : members) {
       const std::string element = MemberElement(member.slot->dtype);
       // Types of fixed width are of <cstdint>.
-      absl::StrAppend(&text, "    ", is_const ? "const " : "",
-                      absl::EndsWith(element, "_t") ? "std::" : "", element,
-                      "* ", member.name, ";  // ",
-                      options_.bounds.empty() ? "" : "at most ",
-                      DescribeSlot(*member.slot), "\n");
+      absl::StrAppend(
+          &text, "    ", is_const ? "const " : "",
+          absl::EndsWith(element, "_t") ? "std::" : "", element, "* ",
+          member.name, ";  // ",
+          options_.bounds.empty() && member.extents.empty() ? "" : "at most ",
+          DescribeSlot(*member.slot),
+          member.extents.empty()
+              ? ""
+              : absl::StrCat(": row-major, of the extents in ", member.extents),
+          member.extents_of.empty()
+              ? ""
+              : absl::StrCat(": the extents of ", member.extents_of),
+          "\n");
     }
     if (is_const) {
       for (size_t i = 0; i < options_.bounds.size(); ++i) {
@@ -975,7 +997,7 @@ class ModelWriter {
           "                           void (*body)(void* body_ctx, int i),\n"
           "                           void* body_ctx);\n"
           "  // As Run; steps that take long are divided into up to ",
-          kMaxParts, " parts.\n  ", type,
+          options_.max_threads, " parts.\n  ", type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"
           "           Parallel parallel, void* ctx) noexcept {\n",
           RunBody("parallel, ctx", kNone, kNone), "  }\n");
@@ -1264,11 +1286,11 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
   }
 
   // The parts into which threads divide a step.
-  static int64_t PartsOf(const LibraryStep& step) {
+  int64_t PartsOf(const LibraryStep& step) const {
     // A part that takes less is not worth waking a thread for.
     constexpr double kMinPartNs = 4000;
     if (!step.source.has_value()) return 1;
-    return std::min({ItemsOf(step), int64_t{kMaxParts},
+    return std::min({ItemsOf(step), int64_t{options_.max_threads},
                      static_cast<int64_t>(step.cost_ns / kMinPartNs)});
   }
 
@@ -2246,7 +2268,7 @@ std::string MemberElement(DType dtype) {
 }
 
 int MaxParts(const CompileModelOptions& options) {
-  return options.threads ? kMaxParts : 1;
+  return options.threads ? options.max_threads : 1;
 }
 
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
@@ -2293,6 +2315,11 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
                                             : LibraryFromPlan(module, library));
     if (!models.empty() && !options.state.empty()) {
       BATON_RETURN_IF_ERROR(CheckEqualState(library, models[0], model));
+    }
+    if (!models.empty() && models[0].sized_by_values != model.sized_by_values) {
+      return absl::InvalidArgumentError(
+          "--dims: it depends on them for which results values decide how "
+          "large they are");
     }
     models.push_back(std::move(model));
   }

@@ -65,6 +65,8 @@ struct CompileModelOptions {
   std::vector<std::pair<std::string, std::string>> state;
   // Adds a Run that divides steps among the caller's threads.
   bool threads = false;
+  // The most parts of a step, for as many threads.
+  int max_threads = 8;
   // Adds RunProfiled, which measures steps.
   bool profile = false;
   // Adds NAME.model.txt, a text of the steps and their functions of loops; in

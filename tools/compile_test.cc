@@ -37,6 +37,7 @@
 namespace baton {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -95,6 +96,12 @@ TEST(CompileTest, RefusesFlags) {
   options.dims = "n=1..65";
   EXPECT_THAT(Mistake(options), HasSubstr("bounds have more than 64 choices"));
   options.dims = "";
+  options.max_threads = 2;
+  EXPECT_EQ(Mistake(options),
+            "--max_threads: needs --threads, which adds a Run for threads");
+  options.max_threads = 65;
+  EXPECT_THAT(Mistake(options), HasSubstr("give at most 64"));
+  options.max_threads = 8;
   options.name = "a-b";
   EXPECT_THAT(Mistake(options), HasSubstr("--name=a-b is no C++ identifier"));
   options.name = "";
@@ -241,14 +248,16 @@ TEST(CompileTest, NamesResultsOfUnknownSize) {
   LibraryOptions options;
   options.model = ModelFile("found.relay",
                             "def @main(%x: Tensor[(2, 4), float32]) {\n"
-                            "  %0 = argwhere(greater(%x, 0f));\n"
-                            "  %1 = argwhere(less(%x, 0f));\n"
-                            "  (add(%0, 1i32), %1)\n}\n");
+                            "  %0 = arange(0f, sum(%x), 1f, start=0f, "
+                            "stop=0f, step=1f, dtype=\"float32\");\n"
+                            "  %1 = arange(0f, max(%x), 1f, start=0f, "
+                            "stop=0f, step=1f, dtype=\"float32\");\n"
+                            "  (add(%0, 1f), %1)\n}\n");
   options.output_dir = ::testing::TempDir();
   const std::string mistake = Mistake(options);
   EXPECT_THAT(mistake, HasSubstr("found.relay:3:8: error: values decide how "
-                                 "large the result of argwhere is, Tensor[(?, "
-                                 "2), int32]: it cannot be compiled"));
+                                 "large the result of arange is, Tensor[(?), "
+                                 "float32]: it has no bound"));
   EXPECT_THAT(mistake, HasSubstr("found.relay:4:8: error: values"));
   EXPECT_THAT(mistake, Not(HasSubstr("add")));
 }
@@ -258,7 +267,8 @@ TEST(CompileTest, NamesAllOperatorsOfAModelWithoutAPlan) {
   LibraryOptions options;
   options.model = ModelFile("both.relay",
                             "def @main(%x: Tensor[(2, 4), float32]) {\n"
-                            "  %0 = argwhere(greater(%x, 0f));\n"
+                            "  %0 = arange(0f, sum(%x), 1f, start=0f, "
+                            "stop=0f, step=1f, dtype=\"float32\");\n"
                             "  %1 = searchsorted(%x, %x, dtype=\"int32\");\n"
                             "  %2 = if (less(mean(%x), 0f)) {\n"
                             "    searchsorted(%x, exp(%x), dtype=\"int32\")\n"
@@ -284,7 +294,8 @@ TEST(CompileTest, NamesOperatorsBesideTuplesOfTuples) {
   options.model =
       ModelFile("tuples.relay",
                 "def @main(%x: Tensor[(2, 4), float32]) {\n"
-                "  %0 = argwhere(greater(%x, 0f));\n"
+                "  %0 = arange(0f, sum(%x), 1f, start=0f, stop=0f, "
+                "step=1f, dtype=\"float32\");\n"
                 "  %1 = annotation.stop_fusion(((%x, exp(%x)), %x));\n"
                 "  (%0, %1.1, searchsorted(%x, %x, dtype=\"int32\"))\n}\n");
   options.output_dir = ::testing::TempDir();
@@ -904,6 +915,31 @@ def @main(%x: Tensor[(1, 20, 9, 7), H], %b: Tensor[(32), H],
   }
 }
 
+// Threads divide a convolution into bands; one thread takes larger ones.
+TEST(CompileTest, OneThreadTakesLargerBands) {
+  LibraryOptions options;
+  options.threads = true;
+  options.max_threads = 3;
+  options.isas = "avx2";
+  const std::string folder = Compiled("bands", R"(
+def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
+  %0 = reshape(arange(0f, 36864f, 1f, start=0f, stop=36864f, step=1f, dtype="float32"), newshape=[64, 64, 3, 3]);
+  %1 = subtract(divide(%0, 18432f), 1f);
+  %2 = nn.relu(nn.conv2d(%x, %1, padding=[1, 1], channels=64, kernel_size=[3, 3]));
+  nn.conv2d_transpose(%2, %1, strides=[2, 2], padding=[1, 1], channels=64, kernel_size=[3, 3])
+}
+)",
+                                      options);
+  EXPECT_THAT(TextOf(folder + "/bands_avx2.cc"),
+              ContainsRegex("begin == 0 && end == [0-9]+;\n  "
+                            "kernels::ConvByTiles\\(is_whole \\? kWhole"));
+  EXPECT_THAT(TextOf(folder + "/bands.h"), HasSubstr("into up to 3 parts"));
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
 // Convolutions over three axes use the kernel of those over two.
 TEST(CompileTest, CompilesConvolutionsOverThreeAxes) {
   LibraryOptions options;
@@ -946,6 +982,39 @@ def @main(%x: Tensor[(2, 3, 5, 6), float32], %n: Tensor[(9, 1), float32],
 }
 )",
                                       options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+}
+
+// Results have the memory of the largest that they may be, and extents.
+TEST(CompileTest, CompilesResultsOfManySizes) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  options.threads = true;
+  const std::string folder = Compiled("chosen", R"(
+def @main(%b: Tensor[(1, 17, 4), float32], %s: Tensor[(1, 3, 17), float32], %f: Tensor[(17, 5), float32]) {
+  %0 = vision.all_class_non_max_suppression(%b, %s, 4i64, 0.2f, -0.5f);
+  %1 = dyn.strided_slice(%0.0, zeros(shape=[1], dtype="int64"), %0.1, ones(shape=[1], dtype="int64"), begin=None, end=None, strides=None, axes=None);
+  %2 = take(%1, 2i64, axis=1);
+  %3 = take(%f, %2, axis=0, mode="fast");
+  %4 = take(reshape(%b, newshape=[17, 4]), %2, axis=0);
+  %5 = concatenate((%4, %3, cast(%1, dtype="float32")), axis=1);
+  %6 = argwhere(greater(%s, 0f));
+  (%1, %5, transpose(%6, axes=[1, 0]), exp(%b))
+}
+)",
+                                      options);
+  const std::string header = TextOf(folder + "/chosen.h");
+  EXPECT_THAT(header,
+              HasSubstr("std::int64_t* output_0;  // at most int64[12,3]: "
+                        "row-major, of the extents in output_0_shape\n"));
+  EXPECT_THAT(header, HasSubstr("float* output_1;  // at most float32[12,12]"));
+  EXPECT_THAT(header, HasSubstr("int32_t* output_2;  // at most int32[3,51]"));
+  EXPECT_THAT(header, HasSubstr("std::int64_t* output_2_shape;  // int64[2]: "
+                                "the extents of output_2\n"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),

@@ -234,7 +234,12 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
       const size_t bytes = tensor.bytes().size();
       const std::string result = absl::StrCat("result_", k, "_", i);
       absl::StrAppend(&buffers, "alignas(64) static unsigned char ", result,
-                      "[", std::max<size_t>(bytes, 1), "];\n");
+                      "[",
+                      std::max({bytes, size_t{1},
+                                i < test_case.output_bytes.size()
+                                    ? test_case.output_bytes[i]
+                                    : 0}),
+                      "];\n");
       to.push_back(absl::StrCat("reinterpret_cast<",
                                 MemberElement(tensor.dtype()), "*>(", result,
                                 ")"));

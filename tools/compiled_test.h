@@ -22,6 +22,9 @@ struct TestCase {
   std::vector<int64_t> dims;  // the sizes of options.bounds
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
+  // By output: the bytes of its memory, if they are more than those of the
+  // expected value; else 0.
+  std::vector<size_t> output_bytes = {};
   // By output, where it has other bytes: that of the model without passes.
   std::vector<std::optional<Tensor>> exact = {};
   // With options.check_values: those of the steps of the variant, which are

@@ -19,6 +19,7 @@
 #include "baton/backend/cpu/half_tensors.h"
 #include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/lower.h"
+#include "baton/backend/cpu/padded_sizes.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
@@ -753,9 +754,9 @@ absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
       .Read();
 }
 
-// Names the calls that no library can have, in a module in which values decide
-// how large some results are, so that there is no plan: those calls, and those
-// of operators that have neither a kernel with C++ source nor loops.
+// Names the calls of operators that have neither a kernel with C++ source nor
+// loops, in a module without a plan, since values decide how large some results
+// are.
 class CallsWithoutPlan {
  public:
   CallsWithoutPlan(const LibraryModelOptions& options, Diagnostics& problems)
@@ -763,25 +764,12 @@ class CallsWithoutPlan {
     options_.lowering = options.lowering;
   }
 
-  static bool HasUnsized(const IRModule& module) {
-    bool has = false;
-    ForEachCall(module,
-                [&has](const CallNode* call) { has |= DecidesSize(call); });
-    return has;
-  }
-
   void Name(const IRModule& module) {
     std::vector<const CallNode*> calls;
     ForEachCall(module,
                 [&calls](const CallNode* call) { calls.push_back(call); });
     for (const CallNode* call : calls) {
-      if (DecidesSize(call)) {
-        problems_.Error(
-            call->span(),
-            absl::StrCat("values decide how large the result of ",
-                         call->op_node()->name(), " is, ",
-                         call->type().ToString(), ": it cannot be compiled"));
-      } else if (cpu::HasKnownSizes(call->type()) && HasSizedArguments(call)) {
+      if (cpu::HasKnownSizes(call->type()) && HasSizedArguments(call)) {
         TryAlone(call);
       }
     }
@@ -810,9 +798,6 @@ class CallsWithoutPlan {
     return std::all_of(
         call->args().begin(), call->args().end(),
         [](const Expr& arg) { return cpu::HasKnownSizes(arg->type()); });
-  }
-  static bool DecidesSize(const CallNode* call) {
-    return !cpu::HasKnownSizes(call->type()) && HasSizedArguments(call);
   }
 
   // Compiles the call as a model of its own, and names what is wrong with it.
@@ -891,14 +876,18 @@ class CallsWithoutPlan {
 absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options) {
   Diagnostics problems;
-  if (CallsWithoutPlan::HasUnsized(module)) {
+  BATON_ASSIGN_OR_RETURN(const cpu::PaddedModule padded,
+                         cpu::PadToBounds(module, problems));
+  if (problems.has_errors()) {
     CallsWithoutPlan(options, problems).Name(module);
     return problems.ToStatus();
   }
-  BATON_ASSIGN_OR_RETURN(const Graph graph, cpu::BuildGraph(module, "main"));
+  BATON_ASSIGN_OR_RETURN(const Graph graph,
+                         cpu::BuildGraph(padded.module, "main"));
   BATON_ASSIGN_OR_RETURN(LibraryModel model,
                          ReadGraph(graph, options, problems));
   BATON_RETURN_IF_ERROR(problems.ToStatus());
+  model.sized_by_values = padded.sized_by_values;
   return model;
 }
 

@@ -78,6 +78,7 @@ LibraryModel MergeVariants(std::vector<LibraryModel> models) {
                             model.functions.end());
     merged.inputs = std::move(model.inputs);
     merged.outputs = std::move(model.outputs);
+    merged.sized_by_values = std::move(model.sized_by_values);
     merged.arena_bytes = std::max(merged.arena_bytes, model.arena_bytes);
     merged.arena_lower_bound =
         std::max(merged.arena_lower_bound, model.arena_lower_bound);
@@ -96,6 +97,12 @@ absl::Status PlaceState(const LibraryModelOptions& options,
     }
     const LibrarySlot& from = model.outputs[static_cast<size_t>(output)];
     const LibrarySlot& to = model.inputs[static_cast<size_t>(input)];
+    if (std::find(model.sized_by_values.begin(), model.sized_by_values.end(),
+                  output) != model.sized_by_values.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("output ", output,
+                       " cannot be state: values decide how large it is"));
+    }
     if (to.dtype != from.dtype || to.shape != from.shape) {
       return absl::InvalidArgumentError(
           absl::StrCat("output ", output, " is ", DescribeSlot(from),

@@ -91,6 +91,9 @@ struct LibraryModel {
   std::vector<tir::CppEmitted> emitted;  // of `functions`
   std::vector<LibrarySlot> inputs;
   std::vector<LibrarySlot> outputs;
+  // The outputs whose sizes values decide. Their extents are the last outputs,
+  // in the same order (backend/cpu/padded_sizes.h).
+  std::vector<int> sized_by_values;
   std::vector<Tensor> constants;  // each once
   // An output that is an input of the next run. Both are in the arena, at these
   // offsets in the first run, and change places after each run.

@@ -140,7 +140,14 @@ struct ConvStepParams {
   const blocked::Kernels* kernels;
   blocked::ConvParams params;
   EpilogueForm epilogue;
+  bool undivides = false;  // see UndivideAllItems()
 };
+
+blocked::ConvParams Undivided(const ConvStepParams& p) {
+  blocked::ConvParams params = p.params;
+  params.least_bands = 1;
+  return params;
+}
 
 int RunConv(const executor::StepCall& call) {
   const auto& p = *static_cast<const ConvStepParams*>(call.params);
@@ -752,6 +759,18 @@ KernelChoice ConvStep(const blocked::Kernels& kernels,
   return choice;
 }
 
+void UndivideAllItems(int64_t threads, KernelChoice& conv) {
+  auto params = std::make_shared<ConvStepParams>(
+      *static_cast<const ConvStepParams*>(conv.params.get()));
+  if (params->params.least_bands <= 1) return;
+  params->undivides = true;
+  const auto workspace =
+      static_cast<int64_t>(blocked::ConvWorkspaceSize(Undivided(*params)));
+  conv.workspace_bytes =
+      std::max(conv.workspace_bytes, (workspace + threads - 1) / threads);
+  conv.params = std::move(params);
+}
+
 KernelChoice MatmulStep(const blocked::Kernels& kernels,
                         const blocked::MatmulParams& params, int x, int packed,
                         const EpilogueOperands& epilogue, int y) {
@@ -1200,6 +1219,24 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     const auto& p = ParamsOf<ConvStepParams>(step);
     const auto plan = blocked::internal::MakeConvPlan(p.params);
     source.texts = StepSource::kConv;
+    const auto whole = blocked::internal::MakeConvPlan(Undivided(p));
+    if (p.undivides && !plan.depthwise && whole.items != plan.items) {
+      source.definitions = absl::StrCat(
+          PlanDefinition("internal::ConvPlan", Text(plan)),
+          "// For all items.\n"
+          "static constexpr kernels::internal::ConvPlan kWhole@N@ = ",
+          Text(whole),
+          ";\nstatic constexpr const kernels::PlanTiles& kTiles@N@ =\n    "
+          "kernels::UsedTiles<kernels::TilesUsedBy(kPlan@N@) |\n               "
+          "        kernels::TilesUsedBy(kWhole@N@)>::tiles;\n");
+      source.statements = absl::StrCat(
+          "  const bool is_whole = begin == 0 && end == ", plan.items,
+          ";\n  kernels::ConvByTiles(is_whole ? kWhole@N@ : kPlan@N@, "
+          "kTiles@N@, @0@, @1@,\n      ",
+          Text(p.epilogue, 2), ",\n      ", y,
+          ", workspace, false, begin, is_whole ? ", whole.items, " : end);\n");
+      return source;
+    }
     source.definitions = plan.depthwise
                              ? PlanDefinition("internal::ConvPlan", Text(plan))
                              : PlanAndTiles("internal::ConvPlan", Text(plan));

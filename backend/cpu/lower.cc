@@ -833,6 +833,7 @@ class Lowering {
     const int y = NewBlocked(result);
     KernelChoice choice =
         ConvStep(blocked_kernels_, params, x, weight, epilogue, y);
+    if (options_.only_sources) UndivideAllItems(plan_.max_threads, choice);
     choice.overwrites = epilogue.residual;
     steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
@@ -874,12 +875,12 @@ class Lowering {
                    BlockedShape({product.batch, product.out_channels,
                                  product.h.out, product.w.out}),
                    std::nullopt, -1});
-    steps_.push_back(
-        {ConvStep(blocked_kernels_, product, x, weight, {}, windows),
-         {number}});
-    const int y = NewBlocked(result);
     KernelChoice choice =
-        FoldStep(blocked_kernels_, conv.fold, windows, epilogue, y);
+        ConvStep(blocked_kernels_, product, x, weight, {}, windows);
+    if (options_.only_sources) UndivideAllItems(plan_.max_threads, choice);
+    steps_.push_back({std::move(choice), {number}});
+    const int y = NewBlocked(result);
+    choice = FoldStep(blocked_kernels_, conv.fold, windows, epilogue, y);
     steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
   }

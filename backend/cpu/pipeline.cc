@@ -14,11 +14,11 @@ BATON_REGISTER_PIPELINE(
          {"DynamicToStatic",
           "Operators whose shapes are operands become static where those "
           "operands can be computed."},
-         {"Conv3dAsConv2d",
-          "Convolutions over three axes have kernels as such over two."},
          {"FoldConstant{max_elements=134217728,max_growth=268435456,"
           "in_memory=true}",
           "What weights alone decide is computed now."},
+         {"Conv3dAsConv2d",
+          "Convolutions over three axes have kernels as such over two."},
          {"EliminateCommonSubexpr", "What is computed twice is computed once."},
          {"RemoveUnusedFunctions",
           "What @main does not reach needs no plan."}}});

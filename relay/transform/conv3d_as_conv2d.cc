@@ -15,6 +15,7 @@
 #include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/tensor/indexing.h"
@@ -24,6 +25,7 @@
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_registry.h"
+#include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/rewrite.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_registry.h"
@@ -82,15 +84,13 @@ Shape Permuted(const Shape& shape, const std::vector<size_t>& axes) {
   return result;
 }
 
-bool IsFinite(const Expr& weight) {
-  const Tensor* tensor = ConstantTensor(weight);
-  if (tensor == nullptr) return false;
-  if (tensor->dtype() == DType::Float(32)) {
-    return absl::c_all_of(tensor->span<float>(),
+bool IsFinite(const Tensor& tensor) {
+  if (tensor.dtype() == DType::Float(32)) {
+    return absl::c_all_of(tensor.span<float>(),
                           [](float w) { return std::isfinite(w); });
   }
-  for (int64_t i = 0; i < tensor->num_elements(); ++i) {
-    if (!std::isfinite(tensor->AtAsDouble(i))) return false;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (!std::isfinite(tensor.AtAsDouble(i))) return false;
   }
   return true;
 }
@@ -108,6 +108,10 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
                               const DataflowPattern& data_part,
                               const DataflowPattern& weight_part,
                               const DataflowPattern& conv) {
+  const Tensor* const weight_value = ConstantTensor(m[weight_part]);
+  if (weight_value == nullptr) {
+    return m.Decline("the weight is not a constant: neither form has a kernel");
+  }
   const TensorTypeNode* type = m.tensor_type(data_part);
   auto data = ExtentsOf(type);
   auto weight = ExtentsOf(m.tensor_type(weight_part));
@@ -149,7 +153,7 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
   if (groups > 1 && (in_group % kBlock != 0 || in_group * groups != channels)) {
     return m.Decline("groups divide blocks of channels");
   }
-  const bool is_finite = IsFinite(m[weight_part]);
+  const bool is_finite = IsFinite(*weight_value);
   if ((pad[0] > 0 || pad[3] > 0) && !is_finite) {
     return m.Decline("the depth is padded, and the weight may be infinite");
   }
@@ -230,6 +234,13 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
     flat.padding = {pad[1], pad[2], pad[4], pad[5]};
     flat.kernel_size = {w[3], w[4]};
   }
+  // Missing channels are at most as many as a block has.
+  const int64_t most_elements = weight_value->num_elements() * kBlock;
+  BATON_ASSIGN_OR_RETURN(taps, InferTypeOf(taps, nullptr));
+  BATON_ASSIGN_OR_RETURN(
+      taps, FoldConstantInExpr(taps, {.max_elements = most_elements,
+                                      .max_growth = most_elements,
+                                      .in_memory = true}));
   Expr images = nn::Conv2D(std::move(slices), std::move(taps), std::move(flat));
   if (of_rows) {
     images = Reshape(std::move(images), {x[0], y[2], y[3], w[0], y[4]});

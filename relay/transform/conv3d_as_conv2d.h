@@ -14,8 +14,9 @@
 //
 // Shapes are constant, data and weight are float32 or half floats in the
 // layouts NCDHW and OIDHW, or NDHWC and DHWIO. Groups have a multiple of 16
-// channels. If the depth is padded, the weight is a constant without infinities
-// and NaNs, which times the zeros of the padding would be NaN.
+// channels. The weight is a constant, and the weight of the result another one:
+// run FoldConstant before. If the depth is padded, it has no infinities and
+// NaNs, which times the zeros of the padding would be NaN.
 
 #ifndef BATON_RELAY_TRANSFORM_CONV3D_AS_CONV2D_H_
 #define BATON_RELAY_TRANSFORM_CONV3D_AS_CONV2D_H_

@@ -1,0 +1,184 @@
+#include "baton/backend/cpu/padded_sizes.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "baton/backend/cpu/graph.h"
+#include "baton/base/tensor.h"
+#include "baton/ir/diagnostics.h"
+#include "baton/ir/module.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
+#include "baton/testing/parse_typed.h"
+#include "baton/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::cpu {
+namespace {
+
+using relay::Value;
+
+using ::baton::testing::IsOk;
+using ::baton::testing::ParseTyped;
+using ::testing::HasSubstr;
+
+IRModule Parsed(const std::string& text) {
+  return ParseTyped(absl::StrCat("#[version = \"0.0.5\"]\n", text));
+}
+
+class PaddedSizesTest : public ::testing::TestWithParam<const char*> {};
+
+// Each program is run for inputs of which some, all, one and none are chosen.
+TEST_P(PaddedSizesTest, ComputesWhatTheModelDoes) {
+  const IRModule module = Parsed(GetParam());
+  Diagnostics problems;
+  const absl::StatusOr<PaddedModule> padded = PadToBounds(module, problems);
+  ASSERT_THAT(padded, IsOk());
+  ASSERT_FALSE(problems.has_errors()) << problems.ToString();
+  EXPECT_FALSE(padded->sized_by_values.empty());
+  EXPECT_THAT(BuildGraph(padded->module, "main").status(), IsOk());
+  for (const std::vector<float>& elements :
+       std::vector<std::vector<float>>{{1, 0, -1, 0, 0.5f, 2},
+                                       {3, 2, 1, -1, -2, -3},
+                                       {0, 0, 0, 0, 0, 7},
+                                       {0, 0, 0, 0, 0, 0},
+                                       {-0.0f, 5, 5, 0, 5, 0}}) {
+    const Value x = *Tensor::FromValues<float>({2, 3}, elements);
+    const auto want = relay::EvaluateFunction(module, "main", {x});
+    ASSERT_THAT(want, IsOk());
+    const auto got = relay::EvaluateFunction(padded->module, "main", {x});
+    ASSERT_THAT(got, IsOk());
+    const std::vector<Tensor> expected = relay::TensorsOf(*want);
+    const std::vector<Tensor> results = relay::TensorsOf(*got);
+    ASSERT_EQ(results.size(), expected.size() + padded->sized_by_values.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      // Padding may follow.
+      EXPECT_TRUE(absl::StartsWith(results[i].bytes(), expected[i].bytes()))
+          << "result " << i << ", " << expected[i].TypeToString();
+    }
+    for (size_t k = 0; k < padded->sized_by_values.size(); ++k) {
+      const Tensor& extents = results[expected.size() + k];
+      const auto shape =
+          expected[static_cast<size_t>(padded->sized_by_values[k])].shape();
+      EXPECT_EQ(std::vector<int64_t>(shape.begin(), shape.end()),
+                std::vector<int64_t>(extents.span<int64_t>().begin(),
+                                     extents.span<int64_t>().end()));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, PaddedSizesTest,
+    ::testing::Values(
+        // Coordinates, by row and by column.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  (%0, cast(transpose(%0, axes=[1, 0]), dtype="int64"), exp(%x))
+})",
+        // A single result.
+        R"(def @main(%x: Tensor[(2, 3), float32]) { argwhere(greater(%x, 0.7f)) })",
+        // Chosen elements and rows, and what is computed of them.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = gather_nd(%x, transpose(%0, axes=[1, 0]));
+  %2 = take(%0, 1i32, axis=1);
+  %3 = take(reshape(%x, newshape=[-1]), %2, axis=0);
+  %4 = multiply(add(%3, 1f), expand_dims(%1, axis=0));
+  %5 = concatenate((expand_dims(%3, axis=1), expand_dims(%1, axis=1)), axis=1);
+  %6 = split(%5, indices_or_sections=2, axis=1);
+  (%4, %5, %6.1, nn.softmax(%5, axis=1), sum(%5, axis=[1]), stack((%3, %1), axis=0))
+})",
+        // Reductions of integers, and the largest, over what is chosen.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = take(%x, squeeze(argwhere(less(take(%x, 0i32, axis=0), 9f)), axis=[1]), axis=1);
+  (%0, sum(%0, axis=[0]), prod(%0, axis=[0]), max(%1, axis=[1]), min(%1),
+   argmax(%1, axis=[1]), argmin(%1, axis=[1]), any(greater(%1, 1f), axis=[1]), all(less(%1, 2f)))
+})",
+        // Division by padding, and indices that are chosen.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = add(strided_slice(%0, begin=[0, 0], end=[100, 1], strides=[1, 1], axes=None), 1i32);
+  (floor_divide(100i32, %1), floor_mod(%0, %1),
+   take(%x, squeeze(%1, axis=[1]), axis=0, mode="clip"),
+   take(%x, subtract(squeeze(%1, axis=[1]), 1i32), axis=0, mode="fast"),
+   one_hot(squeeze(%1, axis=[1]), 1f, 0f, depth=4, axis=-1, dtype="float32"))
+})",
+        // Slices from, to and by values, and as many of the largest.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = cast(floor(sum(%x)), dtype="int64");
+  %1 = reshape(%0, newshape=[1]);
+  %2 = reshape(subtract(-2i64, %0), newshape=[1]);
+  %3 = reshape(add(multiply(abs(%0), -2i64), 7i64), newshape=[1]);
+  %4 = reshape(%x, newshape=[6]);
+  %5 = dyn.strided_slice(%4, %2, %1, %3, begin=None, end=None, strides=None, axes=None);
+  %6 = dyn.strided_slice(%4, %1, %2, ones(shape=[1], dtype="int64"), begin=None, end=None, strides=None, axes=None);
+  %7 = dyn.topk(%x, maximum(minimum(%0, 3i64), 1i64), k=None, dtype="int64");
+  (%5, %6, %7.0, %7.1, dyn.strided_slice(%5, %1, %2, %3, begin=None, end=None, strides=None, axes=None))
+})",
+        // Two choices, one after the other.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = concatenate((%0, argwhere(less(%x, 1f)), argwhere(ones(shape=[2, 2], dtype="float32"))), axis=0);
+  %2 = argwhere(greater(%1, 0i32));
+  (%1, %2, shape_of(%1, dtype="int64"), ndarray_size(%2, dtype="int32"))
+})"));
+
+// Rows and groups of rows keep their order.
+TEST(PaddedSizesTest, ReshapesAroundThePaddedAxis) {
+  const IRModule module = Parsed(R"(
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = reshape(%0, newshape=[-1]);
+  (%1, reshape(%1, newshape=[-1, 2]), reshape(%0, newshape=[1, -1, 2, 1]))
+})");
+  Diagnostics problems;
+  const absl::StatusOr<PaddedModule> padded = PadToBounds(module, problems);
+  ASSERT_THAT(padded, IsOk());
+  ASSERT_FALSE(problems.has_errors()) << problems.ToString();
+  const Value x = *Tensor::FromValues<float>({2, 3}, {0, 1, 0, 0, 1, 1});
+  const auto got = relay::EvaluateFunction(padded->module, "main", {x});
+  ASSERT_THAT(got, IsOk());
+  const std::vector<Tensor> results = relay::TensorsOf(*got);
+  ASSERT_EQ(results.size(), 6u);
+  EXPECT_EQ(results[3].span<int64_t>()[0], 6);
+  EXPECT_EQ(results[4].span<int64_t>()[0], 3);
+  EXPECT_EQ(results[5].span<int64_t>()[1], 3);
+}
+
+TEST(PaddedSizesTest, KnownSizesStay) {
+  const IRModule module =
+      Parsed("def @main(%x: Tensor[(2, 3), float32]) { exp(%x) }");
+  Diagnostics problems;
+  const absl::StatusOr<PaddedModule> padded = PadToBounds(module, problems);
+  ASSERT_THAT(padded, IsOk());
+  EXPECT_TRUE(padded->sized_by_values.empty());
+  EXPECT_EQ(padded->module.Find("main"), module.Find("main"));
+}
+
+// All calls are named, but not what depends on them.
+TEST(PaddedSizesTest, NamesWhatHasNoBounds) {
+  const IRModule module = Parsed(R"(
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = arange(0f, sum(%x), 1f, start=0f, stop=0f, step=1f, dtype="float32");
+  %1 = argwhere(%x);
+  (exp(%0), sum(cast(%1, dtype="float32"), axis=[0]), if (less(sum(%x), 0f)) { %1 } else { %1 })
+})");
+  Diagnostics problems;
+  ASSERT_THAT(PadToBounds(module, problems), IsOk());
+  const std::string text = problems.ToString();
+  EXPECT_THAT(text, HasSubstr("values decide how large the result of arange "
+                              "is, Tensor[(?), float32]: it has no bound"));
+  EXPECT_THAT(text, HasSubstr("sum cannot compute with padding behind it"));
+  EXPECT_THAT(text, HasSubstr("a branch, a loop or a function"));
+}
+
+}  // namespace
+}  // namespace baton::cpu
