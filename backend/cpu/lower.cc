@@ -201,6 +201,7 @@ class Lowering {
     if (options_.use_kernels && !options_.only_sources) FindScaledProducts();
     if (options_.use_kernels) FindGroups();
     if (options_.use_kernels) FindPaddings();
+    if (options_.use_kernels) FindMovedProducts();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (const auto found = scaled_products_.find(static_cast<int>(i));
           found != scaled_products_.end()) {
@@ -296,14 +297,16 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerMatmul(number, *std::move(params)));
       return true;
     }
-    // Loops take longer than packing.
-    const int64_t least_rows = options_.only_sources ? 1 : kFewRows;
-    if (auto product = ProductOf(node, graph_, least_rows);
-        product.has_value()) {
-      BATON_RETURN_IF_ERROR(
-          AddPlanarStep(ProductStep(blocked_kernels_, *product, node.inputs[0],
-                                    node.inputs[1], node.outputs[0]),
-                        {number}));
+    if (const auto found = products_.find(number); found != products_.end()) {
+      const MovedProduct& moved = found->second;
+      KernelChoice choice = ProductStep(blocked_kernels_, moved.product,
+                                        moved.a, moved.b, moved.result);
+      if (moved.nodes.size() > 1) {
+        choice.reason +=
+            "; it reads and stores elements where calls around it "
+            "move them";
+      }
+      BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(choice), moved.nodes));
       return true;
     }
     if (!options_.only_sources && LowerSlabPool(number)) return true;
@@ -1382,6 +1385,126 @@ class Lowering {
         std::move(nodes));
   }
 
+  // The node that computes each tensor of the graph, or kNone.
+  std::vector<int> Producers() const {
+    std::vector<int> producers(graph_.tensors.size(), kNone);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const int t : graph_.nodes[i].outputs) {
+        producers[static_cast<size_t>(t)] = static_cast<int>(i);
+      }
+    }
+    return producers;
+  }
+
+  // A product of two computed matrices, and the calls around it that only move
+  // elements: the product reads and stores them where they move to.
+  struct MovedProduct {
+    ProductChoice product;
+    int a = -1;
+    int b = -1;
+    int result = -1;
+    std::vector<int> nodes;
+  };
+
+  // True if the one result of `node` is all of its first input, reshaped.
+  bool IsReshape(int node) const {
+    if (!is_view_[static_cast<size_t>(node)]) return false;
+    const std::vector<int>& outputs =
+        graph_.nodes[static_cast<size_t>(node)].outputs;
+    if (outputs.size() != 1) return false;
+    const Place& place = views_[static_cast<size_t>(outputs[0])];
+    return place.offset == 0 &&
+           TensorOf(place.tensor).bytes() == TensorOf(outputs[0]).bytes();
+  }
+
+  // The rearrangement that `node` does; nullopt if it does more or another step
+  // does it.
+  std::optional<Rearrangement> MoveOf(int node) const {
+    const GraphNode& call = graph_.nodes[static_cast<size_t>(node)];
+    if (is_view_[static_cast<size_t>(node)] ||
+        is_claimed_[static_cast<size_t>(node)] || call.outputs.size() != 1 ||
+        call.region != nullptr) {
+      return std::nullopt;
+    }
+    auto moves = RearrangementsOf(call, graph_);
+    if (!moves.has_value()) return std::nullopt;
+    return std::move(moves->front());
+  }
+
+  // If a call that moves elements computes operand `operand` of a product for
+  // nothing else, lets the product read what that call reads.
+  void TakeOperandMove(const std::vector<int>& producers, int operand,
+                       MovedProduct& moved) {
+    int& t = operand == 0 ? moved.a : moved.b;
+    std::vector<int> nodes;
+    int from = t;
+    while (consumers_[static_cast<size_t>(from)].size() == 1) {
+      const int node = producers[static_cast<size_t>(from)];
+      if (node == kNone) return;
+      nodes.push_back(node);
+      from = graph_.nodes[static_cast<size_t>(node)].inputs[0];
+      if (IsReshape(node)) continue;
+      const std::optional<Rearrangement> move = MoveOf(node);
+      if (!move.has_value() || !ReadMoved(*move, operand, moved.product)) {
+        return;
+      }
+      is_claimed_[static_cast<size_t>(node)] = true;
+      moved.nodes.insert(moved.nodes.end(), nodes.begin(), nodes.end());
+      t = from;
+      return;
+    }
+  }
+
+  // If a call that moves elements is all that reads the result of a product,
+  // lets the product store its result as that call does.
+  void TakeResultMove(MovedProduct& moved) {
+    std::vector<int> nodes;
+    int to = moved.result;
+    while (true) {
+      const std::vector<int>& users = consumers_[static_cast<size_t>(to)];
+      if (users.size() != 1 || users[0] == kOutput) return;
+      const int node = users[0];
+      const GraphNode& call = graph_.nodes[static_cast<size_t>(node)];
+      if (call.inputs.empty() || call.inputs[0] != to) return;
+      nodes.push_back(node);
+      if (IsReshape(node)) {
+        to = call.outputs[0];
+        continue;
+      }
+      const std::optional<Rearrangement> move = MoveOf(node);
+      if (!move.has_value() || !StoreMoved(*move, moved.product)) return;
+      is_claimed_[static_cast<size_t>(node)] = true;
+      moved.nodes.insert(moved.nodes.end(), nodes.begin(), nodes.end());
+      moved.result = call.outputs[0];
+      return;
+    }
+  }
+
+  void FindMovedProducts() {
+    const std::vector<int> producers = Producers();
+    // Loops take longer than packing.
+    const int64_t least_rows = options_.only_sources ? 1 : kFewRows;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[i];
+      if (node.region != nullptr || is_claimed_[i] ||
+          MatmulParamsOf(node, graph_).has_value()) {
+        continue;
+      }
+      const auto product = ProductOf(node, graph_, least_rows);
+      if (!product.has_value()) continue;
+      MovedProduct moved = {.product = *product,
+                            .a = node.inputs[0],
+                            .b = node.inputs[1],
+                            .result = node.outputs[0],
+                            .nodes = {static_cast<int>(i)}};
+      TakeOperandMove(producers, 0, moved);
+      TakeOperandMove(producers, 1, moved);
+      TakeResultMove(moved);
+      std::sort(moved.nodes.begin(), moved.nodes.end());
+      products_.insert_or_assign(static_cast<int>(i), std::move(moved));
+    }
+  }
+
   // A product of integers with the calls behind it that make floats of its
   // sums.
   struct ScaledProduct {
@@ -1452,12 +1575,7 @@ class Lowering {
   // and the biases behind that. Such a product is lowered in the place of the
   // last of these calls: there its scale is computed.
   void FindScaledProducts() {
-    std::vector<int> producers(graph_.tensors.size(), kNone);
-    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      for (const int t : graph_.nodes[i].outputs) {
-        producers[static_cast<size_t>(t)] = static_cast<int>(i);
-      }
-    }
+    const std::vector<int> producers = Producers();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const auto params = IntMatmulParamsOf(graph_.nodes[i], graph_);
       // Scales and biases must not have as many elements as the result: other
@@ -2347,6 +2465,7 @@ class Lowering {
   // Convolutions of bytes, and the calls of nn.pad that they compute.
   FlatHashMap<int, int> padding_of_;
   FlatHashMap<int, ScaledProduct> scaled_products_;  // by their last nodes
+  FlatHashMap<int, MovedProduct> products_;          // by their nodes
   // Tensors of bytes that have slabs, and those slabs.
   FlatHashMap<int, int> slabs_of_;
   std::vector<int> group_of_;  // of nodes

@@ -80,18 +80,23 @@ int64_t PackedMatmulSize(const MatmulParams& params) {
 
 void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
                 float* packed) {
+  const int64_t stride = params.b_stride != 0 ? params.b_stride
+                         : transposed         ? params.k
+                                              : params.n;
   const int64_t full = transposed ? params.n / kBlock * kBlock : 0;
   for (int64_t j = 0; j < full; j += kBlock) {
-    internal::InterleaveSixteen(b + j * params.k, params.k, params.k, 1,
+    internal::InterleaveSixteen(b + j * stride, stride, params.k, 1,
                                 packed + j * params.k);
   }
-  PackMatrix(params.n - full, params.k, b + full * params.k, transposed,
+  PackMatrix(params.n - full, params.k, b + full * stride, stride, transposed,
              packed + full * params.k);
 }
 
 void PackMatmulRows(const MatmulParams& params, const float* b, int64_t begin,
                     int64_t end, float* packed) {
-  PackRows(params.n, params.k, b, begin, end, packed);
+  PackRows(params.n, params.k, b,
+           params.b_stride != 0 ? params.b_stride : params.n, begin, end,
+           packed);
 }
 
 int64_t MatmulItems(const MatmulParams& params) {
