@@ -1159,8 +1159,10 @@ std::string Text(const blocked::internal::ConvPlan& plan) {
 }
 
 std::string Text(const blocked::MatmulParams& params) {
-  const auto& [m, n, k, x_stride, y_stride, residual_stride, b_stride] = params;
-  return Braced(m, n, k, x_stride, y_stride, residual_stride, b_stride);
+  const auto& [m, n, k, x_stride, y_stride, residual_stride, b_stride,
+               least_bands] = params;
+  return Braced(m, n, k, x_stride, y_stride, residual_stride, b_stride,
+                least_bands);
 }
 
 std::string Text(const blocked::internal::MatmulPlan& plan) {

@@ -593,6 +593,16 @@ def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
   multiply(cast(%1, dtype="float32"), 0.01f)
 })"),
               Contains("matmul.int8+zero+scale"));
+  // Numbers of a byte that products alone read are bytes in memory.
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(17, 72), float32], %z: Tensor[(), int32],
+          %w: Tensor[(33, 72), int8]) {
+  %0 = clip(round(multiply(%x, 90f)), a_min=0f, a_max=255f);
+  %1 = subtract(cast(%0, dtype="int32"), %z);
+  %2 = nn.dense(%1, %w, units=33, out_dtype="int32");
+  multiply(cast(%2, dtype="float32"), 0.01f)
+})"),
+              Contains("matmul.int8+zero+scale"));
 }
 
 // Chains that quantize and dequantize, of which some values have other uses or
@@ -1129,6 +1139,50 @@ def @main(%x: Tensor[(3, 5, 70), float32], %b: Tensor[(3, 5, 70), uint8],
                                           one.calls, "\n}");
     SCOPED_TRACE(text);
     EXPECT_THAT(Check(text), Contains(one.kernel));
+  }
+}
+
+// Quotients by one scale are computed without divisions: those of numbers in the
+// middle between two steps, and next to it, too.
+TEST(KernelsTest, QuantizationRoundsQuotientsAsDivisionsDo) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  for (const float scale : {0.0123f, 0x1.fffffep-3f, 3.7e-5f, 41.5f, 1.0f, 0.1f,
+                            3e-20f, 7e-39f, 2e25f}) {
+    std::vector<float> xs = {0.0f,     -0.0f,   kInf,      -kInf,
+                             NAN,      -NAN,    0x1p-149f, -0x1p-149f,
+                             0x1p127f, 0x1p31f, 0x1p-126f, 0x1p-100f};
+    for (int k = -300; k < 300; ++k) {
+      const float middle = (static_cast<float>(k) + 0.5f) * scale;
+      float x = middle;
+      for (int i = 0; i < 3; ++i) xs.push_back(x = std::nextafter(x, kInf));
+      x = middle;
+      for (int i = 0; i < 3; ++i) xs.push_back(x = std::nextafter(x, -kInf));
+      xs.push_back(middle);
+    }
+    for (const char* const zero : {"0f", "7f", "-3f"}) {
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const IRModule module,
+          cpu::WithWeights(absl::StrCat(
+              "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(", xs.size(),
+              "), float32], %s: Tensor[(), float32]) {\n  "
+              "cast(clip(add(round(divide(%x, %s)), ",
+              zero, "), a_min=-128f, a_max=127f), dtype=\"int8\")\n}")));
+      BATON_ASSERT_OK_AND_ASSIGN(const Executable model, Compile(module, {}));
+      EXPECT_THAT(model.plan().notes[0].kernel, HasSubstr("+quantize"));
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const Tensor x,
+          Tensor::FromValues<float>({static_cast<int64_t>(xs.size())}, xs));
+      const std::vector<Tensor> inputs = {x, Tensor::Scalar(scale)};
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const relay::Value want,
+          relay::EvaluateFunction(module, "main", {inputs[0], inputs[1]}));
+      BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                                 Session::Create(model));
+      BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                                 session->Run(inputs));
+      EXPECT_TRUE(HaveSameElements(got[0], want.tensor()))
+          << scale << " " << zero;
+    }
   }
 }
 

@@ -186,7 +186,12 @@ class Lowering {
     if (!options_.use_kernels) return;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[i];
-      const std::optional<std::vector<View>> views = ViewsOf(node, graph_);
+      std::optional<std::vector<Rearrangement>> moves;
+      const std::optional<std::vector<View>> views =
+          ViewsOf(node, graph_, &moves);
+      if (moves.has_value()) {
+        moves_.insert_or_assign(static_cast<int>(i), *std::move(moves));
+      }
       if (!views.has_value()) continue;
       is_view_[i] = true;
       for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -195,6 +200,13 @@ class Lowering {
             (*views)[k].offset};
       }
     }
+  }
+
+  // The rearrangements that the node `number` does; null if it does more, or is
+  // a reshape. FindViews() found them.
+  const std::vector<Rearrangement>* MovesOf(int number) const {
+    const auto found = moves_.find(number);
+    return found == moves_.end() ? nullptr : &found->second;
   }
 
   absl::Status ChooseKernels() {
@@ -385,8 +397,8 @@ class Lowering {
   // A call that moves elements, a step for each result.
   absl::StatusOr<bool> LowerMove(int number) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
-    const auto moves = RearrangementsOf(node, graph_);
-    if (!moves.has_value()) return false;
+    const std::vector<Rearrangement>* const moves = MovesOf(number);
+    if (moves == nullptr) return false;
     std::vector<KernelChoice> choices;
     for (size_t i = 0; i < moves->size(); ++i) {
       if (consumers_[static_cast<size_t>(node.outputs[i])].empty()) continue;
@@ -595,8 +607,8 @@ class Lowering {
     if (from < 0 || is_planar_[static_cast<size_t>(root.tensor)]) return false;
     const TensorShape map = MapShape(root.tensor);
     if (map.empty() || map[0] != 1) return false;
-    const auto moved = RearrangementsOf(node, graph_);
-    if (!moved.has_value() || moved->size() != 1) return false;
+    const std::vector<Rearrangement>* const moved = MovesOf(number);
+    if (moved == nullptr || moved->size() != 1) return false;
     const Rearrangement& move = moved->front();
     const int64_t plane = map[2] * map[3];
     const int64_t base = move.base + root.offset / 4;
@@ -1417,18 +1429,17 @@ class Lowering {
            TensorOf(place.tensor).bytes() == TensorOf(outputs[0]).bytes();
   }
 
-  // The rearrangement that `node` does; nullopt if it does more or another step
+  // The rearrangement that `node` does; null if it does more or another step
   // does it.
-  std::optional<Rearrangement> MoveOf(int node) const {
+  const Rearrangement* MoveOf(int node) const {
     const GraphNode& call = graph_.nodes[static_cast<size_t>(node)];
     if (is_view_[static_cast<size_t>(node)] ||
         is_claimed_[static_cast<size_t>(node)] || call.outputs.size() != 1 ||
         call.region != nullptr) {
-      return std::nullopt;
+      return nullptr;
     }
-    auto moves = RearrangementsOf(call, graph_);
-    if (!moves.has_value()) return std::nullopt;
-    return std::move(moves->front());
+    const std::vector<Rearrangement>* const moves = MovesOf(node);
+    return moves == nullptr ? nullptr : &moves->front();
   }
 
   // If a call that moves elements computes operand `operand` of a product for
@@ -1444,10 +1455,8 @@ class Lowering {
       nodes.push_back(node);
       from = graph_.nodes[static_cast<size_t>(node)].inputs[0];
       if (IsReshape(node)) continue;
-      const std::optional<Rearrangement> move = MoveOf(node);
-      if (!move.has_value() || !ReadMoved(*move, operand, moved.product)) {
-        return;
-      }
+      const Rearrangement* const move = MoveOf(node);
+      if (move == nullptr || !ReadMoved(*move, operand, moved.product)) return;
       is_claimed_[static_cast<size_t>(node)] = true;
       moved.nodes.insert(moved.nodes.end(), nodes.begin(), nodes.end());
       t = from;
@@ -1471,8 +1480,8 @@ class Lowering {
         to = call.outputs[0];
         continue;
       }
-      const std::optional<Rearrangement> move = MoveOf(node);
-      if (!move.has_value() || !StoreMoved(*move, moved.product)) return;
+      const Rearrangement* const move = MoveOf(node);
+      if (move == nullptr || !StoreMoved(*move, moved.product)) return;
       is_claimed_[static_cast<size_t>(node)] = true;
       moved.nodes.insert(moved.nodes.end(), nodes.begin(), nodes.end());
       moved.result = call.outputs[0];
@@ -1745,6 +1754,7 @@ class Lowering {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
     std::vector<int> nodes = {number};
     EpilogueOperands epilogue;
+    params.least_bands = plan_.max_threads;
     const size_t axis = TensorOf(node.outputs[0]).shape.size() - 1;
     BATON_ASSIGN_OR_RETURN(const int result,
                            TakeEpilogue(number, axis, false, epilogue, nodes));
@@ -2442,7 +2452,8 @@ class Lowering {
   executor::Plan plan_;
   // The tensors of the graph come first, then packed weights and blocked forms.
   std::vector<GraphTensor> tensors_;
-  std::vector<bool> is_view_;    // of nodes
+  FlatHashMap<int, std::vector<Rearrangement>> moves_;  // of nodes
+  std::vector<bool> is_view_;                           // of nodes
   std::vector<Place> views_;     // of tensors: those of which they are views
   std::vector<Place> inside_;    // of tensors: the results that contain them
   std::vector<int> output_of_;   // of tensors: the output that they are

@@ -21,6 +21,9 @@ struct MatmulParams {
   int64_t y_stride = 0;
   int64_t residual_stride = 0;
   int64_t b_stride = 0;  // of the rows of b, or, if transposed, of its columns
+  // Rows are divided into at least so many bands, if each has some tiles: a
+  // thread transposes the bands that it multiplies.
+  int64_t least_bands = 1;
 };
 
 // The number of floats of a packed matrix, which are aligned to 64 bytes.

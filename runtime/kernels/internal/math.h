@@ -143,7 +143,8 @@ BATON_LOOP inline T Exp(T x) {
   const T bounded = above > kHighest ? kHighest : above;
   Bits<T> k;
   const T e = ReducedExp(bounded, k);
-  return Scaled(e, k);
+  // A product of 0 takes less time than one that is too small to be a number.
+  return Scaled(x < kLowest ? T(0) : e, k);
 }
 
 // True for arguments of Exp with finite and normal results.
