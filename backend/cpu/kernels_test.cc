@@ -1585,10 +1585,12 @@ TEST(KernelsTest, ProductsWithMovesOfTheirOwn) {
        true},
       // A row that is there several times.
       {"  nn.batch_matmul(%x, repeat(strided_slice(%x, begin=[0, 0, 0], "
-       "end=[9, 1, 3]), repeats=17, axis=1), transpose_b=True)\n}",
+       "end=[9, 1, 3], strides=[1, 1, 1], axes=[0, 1, 2]), repeats=17, "
+       "axis=1), transpose_b=True)\n}",
        true},
       {"  nn.batch_matmul(%x, broadcast_to(strided_slice(%x, begin=[0, 0, 0], "
-       "end=[1, 20, 3]), shape=[9, 20, 3]), transpose_b=True)\n}",
+       "end=[1, 20, 3], strides=[1, 1, 1], axes=[0, 1, 2]), shape=[9, 20, 3]), "
+       "transpose_b=True)\n}",
        false},
   };
   for (const auto& one : cases) {

@@ -1361,6 +1361,8 @@ class Lowering {
       params.slabs_input = true;
       data = found->second;
     }
+    params.least_bands =
+        kernels::blocked::Int8ConvBandsFor(plan_.max_threads, params);
     std::vector<uint32_t> bias;
     int result = FindIntegerBias(number, 1, bias, nodes);
     for (const int taken : nodes) {

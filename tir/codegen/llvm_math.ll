@@ -1,9 +1,9 @@
 ; Made by update_llvm_math.py of sources with this SHA-256:
-; bf17eaf44b3b4643797567bbc195039c1a70e8d09c9f5c7f2463ca79c637c135
+; eb14838141cd47fa9be719d8a64d9ba0ce78a99fcaeb2c4828f524c301946b97
 define internal float @baton.exp.f32(float %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt float %x, -1.050000e+02
-  %cond.i = select i1 %cmp.i, float -1.050000e+02, float %x
+  %cond.i = select i1 %cmp.i, float -1.760000e+02, float %x
   %cmp1.i = fcmp ogt float %cond.i, 9.000000e+01
   %cond5.i = select i1 %cmp1.i, float 9.000000e+01, float %cond.i
   %0 = call float @llvm.fma.f32(float %cond5.i, float 0x3FF7154760000000, float 0x4168000000000000)
@@ -18,19 +18,18 @@ entry:
   %mul.i.i = fmul float %3, %3
   %8 = call float @llvm.fma.f32(float %7, float %mul.i.i, float %3)
   %add.i.i = fadd float %8, 1.000000e+00
-  %cond10.i = select i1 %cmp.i, float 0.000000e+00, float %add.i.i
-  %add.i15.i = add i32 %1, -1262485248
-  %shr.i.i = lshr i32 %add.i15.i, 1
-  %sub.i16.i = add nsw i32 %shr.i.i, -128
-  %add.i.i.i = shl i32 %sub.i16.i, 23
+  %add.i9.i = add i32 %1, -1262485248
+  %shr.i.i = lshr i32 %add.i9.i, 1
+  %sub.i10.i = add nsw i32 %shr.i.i, -128
+  %add.i.i.i = shl i32 %sub.i10.i, 23
   %shl.i.i.i = add i32 %add.i.i.i, 1065353216
   %9 = bitcast i32 %shl.i.i.i to float
-  %mul.i17.i = fmul float %cond10.i, %9
-  %sub1.i.i = sub i32 %1, %sub.i16.i
+  %mul.i11.i = fmul float %add.i.i, %9
+  %sub1.i.i = sub i32 %1, %sub.i10.i
   %add.i6.i.i = shl i32 %sub1.i.i, 23
   %shl.i7.i.i = add i32 %add.i6.i.i, 1065353216
   %10 = bitcast i32 %shl.i7.i.i to float
-  %mul3.i.i = fmul float %mul.i17.i, %10
+  %mul3.i.i = fmul float %mul.i11.i, %10
   ret float %mul3.i.i
 }
 define internal float @baton.tanh.f32(float %x) alwaysinline #0 {
@@ -75,7 +74,7 @@ entry:
   %0 = call float @llvm.fabs.f32(float %x)
   %fneg.i = fneg float %0
   %cmp.i.i = fcmp ogt float %0, 1.050000e+02
-  %cond.i.i = select i1 %cmp.i.i, float -1.050000e+02, float %fneg.i
+  %cond.i.i = select i1 %cmp.i.i, float -1.760000e+02, float %fneg.i
   %cmp1.i.i = fcmp ogt float %cond.i.i, 9.000000e+01
   %cond5.i.i = select i1 %cmp1.i.i, float 9.000000e+01, float %cond.i.i
   %1 = call float @llvm.fma.f32(float %cond5.i.i, float 0x3FF7154760000000, float 0x4168000000000000)
@@ -90,19 +89,18 @@ entry:
   %mul.i.i.i = fmul float %4, %4
   %9 = call float @llvm.fma.f32(float %8, float %mul.i.i.i, float %4)
   %add.i.i.i = fadd float %9, 1.000000e+00
-  %cond10.i.i = select i1 %cmp.i.i, float 0.000000e+00, float %add.i.i.i
-  %add.i15.i.i = add i32 %2, -1262485248
-  %shr.i.i.i = lshr i32 %add.i15.i.i, 1
-  %sub.i16.i.i = add nsw i32 %shr.i.i.i, -128
-  %add.i.i.i.i = shl i32 %sub.i16.i.i, 23
+  %add.i9.i.i = add i32 %2, -1262485248
+  %shr.i.i.i = lshr i32 %add.i9.i.i, 1
+  %sub.i10.i.i = add nsw i32 %shr.i.i.i, -128
+  %add.i.i.i.i = shl i32 %sub.i10.i.i, 23
   %shl.i.i.i.i = add i32 %add.i.i.i.i, 1065353216
   %10 = bitcast i32 %shl.i.i.i.i to float
-  %mul.i17.i.i = fmul float %cond10.i.i, %10
-  %sub1.i.i.i = sub i32 %2, %sub.i16.i.i
+  %mul.i11.i.i = fmul float %add.i.i.i, %10
+  %sub1.i.i.i = sub i32 %2, %sub.i10.i.i
   %add.i6.i.i.i = shl i32 %sub1.i.i.i, 23
   %shl.i7.i.i.i = add i32 %add.i6.i.i.i, 1065353216
   %11 = bitcast i32 %shl.i7.i.i.i to float
-  %mul3.i.i.i = fmul float %mul.i17.i.i, %11
+  %mul3.i.i.i = fmul float %mul.i11.i.i, %11
   %cmp.i = fcmp oge float %x, 0.000000e+00
   %cond.i = select i1 %cmp.i, float 1.000000e+00, float %mul3.i.i.i
   %add.i = fadd float %mul3.i.i.i, 1.000000e+00
@@ -131,7 +129,7 @@ entry:
   %14 = call float @llvm.fma.f32(float %13, float %cond.i, float 0xBF28B44E20000000)
   %fneg.i = fneg float %14
   %cmp.i.i = fcmp ogt float %14, 1.050000e+02
-  %cond.i.i = select i1 %cmp.i.i, float -1.050000e+02, float %fneg.i
+  %cond.i.i = select i1 %cmp.i.i, float -1.760000e+02, float %fneg.i
   %cmp1.i.i = fcmp ogt float %cond.i.i, 9.000000e+01
   %cond5.i.i = select i1 %cmp1.i.i, float 9.000000e+01, float %cond.i.i
   %15 = call float @llvm.fma.f32(float %cond5.i.i, float 0x3FF7154760000000, float 0x4168000000000000)
@@ -146,19 +144,18 @@ entry:
   %mul.i.i.i = fmul float %18, %18
   %23 = call float @llvm.fma.f32(float %22, float %mul.i.i.i, float %18)
   %add.i.i.i = fadd float %23, 1.000000e+00
-  %cond10.i.i = select i1 %cmp.i.i, float 0.000000e+00, float %add.i.i.i
-  %add.i15.i.i = add i32 %16, -1262485248
-  %shr.i.i.i = lshr i32 %add.i15.i.i, 1
-  %sub.i16.i.i = add nsw i32 %shr.i.i.i, -128
-  %add.i.i.i.i = shl i32 %sub.i16.i.i, 23
+  %add.i9.i.i = add i32 %16, -1262485248
+  %shr.i.i.i = lshr i32 %add.i9.i.i, 1
+  %sub.i10.i.i = add nsw i32 %shr.i.i.i, -128
+  %add.i.i.i.i = shl i32 %sub.i10.i.i, 23
   %shl.i.i.i.i = add i32 %add.i.i.i.i, 1065353216
   %24 = bitcast i32 %shl.i.i.i.i to float
-  %mul.i17.i.i = fmul float %cond10.i.i, %24
-  %sub1.i.i.i = sub i32 %16, %sub.i16.i.i
+  %mul.i11.i.i = fmul float %add.i.i.i, %24
+  %sub1.i.i.i = sub i32 %16, %sub.i10.i.i
   %add.i6.i.i.i = shl i32 %sub1.i.i.i, 23
   %shl.i7.i.i.i = add i32 %add.i6.i.i.i, 1065353216
   %25 = bitcast i32 %shl.i7.i.i.i to float
-  %mul3.i.i.i = fmul float %mul.i17.i.i, %25
+  %mul3.i.i.i = fmul float %mul.i11.i.i, %25
   %sub.i = fsub float 1.000000e+00, %mul3.i.i.i
   %cmp5.i = fcmp olt float %0, 1.000000e+00
   %cond9.i = select i1 %cmp5.i, float %7, float %sub.i
@@ -775,7 +772,7 @@ _ZN4math8AnyPowerEff.exit:
 define internal double @baton.exp.f64(double %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt double %x, -7.500000e+02
-  %cond.i = select i1 %cmp.i, double -7.500000e+02, double %x
+  %cond.i = select i1 %cmp.i, double -1.418200e+03, double %x
   %cmp1.i = fcmp ogt double %cond.i, 7.500000e+02
   %cond5.i = select i1 %cmp1.i, double 7.500000e+02, double %cond.i
   %0 = call double @llvm.fma.f64(double %cond5.i, double 0x3FF71547652B82FE, double 0x4338000000000000)
@@ -796,19 +793,18 @@ entry:
   %mul.i.i = fmul double %3, %3
   %14 = call double @llvm.fma.f64(double %13, double %mul.i.i, double %3)
   %add.i.i = fadd double %14, 1.000000e+00
-  %cond10.i = select i1 %cmp.i, double 0.000000e+00, double %add.i.i
-  %add.i15.i = add i64 %1, -4843621399236964352
-  %shr.i.i = lshr i64 %add.i15.i, 1
-  %sub.i16.i = add nsw i64 %shr.i.i, -2048
-  %add.i.i.i = shl i64 %sub.i16.i, 52
+  %add.i9.i = add i64 %1, -4843621399236964352
+  %shr.i.i = lshr i64 %add.i9.i, 1
+  %sub.i10.i = add nsw i64 %shr.i.i, -2048
+  %add.i.i.i = shl i64 %sub.i10.i, 52
   %shl.i.i.i = add i64 %add.i.i.i, 4607182418800017408
   %15 = bitcast i64 %shl.i.i.i to double
-  %mul.i17.i = fmul double %cond10.i, %15
-  %sub1.i.i = sub i64 %1, %sub.i16.i
+  %mul.i11.i = fmul double %add.i.i, %15
+  %sub1.i.i = sub i64 %1, %sub.i10.i
   %add.i6.i.i = shl i64 %sub1.i.i, 52
   %shl.i7.i.i = add i64 %add.i6.i.i, 4607182418800017408
   %16 = bitcast i64 %shl.i7.i.i to double
-  %mul3.i.i = fmul double %mul.i17.i, %16
+  %mul3.i.i = fmul double %mul.i11.i, %16
   ret double %mul3.i.i
 }
 define internal double @baton.tanh.f64(double %x) alwaysinline #0 {
@@ -866,7 +862,7 @@ entry:
   %0 = call double @llvm.fabs.f64(double %x)
   %fneg.i = fneg double %0
   %cmp.i.i = fcmp ogt double %0, 7.500000e+02
-  %cond.i.i = select i1 %cmp.i.i, double -7.500000e+02, double %fneg.i
+  %cond.i.i = select i1 %cmp.i.i, double -1.418200e+03, double %fneg.i
   %cmp1.i.i = fcmp ogt double %cond.i.i, 7.500000e+02
   %cond5.i.i = select i1 %cmp1.i.i, double 7.500000e+02, double %cond.i.i
   %1 = call double @llvm.fma.f64(double %cond5.i.i, double 0x3FF71547652B82FE, double 0x4338000000000000)
@@ -887,19 +883,18 @@ entry:
   %mul.i.i.i = fmul double %4, %4
   %15 = call double @llvm.fma.f64(double %14, double %mul.i.i.i, double %4)
   %add.i.i.i = fadd double %15, 1.000000e+00
-  %cond10.i.i = select i1 %cmp.i.i, double 0.000000e+00, double %add.i.i.i
-  %add.i15.i.i = add i64 %2, -4843621399236964352
-  %shr.i.i.i = lshr i64 %add.i15.i.i, 1
-  %sub.i16.i.i = add nsw i64 %shr.i.i.i, -2048
-  %add.i.i.i.i = shl i64 %sub.i16.i.i, 52
+  %add.i9.i.i = add i64 %2, -4843621399236964352
+  %shr.i.i.i = lshr i64 %add.i9.i.i, 1
+  %sub.i10.i.i = add nsw i64 %shr.i.i.i, -2048
+  %add.i.i.i.i = shl i64 %sub.i10.i.i, 52
   %shl.i.i.i.i = add i64 %add.i.i.i.i, 4607182418800017408
   %16 = bitcast i64 %shl.i.i.i.i to double
-  %mul.i17.i.i = fmul double %cond10.i.i, %16
-  %sub1.i.i.i = sub i64 %2, %sub.i16.i.i
+  %mul.i11.i.i = fmul double %add.i.i.i, %16
+  %sub1.i.i.i = sub i64 %2, %sub.i10.i.i
   %add.i6.i.i.i = shl i64 %sub1.i.i.i, 52
   %shl.i7.i.i.i = add i64 %add.i6.i.i.i, 4607182418800017408
   %17 = bitcast i64 %shl.i7.i.i.i to double
-  %mul3.i.i.i = fmul double %mul.i17.i.i, %17
+  %mul3.i.i.i = fmul double %mul.i11.i.i, %17
   %cmp.i = fcmp oge double %x, 0.000000e+00
   %cond.i = select i1 %cmp.i, double 1.000000e+00, double %mul3.i.i.i
   %add.i = fadd double %mul3.i.i.i, 1.000000e+00
