@@ -200,16 +200,16 @@ int RunProduct(const executor::StepCall& call) {
     const int64_t i = item / p.items;
     const int64_t end = std::min(call.end, (i + 1) * p.items);
     const float* const a =
-        static_cast<const float*>(call.inputs[0]) + i * p.product.a_step;
+        static_cast<const float*>(call.inputs[0]) + p.product.a.Begin(i);
     const float* const b =
-        static_cast<const float*>(call.inputs[1]) + i * p.product.b_step;
+        static_cast<const float*>(call.inputs[1]) + p.product.b.Begin(i);
     if (b != state.packed) {
       blocked::PackMatmul(params, b, p.product.transposed, packed);
       state.packed = b;
     }
     p.kernels->matmul(
         params, a, packed, {},
-        static_cast<float*>(call.outputs[0]) + i * params.m * params.n,
+        static_cast<float*>(call.outputs[0]) + p.product.y.Begin(i),
         packed + p.packed_floats, a == state.copied, item - i * p.items,
         end - i * p.items);
     state.copied = a;
@@ -819,8 +819,14 @@ std::optional<ProductChoice> ProductOf(const GraphNode& node,
     p.m = y.shape[1];
     p.n = y.shape[2];
     p.k = a.shape[2];
-    product.a_step = a.shape[0] == 1 ? 0 : p.m * p.k;
-    product.b_step = b.shape[0] == 1 ? 0 : p.k * p.n;
+    const auto places = [&](const GraphTensor& t) {
+      return t.shape[0] == 1 ? MatrixPlaces{}
+                             : MatrixPlaces{.group = product.batch,
+                                            .step = t.shape[1] * t.shape[2]};
+    };
+    product.a = places(a);
+    product.b = places(b);
+    product.y = places(y);
   } else {
     if (node.op_name() == "nn.matmul") {
       const auto* attrs = node.call->attrs_as<relay::MatmulAttrs>();
@@ -835,11 +841,113 @@ std::optional<ProductChoice> ProductOf(const GraphNode& node,
     p.n = y.num_elements() / p.m;
   }
   if (p.m < least_rows || product.batch * p.m * p.n != y.num_elements() ||
-      p.k * p.n * (product.b_step == 0 ? 1 : product.batch) !=
+      p.k * p.n * (product.b.step == 0 ? 1 : product.batch) !=
           b.num_elements()) {
     return std::nullopt;
   }
   return product;
+}
+
+namespace {
+
+// The matrices of `batch` x `rows` x `columns` elements that a rearrangement
+// makes, as they are in the tensor that it reads.
+struct MovedMatrices {
+  MatrixPlaces places;
+  int64_t row = 0;  // from an element to that in the next row
+  int64_t column = 0;
+};
+std::optional<MovedMatrices> MatricesOf(const Rearrangement& move,
+                                        int64_t batch, int64_t rows,
+                                        int64_t columns) {
+  auto dims = move.dims;
+  auto strides = move.strides;
+  // Takes the innermost `extent` elements, and returns their stride.
+  const auto take = [&](int64_t extent) -> std::optional<int64_t> {
+    if (extent == 1) return 0;
+    if (dims.empty() || dims.back() % extent != 0) return std::nullopt;
+    const int64_t stride = strides.back();
+    dims.back() /= extent;
+    strides.back() *= extent;
+    if (dims.back() == 1) {
+      dims.pop_back();
+      strides.pop_back();
+    }
+    return stride;
+  };
+  MovedMatrices found;
+  const std::optional<int64_t> column = take(columns);
+  const std::optional<int64_t> row = column.has_value() ? take(rows) : column;
+  if (move.base != 0 || !row.has_value() || dims.size() > 2) {
+    return std::nullopt;
+  }
+  int64_t count = 1;
+  for (const int64_t extent : dims) count *= extent;
+  if (count != batch) return std::nullopt;
+  found.row = *row;
+  found.column = *column;
+  found.places.group = dims.empty() ? 1 : dims.back();
+  found.places.step = strides.empty() ? 0 : strides.back();
+  found.places.group_step = dims.size() == 2 ? strides[0] : 0;
+  return found;
+}
+
+}  // namespace
+
+bool ReadMoved(const Rearrangement& move, int operand, ProductChoice& product) {
+  blocked::MatmulParams& p = product.params;
+  const bool is_a = operand == 0;
+  MatrixPlaces& places = is_a ? product.a : product.b;
+  const int64_t batch = places.step == 0 ? 1 : product.batch;
+  const bool is_transposed = !is_a && product.transposed;
+  const int64_t rows = is_a ? p.m : is_transposed ? p.n : p.k;
+  const int64_t columns = is_a || is_transposed ? p.k : p.n;
+  const std::optional<MovedMatrices> moved =
+      MatricesOf(move, batch, rows, columns);
+  if (!moved.has_value()) return false;
+  if ((columns == 1 || moved->column == 1) && (rows == 1 || moved->row > 0)) {
+    (is_a ? p.x_stride : p.b_stride) = rows == 1 ? columns : moved->row;
+  } else if (!is_a && (rows == 1 || moved->row == 1) && moved->column > 0) {
+    product.transposed = !product.transposed;
+    p.b_stride = moved->column;
+  } else {
+    return false;
+  }
+  places = moved->places;
+  return true;
+}
+
+bool StoreMoved(const Rearrangement& move, ProductChoice& product) {
+  // The inverse of the permutation: the dimensions in the order of the result
+  // that the product has now, with their strides in the other one.
+  const size_t rank = move.dims.size();
+  std::vector<size_t> order(rank);
+  std::vector<int64_t> to(rank, 1);
+  for (size_t d = rank; d-- > 0;) {
+    order[d] = d;
+    if (d + 1 < rank) to[d] = to[d + 1] * move.dims[d + 1];
+  }
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return move.strides[a] > move.strides[b];
+  });
+  Rearrangement inverse;
+  int64_t count = 1;
+  for (size_t i = rank; i-- > 0;) {
+    if (move.strides[order[i]] != count) return false;
+    count *= move.dims[order[i]];
+  }
+  blocked::MatmulParams& p = product.params;
+  if (move.base != 0 || count != product.batch * p.m * p.n) return false;
+  for (const size_t d : order) {
+    inverse.dims.push_back(move.dims[d]);
+    inverse.strides.push_back(to[d]);
+  }
+  const std::optional<MovedMatrices> moved =
+      MatricesOf(inverse, product.batch, p.m, p.n);
+  if (!moved.has_value() || (p.n > 1 && moved->column != 1)) return false;
+  p.y_stride = p.m == 1 ? p.n : moved->row;
+  product.y = moved->places;
+  return true;
 }
 
 KernelChoice ProductStep(const blocked::Kernels& kernels,
@@ -1070,8 +1178,10 @@ std::string Text(const blocked::internal::ConvPlan& plan) {
 }
 
 std::string Text(const blocked::MatmulParams& params) {
-  const auto& [m, n, k, x_stride, y_stride, residual_stride] = params;
-  return Braced(m, n, k, x_stride, y_stride, residual_stride);
+  const auto& [m, n, k, x_stride, y_stride, residual_stride, b_stride,
+               least_bands] = params;
+  return Braced(m, n, k, x_stride, y_stride, residual_stride, b_stride,
+                least_bands);
 }
 
 std::string Text(const blocked::internal::MatmulPlan& plan) {
@@ -1155,18 +1265,29 @@ StepSource ProductSource(const ProductStepParams& p) {
   const blocked::internal::MatmulPlan plan =
       blocked::internal::MakeMatmulPlan(product.params);
   const blocked::MatmulParams& params = product.params;
+  const int64_t b_stride = params.b_stride != 0 ? params.b_stride
+                           : product.transposed ? params.k
+                                                : params.n;
+  const auto begin = [&product](const MatrixPlaces& places) {
+    if (places.group >= product.batch) return absl::StrCat("i * ", places.step);
+    return absl::StrCat("i / ", places.group, " * ", places.group_step,
+                        " + i % ", places.group, " * ", places.step);
+  };
+  const bool has_adjacent_rows = plan.params.x_stride == params.k &&
+                                 plan.params.y_stride == params.n &&
+                                 b_stride == params.k;
   StepSource source;
   source.texts = StepSource::kMatmul;
   source.items = product.batch;
   // Rows that are few do not repay the packing.
   constexpr int64_t kFewDots = 3;
-  if (product.transposed && params.m <= kFewDots &&
+  if (product.transposed && params.m <= kFewDots && has_adjacent_rows &&
       !blocked::Sums{.channels = params.k}.in_double()) {
     source.statements = absl::StrCat(
         "  for (int64_t i = begin; i < end; ++i) {\n    kernels::Dots(",
-        params.m, ", ", params.n, ", ", params.k, ", @0@ + i * ",
-        product.a_step, ", @1@ + i * ", product.b_step, ", @2@ + i * ",
-        params.m * params.n, ");\n  }\n");
+        params.m, ", ", params.n, ", ", params.k, ", @0@ + ", begin(product.a),
+        ",\n        @1@ + ", begin(product.b), ", @2@ + ", begin(product.y),
+        ");\n  }\n");
     return source;
   }
   source.definitions = MatmulDefinitions(plan);
@@ -1174,14 +1295,14 @@ StepSource ProductSource(const ProductStepParams& p) {
       "  float* const packed = reinterpret_cast<float*>(workspace);\n"
       "  const float* packed_of = nullptr;\n"
       "  for (int64_t i = begin; i < end; ++i) {\n"
-      "    const float* const b = @1@ + i * ",
-      product.b_step,
+      "    const float* const b = @1@ + ",
+      begin(product.b),
       ";\n    if (b != packed_of) {\n      kernels::PackMatrix(", params.n,
-      ", ", params.k, ", b, ", CppText(product.transposed),
+      ", ", params.k, ", b, ", b_stride, ", ", CppText(product.transposed),
       ", packed);\n      packed_of = b;\n    }\n    ", MatmulCall(plan),
-      "@0@ + i * ", product.a_step, ", packed, {},\n        @2@ + i * ",
-      params.m * params.n, ", packed + ", p.packed_floats, ", false, 0, ",
-      p.items, ");\n  }\n");
+      "@0@ + ", begin(product.a), ", packed, {},\n        @2@ + ",
+      begin(product.y), ", packed + ", p.packed_floats, ", false, 0, ", p.items,
+      ");\n  }\n");
   return source;
 }
 

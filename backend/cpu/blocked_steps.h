@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
@@ -89,16 +90,27 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
                                   bool transposed,
                                   const kernels::blocked::MatmulParams& params);
 
+// Where the matrices of a batch begin in their tensor, in floats.
+struct MatrixPlaces {
+  // The batch is groups of `group` matrices.
+  int64_t group = 1;
+  int64_t step = 0;        // from a matrix of a group to the next one
+  int64_t group_step = 0;  // from a group to the next one
+
+  int64_t Begin(int64_t matrix) const {
+    return matrix / group * group_step + matrix % group * step;
+  }
+};
+
 // A product of two float32 matrices that are both computed: nn.batch_matmul,
 // and nn.dense and nn.matmul without a transposed first operand. The second
 // operand is packed in each run.
 struct ProductChoice {
   kernels::blocked::MatmulParams params;
   int64_t batch = 1;
-  // The number of floats from one matrix of the batch to the next; 0 if the
-  // whole batch has one matrix.
-  int64_t a_step = 0;
-  int64_t b_step = 0;
+  MatrixPlaces a;
+  MatrixPlaces b;
+  MatrixPlaces y;
   bool transposed = false;
 };
 // For products of fewer rows, packing takes more time than it saves.
@@ -108,6 +120,14 @@ inline constexpr int64_t kFewRows = 8;
 std::optional<ProductChoice> ProductOf(const GraphNode& node,
                                        const Graph& graph,
                                        int64_t least_rows = kFewRows);
+
+// Lets a product read operand 0 or 1 where `move`, which computes the operand,
+// reads its elements. Returns false, and changes nothing, if rows of the
+// operand do not have adjacent elements there.
+bool ReadMoved(const Rearrangement& move, int operand, ProductChoice& product);
+// Lets a product store its result where `move`, a permutation, moves the
+// elements; returns false if rows of the result do not stay adjacent elements.
+bool StoreMoved(const Rearrangement& move, ProductChoice& product);
 
 // The kind and parameters of a pool of maps of `type` in NCHW; nullopt for
 // others.

@@ -792,7 +792,18 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
     is_cast = is_cast || operand.is_converted || operand.type.bytes() == 1;
     if (operand.type.bytes() == 1) choice.in_place = false;
   }
-  if (is_cast) choice.kernel = "elementwise+cast";
+  if (is_cast) choice.kernel += "+cast";
+  const auto has = [&](ElementFunction first, ElementFunction last) {
+    return std::any_of(calls.begin(), calls.end(), [&](const GroupCall& call) {
+      return call.function >= first && call.function <= last;
+    });
+  };
+  if (has(ElementFunction::kQuantize, ElementFunction::kQuantize)) {
+    choice.kernel += "+quantize";
+  }
+  if (has(ElementFunction::kDequantize, ElementFunction::kDequantizeInt)) {
+    choice.kernel += "+dequantize";
+  }
   if (!choice.in_place) {
     for (const ElementArg& operand : operands) {
       if (operand.shape == shape && operand.type.bytes() == type.bytes()) {

@@ -288,10 +288,10 @@ namespace {
 
 std::string Text(const blocked::Int8ConvParams& params) {
   const auto& [batch, groups, in_channels, out_channels, h, w, signed_data,
-               slabs_input, slabs_output, padding] = params;
+               slabs_input, slabs_output, padding, least_bands] = params;
   return Braced(batch, groups, in_channels, out_channels, AxisText(h),
                 AxisText(w), signed_data, slabs_input, slabs_output,
-                int64_t{padding});
+                int64_t{padding}, least_bands);
 }
 
 std::string Text(const blocked::IntMatmulParams& params) {

@@ -593,6 +593,16 @@ def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
   multiply(cast(%1, dtype="float32"), 0.01f)
 })"),
               Contains("matmul.int8+zero+scale"));
+  // Numbers of a byte that products alone read are bytes in memory.
+  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(17, 72), float32], %z: Tensor[(), int32],
+          %w: Tensor[(33, 72), int8]) {
+  %0 = clip(round(multiply(%x, 90f)), a_min=0f, a_max=255f);
+  %1 = subtract(cast(%0, dtype="int32"), %z);
+  %2 = nn.dense(%1, %w, units=33, out_dtype="int32");
+  multiply(cast(%2, dtype="float32"), 0.01f)
+})"),
+              Contains("matmul.int8+zero+scale"));
 }
 
 // Chains that quantize and dequantize, of which some values have other uses or
@@ -1094,6 +1104,88 @@ TEST(KernelsTest, Rows) {
   }
 }
 
+// The calls that qnn.quantize and qnn.dequantize become are one function of a
+// step, unless something else reads a value between them, or a scale is not one
+// number.
+TEST(KernelsTest, ChainsThatQuantizeAreOneFunction) {
+  const struct {
+    const char* calls;
+    const char* kernel;
+  } cases[] = {
+      {R"(%q)", "elementwise+cast+quantize"},
+      {R"(multiply(cast(subtract(cast(%b, dtype="int32"), 7), dtype="float32"), %s))",
+       "elementwise+cast+dequantize"},
+      {R"(multiply(cast(subtract(cast(%q, dtype="int32"), 7), dtype="float32"), 0.25f))",
+       "elementwise+quantize+dequantize"},
+      // A number for each column.
+      {R"(multiply(cast(subtract(cast(%b, dtype="int32"), 7), dtype="float32"), %c))",
+       "elementwise+cast"},
+      {R"(cast(clip(add(round(divide(%x, %c)), 7f), a_min=0f, a_max=255f), dtype="uint8"))",
+       "elementwise+cast"},
+      // The quotient is a result, too.
+      {R"((cast(clip(add(round(%d), 7f), a_min=0f, a_max=255f), dtype="uint8"), %d))",
+       "elementwise+cast"},
+      // The sum comes before it is rounded.
+      {R"(cast(clip(round(add(%d, 7f)), a_min=0f, a_max=255f), dtype="uint8"))",
+       "elementwise+cast"},
+  };
+  for (const auto& one : cases) {
+    const std::string text = absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 70), float32], %b: Tensor[(3, 5, 70), uint8],
+          %s: Tensor[(), float32], %c: Tensor[(70), float32]) {
+  let %d = divide(%x, %s);
+  let %q = cast(clip(add(round(%d), 7f), a_min=0f, a_max=255f), dtype="uint8");
+  )",
+                                          one.calls, "\n}");
+    SCOPED_TRACE(text);
+    EXPECT_THAT(Check(text), Contains(one.kernel));
+  }
+}
+
+// Quotients by one scale are computed without divisions: those of numbers in the
+// middle between two steps, and next to it, too.
+TEST(KernelsTest, QuantizationRoundsQuotientsAsDivisionsDo) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  for (const float scale : {0.0123f, 0x1.fffffep-3f, 3.7e-5f, 41.5f, 1.0f, 0.1f,
+                            3e-20f, 7e-39f, 2e25f}) {
+    std::vector<float> xs = {0.0f,     -0.0f,   kInf,      -kInf,
+                             NAN,      -NAN,    0x1p-149f, -0x1p-149f,
+                             0x1p127f, 0x1p31f, 0x1p-126f, 0x1p-100f};
+    for (int k = -300; k < 300; ++k) {
+      const float middle = (static_cast<float>(k) + 0.5f) * scale;
+      float x = middle;
+      for (int i = 0; i < 3; ++i) xs.push_back(x = std::nextafter(x, kInf));
+      x = middle;
+      for (int i = 0; i < 3; ++i) xs.push_back(x = std::nextafter(x, -kInf));
+      xs.push_back(middle);
+    }
+    for (const char* const zero : {"0f", "7f", "-3f"}) {
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const IRModule module,
+          cpu::WithWeights(absl::StrCat(
+              "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(", xs.size(),
+              "), float32], %s: Tensor[(), float32]) {\n  "
+              "cast(clip(add(round(divide(%x, %s)), ",
+              zero, "), a_min=-128f, a_max=127f), dtype=\"int8\")\n}")));
+      BATON_ASSERT_OK_AND_ASSIGN(const Executable model, Compile(module, {}));
+      EXPECT_THAT(model.plan().notes[0].kernel, HasSubstr("+quantize"));
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const Tensor x,
+          Tensor::FromValues<float>({static_cast<int64_t>(xs.size())}, xs));
+      const std::vector<Tensor> inputs = {x, Tensor::Scalar(scale)};
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const relay::Value want,
+          relay::EvaluateFunction(module, "main", {inputs[0], inputs[1]}));
+      BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                                 Session::Create(model));
+      BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                                 session->Run(inputs));
+      EXPECT_TRUE(HaveSameElements(got[0], want.tensor()))
+          << scale << " " << zero;
+    }
+  }
+}
+
 TEST(KernelsTest, Powers) {
   for (const char* const exponent : {"2f", "3f", "0.5f", "-1f", "0f"}) {
     const std::string text = absl::StrCat(
@@ -1428,6 +1520,90 @@ def @main(%x: Tensor[(1, 64), float32], %w: Tensor[(64, 64), float32]) {
   BATON_ASSERT_OK_AND_ASSIGN(const Executable model, Compile(module, {}));
   EXPECT_EQ(model.plan().constants.size(), 1);
   ExpectSameAsEvaluator(module, model, 5, false);
+}
+
+// The heads of an attention are read from, and stored to, the rows that contain
+// them: no step moves elements.
+TEST(KernelsTest, ProductsReadAndStoreHeadsInPlace) {
+  for (const int batch : {1, 2}) {
+    for (const bool is_joint : {false, true}) {
+      const std::string text = absl::StrReplaceAll(
+          R"(#[version = "0.0.5"]
+def @main(%q: Tensor[(B, 19, 60), float32], %k: Tensor[(B, 23, 60), float32],
+          %v: Tensor[(B, 23, 60), float32]) {
+  %0 = transpose(reshape(%q, newshape=[B, 19, 3, 20]), axes=[0, 2, 1, 3]);
+  %1 = transpose(reshape(%k, newshape=[B, 23, 3, 20]), axes=[0, 2, KEYS]);
+  %2 = transpose(reshape(%v, newshape=[B, 23, 3, 20]), axes=[0, 2, 1, 3]);
+  %3 = nn.batch_matmul(reshape(%0, newshape=[-1, 19, 20]),
+                       reshape(%1, newshape=[N, SHAPE]), transpose_b=JOINT);
+  %4 = nn.batch_matmul(nn.softmax(%3), reshape(%2, newshape=[-1, 23, 20]),
+                       transpose_b=False);
+  %5 = transpose(reshape(%4, newshape=[B, 3, 19, 20]), axes=[0, 2, 1, 3]);
+  nn.relu(reshape(%5, newshape=[B, 19, 60]))
+})",
+          {{"B", absl::StrCat(batch)},
+           {"N", absl::StrCat(3 * batch)},
+           {"KEYS", is_joint ? "1, 3" : "3, 1"},
+           {"SHAPE", is_joint ? "23, 20" : "20, 23"},
+           {"JOINT", is_joint ? "True" : "False"}});
+      SCOPED_TRACE(text);
+      const std::vector<std::string> kernels = Check(text);
+      EXPECT_THAT(kernels, Contains("matmul.batch"));
+      EXPECT_THAT(kernels, Not(Contains(HasSubstr("move"))));
+    }
+  }
+}
+
+// Calls that move elements stay steps where others use what they move, or where
+// rows would not have adjacent elements.
+TEST(KernelsTest, ProductsWithMovesOfTheirOwn) {
+  constexpr char kBegin[] =
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(9, 20, 3), float32], "
+      "%y: Tensor[(9, 20, 33), float32]) {\n";
+  const struct {
+    const char* text;
+    bool has_move;
+  } cases[] = {
+      {"  nn.batch_matmul(transpose(%y, axes=[0, 2, 1]), %x, "
+       "transpose_b=False)\n}",
+       true},
+      {"  %0 = transpose(%y, axes=[0, 2, 1]);\n"
+       "  (nn.batch_matmul(%0, %0, transpose_b=True), %0)\n}",
+       true},
+      {"  nn.batch_matmul(%x, transpose(%x, axes=[0, 2, 1]), "
+       "transpose_b=False)\n}",
+       false},
+      {"  transpose(nn.batch_matmul(%x, %x, transpose_b=True), "
+       "axes=[0, 2, 1])\n}",
+       true},
+      {"  transpose(nn.batch_matmul(%x, %x, transpose_b=True), "
+       "axes=[1, 0, 2])\n}",
+       false},
+      {"  reverse(nn.batch_matmul(%x, %x, transpose_b=True), axis=0)\n}", true},
+      {"  %0 = nn.batch_matmul(%x, %x, transpose_b=True);\n"
+       "  (transpose(%0, axes=[1, 0, 2]), %0)\n}",
+       true},
+      // A row that is there several times.
+      {"  nn.batch_matmul(%x, repeat(strided_slice(%x, begin=[0, 0, 0], "
+       "end=[9, 1, 3], strides=[1, 1, 1], axes=[0, 1, 2]), repeats=17, "
+       "axis=1), transpose_b=True)\n}",
+       true},
+      {"  nn.batch_matmul(%x, broadcast_to(strided_slice(%x, begin=[0, 0, 0], "
+       "end=[1, 20, 3], strides=[1, 1, 1], axes=[0, 1, 2]), shape=[9, 20, 3]), "
+       "transpose_b=True)\n}",
+       false},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.text);
+    const std::vector<std::string> kernels =
+        Check(absl::StrCat(kBegin, one.text));
+    EXPECT_THAT(kernels, Contains("matmul.batch"));
+    EXPECT_EQ(std::any_of(kernels.begin(), kernels.end(),
+                          [](const std::string& kernel) {
+                            return absl::StartsWith(kernel, "move");
+                          }),
+              one.has_move);
+  }
 }
 
 // Products of two computed matrices, moves of elements, rows of one dimension.

@@ -186,7 +186,12 @@ class Lowering {
     if (!options_.use_kernels) return;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[i];
-      const std::optional<std::vector<View>> views = ViewsOf(node, graph_);
+      std::optional<std::vector<Rearrangement>> moves;
+      const std::optional<std::vector<View>> views =
+          ViewsOf(node, graph_, &moves);
+      if (moves.has_value()) {
+        moves_.insert_or_assign(static_cast<int>(i), *std::move(moves));
+      }
       if (!views.has_value()) continue;
       is_view_[i] = true;
       for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -197,10 +202,18 @@ class Lowering {
     }
   }
 
+  // The rearrangements that the node `number` does; null if it does more, or is
+  // a reshape. FindViews() found them.
+  const std::vector<Rearrangement>* MovesOf(int number) const {
+    const auto found = moves_.find(number);
+    return found == moves_.end() ? nullptr : &found->second;
+  }
+
   absl::Status ChooseKernels() {
     if (options_.use_kernels && !options_.only_sources) FindScaledProducts();
     if (options_.use_kernels) FindGroups();
     if (options_.use_kernels) FindPaddings();
+    if (options_.use_kernels) FindMovedProducts();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (const auto found = scaled_products_.find(static_cast<int>(i));
           found != scaled_products_.end()) {
@@ -296,14 +309,16 @@ class Lowering {
       BATON_RETURN_IF_ERROR(LowerMatmul(number, *std::move(params)));
       return true;
     }
-    // Loops take longer than packing.
-    const int64_t least_rows = options_.only_sources ? 1 : kFewRows;
-    if (auto product = ProductOf(node, graph_, least_rows);
-        product.has_value()) {
-      BATON_RETURN_IF_ERROR(
-          AddPlanarStep(ProductStep(blocked_kernels_, *product, node.inputs[0],
-                                    node.inputs[1], node.outputs[0]),
-                        {number}));
+    if (const auto found = products_.find(number); found != products_.end()) {
+      const MovedProduct& moved = found->second;
+      KernelChoice choice = ProductStep(blocked_kernels_, moved.product,
+                                        moved.a, moved.b, moved.result);
+      if (moved.nodes.size() > 1) {
+        choice.reason +=
+            "; it reads and stores elements where calls around it "
+            "move them";
+      }
+      BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(choice), moved.nodes));
       return true;
     }
     if (!options_.only_sources && LowerSlabPool(number)) return true;
@@ -382,8 +397,8 @@ class Lowering {
   // A call that moves elements, a step for each result.
   absl::StatusOr<bool> LowerMove(int number) {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
-    const auto moves = RearrangementsOf(node, graph_);
-    if (!moves.has_value()) return false;
+    const std::vector<Rearrangement>* const moves = MovesOf(number);
+    if (moves == nullptr) return false;
     std::vector<KernelChoice> choices;
     for (size_t i = 0; i < moves->size(); ++i) {
       if (consumers_[static_cast<size_t>(node.outputs[i])].empty()) continue;
@@ -592,8 +607,8 @@ class Lowering {
     if (from < 0 || is_planar_[static_cast<size_t>(root.tensor)]) return false;
     const TensorShape map = MapShape(root.tensor);
     if (map.empty() || map[0] != 1) return false;
-    const auto moved = RearrangementsOf(node, graph_);
-    if (!moved.has_value() || moved->size() != 1) return false;
+    const std::vector<Rearrangement>* const moved = MovesOf(number);
+    if (moved == nullptr || moved->size() != 1) return false;
     const Rearrangement& move = moved->front();
     const int64_t plane = map[2] * map[3];
     const int64_t base = move.base + root.offset / 4;
@@ -1347,6 +1362,8 @@ class Lowering {
       params.slabs_input = true;
       data = found->second;
     }
+    params.least_bands =
+        kernels::blocked::Int8ConvBandsFor(plan_.max_threads, params);
     std::vector<uint32_t> bias;
     int result = FindIntegerBias(number, 1, bias, nodes);
     for (const int taken : nodes) {
@@ -1381,6 +1398,123 @@ class Lowering {
     return AddPlanarStep(
         Int8ConvStep(params, data, weight, sums, std::move(scales), result),
         std::move(nodes));
+  }
+
+  // The node that computes each tensor of the graph, or kNone.
+  std::vector<int> Producers() const {
+    std::vector<int> producers(graph_.tensors.size(), kNone);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const int t : graph_.nodes[i].outputs) {
+        producers[static_cast<size_t>(t)] = static_cast<int>(i);
+      }
+    }
+    return producers;
+  }
+
+  // A product of two computed matrices, and the calls around it that only move
+  // elements: the product reads and stores them where they move to.
+  struct MovedProduct {
+    ProductChoice product;
+    int a = -1;
+    int b = -1;
+    int result = -1;
+    std::vector<int> nodes;
+  };
+
+  // True if the one result of `node` is all of its first input, reshaped.
+  bool IsReshape(int node) const {
+    if (!is_view_[static_cast<size_t>(node)]) return false;
+    const std::vector<int>& outputs =
+        graph_.nodes[static_cast<size_t>(node)].outputs;
+    if (outputs.size() != 1) return false;
+    const Place& place = views_[static_cast<size_t>(outputs[0])];
+    return place.offset == 0 &&
+           TensorOf(place.tensor).bytes() == TensorOf(outputs[0]).bytes();
+  }
+
+  // The rearrangement that `node` does; null if it does more or another step
+  // does it.
+  const Rearrangement* MoveOf(int node) const {
+    const GraphNode& call = graph_.nodes[static_cast<size_t>(node)];
+    if (is_view_[static_cast<size_t>(node)] ||
+        is_claimed_[static_cast<size_t>(node)] || call.outputs.size() != 1 ||
+        call.region != nullptr) {
+      return nullptr;
+    }
+    const std::vector<Rearrangement>* const moves = MovesOf(node);
+    return moves == nullptr ? nullptr : &moves->front();
+  }
+
+  // If a call that moves elements computes operand `operand` of a product for
+  // nothing else, lets the product read what that call reads.
+  void TakeOperandMove(const std::vector<int>& producers, int operand,
+                       MovedProduct& moved) {
+    int& t = operand == 0 ? moved.a : moved.b;
+    std::vector<int> nodes;
+    int from = t;
+    while (consumers_[static_cast<size_t>(from)].size() == 1) {
+      const int node = producers[static_cast<size_t>(from)];
+      if (node == kNone) return;
+      nodes.push_back(node);
+      from = graph_.nodes[static_cast<size_t>(node)].inputs[0];
+      if (IsReshape(node)) continue;
+      const Rearrangement* const move = MoveOf(node);
+      if (move == nullptr || !ReadMoved(*move, operand, moved.product)) return;
+      is_claimed_[static_cast<size_t>(node)] = true;
+      moved.nodes.insert(moved.nodes.end(), nodes.begin(), nodes.end());
+      t = from;
+      return;
+    }
+  }
+
+  // If a call that moves elements is all that reads the result of a product,
+  // lets the product store its result as that call does.
+  void TakeResultMove(MovedProduct& moved) {
+    std::vector<int> nodes;
+    int to = moved.result;
+    while (true) {
+      const std::vector<int>& users = consumers_[static_cast<size_t>(to)];
+      if (users.size() != 1 || users[0] == kOutput) return;
+      const int node = users[0];
+      const GraphNode& call = graph_.nodes[static_cast<size_t>(node)];
+      if (call.inputs.empty() || call.inputs[0] != to) return;
+      nodes.push_back(node);
+      if (IsReshape(node)) {
+        to = call.outputs[0];
+        continue;
+      }
+      const Rearrangement* const move = MoveOf(node);
+      if (move == nullptr || !StoreMoved(*move, moved.product)) return;
+      is_claimed_[static_cast<size_t>(node)] = true;
+      moved.nodes.insert(moved.nodes.end(), nodes.begin(), nodes.end());
+      moved.result = call.outputs[0];
+      return;
+    }
+  }
+
+  void FindMovedProducts() {
+    const std::vector<int> producers = Producers();
+    // Loops take longer than packing.
+    const int64_t least_rows = options_.only_sources ? 1 : kFewRows;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[i];
+      if (node.region != nullptr || is_claimed_[i] ||
+          MatmulParamsOf(node, graph_).has_value()) {
+        continue;
+      }
+      const auto product = ProductOf(node, graph_, least_rows);
+      if (!product.has_value()) continue;
+      MovedProduct moved = {.product = *product,
+                            .a = node.inputs[0],
+                            .b = node.inputs[1],
+                            .result = node.outputs[0],
+                            .nodes = {static_cast<int>(i)}};
+      TakeOperandMove(producers, 0, moved);
+      TakeOperandMove(producers, 1, moved);
+      TakeResultMove(moved);
+      std::sort(moved.nodes.begin(), moved.nodes.end());
+      products_.insert_or_assign(static_cast<int>(i), std::move(moved));
+    }
   }
 
   // A product of integers with the calls behind it that make floats of its
@@ -1453,12 +1587,7 @@ class Lowering {
   // and the biases behind that. Such a product is lowered in the place of the
   // last of these calls: there its scale is computed.
   void FindScaledProducts() {
-    std::vector<int> producers(graph_.tensors.size(), kNone);
-    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      for (const int t : graph_.nodes[i].outputs) {
-        producers[static_cast<size_t>(t)] = static_cast<int>(i);
-      }
-    }
+    const std::vector<int> producers = Producers();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const auto params = IntMatmulParamsOf(graph_.nodes[i], graph_);
       // Scales and biases must not have as many elements as the result: other
@@ -1628,6 +1757,7 @@ class Lowering {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
     std::vector<int> nodes = {number};
     EpilogueOperands epilogue;
+    params.least_bands = plan_.max_threads;
     const size_t axis = TensorOf(node.outputs[0]).shape.size() - 1;
     BATON_ASSIGN_OR_RETURN(const int result,
                            TakeEpilogue(number, axis, false, epilogue, nodes));
@@ -2325,7 +2455,8 @@ class Lowering {
   executor::Plan plan_;
   // The tensors of the graph come first, then packed weights and blocked forms.
   std::vector<GraphTensor> tensors_;
-  std::vector<bool> is_view_;    // of nodes
+  FlatHashMap<int, std::vector<Rearrangement>> moves_;  // of nodes
+  std::vector<bool> is_view_;                           // of nodes
   std::vector<Place> views_;     // of tensors: those of which they are views
   std::vector<Place> inside_;    // of tensors: the results that contain them
   std::vector<int> output_of_;   // of tensors: the output that they are
@@ -2348,6 +2479,7 @@ class Lowering {
   // Convolutions of bytes, and the calls of nn.pad that they compute.
   FlatHashMap<int, int> padding_of_;
   FlatHashMap<int, ScaledProduct> scaled_products_;  // by their last nodes
+  FlatHashMap<int, MovedProduct> products_;          // by their nodes
   // Tensors of bytes that have slabs, and those slabs.
   FlatHashMap<int, int> slabs_of_;
   std::vector<int> group_of_;  // of nodes

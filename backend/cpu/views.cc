@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -37,8 +38,9 @@ int64_t OuterElements(const TensorShape& shape, int64_t axis) {
 
 }  // namespace
 
-std::optional<std::vector<View>> ViewsOf(const GraphNode& node,
-                                         const Graph& graph) {
+std::optional<std::vector<View>> ViewsOf(
+    const GraphNode& node, const Graph& graph,
+    std::optional<std::vector<Rearrangement>>* moves) {
   const auto tensor = [&](int t) -> const GraphTensor& {
     return graph.tensors[static_cast<size_t>(t)];
   };
@@ -57,14 +59,17 @@ std::optional<std::vector<View>> ViewsOf(const GraphNode& node,
   }
   // The other operators that may give views; a transposition gives one if it
   // moves dimensions of one element only.
-  const std::optional<std::vector<Rearrangement>> moved =
+  std::optional<std::vector<Rearrangement>> moved =
       RearrangementsOf(node, graph);
   if (!moved.has_value()) return std::nullopt;
   std::vector<View> views;
+  bool is_view = true;
   for (const Rearrangement& one : *moved) {
-    if (!one.is_contiguous()) return std::nullopt;
+    is_view = is_view && one.is_contiguous();
     views.push_back({0, one.base * tensor(node.inputs[0]).dtype.bytes()});
   }
+  if (moves != nullptr) *moves = std::move(moved);
+  if (!is_view) return std::nullopt;
   return views;
 }
 

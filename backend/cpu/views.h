@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/rearrangement.h"
 
 namespace baton::cpu {
 
@@ -20,9 +21,11 @@ struct View {
 
 // Returns a view for each result of a call; nullopt if a result must be
 // computed. Knows reshapes, and splits and slices along the first axis that has
-// several elements.
-std::optional<std::vector<View>> ViewsOf(const GraphNode& node,
-                                         const Graph& graph);
+// several elements. Takes time in proportion to the result, unless the node is a
+// reshape: then `moves`, if it is not null, becomes RearrangementsOf(node).
+std::optional<std::vector<View>> ViewsOf(
+    const GraphNode& node, const Graph& graph,
+    std::optional<std::vector<Rearrangement>>* moves = nullptr);
 
 // True if the result of a call is the bytes of its inputs, one after another.
 bool IsJoin(const GraphNode& node, const Graph& graph);

@@ -337,6 +337,21 @@ void FixedPoint(const Run& a, const Run& b, const Run& c, double base,
              : FixedPointLoop<1, 1>(ints(a), ints(b), ints(c), shift, n, to);
 }
 
+// A division takes as long as ten multiplications. Where the divisor is known,
+// its reciprocal and two fused multiplications and additions give the quotient
+// that a division gives, rounded once (Markstein), unless one of the steps
+// overflows or is smaller than the smallest normal numbers. Quotients from
+// kLarge on, infinities and NaN are clamped, or stay NaN, without that. Tiny ones
+// are rounded to zero, whose sign is lost in a sum with any zero but -0.
+constexpr float kLarge = 0x1p30f;
+bool DividesByReciprocal(float divisor, float last, float min, float max) {
+  constexpr float kMost = 0x1p20f;
+  return internal::WidestVectors() != Vectors::k128 && divisor > 0x1p-60f &&
+         divisor < 0x1p60f && std::abs(last) <= kMost &&
+         (last != 0 || !std::signbit(last)) && min >= -kMost && max <= kMost &&
+         min <= max;
+}
+
 // kQuantize, kDequantize and kDequantizeInt. `a` has n elements.
 void Quantize(const ElementInstruction& instruction, const Run& a, const Run& b,
               const Run& c, int64_t n, float* to) {
@@ -345,6 +360,20 @@ void Quantize(const ElementInstruction& instruction, const Run& a, const Run& b,
     const float divisor = *static_cast<const float*>(b.data);
     const float min = static_cast<float>(instruction.p);
     const float max = static_cast<float>(instruction.q);
+    if (DividesByReciprocal(divisor, last, min, max)) {
+      return internal::MapRun<Vectors::k512>(
+          static_cast<const float*>(a.data), n, to,
+          [divisor, reciprocal = 1 / divisor, last, min, max](float v)
+              BATON_LOOP {
+                const float near = v * reciprocal;
+                const float rest = std::fma(-near, divisor, v);
+                const float exact = std::fma(rest, reciprocal, near);
+                const float quotient = std::abs(near) < kLarge ? exact : near;
+                const float sum = internal::Round(quotient) + last;
+                const float raised = sum < min ? min : sum;
+                return raised > max ? max : raised;
+              });
+    }
     return internal::MapRun<Vectors::k512>(
         static_cast<const float*>(a.data), n, to,
         [divisor, last, min, max](float v) BATON_LOOP {

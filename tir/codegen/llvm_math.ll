@@ -1,9 +1,9 @@
 ; Made by update_llvm_math.py of sources with this SHA-256:
-; c2ad833ac8abdc4501c75cf37147acc71a481b27a302843c938321ae2174b9c0
+; eb14838141cd47fa9be719d8a64d9ba0ce78a99fcaeb2c4828f524c301946b97
 define internal float @baton.exp.f32(float %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt float %x, -1.050000e+02
-  %cond.i = select i1 %cmp.i, float -1.050000e+02, float %x
+  %cond.i = select i1 %cmp.i, float -1.760000e+02, float %x
   %cmp1.i = fcmp ogt float %cond.i, 9.000000e+01
   %cond5.i = select i1 %cmp1.i, float 9.000000e+01, float %cond.i
   %0 = call float @llvm.fma.f32(float %cond5.i, float 0x3FF7154760000000, float 0x4168000000000000)
@@ -73,8 +73,8 @@ define internal float @baton.sigmoid.f32(float %x) alwaysinline #0 {
 entry:
   %0 = call float @llvm.fabs.f32(float %x)
   %fneg.i = fneg float %0
-  %cmp.i.i = fcmp olt float %fneg.i, -1.050000e+02
-  %cond.i.i = select i1 %cmp.i.i, float -1.050000e+02, float %fneg.i
+  %cmp.i.i = fcmp ogt float %0, 1.050000e+02
+  %cond.i.i = select i1 %cmp.i.i, float -1.760000e+02, float %fneg.i
   %cmp1.i.i = fcmp ogt float %cond.i.i, 9.000000e+01
   %cond5.i.i = select i1 %cmp1.i.i, float 9.000000e+01, float %cond.i.i
   %1 = call float @llvm.fma.f32(float %cond5.i.i, float 0x3FF7154760000000, float 0x4168000000000000)
@@ -128,8 +128,8 @@ entry:
   %13 = call float @llvm.fma.f32(float %12, float %cond.i, float 0x3FF212C2E0000000)
   %14 = call float @llvm.fma.f32(float %13, float %cond.i, float 0xBF28B44E20000000)
   %fneg.i = fneg float %14
-  %cmp.i.i = fcmp olt float %fneg.i, -1.050000e+02
-  %cond.i.i = select i1 %cmp.i.i, float -1.050000e+02, float %fneg.i
+  %cmp.i.i = fcmp ogt float %14, 1.050000e+02
+  %cond.i.i = select i1 %cmp.i.i, float -1.760000e+02, float %fneg.i
   %cmp1.i.i = fcmp ogt float %cond.i.i, 9.000000e+01
   %cond5.i.i = select i1 %cmp1.i.i, float 9.000000e+01, float %cond.i.i
   %15 = call float @llvm.fma.f32(float %cond5.i.i, float 0x3FF7154760000000, float 0x4168000000000000)
@@ -772,7 +772,7 @@ _ZN4math8AnyPowerEff.exit:
 define internal double @baton.exp.f64(double %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt double %x, -7.500000e+02
-  %cond.i = select i1 %cmp.i, double -7.500000e+02, double %x
+  %cond.i = select i1 %cmp.i, double -1.418200e+03, double %x
   %cmp1.i = fcmp ogt double %cond.i, 7.500000e+02
   %cond5.i = select i1 %cmp1.i, double 7.500000e+02, double %cond.i
   %0 = call double @llvm.fma.f64(double %cond5.i, double 0x3FF71547652B82FE, double 0x4338000000000000)
@@ -861,8 +861,8 @@ define internal double @baton.sigmoid.f64(double %x) alwaysinline #0 {
 entry:
   %0 = call double @llvm.fabs.f64(double %x)
   %fneg.i = fneg double %0
-  %cmp.i.i = fcmp olt double %fneg.i, -7.500000e+02
-  %cond.i.i = select i1 %cmp.i.i, double -7.500000e+02, double %fneg.i
+  %cmp.i.i = fcmp ogt double %0, 7.500000e+02
+  %cond.i.i = select i1 %cmp.i.i, double -1.418200e+03, double %fneg.i
   %cmp1.i.i = fcmp ogt double %cond.i.i, 7.500000e+02
   %cond5.i.i = select i1 %cmp1.i.i, double 7.500000e+02, double %cond.i.i
   %1 = call double @llvm.fma.f64(double %cond5.i.i, double 0x3FF71547652B82FE, double 0x4338000000000000)

@@ -108,6 +108,16 @@ int64_t Int8ConvItems(const Int8ConvParams& params) {
   return params.batch * plan.p.groups * plan.bands * plan.slabs;
 }
 
+int64_t Int8ConvBandsFor(int64_t threads, const Int8ConvParams& params) {
+  // With this many items each, threads have about equal shares.
+  constexpr int64_t kManyItems = 4;
+  if (threads <= 1) return 1;
+  const Plan plan = MakePlan(params);
+  const int64_t items_of_band =
+      std::max<int64_t>(1, params.batch * plan.p.groups * plan.slabs);
+  return (threads * kManyItems + items_of_band - 1) / items_of_band;
+}
+
 size_t Int8ConvWorkspaceSize(const Int8ConvParams& params) {
   const Plan plan = MakePlan(params);
   const int64_t collected =

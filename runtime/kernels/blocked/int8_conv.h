@@ -33,6 +33,9 @@ struct Int8ConvParams {
   bool slabs_input = false;
   bool slabs_output = false;  // of Int8ConvToBytes()
   uint8_t padding = 0;        // the value of elements outside of the map
+  // The least number of bands of rows into which the work of an image is
+  // divided, if it has enough rows (see Int8ConvBandsFor).
+  int64_t least_bands = 1;
 };
 
 // Converts sums to bytes. A sum is converted to float, multiplied by `factor`,
@@ -54,6 +57,10 @@ struct Int8Requantization {
 
 bool IsSupported(Int8Isa isa);
 Int8Isa BestInt8Isa();
+
+// The value of least_bands for which `threads` threads have about equal shares
+// of the items.
+int64_t Int8ConvBandsFor(int64_t threads, const Int8ConvParams& params);
 
 // The bytes of packed weights, which are aligned to 64.
 int64_t PackedInt8ConvSize(const Int8ConvParams& params);

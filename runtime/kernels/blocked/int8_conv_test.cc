@@ -120,6 +120,7 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     p.slabs_input = can_have_slabs && Draw(0, 1) == 1;
     p.slabs_output = can_have_slabs && Draw(0, 1) == 1;
     p.padding = static_cast<uint8_t>(Random());
+    p.least_bands = Draw(1, 6);
     const bool is_pointwise = Draw(0, 3) == 0;
     for (Axis* axis : {&p.h, &p.w}) {
       axis->kernel = is_pointwise ? 1 : Draw(1, 3);

@@ -101,7 +101,9 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     ASSERT_EQ(got, want) << "round " << round;
     // As floats.
     std::vector<float> scale(static_cast<size_t>(Draw(0, 1) == 0 ? 1 : p.n));
-    for (float& v : scale) v = static_cast<float>(Draw(-999, 999)) / 77777;
+    for (float& v : scale) {
+      v = Draw(0, 9) == 0 ? -0.0f : static_cast<float>(Draw(-999, 999)) / 77777;
+    }
     std::vector<float> bias(static_cast<size_t>(p.n));
     for (float& v : bias) v = static_cast<float>(Draw(-999, 999)) / 7;
     std::vector<int32_t> offset(static_cast<size_t>(p.n));

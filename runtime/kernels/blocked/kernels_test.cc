@@ -548,7 +548,21 @@ TEST(ConvTest, StridesBetweenImagesAndResidualInPlace) {
 
 // --- Matrix products -------------------------------------------------------
 
-void TestMatmul(const MatmulParams& p, Numbers& numbers, bool special) {
+// Rows of numbers with others between them, `stride` numbers from one to the
+// next.
+std::vector<float> Apart(const std::vector<float>& rows, int64_t columns,
+                         int64_t stride) {
+  std::vector<float> result;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    result.push_back(rows[i]);
+    if ((i + 1) % static_cast<size_t>(columns) == 0) {
+      result.resize(result.size() + static_cast<size_t>(stride - columns), 9);
+    }
+  }
+  return result;
+}
+
+void TestMatmul(MatmulParams p, Numbers& numbers, bool special) {
   SCOPED_TRACE(::testing::Message() << p.m << " by " << p.k << " by " << p.n);
   const auto floats = [&](int64_t n) {
     return special ? numbers.SpecialFloats(n) : numbers.Floats(n);
@@ -573,13 +587,23 @@ void TestMatmul(const MatmulParams& p, Numbers& numbers, bool special) {
           finishing.Of(sum.Total(p.k), j, i * p.n + j);
     }
   }
-  const Buffer a(x);
   const bool transposes = numbers.OneIn(2);
+  std::vector<float> left = x;
+  std::vector<float> right = transposes ? transposed : b;
+  int64_t y_stride = p.n;
+  if (numbers.OneIn(2)) {
+    p.x_stride = p.k + numbers.Of(0, 9);
+    left = Apart(x, p.k, p.x_stride);
+    const int64_t columns = transposes ? p.k : p.n;
+    p.b_stride = columns + numbers.Of(0, 9);
+    right = Apart(right, columns, p.b_stride);
+    y_stride = p.y_stride = p.n + numbers.Of(0, 9);
+  }
+  const Buffer a(left);
   Buffer packed(PackedMatmulSize(p));
-  PackMatmul(p, transposes ? transposed.data() : b.data(), transposes,
-             packed.data());
+  PackMatmul(p, right.data(), transposes, packed.data());
   for (const TestedKernels& tested : KernelsToTest()) {
-    Buffer y(p.m * p.n);
+    Buffer y(p.m * y_stride);
     Buffer workspace(static_cast<int64_t>(MatmulWorkspaceSize(p) / 4));
     bool resumes = false;
     InRanges(numbers, MatmulItems(p), [&](int64_t begin, int64_t end) {
@@ -588,8 +612,9 @@ void TestMatmul(const MatmulParams& p, Numbers& numbers, bool special) {
       resumes = numbers.OneIn(2);
     });
     for (int64_t i = 0; i < p.m * p.n; ++i) {
-      ASSERT_TRUE(SameBytes(y[i], expected[static_cast<size_t>(i)]))
-          << y[i] << " is not " << expected[static_cast<size_t>(i)] << " at "
+      const float got = y[i / p.n * y_stride + i % p.n];
+      ASSERT_TRUE(SameBytes(got, expected[static_cast<size_t>(i)]))
+          << got << " is not " << expected[static_cast<size_t>(i)] << " at "
           << i << " with width " << tested.name;
     }
   }
@@ -602,6 +627,7 @@ TEST(MatmulTest, MatchesDefinition) {
     p.m = numbers.OneIn(3) ? numbers.Of(1, 4) : numbers.Of(1, 60);
     p.n = numbers.OneIn(3) ? NearBlocks(numbers, 300) : numbers.Of(1, 40);
     p.k = numbers.OneIn(8) ? 0 : NearBlocks(numbers, 400);
+    p.least_bands = numbers.Of(1, 4);
     TestMatmul(p, numbers, i % 2 == 1);
     if (HasFatalFailure()) return;
   }

@@ -19,10 +19,14 @@ namespace {
 
 constexpr int64_t kWorkspaceAlignment = 64;
 
-constexpr int64_t kBandBytes = int64_t{256} << 10;
+// The second operand is read once for each band. A band stays in the second
+// nearest cache of some processors; others read it from the next one, as often
+// as they would read the second operand for smaller bands.
+constexpr int64_t kBandBytes = int64_t{1} << 20;
 constexpr int64_t kBandRows = 168;
 // Tiles have 14 or 6 rows.
 constexpr int64_t kWhole = 42;
+constexpr int64_t kLeastRows = 28;
 
 }  // namespace
 
@@ -47,7 +51,8 @@ MatmulPlan MakeMatmulPlan(const MatmulParams& params) {
     const int64_t fit =
         kBandBytes / std::max<int64_t>(1, p.k * int64_t{sizeof(float)});
     const int64_t most = std::clamp(fit / kWhole * kWhole, kWhole, kBandRows);
-    const int64_t bands = (p.m + most - 1) / most;
+    const int64_t bands = std::max((p.m + most - 1) / most,
+                                   std::min(p.least_bands, p.m / kLeastRows));
     plan.rows = (p.m + bands - 1) / bands;
   }
   plan.bands = plan.rows == 0 ? 0 : (p.m + plan.rows - 1) / plan.rows;
@@ -80,18 +85,23 @@ int64_t PackedMatmulSize(const MatmulParams& params) {
 
 void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
                 float* packed) {
+  const int64_t stride = params.b_stride != 0 ? params.b_stride
+                         : transposed         ? params.k
+                                              : params.n;
   const int64_t full = transposed ? params.n / kBlock * kBlock : 0;
   for (int64_t j = 0; j < full; j += kBlock) {
-    internal::InterleaveSixteen(b + j * params.k, params.k, params.k, 1,
+    internal::InterleaveSixteen(b + j * stride, stride, params.k, 1,
                                 packed + j * params.k);
   }
-  PackMatrix(params.n - full, params.k, b + full * params.k, transposed,
+  PackMatrix(params.n - full, params.k, b + full * stride, stride, transposed,
              packed + full * params.k);
 }
 
 void PackMatmulRows(const MatmulParams& params, const float* b, int64_t begin,
                     int64_t end, float* packed) {
-  PackRows(params.n, params.k, b, begin, end, packed);
+  PackRows(params.n, params.k, b,
+           params.b_stride != 0 ? params.b_stride : params.n, begin, end,
+           packed);
 }
 
 int64_t MatmulItems(const MatmulParams& params) {

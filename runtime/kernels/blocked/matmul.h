@@ -20,14 +20,18 @@ struct MatmulParams {
   int64_t x_stride = 0;
   int64_t y_stride = 0;
   int64_t residual_stride = 0;
+  int64_t b_stride = 0;  // of the rows of b, or, if transposed, of its columns
+  // Rows are divided into at least so many bands, if each has some tiles: a
+  // thread transposes the bands that it multiplies.
+  int64_t least_bands = 1;
 };
 
 // The number of floats of a packed matrix, which are aligned to 64 bytes.
 // Depends on n and k only.
 int64_t PackedMatmulSize(const MatmulParams& params);
 
-// Packs b, whose element (i, j) is b[i * n + j], or, if `transposed`,
-// b[j * k + i].
+// Packs b, whose element (i, j) is b[i * b_stride + j], or, if `transposed`,
+// b[j * b_stride + i].
 void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
                 float* packed);
 

@@ -101,7 +101,8 @@ BATON_LOOP inline float PowerOfTwo(uint32_t k) {
 }
 
 // x 2^k for 1/2 <= x <= 2, -250 <= k <= 250. Multiplies by two powers of 2, so
-// that neither overflows and only the second multiplication rounds.
+// that neither overflows and only the second multiplication rounds. 0 for k =
+// -254.
 BATON_LOOP inline float Scaled(float x, uint32_t k) {
   const uint32_t half = ((k + 256u) >> 1) - 128u;
   return x * PowerOfTwo(half) * PowerOfTwo(k - half);
@@ -127,7 +128,7 @@ BATON_LOOP inline double PowerOfTwo(uint64_t k) {
   return std::bit_cast<double>((k + 1023u) << 52);
 }
 
-// x 2^k for 1/2 <= x <= 2, -2000 <= k <= 2000.
+// x 2^k for 1/2 <= x <= 2, -2000 <= k <= 2000. 0 for k = -2046.
 BATON_LOOP inline double Scaled(double x, uint64_t k) {
   const uint64_t half = ((k + 4096u) >> 1) - 2048u;
   return x * PowerOfTwo(half) * PowerOfTwo(k - half);
@@ -139,7 +140,10 @@ BATON_LOOP inline T Exp(T x) {
   // Outside of these bounds results are 0 or infinite. NaN is kept.
   constexpr T kLowest = sizeof(T) == 4 ? T(-105) : T(-750);
   constexpr T kHighest = sizeof(T) == 4 ? T(90) : T(750);
-  const T above = x < kLowest ? kLowest : x;
+  // k = -254 or -2046 for this argument: the powers of 2 of Scaled() are then 0,
+  // and products of 0 take less time than those that are too small for a number.
+  constexpr T kZero = sizeof(T) == 4 ? T(-176) : T(-1418.2);
+  const T above = x < kLowest ? kZero : x;
   const T bounded = above > kHighest ? kHighest : above;
   Bits<T> k;
   const T e = ReducedExp(bounded, k);
