@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -76,7 +77,7 @@ std::string OutOfRange(const FlagSpec& spec, const AttrValue& value) {
 std::string ExpectedText(const Flag& flag) {
   const std::string type = flag.field->type_name();
   return absl::StrCat("expected ", flag.is_bool      ? "true or false"
-                                   : type == "int"   ? "an integer in range"
+                                   : type == "int"   ? "an integer of 64 bits"
                                    : type == "float" ? "a number"
                                                      : type);
 }
@@ -110,6 +111,18 @@ std::optional<std::string> ValueText(const Flag& flag, bool negative,
   std::string text = *next;
   next = nullptr;
   return text;
+}
+
+// Keeps the text of a flag's value in `given`; writes a line if that replaces
+// another value.
+void NoteReplaced(const std::string& name, const std::string& text,
+                  std::map<std::string, std::string>& given) {
+  const auto [earlier, is_first] = given.emplace(name, text);
+  if (is_first || earlier->second == text) return;
+  std::cerr << "--" << name << "=" << earlier->second
+            << ": has no effect, since --" << name << "=" << text
+            << " follows\n";
+  earlier->second = text;
 }
 
 }  // namespace
@@ -196,9 +209,11 @@ absl::StatusOr<ParsedFlags> FlagSet::Parse(
     const std::vector<Argument>& args) const {
   ParsedFlags result;
   std::vector<std::string> errors;
+  std::map<std::string, std::string> on_command_line;
   bool flags_end = false;
   for (size_t i = 0; i < args.size(); ++i) {
     const std::string& arg = args[i].text;
+    const std::string& where = args[i].where;
     flags_end = flags_end || arg == "--";
     absl::string_view name;
     std::optional<absl::string_view> value;
@@ -223,6 +238,8 @@ absl::StatusOr<ParsedFlags> FlagSet::Parse(
     const std::string why =
         parsed.ok() ? OutOfRange(flag->spec, *parsed) : ExpectedText(*flag);
     if (parsed.ok() && why.empty()) {
+      // A value of a flag file may be replaced without a word.
+      if (where.empty()) NoteReplaced(flag->name, *text, on_command_line);
       SetValue(flag->name, *std::move(parsed), result.values);
       continue;
     }

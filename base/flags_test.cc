@@ -95,8 +95,11 @@ TEST(FlagSetTest, ParsesAsAbseilDoes) {
 }
 
 TEST(FlagSetTest, TheLastOfAFlagCounts) {
+  ::testing::internal::CaptureStderr();
   EXPECT_THAT(Parsed({"--level=1", "--fast", "--level", "3"}),
               ElementsAre("level=3", "fast=true"));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "--level=1: has no effect, since --level=3 follows\n");
 }
 
 TEST(FlagSetTest, TheRestIsLeftToOthers) {
@@ -106,18 +109,19 @@ TEST(FlagSetTest, TheRestIsLeftToOthers) {
 }
 
 TEST(FlagSetTest, SaysAllThatIsWrong) {
-  EXPECT_THAT(Parsed({"--level=high", "--level=", "--fast=maybe",
-                      "--fast=", "--nofast=true", "--nolevel",
-                      "--limit=99999999999999999999", "--name"}),
-              ElementsAre(absl::StrJoin(
-                  {"--level=high: expected an integer in range",
-                   "--level=: expected an integer in range",
-                   "--fast=maybe: expected true or false",
-                   "--fast: needs a value", "--nofast: takes no value",
-                   "--nolevel: the flag has a value, and no negative form",
-                   "--limit=99999999999999999999: expected an integer in range",
-                   "--name: needs a value"},
-                  "\n")));
+  EXPECT_THAT(
+      Parsed({"--level=high", "--level=", "--fast=maybe",
+              "--fast=", "--nofast=true", "--nolevel",
+              "--limit=99999999999999999999", "--name"}),
+      ElementsAre(absl::StrJoin(
+          {"--level=high: expected an integer of 64 bits",
+           "--level=: expected an integer of 64 bits",
+           "--fast=maybe: expected true or false", "--fast: needs a value",
+           "--nofast: takes no value",
+           "--nolevel: the flag has a value, and no negative form",
+           "--limit=99999999999999999999: expected an integer of 64 bits",
+           "--name: needs a value"},
+          "\n")));
 }
 
 TEST(FlagSetTest, NumbersOutOfRangeAreRefused) {

@@ -59,7 +59,11 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is a folder"));
   }
   std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  if (!in) {
+    const bool exists = std::filesystem::exists(path, error);
+    return absl::NotFoundError(
+        absl::StrCat(exists ? "cannot read " : "there is no file ", path));
+  }
   return ReadStream(in, path);
 }
 

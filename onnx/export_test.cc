@@ -393,6 +393,18 @@ TEST(ExportOnnxTest, SlicesThatBeginBeforeTheFirstElement) {
   }
 }
 
+TEST(ExportOnnxTest, ExtentsOfNothingAreThoseOfTheArguments) {
+  const Tensor x = *Tensor::Zeros(DType::Float(32), {0, 2, 3});
+  const Tensor y = *Tensor::Zeros(DType::Float(32), {0, 2, 4});
+  ExpectSameBits(Main("(%x: Tensor[(?, ?, ?), float32],"
+                      " %y: Tensor[(0, 2, 4), float32]) {"
+                      " reshape_like(%x, %y, lhs_end=2, rhs_end=2) }"),
+                 {x, y});
+  ExpectSameBits(Main("(%x: Tensor[(0, ?, ?), float32]) {"
+                      " reshape(%x, newshape=[0, -3]) }"),
+                 {x});
+}
+
 TEST(ExportOnnxTest, PoolsOfNothingAreImportedAgain) {
   const IRModule module =
       Imported(absl::StrCat("name: 'g' node { op_type: 'AveragePool' input: 'x'"

@@ -68,6 +68,10 @@ absl::Status CheckKnown(const CommandLineSpec& spec, absl::string_view arg) {
   if (!absl::ConsumePrefix(&name, "-")) return absl::OkStatus();
   absl::ConsumePrefix(&name, "-");
   name = name.substr(0, name.find('='));
+  if (name == "help" || name == "version") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name, ": takes no value"));
+  }
   // `-` is standard input, and `-1` the value of the flag before it.
   if (name.empty() ||
       absl::ascii_isdigit(static_cast<unsigned char>(name[0])) ||

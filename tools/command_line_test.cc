@@ -83,6 +83,9 @@ TEST(ReadCommandLineTest, Mistakes) {
   EXPECT_THAT(ReadArgs({"--nmae=x"}).line,
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "unknown flag --nmae; did you mean \"name\"?"));
+  EXPECT_THAT(
+      ReadArgs({"--help=name"}).line,
+      StatusIs(absl::StatusCode::kInvalidArgument, "--help: takes no value"));
   EXPECT_THAT(CheckNumArguments({"a"}, 1), IsOk());
   EXPECT_THAT(CheckNumArguments({"a", "b"}, 1),
               StatusIs(absl::StatusCode::kInvalidArgument,

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
@@ -124,6 +125,10 @@ absl::Status CheckDifferentFiles(
   std::map<std::string, std::string> flags;
   for (const auto& [flag, path] : files) {
     std::error_code ignored;
+    if (path == "-" && flag != "--output" && absl::StartsWith(flag, "--")) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flag, "=-: the flag names a file, which - is not; ./- would be one"));
+    }
     if (path.empty() || path == "-" ||
         (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))) {
       continue;

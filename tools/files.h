@@ -38,7 +38,8 @@ absl::StatusOr<FileContent> MapFile(const std::string& path);
 FileContent ContentOf(std::string text);
 
 // An error if two of `files`, pairs of a flag such as `--output` and its value,
-// are one file. Standard output, pipes and devices may be given twice.
+// are one file, or if a flag but `--output` has the value `-`, standard output.
+// Pipes and devices may be given twice.
 absl::Status CheckDifferentFiles(
     absl::Span<const std::pair<std::string, std::string>> files);
 

@@ -153,6 +153,9 @@ TEST_F(FilesTest, OneFileForTwoFlagsIsAMistake) {
   EXPECT_THAT(
       CheckDifferentFiles({{"--a", Path("file")}, {"--b", Path("./link")}}),
       StatusIs(absl::StatusCode::kInvalidArgument, "--a and --b are one file"));
+  EXPECT_THAT(CheckDifferentFiles({{"--output", "-"}}), IsOk());
+  EXPECT_THAT(CheckDifferentFiles({{"--report", "-"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "./- would be one"));
   // Also one that is not there yet.
   EXPECT_THAT(CheckDifferentFiles(
                   {{"--a", Path("new")}, {"--b", Path("missing/../new")}}),

@@ -423,6 +423,9 @@ TEST(SilenceTest, UnusedNamesAreLines) {
        "--required_pass=FuseOps: this run has no such pass\n"},
       {"--config=relay.FuseOps.max_depth=8",
        "--config=relay.FuseOps.max_depth: no pass of this run reads it\n"},
+      {"--disabled_pass=InferType",
+       "--disabled_pass=InferType: it runs all the same where another pass "
+       "calls or requires it\n"},
       {"--disabled_pass=FoldConstant#2",
        "--disabled_pass=FoldConstant#2: this run has 1 execution of "
        "FoldConstant\n"},

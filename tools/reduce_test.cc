@@ -228,7 +228,7 @@ TEST(ReduceTest, FlakyCommandsAreNoticed) {
       "tools/faulty-reduce",
       absl::StrCat(Program(),
                    " --passes=FoldConstant --jobs=1 --test='n=$(cat ", state,
-                   "); echo $((1 - n)) >", state, "; test $n = 0'"));
+                   "); echo $((1 - n)) >", state, "; test $n = 0 -a -f %s'"));
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_THAT(r.err, HasSubstr("flaky"));
 }
@@ -242,6 +242,9 @@ TEST(ReduceTest, Mistakes) {
   EXPECT_THAT(
       Reduce(Program() + " --passes=LoseVariable,FuseOps --crashes").run.err,
       HasSubstr("is an error"));
+  EXPECT_THAT(
+      Reduce(Program() + " --passes=FoldConstant --test='grep %%s x'").run.err,
+      HasSubstr("--test: there is no %s, the program, in \"grep %%s x\""));
   EXPECT_THAT(Reduce(Program() + " --pases=FuseOps").run.err,
               HasSubstr("unknown flag --pases; did you mean \"passes\""));
 }

@@ -142,6 +142,13 @@ absl::Status CheckOptions(const ReduceToolOptions& options) {
     return absl::InvalidArgumentError(
         "--fails, --differs, --crashes and --test: give one of them");
   }
+  if (!options.test.empty() &&
+      absl::StrReplaceAll(options.test, {{"%%", ""}}).find("%s") ==
+          std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--test: there is no %s, the program, in \"", options.test,
+                     "\": it would answer the same each time"));
+  }
   const RE2 pattern(options.fails, RE2::Quiet);
   if (pattern.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(

@@ -148,7 +148,7 @@ TEST(RunLinesTest, BadUsage) {
   EXPECT_THAT(result.err, HasSubstr("usage: baton-ir-test FILE"));
   result = RunBinary("tools/baton-ir-test", "no/such.relay");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.err, "cannot read no/such.relay\n");
+  EXPECT_EQ(result.err, "there is no file no/such.relay\n");
 }
 
 // --- baton-check's command line

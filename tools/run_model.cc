@@ -1024,9 +1024,20 @@ bool HasUnknownDimension(const Function& main) {
       });
 }
 
+// Notes which of the tensors `given` by `flag` are not taken by their names.
+void NoteNames(const RunModelOptions& options, absl::string_view flag,
+               const NamedTensors& given, const std::vector<std::string>& names,
+               absl::string_view what) {
+  if (options.notes == nullptr) return;
+  for (const std::string& note : NotesOnNames(given, names, what)) {
+    *options.notes << "--" << flag << ": " << note << "\n";
+  }
+}
+
 // The arguments of `model` among `given`. State that is not given is kept.
 absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
-                                          const NamedTensors& tensors_given) {
+                                          const NamedTensors& tensors_given,
+                                          const RunModelOptions& options) {
   NamedTensors given = tensors_given;
   std::erase_if(given, [&model](const auto& tensor) {
     return std::any_of(
@@ -1049,6 +1060,7 @@ absl::StatusOr<std::vector<Value>> ArgsOf(const Model& model,
   }
   BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
                          InOrder(given, names, "inputs"));
+  NoteNames(options, "inputs", given, names, "inputs");
   std::vector<Value> args;
   size_t next = 0;
   for (size_t i = 0; i < is_kept.size(); ++i) {
@@ -1127,9 +1139,9 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
       args[static_cast<size_t>(model.state[i].input)] = model.kept[i];
     }
   } else if (!options.inputs.empty()) {
-    BATON_ASSIGN_OR_RETURN(args, ArgsOf(model, given_inputs));
+    BATON_ASSIGN_OR_RETURN(args, ArgsOf(model, given_inputs, options));
     if (other.has_value()) {
-      BATON_ASSIGN_OR_RETURN(other_args, ArgsOf(*other, given_inputs));
+      BATON_ASSIGN_OR_RETURN(other_args, ArgsOf(*other, given_inputs, options));
     }
   } else if (!main->params().empty()) {
     return absl::InvalidArgumentError(
@@ -1147,6 +1159,7 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
     for (const auto& [name, tensor] : got) names.push_back(name);
     BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> want,
                            InOrder(given, names, "results"));
+    NoteNames(options, "expect", given, names, "results");
     all = CompareAll(got, want, options, out);
     compared = true;
   }

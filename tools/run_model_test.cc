@@ -598,6 +598,28 @@ TEST(RunModelTest, SettingsThatNoPassReadsAreNoted) {
   EXPECT_EQ(notes.str(), "");
 }
 
+TEST(RunModelTest, ArraysThatAreNotTakenByTheirNamesAreNoted) {
+  RunModelOptions options;
+  options.model = ModelFile("named.relay", "1f");
+  options.inputs = absl::StrCat(::testing::TempDir(), "/named.npz");
+  std::ostringstream notes;
+  options.notes = &notes;
+  const absl::StatusOr<Tensor> x = Tensor::Zeros(DType::Float(32), {2, 3});
+  const auto notes_on = [&](const NamedTensors& inputs) {
+    const absl::StatusOr<std::string> npz = WriteNpz(inputs);
+    std::ofstream(options.inputs, std::ios::binary) << *npz;
+    notes.str("");
+    OutputOf(options);
+    return notes.str();
+  };
+  EXPECT_EQ(notes_on({{"x", *x}}), "");
+  EXPECT_EQ(notes_on({{"y", *x}}),
+            "--inputs: 'y' is none of the inputs: it is taken by its position, "
+            "as 'x'\n");
+  EXPECT_EQ(notes_on({{"x", *x}, {"z", *x}}),
+            "--inputs: 'z' is none of the inputs: it is not used\n");
+}
+
 TEST(RunModelTest, LimitsAreSettings) {
   RunModelOptions options;
   options.model = ModelFile("limited.relay", "1f");

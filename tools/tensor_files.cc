@@ -150,6 +150,27 @@ absl::StatusOr<std::vector<Tensor>> InOrder(
   return result;
 }
 
+std::vector<std::string> NotesOnNames(const NamedTensors& tensors,
+                                      const std::vector<std::string>& names,
+                                      absl::string_view what) {
+  const bool by_name = std::all_of(
+      names.begin(), names.end(),
+      [&](const std::string& name) { return IsNamed(tensors, name); });
+  std::vector<std::string> notes;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const std::string& given = tensors[i].first;
+    const bool known =
+        std::find(names.begin(), names.end(), given) != names.end();
+    if (given.empty() || known || (!by_name && i >= names.size())) continue;
+    notes.push_back(absl::StrCat(
+        "'", Printable(given), "' is none of the ", what, ": it is ",
+        by_name ? "not used"
+                : absl::StrCat("taken by its position, as '",
+                               Printable(names[i]), "'")));
+  }
+  return notes;
+}
+
 std::vector<std::string> InputNames(const relay::Function& main) {
   std::vector<std::string> names =
       NamesIn(main.get(), onnx::attr::kInputTensorNames);

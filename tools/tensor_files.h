@@ -30,6 +30,12 @@ absl::StatusOr<std::vector<Tensor>> InOrder(
     const NamedTensors& tensors, const std::vector<std::string>& names,
     absl::string_view what);
 
+// A line for each tensor whose name InOrder() disregards: one that is not used,
+// and one that is taken by its position.
+std::vector<std::string> NotesOnNames(const NamedTensors& tensors,
+                                      const std::vector<std::string>& names,
+                                      absl::string_view what);
+
 // The names of a model's inputs and outputs: those of the ONNX file from which
 // it was imported (onnx/tensor_names.h); otherwise the names of the parameters,
 // and `output_0`, `output_1`, ...; `main` is typed.

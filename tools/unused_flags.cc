@@ -65,6 +65,10 @@ std::vector<std::string> UnusedFlags(const PreparedRun& prepared,
     // SkipInstrument::Unmet() has those of one execution.
     if (IsName(name) && known.count(name) == 0) {
       note("disabled_pass", name);
+    } else if (executed.count(name) > 0) {
+      lines.push_back(absl::StrCat(
+          "--disabled_pass=", name,
+          ": it runs all the same where another pass calls or requires it"));
     }
   }
   for (const std::string& name : prepared.run.required_pass) {

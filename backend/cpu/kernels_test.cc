@@ -1355,6 +1355,21 @@ def @main(%x: Tensor[(3, 5, 40), uint8]) {
 }
 
 // Indices of any shape and type, out of range, computed and constant.
+TEST(KernelsTest, JoinsWithoutElements) {
+  for (const char* const type : {"float32", "int8", "bool"}) {
+    for (const char* const call : {"concatenate", "stack"}) {
+      for (const char* const axis : {"0", "1", "2"}) {
+        const std::string text =
+            absl::StrCat("def @main(%x: Tensor[(1, 0, 3), ", type,
+                         "], %y: Tensor[(1, 0, 3), ", type, "]) { ", call,
+                         "((%x, %y), axis=", axis, ") }");
+        SCOPED_TRACE(text);
+        Check(text);
+      }
+    }
+  }
+}
+
 TEST(KernelsTest, Takes) {
   for (const char* const type : {"int32", "int64"}) {
     for (const char* const attrs :

@@ -75,8 +75,11 @@ std::optional<std::vector<View>> ViewsOf(
 
 bool IsJoin(const GraphNode& node, const Graph& graph) {
   if (node.outputs.size() != 1) return false;
-  const TensorShape& shape =
-      graph.tensors[static_cast<size_t>(node.outputs[0])].shape;
+  const GraphTensor& result =
+      graph.tensors[static_cast<size_t>(node.outputs[0])];
+  // A part without bytes has no step that would make the result.
+  if (result.num_elements() == 0) return false;
+  const TensorShape& shape = result.shape;
   int64_t axis;
   if (node.op_name() == "concatenate") {
     axis = AttrsOrDefaults<relay::ConcatenateAttrs>(node.call->attrs()).axis;

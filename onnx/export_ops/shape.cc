@@ -65,18 +65,30 @@ ValueId FromInt64(CallExport& call, ValueId value, DType dtype) {
 
 // --- Shapes ----------------------------------------------------------------
 
+bool HasZero(absl::Span<const Dim> shape) {
+  return std::any_of(shape.begin(), shape.end(),
+                     [](const Dim& dim) { return dim.is_const(0); });
+}
+
+// The attributes of a Reshape to `shape`: without allowzero, 0 stands for the
+// extent that the axis has.
+absl::StatusOr<NodeAttributes> ReshapeAttributes(CallExport& call,
+                                                 absl::Span<const Dim> shape) {
+  NodeAttributes attributes;
+  if (HasZero(shape)) {
+    BATON_RETURN_IF_ERROR(call.Needs(14));
+    attributes.Int("allowzero", 1);
+  }
+  return attributes;
+}
+
 // `x` in the shape of the result: each dimension is a number, that of an axis
 // of one of the arguments, or, once, what is left.
 absl::StatusOr<ValueId> InResultShape(CallExport& call, ValueId x) {
   const absl::Span<const Dim> shape = call.ResultType()->shape();
-  const bool has_zero =
-      std::any_of(shape.begin(), shape.end(),
-                  [](const Dim& dim) { return dim.is_const(0); });
-  NodeAttributes attributes;
-  if (has_zero) {
-    BATON_RETURN_IF_ERROR(call.Needs(14));
-    attributes.Int("allowzero", 1);
-  }
+  const bool has_zero = HasZero(shape);
+  BATON_ASSIGN_OR_RETURN(NodeAttributes attributes,
+                         ReshapeAttributes(call, shape));
   const absl::Span<const Dim> own = call.ArgType(0)->shape();
   Ints numbers;
   std::vector<size_t> open;
@@ -91,7 +103,8 @@ absl::StatusOr<ValueId> InResultShape(CallExport& call, ValueId x) {
       open.push_back(i);
     }
   }
-  if (open.size() <= 1) {
+  // A tensor without elements does not say what is left.
+  if (open.empty() || (open.size() == 1 && !has_zero)) {
     return has_zero ? call.Node("Reshape", {x, call.Ints(numbers)},
                                 std::move(attributes))
                     : call.Reshape(x, numbers);
@@ -112,7 +125,7 @@ absl::StatusOr<ValueId> InResultShape(CallExport& call, ValueId x) {
                                 call.Ints({axis}), call.Ints({axis + 1})});
       }
     }
-    if (!is_found && is_left) {
+    if (!is_found && (is_left || has_zero)) {
       return absl::UnimplementedError(
           "several dimensions of the result are not known");
     }
@@ -264,9 +277,12 @@ absl::StatusOr<Values> ReshapeLike(CallExport& call) {
     add(1, FromFront(attrs.rhs_begin, other_rank),
         FromFront(attrs.rhs_end.value_or(other_rank), other_rank));
     add(0, FromFront(attrs.lhs_end.value_or(rank), rank), rank);
-    return Values{call.Node(
-        "Reshape", {call.Arg(0), call.Node("Concat", parts,
-                                           NodeAttributes().Int("axis", 0))})};
+    BATON_ASSIGN_OR_RETURN(NodeAttributes attributes,
+                           ReshapeAttributes(call, call.ResultType()->shape()));
+    const ValueId wanted =
+        call.Node("Concat", parts, NodeAttributes().Int("axis", 0));
+    return Values{
+        call.Node("Reshape", {call.Arg(0), wanted}, std::move(attributes))};
   }
   return Values{
       call.Node("Reshape", {call.Arg(0), call.Node("Shape", {call.Arg(1)})})};

@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
@@ -42,6 +43,14 @@ int HexDigit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
+}
+
+// The names of `known` that resemble `name`; all, if none does and they are few.
+std::string NamesInstead(absl::string_view name,
+                         const std::vector<std::string>& known) {
+  const std::string near = DidYouMean(name, known);
+  if (!near.empty() || known.empty() || known.size() > 12) return near;
+  return absl::StrCat("; it has ", absl::StrJoin(known, ", "));
 }
 
 }  // namespace
@@ -358,7 +367,7 @@ Attrs TextParser::MakeAttrs(const AttrsType& type, absl::string_view owner,
       }
       Error(attr.begin, attr.end,
             absl::StrCat(owner, " has no attribute `", attr.key, "`",
-                         DidYouMean(attr.key, known)));
+                         NamesInstead(attr.key, known)));
       good = false;
       continue;
     }

@@ -204,7 +204,8 @@ bool TextParser::ParseFunction(IRModule* module) {
   const int64_t begin = lexer_.token().begin;
   lexer_.Next();
   const Token name = lexer_.token();
-  if (name.kind != TokenKind::kGlobal) return Expected("a global name");
+  if (name.kind != TokenKind::kGlobal)
+    return Expected("a global name, as in `def @main`");
   input_.Define(lexer_.Name(), "@");
   lexer_.Next();
   Function function;

@@ -318,8 +318,18 @@ BATON_EXTEND_OP("where").Set(
           CollapseSumLike(Where(condition, zeros, grad), call->arg(2))};
     });
 
+// Truth values are constant but for single points. So the gradients of nn.relu,
+// abs and clip, which compare, can be differentiated again.
+BATON_EXTEND_OP("equal").Set(Gradients(), Nothing);
+BATON_EXTEND_OP("greater").Set(Gradients(), Nothing);
+BATON_EXTEND_OP("greater_equal").Set(Gradients(), Nothing);
+BATON_EXTEND_OP("less").Set(Gradients(), Nothing);
 BATON_EXTEND_OP("less_equal").Set(Gradients(), Nothing);
 BATON_EXTEND_OP("not_equal").Set(Gradients(), Nothing);
+BATON_EXTEND_OP("logical_and").Set(Gradients(), Nothing);
+BATON_EXTEND_OP("logical_not").Set(Gradients(), Nothing);
+BATON_EXTEND_OP("logical_or").Set(Gradients(), Nothing);
+BATON_EXTEND_OP("logical_xor").Set(Gradients(), Nothing);
 
 BATON_EXTEND_OP("cast").Set(Gradients(),
                             [](const Call& call,

@@ -1,17 +1,22 @@
 #include "baton/relay/pattern/folded.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/relay/op/op_flags.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
 
@@ -19,6 +24,66 @@ namespace baton::relay {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 22;
+
+// The numbers of a floating-point type: the least that is not subnormal, and
+// half a unit in the last place of 1.
+struct FloatLimits {
+  double least_normal;
+  double rounding;
+};
+FloatLimits LimitsOf(DType dtype) {
+  if (dtype.code() == DType::Code::kBFloat) return {0x1p-126, 0x1p-8};
+  if (dtype.bits() == 16) return {0x1p-14, 0x1p-11};
+  if (dtype.bits() == 32) return {0x1p-126, 0x1p-24};
+  return {0x1p-1022, 0x1p-53};
+}
+
+bool AllFinite(const Tensor& tensor) {
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    if (!std::isfinite(tensor.AtAsDouble(i))) return false;
+  }
+  return true;
+}
+
+// True if a sum is small beside the largest of its operands.
+bool Cancels(double largest, double sum, const FloatLimits& limits) {
+  const double error = std::max(1e-5, 16 * limits.rounding);
+  return largest * limits.rounding > error * (1 + std::abs(sum));
+}
+
+// The value of an operand of a call, broadcast to `shape`.
+std::optional<Tensor> Operand(const Expr& operand,
+                              absl::Span<const int64_t> shape) {
+  const Expr folded =
+      Folded(BroadcastTo(operand, {shape.begin(), shape.end()}));
+  const Tensor* tensor = ConstantTensor(folded);
+  return tensor == nullptr ? std::nullopt : std::optional<Tensor>(*tensor);
+}
+
+// True if an element of `value`, the value of `call`, is as FoldedInRange()
+// says. Operands that are not finite may make any value.
+bool LosesNumbers(const CallNode& call, const Tensor& value) {
+  const bool is_sum =
+      call.op() == BATON_OP("add") || call.op() == BATON_OP("subtract");
+  const bool is_product =
+      call.op() == BATON_OP("multiply") || call.op() == BATON_OP("divide");
+  if (!is_sum && !is_product) return false;
+  const std::optional<Tensor> a = Operand(call.arg(0), value.shape());
+  const std::optional<Tensor> b = Operand(call.arg(1), value.shape());
+  if (!a.has_value() || !b.has_value()) return false;
+  const FloatLimits limits = LimitsOf(value.dtype());
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    const double left = std::abs(a->AtAsDouble(i));
+    const double right = std::abs(b->AtAsDouble(i));
+    const double result = std::abs(value.AtAsDouble(i));
+    if (is_sum && Cancels(std::max(left, right), result, limits)) return true;
+    if (is_product && std::min(left, right) >= limits.least_normal &&
+        result < limits.least_normal) {
+      return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -47,6 +112,22 @@ Expr Folded(const Expr& expr) {
   if (!elements.ok() || *elements > std::max(given, kMaxElements)) return expr;
   const absl::StatusOr<Value> value = Evaluate(*typed, nullptr);
   return value.ok() && value->is_tensor() ? Constant(value->tensor()) : expr;
+}
+
+Expr FoldedInRange(const Expr& expr) {
+  const Expr folded = Folded(expr);
+  const Tensor* value = ConstantTensor(folded);
+  if (value == nullptr || !value->dtype().is_float()) return folded;
+  bool finite = true;
+  PostOrderVisit(expr, [&](const ExprNode* node) {
+    const Tensor* constant = ConstantTensor(Expr(node));
+    if (constant != nullptr) finite &= AllFinite(*constant);
+  });
+  if (!finite) return folded;
+  const auto* call = expr.As<CallNode>();
+  const bool loses =
+      !AllFinite(*value) || (call != nullptr && LosesNumbers(*call, *value));
+  return loses ? Expr() : folded;
 }
 
 }  // namespace baton::relay

@@ -463,7 +463,10 @@ class TextRule {
           built[i] = operand(0);
           break;
         case RuleNode::Kind::kFold:
-          built[i] = Folded(operand(0));
+          built[i] = FoldedInRange(operand(0));
+          if (!built[i].defined()) {
+            return match.Decline("the constant would lose numbers");
+          }
           break;
         case RuleNode::Kind::kCallOf: {
           std::vector<Expr> args;

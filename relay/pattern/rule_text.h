@@ -26,7 +26,8 @@
 //   f(a, **%y)     in `replace`: the attributes of the call %y, except those
 //                  that are written
 //   fold(part)     in `replace`: the constant that `part` computes; `part` if
-//                  it depends on more than constants
+//                  it depends on more than constants. If the constant loses
+//                  numbers (FoldedInRange), the rule is not applied.
 //   a + b - c * d / e, (a, b), a.0       calls, a tuple, a field of a tuple
 //   3f, 3, 3f64, 3i64                    in `match`: a scalar constant of that
 //                  element type and value; in `replace`: such a constant

@@ -314,6 +314,11 @@ TEST(RuleTextTest, ConstantsAreFolded) {
   ExpectBecomes(rule, {x}, Add(x, constant), Add(x, constant));
   // It depends on a variable.
   ExpectBecomes(RuleOf("exp(%x)", "fold(tanh(%x))"), {y}, Exp(y), Tanh(y));
+  // It overflows, or is too small, where the program need not.
+  for (const float c : {1e30f, 1e-30f}) {
+    const Expr apart = Multiply(Multiply(x, Const(c)), Const(c));
+    ExpectBecomes(rule, {x}, apart, apart);
+  }
 }
 
 TEST(RuleTextTest, KindsOfNodes) {

@@ -92,7 +92,10 @@ absl::StatusOr<Value> DrawValue(const Type& type, RandomRange range,
       if (!shape.has_value()) {
         return absl::InvalidArgumentError(
             absl::StrCat("no random value can be made for the type ",
-                         type.defined() ? type.ToString() : "(unknown)"));
+                         type.defined() ? type.ToString() : "(unknown)",
+                         tensor == nullptr
+                             ? ""
+                             : "; --input_shapes gives the shape of an input"));
       }
       BATON_ASSIGN_OR_RETURN(value,
                              Draw(tensor->dtype(), *shape, range, random));

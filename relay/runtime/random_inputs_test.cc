@@ -106,7 +106,8 @@ TEST(RandomInputsTest, TypesWithoutValues) {
       RandomInputs(FunctionOf({TensorType({Dim::Any()}, DType::Float(32))}), 0),
       StatusIs(absl::StatusCode::kInvalidArgument,
                "parameter %x: no random value can be made for the type "
-               "Tensor[(?), float32]"));
+               "Tensor[(?), float32]; --input_shapes gives the shape of an "
+               "input"));
   EXPECT_THAT(RandomInputs(FunctionOf({Type()}), 0),
               StatusIs(absl::StatusCode::kInvalidArgument, "(unknown)"));
 }

@@ -199,7 +199,11 @@ RewriteRule MergeConstants() {
           .replace = [=](const PatternMatch& m) -> Expr {
             if (m[x].Is<ConstantNode>()) return m.Decline("all is constant");
             const Expr op = m.root().As<CallNode>()->op();
-            return Call(op, {m[x], Folded(Call(op, {m[c1], m[c2]}))});
+            Expr folded = FoldedInRange(Call(op, {m[c1], m[c2]}));
+            if (!folded.defined()) {
+              return m.Decline("the constant would lose numbers");
+            }
+            return Call(op, {m[x], std::move(folded)});
           },
           .promise = {.exact = false, .rtol = 1e-5, .atol = 1e-5}};
 }
@@ -216,9 +220,11 @@ std::optional<Factors> FactorBinomial(double a, double b, double c,
   if (!(discriminant >= 0) || a == 0) return std::nullopt;
   const double root = std::sqrt(discriminant);
   const Factors factors = {(b + root) / (2 * a), (b - root) / (2 * a)};
-  if (!std::isfinite(factors.p) || !std::isfinite(factors.q)) {
-    return std::nullopt;
-  }
+  const auto is_finite = [dtype](double v) {
+    return dtype.bits() == 32 ? std::isfinite(static_cast<float>(v))
+                              : std::isfinite(v);
+  };
+  if (!is_finite(factors.p) || !is_finite(factors.q)) return std::nullopt;
   const auto is_element = [dtype](double v) {
     return !dtype.is_integral() || (v == std::trunc(v) && std::abs(v) < 1e9);
   };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "baton/base/dtype.h"
+#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer_parts.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/integer.h"
@@ -15,6 +16,7 @@
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/functor.h"
 
 namespace baton::tir {
 
@@ -26,6 +28,19 @@ void Analyzer::Bind(const Var& var, const PrimExpr& value) {
   ++parts_->version;
   parts_->bounds.Update(var, BoundOf(simplified));
   parts_->modular_sets.Update(var, ModularSetOf(simplified));
+  if (UsesVar(simplified, var.get())) {
+    // The value uses the variable of an outer binding, which no expression in
+    // the scope of this one can name.
+    parts_->rewrite.Update(var, var);
+    parts_->canonical.Update(var, var);
+    parts_->int_sets.Update(var, IntSet::Everything());
+    const Var outer(var->name(), var.dtype());
+    NodeMap<PrimExpr> values;
+    values[var.get()] = outer;
+    parts_->comparisons.Bind(
+        var, {Substitute(value, values), MakeConst(value.dtype(), 1)});
+    return;
+  }
   parts_->rewrite.Update(var, simplified);
   parts_->canonical.Update(var, simplified);
   parts_->int_sets.Update(var, IntSetOf(simplified));

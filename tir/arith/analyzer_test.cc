@@ -136,6 +136,16 @@ TEST_F(AnalyzerTest, RangesReplaceValues) {
   EXPECT_EQ(Text(analyzer_.Simplify(e)), "i + i % 4");
 }
 
+// A let may bind its variable anew, to a value that uses the outer one.
+TEST_F(AnalyzerTest, ValuesThatUseTheirVariable) {
+  analyzer_.Bind(i_, E("T.Select(T.Cast(\"bool\", i), j % 8, 1)"));
+  EXPECT_EQ(Text(analyzer_.Simplify(E("i + i"))), "i * 2");
+  EXPECT_TRUE(analyzer_.CanProve(E("i < 8")));
+  analyzer_.Bind(i_, E("i + 1"));
+  EXPECT_EQ(Text(analyzer_.Simplify(E("i + 2"))), "i + 2");
+  EXPECT_FALSE(analyzer_.CanProve(E("i < 8")));
+}
+
 TEST_F(AnalyzerTest, StopsAfterSoManyRewrites) {
   const PrimExpr e = E("i + j - j + (k + n - n)");
   analyzer_.SetMaxRewriteSteps(1);

@@ -22,6 +22,7 @@
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/analysis/side_effect.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/const_int_bound.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -378,8 +379,11 @@ class RegionCollector final : public Visitor {
           [var](const Iterator& it) { return it.var.get() == var; });
     };
     if (UsesVar(extent, is_iterator)) {
+      // A bound near the end of the type comes from a variable without one.
       const int64_t most = analyzer_.BoundOf(extent).max;
-      if (most == ConstIntBound::kPosInf) return whole;
+      if (most > ConstIntBounds::Everything(extent.dtype()).max / 2) {
+        return whole;
+      }
       extent = IntImm(extent.dtype(), most);
     }
     return {min, extent};
