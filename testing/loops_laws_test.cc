@@ -313,11 +313,8 @@ class DeepestFunctionsTest
 
 TEST_P(DeepestFunctionsTest, EveryPass) {
   RunWithStack(SmallStackBytesOfThisBuild(), [] {
-    // All passes over 100,000 allocations, one after the other, take more than
-    // 16 GB together; why they do not give them back is not known yet.
-    const int most = GetParam() == "allocations" ? 20'000 : 100'000;
     const IRModule module =
-        ModuleOfLoops(DeepLoops(GetParam(), IsLongTest() ? most : 2'000));
+        ModuleOfLoops(DeepLoops(GetParam(), IsLongTest() ? 100'000 : 2'000));
     int ran = 0;
     for (const std::string& text : PassesOverLoops()) {
       BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, GetRegisteredPass(text));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/node_kind.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/triage/shrink_loops.h"
 
 namespace baton::testing {
 namespace {
@@ -1117,112 +1119,6 @@ class Generator {
   int names_ = 0;
 };
 
-// Counts the ways to make a function smaller, or takes one of them.
-class Cutter final : public tir::Rewriter {
- public:
-  explicit Cutter(int way) : left_(way) {}
-  // The number of ways that were passed by.
-  int passed() const { return passed_; }
-
- protected:
-#define BATON_HOOK(index, Name, sort)                          \
-  PrimExpr Visit##Name(const tir::Name##Node* node) override { \
-    for (const PrimExpr& way : WaysOf(node)) {                 \
-      if (IsChosen()) return way;                              \
-    }                                                          \
-    return Rewriter::Visit##Name(node);                        \
-  }
-  BATON_TIR_EXPRS(BATON_HOOK)
-#undef BATON_HOOK
-#define BATON_HOOK(index, Name, sort)                      \
-  Stmt Visit##Name(const tir::Name##Node* node) override { \
-    for (const Stmt& way : WaysOf(node)) {                 \
-      if (IsChosen()) return way;                          \
-    }                                                      \
-    return Rewriter::Visit##Name(node);                    \
-  }
-  BATON_TIR_STMTS(BATON_HOOK)
-#undef BATON_HOOK
-
- private:
-  bool IsChosen() {
-    ++passed_;
-    return left_-- == 0;
-  }
-
-  static std::vector<PrimExpr> WaysOf(const tir::PrimExprNode* node) {
-    const DType dtype = node->dtype();
-    std::vector<PrimExpr> ways;
-    if (node->kind().To<tir::TirKind>() == tir::TirKind::kBufferRegion ||
-        (!dtype.is_float() && !dtype.is_integral() && !dtype.is_bool())) {
-      return ways;
-    }
-    ForEachReference(node, [&](const Node* part) {
-      if (!tir::IsPrimExprKind(part->kind())) return;
-      const PrimExpr e(static_cast<const tir::PrimExprNode*>(part));
-      if (e.dtype() == dtype && !e.Is<tir::BufferNode>() &&
-          !e.Is<tir::IterVarNode>() && !e.Is<tir::CommReducerNode>()) {
-        ways.push_back(e);
-      }
-    });
-    const PrimExpr self(node);
-    if (!self.Is<tir::IntImmNode>() && !self.Is<tir::FloatImmNode>() &&
-        !self.Is<tir::IterVarNode>() && !self.Is<tir::BufferNode>()) {
-      if (dtype.lanes() == 1) ways.push_back(MakeConst(dtype, 0));
-      if (dtype.is_bool() && dtype.lanes() == 1) {
-        ways.push_back(MakeConst(dtype, 1));
-      }
-    }
-    return ways;
-  }
-
-  static std::vector<Stmt> WaysOf(const tir::StmtNode* node) {
-    const Stmt self(node);
-    if (self.Is<tir::EvaluateNode>() || self.Is<tir::BlockNode>()) return {};
-    std::vector<Stmt> ways = {Evaluate(IntImm(kInt32, 0))};
-    if (const auto* loop = self.As<tir::ForNode>()) {
-      ways.push_back(
-          tir::Substitute(loop->body(), [loop](const VarNode* var) -> PrimExpr {
-            return var == loop->loop_var().get() ? loop->min() : PrimExpr();
-          }));
-      if (loop->for_kind() != ForKind::kSerial) {
-        tir::ForNode::Parts parts = loop->parts();
-        parts.kind = ForKind::kSerial;
-        parts.thread = {};
-        ways.push_back(For(std::move(parts)));
-      }
-    }
-    ForEachReference(node, [&](const Node* part) {
-      if (tir::IsStmtKind(part->kind()) && !self.Is<tir::ForNode>() &&
-          !self.Is<tir::BlockRealizeNode>()) {
-        ways.push_back(Stmt(static_cast<const tir::StmtNode*>(part)));
-      }
-    });
-    if (const auto* seq = self.As<tir::SeqStmtNode>()) {
-      // Statements without effect go.
-      std::vector<Stmt> flat;
-      tir::AppendFlattened(self, flat);
-      if (flat.size() < seq->seq().size()) ways = {Sequence(std::move(flat))};
-    }
-    if (const auto* realize = self.As<tir::BlockRealizeNode>()) {
-      // The block's body in its place.
-      const Block& block = realize->block();
-      if (block->alloc_buffers().empty() && block->match_buffers().empty()) {
-        NodeMap<PrimExpr> values;
-        for (size_t i = 0; i < block->iter_vars().size(); ++i) {
-          values[block->iter_vars()[i]->var().get()] =
-              realize->iter_values()[i];
-        }
-        ways.push_back(tir::Substitute(block->body(), values));
-      }
-    }
-    return ways;
-  }
-
-  int left_;
-  int passed_ = 0;
-};
-
 }  // namespace
 
 RandomLoopsOptions RandomLoopsOptions::Mixed(uint32_t seed) {
@@ -1254,12 +1150,11 @@ PrimFunc ShrinkLoops(PrimFunc function,
   while (changed) {
     changed = false;
     for (int way = 0; max_calls > 0;) {
-      Cutter cutter(way);
-      const PrimFunc smaller = cutter.RewriteBody(function);
-      if (cutter.passed() <= way) break;
+      const std::optional<PrimFunc> smaller = SmallerLoops(function, way);
+      if (!smaller.has_value()) break;
       --max_calls;
-      if (smaller != function && fails(smaller)) {
-        function = smaller;
+      if (*smaller != function && fails(*smaller)) {
+        function = *smaller;
         changed = true;
       } else {
         ++way;

@@ -221,7 +221,7 @@ class BestTest {
     }
     return absl::CancelledError(absl::StrCat(
         "interrupted; ", output_.empty() ? "this is" : output_ + " has",
-        " the best so far: ", Plural(NumCalls(case_->module), "call"), ", ",
+        " the best so far: ", SizeText(case_->module), ", ",
         Plural(case_->passes.size(), "pass")));
   }
 
@@ -351,8 +351,7 @@ absl::Status ReduceJob(const OptOptions& input,
   }
   if (result.interrupted) return absl::OkStatus();
   BATON_RETURN_IF_ERROR(best.Finish(streams.out));
-  streams.reports << "reduced to "
-                  << Plural(NumCalls(result.best.module), "call") << ", "
+  streams.reports << "reduced to " << SizeText(result.best.module) << ", "
                   << Plural(result.best.passes.size(), "pass") << ": "
                   << Plural(result.tests, "test") << ", " << result.cached
                   << " more known from equal ones"

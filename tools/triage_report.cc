@@ -19,6 +19,7 @@
 #include "baton/instrument/remarks.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/tir/ir/function.h"
 #include "baton/tools/files.h"
 #include "baton/tools/guilty_rewrites.h"
 #include "baton/tools/reduced_test.h"
@@ -125,7 +126,10 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
   const bool suspects = options.suspect_seconds > 0;
   if (!suspects) BATON_RETURN_IF_ERROR(MakeFolder(options.folder));
   const std::string page = options.folder + "/report.txt";
-  const std::string test_path = options.folder + "/reduced.relay";
+  const bool only_loops = failed.module.functions<tir::PrimFunc>().size() ==
+                          failed.module.functions().size();
+  const std::string test_path =
+      options.folder + (only_loops ? "/reduced.tir" : "/reduced.relay");
   const Failure& failure = failed.failure;
 
   ReducedTestOptions test = {
@@ -181,7 +185,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                   pass.info().doc.empty() ? "" : Indented(pass.info().doc),
                   "\nIts argument has ",
                   Plural(guilty.before.size(), "function"), " with ",
-                  Plural(NumCalls(guilty.before), "call"), ".\n");
+                  SizeText(guilty.before), ".\n");
   // Endless loops would be waited for, each time.
   if (failure.kind != Failure::Kind::kTimeOut) {
     BATON_ASSIGN_OR_RETURN(const std::optional<GuiltyRewrites> rewrites,
@@ -201,7 +205,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
                 test.run);
     test.run.disabled_pass = guilty.settings.context.disabled_pass;
     BATON_RETURN_IF_ERROR(write(best));
-    const std::string calls = Plural(NumCalls(best.module), "call");
+    const std::string calls = SizeText(best.module);
     absl::StrAppend(&summary, "; ", calls, " left");
     absl::StrAppend(
         &text,

@@ -462,6 +462,7 @@ absl::StatusOr<ReduceResult> Reducer::Run() {
         [this](const IRModule& module) { return shrinker_.EachNode(module); });
     Greedy(
         [this](const IRModule& module) { return shrinker_.Functions(module); });
+    Greedy([this](const IRModule& module) { return shrinker_.Loops(module); });
     // Constants are sliced when extents shrink, so these come first.
     Greedy(
         [this](const IRModule& module) { return shrinker_.Extents(module); });

@@ -30,6 +30,10 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/tir/analysis/undefined_vars.h"
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/function.h"
+#include "baton/triage/shrink_loops.h"
 
 namespace baton {
 namespace {
@@ -384,12 +388,24 @@ bool IsData(const Type& type) {
   return true;
 }
 
+// The variables that `function` uses and does not define.
+std::vector<tir::Var> UndefinedIn(const tir::PrimFunc& function) {
+  std::vector<tir::Var> defined(function->defined().begin(),
+                                function->defined().end());
+  defined.insert(defined.end(), function->params().begin(),
+                 function->params().end());
+  return tir::UndefinedVars(function->body(), defined);
+}
+
 }  // namespace
 
 ProgramSize SizeOf(const IRModule& module) {
   ProgramSize size;
   for (const IRModule::Definition& definition : module.functions()) {
     size.weight += 2000;
+    if (const auto* loops = definition.function.As<tir::PrimFuncNode>()) {
+      size.weight += tir::SizeOfLoops(tir::PrimFunc(loops)).weight;
+    }
     const auto* function = definition.function.As<FunctionNode>();
     if (function == nullptr) continue;
     PostOrderVisit(Expr(function), [&](const ExprNode* node) {
@@ -408,14 +424,24 @@ ProgramSize SizeOf(const IRModule& module) {
   return size;
 }
 
-int64_t NumCalls(const IRModule& module) {
+std::string SizeText(const IRModule& module) {
   int64_t calls = 0;
   for (const auto& [var, function] : module.functions<Function>()) {
     PostOrderVisit(function, [&](const ExprNode* node) {
       if (relay::ExprKindOf(node) == ExprKind::kCall) ++calls;
     });
   }
-  return calls;
+  int64_t statements = 0;
+  bool has_loops = false;
+  for (const auto& [var, function] : module.functions<tir::PrimFunc>()) {
+    statements += tir::SizeOfLoops(function).statements;
+    has_loops = true;
+  }
+  const std::string text = absl::StrCat(calls, calls == 1 ? " call" : " calls");
+  if (!has_loops) return text;
+  const std::string loops =
+      absl::StrCat(statements, statements == 1 ? " statement" : " statements");
+  return calls == 0 ? loops : absl::StrCat(text, " and ", loops);
 }
 
 std::optional<IRModule> Typed(const IRModule& module) {
@@ -665,6 +691,32 @@ std::vector<Smaller> Shrinker::Attributes(const IRModule& module) const {
           return WithBody(module, name, Replaced(body, replacement));
         });
       }
+    }
+  }
+  return result;
+}
+
+std::vector<Smaller> Shrinker::Loops(const IRModule& module) const {
+  std::vector<Smaller> result;
+  for (const auto& [var, function] : module.functions<tir::PrimFunc>()) {
+    const std::vector<tir::Var> free = UndefinedIn(function);
+    const int count = tir::NumSmallerLoops(function);
+    for (int i = 0; i < count; ++i) {
+      result.push_back([module, name = var->name(), function = function, free,
+                        i]() -> std::optional<IRModule> {
+        const std::optional<tir::PrimFunc> smaller =
+            tir::SmallerLoops(function, i);
+        if (!smaller.has_value()) return std::nullopt;
+        // The text of a function with further free variables is not read back.
+        for (const tir::Var& used : UndefinedIn(*smaller)) {
+          if (std::find(free.begin(), free.end(), used) == free.end()) {
+            return std::nullopt;
+          }
+        }
+        IRModule changed = module;
+        changed.Set(name, *smaller);
+        return Typed(changed);
+      });
     }
   }
   return result;

@@ -31,8 +31,9 @@ struct ProgramSize {
 
 ProgramSize SizeOf(const IRModule& module);
 
-// The calls in all functions; each node counts once.
-int64_t NumCalls(const IRModule& module);
+// `3 calls`, each node counted once, or `2 statements` of functions of loops; or
+// both.
+std::string SizeText(const IRModule& module);
 
 // Makes a smaller program on demand; nullopt if the result would be invalid.
 using Smaller = std::function<std::optional<IRModule>()>;
@@ -78,6 +79,10 @@ class Shrinker {
 
   // Variants: attributes of calls and functions get their defaults.
   std::vector<Smaller> Attributes(const IRModule& module) const;
+
+  // Variants: functions of loops without a statement, with a part of a statement
+  // or of an expression in its place.
+  std::vector<Smaller> Loops(const IRModule& module) const;
 
   // Variants: shapes get smaller extents. First the same number everywhere,
   // with and without that number in attributes; then one axis of one parameter.

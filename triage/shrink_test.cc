@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
@@ -20,6 +22,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::EndsWith;
 using ::testing::Not;
 
 IRModule Parse(absl::string_view text) {
@@ -49,6 +52,42 @@ constexpr char kChain[] = R"(
   def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(16, 8), float32]) {
     nn.relu(exp(nn.dense(%x, %w, units=16)))
   })";
+
+// The smallest variant of a function of loops that has a vectorized loop.
+TEST(ShrinkTest, FunctionsOfLoopsLoseStatementsAndExpressions) {
+  IRModule module = Parse(R"(
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    n: T.int32 = 4
+    for i in T.parallel(16):
+        if i < n:
+            B[i] = A[i]
+    for j in T.vectorized(16):
+        B[j] = A[j] + A[(j * 3 + 1) % 16]
+)");
+  const Shrinker shrinker(true);
+  EXPECT_EQ(SizeText(module), "6 statements");
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (const Smaller& make : shrinker.Loops(module)) {
+      const std::optional<IRModule> smaller = make();
+      if (!smaller.has_value()) continue;
+      // Variants without the definition of a variable that they use are none.
+      const absl::StatusOr<IRModule> read = ParseModule(AsText(*smaller));
+      EXPECT_TRUE(read.ok()) << read.status();
+      if (!absl::StrContains(AsText(*smaller), "T.vectorized(16)") ||
+          !(SizeOf(*smaller) < SizeOf(module))) {
+        continue;
+      }
+      module = *smaller;
+      changed = true;
+      break;
+    }
+  }
+  EXPECT_THAT(AsText(module), EndsWith("        for j in T.vectorized(16):\n"
+                                       "            T.evaluate(0)\n"));
+}
 
 TEST(ShrinkTest, ANodeIsTheResultOrAParameter) {
   const Shrinker shrinker(true);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,24 +22,52 @@ bool Meet(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-int64_t LowerBound(absl::Span<const Lifetime> blocks) {
-  // Blocks begin before others end in the same step.
-  std::vector<std::pair<int64_t, int64_t>> events;
+// The begin or the end of the lifetime of a block.
+struct Event {
+  int64_t time = 0;  // blocks begin before others end in the same step
+  size_t block = 0;
+  bool is_end = false;
+};
+
+std::vector<Event> EventsOf(absl::Span<const Lifetime> blocks) {
+  std::vector<Event> events;
   events.reserve(blocks.size() * 2);
-  for (const Lifetime& block : blocks) {
-    const int64_t bytes = AlignUp(block.bytes);
-    events.emplace_back(int64_t{2} * block.first, bytes);
-    events.emplace_back(int64_t{2} * block.last + 1, -bytes);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    events.push_back({int64_t{2} * blocks[i].first, i, false});
+    events.push_back({int64_t{2} * blocks[i].last + 1, i, true});
   }
-  std::sort(events.begin(), events.end());
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::pair(a.time, a.block) < std::pair(b.time, b.block);
+  });
+  return events;
+}
+
+int64_t LowerBound(absl::Span<const Lifetime> blocks,
+                   absl::Span<const Event> events) {
   int64_t live = 0;
   int64_t most = 0;
-  for (const auto& [time, bytes] : events) {
-    live += bytes;
+  for (const Event& event : events) {
+    const int64_t bytes = AlignUp(blocks[event.block].bytes);
+    live += event.is_end ? -bytes : bytes;
     most = std::max(most, live);
   }
   return most;
 }
+
+// The number of pairs of blocks that are in use together.
+int64_t NumConflicts(absl::Span<const Event> events) {
+  int64_t live = 0;
+  int64_t result = 0;
+  for (const Event& event : events) {
+    if (!event.is_end) result += live;
+    live += event.is_end ? -1 : 1;
+  }
+  return result;
+}
+
+// The most pairs of blocks that Conflicts may have: its memory is 16 bytes for
+// each.
+constexpr int64_t kMaxConflicts = 16'000'000;
 
 // The blocks that are in use together with each block.
 class Conflicts {
@@ -104,11 +135,94 @@ int64_t Place(absl::Span<const Lifetime> blocks, const Conflicts& conflicts,
   return total;
 }
 
+// Memory that blocks take and give back.
+class FreeList {
+ public:
+  // Returns the offset of the smallest gap that is large enough.
+  int64_t Take(int64_t bytes) {
+    if (bytes == 0) return 0;
+    const auto gap = by_size_.lower_bound({bytes, 0});
+    if (gap == by_size_.end()) {
+      // The arena grows, from the gap at its end if there is one.
+      int64_t offset = end_;
+      if (!by_offset_.empty()) {
+        const auto [last, size] = *by_offset_.rbegin();
+        if (last + size == end_) {
+          offset = last;
+          Erase(last, size);
+        }
+      }
+      end_ = offset + bytes;
+      return offset;
+    }
+    const auto [size, offset] = *gap;
+    Erase(offset, size);
+    if (size > bytes) Insert(offset + bytes, size - bytes);
+    return offset;
+  }
+  void GiveBack(int64_t offset, int64_t bytes) {
+    if (bytes == 0) return;
+    const auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.begin()) {
+      const auto [before, size] = *std::prev(next);
+      if (before + size == offset) {
+        Erase(before, size);
+        offset = before;
+        bytes += size;
+      }
+    }
+    const auto after = by_offset_.find(offset + bytes);
+    if (after != by_offset_.end()) {
+      const int64_t size = after->second;
+      Erase(offset + bytes, size);
+      bytes += size;
+    }
+    Insert(offset, bytes);
+  }
+  int64_t end() const { return end_; }
+
+ private:
+  void Insert(int64_t offset, int64_t size) {
+    by_offset_.emplace(offset, size);
+    by_size_.emplace(size, offset);
+  }
+  void Erase(int64_t offset, int64_t size) {
+    by_offset_.erase(offset);
+    by_size_.erase({size, offset});
+  }
+
+  std::map<int64_t, int64_t> by_offset_;
+  std::set<std::pair<int64_t, int64_t>> by_size_;
+  int64_t end_ = 0;
+};
+
+// Places blocks in the order in which they begin.
+void PlaceByTime(absl::Span<const Lifetime> blocks,
+                 absl::Span<const Event> events, ArenaPlan& result) {
+  FreeList memory;
+  result.offsets.assign(blocks.size(), 0);
+  for (const Event& event : events) {
+    const int64_t bytes = AlignUp(blocks[event.block].bytes);
+    int64_t& offset = result.offsets[event.block];
+    if (event.is_end) {
+      memory.GiveBack(offset, bytes);
+    } else {
+      offset = memory.Take(bytes);
+    }
+  }
+  result.bytes = memory.end();
+}
+
 }  // namespace
 
 ArenaPlan PlanArena(absl::Span<const Lifetime> blocks) {
   ArenaPlan result;
-  result.lower_bound = LowerBound(blocks);
+  const std::vector<Event> events = EventsOf(blocks);
+  result.lower_bound = LowerBound(blocks, events);
+  if (NumConflicts(events) > kMaxConflicts) {
+    PlaceByTime(blocks, events, result);
+    return result;
+  }
   result.bytes = std::numeric_limits<int64_t>::max();
   const Conflicts conflicts(blocks);
   std::vector<size_t> order(blocks.size());

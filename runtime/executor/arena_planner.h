@@ -28,7 +28,8 @@ struct ArenaPlan {
 };
 
 // Places blocks so that no two that are in use at one step overlap. Tries
-// several orders and keeps the smallest arena.
+// several orders and keeps the smallest arena; if more than 16 million pairs of
+// blocks are in use together, one order.
 ArenaPlan PlanArena(absl::Span<const Lifetime> blocks);
 
 // Sets the lifetimes and places of the values of `plan` that are in the arena,

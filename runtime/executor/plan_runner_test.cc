@@ -1,8 +1,11 @@
 #include "baton/runtime/executor/plan_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -215,6 +218,63 @@ TEST(PlanRunnerTest, ValuesThatDoNotMeetShareTheArena) {
   const Plan plan = Chain(20, 1);
   EXPECT_EQ(plan.arena_bytes, 2 * AlignUp(kBytes) + 64);
   EXPECT_EQ(plan.arena_lower_bound, plan.arena_bytes);
+}
+
+// Checks that no two blocks in use at one step share memory.
+void CheckArena(const std::vector<Lifetime>& blocks, const ArenaPlan& arena) {
+  ASSERT_EQ(arena.offsets.size(), blocks.size());
+  EXPECT_GE(arena.bytes, arena.lower_bound);
+  std::vector<std::array<int64_t, 3>> events;  // step, is a begin, block
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    events.push_back({blocks[i].first, 1, static_cast<int64_t>(i)});
+    events.push_back({int64_t{blocks[i].last} + 1, 0, static_cast<int64_t>(i)});
+  }
+  std::sort(events.begin(), events.end());
+  std::map<int64_t, int64_t> live;  // ends by offsets
+  for (const auto& [step, is_begin, number] : events) {
+    const auto block = static_cast<size_t>(number);
+    const int64_t offset = arena.offsets[block];
+    if (is_begin == 0) {
+      live.erase(offset);
+      continue;
+    }
+    const int64_t end = offset + blocks[block].bytes;
+    EXPECT_EQ(offset % kAlignment, 0);
+    EXPECT_LE(end, arena.bytes);
+    const auto next = live.upper_bound(offset);
+    if (next != live.end()) {
+      ASSERT_LE(end, next->first);
+    }
+    if (next != live.begin()) {
+      ASSERT_LE(std::prev(next)->second, offset);
+    }
+    live.emplace(offset, end);
+  }
+}
+
+// Pairs of blocks in use together are too many to keep: 2 x 10^8 and more.
+TEST(ArenaPlannerTest, ManyBlocksAtOnce) {
+  std::vector<Lifetime> nested;
+  for (int32_t i = 0; i < 100'000; ++i) {
+    nested.push_back({1 + i % 300, i, 200'000 - i});
+  }
+  const ArenaPlan stack = PlanArena(nested);
+  CheckArena(nested, stack);
+  EXPECT_EQ(stack.bytes, stack.lower_bound);
+
+  std::vector<Lifetime> mixed;
+  uint32_t state = 1;
+  const auto below = [&state](uint32_t limit) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int32_t>((state >> 8) % limit);
+  };
+  for (int i = 0; i < 40'000; ++i) {
+    const int32_t first = below(2'000);
+    mixed.push_back({1 + below(100'000), first, first + below(800)});
+  }
+  const ArenaPlan arena = PlanArena(mixed);
+  CheckArena(mixed, arena);
+  EXPECT_LT(arena.bytes, arena.lower_bound + arena.lower_bound / 5);
 }
 
 TEST(PlanRunnerTest, NamesTheStepThatFails) {

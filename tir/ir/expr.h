@@ -86,16 +86,18 @@ class VarNode final : public PrimExprNode {
         is_size_(is_size),
         typed_pointer_(typed_pointer),
         scope_(std::move(scope)),
-        name_(std::move(name)) {}
+        name_(std::move(name)) {
+    NameScope();
+  }
 
   const std::string& name() const { return name_; }
   // True for the extents of shapes, which are not negative.
   bool is_size() const { return is_size_; }
   bool typed_pointer() const { return typed_pointer_; }
-  // The element type and the memory scope of a typed pointer; an empty scope is
-  // the global memory.
+  // The element type and the memory scope of a typed pointer. An empty scope is
+  // the global memory: such a pointer equals one of scope `global`.
   DType element() const { return element_; }
-  const std::string& scope() const { return scope_; }
+  const std::string& scope() const;
   std::string Describe() const { return "variable " + name_; }
 
   static constexpr auto Fields() {
@@ -104,13 +106,23 @@ class VarNode final : public PrimExprNode {
         field::Data<2, &VarNode::is_size_>("is_size"),
         field::Data<3, &VarNode::typed_pointer_>("typed_pointer"),
         field::Data<4, &VarNode::scope_>("scope"),
-        field::Name<5, &VarNode::name_>("name"));
+        field::Name<5, &VarNode::name_>("name"),
+        field::Name<6, &VarNode::lacks_scope_>("lacks_scope"));
   }
+  static void Derive(VarNode& node) { node.NameScope(); }
 
  private:
+  // Comparisons take the scope of a pointer without one to be `global`.
+  void NameScope() {
+    if (!typed_pointer_ || !scope_.empty()) return;
+    scope_ = "global";
+    lacks_scope_ = true;
+  }
+
   DType element_;
   bool is_size_ = false;
   bool typed_pointer_ = false;
+  bool lacks_scope_ = false;  // the type of the pointer names no scope
   std::string scope_;
   std::string name_;
 };

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/status_macros.h"
+#include "baton/ir/error_at.h"
 #include "baton/tir/analysis/access_region.h"
 #include "baton/tir/analysis/undefined_vars.h"
 #include "baton/tir/arith/analyzer.h"
@@ -62,14 +63,14 @@ class LayoutRewriter : public AnalyzingRewriter {
     const PrimExpr rewritten = AnalyzingRewriter::VisitBufferLoad(node);
     const auto* load = rewritten.As<BufferLoadNode>();
     if (load->buffer() != old_buffer_) return rewritten;
-    return BufferLoad(new_buffer_, NewIndices(load->indices()), load->span());
+    return BufferLoad(new_buffer_, NewIndices(load), load->span());
   }
   Stmt VisitBufferStore(const BufferStoreNode* node) override {
     const Stmt rewritten = AnalyzingRewriter::VisitBufferStore(node);
     const auto* store = rewritten.As<BufferStoreNode>();
     if (store->buffer() != old_buffer_) return rewritten;
-    return BufferStore(new_buffer_, store->value(),
-                       NewIndices(store->indices()), store->span());
+    return BufferStore(new_buffer_, store->value(), NewIndices(store),
+                       store->span());
   }
   Stmt VisitFor(const ForNode* loop) override {
     if (const Stmt* replacement = plan_.ReplacementOf(loop)) {
@@ -97,9 +98,20 @@ class LayoutRewriter : public AnalyzingRewriter {
   }
 
  private:
-  std::vector<PrimExpr> NewIndices(absl::Span<const PrimExpr> indices) {
+  template <typename Access>
+  std::vector<PrimExpr> NewIndices(const Access* access) {
+    const absl::Span<const PrimExpr> indices = access->indices();
     absl::StatusOr<std::vector<PrimExpr>> mapped =
         MapIndices(map_, indices, index_analyzer_);
+    if (mapped.ok() &&
+        !KeepsLanes(*mapped,
+                    indices.empty() ? 1 : indices.back().dtype().lanes())) {
+      mapped = ErrorAt(
+          access->span(),
+          absl::StrCat("in the new layout of buffer ", old_buffer_->name(),
+                       " the vector of this access would not be "
+                       "along the last axis"));
+    }
     if (!mapped.ok()) {
       status = mapped.status();
       return {indices.begin(), indices.end()};

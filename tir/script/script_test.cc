@@ -188,6 +188,32 @@ TEST(ScriptTest, NamesOfVariablesDoNotCount) {
   }
 }
 
+// The type of a pointer may name no scope: that is the global memory, too.
+TEST(ScriptTest, PointersWithoutScopeAreGlobal) {
+  const auto function = [](absl::string_view type) {
+    return Parsed(absl::StrCat("@T.prim_func\ndef main(p: T.handle(", type,
+                               ")):\n    A = T.Buffer((16,), data=p)\n"
+                               "    A[0] = T.float32(1)\n"));
+  };
+  const IRModule none = function("\"float32\"");
+  const IRModule global = function("\"float32\", \"global\"");
+  EXPECT_TRUE(StructuralEqual(none, global));
+  EXPECT_EQ(StructuralHash(none), StructuralHash(global));
+  EXPECT_THAT(AsText(none), HasSubstr("T.handle(\"float32\")"));
+  EXPECT_THAT(AsText(global), HasSubstr("T.handle(\"float32\", \"global\")"));
+  const IRModule shared = function("\"float32\", \"shared\"");
+  EXPECT_FALSE(StructuralEqual(none, shared));
+  EXPECT_NE(StructuralHash(none), StructuralHash(shared));
+  for (const IRModule* module : {&none, &global, &shared}) {
+    const absl::StatusOr<BinaryModule> binary = WriteBinary(*module);
+    ASSERT_TRUE(binary.ok()) << binary.status();
+    const absl::StatusOr<BinaryContent> read =
+        ReadBinary(binary->ToString(), nullptr, "file");
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(AsText(read->module), AsText(*module));
+  }
+}
+
 // The variable of a let in a header is declared before the loop.
 TEST(ScriptTest, HeadersOfLoopsMayHaveLets) {
   const std::string script = R"(

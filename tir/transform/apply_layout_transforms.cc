@@ -197,13 +197,13 @@ class LayoutApplier final : public Rewriter {
     if (maps == nullptr) return Rewriter::VisitBufferStore(node);
     PrimExpr value = Rewrite(node->value());
     return BufferStore(RewriteBuffer(node->buffer()), std::move(value),
-                       Mapped(*maps, node->indices()), node->span());
+                       Mapped(*maps, node), node->span());
   }
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
     const Maps* maps = layouts_.Of(node->buffer().get());
     if (maps == nullptr) return Rewriter::VisitBufferLoad(node);
-    return BufferLoad(RewriteBuffer(node->buffer()),
-                      Mapped(*maps, node->indices()), node->span());
+    return BufferLoad(RewriteBuffer(node->buffer()), Mapped(*maps, node),
+                      node->span());
   }
   PrimExpr VisitBufferRegion(const BufferRegionNode* node) override {
     Refuse(node->buffer(), node->span());
@@ -258,10 +258,13 @@ class LayoutApplier final : public Rewriter {
                                     "named here")));
   }
 
-  std::vector<PrimExpr> Mapped(const Maps& maps,
-                               absl::Span<const PrimExpr> old_indices) {
-    std::vector<PrimExpr> indices = {old_indices.begin(), old_indices.end()};
+  // The indices of a load or store in the new layout.
+  template <typename Access>
+  std::vector<PrimExpr> Mapped(const Maps& maps, const Access* access) {
+    std::vector<PrimExpr> indices = {access->indices().begin(),
+                                     access->indices().end()};
     RewriteAll(indices);
+    const int lanes = indices.empty() ? 1 : indices.back().dtype().lanes();
     for (const IndexMap& map : maps) {
       absl::StatusOr<std::vector<PrimExpr>> mapped =
           MapIndices(map, indices, analyzer_);
@@ -270,6 +273,13 @@ class LayoutApplier final : public Rewriter {
         return indices;
       }
       indices = *std::move(mapped);
+    }
+    if (!KeepsLanes(indices, lanes)) {
+      Fail(ErrorAt(
+          access->span(),
+          absl::StrCat("the layout of buffer ", access->buffer()->name(),
+                       " cannot be changed: the vector of this access "
+                       "would not be along the last axis")));
     }
     return indices;
   }

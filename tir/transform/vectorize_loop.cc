@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/error_at.h"
@@ -232,12 +233,8 @@ class LaneRewriter : public Rewriter {
 
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
     PrimExpr result = Rewriter::VisitBufferLoad(node);
-    if (result.get() == node) return result;
-    const auto indices = result.As<BufferLoadNode>()->indices();
-    for (size_t i = 0; i + 1 < indices.size(); ++i) {
-      if (indices[i].dtype().lanes() == 1) continue;
-      Fail(node->span(), absl::StrCat("load from ", node->buffer()->name(),
-                                      ": only the last index can be a vector"));
+    if (result.get() != node && !node->indices().empty()) {
+      CheckIndices("load from ", result.As<BufferLoadNode>()->indices(), node);
     }
     return result;
   }
@@ -258,14 +255,12 @@ class LaneRewriter : public Rewriter {
     PrimExpr value = Rewrite(node->value());
     changed = changed || value != node->value();
     if (!changed || indices.empty()) return BufferStore(node);
+    CheckIndices("store to ", indices, node);
     // Either the indices or the value have more lanes; the last index or the
     // value is widened.
-    int64_t all_lanes = node->buffer()->dtype().lanes();
-    int other_lanes = 1;
-    for (const PrimExpr& index : indices) {
-      other_lanes = static_cast<int>(all_lanes);
-      all_lanes = std::min(all_lanes * index.dtype().lanes(), kMaxLanes + 1);
-    }
+    const int other_lanes = node->buffer()->dtype().lanes();
+    const int64_t all_lanes =
+        int64_t{other_lanes} * indices.back().dtype().lanes();
     if (all_lanes > kMaxLanes) {
       scalarize_ = true;
       return BufferStore(node);
@@ -418,6 +413,17 @@ class LaneRewriter : public Rewriter {
       return e;
     }
     return Broadcast(e, lanes, e->span());
+  }
+
+  // Fails if an index that is not the last one is a vector.
+  template <typename Access>
+  void CheckIndices(absl::string_view what, absl::Span<const PrimExpr> indices,
+                    const Access* node) {
+    for (const PrimExpr& index : indices.first(indices.size() - 1)) {
+      if (index.dtype().lanes() == 1) continue;
+      Fail(node->span(), absl::StrCat(what, node->buffer()->name(),
+                                      ": only the last index can be a vector"));
+    }
   }
 
   void Fail(const Span& span, std::string message) {

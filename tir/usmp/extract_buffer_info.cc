@@ -282,10 +282,10 @@ class Extractor final : public CallVisitor {
           return std::pair(a.time, a.is_end) < std::pair(b.time, b.is_end);
         });
     std::vector<PoolBuffer>& buffers = result.problem.buffers;
+    BATON_RETURN_IF_ERROR(CheckNumConflicts(events, result));
     std::vector<int> live;
     std::vector<int> place(buffers.size(), -1);  // in `live`
     int64_t live_bytes = 0;
-    int64_t num_conflicts = 0;
     for (const Event& event : events) {
       const auto self = static_cast<size_t>(event.memory);
       const bool is_constant = result.infos[self].IsConstant();
@@ -302,7 +302,6 @@ class Extractor final : public CallVisitor {
         if (is_constant || result.infos[other].IsConstant()) continue;
         buffers[other].conflicts.push_back(event.memory);
         if (other != event.memory) buffers[self].conflicts.push_back(other);
-        if (++num_conflicts > kMaxConflicts) return TooManyConflicts();
       }
       live_bytes += buffers[self].bytes;
       result.problem.memory_pressure =
@@ -318,8 +317,6 @@ class Extractor final : public CallVisitor {
       if (result.infos[i].IsConstant())
         constants.push_back(static_cast<int>(i));
     }
-    num_conflicts += static_cast<int64_t>(constants.size() * constants.size());
-    if (num_conflicts > kMaxConflicts) return TooManyConflicts();
     for (const int constant : constants) {
       buffers[constant].first = 0;
       buffers[constant].last = 0;
@@ -330,7 +327,20 @@ class Extractor final : public CallVisitor {
     return absl::OkStatus();
   }
 
-  static absl::Status TooManyConflicts() {
+  // Counts the conflicts before they take memory.
+  static absl::Status CheckNumConflicts(const std::vector<Event>& events,
+                                        const BufferInfoAnalysis& result) {
+    int64_t live = 0;
+    int64_t conflicts = 0;
+    for (const Event& event : events) {
+      if (result.infos[event.memory].IsConstant()) continue;
+      if (!event.is_end) conflicts += live;
+      live += event.is_end ? -1 : 1;
+    }
+    int64_t constants = 0;
+    for (const auto& info : result.infos) constants += info.IsConstant();
+    conflicts += constants * constants;
+    if (conflicts <= kMaxConflicts) return absl::OkStatus();
     return absl::ResourceExhaustedError(absl::StrCat(
         "more than ", kMaxConflicts,
         " pairs of buffers are in use at the same time: their memory cannot be "
