@@ -842,8 +842,8 @@ class ModelWriter {
         "weights_(",
         WeightsSymbol(), ") {\n    Reset();\n  }\n",
         "  // Copies the weights to `memory`, kCopyBytes bytes aligned to "
-        "kArenaAlign. They\n  // are read faster in large pages than where the "
-        "program's file is mapped.\n"
+        "kArenaAlign. The\n  // program's file is mapped in small pages, which "
+        "the system may drop.\n"
         "  static const void* CopyWeights(void* memory) noexcept {\n"
         "    return ::",
         Dispatch(), "::CopyWeights(\n        ", WeightsSymbol(),
