@@ -322,52 +322,82 @@ absl::Status LowerUnique(LoopBuilder& loops) {
 
 absl::Status CheckScatter(const LoopBuilder& loops, const std::string& mode) {
   BATON_RETURN_IF_ERROR(CheckIndices(loops, 1));
-  if (mode == "mean") return NoLoops("a mean of updates");
-  if (mode != "update" &&
-      (loops.dtype().is_bool() || loops.dtype().is_half())) {
-    return NoLoops(absl::StrCat("a combination of ", loops.dtype().ToString()));
+  return mode == "mean" ? NoLoops("a mean of updates") : absl::OkStatus();
+}
+
+// The result of a scatter, whose elements are combined with updates. Halves are
+// combined as float32, and rounded when all updates are done.
+class Scattered {
+ public:
+  // `mode` must outlive this object.
+  Scattered(LoopBuilder& loops, const std::string& mode)
+      : loops_(loops),
+        mode_(mode),
+        dtype_(loops.dtype()),
+        wide_(mode == "update"   ? dtype_
+              : dtype_.is_bool() ? DType::UInt(8)
+                                 : WideDType(dtype_)),
+        result_(wide_ == dtype_
+                    ? loops.output()
+                    : loops.Temporary("T_wide", wide_, loops.shape())) {
+    loops.Store(result_, [&](const Indices& at) {
+      return Cast(wide_, loops.Load(0, at));
+    });
   }
-  return absl::OkStatus();
-}
 
-// The element `a` combined with the update `b`.
-PrimExpr Combined(const std::string& mode, const PrimExpr& a,
-                  const PrimExpr& b) {
-  if (mode == "add") return Op2(BinaryOp::kAdd, a, b);
-  if (mode == "mul") return Op2(BinaryOp::kMul, a, b);
-  // Nothing is less or greater than a NaN: the old element stays.
-  if (mode == "min") return tir::Select(Less(b, a), b, a);
-  if (mode == "max") return tir::Select(Less(a, b), b, a);
-  return b;
-}
+  const tir::Buffer& buffer() const { return result_; }
 
-void CopyData(LoopBuilder& loops) {
-  loops.Store(loops.output(),
-              [&](const Indices& at) { return loops.Load(0, at); });
-}
+  // Combines the element at `to` with the update at `from`.
+  Stmt Update(const Indices& to, const Indices& from) const {
+    return tir::BufferStore(
+        result_,
+        Combined(Element(result_, to), Cast(wide_, loops_.Load(2, from))), to);
+  }
 
-Stmt Update(const LoopBuilder& loops, const std::string& mode,
-            const Indices& to, const Indices& from) {
-  const tir::Buffer& result = loops.output();
-  return tir::BufferStore(
-      result, Combined(mode, Element(result, to), loops.Load(2, from)), to);
-}
+  // Call it after all updates.
+  void Finish() const {
+    if (wide_ == dtype_) return;
+    loops_.Store(loops_.output(), [&](const Indices& at) {
+      return Cast(dtype_, Element(result_, at));
+    });
+  }
+
+ private:
+  // The element `a` combined with the update `b`. A sum of bools is true if one
+  // of them is.
+  PrimExpr Combined(const PrimExpr& a, const PrimExpr& b) const {
+    const bool is_bool = dtype_.is_bool();
+    if (mode_ == "add" && !is_bool) return Op2(BinaryOp::kAdd, a, b);
+    if (mode_ == "mul" && !is_bool) return Op2(BinaryOp::kMul, a, b);
+    // Nothing is less or greater than a NaN: the old element stays.
+    if (mode_ == "min" || mode_ == "mul") return tir::Select(Less(b, a), b, a);
+    if (mode_ == "max" || mode_ == "add") return tir::Select(Less(a, b), b, a);
+    return b;
+  }
+
+  LoopBuilder& loops_;
+  const std::string& mode_;
+  const DType dtype_;
+  const DType wide_;
+  const tir::Buffer result_;
+};
 
 absl::Status LowerScatterElements(LoopBuilder& loops) {
   const auto& attrs = loops.attrs<relay::ScatterElementsAttrs>();
   const std::string& mode = attrs.reduction;
   BATON_RETURN_IF_ERROR(CheckScatter(loops, mode));
   const size_t axis = static_cast<size_t>(NormalAxis(attrs.axis, loops.rank()));
-  CopyData(loops);
-  loops.Run({loops.output()},
+  const Scattered result(loops, mode);
+  loops.Run({result.buffer()},
             ForEach("u", loops.shape(1), [&](const Indices& at) {
               return WithIndex("index", loops.Load(1, at), loops.shape()[axis],
                                [&](const PrimExpr& index) {
                                  Indices to = at;
                                  to[axis] = index;
-                                 return Update(loops, mode, to, at);
+                                 return result.Update(to, at);
                                });
             }));
+  result.Finish();
   return absl::OkStatus();
 }
 
@@ -380,17 +410,18 @@ absl::Status LowerScatterNd(LoopBuilder& loops) {
   const std::vector<int64_t> points(indices.begin() + 1, indices.end());
   const std::vector<int64_t> rows(shape.begin() + static_cast<int64_t>(length),
                                   shape.end());
-  CopyData(loops);
-  loops.Run(
-      {loops.output()}, ForEach("point", points, [&](const Indices& point) {
-        return WithIndices(
-            loops, point, absl::MakeConstSpan(shape).first(length), {},
-            [&](const Indices& to) {
-              return ForEach("row", rows, [&](const Indices& row) {
-                return Update(loops, mode, Joined(to, row), Joined(point, row));
-              });
-            });
-      }));
+  const Scattered result(loops, mode);
+  loops.Run({result.buffer()},
+            ForEach("point", points, [&](const Indices& point) {
+              return WithIndices(
+                  loops, point, absl::MakeConstSpan(shape).first(length), {},
+                  [&](const Indices& to) {
+                    return ForEach("row", rows, [&](const Indices& row) {
+                      return result.Update(Joined(to, row), Joined(point, row));
+                    });
+                  });
+            }));
+  result.Finish();
   return absl::OkStatus();
 }
 

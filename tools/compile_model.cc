@@ -842,8 +842,8 @@ class ModelWriter {
         "weights_(",
         WeightsSymbol(), ") {\n    Reset();\n  }\n",
         "  // Copies the weights to `memory`, kCopyBytes bytes aligned to "
-        "kArenaAlign. They\n  // are read faster in large pages than where the "
-        "program's file is mapped.\n"
+        "kArenaAlign. The\n  // program's file is mapped in small pages, which "
+        "the system may drop.\n"
         "  static const void* CopyWeights(void* memory) noexcept {\n"
         "    return ::",
         Dispatch(), "::CopyWeights(\n        ", WeightsSymbol(),
@@ -971,7 +971,9 @@ class ModelWriter {
     return text;
   }
 
-  // The functions that the header calls.
+  // The functions that the header calls. Run is noexcept in the header only: an
+  // object with a noexcept function that calls one that may throw needs the C++
+  // library.
   std::string Declared() const {
     return absl::StrCat(
         "void Reset(unsigned char* arena) noexcept;\n"
@@ -981,7 +983,7 @@ class ModelWriter {
         "const char* Instructions() noexcept;\n",
         options_.profile ? "const char* StepName(std::size_t step) noexcept;\n"
                          : "",
-        ResultType(), " Run(", RunParams("std::"), ") noexcept;\n");
+        ResultType(), " Run(", RunParams("std::"), ");\n");
   }
 
   // Declarations of the runs that options add.
@@ -1480,7 +1482,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     if (asks) absl::StrAppend(&text, kCpuid);
     absl::StrAppend(&text,
                     "// The place of the instructions among those of the "
-                    "sources.\nstatic int Choose() {\n");
+                    "sources.\nstatic int Choose() noexcept {\n");
     if (asks) absl::StrAppend(&text, "  const int level = Level();\n");
     for (size_t i = 0; i + 1 < options_.isas.size(); ++i) {
       absl::StrAppend(&text, "  if (", CpuTest(options_.isas[i]), ") return ",
@@ -1498,7 +1500,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                   : absl::StrCat(options_.isas.size() - 1),
         ";\n}\n\n// Chosen by the first call; calls of several "
         "threads choose the same.\nstatic int chosen = -1;\n"
-        "static int Chosen() {\n"
+        "static int Chosen() noexcept {\n"
         "  int number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);\n"
         "  if (number < 0) {\n    number = Choose();\n"
         "    __atomic_store_n(&chosen, number, __ATOMIC_RELAXED);\n"
@@ -1521,8 +1523,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                       ", 0, ", state.bytes, ");\n");
     }
     absl::StrAppend(&text, "}\n\n", CopyFunction(), "\n", ResultType(), " Run(",
-                    RunParams("std::"),
-                    ") noexcept {\n  switch (Chosen()) {\n");
+                    RunParams("std::"), ") {\n  switch (Chosen()) {\n");
     const std::string args =
         absl::StrCat("inputs, outputs, arena, weights",
                      model_.variants.size() > 1 ? ", variant" : "",
@@ -2198,7 +2199,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
   // The level of the processor: 0, 1 with AVX2 and FMA, 2 with AVX-512 too, as
   // far as the operating system keeps the registers.
   static constexpr char kCpuid[] =
-      R"(static void Cpuid(unsigned leaf, unsigned r[4]) {
+      R"(static void Cpuid(unsigned leaf, unsigned r[4]) noexcept {
   __asm__ volatile("cpuid"
                    : "=a"(r[0]), "=b"(r[1]), "=c"(r[2]), "=d"(r[3])
                    : "a"(leaf), "c"(0));
@@ -2206,7 +2207,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
 
 // 0; 1 with AVX2 and FMA; 2 with AVX-512, too: as far as the operating system
 // keeps their registers.
-static int Level() {
+static int Level() noexcept {
   unsigned r[4];
   Cpuid(0, r);
   if (r[0] < 7) return 0;

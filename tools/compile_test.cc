@@ -1513,15 +1513,28 @@ TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
   ASSERT_TRUE(absl::SimpleAtoi(absl::StripAsciiWhitespace(sizes), &bytes))
       << sizes;
   EXPECT_LT(bytes, 64 << 10);
-  const std::string undefined = OutputOf(
-      folder, "nm -u small_avx512.o small_avx2.o small_sse2.o | grep ' U '");
-  for (absl::string_view line :
-       absl::StrSplit(undefined, '\n', absl::SkipWhitespace())) {
-    line = absl::StripAsciiWhitespace(line);
-    line = absl::StripPrefix(line, "U ");
-    EXPECT_TRUE(absl::StrContains(line, "small_") || line == "memcpy" ||
-                line == "memset" || line == "fmaf" || line == "sqrtf")
-        << line;
+  // Also with exceptions, which the library does not have, and without
+  // optimization.
+  for (const std::string& compiler :
+       {absl::StrCat("g++", kFlags), std::string("g++ -std=c++17 -O2 "),
+        std::string("g++ -std=c++17 -O0 "),
+        std::string("clang++ -std=c++17 -O2 ")}) {
+    SCOPED_TRACE(compiler);
+    if (!Has(compiler.substr(0, compiler.find(' ')))) continue;
+    const std::string undefined = OutputOf(
+        folder, absl::StrCat(compiler,
+                             "-c small_avx512.cc small_avx2.cc small_sse2.cc "
+                             "&& nm -u small_avx512.o small_avx2.o "
+                             "small_sse2.o | grep ' U '"));
+    EXPECT_THAT(undefined, HasSubstr("fmaf"));
+    for (absl::string_view line :
+         absl::StrSplit(undefined, '\n', absl::SkipWhitespace())) {
+      line = absl::StripAsciiWhitespace(line);
+      line = absl::StripPrefix(line, "U ");
+      EXPECT_TRUE(absl::StrContains(line, "small_") || line == "memcpy" ||
+                  line == "memset" || line == "fmaf" || line == "sqrtf")
+          << line;
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/padded_rules.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -34,6 +35,33 @@ using relay::Function;
 using relay::FunctionNode;
 using relay::TupleGetItemNode;
 using relay::TupleNode;
+
+// No rule pads within functions.
+void RefuseInFunction(const CallNode* call, Diagnostics& problems) {
+  const bool is_operator = call->op_node() != nullptr;
+  problems.Error(
+      call->span(),
+      absl::StrCat("values decide how large the result of ",
+                   is_operator ? call->op_node()->name() : "a function",
+                   " is, ", call->type().ToString(),
+                   ": it has no bound in a function that is called"));
+}
+
+// The calls in `function` whose results have sizes that values decide, and the
+// names of the functions that it calls, which are added to `callees`.
+std::vector<const CallNode*> UnsizedCalls(const Expr& function,
+                                          std::vector<std::string>& callees) {
+  std::vector<const CallNode*> calls;
+  relay::PostOrderVisit(function, [&](const ExprNode* node) {
+    if (const auto* var = Expr(node).As<GlobalVarNode>()) {
+      callees.push_back(var->name());
+    } else if (const auto* call = Expr(node).As<CallNode>();
+               call != nullptr && !HasKnownSizes(call->type())) {
+      calls.push_back(call);
+    }
+  });
+  return calls;
+}
 
 class Padder {
  public:
@@ -113,6 +141,12 @@ class Padder {
     const bool has_known_size = (graph_.As<CallNode>(i) == nullptr &&
                                  graph_.As<relay::IfNode>(i) == nullptr) ||
                                 HasKnownSizes(node->type());
+    if (graph_.As<FunctionNode>(i) != nullptr) {
+      std::vector<std::string> callees;
+      for (const CallNode* call : UnsizedCalls(Expr(node), callees)) {
+        RefuseInFunction(call, problems_);
+      }
+    }
     if (!is_changed && has_known_size) return Padded{Expr(node)};
     if (const auto* tuple = graph_.As<TupleNode>(i); tuple != nullptr) {
       if (is_padded) return TupleOf(i);
@@ -217,15 +251,6 @@ class Padder {
   std::vector<Padded> values_;  // by nodes of the graph
 };
 
-bool HasUnknownSizes(const Function& main) {
-  bool has = false;
-  relay::PostOrderVisit(main, [&has](const ExprNode* node) {
-    const auto* call = Expr(node).As<CallNode>();
-    has |= call != nullptr && !HasKnownSizes(call->type());
-  });
-  return has;
-}
-
 }  // namespace
 
 absl::StatusOr<PaddedModule> PadToBounds(const IRModule& module,
@@ -234,9 +259,17 @@ absl::StatusOr<PaddedModule> PadToBounds(const IRModule& module,
   const bool has_known_inputs = std::all_of(
       main->params().begin(), main->params().end(),
       [](const relay::Var& param) { return HasKnownSizes(param->type()); });
-  if (!has_known_inputs || !HasUnknownSizes(main)) {
-    return PaddedModule{module, {}};
+  std::vector<std::string> callees;
+  const bool is_padded = !UnsizedCalls(main, callees).empty();
+  FlatHashSet<std::string> seen = {"main"};
+  for (size_t i = 0; i < callees.size(); ++i) {
+    const auto function = module.Find<Function>(callees[i]);
+    if (!function.defined() || !seen.insert(callees[i]).second) continue;
+    for (const CallNode* call : UnsizedCalls(function, callees)) {
+      RefuseInFunction(call, problems);
+    }
   }
+  if (!has_known_inputs || !is_padded) return PaddedModule{module, {}};
   // There are no rules for calls of fused functions and for variables.
   BATON_ASSIGN_OR_RETURN(IRModule plain, relay::DefuseOps()(module));
   BATON_ASSIGN_OR_RETURN(main, plain.Lookup<Function>("main"));

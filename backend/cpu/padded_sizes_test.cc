@@ -180,5 +180,18 @@ def @main(%x: Tensor[(2, 3), float32]) {
   EXPECT_THAT(text, HasSubstr("a branch, a loop or a function"));
 }
 
+TEST(PaddedSizesTest, NamesWhatIsInFunctions) {
+  const IRModule module = Parsed(R"(
+def @main(%x: Tensor[(2, 3), float32]) {
+  let %f = fn (%y: Tensor[(2, 3), float32]) { sum(argwhere(%y)) };
+  (argwhere(%x), %f(%x), @count(%x))
+}
+def @count(%x: Tensor[(2, 3), float32]) -> int32 { sum(argwhere(%x), axis=[0, 1]) })");
+  Diagnostics problems;
+  ASSERT_THAT(PadToBounds(module, problems), IsOk());
+  EXPECT_EQ(problems.num_errors(), 2) << problems.ToString();
+  EXPECT_THAT(problems.ToString(), HasSubstr("in a function that is called"));
+}
+
 }  // namespace
 }  // namespace baton::cpu
