@@ -61,6 +61,7 @@ bool IsSupported(Int8Isa isa) {
       return __builtin_cpu_supports("avx2");
     case Int8Isa::kVnni:
       return __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512vnni");
   }
   return false;
