@@ -122,22 +122,27 @@ bool CenterBytes(absl::Span<const T> values, absl::Span<const int64_t> zeros,
   const size_t each = values.size() / channels;
   // Some rows of a matrix at a time stay in the nearest cache.
   constexpr size_t kTile = 64;
-  bool fits = true;
+  // No byte less a number that is larger fits.
+  constexpr int64_t kMostZero = 512;
+  int32_t beyond = 0;
   for (size_t begin = 0; begin < each; begin += kTile) {
     const size_t end = std::min(each, begin + kTile);
     for (size_t channel = 0; channel < channels; ++channel) {
-      const int64_t zero = zeros[channel];
+      if (std::abs(zeros[channel]) > kMostZero) return false;
+      const auto zero = static_cast<int32_t>(zeros[channel]);
+      const size_t step = is_transposed ? channels : 1;
+      const T* const from =
+          values.data() + (is_transposed ? channel : channel * each);
+      int8_t* const result = to.data() + channel * each;
       for (size_t i = begin; i < end; ++i) {
-        const int64_t value = values[is_transposed ? i * channels + channel
-                                                   : channel * each + i] -
-                              zero;
+        const int32_t value = int32_t{from[i * step]} - zero;
         const auto byte = static_cast<int8_t>(value);
-        fits = fits && byte == value;
-        to[channel * each + i] = byte;
+        beyond |= value ^ int32_t { byte };
+        result[i] = byte;
       }
     }
   }
-  return fits;
+  return beyond == 0;
 }
 
 // A constant weight whose channels, if they have scales of their own, are on
@@ -193,6 +198,11 @@ absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
 bool SumsFit(const Data& data, const Tensor& weight) {
   const absl::Span<const int8_t> values = weight.span<int8_t>();
   const size_t each = values.size() / static_cast<size_t>(weight.shape()[0]);
+  constexpr double kMost = std::numeric_limits<int32_t>::max();
+  if (static_cast<double>(each) * 128 * static_cast<double>(data.largest) <=
+      kMost) {
+    return true;
+  }
   for (size_t begin = 0; begin < values.size(); begin += each) {
     int64_t sum = 0;
     for (const int8_t w : values.subspan(begin, each)) sum += std::abs(int{w});

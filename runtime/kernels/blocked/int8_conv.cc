@@ -37,6 +37,19 @@ void PackChannels(const Plan& plan, const int8_t* weights, int8_t* to,
   }
 }
 
+// Packs `channels` weights of a quad, `step` bytes apart, of each of `outs`
+// channels of the result, whose weights are `row` bytes apart.
+void PackQuads(const int8_t* from, int64_t row, int64_t outs, int64_t channels,
+               int64_t step, int8_t* to) {
+  for (int64_t o = 0; o < outs; ++o, from += row, to += kQuad) {
+    if (channels == kQuad && step == 1) {
+      std::memcpy(to, from, kQuad);
+      continue;
+    }
+    for (int64_t c = 0; c < channels; ++c) to[c] = from[c * step];
+  }
+}
+
 }  // namespace
 
 bool IsSupported(Int8Isa isa) {
@@ -48,6 +61,7 @@ bool IsSupported(Int8Isa isa) {
       return __builtin_cpu_supports("avx2");
     case Int8Isa::kVnni:
       return __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512vnni");
   }
   return false;
@@ -78,23 +92,26 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
     PackChannels(plan, weights, to, added);
     return;
   }
+  const int64_t terms = params.in_channels * plan.taps;
   for (int64_t g = 0; g < params.groups; ++g) {
     for (int64_t s = 0; s < plan.slabs; ++s) {
-      for (int64_t o = s * kSlab;
-           o < std::min<int64_t>(params.out_channels, (s + 1) * kSlab); ++o) {
-        const int8_t* from = weights + (g * params.out_channels + o) *
-                                           params.in_channels * plan.taps;
+      const int64_t first = s * kSlab;
+      const int64_t outs = std::min(kSlab, params.out_channels - first);
+      const int8_t* const slab =
+          weights + (g * params.out_channels + first) * terms;
+      for (int64_t c = 0; c < params.in_channels; c += kQuad) {
+        for (int64_t t = 0; t < plan.taps; ++t) {
+          PackQuads(slab + c * plan.taps + t, terms, outs,
+                    std::min(kQuad, params.in_channels - c), plan.taps,
+                    to + PackedQuad(plan, c, t) * kSlab * kQuad);
+        }
+      }
+      for (int64_t o = 0; o < outs && params.signed_data; ++o) {
         uint32_t sum = 0;
-        for (int64_t c = 0; c < params.in_channels; ++c) {
-          for (int64_t t = 0; t < plan.taps; ++t) {
-            to[(PackedQuad(plan, c, t) * kSlab + o % kSlab) * kQuad +
-               c % kQuad] = *from;
-            sum += static_cast<uint32_t>(int32_t{*from++});
-          }
+        for (int64_t i = 0; i < terms; ++i) {
+          sum += static_cast<uint32_t>(int32_t{slab[o * terms + i]});
         }
-        if (params.signed_data) {
-          added[o % kSlab] = static_cast<int32_t>(0u - sum * 128u);
-        }
+        added[o] = static_cast<int32_t>(0u - sum * 128u);
       }
       to += SlabBytes(plan);
       added += kSlab;

@@ -6,7 +6,7 @@
 namespace baton::kernels::blocked {
 
 // kPlain: instructions that every processor has. kVnni: products of bytes
-// (AVX-512 VNNI).
+// (AVX-512 VNNI), and moves of bytes (AVX-512 BW).
 enum class Int8Isa { kPlain, kAvx2, kVnni };
 
 }  // namespace baton::kernels::blocked
