@@ -1,5 +1,6 @@
 #include "baton/base/fields.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -82,14 +83,16 @@ absl::Status FieldList::Assign(const AttrMap& values, void* object) const {
                           absl::StrCat(name, ": ", status.message()));
     }
   }
+  std::vector<std::string> missing;
   for (const Field& field : fields_) {
-    if (!field.required()) continue;
-    bool found = false;
-    for (const Field* earlier : given) found |= earlier == &field;
-    if (!found) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", field.name(), "\" is missing"));
+    if (field.required() &&
+        std::find(given.begin(), given.end(), &field) == given.end()) {
+      missing.push_back(absl::StrCat("\"", field.name(), "\""));
     }
+  }
+  if (!missing.empty()) {
+    return absl::InvalidArgumentError(absl::StrJoin(missing, " is missing, ") +
+                                      " is missing");
   }
   return absl::OkStatus();
 }

@@ -54,6 +54,7 @@ using ::baton::testing::SmallStackBytesOfThisBuild;
 using ::baton::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::HasSubstr;
@@ -284,6 +285,37 @@ TEST(ImportOnnxTest, WhatIsResizedToNothingHasNoElements) {
       InOut({kTwo, kThree}));
   ASSERT_THAT(scaled, IsOk());
   EXPECT_THAT(AsText(scaled->Find("main")), HasSubstr("Tensor[(0, 4)"));
+}
+
+TEST(ImportOnnxTest, ExtentsOfNothingAreNoneThatAreKept) {
+  const std::string zero = "dim_value: 0";
+  struct Flattened {
+    std::vector<std::string> shape;
+    int axis;
+    std::string result;
+  };
+  const Flattened cases[] = {
+      {{kOne, zero, kTwo}, 2, "[(]0, 2[)]"},
+      {{kOne, zero, kTwo}, 3, "[(]0, 1[)]"},
+      {{kTwo, kThree, zero}, -1, "[(]6, 0[)]"},
+      {{kTwo, zero, "dim_param: 'n'"}, 2, "[(]0, [^,]*[)]"},
+      {{"dim_param: 'n'", kTwo, zero}, 2, "[(][^,]*, 0[)]"}};
+  for (const Flattened& flattened : cases) {
+    const auto module =
+        Import(absl::StrCat("node { op_type: 'Flatten' input: 'x' output: 'y'"
+                            " attribute { name: 'axis' type: INT i: ",
+                            flattened.axis, " } }", InOut(flattened.shape)));
+    ASSERT_THAT(module, IsOk());
+    EXPECT_THAT(AsText(module->Find("main")),
+                ContainsRegex(absl::StrCat("-> Tensor.", flattened.result)));
+  }
+  const auto products =
+      Import("node { op_type: 'MatMul' input: 'x' input: 'w' output: 'y' }" +
+             Value("input", "w", {kTwo, kOne, kThree, kTwo}) +
+             InOut({kTwo, zero, kTwo, kThree}));
+  ASSERT_THAT(products, IsOk());
+  EXPECT_THAT(AsText(products->Find("main")),
+              HasSubstr("-> Tensor[(2, 0, 2, 2)"));
 }
 
 // A vector of scales of one element stands for all channels, as PyTorch writes

@@ -51,6 +51,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/jit/jit_evaluator.h"
@@ -685,22 +686,12 @@ std::vector<TensorView> ViewsOf(const Model& model,
   return views;
 }
 
-// The tensors of a result.
-absl::StatusOr<std::vector<Tensor>> TensorsOf(const Value& value) {
-  std::vector<Value> values;
-  if (value.is_tuple()) {
-    values.assign(value.fields().begin(), value.fields().end());
-  } else {
-    values.push_back(value);
-  }
-  std::vector<Tensor> result;
-  for (const Value& field : values) {
-    if (!field.is_tensor()) {
-      return absl::UnimplementedError("a result is no tensor");
-    }
-    result.push_back(field.tensor());
-  }
-  return result;
+// The tensors of a result, and of the tuples in it.
+absl::StatusOr<std::vector<Tensor>> ResultTensors(const Value& value) {
+  if (relay::HasOnlyTensors(value)) return relay::TensorsOf(value);
+  return absl::UnimplementedError(
+      "a result is a function, a reference or of an algebraic data type; only "
+      "tensors are printed, compared and written");
 }
 
 // The arguments of the rest of a model, of which `planned` are the results of
@@ -720,7 +711,7 @@ absl::StatusOr<std::vector<Tensor>> RunRest(const Model& model,
   BATON_ASSIGN_OR_RETURN(
       const Value value,
       EvaluateFunction(*model.rest, "main", RestArguments(planned, args)));
-  return TensorsOf(value);
+  return ResultTensors(value);
 }
 
 // The results of a run of the session.
@@ -836,7 +827,8 @@ absl::StatusOr<NamedTensors> Run(const Model& model,
   BATON_ASSIGN_OR_RETURN(
       const Value value,
       EvaluateFunction(model.module, "main", args, evaluate));
-  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors, TensorsOf(value));
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
+                         ResultTensors(value));
   NamedTensors result;
   for (const Tensor& tensor : tensors) {
     const size_t i = result.size();

@@ -620,6 +620,27 @@ TEST(RunModelTest, ArraysThatAreNotTakenByTheirNamesAreNoted) {
             "--inputs: 'z' is none of the inputs: it is not used\n");
 }
 
+TEST(RunModelTest, TuplesInTheResultAreTheirTensors) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/nested.relay");
+  options.random_inputs = true;
+  const auto write = [&options](absl::string_view result) {
+    std::ofstream(options.model)
+        << "#[version = \"0.0.5\"]\n"
+        << "def @main(%x: Tensor[(2), float32]) { " << result << " }\n";
+  };
+  write("((%x, (), (exp(%x),)), negative(%x))");
+  const std::string evaluated = OutputOf(options);
+  EXPECT_THAT(evaluated, HasSubstr("output_2: float32[2] ["));
+  options.executor = "cpu";
+  EXPECT_EQ(OutputOf(options), evaluated);
+  options.executor = "";
+  write("(%x, fn (%y: float32) { %y })");
+  std::ostringstream out;
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, "is a function"));
+}
+
 TEST(RunModelTest, LimitsAreSettings) {
   RunModelOptions options;
   options.model = ModelFile("limited.relay", "1f");

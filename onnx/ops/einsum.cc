@@ -24,6 +24,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/onnx/converter.h"
+#include "baton/onnx/ops/extents.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/tensor/create.h"
@@ -160,7 +161,7 @@ absl::StatusOr<Operand> Einsum::Multiplied(const Operand& a, const Operand& b) {
     for (int label : labels) {
       wanted.push_back(Has(operand.labels, label) ? shape[next++] : 1);
     }
-    return relay::Reshape(std::move(value), std::move(wanted));
+    return ReshapeTo(std::move(value), std::move(wanted));
   };
   BATON_ASSIGN_OR_RETURN(Expr lhs, shaped(a));
   BATON_ASSIGN_OR_RETURN(Expr rhs, shaped(b));
@@ -247,7 +248,7 @@ absl::StatusOr<Operand> Einsum::Product(Operand a, Operand b,
     Ints wanted;
     for (int label : order) wanted.push_back(extents_.at(label));
     if (shape != wanted) value = relay::BroadcastTo(value, wanted);
-    return relay::Reshape(value, {Size(batch), outer, inner});
+    return ReshapeTo(value, {Size(batch), outer, inner});
   };
   BATON_ASSIGN_OR_RETURN(
       Expr lhs, shaped(a, join(batch, rows, summed), Size(rows), Size(summed)));
@@ -258,7 +259,7 @@ absl::StatusOr<Operand> Einsum::Product(Operand a, Operand b,
   Ints shape;
   for (int label : result.labels) shape.push_back(extents_.at(label));
   BATON_ASSIGN_OR_RETURN(
-      result.value, node_.Typed(relay::Reshape(
+      result.value, node_.Typed(ReshapeTo(
                         relay::nn::BatchMatmul(std::move(lhs), std::move(rhs),
                                                {.transpose_b = false}),
                         std::move(shape))));

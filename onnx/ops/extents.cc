@@ -143,6 +143,13 @@ std::optional<Ints> ReshapeNumbers(absl::Span<const Dim> shape,
   return NumbersByProducts(shape, known);
 }
 
+Expr ReshapeTo(Expr x, Ints shape) {
+  const bool has_zero = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  return relay::Call(BATON_OP("reshape"), {std::move(x)},
+                     Attrs::Make(relay::ReshapeAttrs{
+                         .newshape = std::move(shape), .allowzero = has_zero}));
+}
+
 Expr MergeAxes(Expr x, int rank, int begin, int count) {
   for (; count > 1; --count, --rank) {
     Ints numbers(rank - 1, 0);

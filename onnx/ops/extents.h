@@ -35,6 +35,10 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(absl::Span<const Dim> shape,
                                                    absl::Span<const Dim> wanted,
                                                    bool allowzero);
 
+// `x` with the extents `shape`, all of which are numbers. An extent of 0 is
+// none that is kept.
+Expr ReshapeTo(Expr x, std::vector<int64_t> shape);
+
 // Merges the `count` axes of `x` from `begin` on into one axis. `rank` is the
 // rank of `x`.
 Expr MergeAxes(Expr x, int rank, int begin, int count);

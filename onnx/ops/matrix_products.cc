@@ -154,12 +154,12 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
                           int64_t columns) {
       Ints wanted = with(rows, columns);
       if (shape != wanted) x = relay::BroadcastTo(x, wanted);
-      return batch_rank == 1 ? x : relay::Reshape(x, {batches, rows, columns});
+      return batch_rank == 1 ? x : ReshapeTo(x, {batches, rows, columns});
     };
     result = relay::nn::BatchMatmul(
         flat(a, a_shape, m, k), flat(b, b_shape, b_shape[b_rank - 2], n),
         {.out_dtype = out_dtype, .transpose_b = false});
-    if (batch_rank != 1) result = relay::Reshape(result, with(m, n));
+    if (batch_rank != 1) result = ReshapeTo(result, with(m, n));
   }
   // The axes of the two vectors, counted from the end.
   Ints axes;

@@ -115,20 +115,20 @@ absl::StatusOr<Outputs> Flatten(NodeContext& node) {
   if (axis < 0) axis += rank;
   if (axis == 1) return One(relay::nn::BatchFlatten(x));
   if (axis == 0) return One(relay::Reshape(x, {1, -1}));
-  // -1 stands for the side that has a dimension which is not known.
   const auto place = static_cast<size_t>(axis);
   const Dim rows = relay::Product(type->shape().subspan(0, place));
   const Dim columns = relay::Product(type->shape().subspan(place));
-  // A known number of columns is written as a number: -1 cannot be inferred if
-  // there are no rows.
-  if (rows.is_const()) {
-    return One(relay::Reshape(
-        x, {rows.value(), columns.is_const() ? columns.value() : -1}));
+  if (rows.is_const() && columns.is_const()) {
+    return One(ReshapeTo(x, {rows.value(), columns.value()}));
   }
-  if (columns.is_const()) {
+  // -1 stands for the side that has a dimension which is not known. It cannot
+  // be inferred beside 0.
+  if (rows.is_const() && rows.value() > 0) {
+    return One(relay::Reshape(x, {rows.value(), -1}));
+  }
+  if (columns.is_const() && columns.value() > 0) {
     return One(relay::Reshape(x, {-1, columns.value()}));
   }
-  // Neither side is known.
   const int rows_rank = static_cast<int>(axis);
   Expr result = MergeAxes(x, rank, 0, rows_rank);
   return One(

@@ -60,7 +60,12 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
     for (const int axis : axes) {
       if (axis >= lhs.rank()) return {};
     }
-    if (!IsStaticAlong(lhs.shape(), axes)) return {};
+    // Nothing is repeated zero times.
+    if (!IsStaticAlong(lhs.shape(), axes) ||
+        std::any_of(axes.begin(), axes.end(),
+                    [&](int axis) { return lhs.dim(axis).is_const(0); })) {
+      return {};
+    }
     Expr result = ExpandDims(value, 0, axes.size());
     int i = 0;
     for (const int axis : axes) {
@@ -75,18 +80,32 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
   return others.empty() ? value : Squeeze(value, std::move(others));
 }
 
-Expr WithExtentOf(Expr data, const TensorTypeNode& type, const Expr& vector,
-                  int axis) {
-  const TensorTypeNode* of_vector = vector->tensor_type();
-  if (of_vector == nullptr || of_vector->rank() != 1 || axis < 0 ||
-      axis >= type.rank() || !type.dim(axis).is_symbolic() ||
-      !of_vector->dim(0).is_const()) {
-    return data;
+bool MatchExtents(absl::Span<const Expr> typed, int axis,
+                  absl::Span<Expr> args) {
+  const auto axis_of = [axis](size_t i) { return i == 0 ? axis : 0; };
+  const auto extent_of = [&](size_t i) {
+    const TensorTypeNode* type = typed[i]->tensor_type();
+    const bool has_axis = type != nullptr && axis_of(i) >= 0 &&
+                          axis_of(i) < type->rank() &&
+                          (i == 0 || type->rank() == 1);
+    return has_axis ? type->dim(axis_of(i)) : Dim::Any();
+  };
+  Dim extent = Dim::Any();
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Dim own = extent_of(i);
+    if (extent.is_any() || own.is_const()) extent = own;
   }
-  // 0 keeps an extent.
-  std::vector<int64_t> shape(static_cast<size_t>(type.rank()), 0);
-  shape[static_cast<size_t>(axis)] = of_vector->dim(0).value();
-  return Reshape(std::move(data), std::move(shape));
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Dim own = extent_of(i);
+    if (own.is_any() || SameExtent(own, extent)) continue;
+    if (!extent.is_const() || own.is_const()) return false;
+    // 0 keeps an extent.
+    const int rank = typed[i]->tensor_type()->rank();
+    std::vector<int64_t> shape(static_cast<size_t>(rank), 0);
+    shape[static_cast<size_t>(axis_of(i))] = extent.value();
+    args[i] = Reshape(std::move(args[i]), std::move(shape));
+  }
+  return true;
 }
 
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes) {

@@ -99,11 +99,13 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
 // `target_rank`.
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
 
-// Returns `data`, of type `type`, if the extent of `axis` is a number. If it is
-// symbolic, returns a reshape of `data` in which it is the extent of `vector`,
-// so that types can be inferred for arithmetic of both. Both must have types.
-Expr WithExtentOf(Expr data, const TensorTypeNode& type, const Expr& vector,
-                  int axis);
+// Prepares `args`, a tensor and vectors along its `axis`, for arithmetic of all
+// of them: one whose extent has a name, while that of another is a number, is
+// reshaped to the number, so that types can be inferred. Returns false if they
+// have extents of different names, which cannot be broadcast. `typed` are
+// expressions of the same types as `args`, which need none.
+bool MatchExtents(absl::Span<const Expr> typed, int axis,
+                  absl::Span<Expr> args);
 
 // As ExpandBiasToMatchAxis, by a reshape to the full rank of `shape`. Returns
 // null if an extent of `shape` along `axes` is not a number.

@@ -14,6 +14,9 @@ namespace baton::relay {
 // references and data types inside have none.
 std::vector<Tensor> TensorsOf(const Value& value);
 
+// True if `value` is a tensor, or a tuple that has tensors only, at any depth.
+bool HasOnlyTensors(const Value& value);
+
 }  // namespace baton::relay
 
 #endif  // BATON_RELAY_RUNTIME_VALUE_TENSORS_H_

@@ -1,5 +1,6 @@
 #include "baton/relay/transform/canonicalize_ops.h"
 
+#include "absl/types/span.h"
 #include "baton/ir/type.h"
 #include "baton/relay/analysis/broadcast_axes.h"
 #include "baton/relay/ir/expr.h"
@@ -28,8 +29,13 @@ RewriteRule BiasAddIsAdd() {
             if (type == nullptr) return m.Decline("the rank is not known");
             int axis = m.attrs<BiasAddAttrs>(sum).axis;
             if (axis < 0) axis += type->rank();
-            return Add(WithExtentOf(m[data], *type, m[bias], axis),
-                       ExpandBiasToMatchAxis(m[bias], type->rank(), {axis}));
+            const Expr typed[] = {m[data], m[bias]};
+            Expr args[] = {m[data], m[bias]};
+            if (!MatchExtents(typed, axis, absl::MakeSpan(args))) {
+              return m.Decline("the extents have different names");
+            }
+            return Add(args[0],
+                       ExpandBiasToMatchAxis(args[1], type->rank(), {axis}));
           }};
 }
 BATON_REGISTER_RULE(BiasAddIsAdd);

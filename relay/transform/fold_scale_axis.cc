@@ -29,6 +29,7 @@
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/analysis/magnitude.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/tensor.h"
@@ -494,11 +495,35 @@ Expr MoveBackwardThroughAdd(const CallNode& call, absl::Span<const Expr> args,
 
 // nn.bias_add
 
+// False if an extent of `a` along `a_axes` and that of `b` along `b_axes` have
+// different names, or one has a name and the other one is a number: they are
+// not broadcast to each other.
+bool HaveSameExtents(const ExprNode* a, AxisSet a_axes, const ExprNode* b,
+                     AxisSet b_axes) {
+  const TensorTypeNode* a_type = a->tensor_type();
+  const TensorTypeNode* b_type = b->tensor_type();
+  if (a_type == nullptr || b_type == nullptr) return false;
+  auto other = b_axes.begin();
+  for (const int axis : a_axes) {
+    if (axis >= a_type->rank() || other == b_axes.end() ||
+        *other >= b_type->rank()) {
+      return false;
+    }
+    const Dim& x = a_type->dim(axis);
+    const Dim& y = b_type->dim(*other++);
+    if (x.is_any() || y.is_any() || (x.is_const() && y.is_const())) continue;
+    if (!ProvablyEqual(x, y)) return false;
+  }
+  return true;
+}
+
 BackwardSink AcceptThroughBiasAdd(const CallNode& call,
                                   absl::Span<const ScaleSink> args) {
   const auto* attrs = call.attrs_as<BiasAddAttrs>();
   if (attrs == nullptr || args[0].empty() ||
-      args[0].axes != AxisSet{attrs->axis}) {
+      args[0].axes != AxisSet{attrs->axis} ||
+      !HaveSameExtents(call.arg(0).get(), args[0].axes, call.arg(1).get(),
+                       {0})) {
     return {};
   }
   return {.sink = args[0], .scaled_args = 1};
@@ -680,8 +705,10 @@ void RequestByConv(const CallNode& call, const ScaleSink& /*out*/,
                    absl::Span<ScaleSink> args) {
   const std::optional<ConvAxes> axes = ForwardConvAxes<T>(call);
   if (!axes || !HasTypeOfWeight(call, call.arg(0).get())) return;
-  if (!CanCarryScale(call.arg(1).get(),
-                     axes->depthwise ? axes->out : axes->in)) {
+  const AxisSet weight_axes = axes->depthwise ? axes->out : axes->in;
+  if (!CanCarryScale(call.arg(1).get(), weight_axes) ||
+      !HaveSameExtents(call.arg(0).get(), axes->channels, call.arg(1).get(),
+                       weight_axes)) {
     return;
   }
   args[0] = SinkOfWeight(call, axes->channels);
@@ -706,7 +733,8 @@ BackwardSink AcceptByConv(const CallNode& call,
                           absl::Span<const ScaleSink> /*args*/) {
   const std::optional<ConvAxes> axes = BackwardConvAxes<T>(call);
   if (!axes || !HasTypeOfWeight(call, &call) ||
-      !CanCarryScale(call.arg(1).get(), axes->out)) {
+      !CanCarryScale(call.arg(1).get(), axes->out) ||
+      !HaveSameExtents(&call, axes->channels, call.arg(1).get(), axes->out)) {
     return {};
   }
   return {.sink = SinkOfWeight(call, axes->channels)};
@@ -728,7 +756,8 @@ bool IsMatrix(const ExprNode* node) {
 void RequestByDense(const CallNode& call, const ScaleSink& /*out*/,
                     absl::Span<ScaleSink> args) {
   if (IsMatrix(call.arg(0).get()) && IsMatrix(call.arg(1).get()) &&
-      HasTypeOfWeight(call, call.arg(0).get())) {
+      HasTypeOfWeight(call, call.arg(0).get()) &&
+      HaveSameExtents(call.arg(0).get(), {1}, call.arg(1).get(), {1})) {
     args[0] = SinkOfWeight(call, {1});
   }
 }
@@ -744,7 +773,8 @@ ScaledExpr TakeForwardIntoDense(const CallNode& call,
 BackwardSink AcceptByDense(const CallNode& call,
                            absl::Span<const ScaleSink> /*args*/) {
   if (!IsMatrix(&call) || !IsMatrix(call.arg(1).get()) ||
-      !HasTypeOfWeight(call, &call)) {
+      !HasTypeOfWeight(call, &call) ||
+      !HaveSameExtents(&call, {1}, call.arg(1).get(), {0})) {
     return {};
   }
   return {.sink = SinkOfWeight(call, {1})};

@@ -52,17 +52,28 @@ Expr Epsilon(DType dtype, double value) {
   return Const(static_cast<float>(value), dtype);
 }
 
+// The arguments of a norm, `args`, as MatchExtents() gives them; none if their
+// extents have different names.
+std::vector<Expr> MatchedArgs(const CallNode& call, absl::Span<const Expr> args,
+                              int axis) {
+  std::vector<Expr> matched(args.begin(), args.end());
+  if (!MatchExtents(call.args(), axis, absl::MakeSpan(matched))) return {};
+  return matched;
+}
+
 Expr RewriteBatchNorm(const CallNode& call, absl::Span<const Expr> args) {
   const auto* attrs = call.attrs_as<BatchNormAttrs>();
   const TensorTypeNode* type = DataType(call);
   if (attrs == nullptr || type == nullptr) return {};
   const int axis = NormalizedAxis(attrs->axis, *type);
   if (axis < 0) return {};
-  const Expr data = WithExtentOf(args[0], *type, call.arg(1), axis);
-  const Expr& gamma = args[1];
-  const Expr& beta = args[2];
-  const Expr& moving_mean = args[3];
-  const Expr& moving_var = args[4];
+  const std::vector<Expr> matched = MatchedArgs(call, args, axis);
+  if (matched.empty()) return {};
+  const Expr& data = matched[0];
+  const Expr& gamma = matched[1];
+  const Expr& beta = matched[2];
+  const Expr& moving_mean = matched[3];
+  const Expr& moving_var = matched[4];
 
   const Expr stddev =
       Sqrt(Add(moving_var, Epsilon(type->dtype(), attrs->epsilon)));
@@ -105,10 +116,11 @@ Expr RewriteLayerNorm(const CallNode& call, absl::Span<const Expr> args) {
   if (attrs == nullptr || type == nullptr) return {};
   const int axis = NormalizedAxis(attrs->axis, *type);
   if (axis < 0) return {};
-  const Expr normalized =
-      Normalize(WithExtentOf(args[0], *type, call.arg(1), axis), {attrs->axis},
-                Epsilon(type->dtype(), attrs->epsilon));
-  return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
+  const std::vector<Expr> matched = MatchedArgs(call, args, axis);
+  if (matched.empty()) return {};
+  const Expr normalized = Normalize(matched[0], {attrs->axis},
+                                    Epsilon(type->dtype(), attrs->epsilon));
+  return ScaleAndShift(normalized, matched[1], matched[2], *attrs, type->rank(),
                        axis);
 }
 
@@ -123,10 +135,11 @@ Expr RewriteInstanceNorm(const CallNode& call, absl::Span<const Expr> args) {
   for (int i = 1; i < type->rank(); ++i) {
     if (i != axis) reduced.push_back(i);
   }
+  const std::vector<Expr> matched = MatchedArgs(call, args, axis);
+  if (matched.empty()) return {};
   const Expr normalized =
-      Normalize(WithExtentOf(args[0], *type, call.arg(1), axis), reduced,
-                Epsilon(type->dtype(), attrs->epsilon));
-  return ScaleAndShift(normalized, args[1], args[2], *attrs, type->rank(),
+      Normalize(matched[0], reduced, Epsilon(type->dtype(), attrs->epsilon));
+  return ScaleAndShift(normalized, matched[1], matched[2], *attrs, type->rank(),
                        axis);
 }
 
@@ -139,6 +152,8 @@ Expr RewriteGroupNorm(const CallNode& call, absl::Span<const Expr> args) {
   }
   const int axis = NormalizedAxis(attrs->axis, *type);
   if (axis < 0) return {};
+  const std::vector<Expr> matched = MatchedArgs(call, args, axis);
+  if (matched.empty()) return {};
   // The channels are split in two axes, groups and channels of a group; all
   // that follows the groups is reduced.
   std::vector<int64_t> shape;
@@ -155,10 +170,10 @@ Expr RewriteGroupNorm(const CallNode& call, absl::Span<const Expr> args) {
     }
     if (i >= axis) reduced.push_back(i + 1);
   }
-  const Expr normalized = Normalize(Reshape(args[0], split_shape), reduced,
+  const Expr normalized = Normalize(Reshape(matched[0], split_shape), reduced,
                                     Epsilon(type->dtype(), attrs->epsilon));
-  return ScaleAndShift(Reshape(normalized, shape), args[1], args[2], *attrs,
-                       type->rank(), axis);
+  return ScaleAndShift(Reshape(normalized, shape), matched[1], matched[2],
+                       *attrs, type->rank(), axis);
 }
 
 Expr RewriteL2Normalize(const CallNode& call, absl::Span<const Expr> args) {
