@@ -134,7 +134,8 @@ class Machine {
     if (++steps_ <= options_.max_steps) return true;
     if (!status_.ok()) return false;
     Fail(node, absl::StrCat("more than ", options_.max_steps,
-                            " steps (InterpretOptions::max_steps)"));
+                            " steps, which is the limit here; smaller extents "
+                            "need fewer"));
     status_ = absl::ResourceExhaustedError(status_.message());
     return false;
   }

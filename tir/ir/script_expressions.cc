@@ -1,17 +1,21 @@
 // Expressions of scripts: operators, brackets, conversions.
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
@@ -34,6 +38,22 @@ constexpr int kMaxLambdaDepth = 16;
 constexpr uint32_t kAndSign = Sign("and");
 constexpr uint32_t kOrSign = Sign("or");
 constexpr uint32_t kNotSign = Sign("not");
+
+// Reads an integer as Python writes it: `16`, `0x10`, `0b1_0000`, `0o20`.
+std::errc ReadInteger(absl::string_view text, uint64_t* value) {
+  std::string digits = absl::StrReplaceAll(text, {{"_", ""}});
+  int base = 10;
+  if (digits.size() > 1 && digits[0] == '0') {
+    const char kind =
+        absl::ascii_tolower(static_cast<unsigned char>(digits[1]));
+    base = kind == 'x' ? 16 : kind == 'o' ? 8 : kind == 'b' ? 2 : 10;
+    if (base != 10) digits.erase(0, 2);
+  }
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, *value, base);
+  return error == std::errc() && rest != end ? std::errc::invalid_argument
+                                             : error;
+}
 
 // Precedences, as in Python; 0: no operator.
 constexpr int kNotPrecedence = 3;
@@ -237,14 +257,13 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
   Pending* bracket = Bracket();
   switch (t.kind) {
     case Tok::kInteger: {
-      const std::string digits(TextOf(t));
       value.kind = Value::kInt;
-      const bool hex = digits.size() > 1 && digits[1] == 'x';
       uint64_t magnitude = 0;
-      if (hex ? !absl::SimpleHexAtoi(digits, &magnitude)
-              : !absl::SimpleAtoi(digits, &magnitude)) {
+      const std::errc error = ReadInteger(TextOf(t), &magnitude);
+      if (error == std::errc::result_out_of_range) {
         return FailHere("this integer has more than 64 bits");
       }
+      if (error != std::errc()) return FailHere("this is no number");
       if (magnitude >
           static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
         // The least int64 is written with a sign.
@@ -259,7 +278,8 @@ bool ScriptParser::ParseOperand(bool* want_operand, bool* /*done*/) {
     }
     case Tok::kFloat:
       value.kind = Value::kFloat;
-      if (!absl::SimpleAtod(TextOf(t), &value.real)) {
+      if (!absl::SimpleAtod(absl::StrReplaceAll(TextOf(t), {{"_", ""}}),
+                            &value.real)) {
         return FailHere("this is no number");
       }
       break;

@@ -178,18 +178,22 @@ int64_t ScriptLexer::ReadToken(int64_t pos) {
 
 int64_t ScriptLexer::ReadNumber(int64_t pos) {
   int64_t end = pos;
-  if (At(pos) == '0' && (At(pos + 1) == 'x' || At(pos + 1) == 'X')) {
-    end += 2;
-    while (absl::ascii_isxdigit(static_cast<unsigned char>(At(end)))) ++end;
+  const char base =
+      absl::ascii_tolower(static_cast<unsigned char>(At(pos + 1)));
+  if (At(pos) == '0' && (base == 'x' || base == 'o' || base == 'b')) {
+    while (IsNameChar(At(end))) ++end;
     Add(ScriptTokenKind::kInteger, pos, end);
     return end;
   }
   bool is_float = false;
-  while (IsDigit(At(end))) ++end;
+  const auto skip_digits = [&] {
+    while (IsDigit(At(end)) || (At(end) == '_' && IsDigit(At(end + 1)))) ++end;
+  };
+  skip_digits();
   if (At(end) == '.') {
     is_float = true;
     ++end;
-    while (IsDigit(At(end))) ++end;
+    skip_digits();
   }
   if (At(end) == 'e' || At(end) == 'E') {
     int64_t p = end + 1;
@@ -197,7 +201,7 @@ int64_t ScriptLexer::ReadNumber(int64_t pos) {
     if (IsDigit(At(p))) {
       is_float = true;
       end = p;
-      while (IsDigit(At(end))) ++end;
+      skip_digits();
     }
   }
   if (IsNameChar(At(end))) {

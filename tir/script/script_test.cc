@@ -132,6 +132,27 @@ TEST(ScriptTest, NumbersComeBackAsTheyWere) {
 // Free variables match by position.
 constexpr StructuralEqualOptions kMapFree = {.map_free_vars = true};
 
+TEST(ScriptTest, NumbersAreReadAsPythonReadsThem) {
+  const auto evaluates = [](absl::string_view number) {
+    return absl::StrCat("@T.prim_func\ndef main():\n    T.evaluate(", number,
+                        ")\n");
+  };
+  for (const absl::string_view number :
+       {"0x10", "0X1_0", "0o20", "0b1_0000", "1_6", "16"}) {
+    EXPECT_TRUE(
+        StructuralEqual(Parsed(evaluates(number)), Parsed(evaluates("16"))))
+        << number;
+  }
+  EXPECT_TRUE(StructuralEqual(Parsed(evaluates("1_000.5")),
+                              Parsed(evaluates("1000.5"))));
+  for (const absl::string_view number :
+       {"0x", "0b12", "0o8", "0xg", "1_", "1a"})
+    EXPECT_THAT(Mistake(evaluates(number)), HasSubstr("this is no number"))
+        << number;
+  EXPECT_THAT(Mistake(evaluates("0x10000000000000000")),
+              HasSubstr("this integer has more than 64 bits"));
+}
+
 TEST(ScriptTest, ReadingTwiceGivesEqualModules) {
   for (const Recorded& recorded : Texts()) {
     SCOPED_TRACE(recorded.name);
