@@ -744,7 +744,7 @@ absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
                                        const LibraryModelOptions& options,
                                        Diagnostics& problems) {
   Graph held = graph;
-  BATON_RETURN_IF_ERROR(cpu::HoldHalvesInFloats(held));
+  BATON_RETURN_IF_ERROR(cpu::ComputeHalvesInFloat32(held));
   BATON_ASSIGN_OR_RETURN(
       executor::Plan plan,
       cpu::LowerGraph(

@@ -98,7 +98,7 @@ absl::StatusOr<Executable> Compile(IRModule module,
   BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
                          cpu::BuildGraph(module, options.function));
   if (options.use_kernels) {
-    BATON_RETURN_IF_ERROR(cpu::HoldHalvesInFloats(graph));
+    BATON_RETURN_IF_ERROR(cpu::ComputeHalvesInFloat32(graph));
   }
   // Weights are the graph's alone now, unless the caller has them.
   module = IRModule();

@@ -166,12 +166,12 @@ void AppendStrings(absl::Span<const std::string> texts, std::string& out) {
   for (const std::string& text : texts) AppendString(text, out);
 }
 
-// Packed constants as a module: a tuple of pairs of a constant and its fact.
+// Packed constants as a module: a tuple of pairs of a constant and its number.
 IRModule ModuleOf(const cpu::PackedConstants& packed) {
   std::vector<Expr> fields;
   for (const cpu::PackedConstants::Entry& entry : packed.entries()) {
     fields.push_back(relay::Constant(entry.tensor));
-    fields.push_back(relay::Constant(Tensor::Scalar<int64_t>(entry.fact)));
+    fields.push_back(relay::Constant(Tensor::Scalar<int64_t>(entry.number)));
   }
   IRModule module;
   module.Set("packed", relay::Function({}, relay::Tuple(std::move(fields))));
@@ -190,12 +190,12 @@ absl::StatusOr<std::vector<cpu::PackedConstants::Entry>> EntriesOf(
   for (size_t i = 0; i < tuple->fields().size(); i += 2) {
     const auto* tensor = tuple->fields()[i].As<relay::ConstantNode>();
     const auto* fact = tuple->fields()[i + 1].As<relay::ConstantNode>();
-    if (tensor == nullptr || fact == nullptr ||
-        fact->value().dtype() != DType::Int(64) ||
-        fact->value().num_elements() != 1) {
+    if (tensor == nullptr || number == nullptr ||
+        number->value().dtype() != DType::Int(64) ||
+        number->value().num_elements() != 1) {
       return absl::InternalError("packed constants are malformed");
     }
-    entries.push_back({tensor->value(), fact->value().AtAsInt64(0)});
+    entries.push_back({tensor->value(), number->value().AtAsInt64(0)});
   }
   return entries;
 }

@@ -352,6 +352,6 @@ class Holder {
 
 }  // namespace
 
-absl::Status HoldHalvesInFloats(Graph& graph) { return Holder(graph).Run(); }
+absl::Status ComputeHalvesInFloat32(Graph& graph) { return Holder(graph).Run(); }
 
 }  // namespace baton::cpu

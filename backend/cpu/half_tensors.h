@@ -17,7 +17,7 @@ namespace baton::cpu {
 // and rounds their results. A result is cast to float32 again where another
 // replaced call uses it; it keeps the values of the half type. Graphs inside
 // branches and loops (GraphRegion) do not change.
-absl::Status HoldHalvesInFloats(Graph& graph);
+absl::Status ComputeHalvesInFloat32(Graph& graph);
 
 }  // namespace baton::cpu
 

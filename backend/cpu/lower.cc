@@ -271,7 +271,7 @@ class Lowering {
         [&options](const Graph& graph) -> absl::StatusOr<executor::Plan> {
           Graph lowered = graph;
           if (options.use_kernels) {
-            BATON_RETURN_IF_ERROR(HoldHalvesInFloats(lowered));
+            BATON_RETURN_IF_ERROR(ComputeHalvesInFloat32(lowered));
           }
           return LowerGraph(std::move(lowered), options);
         });
@@ -839,7 +839,7 @@ class Lowering {
                 return PackedConstants::Entry{std::move(tensor),
                                               params.finite_weights ? 1 : 0};
               }));
-      packed = {NewConstant(std::move(entry.tensor)), entry.fact != 0};
+      packed = {NewConstant(std::move(entry.tensor)), entry.number != 0};
     }
     params.finite_weights = packed.is_finite;
     params.least_bands =

@@ -24,7 +24,7 @@ class PackedConstants {
   struct Entry {
     Tensor tensor;
     // A number that packing computes besides the tensor; 0 if there is none.
-    int64_t fact = 0;
+    int64_t number = 0;
   };
 
   // A recorder.
@@ -47,7 +47,7 @@ class PackedConstants {
     if (entry.tensor.num_elements() <= kChecked) {
       absl::StatusOr<Entry> again = pack();
       if (!again.ok()) return again;
-      if (again->tensor != entry.tensor || again->fact != entry.fact) {
+      if (again->tensor != entry.tensor || again->number != entry.number) {
         return absl::InternalError("constants are packed in another way");
       }
     }

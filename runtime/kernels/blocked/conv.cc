@@ -86,22 +86,24 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
     p.w.out = out;
     p.h.in = p.h.out = 1;
   }
-  plan.drops = plan.pads && p.w.stride == 1 && !p.planar_input &&
-               (p.groups == 1 || p.in_channels % kBlock == 0) &&
-               std::max(p.h.dilation, p.w.dilation) >= kDroppingDilation;
-  plan.copies = (plan.pads && !plan.drops) || p.w.stride != 1;
-  plan.splits = !plan.copies && !p.planar_input && p.groups > 1 &&
-                p.in_channels % kBlock != 0;
-  plan.joins = p.groups > 1 && p.out_channels % kBlock != 0;
-  plan.slabs =
-      plan.joins ? 1 : (plan.out_blocks + kBlocksOfSlab - 1) / kBlocksOfSlab;
+  plan.skips_padding =
+      plan.pads && p.w.stride == 1 && !p.planar_input &&
+      (p.groups == 1 || p.in_channels % kBlock == 0) &&
+      std::max(p.h.dilation, p.w.dilation) >= kDroppingDilation;
+  plan.copies_input = (plan.pads && !plan.skips_padding) || p.w.stride != 1;
+  plan.reads_within_blocks = !plan.copies_input && !p.planar_input &&
+                             p.groups > 1 && p.in_channels % kBlock != 0;
+  plan.joins_groups = p.groups > 1 && p.out_channels % kBlock != 0;
+  plan.slabs = plan.joins_groups
+                   ? 1
+                   : (plan.out_blocks + kBlocksOfSlab - 1) / kBlocksOfSlab;
   // As many positions as fit, in bands of equal size.
   const int64_t channels =
       p.planar_input ? p.in_channels : plan.in_blocks * kBlock;
   const int64_t inputs = std::max<int64_t>(1, channels) *
                          CopyOf(p.h, 1).phases * CopyOf(p.w, 1).phases *
                          int64_t{sizeof(float)};
-  const int64_t most = plan.joins ? kJoinedPositions : kBandPositions;
+  const int64_t most = plan.joins_groups ? kJoinedPositions : kBandPositions;
   const int64_t positions =
       std::clamp(kBandBytes / inputs, std::min(most, kLeastPositions), most);
   if (p.h.out == 1) {
@@ -120,9 +122,9 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.column_bands = (p.w.out + plan.columns - 1) / plan.columns;
   plan.copy_h = CopyOf(p.h, plan.rows);
   plan.copy_w = CopyOf(p.w, plan.columns);
-  plan.items = p.batch * (plan.joins ? 1 : p.groups) * plan.row_bands *
+  plan.items = p.batch * (plan.joins_groups ? 1 : p.groups) * plan.row_bands *
                plan.column_bands * plan.slabs;
-  if (plan.copies) {
+  if (plan.copies_input) {
     // The additional kWorkspaceAlignment bytes hold the number of the band that
     // the copy is of.
     plan.copy_bytes =
@@ -134,7 +136,7 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
             kWorkspaceAlignment);
   }
   const int64_t elements = plan.rows * plan.columns * kBlocksOfSlab * kBlock;
-  if (plan.joins) {
+  if (plan.joins_groups) {
     // Blocks are stored as a whole, also the last one of the last group.
     plan.joined_step = (BlocksOf(p.groups * p.out_channels) + 1) * kBlock;
     plan.joined_bytes =
@@ -242,8 +244,8 @@ int64_t ConvBandsFor(int64_t threads, const ConvParams& params) {
     const int64_t bands = plan.row_bands * plan.column_bands;
     const int64_t positions = plan.rows * plan.columns;
     const int64_t blocks =
-        plan.joins ? plan.out_blocks * q.groups
-                   : std::min(plan.out_blocks, internal::kBlocksOfSlab);
+        plan.joins_groups ? plan.out_blocks * q.groups
+                          : std::min(plan.out_blocks, internal::kBlocksOfSlab);
     if (least > 0 && positions * plan.terms * blocks * kBlock < kLeastWork) {
       return best;
     }

@@ -30,17 +30,17 @@ struct ConvPlan {
   // True if the sums of a tile skip the taps that read padding; all outputs of
   // a tile skip the same taps. Used for taps that are far apart, with which
   // most of a copy would be padding.
-  bool drops;
+  bool skips_padding;
   // True if the input of a band is copied: with padding, divided by the phases
   // of the strides, and so that each group begins with the first channel of a
   // block.
-  bool copies;
+  bool copies_input;
   // True if the input of a band is read in place although the channels of a
   // group begin within a block.
-  bool splits;
+  bool reads_within_blocks;
   // True if the channels of a group of the result begin within a block. An item
   // then is a band of all groups, whose sums are joined before they are stored.
-  bool joins;
+  bool joins_groups;
   int64_t joined_step;   // Floats from one position to the next.
   int64_t in_blocks;     // Blocks of a group, from its first channel on.
   int64_t out_blocks;    // Blocks of a group.
