@@ -189,7 +189,7 @@ absl::StatusOr<std::vector<cpu::PackedConstants::Entry>> EntriesOf(
   }
   for (size_t i = 0; i < tuple->fields().size(); i += 2) {
     const auto* tensor = tuple->fields()[i].As<relay::ConstantNode>();
-    const auto* fact = tuple->fields()[i + 1].As<relay::ConstantNode>();
+    const auto* number = tuple->fields()[i + 1].As<relay::ConstantNode>();
     if (tensor == nullptr || number == nullptr ||
         number->value().dtype() != DType::Int(64) ||
         number->value().num_elements() != 1) {
