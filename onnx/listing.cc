@@ -124,4 +124,11 @@ Origin OriginOf(const Span& span) {
   return result;
 }
 
+std::string OriginName(const Span& span) {
+  if (!span.defined()) return "";
+  if (IsInListing(span)) return OriginOf(span).name;
+  return absl::StrCat(span->source().name(), ":",
+                      span->source().PositionOf(span->begin()).line);
+}
+
 }  // namespace baton::onnx

@@ -41,6 +41,9 @@ struct Origin {
 bool IsInListing(const Span& span);
 // The names at `span`, which is a place in a listing.
 Origin OriginOf(const Span& span);
+// The name of what was imported at `span`, for reports: that of the node or
+// tensor if the place is in a listing, else `FILE:LINE`; empty without a place.
+std::string OriginName(const Span& span);
 
 }  // namespace baton::onnx
 

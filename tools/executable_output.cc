@@ -9,10 +9,10 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/span.h"
+#include "baton/onnx/listing.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/tools/input.h"
-#include "baton/tools/run_profile.h"
 #include "baton/tools/tensor_files.h"
 #include "baton/tools/version.h"
 
@@ -30,7 +30,7 @@ absl::StatusOr<ModuleWriter::Output> Write(
           typed,
           {.version = std::string(BatonVersion()),
            .commit = CommitText(),
-           .origin_of = [](const Span& span) { return OriginName(span); },
+           .origin_of = [](const Span& span) { return onnx::OriginName(span); },
            .output_names = OutputNames(main)}));
   const auto owner = std::make_shared<ExecutableFile>(std::move(file));
   return ModuleWriter::Output{owner, owner->pieces(), {}};

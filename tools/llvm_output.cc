@@ -16,6 +16,7 @@
 #include "baton/ir/error_at.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/onnx/listing.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/tir/codegen/llvm_source.h"
@@ -23,7 +24,6 @@
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/func_target.h"
 #include "baton/tools/input.h"
-#include "baton/tools/run_profile.h"
 
 namespace baton {
 namespace {
@@ -88,7 +88,7 @@ FlatHashMap<std::string, std::vector<std::string>> CallsOf(
       const auto* call = static_cast<const relay::CallNode*>(node);
       const auto* callee = call->op().As<GlobalVarNode>();
       if (callee == nullptr || !call->span().defined()) return;
-      places[callee->name()].push_back(OriginName(*call));
+      places[callee->name()].push_back(onnx::OriginName(call->span()));
     });
   }
   return places;

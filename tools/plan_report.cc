@@ -19,9 +19,9 @@
 #include "absl/time/time.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/json.h"
+#include "baton/onnx/listing.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/tools/machine_peak.h"
-#include "baton/tools/run_profile.h"
 
 namespace baton {
 namespace {
@@ -57,7 +57,7 @@ std::vector<std::string> OriginsOf(const Executable& executable,
     const Executable::Source& place =
         executable.sources()[static_cast<size_t>(source)];
     std::string name =
-        place.origin.empty() ? OriginName(place.span) : place.origin;
+        place.origin.empty() ? onnx::OriginName(place.span) : place.origin;
     if (!name.empty() &&
         std::find(names.begin(), names.end(), name) == names.end()) {
       names.push_back(std::move(name));

@@ -46,6 +46,7 @@
 #include "baton/instrument/progress.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/onnx/listing.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
@@ -783,8 +784,8 @@ class Progress {
     const auto now = std::chrono::steady_clock::now();
     if (now - shown_at_ < std::chrono::milliseconds(100)) return;
     shown_at_ = now;
-    line_->Show(
-        absl::StrCat(Plural(count_, "node"), " computed, ", OriginName(node)));
+    line_->Show(absl::StrCat(Plural(count_, "node"), " computed, ",
+                             onnx::OriginName(node.span())));
   }
 
  private:
@@ -814,7 +815,7 @@ absl::StatusOr<NamedTensors> Run(const Model& model,
     evaluate.observe = [&](const ExprNode& node, const Value& value) {
       progress.Computed(node);
       if (!value.is_tensor()) return;
-      std::string name = OriginName(node);
+      std::string name = onnx::OriginName(node.span());
       if (name.empty()) return;
       const auto [place, is_new] = places.emplace(name, nodes->size());
       if (is_new) {
@@ -1219,7 +1220,7 @@ bool ReportShadow(const Shadow& shadow, std::ostream& out) {
   }
   const Shadow::Difference& found = *shadow.first_difference();
   const std::string origin = found.source.origin.empty()
-                                 ? OriginName(found.source.span)
+                                 ? onnx::OriginName(found.source.span)
                                  : found.source.origin;
   out << "shadow: step " << found.step << " (" << found.kernel << ") of "
       << found.source.op_name << " " << origin << " differs: " << found.text

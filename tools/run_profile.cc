@@ -15,9 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "baton/base/json.h"
-#include "baton/base/source.h"
 #include "baton/ir/op.h"
-#include "baton/ir/span.h"
 #include "baton/onnx/listing.h"
 #include "baton/relay/ir/expr.h"
 
@@ -28,15 +26,6 @@ JsonFixed Us(double us) { return {us, 3}; }
 
 }  // namespace
 
-std::string OriginName(const ExprNode& expr) { return OriginName(expr.span()); }
-
-std::string OriginName(const Span& span) {
-  if (!span.defined()) return "";
-  if (onnx::IsInListing(span)) return onnx::OriginOf(span).name;
-  return absl::StrCat(span->source().name(), ":",
-                      span->source().PositionOf(span->begin()).line);
-}
-
 void RunProfile::Computed(const ExprNode& node) {
   const absl::Time begin = last_;
   const absl::Time end = absl::Now();
@@ -44,7 +33,7 @@ void RunProfile::Computed(const ExprNode& node) {
   if (node.kind() != relay::ExprKind::kCall) return;
   const OpNode* op = static_cast<const relay::CallNode&>(node).op_node();
   if (op == nullptr) return;
-  calls_.push_back({op->name(), OriginName(node),
+  calls_.push_back({op->name(), onnx::OriginName(node.span()),
                     absl::ToDoubleMicroseconds(begin - first_),
                     absl::ToDoubleMicroseconds(end - begin)});
   last_ = absl::Now();  // what was done here is no node's time

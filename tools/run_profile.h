@@ -10,16 +10,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "baton/ir/span.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
-
-// The name of the model's node from which an expression was imported: its name
-// in an ONNX model, `FILE:LINE` otherwise; empty if the expression has no
-// place.
-std::string OriginName(const ExprNode& expr);
-std::string OriginName(const Span& span);
 
 // Records the times of one evaluation.
 class RunProfile {

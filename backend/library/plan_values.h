@@ -1,8 +1,8 @@
 // The values of all operands of the steps of a compiled C++ library: the
 // executor runs the plan from which the library is made.
 
-#ifndef BATON_TOOLS_PLAN_VALUES_H_
-#define BATON_TOOLS_PLAN_VALUES_H_
+#ifndef BATON_BACKEND_LIBRARY_PLAN_VALUES_H_
+#define BATON_BACKEND_LIBRARY_PLAN_VALUES_H_
 
 #include <cstdint>
 #include <vector>
@@ -42,4 +42,4 @@ absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_PLAN_VALUES_H_
+#endif  // BATON_BACKEND_LIBRARY_PLAN_VALUES_H_

@@ -14,8 +14,8 @@
 // the weights as an object, and a report. Equal modules give equal files. Equal
 // functions and weights of several models are in a program once.
 
-#ifndef BATON_TOOLS_COMPILE_MODEL_H_
-#define BATON_TOOLS_COMPILE_MODEL_H_
+#ifndef BATON_BACKEND_LIBRARY_COMPILE_MODEL_H_
+#define BATON_BACKEND_LIBRARY_COMPILE_MODEL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +29,13 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
+#include "baton/backend/library/loops_check.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/codegen/llvm_source.h"
-#include "baton/tools/loops_check.h"
 #include "baton/transform/pass_context.h"
 
 namespace baton {
@@ -149,4 +149,4 @@ std::string MemberElement(DType dtype);
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_COMPILE_MODEL_H_
+#endif  // BATON_BACKEND_LIBRARY_COMPILE_MODEL_H_

@@ -1,4 +1,4 @@
-#include "baton/tools/compiled_test.h"
+#include "baton/backend/library/compiled_test.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,12 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/library/compile_model.h"
+#include "baton/backend/library/plan_values.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/cpp_source.h"
-#include "baton/tools/compile_model.h"
-#include "baton/tools/plan_values.h"
 
 namespace baton {
 namespace {

@@ -1,4 +1,4 @@
-#include "baton/tools/plan_values.h"
+#include "baton/backend/library/plan_values.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
+#include "baton/onnx/listing.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/runtime_instrument.h"
-#include "baton/tools/run_profile.h"
 
 namespace baton {
 namespace {
@@ -93,7 +93,7 @@ absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
     return absl::InternalError(absl::StrCat(
         "first wrong step: ", difference.step, " of the executor's plan, ",
         difference.kernel, " of ", difference.source.op_name, " ",
-        OriginName(difference.source.span), ": ", difference.text));
+        onnx::OriginName(difference.source.span), ": ", difference.text));
   }
   values.operands = std::move(recorder).Values();
   return values;

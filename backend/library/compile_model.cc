@@ -1,4 +1,4 @@
-#include "baton/tools/compile_model.h"
+#include "baton/backend/library/compile_model.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -24,6 +24,8 @@
 #include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/step_source.h"
+#include "baton/backend/library/code_sizes.h"
+#include "baton/backend/library/library_model.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
@@ -42,8 +44,6 @@
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/codegen/llvm_source.h"
 #include "baton/tir/ir/function.h"
-#include "baton/tools/code_sizes.h"
-#include "baton/tools/library_model.h"
 
 namespace baton {
 namespace {

@@ -1,4 +1,4 @@
-#include "baton/tools/library_model.h"
+#include "baton/backend/library/library_model.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/backend/library/library_model.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/source.h"
@@ -26,7 +27,6 @@
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/ir/function.h"
-#include "baton/tools/library_model.h"
 
 namespace baton {
 namespace {

@@ -9,8 +9,8 @@
 // constants to which it refers. If several steps use them, their bytes are
 // divided among these steps.
 
-#ifndef BATON_TOOLS_CODE_SIZES_H_
-#define BATON_TOOLS_CODE_SIZES_H_
+#ifndef BATON_BACKEND_LIBRARY_CODE_SIZES_H_
+#define BATON_BACKEND_LIBRARY_CODE_SIZES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -44,4 +44,4 @@ absl::StatusOr<CodeSizes> CodeSizesOf(
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_CODE_SIZES_H_
+#endif  // BATON_BACKEND_LIBRARY_CODE_SIZES_H_

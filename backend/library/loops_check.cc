@@ -1,4 +1,4 @@
-#include "baton/tools/loops_check.h"
+#include "baton/backend/library/loops_check.h"
 
 #include <cstddef>
 #include <cstdint>

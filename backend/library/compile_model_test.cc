@@ -1,6 +1,6 @@
 // Libraries of models, compiled and run.
 
-#include "baton/tools/compile_model.h"
+#include "baton/backend/library/compile_model.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/library/compiled_test.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -30,7 +31,6 @@
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/instrument_bound_checkers.h"
-#include "baton/tools/compiled_test.h"
 #include "baton/transform/pass.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

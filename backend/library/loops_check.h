@@ -6,8 +6,8 @@
 //   BATON_RETURN_IF_ERROR(check->Check(loops, "nn_softmax", "the lowering"));
 //   context.instruments.push_back(check);  // after each pass
 
-#ifndef BATON_TOOLS_LOOPS_CHECK_H_
-#define BATON_TOOLS_LOOPS_CHECK_H_
+#ifndef BATON_BACKEND_LIBRARY_LOOPS_CHECK_H_
+#define BATON_BACKEND_LIBRARY_LOOPS_CHECK_H_
 
 #include <cstdint>
 #include <map>
@@ -70,4 +70,4 @@ class LoopsCheck final : public PassInstrument {
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_LOOPS_CHECK_H_
+#endif  // BATON_BACKEND_LIBRARY_LOOPS_CHECK_H_

@@ -1,7 +1,7 @@
 // Makes a test of the C++ library of a model.
 
-#ifndef BATON_TOOLS_COMPILED_TEST_H_
-#define BATON_TOOLS_COMPILED_TEST_H_
+#ifndef BATON_BACKEND_LIBRARY_COMPILED_TEST_H_
+#define BATON_BACKEND_LIBRARY_COMPILED_TEST_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/backend/library/compile_model.h"
+#include "baton/backend/library/plan_values.h"
 #include "baton/base/tensor.h"
 #include "baton/tir/codegen/elf_object.h"
-#include "baton/tools/compile_model.h"
-#include "baton/tools/plan_values.h"
 
 namespace baton {
 
@@ -46,4 +46,4 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_COMPILED_TEST_H_
+#endif  // BATON_BACKEND_LIBRARY_COMPILED_TEST_H_

@@ -21,6 +21,8 @@
 #include "baton/backend/cpu/lower.h"
 #include "baton/backend/cpu/padded_sizes.h"
 #include "baton/backend/cpu/step_source.h"
+#include "baton/backend/library/library_model.h"
+#include "baton/backend/library/loops_check.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
@@ -47,9 +49,6 @@
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/schedule/schedule.h"
-#include "baton/tools/library_model.h"
-#include "baton/tools/loops_check.h"
-#include "baton/tools/run_profile.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -68,8 +67,8 @@ using relay::Function;
 // The name of a node of an ONNX model; `model.relay:12` elsewhere, without
 // folders.
 std::string PlaceOf(const Span& span) {
-  if (!span.defined() || onnx::IsInListing(span)) return OriginName(span);
-  const std::string place = OriginName(span);
+  if (!span.defined() || onnx::IsInListing(span)) return onnx::OriginName(span);
+  const std::string place = onnx::OriginName(span);
   return place.substr(place.rfind('/') + 1);
 }
 

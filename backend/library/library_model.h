@@ -4,8 +4,8 @@
 // A step is a call of a function of loops, or C++ source that uses the kernels
 // of the executor (backend/cpu/step_source.h).
 
-#ifndef BATON_TOOLS_LIBRARY_MODEL_H_
-#define BATON_TOOLS_LIBRARY_MODEL_H_
+#ifndef BATON_BACKEND_LIBRARY_LIBRARY_MODEL_H_
+#define BATON_BACKEND_LIBRARY_LIBRARY_MODEL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +19,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/step_source.h"
+#include "baton/backend/library/loops_check.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/tir/codegen/cpp_source.h"
-#include "baton/tools/loops_check.h"
 #include "baton/transform/pass_context.h"
 
 namespace baton {
@@ -157,4 +157,4 @@ std::string DescribeSlot(const LibrarySlot& slot);
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_LIBRARY_MODEL_H_
+#endif  // BATON_BACKEND_LIBRARY_LIBRARY_MODEL_H_

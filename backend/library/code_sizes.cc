@@ -1,4 +1,4 @@
-#include "baton/tools/code_sizes.h"
+#include "baton/backend/library/code_sizes.h"
 
 #include <algorithm>
 #include <cstddef>
