@@ -24,8 +24,9 @@
 #include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/step_source.h"
-#include "baton/backend/library/code_sizes.h"
+#include "baton/backend/library/arena_blocks.h"
 #include "baton/backend/library/library_model.h"
+#include "baton/backend/library/library_report.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
@@ -215,10 +216,11 @@ class ModelWriter {
           object_bytes += static_cast<int64_t>(part.size());
           return absl::OkStatus();
         }));
-    BATON_ASSIGN_OR_RETURN(const ReportSizes sizes, SizesOf(object_bytes));
-    result.files.push_back(
-        {options_.name + ".report.json", Report(result, sizes)});
-    result.report = ReportText(result, sizes);
+    BATON_ASSIGN_OR_RETURN(
+        const LibraryReport report,
+        LibraryReport::Create(Reported(result, object_bytes)));
+    result.files.push_back({options_.name + ".report.json", report.Json()});
+    result.report = report.Text();
     if (options_.line_table) {
       result.files.push_back({ModelTextName(), std::move(model_text_)});
     }
@@ -753,12 +755,6 @@ class ModelWriter {
                         return step.control == LibraryControl::kNone;
                       }));
   }
-  bool HasControl() const {
-    return std::any_of(model_.steps.begin(), model_.steps.end(),
-                       [](const LibraryStep& step) {
-                         return step.control != LibraryControl::kNone;
-                       });
-  }
   int64_t Flops() const {
     double flops = 0;
     for (size_t i = model_.variants.back(); i < model_.steps.size(); ++i) {
@@ -812,8 +808,9 @@ class ModelWriter {
         "  static constexpr std::size_t kCopyBytes = ",
         CopyBytes(), ";\n  static constexpr std::size_t kCalls = ", NumSteps(),
         ";\n  // Multiplications and additions of convolutions and products.\n",
-        HasControl() ? "  // kCalls, kFlops: all branches, a round of a loop.\n"
-                     : "",
+        HasControl(model_)
+            ? "  // kCalls, kFlops: all branches, a round of a loop.\n"
+            : "",
         "  static constexpr std::uint64_t kFlops = ", Flops(),
         ";\n  static constexpr std::uint64_t kModelHash = 0x", Hex(hash_),
         "u;\n", Contract(), "\n");
@@ -1048,27 +1045,12 @@ class ModelWriter {
                           absl::StrReplaceAll(step.origin, {{"\n", "; "}}));
     }
     for (const LibrarySlot& slot : step.slots) {
-      const int64_t writer = slot.is_result ? -1 : WriterOf(i, slot);
+      const int64_t writer = slot.is_result ? -1 : WriterOf(model_, i, slot);
       if (writer < 0) continue;
       return absl::StrCat(name, " of the result of ",
                           NameOfStep(static_cast<size_t>(writer)));
     }
     return name;
-  }
-
-  // The step before `i` that wrote to the bytes of a slot last; -1 for none.
-  int64_t WriterOf(size_t i, const LibrarySlot& slot) const {
-    for (size_t k = i; k-- > 0;) {
-      for (const LibrarySlot& other : model_.steps[k].slots) {
-        if (other.is_result && other.space == slot.space &&
-            other.index == slot.index &&
-            other.offset < slot.offset + slot.bytes &&
-            slot.offset < other.offset + other.bytes) {
-          return static_cast<int64_t>(k);
-        }
-      }
-    }
-    return -1;
   }
 
   // By the place among the operands of the executor's step.
@@ -1077,7 +1059,7 @@ class ModelWriter {
       if (slot.operand < 0) continue;
       const auto k = static_cast<size_t>(slot.operand);
       if (origins.size() <= k) origins.resize(k + 1);
-      const int64_t writer = slot.is_result ? -1 : WriterOf(i, slot);
+      const int64_t writer = slot.is_result ? -1 : WriterOf(model_, i, slot);
       if (slot.space == LibrarySpace::kConstant) {
         origins[k] = "the weights";
       } else if (writer >= 0) {
@@ -1698,192 +1680,6 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  return baton_benchmark::Main(argc, argv);\n}\n");
   }
 
-  // Bytes of the weights that each step is the first to use.
-  std::vector<int64_t> WeightsOfSteps() const {
-    std::vector<bool> is_used(model_.constants.size(), false);
-    std::vector<int64_t> bytes(model_.steps.size(), 0);
-    const auto use = [&](size_t step, int constant) {
-      const size_t i = static_cast<size_t>(constant);
-      if (is_used[i]) return;
-      is_used[i] = true;
-      bytes[step] += static_cast<int64_t>(model_.constants[i].bytes().size());
-    };
-    for (size_t k = 0; k < model_.steps.size(); ++k) {
-      const LibraryStep& step = model_.steps[k];
-      for (const LibrarySlot& slot : step.slots) {
-        if (slot.space == LibrarySpace::kConstant) use(k, slot.index);
-      }
-      if (step.function < 0) continue;
-      for (const int constant :
-           function_constants_[static_cast<size_t>(step.function)]) {
-        use(k, constant);
-      }
-    }
-    return bytes;
-  }
-
-  // A result of a step in the arena, or the step's workspace.
-  struct ArenaBlock {
-    size_t step;
-    bool is_workspace;
-    int64_t offset;
-    int64_t bytes;
-    size_t last;  // the last step that reads it
-  };
-
-  // The beginning of the branch or loop that each end is of; the step itself for
-  // others.
-  std::vector<size_t> BeginningsOfRegions() const {
-    std::vector<size_t> beginnings;
-    std::vector<size_t> open;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const LibraryStep& step = model_.steps[i];
-      beginnings.push_back(i);
-      switch (step.control) {
-        case LibraryControl::kIf:
-        case LibraryControl::kLoop:
-          open.push_back(i);
-          break;
-        case LibraryControl::kMark:
-          // The first of a loop has operands, the last one results.
-          if (step.slots.empty() || !step.slots[0].is_result) {
-            open.push_back(i);
-            break;
-          }
-          [[fallthrough]];
-        case LibraryControl::kEnd:
-          beginnings.back() = open.back();
-          open.pop_back();
-          break;
-        case LibraryControl::kElse:
-        case LibraryControl::kBreak:
-        case LibraryControl::kNone:
-          break;
-      }
-    }
-    return beginnings;
-  }
-
-  // The results and workspaces of all steps, in the order of steps. Results of a
-  // branch stay until its end, and what a loop reads stays for all rounds.
-  std::vector<ArenaBlock> ArenaBlocks() const {
-    const std::vector<size_t> beginnings = BeginningsOfRegions();
-    const bool has_regions = HasControl();
-    std::vector<std::pair<size_t, size_t>> loops;  // first and last step
-    for (size_t i = 0; i < beginnings.size(); ++i) {
-      if (beginnings[i] != i &&
-          model_.steps[beginnings[i]].control == LibraryControl::kLoop) {
-        loops.emplace_back(beginnings[i], i);
-      }
-    }
-    // The last step that needs what step `writer` wrote and `reader` reads.
-    const auto last_of = [&loops](size_t writer, size_t reader) {
-      size_t last = reader;
-      for (const auto& [begin, end] : loops) {
-        if (writer < begin && begin <= reader && reader <= end) {
-          last = std::max(last, end);
-        }
-      }
-      return last;
-    };
-    const auto overlap = [](const ArenaBlock& block, const LibrarySlot& slot) {
-      return block.offset < slot.offset + slot.bytes &&
-             slot.offset < block.offset + block.bytes;
-    };
-    std::vector<ArenaBlock> blocks;
-    std::vector<size_t> first;  // the first block of each step
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const LibraryStep& step = model_.steps[i];
-      first.push_back(blocks.size());
-      std::vector<size_t> read;
-      for (const LibrarySlot& slot : step.slots) {
-        if (slot.space != LibrarySpace::kArena || slot.is_result) continue;
-        const int64_t writer = WriterOf(i, slot);
-        if (writer < 0) continue;
-        for (size_t k = first[writer]; k < first[writer + 1]; ++k) {
-          if (blocks[k].is_workspace || !overlap(blocks[k], slot)) continue;
-          blocks[k].last = std::max(blocks[k].last, last_of(blocks[k].step, i));
-          read.push_back(k);
-        }
-      }
-      if (step.workspace_bytes > 0) {
-        blocks.push_back(
-            {i, true, step.workspace_offset, step.workspace_bytes, i});
-      }
-      for (const LibrarySlot& slot : step.slots) {
-        if (slot.space != LibrarySpace::kArena || !slot.is_result) continue;
-        bool is_there = false;
-        for (size_t k = has_regions ? blocks.size() : 0; k-- > 0;) {
-          ArenaBlock& block = blocks[k];
-          if (block.is_workspace || block.offset != slot.offset ||
-              block.bytes != slot.bytes) {
-            continue;
-          }
-          // Steps of the branch or loop that ends here wrote it.
-          if (beginnings[i] < block.step && block.step < i) {
-            block.last = std::max(block.last, i - 1);
-          } else {
-            // The next round of a loop writes it again.
-            is_there = block.last > i;
-            break;
-          }
-        }
-        if (is_there) continue;
-        blocks.push_back({i, false, slot.offset, slot.bytes, i});
-        // A step that overwrites what it reads has one block.
-        for (const size_t k : read) {
-          if (overlap(blocks[k], slot)) blocks[k].last = i - 1;
-        }
-      }
-    }
-    return blocks;
-  }
-
-  // The blocks that are live while the step runs at which they have the most
-  // bytes.
-  std::vector<ArenaBlock> ArenaAtPeak() const {
-    const std::vector<ArenaBlock> blocks = ArenaBlocks();
-    std::vector<int64_t> change(model_.steps.size() + 1);  // of the live bytes
-    for (const ArenaBlock& block : blocks) {
-      change[block.step] += block.bytes;
-      change[block.last + 1] -= block.bytes;
-    }
-    size_t peak = 0;
-    int64_t most = 0;
-    int64_t bytes = 0;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      bytes += change[i];
-      if (bytes <= most) continue;
-      most = bytes;
-      peak = i;
-    }
-    std::vector<ArenaBlock> live;
-    if (most == 0) return live;
-    for (const ArenaBlock& block : blocks) {
-      if (block.step <= peak && peak <= block.last) live.push_back(block);
-    }
-    return live;
-  }
-
-  void WriteArena(JsonWriter& json) const {
-    int64_t rest = model_.arena_bytes;
-    json.NewLine().Key("arena").BeginArray();
-    for (const ArenaBlock& block : ArenaAtPeak()) {
-      const LibraryStep& step = model_.steps[block.step];
-      json.NewLine().BeginObject().Fields("step", block.step, "kernel",
-                                          step.kernel, "origin", step.origin);
-      if (block.is_workspace) json.Fields("is_workspace", true);
-      json.Fields("offset", block.offset, "arena_bytes", block.bytes).End();
-      rest -= block.bytes;
-    }
-    int64_t state_bytes = 0;
-    for (const LibraryModel::State& state : model_.state) {
-      state_bytes += 2 * state.bytes;
-    }
-    json.End().NewLine().Fields("arena_state", state_bytes);
-    json.NewLine().Fields("arena_rest", rest - state_bytes);
-  }
-
   // The function that a step calls, a symbol of the objects; equal steps call
   // the same one. Empty if there is none.
   std::string FunctionOfStep(size_t i) const {
@@ -1896,304 +1692,37 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                : model_.emitted[static_cast<size_t>(step.function)].name;
   }
 
-  // The bytes of the source of each step.
-  std::vector<int64_t> TextOfSteps() const {
-    std::vector<int64_t> bytes;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      bytes.push_back(model_.steps[i].control == LibraryControl::kNone
-                          ? static_cast<int64_t>(StepText(i).size())
-                          : 0);
-    }
-    return bytes;
-  }
-
-  // Bytes of each step, and of files.
-  struct ReportSizes {
-    std::vector<int64_t> text_of;
-    std::vector<int64_t> weights_of;
-    std::vector<int64_t> arena_of;
-    std::vector<int64_t> code_of;    // in all objects
-    std::vector<CodeSizes> objects;  // as options_.objects
-    int64_t weights_object = 0;
-  };
-
-  absl::StatusOr<ReportSizes> SizesOf(int64_t weights_object) const {
-    ReportSizes sizes;
-    sizes.text_of = TextOfSteps();
-    sizes.weights_of = WeightsOfSteps();
-    sizes.weights_object = weights_object;
-    sizes.arena_of.resize(model_.steps.size());
-    for (const ArenaBlock& block : ArenaBlocks()) {
-      sizes.arena_of[block.step] += block.bytes;
-    }
-    sizes.code_of.resize(model_.steps.size());
-    if (options_.objects.empty()) return sizes;
-    FlatHashMap<std::string, std::vector<size_t>> steps_of_hash;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const std::string function = FunctionOfStep(i);
-      if (function.size() < kHashDigits) continue;
-      steps_of_hash[function.substr(function.size() - kHashDigits)].push_back(
-          i);
-    }
-    const auto steps_of = [&](absl::string_view symbol) {
-      return StepsOfSymbol(symbol, steps_of_hash);
-    };
-    for (const CompileModelOptions::Object& object : options_.objects) {
-      absl::StatusOr<CodeSizes> of_object =
-          CodeSizesOf(object.bytes, model_.steps.size(), steps_of);
-      if (!of_object.ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(object.name, ": ", of_object.status().message()));
-      }
-      for (size_t i = 0; i < model_.steps.size(); ++i) {
-        sizes.code_of[i] += of_object->of_steps[i];
-      }
-      sizes.objects.push_back(*std::move(of_object));
-    }
-    return sizes;
-  }
-
-  static constexpr size_t kHashDigits = 16;
-
-  // The steps of a symbol of C++: names of functions end in their hashes, and
-  // names of steps in numbers.
-  std::vector<size_t> StepsOfSymbol(
-      absl::string_view symbol,
-      const FlatHashMap<std::string, std::vector<size_t>>& steps_of_hash)
-      const {
-    const std::string own = Hex(code_hash_);
-    for (size_t at = 0; at < symbol.size();) {
-      const size_t end = std::min(
-          symbol.size(), symbol.find_first_not_of("0123456789abcdef", at));
-      if (end - at >= kHashDigits) {
-        const absl::string_view hash =
-            symbol.substr(end - kHashDigits, kHashDigits);
-        const auto found = steps_of_hash.find(std::string(hash));
-        if (found != steps_of_hash.end()) return found->second;
-        const absl::string_view rest = symbol.substr(end);
-        const size_t step = rest.find("Step");
-        int64_t number = -1;
-        if (hash == own && step != absl::string_view::npos) {
-          const absl::string_view digits = rest.substr(step + 4);
-          if (absl::SimpleAtoi(
-                  digits.substr(0, digits.find_first_not_of("0123456789")),
-                  &number) &&
-              number < static_cast<int64_t>(model_.steps.size())) {
-            return {static_cast<size_t>(number)};
-          }
-        }
-      }
-      at = end + 1;
-    }
-    return {};
-  }
-
-  // The sizes of steps that have the same nodes, together.
-  struct NodeSizes {
-    std::string origin;
-    int64_t text = 0;
-    int64_t code = 0;
-    int64_t weights = 0;
-    int64_t arena = 0;
-  };
-  std::vector<NodeSizes> SizesOfNodes(const ReportSizes& sizes) const {
-    std::vector<NodeSizes> nodes;
-    FlatHashMap<std::string, size_t> known;
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const std::string& origin = model_.steps[i].origin;
-      const auto [found, is_new] = known.emplace(origin, nodes.size());
-      if (is_new) nodes.push_back({origin});
-      NodeSizes& node = nodes[found->second];
-      node.text += sizes.text_of[i];
-      node.code += sizes.code_of[i];
-      node.weights += sizes.weights_of[i];
-      node.arena += sizes.arena_of[i];
-    }
-    return nodes;
-  }
-
-  // A line for each step, with sums; then the files.
-  std::string ReportText(const CompiledModel& result,
-                         const ReportSizes& sizes) const {
-    const std::vector<int64_t>& text_of = sizes.text_of;
-    const std::vector<int64_t>& weights_of = sizes.weights_of;
-    const std::vector<int64_t>& arena_of = sizes.arena_of;
-    const int64_t object_bytes = sizes.weights_object;
-    const bool has_code = !sizes.objects.empty();
-    std::vector<bool> is_live(model_.steps.size(), false);
-    for (const ArenaBlock& block : ArenaAtPeak()) is_live[block.step] = true;
-    std::string text = absl::StrCat(
-        "model ", options_.model, ", class ", options_.cpp_class,
-        "\narena bytes ", model_.arena_bytes, ", lower bound ",
-        model_.arena_lower_bound, "; steps with * hold it at its peak\n");
-    absl::StrAppendFormat(&text, "%5s %10s %12s %12s  %s\n", "step",
-                          has_code ? "code" : "source", "weights", "arena",
-                          "kernel: nodes");
-    int64_t step_text = 0;
-    int64_t step_code = 0;
-    int64_t step_weights = 0;
+  // Collects the input of the report on `library`, whose weights are in an object
+  // of `object_bytes` bytes.
+  ReportInput Reported(const CompiledModel& library,
+                       int64_t object_bytes) const {
+    ReportInput report = {.model = model_,
+                          .options = options_,
+                          .library = library,
+                          .hash = Hex(hash_),
+                          .code_hash = Hex(code_hash_),
+                          .weight_bytes = weight_bytes_,
+                          .weights_object_bytes = object_bytes};
+    if (options_.contract.has_value()) report.max_error = MaxErrorText();
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
-      absl::StrAppendFormat(&text, "%5d %10d %12d %11d%s  %s%s%s\n", i,
-                            has_code ? sizes.code_of[i] : text_of[i],
-                            weights_of[i], arena_of[i], is_live[i] ? "*" : " ",
-                            step.kernel, step.origin.empty() ? "" : ": ",
-                            absl::StrReplaceAll(step.origin, {{"\n", "; "}}));
-      if (!step.reason.empty()) {
-        absl::StrAppendFormat(&text, "%44s%s\n", "", step.reason);
+      ReportedStep reported = {FunctionOfStep(i), ItemsOf(step)};
+      if (step.control == LibraryControl::kNone) {
+        reported.text_bytes = static_cast<int64_t>(StepText(i).size());
       }
-      step_text += text_of[i];
-      step_code += sizes.code_of[i];
-      step_weights += weights_of[i];
-    }
-    absl::StrAppendFormat(&text, "%5s %10d %12d\n", "sum",
-                          has_code ? step_code : step_text, step_weights);
-    for (size_t k = 0; k < sizes.objects.size(); ++k) {
-      const CodeSizes& object = sizes.objects[k];
-      int64_t of_steps = 0;
-      for (const int64_t bytes : object.of_steps) of_steps += bytes;
-      absl::StrAppend(&text, options_.objects[k].name, ": ", object.Total(),
-                      " bytes, of steps ", of_steps);
-      for (const auto& [section, bytes] : object.of_sections) {
-        absl::StrAppend(&text, ", else of ", section, " ", bytes);
+      if (step.function >= 0) {
+        reported.constants =
+            function_constants_[static_cast<size_t>(step.function)];
       }
-      absl::StrAppend(&text, ", of the file's tables ", object.of_tables, "\n");
+      report.steps.push_back(std::move(reported));
     }
-    for (const CompiledModel::File& file : result.files) {
-      absl::StrAppend(
-          &text, file.name, ": ", file.text.size(), " bytes",
-          absl::EndsWith(file.name, ".cc")
-              ? absl::StrCat(", of steps ", step_text,
-                             ", of kernels, "
-                             "loops and the rest ",
-                             static_cast<int64_t>(file.text.size()) - step_text)
-              : "",
-          "\n");
+    for (const Member& member : inputs_) {
+      report.inputs.push_back({member.name, member.slot});
     }
-    absl::StrAppend(&text, options_.name, "_weights.o: ", object_bytes,
-                    " bytes, of steps ", step_weights, ", of the rest ",
-                    object_bytes - step_weights, "\n");
-    return text;
-  }
-
-  // Ends the array of files, and begins the one of objects. The bytes of steps,
-  // of sections and of tables are those of an object's file.
-  void WriteObjects(const ReportSizes& sizes, JsonWriter& json) const {
-    json.End().NewLine().Key("objects").BeginArray();
-    for (size_t k = 0; k < sizes.objects.size(); ++k) {
-      const CodeSizes& object = sizes.objects[k];
-      int64_t of_steps = 0;
-      for (const int64_t bytes : object.of_steps) of_steps += bytes;
-      json.NewLine().BeginObject().Fields("name", options_.objects[k].name,
-                                          "bytes", object.Total(), "of_steps",
-                                          of_steps);
-      json.Key("of_sections").BeginArray();
-      for (const auto& [section, bytes] : object.of_sections) {
-        json.Object("section", section, "bytes", bytes);
-      }
-      json.End().Fields("of_tables", object.of_tables).End();
+    for (const Member& member : outputs_) {
+      report.outputs.push_back({member.name, member.slot});
     }
-  }
-
-  // The bytes of steps and the rest of a file are those of the file.
-  std::string Report(const CompiledModel& result,
-                     const ReportSizes& sizes) const {
-    const std::vector<int64_t>& text_of = sizes.text_of;
-    const std::vector<int64_t>& weights_of = sizes.weights_of;
-    const int64_t object_bytes = sizes.weights_object;
-    int64_t step_weights = 0;
-    for (const int64_t bytes : weights_of) step_weights += bytes;
-    int64_t step_text = 0;
-    for (const int64_t bytes : text_of) step_text += bytes;
-    JsonWriter json;
-    json.BeginObject().Fields("model", options_.model);
-    json.NewLine().Fields("class", options_.cpp_class);
-    json.NewLine().Fields("hash", Hex(hash_));
-    json.NewLine().Fields("code_hash", Hex(code_hash_));
-    json.NewLine().Fields("arena_bytes", model_.arena_bytes);
-    json.NewLine().Fields("arena_lower_bound", model_.arena_lower_bound);
-    json.NewLine().Fields("weight_bytes", weight_bytes_);
-    if (options_.contract.has_value()) {
-      json.NewLine().Fields("max_error", JsonText{MaxErrorText()});
-    }
-    WriteArena(json);
-    json.NewLine().Key("files").BeginArray();
-    for (const CompiledModel::File& file : result.files) {
-      const auto bytes = static_cast<int64_t>(file.text.size());
-      json.NewLine().BeginObject().Fields("name", file.name, "bytes", bytes);
-      if (absl::EndsWith(file.name, ".cc")) {
-        json.Fields("of_steps", step_text, "rest", bytes - step_text);
-      }
-      json.End();
-    }
-    for (const CompiledModel::File& file : result.shared_files) {
-      json.NewLine().Object("name", file.name, "bytes", file.text.size(),
-                            "is_shared", true);
-    }
-    json.NewLine().Object("name", options_.name + "_weights.o", "bytes",
-                          object_bytes, "of_steps", step_weights, "rest",
-                          object_bytes - step_weights);
-    if (!sizes.objects.empty()) WriteObjects(sizes, json);
-    json.End().NewLine().Key("nodes").BeginArray();
-    for (const NodeSizes& node : SizesOfNodes(sizes)) {
-      json.NewLine().BeginObject().Fields("origin", node.origin, "text",
-                                          node.text);
-      if (!sizes.objects.empty()) json.Fields("code", node.code);
-      json.Fields("weights", node.weights, "arena", node.arena).End();
-    }
-    const auto members = [&json](absl::string_view name,
-                                 const std::vector<Member>& list) {
-      json.End().NewLine().Key(name).BeginArray();
-      for (const Member& member : list) {
-        json.NewLine().Object("member", member.name, "type",
-                              DescribeSlot(*member.slot));
-      }
-    };
-    members("inputs", inputs_);
-    members("outputs", outputs_);
-    json.End().NewLine().Key("weights").BeginArray();
-    const std::vector<tir::ElfTable::Target>& targets =
-        result.weights.tables[0].targets;
-    for (size_t i = 0; i < model_.constants.size(); ++i) {
-      json.NewLine().Object("symbol", targets[i].symbol, "offset",
-                            targets[i].offset, "bytes",
-                            model_.constants[i].bytes().size(), "type",
-                            model_.constants[i].TypeToString());
-    }
-    json.End().NewLine().Key("steps").BeginArray();
-    for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const LibraryStep& step = model_.steps[i];
-      json.NewLine().BeginObject().Fields(
-          "kernel", step.kernel, "origin", step.origin, "function",
-          FunctionOfStep(i), "reason", step.reason, "items", ItemsOf(step));
-      json.Key("values").BeginArray();
-      for (const LibrarySlot& slot : step.slots) {
-        const bool is_weight = slot.space == LibrarySpace::kConstant;
-        const char* space = slot.space == LibrarySpace::kInput    ? "input"
-                            : slot.space == LibrarySpace::kOutput ? "output"
-                            : is_weight                           ? "weights"
-                                                                  : "arena";
-        json.BeginObject().Fields("space", space);
-        if (slot.space != LibrarySpace::kArena)
-          json.Fields("index", slot.index);
-        json.Fields("offset", slot.offset, "bytes", slot.bytes, "type",
-                    DescribeSlot(slot));
-        json.End();
-      }
-      json.End().Fields("text_bytes", text_of[i], "weight_bytes",
-                        weights_of[i]);
-      if (!sizes.objects.empty()) json.Fields("code_bytes", sizes.code_of[i]);
-      if (step.flops > 0) {
-        json.Fields("flops", static_cast<int64_t>(step.flops));
-      }
-      if (step.workspace_bytes > 0) {
-        json.Fields("workspace_bytes", step.workspace_bytes, "workspace_offset",
-                    step.workspace_offset);
-      }
-      json.End();
-    }
-    json.End().End();
-    return std::move(json).Finish() + "\n";
+    return report;
   }
 
   // The level of the processor: 0, 1 with AVX2 and FMA, 2 with AVX-512 too, as
