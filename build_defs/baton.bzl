@@ -532,7 +532,7 @@ _model_report = rule(
     },
 )
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, visibility = None, **kwargs):
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, max_threads = None, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
@@ -554,6 +554,8 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
       isas: sets of instructions, of which the library chooses by the processor;
         `sse2` has the fused multiplication and addition of libm, which is slow.
       threads: whether there is a Run that takes the caller's threads, too.
+      max_threads: with `threads`, how many of them there are at most, 8 if not
+        given: steps are divided into so many parts.
       profile: whether there is a Run that measures steps, too.
       line_table: whether debuggers, profilers and sanitizers name lines of the
         file `<name>.model.txt`, which has the steps and the model's nodes. What
@@ -580,6 +582,8 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         flags.append("--passes=" + passes)
     if threads:
         flags.append("--threads")
+    if max_threads != None:
+        flags.append("--max_threads=%d" % max_threads)
     if profile:
         flags.append("--profile")
     if input_shapes:
