@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -161,6 +162,7 @@ void CheckOnRandomFunctions(bool with_layouts) {
   BATON_ASSERT_OK_AND_ASSIGN(const Pass flatten,
                              ParsePipeline("tir.StorageFlatten"));
   int num_realized = 0;
+  int num_refused = 0;
   for (uint32_t seed = 0; seed < num_seeds; ++seed) {
     const tir::PrimFunc function =
         RandomLoops(seed, RandomLoopsOptions::Mixed(seed));
@@ -170,11 +172,18 @@ void CheckOnRandomFunctions(bool with_layouts) {
         tir::PrimFunc(lowered.Find("main").As<tir::PrimFuncNode>()),
         with_layouts ? seed + 1 : 0, num_realized));
     const absl::Status status = CheckLoopsLaws(flatten, module);
+    // A layout may move vectors off the last axis, which the pass refuses.
+    if (with_layouts && absl::StrContains(status.message(),
+                                          "would not be along the last axis")) {
+      ++num_refused;
+      continue;
+    }
     EXPECT_TRUE(status.ok())
         << "seed " << seed << ": " << status.message() << "\n"
         << AsText(module);
   }
   EXPECT_GT(num_realized, static_cast<int>(num_seeds) / 2);
+  EXPECT_LT(num_refused, static_cast<int>(num_seeds) / 10);
 }
 
 TEST(StorageFlattenTest, RandomFunctions) {

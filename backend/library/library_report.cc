@@ -234,9 +234,9 @@ void LibraryReport::WriteObjects(JsonWriter& json) const {
 std::string LibraryReport::Json() const {
   const int64_t object_bytes = input_.weights_object_bytes;
   int64_t step_weights = 0;
-  for (const int64_t bytes : weights_of) step_weights += bytes;
+  for (const int64_t bytes : weights_of_) step_weights += bytes;
   int64_t step_text = 0;
-  for (const int64_t bytes : text_of) step_text += bytes;
+  for (const ReportedStep& step : input_.steps) step_text += step.text_bytes;
   JsonWriter json;
   json.BeginObject().Fields("model", input_.options.model);
   json.NewLine().Fields("class", input_.options.cpp_class);

@@ -47,6 +47,24 @@ bool MatchAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
   return matched == axes.size();
 }
 
+// True if all extents that MatchExtents() compares are one number.
+bool HaveOneNumber(absl::Span<const Expr> typed, int axis) {
+  const TensorTypeNode* data = typed[0]->tensor_type();
+  if (data == nullptr || axis < 0 || axis >= data->rank() ||
+      !data->dim(axis).is_const()) {
+    return false;
+  }
+  const int64_t extent = data->dim(axis).value();
+  for (const Expr& vector : typed.subspan(1)) {
+    const TensorTypeNode* type = vector->tensor_type();
+    if (type == nullptr || type->rank() != 1 ||
+        !type->dim(0).is_const(extent)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool MatchBroadcastToLeftAxes(const TensorTypeNode& lhs,
@@ -82,6 +100,7 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
 
 bool MatchExtents(absl::Span<const Expr> typed, int axis,
                   absl::Span<Expr> args) {
+  if (HaveOneNumber(typed.first(args.size()), axis)) return true;
   const auto axis_of = [axis](size_t i) { return i == 0 ? axis : 0; };
   const auto extent_of = [&](size_t i) {
     const TensorTypeNode* type = typed[i]->tensor_type();
