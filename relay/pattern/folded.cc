@@ -119,14 +119,18 @@ Expr FoldedInRange(const Expr& expr) {
   const Tensor* value = ConstantTensor(folded);
   if (value == nullptr || !value->dtype().is_float()) return folded;
   bool finite = true;
+  bool loses = !AllFinite(*value);
   PostOrderVisit(expr, [&](const ExprNode* node) {
-    const Tensor* constant = ConstantTensor(Expr(node));
-    if (constant != nullptr) finite &= AllFinite(*constant);
+    if (const Tensor* constant = ConstantTensor(Expr(node))) {
+      finite &= AllFinite(*constant);
+    } else if (const auto* call = Expr(node).As<CallNode>()) {
+      const Expr folded_call = Folded(Expr(node));
+      const Tensor* own = ConstantTensor(folded_call);
+      loses |= own != nullptr && own->dtype().is_float() &&
+               (!AllFinite(*own) || LosesNumbers(*call, *own));
+    }
   });
   if (!finite) return folded;
-  const auto* call = expr.As<CallNode>();
-  const bool loses =
-      !AllFinite(*value) || (call != nullptr && LosesNumbers(*call, *value));
   return loses ? Expr() : folded;
 }
 

@@ -14,7 +14,8 @@ namespace baton::relay {
 Expr Folded(const Expr& expr);
 
 // Returns Folded(expr); null if the constant lacks what a program that computes
-// with the operands one after the other keeps. So it is if an element
+// with the operands one after the other keeps. So it is if an element of the
+// constant, or of that of a call in `expr`,
 // - is infinite or not a number, although those of all constants are finite;
 // - is zero or subnormal, although it is the product or quotient of numbers that
 //   are neither;

@@ -319,6 +319,12 @@ TEST(RuleTextTest, ConstantsAreFolded) {
     const Expr apart = Multiply(Multiply(x, Const(c)), Const(c));
     ExpectBecomes(rule, {x}, apart, apart);
   }
+  // So does a part of it.
+  const Expr small = Const(1e-30f), large = Const(1e30f);
+  const Expr apart = Multiply(Multiply(Multiply(x, small), small), large);
+  ExpectBecomes(RuleOf("%x * const(%a) * const(%b) * const(%c)",
+                       "%x * fold(%a * %b * %c)"),
+                {x}, apart, apart);
 }
 
 TEST(RuleTextTest, KindsOfNodes) {

@@ -72,11 +72,6 @@ absl::Status BufferNode::Derive(BufferNode& node) {
   return ExpectPart(node.elem_offset_, "elem_offset");
 }
 
-const std::string& VarNode::scope() const {
-  static const auto* const kNone = new std::string;
-  return lacks_scope_ ? *kNone : scope_;
-}
-
 absl::string_view BufferNode::scope() const {
   return data_->scope().empty() ? absl::string_view("global")
                                 : absl::string_view(data_->scope());

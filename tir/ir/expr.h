@@ -87,7 +87,7 @@ class VarNode final : public PrimExprNode {
         typed_pointer_(typed_pointer),
         scope_(std::move(scope)),
         name_(std::move(name)) {
-    NameScope();
+    Derive(*this);
   }
 
   const std::string& name() const { return name_; }
@@ -97,7 +97,7 @@ class VarNode final : public PrimExprNode {
   // The element type and the memory scope of a typed pointer. An empty scope is
   // the global memory: such a pointer equals one of scope `global`.
   DType element() const { return element_; }
-  const std::string& scope() const;
+  const std::string& scope() const { return scope_; }
   std::string Describe() const { return "variable " + name_; }
 
   static constexpr auto Fields() {
@@ -105,25 +105,21 @@ class VarNode final : public PrimExprNode {
         field::Data<1, &VarNode::element_>("element"),
         field::Data<2, &VarNode::is_size_>("is_size"),
         field::Data<3, &VarNode::typed_pointer_>("typed_pointer"),
-        field::Data<4, &VarNode::scope_>("scope"),
+        field::Name<4, &VarNode::scope_>("scope"),
         field::Name<5, &VarNode::name_>("name"),
-        field::Name<6, &VarNode::lacks_scope_>("lacks_scope"));
+        field::Data<0, &VarNode::compared_scope_>("scope"));
   }
-  static void Derive(VarNode& node) { node.NameScope(); }
+  static void Derive(VarNode& node) {
+    node.compared_scope_ =
+        node.typed_pointer_ && node.scope_.empty() ? "global" : node.scope_;
+  }
 
  private:
-  // Comparisons take the scope of a pointer without one to be `global`.
-  void NameScope() {
-    if (!typed_pointer_ || !scope_.empty()) return;
-    scope_ = "global";
-    lacks_scope_ = true;
-  }
-
   DType element_;
   bool is_size_ = false;
   bool typed_pointer_ = false;
-  bool lacks_scope_ = false;  // the type of the pointer names no scope
-  std::string scope_;
+  std::string scope_;           // as given
+  std::string compared_scope_;  // `global` for a typed pointer without a scope
   std::string name_;
 };
 

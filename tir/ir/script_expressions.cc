@@ -39,15 +39,28 @@ constexpr uint32_t kAndSign = Sign("and");
 constexpr uint32_t kOrSign = Sign("or");
 constexpr uint32_t kNotSign = Sign("not");
 
-// Reads an integer as Python writes it: `16`, `0x10`, `0b1_0000`, `0o20`.
+// Reads an integer as Python writes it: `16`, `0x10`, `0b1_0000`, `0o20`. An
+// underscore is between two digits or behind the base.
 std::errc ReadInteger(absl::string_view text, uint64_t* value) {
-  std::string digits = absl::StrReplaceAll(text, {{"_", ""}});
   int base = 10;
-  if (digits.size() > 1 && digits[0] == '0') {
-    const char kind =
-        absl::ascii_tolower(static_cast<unsigned char>(digits[1]));
+  bool may_separate = false;  // an underscore may follow
+  if (text.size() > 1 && text[0] == '0') {
+    const char kind = absl::ascii_tolower(static_cast<unsigned char>(text[1]));
     base = kind == 'x' ? 16 : kind == 'o' ? 8 : kind == 'b' ? 2 : 10;
-    if (base != 10) digits.erase(0, 2);
+    if (base != 10) text.remove_prefix(2);
+    may_separate = base != 10;
+  }
+  std::string digits;
+  for (const char c : text) {
+    if (c != '_') digits.push_back(c);
+    if (c == '_' && !may_separate) return std::errc::invalid_argument;
+    may_separate = c != '_';
+  }
+  if (!may_separate) return std::errc::invalid_argument;
+  // `012` was an octal number once.
+  if (base == 10 && digits[0] == '0' &&
+      digits.find_first_not_of('0') != std::string::npos) {
+    return std::errc::invalid_argument;
   }
   const char* const end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, *value, base);

@@ -187,7 +187,10 @@ int64_t ScriptLexer::ReadNumber(int64_t pos) {
   }
   bool is_float = false;
   const auto skip_digits = [&] {
-    while (IsDigit(At(end)) || (At(end) == '_' && IsDigit(At(end + 1)))) ++end;
+    while (IsDigit(At(end)) ||
+           (At(end) == '_' && IsDigit(At(end - 1)) && IsDigit(At(end + 1)))) {
+      ++end;
+    }
   };
   skip_digits();
   if (At(end) == '.') {

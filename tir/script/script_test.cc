@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -138,7 +139,7 @@ TEST(ScriptTest, NumbersAreReadAsPythonReadsThem) {
                         ")\n");
   };
   for (const absl::string_view number :
-       {"0x10", "0X1_0", "0o20", "0b1_0000", "1_6", "16"}) {
+       {"0x10", "0X1_0", "0x_10", "0o20", "0b1_0000", "1_6", "16"}) {
     EXPECT_TRUE(
         StructuralEqual(Parsed(evaluates(number)), Parsed(evaluates("16"))))
         << number;
@@ -146,9 +147,11 @@ TEST(ScriptTest, NumbersAreReadAsPythonReadsThem) {
   EXPECT_TRUE(StructuralEqual(Parsed(evaluates("1_000.5")),
                               Parsed(evaluates("1000.5"))));
   for (const absl::string_view number :
-       {"0x", "0b12", "0o8", "0xg", "1_", "1a"})
+       {"0x", "0b12", "0o8", "0xg", "1_", "1a", "0x10_", "0x1__0", "012", "0_1",
+        "1__0", "1._5"}) {
     EXPECT_THAT(Mistake(evaluates(number)), HasSubstr("this is no number"))
         << number;
+  }
   EXPECT_THAT(Mistake(evaluates("0x10000000000000000")),
               HasSubstr("this integer has more than 64 bits"));
 }
@@ -233,6 +236,43 @@ TEST(ScriptTest, PointersWithoutScopeAreGlobal) {
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(AsText(read->module), AsText(*module));
   }
+}
+
+// A file of version 2 that has a pointer without scope, as it was written before
+// pointers without scope compared as global ones.
+constexpr absl::string_view kFileOfPointers =
+    "894241544f4e0d0a0200000000000000e401000000000000a40100000000000046cb"
+    "22802ede388b0000000000000000000000000000000080d31547f1ca17293a0a0a03"
+    "74697212035661723a0d0a037469721206496e74496d6d3a0d0a0374697212064275"
+    "666665723a110a03746972120a4275666665724c6f61643a120a03746972120b4275"
+    "6666657253746f72653a0f0a0374697212085072696d46756e63220862060a046d61"
+    "696e221afa011712157a060803104018010a0608021020180118012a01702222fa01"
+    "1f121d7a060803104018010a06080210201801180122067368617265642a0171220f"
+    "fa010c080112087a04102018010810220dfa010a080112067a0410201801221dfa01"
+    "1a080212167a0608021020180108021201042005304038014a0141220ffa010c0801"
+    "12087a04102018010810220dfa010a080112067a0410201801221dfa011a08021216"
+    "7a0608021020180108031201072008304038014a0142220dfa010a080112067a0410"
+    "2018012214fa01110803120d7a06080210201801080912010a220dfa010a08011206"
+    "7a0410201801220efa010b080412070806100b1a010c221972170a1522046d61696e"
+    "4a0d676c6f62616c5f73796d626f6c2213fa01100805120c0a0202032a020803300d"
+    "380e2a040801100f";
+
+TEST(ScriptTest, FilesOfPointersStay) {
+  const IRModule module = Parsed(
+      "@T.prim_func\n"
+      "def main(p: T.handle(\"float32\"), q: T.handle(\"float32\", "
+      "\"shared\")):\n"
+      "    A = T.Buffer((16,), data=p)\n"
+      "    B = T.Buffer((16,), data=q, scope=\"shared\")\n"
+      "    A[0] = B[0]\n");
+  const absl::StatusOr<BinaryModule> written = WriteBinary(module);
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(absl::BytesToHexString(written->ToString()), kFileOfPointers);
+  const absl::StatusOr<BinaryContent> read =
+      ReadBinary(absl::HexStringToBytes(kFileOfPointers), nullptr, "file");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(AsText(read->module), AsText(module));
+  EXPECT_TRUE(StructuralEqual(read->module, module));
 }
 
 // The variable of a let in a header is declared before the loop.
