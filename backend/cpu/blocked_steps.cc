@@ -140,10 +140,10 @@ struct ConvStepParams {
   const blocked::Kernels* kernels;
   blocked::ConvParams params;
   EpilogueForm epilogue;
-  bool undivides = false;  // see UndivideAllItems()
+  bool large_bands = false;  // see UseLargeBandsForOneThread()
 };
 
-blocked::ConvParams Undivided(const ConvStepParams& p) {
+blocked::ConvParams WithLargeBands(const ConvStepParams& p) {
   blocked::ConvParams params = p.params;
   params.least_bands = 1;
   return params;
@@ -759,13 +759,13 @@ KernelChoice ConvStep(const blocked::Kernels& kernels,
   return choice;
 }
 
-void UndivideAllItems(int64_t threads, KernelChoice& conv) {
+void UseLargeBandsForOneThread(int64_t threads, KernelChoice& conv) {
   auto params = std::make_shared<ConvStepParams>(
       *static_cast<const ConvStepParams*>(conv.params.get()));
   if (params->params.least_bands <= 1) return;
-  params->undivides = true;
+  params->large_bands = true;
   const auto workspace =
-      static_cast<int64_t>(blocked::ConvWorkspaceSize(Undivided(*params)));
+      static_cast<int64_t>(blocked::ConvWorkspaceSize(WithLargeBands(*params)));
   conv.workspace_bytes =
       std::max(conv.workspace_bytes, (workspace + threads - 1) / threads);
   conv.params = std::move(params);
@@ -1340,8 +1340,8 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     const auto& p = ParamsOf<ConvStepParams>(step);
     const auto plan = blocked::internal::MakeConvPlan(p.params);
     source.texts = StepSource::kConv;
-    const auto whole = blocked::internal::MakeConvPlan(Undivided(p));
-    if (p.undivides && !plan.depthwise && whole.items != plan.items) {
+    const auto whole = blocked::internal::MakeConvPlan(WithLargeBands(p));
+    if (p.large_bands && !plan.depthwise && whole.items != plan.items) {
       source.definitions = absl::StrCat(
           PlanDefinition("internal::ConvPlan", Text(plan)),
           "// For all items.\n"

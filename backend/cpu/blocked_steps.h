@@ -152,7 +152,7 @@ KernelChoice ConvStep(const kernels::blocked::Kernels& kernels,
 // Makes a call of the C++ of ConvStep() that computes all items divide the work
 // as for one thread: bands that give `threads` threads equal shares are smaller,
 // and read the weights more often. The memory for it is that of all threads.
-void UndivideAllItems(int64_t threads, KernelChoice& conv);
+void UseLargeBandsForOneThread(int64_t threads, KernelChoice& conv);
 KernelChoice MatmulStep(const kernels::blocked::Kernels& kernels,
                         const kernels::blocked::MatmulParams& params, int x,
                         int packed, const EpilogueOperands& epilogue, int y);

@@ -848,7 +848,9 @@ class Lowering {
     const int y = NewBlocked(result);
     KernelChoice choice =
         ConvStep(blocked_kernels_, params, x, weight, epilogue, y);
-    if (options_.only_sources) UndivideAllItems(plan_.max_threads, choice);
+    if (options_.only_sources) {
+      UseLargeBandsForOneThread(plan_.max_threads, choice);
+    }
     choice.overwrites = epilogue.residual;
     steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
@@ -892,7 +894,9 @@ class Lowering {
                    std::nullopt, -1});
     KernelChoice choice =
         ConvStep(blocked_kernels_, product, x, weight, {}, windows);
-    if (options_.only_sources) UndivideAllItems(plan_.max_threads, choice);
+    if (options_.only_sources) {
+      UseLargeBandsForOneThread(plan_.max_threads, choice);
+    }
     steps_.push_back({std::move(choice), {number}});
     const int y = NewBlocked(result);
     choice = FoldStep(blocked_kernels_, conv.fold, windows, epilogue, y);

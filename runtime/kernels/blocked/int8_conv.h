@@ -34,7 +34,8 @@ struct Int8ConvParams {
   bool slabs_output = false;  // of Int8ConvToBytes()
   uint8_t padding = 0;        // the value of elements outside of the map
   // The least number of bands of rows into which the work of an image is
-  // divided, if it has enough rows (see Int8ConvBandsFor).
+  // divided, if it has enough rows (see Int8ConvBandsFor). There can be fewer
+  // bands, since they have equal numbers of rows.
   int64_t least_bands = 1;
 };
 

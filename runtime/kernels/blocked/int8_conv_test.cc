@@ -1,11 +1,13 @@
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -191,7 +193,8 @@ TEST_P(Int8ConvTest, GivesTheSums) {
         some({0.0f, -0.7f, 0.5f, 345.0f}, {1e35f});
     const std::vector<float> divisor =
         some({0.3f, 2.0f, 77.0f}, {0.0f, 1e-30f});
-    const std::vector<float> shift = some({0.0f, 128.0f}, {-3.5f});
+    const std::vector<float> shift =
+        some({0.0f, 128.0f, -16384.0f}, {-3.5f, 16385.0f, -65536.0f});
     Int8Requantization r;
     if (Draw(0, 3) > 0) r.factor = factor.data();
     if (Draw(0, 2) == 0) r.addend = addend.data();
@@ -231,6 +234,132 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     }
     got_bytes.resize(want.size());
     ASSERT_EQ(got_bytes, want_bytes) << "round " << round;
+  }
+}
+
+// Quotients and shifts are added in 16 bits where that gives the right bytes.
+TEST_P(Int8ConvTest, AddsLargeShifts) {
+  const Int8Isa isa = GetParam();
+  const std::pair<float, float> bounds[] = {{0, 255}, {-128, 127}, {3, 100}};
+  for (const bool is_depthwise : {false, true}) {
+    for (const int32_t magnitude : {0, 128, 16384, 16385, 32512, 32513, 32640,
+                                    32641, 32700, 32767, 32768, 65536}) {
+      for (const int32_t shift : {magnitude, -magnitude}) {
+        // Results near to the bounds of bytes, and quotients near to those of
+        // 16 bits and beyond them.
+        std::vector<int32_t> quotients;
+        for (const int32_t y :
+             {-300, -129, -128, -127, -1, 0, 1, 126, 127, 128, 254, 255, 300}) {
+          quotients.push_back(y - shift);
+        }
+        for (const int32_t q :
+             {16383, 16384, 16640, 32512, 32640, 32767, 32768, 32769, 33023,
+              40000, 49152, 65535, 65536, 70000, 1000000, 100000000}) {
+          quotients.push_back(q);
+          quotients.push_back(-q);
+        }
+        const auto channels = static_cast<int64_t>(quotients.size());
+        Int8ConvParams p;
+        p.groups = is_depthwise ? channels : 1;
+        p.out_channels = is_depthwise ? 1 : channels;
+        p.w.in = p.w.out = 3;
+        // Sums are of the bias alone.
+        const std::vector<uint8_t> x(
+            static_cast<size_t>(p.groups * p.in_channels * p.w.in), 77);
+        const std::vector<int8_t> weights(quotients.size(), 0);
+        std::vector<int32_t> bias;
+        for (const int32_t q : quotients) bias.push_back(4 * q);
+        const Memory packed =
+            Allocate(static_cast<size_t>(PackedInt8ConvSize(p)));
+        PackInt8ConvWeights(p, weights.data(), packed.get());
+        const Memory workspace = Allocate(Int8ConvWorkspaceSize(p));
+        const std::vector<float> divisors(quotients.size() + 32, 4.0f);
+        const std::vector<float> shifts(quotients.size() + 32,
+                                        static_cast<float>(shift));
+        Int8Requantization r;
+        r.divisor = divisors.data();
+        r.round = true;
+        r.shift = shifts.data();
+        for (const auto& [low, high] : bounds) {
+          r.low = low;
+          r.high = high;
+          std::vector<uint8_t> want;
+          for (size_t c = 0; c < quotients.size(); ++c) {
+            want.insert(want.end(), 3, Requantized(bias[c], r, c));
+          }
+          std::vector<uint8_t> got(want.size());
+          Int8ConvToBytes(p, isa, x.data(), packed.get(), bias.data(), r,
+                          got.data(), workspace.get(), false, 0,
+                          Int8ConvItems(p));
+          EXPECT_EQ(got, want) << "shift " << shift << ", bounds " << low << " "
+                               << high << ", depthwise " << is_depthwise;
+        }
+      }
+    }
+  }
+}
+
+// Bands but the last one have the same number of rows, and none is empty.
+void ExpectFullBands(Int8ConvParams p, int64_t threads) {
+  p.least_bands = Int8ConvBandsFor(threads, p);
+  SCOPED_TRACE(::testing::Message()
+               << p.h.out << " rows, kernel " << p.h.kernel << ", stride "
+               << p.h.stride << ", " << p.w.in << " columns, " << p.groups
+               << " groups, " << threads << " threads");
+  const int64_t planes = p.groups * p.out_channels;
+  const std::vector<uint8_t> x(
+      static_cast<size_t>(p.groups * p.in_channels * p.h.in * p.w.in));
+  const std::vector<int8_t> weights(
+      static_cast<size_t>(planes * p.in_channels * p.h.kernel * p.w.kernel));
+  const std::vector<int32_t> bias(static_cast<size_t>(planes), 1);
+  const Memory packed = Allocate(static_cast<size_t>(PackedInt8ConvSize(p)));
+  PackInt8ConvWeights(p, weights.data(), packed.get());
+  const Memory workspace = Allocate(Int8ConvWorkspaceSize(p));
+  std::vector<int32_t> y(static_cast<size_t>(planes * p.h.out * p.w.out));
+  const int64_t items = Int8ConvItems(p);
+  std::vector<int64_t> sizes;
+  int64_t computed = 0;
+  for (int64_t item = 0; item < items; ++item) {
+    Int8Conv(p, Int8Isa::kPlain, x.data(), packed.get(), bias.data(), y.data(),
+             workspace.get(), false, item, item + 1);
+    const int64_t now = std::accumulate(y.begin(), y.end(), int64_t{0});
+    sizes.push_back(now - computed);
+    computed = now;
+  }
+  EXPECT_EQ(computed, planes * p.h.out * p.w.out);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_GT(sizes[i], 0) << "item " << i;
+    EXPECT_LE(sizes[i], sizes[0]) << "item " << i;
+    if (i + 1 < sizes.size()) {
+      EXPECT_EQ(sizes[i], sizes[0]) << "item " << i;
+    }
+  }
+}
+
+TEST(Int8ConvPlanTest, HasNoEmptyBands) {
+  for (int64_t rows = 0; rows <= 30; ++rows) {
+    for (const int64_t kernel : {1, 3, 5}) {
+      for (const int64_t stride : {1, 2}) {
+        // Rows of many columns, of which few fit into a band.
+        for (const int64_t columns : {7, 6000}) {
+          for (const int64_t groups : {1, 2}) {
+            for (const int64_t threads : {1, 2, 3, 8}) {
+              Int8ConvParams p;
+              p.groups = groups;
+              p.h.kernel = kernel;
+              p.h.stride = stride;
+              p.h.out = rows;
+              p.h.in = std::max<int64_t>(0, rows - 1) * stride + kernel;
+              p.w.in = columns;
+              p.w.stride = columns > 1000 ? 1000 : 1;
+              p.w.out = (columns - 1) / p.w.stride + 1;
+              ExpectFullBands(p, threads);
+              if (testing::Test::HasFailure()) return;
+            }
+          }
+        }
+      }
+    }
   }
 }
 
