@@ -6,11 +6,13 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -24,7 +26,10 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/op/fusion_pattern.h"
+#include "baton/relay/op/image/image.h"
 #include "baton/relay/op/nn/activation.h"
+#include "baton/relay/op/nn/conv.h"
+#include "baton/relay/op/nn/pool.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -114,6 +119,13 @@ Expr Filled(const Padded& x, double fill) {
                       Const(fill, x.value->tensor_type()->dtype()));
 }
 
+// `value`, or a fault of the run if `condition`, a scalar, is false.
+Expr Required(Expr value, Expr condition) {
+  return relay::Take(relay::ExpandDims(std::move(value), 0),
+                     relay::Where(std::move(condition), Number(0), Number(1)),
+                     {.axis = 0, .mode = "fast"});
+}
+
 OpProperty<PaddedRule>& Rules() {
   static auto* const rules = new OpProperty<PaddedRule>;
   return *rules;
@@ -157,14 +169,20 @@ absl::StatusOr<Padded> BroadcastRule(const PaddedCall& call) {
   return Broadcast(call, std::move(values));
 }
 
-// Integers are not divided by padding.
-absl::StatusOr<Padded> DivideRule(const PaddedCall& call) {
-  return Broadcast(call, {call.arg(0).value, Filled(call.arg(1), 1)});
+// The operator refuses some integers as its second operand, such as a divisor 0
+// or a negative exponent. It takes `fill`.
+template <int fill>
+absl::StatusOr<Padded> PartialRule(const PaddedCall& call) {
+  const Padded& by = call.arg(1);
+  if (!by.value->tensor_type()->dtype().is_integral()) {
+    return BroadcastRule(call);
+  }
+  return Broadcast(call, {call.arg(0).value, Filled(by, fill)});
 }
 
 // The result has the shape of the first operand; no element depends on the
 // padding.
-absl::StatusOr<Padded> KeepShape(const PaddedCall& call) {
+absl::StatusOr<Padded> KeepShapeRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({0}));
   BATON_ASSIGN_OR_RETURN(Expr value, call.Rebuilt());
   Padded result{std::move(value), call.arg(0).extents};
@@ -175,9 +193,10 @@ absl::StatusOr<Padded> KeepShape(const PaddedCall& call) {
   return result;
 }
 
-// As above, if the extent of the axis of the attribute is constant.
+// The operator computes along the axis of its attribute, whose extent must be
+// constant. The result has the shape of the operand.
 template <typename A>
-absl::StatusOr<Padded> KeepShapeAlong(const PaddedCall& call) {
+absl::StatusOr<Padded> KeepShapeAlongRule(const PaddedCall& call) {
   const Padded& x = call.arg(0);
   int64_t axis = 0;
   if constexpr (requires(A a) { *a.axis; }) {
@@ -192,11 +211,12 @@ absl::StatusOr<Padded> KeepShapeAlong(const PaddedCall& call) {
         "values decide the extent of the axis along which it "
         "computes");
   }
-  return KeepShape(call);
+  return KeepShapeRule(call);
 }
 
-// Images, or rows, of a batch: the first axis of the result.
-absl::StatusOr<Padded> OfBatch(const PaddedCall& call) {
+// The operator computes each image, or row, of a batch by itself. The batch is
+// the first axis of the operand and of the result.
+absl::StatusOr<Padded> BatchRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({0}));
   const auto* type = call.call.tensor_type();
   if (PaddedAxis(call.arg(0)) != 0 || type == nullptr || type->rank() == 0) {
@@ -214,8 +234,24 @@ absl::StatusOr<Padded> OfBatch(const PaddedCall& call) {
   return result;
 }
 
-// Rows, whose last axis is multiplied.
-absl::StatusOr<Padded> OfRows(const PaddedCall& call) {
+// The layout of the data must begin with the batch.
+template <typename A>
+absl::StatusOr<Padded> BatchOfLayoutRule(const PaddedCall& call) {
+  const A attrs = call.attrs<A>();
+  std::string layout;
+  if constexpr (requires(A a) { a.data_layout; }) {
+    layout = attrs.data_layout;
+  } else {
+    layout = attrs.layout;
+  }
+  if (!absl::StartsWith(layout, "N")) {
+    return Refused("its layout does not begin with the batch");
+  }
+  return BatchRule(call);
+}
+
+// The operator multiplies rows, the last axis of its operand.
+absl::StatusOr<Padded> RowsRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({0}));
   const Padded& x = call.arg(0);
   if (x.extent(x.rank() - 1).defined()) {
@@ -227,8 +263,9 @@ absl::StatusOr<Padded> OfRows(const PaddedCall& call) {
   return result;
 }
 
-// A result for each region of an image, the rows of operand 1.
-absl::StatusOr<Padded> OfRegions(const PaddedCall& call) {
+// The operator computes a result for each region of an image. The regions are
+// the rows of operand 1.
+absl::StatusOr<Padded> RegionsRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({1}));
   const Padded& regions = call.arg(1);
   if (PaddedAxis(regions) != 0) return Refused("its operand is padded");
@@ -261,6 +298,7 @@ absl::StatusOr<Padded> ExpandDimsRule(const PaddedCall& call) {
   const auto attrs = call.attrs<relay::ExpandDimsAttrs>();
   BATON_ASSIGN_OR_RETURN(Expr value, call.Rebuilt());
   Padded result{std::move(value), x.extents};
+  result.extents.resize(static_cast<size_t>(x.rank()));
   result.extents.insert(
       result.extents.begin() + NormalAxis(attrs.axis, x.rank() + 1),
       static_cast<size_t>(attrs.num_newaxis), Expr());
@@ -318,9 +356,14 @@ absl::StatusOr<Padded> ReshapeRule(const PaddedCall& call) {
   result.extents.resize(shape.size());
   Expr extent = x.extent(from);
   if (inner != new_inner) {
-    BATON_ASSIGN_OR_RETURN(
-        extent, Typed(relay::FloorDivide(relay::Multiply(extent, Number(inner)),
-                                         Number(new_inner))));
+    const Expr count = relay::Multiply(std::move(extent), Number(inner));
+    extent = relay::FloorDivide(count, Number(new_inner));
+    if (inner % new_inner != 0) {
+      extent = Required(
+          std::move(extent),
+          relay::Equal(relay::FloorMod(count, Number(new_inner)), Number(0)));
+    }
+    BATON_ASSIGN_OR_RETURN(extent, Typed(extent));
   }
   result.extents[place(to)] = std::move(extent);
   return result;
@@ -439,22 +482,30 @@ std::optional<double> NeutralOf(Neutral neutral, DType dtype) {
   return std::nullopt;
 }
 
+// Returns, for each axis, whether a reduction reduces it. No axes, or an empty
+// list of them, stand for all.
+template <typename A>
+std::vector<bool> ReducedAxes(const A& attrs, int rank) {
+  const bool is_total = !attrs.axis.has_value() || attrs.axis->empty();
+  std::vector<bool> reduced(static_cast<size_t>(rank),
+                            is_total || attrs.exclude);
+  if (is_total) return reduced;
+  for (const int64_t axis : *attrs.axis) {
+    reduced[static_cast<size_t>(NormalAxis(axis, rank))] = !attrs.exclude;
+  }
+  return reduced;
+}
+
 template <typename A, Neutral neutral>
 absl::StatusOr<Padded> ReduceRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({0}));
   const A attrs = call.attrs<A>();
   const Padded& x = call.arg(0);
+  const std::vector<bool> is_reduced = ReducedAxes(attrs, x.rank());
   Padded result;
   bool is_along = false;
   for (int i = 0; i < x.rank(); ++i) {
-    const bool is_named =
-        attrs.axis.has_value() &&
-        std::any_of(attrs.axis->begin(), attrs.axis->end(), [&](int64_t axis) {
-          return NormalAxis(axis, x.rank()) == i;
-        });
-    const bool is_reduced =
-        !attrs.axis.has_value() || is_named != attrs.exclude;
-    if (!is_reduced) {
+    if (!is_reduced[static_cast<size_t>(i)]) {
       result.extents.push_back(x.extent(i));
       continue;
     }
@@ -473,46 +524,77 @@ absl::StatusOr<Padded> ReduceRule(const PaddedCall& call) {
   return result;
 }
 
-// The first of equal elements comes before the padding.
+// The first of equal elements is not padding.
 template <Neutral neutral>
 absl::StatusOr<Padded> ArgReduceRule(const PaddedCall& call) {
-  if (call.attrs<relay::ArgReduceAttrs>().select_last_index) {
+  const auto attrs = call.attrs<relay::ArgReduceAttrs>();
+  if (attrs.select_last_index) {
     return ReduceRule<relay::ArgReduceAttrs, Neutral::kNone>(call);
   }
-  return ReduceRule<relay::ArgReduceAttrs, neutral>(call);
+  BATON_ASSIGN_OR_RETURN(Padded result,
+                         (ReduceRule<relay::ArgReduceAttrs, neutral>(call)));
+  const Padded& x = call.arg(0);
+  const std::vector<bool> is_reduced = ReducedAxes(attrs, x.rank());
+  bool is_along = false;
+  for (int i = 0; i < x.rank(); ++i) {
+    is_along |= is_reduced[static_cast<size_t>(i)] && x.extent(i).defined();
+  }
+  if (!is_along) return result;
+  // The operator counts the padding. The model counts its own elements.
+  Expr rest = relay::Cast(result.value, kInt64);
+  Expr place = Number(0);
+  Expr count = Number(1);
+  for (int i = x.rank(); i-- > 0;) {
+    if (!is_reduced[static_cast<size_t>(i)]) continue;
+    const Expr bound = Number(std::max<int64_t>(x.bound(i), 1));
+    place = relay::Add(std::move(place),
+                       relay::Multiply(relay::FloorMod(rest, bound), count));
+    rest = relay::FloorDivide(std::move(rest), bound);
+    count = relay::Multiply(std::move(count), x.extent(i).defined()
+                                                  ? x.extent(i)
+                                                  : Number(x.bound(i)));
+  }
+  const DType dtype = result.value->tensor_type()->dtype();
+  BATON_ASSIGN_OR_RETURN(result.value,
+                         Typed(Required(relay::Cast(std::move(place), dtype),
+                                        relay::Greater(count, Number(0)))));
+  return result;
 }
 
 // --- Indices -----------------------------------------------------------------
 
 absl::StatusOr<Padded> TakeRule(const PaddedCall& call) {
-  const auto attrs = call.attrs<relay::TakeAttrs>();
+  auto attrs = call.attrs<relay::TakeAttrs>();
   const Padded& x = call.arg(0);
   const Padded& indices = call.arg(1);
   if (attrs.batch_dims != 0 || (!attrs.axis.has_value() && x.is_padded())) {
     return Refused("its operands are padded");
   }
   const int axis = NormalAxis(attrs.axis.value_or(0), x.rank());
-  Expr numbers = Filled(indices, 0);
-  if (x.is_padded() && x.extent(axis).defined()) {
+  const Expr& extent = x.extent(axis);
+  Expr numbers = indices.value;
+  if (extent.defined()) {
     // Indices have their range in the tensor without padding.
-    const DType dtype = indices.value->tensor_type()->dtype();
-    const Expr zero = Const(0.0, dtype);
-    const Expr extent = relay::Cast(x.extent(axis), dtype);
+    numbers = relay::Cast(std::move(numbers), kInt64);
     if (attrs.mode == "wrap") {
-      numbers =
-          relay::FloorMod(numbers, relay::Maximum(extent, Const(1.0, dtype)));
+      numbers = relay::FloorMod(std::move(numbers),
+                                relay::Maximum(extent, Number(1)));
     } else if (attrs.mode == "clip") {
-      numbers = relay::Maximum(
-          zero,
-          relay::Minimum(numbers, relay::Subtract(extent, Const(1.0, dtype))));
-    } else {
-      numbers = relay::Where(
-          relay::LogicalAnd(relay::GreaterEqual(numbers, zero),
-                            relay::Less(numbers, extent)),
-          numbers, Const(static_cast<double>(x.bound(axis)), dtype));
+      numbers =
+          relay::Maximum(relay::Minimum(std::move(numbers),
+                                        relay::Subtract(extent, Number(1))),
+                         Number(0));
     }
+    // An index that is out of range is made one that the run refuses.
+    const Expr is_in_range = relay::LogicalAnd(
+        relay::GreaterEqual(numbers, Number(0)), relay::Less(numbers, extent));
+    attrs.mode = "fast";
+    BATON_ASSIGN_OR_RETURN(numbers, Typed(relay::Where(is_in_range, numbers,
+                                                       Number(x.bound(axis)))));
   }
-  BATON_ASSIGN_OR_RETURN(Expr value, call.With({x.value, std::move(numbers)}));
+  numbers = Filled(Padded{std::move(numbers), indices.extents}, 0);
+  BATON_ASSIGN_OR_RETURN(
+      Expr value, Typed(relay::Take(x.value, std::move(numbers), attrs)));
   Padded result{std::move(value)};
   const bool is_flat = !attrs.axis.has_value();
   for (int i = 0; !is_flat && i < axis; ++i) {
@@ -548,6 +630,7 @@ absl::StatusOr<Padded> OneHotRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({0}));
   BATON_ASSIGN_OR_RETURN(Expr value, call.Rebuilt());
   Padded result{std::move(value), call.arg(0).extents};
+  result.extents.resize(static_cast<size_t>(call.arg(0).rank()));
   result.extents.insert(
       result.extents.begin() +
           NormalAxis(call.attrs<relay::OneHotAttrs>().axis, result.rank()),
@@ -767,13 +850,14 @@ absl::StatusOr<Padded> DynTopKRule(const PaddedCall& call) {
   if (call.arg(1).is_padded() || x.extent(axis).defined()) {
     return Refused("values decide over how many elements it computes");
   }
+  // A negative number means all.
+  const Expr bound = Number(x.bound(axis));
+  const Expr k = relay::Cast(relay::Reshape(call.arg(1).value, {}), kInt64);
   BATON_ASSIGN_OR_RETURN(
       const Expr count,
-      Typed(relay::Maximum(
-          relay::Minimum(
-              relay::Cast(relay::Reshape(call.arg(1).value, {}), kInt64),
-              Number(x.bound(axis))),
-          Number(0))));
+      Typed(Required(relay::Where(relay::Less(k, Number(0)), bound,
+                                  relay::Minimum(k, bound)),
+                     relay::LessEqual(k, bound))));
   attrs.k = 0;
   BATON_ASSIGN_OR_RETURN(const Expr sorted, Typed(relay::TopK(x.value, attrs)));
   std::vector<Expr> extents = x.extents;
@@ -856,7 +940,6 @@ BATON_PADDED("bitwise_xor", BroadcastRule);
 BATON_PADDED("equal", BroadcastRule);
 BATON_PADDED("greater", BroadcastRule);
 BATON_PADDED("greater_equal", BroadcastRule);
-BATON_PADDED("left_shift", BroadcastRule);
 BATON_PADDED("less", BroadcastRule);
 BATON_PADDED("less_equal", BroadcastRule);
 BATON_PADDED("logical_and", BroadcastRule);
@@ -866,39 +949,43 @@ BATON_PADDED("maximum", BroadcastRule);
 BATON_PADDED("minimum", BroadcastRule);
 BATON_PADDED("multiply", BroadcastRule);
 BATON_PADDED("not_equal", BroadcastRule);
-BATON_PADDED("power", BroadcastRule);
-BATON_PADDED("right_shift", BroadcastRule);
 BATON_PADDED("subtract", BroadcastRule);
 BATON_PADDED("where", BroadcastRule);
-BATON_PADDED("divide", DivideRule);
-BATON_PADDED("floor_divide", DivideRule);
-BATON_PADDED("floor_mod", DivideRule);
-BATON_PADDED("mod", DivideRule);
-BATON_PADDED("trunc_divide", DivideRule);
-BATON_PADDED("trunc_mod", DivideRule);
+BATON_PADDED("left_shift", PartialRule<0>);
+BATON_PADDED("power", PartialRule<0>);
+BATON_PADDED("right_shift", PartialRule<0>);
+BATON_PADDED("divide", PartialRule<1>);
+BATON_PADDED("floor_divide", PartialRule<1>);
+BATON_PADDED("floor_mod", PartialRule<1>);
+BATON_PADDED("mod", PartialRule<1>);
+BATON_PADDED("trunc_divide", PartialRule<1>);
+BATON_PADDED("trunc_mod", PartialRule<1>);
 
-BATON_PADDED("nn.bias_add", KeepShape);
-BATON_PADDED("nn.prelu", KeepShape);
-BATON_PADDED("nn.softmax", KeepShapeAlong<relay::SoftmaxAttrs>);
-BATON_PADDED("nn.log_softmax", KeepShapeAlong<relay::SoftmaxAttrs>);
-BATON_PADDED("cumsum", KeepShapeAlong<relay::ScanopAttrs>);
-BATON_PADDED("argsort", KeepShapeAlong<relay::ArgsortAttrs>);
-BATON_PADDED("sort", KeepShapeAlong<relay::ArgsortAttrs>);
-BATON_PADDED("nn.batch_flatten", OfBatch);
-BATON_PADDED("nn.conv1d", OfBatch);
-BATON_PADDED("nn.conv2d", OfBatch);
-BATON_PADDED("nn.conv2d_transpose", OfBatch);
-BATON_PADDED("nn.conv3d", OfBatch);
-BATON_PADDED("nn.avg_pool2d", OfBatch);
-BATON_PADDED("nn.max_pool2d", OfBatch);
-BATON_PADDED("nn.global_avg_pool2d", OfBatch);
-BATON_PADDED("nn.global_max_pool2d", OfBatch);
-BATON_PADDED("image.resize2d", OfBatch);
-BATON_PADDED("nn.dense", OfRows);
-BATON_PADDED("nn.matmul", OfRows);
-BATON_PADDED("vision.roi_align", OfRegions);
-BATON_PADDED("vision.roi_align_half_pixel", OfRegions);
-BATON_PADDED("vision.roi_pool", OfRegions);
+BATON_PADDED("nn.bias_add", KeepShapeRule);
+BATON_PADDED("nn.prelu", KeepShapeRule);
+BATON_PADDED("nn.softmax", KeepShapeAlongRule<relay::SoftmaxAttrs>);
+BATON_PADDED("nn.log_softmax", KeepShapeAlongRule<relay::SoftmaxAttrs>);
+BATON_PADDED("cumsum", KeepShapeAlongRule<relay::ScanopAttrs>);
+BATON_PADDED("argsort", KeepShapeAlongRule<relay::ArgsortAttrs>);
+BATON_PADDED("sort", KeepShapeAlongRule<relay::ArgsortAttrs>);
+BATON_PADDED("nn.batch_flatten", BatchRule);
+BATON_PADDED("nn.conv1d", BatchOfLayoutRule<relay::Conv1DAttrs>);
+BATON_PADDED("nn.conv2d", BatchOfLayoutRule<relay::Conv2DAttrs>);
+BATON_PADDED("nn.conv2d_transpose",
+             BatchOfLayoutRule<relay::Conv2DTransposeAttrs>);
+BATON_PADDED("nn.conv3d", BatchOfLayoutRule<relay::Conv3DAttrs>);
+BATON_PADDED("nn.avg_pool2d", BatchOfLayoutRule<relay::AvgPool2DAttrs>);
+BATON_PADDED("nn.max_pool2d", BatchOfLayoutRule<relay::MaxPool2DAttrs>);
+BATON_PADDED("nn.global_avg_pool2d",
+             BatchOfLayoutRule<relay::GlobalPool2DAttrs>);
+BATON_PADDED("nn.global_max_pool2d",
+             BatchOfLayoutRule<relay::GlobalPool2DAttrs>);
+BATON_PADDED("image.resize2d", BatchOfLayoutRule<relay::Resize2DAttrs>);
+BATON_PADDED("nn.dense", RowsRule);
+BATON_PADDED("nn.matmul", RowsRule);
+BATON_PADDED("vision.roi_align", RegionsRule);
+BATON_PADDED("vision.roi_align_half_pixel", RegionsRule);
+BATON_PADDED("vision.roi_pool", RegionsRule);
 
 BATON_PADDED("transpose", TransposeRule);
 BATON_PADDED("expand_dims", ExpandDimsRule);
@@ -979,7 +1066,7 @@ const PaddedRule* PaddedRuleOf(const Expr& op) {
   const PaddedRule* const rule = Rules().Get(op);
   if (rule != nullptr) return rule;
   // All operators that compute each element of one tensor.
-  static constexpr PaddedRule kKeepShape = KeepShape;
+  static constexpr PaddedRule kKeepShape = KeepShapeRule;
   const FusionPattern* const pattern = relay::FusionPatterns().Get(op);
   const auto* node = op.As<OpNode>();
   return pattern != nullptr && *pattern == FusionPattern::kElemWise &&

@@ -158,6 +158,13 @@ class Padder {
     } else if (const auto* call = graph_.As<CallNode>(i);
                call != nullptr && call->op_node() != nullptr &&
                (is_padded || !has_known_size)) {
+      if (is_changed && !is_padded) {
+        // Constant sizes of the arguments may be all that it takes.
+        const absl::StatusOr<Expr> rebuilt = Rebuilt(i);
+        if (rebuilt.ok() && HasKnownSizes((*rebuilt)->type())) {
+          return Padded{*rebuilt};
+        }
+      }
       return CallOf(i, *call);
     }
     if (is_padded || !has_known_size) {
@@ -165,14 +172,18 @@ class Padder {
                     "values decide the size of a value that a branch, a loop "
                     "or a function takes or returns: it has no bounds");
     }
+    BATON_ASSIGN_OR_RETURN(Expr rebuilt, Rebuilt(i));
+    return Padded{std::move(rebuilt)};
+  }
+
+  // Node `i` with the values of its children, none of which is padded, typed.
+  absl::StatusOr<Expr> Rebuilt(int i) const {
     std::vector<Expr> children;
     for (const int child : graph_.children(i)) {
       children.push_back(At(child).value);
     }
-    BATON_ASSIGN_OR_RETURN(
-        Expr rebuilt,
-        relay::InferTypeOf(relay::WithChildren(node, children), &module_));
-    return Padded{std::move(rebuilt)};
+    return relay::InferTypeOf(relay::WithChildren(graph_.node(i), children),
+                              &module_);
   }
 
   Padded TupleOf(int i) const {
@@ -193,7 +204,7 @@ class Padder {
         std::any_of(padded.args.begin(), padded.args.end(),
                     [](const Padded& arg) { return !arg.fields.empty(); });
     const PaddedRule* const rule =
-        has_tuples && !joins ? nullptr : PaddedRuleOf(call.op());
+        has_tuples == joins ? PaddedRuleOf(call.op()) : nullptr;
     absl::StatusOr<Padded> result =
         rule == nullptr ? absl::StatusOr<Padded>(absl::UnimplementedError(""))
                         : (*rule)(padded);
@@ -234,7 +245,11 @@ class Padder {
       return true;
     }
     const auto* tensor = type.As<TensorTypeNode>();
-    if (tensor == nullptr || tensor->rank() != x.rank()) return false;
+    if (tensor == nullptr || tensor->rank() != x.rank() ||
+        (!x.extents.empty() &&
+         x.extents.size() != static_cast<size_t>(x.rank()))) {
+      return false;
+    }
     for (int i = 0; i < tensor->rank(); ++i) {
       if (tensor->dim(i).is_const() &&
           (x.extent(i).defined() || x.bound(i) != tensor->dim(i).value())) {
@@ -259,6 +274,7 @@ absl::StatusOr<PaddedModule> PadToBounds(const IRModule& module,
   const bool has_known_inputs = std::all_of(
       main->params().begin(), main->params().end(),
       [](const relay::Var& param) { return HasKnownSizes(param->type()); });
+  if (!has_known_inputs) return PaddedModule{module, {}};
   std::vector<std::string> callees;
   const bool is_padded = !UnsizedCalls(main, callees).empty();
   FlatHashSet<std::string> seen = {"main"};
@@ -269,7 +285,7 @@ absl::StatusOr<PaddedModule> PadToBounds(const IRModule& module,
       RefuseInFunction(call, problems);
     }
   }
-  if (!has_known_inputs || !is_padded) return PaddedModule{module, {}};
+  if (!is_padded) return PaddedModule{module, {}};
   // There are no rules for calls of fused functions and for variables.
   BATON_ASSIGN_OR_RETURN(IRModule plain, relay::DefuseOps()(module));
   BATON_ASSIGN_OR_RETURN(main, plain.Lookup<Function>("main"));

@@ -1,5 +1,6 @@
 #include "baton/backend/cpu/padded_sizes.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -123,6 +124,48 @@ INSTANTIATE_TEST_SUITE_P(
   %7 = dyn.topk(%x, maximum(minimum(%0, 3i64), 1i64), k=None, dtype="int64");
   (%5, %6, %7.0, %7.1, dyn.strided_slice(%5, %1, %2, %3, begin=None, end=None, strides=None, axes=None))
 })",
+        // An empty list of axes means all of them.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  (%0, sum(%0, axis=[]), prod(%0, axis=[], exclude=True), max(%0, axis=[], keepdims=True))
+})",
+        // Numbers of elements over several axes.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = take(%x, squeeze(argwhere(less(take(%x, 0i32, axis=0), 2f)), axis=[1]), axis=1);
+  %1 = stack((%0, negative(%0)), axis=0);
+  (%0, argmax(%0), argmin(%0), argmax(%1, axis=[0, 2]), argmin(%1, axis=[1], exclude=True), argmin(%1, axis=[1, 2], keepdims=True))
+})",
+        // Indices of few bits, for more elements than they can count.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(concatenate((reshape(%x, newshape=[6]), ones(shape=[250], dtype="float32")), axis=0));
+  %1 = abs(floor(%x));
+  (%0, take(%0, cast(%1, dtype="int8"), axis=0, mode="clip"), take(%0, cast(%1, dtype="uint8"), axis=0, mode="wrap"),
+   take(%0, cast(%1, dtype="int8"), axis=0, mode="fast"), take(%0, cast(negative(%1), dtype="int16"), axis=0, mode="wrap"))
+})",
+        // No indices into nothing.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = multiply(take(%0, 0i32, axis=1), 0i32);
+  (take(%0, %1, axis=0, mode="fast"), take(%0, %1, axis=0, mode="clip"), take(%0, %1, axis=0, mode="wrap"))
+})",
+        // Exponents and shift amounts that would be negative for padding.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = subtract(argwhere(concatenate((zeros(shape=[1], dtype="float32"), reshape(%x, newshape=[6])), axis=0)), 1i32);
+  (power(3i32, %0), left_shift(3i32, %0), right_shift(1000i32, %0), power(2f, cast(%0, dtype="float32")))
+})",
+        // As many of the largest, or all.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = subtract(minimum(cast(floor(sum(%x)), dtype="int64"), 3i64), 1i64);
+  %1 = dyn.topk(%x, %0, k=None, dtype="int64");
+  (%1.0, %1.1)
+})",
+        // Extents that no value decides, after all.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = reshape(cast(sum(%x), dtype="int64"), newshape=[1]);
+  %1 = dyn.strided_slice(zeros(shape=[0, 3], dtype="float32"), %0, %0, ones(shape=[1], dtype="int64"), begin=None, end=None, strides=None, axes=None);
+  (argwhere(%x), concatenate((%1, %x), axis=0), stack((%1, %1), axis=0), expand_dims(%1, axis=1),
+   one_hot(cast(%1, dtype="int32"), 1f, 0f, depth=4, axis=-1, dtype="float32"))
+})",
         // Two choices, one after the other.
         R"(def @main(%x: Tensor[(2, 3), float32]) {
   %0 = argwhere(%x);
@@ -178,6 +221,79 @@ def @main(%x: Tensor[(2, 3), float32]) {
                               "is, Tensor[(?), float32]: it has no bound"));
   EXPECT_THAT(text, HasSubstr("sum cannot compute with padding behind it"));
   EXPECT_THAT(text, HasSubstr("a branch, a loop or a function"));
+}
+
+// An empty list of axes means all of them.
+TEST(PaddedSizesTest, NamesSumsOfFloats) {
+  const IRModule module = Parsed(R"(
+def @main(%x: Tensor[(2, 3), float32]) { sum(cast(argwhere(%x), dtype="float32"), axis=[]) })");
+  Diagnostics problems;
+  ASSERT_THAT(PadToBounds(module, problems), IsOk());
+  EXPECT_EQ(problems.num_errors(), 1) << problems.ToString();
+  EXPECT_THAT(problems.ToString(),
+              HasSubstr("values decide over how many elements it computes"));
+}
+
+TEST(PaddedSizesTest, NamesLayoutsThatDoNotBeginWithTheBatch) {
+  const IRModule module = Parsed(R"(
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = reshape(cast(argwhere(%x), dtype="float32"), newshape=[-1, 2, 1, 1]);
+  (nn.max_pool2d(%0, pool_size=[2, 1], strides=[1, 1], padding=[0, 0, 0, 0], layout="HWCN"),
+   nn.conv2d(%0, ones(shape=[1, 1, 2, 1], dtype="float32"), padding=[0, 0, 0, 0], channels=1, kernel_size=[2, 1], data_layout="HWCN", kernel_layout="OIHW"),
+   image.resize2d(%0, size=[2, 2], roi=[0f, 0f, 0f, 0f], layout="NHWC"))
+})");
+  Diagnostics problems;
+  ASSERT_THAT(PadToBounds(module, problems), IsOk());
+  EXPECT_EQ(problems.num_errors(), 2) << problems.ToString();
+  EXPECT_THAT(problems.ToString(),
+              HasSubstr("its layout does not begin with the batch"));
+}
+
+// Such a module is for another way to give sizes to its tensors.
+TEST(PaddedSizesTest, LeavesInputsWithoutSizes) {
+  const IRModule module = Parsed(R"(
+def @main(%x: Tensor[(?, 3), float32]) { @f(%x) }
+def @f(%x: Tensor[(?, 3), float32]) -> Tensor[(?, 3), float32] { exp(%x) })");
+  Diagnostics problems;
+  const absl::StatusOr<PaddedModule> padded = PadToBounds(module, problems);
+  ASSERT_THAT(padded, IsOk());
+  EXPECT_FALSE(problems.has_errors()) << problems.ToString();
+  EXPECT_EQ(padded->module.Find("main"), module.Find("main"));
+}
+
+// A fault that depends on how many elements are found is kept.
+TEST(PaddedSizesTest, FailsWhereTheModelFails) {
+  for (const char* const result :
+       {"reshape(%0, newshape=[-1, 6])", "argmax(%0, axis=[0])",
+        "dyn.topk(%1, add(ndarray_size(%0, dtype=\"int64\"), 5i64), k=None, "
+        "ret_type=\"values\")",
+        "take(%0, 2i32, axis=0, mode=\"fast\")",
+        "take(%0, 2i32, axis=0, mode=\"clip\")",
+        "take(%0, 2i32, axis=0, mode=\"wrap\")"}) {
+    SCOPED_TRACE(result);
+    const IRModule module = Parsed(absl::StrCat(R"(
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = reshape(%x, newshape=[6]);
+  (%0, )",
+                                                result, ")\n}"));
+    Diagnostics problems;
+    const absl::StatusOr<PaddedModule> padded = PadToBounds(module, problems);
+    ASSERT_THAT(padded, IsOk());
+    ASSERT_FALSE(problems.has_errors()) << problems.ToString();
+    int num_failures = 0;
+    for (int count = 0; count <= 6; ++count) {
+      std::vector<float> elements(6, 0);
+      std::fill_n(elements.begin(), count, 1.0f);
+      const Value x = *Tensor::FromValues<float>({2, 3}, elements);
+      const bool fails = !relay::EvaluateFunction(module, "main", {x}).ok();
+      EXPECT_EQ(!relay::EvaluateFunction(padded->module, "main", {x}).ok(),
+                fails)
+          << count;
+      num_failures += fails ? 1 : 0;
+    }
+    EXPECT_GT(num_failures, 0);
+  }
 }
 
 TEST(PaddedSizesTest, NamesWhatIsInFunctions) {
