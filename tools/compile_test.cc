@@ -1021,6 +1021,47 @@ def @main(%b: Tensor[(1, 17, 4), float32], %s: Tensor[(1, 3, 17), float32], %f: 
             "sse2\n");
 }
 
+constexpr char kFound[] = R"(
+#include <cstdint>
+#include <cstdio>
+#include "found.h"
+alignas(found::kArenaAlign) static unsigned char arena[found::kArenaBytes];
+int main() {
+  found model(arena);
+  for (int count = 0; count <= 6; ++count) {
+    float x[6] = {};
+    for (int i = 0; i < count; ++i) x[i] = 1;
+    std::int32_t rows[6], last[1];
+    std::int64_t shape[2];
+    found::Outputs outputs = {};
+    outputs.output_0 = rows;
+    outputs.output_0_shape = shape;
+    outputs.output_1 = last;
+    std::printf("%d", static_cast<int>(model.Run({x}, outputs)));
+  }
+}
+)";
+
+// Three of what is found make a row, and nothing has no largest element.
+TEST(CompileTest, FaultsThatDependOnWhatIsFoundEndARun) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  const std::string folder = Compiled("found", R"(
+def @main(%x: Tensor[(6), float32]) {
+  %0 = argwhere(%x);
+  (reshape(%0, newshape=[-1, 3]), argmax(%0, axis=[0]))
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  std::ofstream(folder + "/use.cpp") << kFound;
+  // All but 3 and 6 elements are Error::kValue.
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "use.cpp found_sse2.cc *.o -lm -o "
+                                          "use && ./use")),
+            "1110110");
+}
+
 // Loops run as often as values say.
 TEST(CompileTest, CompilesLoops) {
   LibraryOptions options;
