@@ -87,12 +87,11 @@ absl::Status FieldList::Assign(const AttrMap& values, void* object) const {
   for (const Field& field : fields_) {
     if (field.required() &&
         std::find(given.begin(), given.end(), &field) == given.end()) {
-      missing.push_back(absl::StrCat("\"", field.name(), "\""));
+      missing.push_back(absl::StrCat("\"", field.name(), "\" is missing"));
     }
   }
   if (!missing.empty()) {
-    return absl::InvalidArgumentError(absl::StrJoin(missing, " is missing, ") +
-                                      " is missing");
+    return absl::InvalidArgumentError(absl::StrJoin(missing, ", "));
   }
   return absl::OkStatus();
 }

@@ -1,7 +1,6 @@
 #include "baton/instrument/check_values.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/all_finite.h"
 #include "baton/base/dtype.h"
 #include "baton/base/flags.h"
 #include "baton/base/status_macros.h"
@@ -97,10 +97,7 @@ bool ForEachTensorPair(const Value& a, const Value& b, const Visit& visit) {
 bool AllFinite(const Value& value) {
   bool finite = true;
   ForEachTensorPair(value, value, [&](const Tensor& tensor, const Tensor&) {
-    if (!tensor.dtype().is_float()) return;
-    for (int64_t i = 0; finite && i < tensor.num_elements(); ++i) {
-      finite = std::isfinite(tensor.AtAsDouble(i));
-    }
+    finite = finite && (!tensor.dtype().is_float() || AllFinite(tensor));
   });
   return finite;
 }

@@ -19,6 +19,7 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/plural.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
@@ -437,10 +438,9 @@ std::string SizeText(const IRModule& module) {
     statements += tir::SizeOfLoops(function).statements;
     has_loops = true;
   }
-  const std::string text = absl::StrCat(calls, calls == 1 ? " call" : " calls");
+  const std::string text = Plural(calls, "call");
   if (!has_loops) return text;
-  const std::string loops =
-      absl::StrCat(statements, statements == 1 ? " statement" : " statements");
+  const std::string loops = Plural(statements, "statement");
   return calls == 0 ? loops : absl::StrCat(text, " and ", loops);
 }
 

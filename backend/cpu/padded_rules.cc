@@ -394,8 +394,7 @@ absl::StatusOr<Padded> ConcatenateRule(const PaddedCall& call) {
   Expr from = k;
   Expr end;
   for (const Padded& part : parts) {
-    const Expr own = part.extent(axis).defined() ? part.extent(axis)
-                                                 : Number(part.bound(axis));
+    const Expr own = part.own_extent(axis);
     end = end.defined() ? relay::Add(std::move(end), own) : own;
     if (!part.extent(axis).defined()) continue;
     from =
@@ -496,6 +495,16 @@ std::vector<bool> ReducedAxes(const A& attrs, int rank) {
   return reduced;
 }
 
+// True if values decide the extent of a reduced axis.
+bool IsPaddedAlong(const Padded& x, const std::vector<bool>& is_reduced) {
+  for (int i = 0; i < x.rank(); ++i) {
+    if (is_reduced[static_cast<size_t>(i)] && x.extent(i).defined()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 template <typename A, Neutral neutral>
 absl::StatusOr<Padded> ReduceRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({0}));
@@ -503,17 +512,15 @@ absl::StatusOr<Padded> ReduceRule(const PaddedCall& call) {
   const Padded& x = call.arg(0);
   const std::vector<bool> is_reduced = ReducedAxes(attrs, x.rank());
   Padded result;
-  bool is_along = false;
   for (int i = 0; i < x.rank(); ++i) {
     if (!is_reduced[static_cast<size_t>(i)]) {
       result.extents.push_back(x.extent(i));
-      continue;
+    } else if (attrs.keepdims) {
+      result.extents.emplace_back();
     }
-    is_along |= x.extent(i).defined();
-    if (attrs.keepdims) result.extents.emplace_back();
   }
   Expr value = x.value;
-  if (is_along) {
+  if (IsPaddedAlong(x, is_reduced)) {
     const auto fill = NeutralOf(neutral, value->tensor_type()->dtype());
     if (!fill.has_value()) {
       return Refused("values decide over how many elements it computes");
@@ -535,11 +542,7 @@ absl::StatusOr<Padded> ArgReduceRule(const PaddedCall& call) {
                          (ReduceRule<relay::ArgReduceAttrs, neutral>(call)));
   const Padded& x = call.arg(0);
   const std::vector<bool> is_reduced = ReducedAxes(attrs, x.rank());
-  bool is_along = false;
-  for (int i = 0; i < x.rank(); ++i) {
-    is_along |= is_reduced[static_cast<size_t>(i)] && x.extent(i).defined();
-  }
-  if (!is_along) return result;
+  if (!IsPaddedAlong(x, is_reduced)) return result;
   // The operator counts the padding. The model counts its own elements.
   Expr rest = relay::Cast(result.value, kInt64);
   Expr place = Number(0);
@@ -550,9 +553,7 @@ absl::StatusOr<Padded> ArgReduceRule(const PaddedCall& call) {
     place = relay::Add(std::move(place),
                        relay::Multiply(relay::FloorMod(rest, bound), count));
     rest = relay::FloorDivide(std::move(rest), bound);
-    count = relay::Multiply(std::move(count), x.extent(i).defined()
-                                                  ? x.extent(i)
-                                                  : Number(x.bound(i)));
+    count = relay::Multiply(std::move(count), x.own_extent(i));
   }
   const DType dtype = result.value->tensor_type()->dtype();
   BATON_ASSIGN_OR_RETURN(result.value,
@@ -680,7 +681,7 @@ absl::Status SliceAxis(Padded& x, int axis, int64_t begin,
   }
   Expr own = extent;
   if (computed_end.defined()) {
-    const Expr whole = extent.defined() ? extent : Number(bound);
+    const Expr whole = x.own_extent(axis);
     own = relay::Where(relay::Less(computed_end, Number(0)),
                        relay::Add(computed_end, whole), computed_end);
     own = relay::Minimum(std::move(own), whole);
@@ -772,7 +773,7 @@ absl::Status TakeSlice(Padded& x, int axis, const Expr& begin, const Expr& end,
   const int64_t bound = x.bound(axis);
   if (bound == 0) return absl::OkStatus();
   Expr& extent = x.extents[static_cast<size_t>(axis)];
-  const Expr whole = extent.defined() ? extent : Number(bound);
+  const Expr whole = x.own_extent(axis);
   // A longer stride chooses no other elements.
   const Expr stride = relay::Maximum(
       relay::Minimum(given_stride, Number(bound + 1)), Number(-bound - 1));
@@ -921,9 +922,7 @@ absl::StatusOr<Padded> SizeRule(const PaddedCall& call) {
   const Padded& x = call.arg(0);
   Expr size = Number(1);
   for (int i = 0; i < x.rank(); ++i) {
-    size = relay::Multiply(std::move(size), x.extent(i).defined()
-                                                ? x.extent(i)
-                                                : Number(x.bound(i)));
+    size = relay::Multiply(std::move(size), x.own_extent(i));
   }
   BATON_ASSIGN_OR_RETURN(
       Expr value,
@@ -1025,6 +1024,10 @@ const Expr& Padded::extent(int axis) const {
   return extents.empty() ? *none : extents[static_cast<size_t>(axis)];
 }
 
+Expr Padded::own_extent(int axis) const {
+  return extent(axis).defined() ? extent(axis) : Number(bound(axis));
+}
+
 bool Padded::is_padded() const {
   return !fields.empty() ||
          std::any_of(extents.begin(), extents.end(),
@@ -1078,8 +1081,7 @@ const PaddedRule* PaddedRuleOf(const Expr& op) {
 Expr ExtentsOf(const Padded& x, DType dtype) {
   std::vector<Expr> extents;
   for (int i = 0; i < x.rank(); ++i) {
-    extents.push_back(relay::Reshape(
-        x.extent(i).defined() ? x.extent(i) : Number(x.bound(i)), {1}));
+    extents.push_back(relay::Reshape(x.own_extent(i), {1}));
   }
   return relay::Cast(relay::Concatenate(std::move(extents), 0), dtype);
 }

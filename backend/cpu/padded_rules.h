@@ -33,6 +33,9 @@ struct Padded {
     return value->tensor_type()->dim(axis).value();
   }
   const Expr& extent(int axis) const;
+  // The number of indices of an axis that are its own, an int64 scalar: that of
+  // `extents`, or else the bound.
+  Expr own_extent(int axis) const;
   bool is_padded() const;
 };
 

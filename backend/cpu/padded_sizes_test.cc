@@ -249,7 +249,7 @@ def @main(%x: Tensor[(2, 3), float32]) {
               HasSubstr("its layout does not begin with the batch"));
 }
 
-// Such a module is for another way to give sizes to its tensors.
+// A module whose inputs have no sizes stays as it is: --dims gives them sizes.
 TEST(PaddedSizesTest, LeavesInputsWithoutSizes) {
   const IRModule module = Parsed(R"(
 def @main(%x: Tensor[(?, 3), float32]) { @f(%x) }

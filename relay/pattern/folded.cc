@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "baton/base/all_finite.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -36,13 +37,6 @@ FloatLimits LimitsOf(DType dtype) {
   if (dtype.bits() == 16) return {0x1p-14, 0x1p-11};
   if (dtype.bits() == 32) return {0x1p-126, 0x1p-24};
   return {0x1p-1022, 0x1p-53};
-}
-
-bool AllFinite(const Tensor& tensor) {
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    if (!std::isfinite(tensor.AtAsDouble(i))) return false;
-  }
-  return true;
 }
 
 // True if a sum is small beside the largest of its operands.
@@ -119,13 +113,13 @@ Expr FoldedInRange(const Expr& expr) {
   const Tensor* value = ConstantTensor(folded);
   if (value == nullptr || !value->dtype().is_float()) return folded;
   bool finite = true;
-  bool loses = !AllFinite(*value);
+  bool loses = false;
   PostOrderVisit(expr, [&](const ExprNode* node) {
     if (const Tensor* constant = ConstantTensor(Expr(node))) {
       finite &= AllFinite(*constant);
     } else if (const auto* call = Expr(node).As<CallNode>()) {
-      const Expr folded_call = Folded(Expr(node));
-      const Tensor* own = ConstantTensor(folded_call);
+      const Expr part = node == expr.get() ? folded : Folded(Expr(node));
+      const Tensor* own = ConstantTensor(part);
       loses |= own != nullptr && own->dtype().is_float() &&
                (!AllFinite(*own) || LosesNumbers(*call, *own));
     }

@@ -1,6 +1,5 @@
 #include "baton/relay/transform/conv3d_as_conv2d.h"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
+#include "baton/base/all_finite.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -84,17 +84,6 @@ Shape Permuted(const Shape& shape, const std::vector<size_t>& axes) {
   return result;
 }
 
-bool IsFinite(const Tensor& tensor) {
-  if (tensor.dtype() == DType::Float(32)) {
-    return absl::c_all_of(tensor.span<float>(),
-                          [](float w) { return std::isfinite(w); });
-  }
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    if (!std::isfinite(tensor.AtAsDouble(i))) return false;
-  }
-  return true;
-}
-
 // `x` with `before` and `after` zeros at the ends of axis `axis` of five.
 Expr WithZeros(Expr x, DType dtype, size_t axis, int64_t before,
                int64_t after) {
@@ -153,7 +142,7 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
   if (groups > 1 && (in_group % kBlock != 0 || in_group * groups != channels)) {
     return m.Decline("groups divide blocks of channels");
   }
-  const bool is_finite = IsFinite(*weight_value);
+  const bool is_finite = AllFinite(*weight_value);
   if ((pad[0] > 0 || pad[3] > 0) && !is_finite) {
     return m.Decline("the depth is padded, and the weight may be infinite");
   }

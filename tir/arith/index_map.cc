@@ -195,12 +195,14 @@ absl::StatusOr<std::vector<PrimExpr>> MapIndices(
   return result;
 }
 
-bool KeepsLanes(absl::Span<const PrimExpr> indices, int lanes) {
-  for (const PrimExpr& index : indices) {
-    const bool is_last = &index == &indices.back();
+bool KeepsLanes(absl::Span<const PrimExpr> indices,
+                absl::Span<const PrimExpr> mapped) {
+  const int lanes = indices.empty() ? 1 : indices.back().dtype().lanes();
+  for (const PrimExpr& index : mapped) {
+    const bool is_last = &index == &mapped.back();
     if (index.dtype().lanes() != (is_last ? lanes : 1)) return false;
   }
-  return !indices.empty() || lanes == 1;
+  return !mapped.empty() || lanes == 1;
 }
 
 absl::StatusOr<std::vector<Range>> MapRanges(const IndexMap& map,

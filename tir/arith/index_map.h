@@ -29,9 +29,10 @@ absl::StatusOr<std::vector<Range>> MapRanges(const IndexMap& map,
                                              absl::Span<const Range> ranges,
                                              Analyzer& analyzer);
 
-// True if an access by `indices` is one of `lanes` elements along the last axis:
-// a map may make a vector of another index.
-bool KeepsLanes(absl::Span<const PrimExpr> indices, int lanes);
+// True if an access by `mapped` is one of as many elements along the last axis as
+// the access by `indices`: a map may make a vector of another index.
+bool KeepsLanes(absl::Span<const PrimExpr> indices,
+                absl::Span<const PrimExpr> mapped);
 
 // The inverse of a map of indices of `shape`.
 struct InverseMap {

@@ -103,9 +103,7 @@ class LayoutRewriter : public AnalyzingRewriter {
     const absl::Span<const PrimExpr> indices = access->indices();
     absl::StatusOr<std::vector<PrimExpr>> mapped =
         MapIndices(map_, indices, index_analyzer_);
-    if (mapped.ok() &&
-        !KeepsLanes(*mapped,
-                    indices.empty() ? 1 : indices.back().dtype().lanes())) {
+    if (mapped.ok() && !KeepsLanes(indices, *mapped)) {
       mapped = ErrorAt(
           access->span(),
           absl::StrCat("in the new layout of buffer ", old_buffer_->name(),

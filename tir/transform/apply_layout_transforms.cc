@@ -264,7 +264,6 @@ class LayoutApplier final : public Rewriter {
     std::vector<PrimExpr> indices = {access->indices().begin(),
                                      access->indices().end()};
     RewriteAll(indices);
-    const int lanes = indices.empty() ? 1 : indices.back().dtype().lanes();
     for (const IndexMap& map : maps) {
       absl::StatusOr<std::vector<PrimExpr>> mapped =
           MapIndices(map, indices, analyzer_);
@@ -274,7 +273,7 @@ class LayoutApplier final : public Rewriter {
       }
       indices = *std::move(mapped);
     }
-    if (!KeepsLanes(indices, lanes)) {
+    if (!KeepsLanes(access->indices(), indices)) {
       Fail(ErrorAt(
           access->span(),
           absl::StrCat("the layout of buffer ", access->buffer()->name(),

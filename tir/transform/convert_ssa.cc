@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -63,10 +64,8 @@ class SsaConverter final : public Rewriter {
     const bool changed = RewriteExtents(parts);
     parts.data = Current(parts.data);
     if (!changed && parts.data == buffer->data()) return buffer;
-    Buffers& made = *buffers_.TryEmplace(buffer.get()).first;
-    made.original = buffer;
-    if (made.latest.defined()) {
-      const BufferNode& latest = *made.latest;
+    if (const Buffer* known = buffers_.Find(buffer)) {
+      const BufferNode& latest = **known;
       const auto same = [](auto a, auto b) {
         if (a.size() != b.size()) return false;
         for (size_t i = 0; i < a.size(); ++i) {
@@ -78,11 +77,12 @@ class SsaConverter final : public Rewriter {
           latest.elem_offset() == parts.elem_offset &&
           same(latest.shape(), absl::MakeConstSpan(parts.shape)) &&
           same(latest.strides(), absl::MakeConstSpan(parts.strides))) {
-        return made.latest;
+        return *known;
       }
     }
-    made.latest = Buffer(std::move(parts), buffer->span());
-    return made.latest;
+    Buffer made(std::move(parts), buffer->span());
+    buffers_.Set(buffer, made);
+    return made;
   }
 
   PrimExpr VisitLet(const LetNode* node) override {
@@ -147,11 +147,6 @@ class SsaConverter final : public Rewriter {
   }
 
  private:
-  struct Buffers {
-    Buffer original;  // keeps the key alive
-    Buffer latest;
-  };
-
   // True for a variable that has a definition already; else notes this one.
   bool IsDefined(const Var& var) {
     kept_.push_back(var);
@@ -173,7 +168,7 @@ class SsaConverter final : public Rewriter {
   NodeMap<std::vector<Var>> scope_;
   NodeSet defined_;
   std::vector<Var> kept_;  // keys of `defined_` and `scope_`
-  NodeMap<Buffers> buffers_;
+  BufferMap buffers_;      // the latest ones
 };
 
 }  // namespace

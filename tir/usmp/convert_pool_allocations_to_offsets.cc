@@ -277,8 +277,9 @@ class Converter final : public Rewriter {
     if (known != nullptr && (*known)->data() == let) return *known;
     BufferNode::Parts parts = buffer->parts();
     parts.data = let;
-    remapped_.Set(buffer, Buffer(std::move(parts), buffer->span()));
-    return *remapped_.Find(buffer);
+    Buffer made(std::move(parts), buffer->span());
+    remapped_.Set(buffer, made);
+    return made;
   }
   PrimExpr VisitCall(const CallNode* node) override {
     const PrimExpr visited = Rewriter::VisitCall(node);
