@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "baton/base/dtype.h"
 #include "gtest/gtest.h"
 

@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "gtest/gtest.h"
 

@@ -1,6 +1,7 @@
 #include "baton/base/dtype.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>

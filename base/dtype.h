@@ -6,7 +6,6 @@
 #ifndef BATON_BASE_DTYPE_H_
 #define BATON_BASE_DTYPE_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <ostream>

@@ -2,10 +2,10 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 
 namespace baton {

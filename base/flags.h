@@ -26,7 +26,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "absl/flags/marshalling.h"

@@ -1,6 +1,6 @@
 #include "baton/base/hash_table.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <new>
 #include <string>
 #include <utility>

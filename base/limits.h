@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 
 namespace baton {
 

@@ -4,8 +4,6 @@
 #ifndef BATON_BASE_PARALLEL_FOR_H_
 #define BATON_BASE_PARALLEL_FOR_H_
 
-#include <cstdint>
-
 namespace baton {
 
 // An implementation runs the parts of a loop on threads that it owns. Neither

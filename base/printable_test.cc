@@ -1,7 +1,5 @@
 #include "baton/base/printable.h"
 
-#include <string>
-
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 

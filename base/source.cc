@@ -1,6 +1,7 @@
 #include "baton/base/source.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

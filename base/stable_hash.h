@@ -5,7 +5,6 @@
 #define BATON_BASE_STABLE_HASH_H_
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "baton/base/macros.h"
 
 #define BATON_RETURN_IF_ERROR(expr)                                 \

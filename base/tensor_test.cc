@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/tensor_difference.h"
 #include "gtest/gtest.h"
 

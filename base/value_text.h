@@ -17,13 +17,8 @@
 #ifndef BATON_BASE_VALUE_TEXT_H_
 #define BATON_BASE_VALUE_TEXT_H_
 
-#include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"

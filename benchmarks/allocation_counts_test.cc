@@ -1,6 +1,5 @@
 #include "baton/benchmarks/allocation_counts.h"
 
-#include <cstddef>
 #include <memory>
 #include <new>
 #include <vector>

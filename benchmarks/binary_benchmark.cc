@@ -2,6 +2,7 @@
 //
 // `per_node` is the time for one IR node (operators are not counted).
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -7,14 +7,12 @@
 #include <memory>
 #include <ostream>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
 #include "baton/benchmarks/pass_input.h"
 #include "baton/benchmarks/status_benchmarks.h"

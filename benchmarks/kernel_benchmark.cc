@@ -14,11 +14,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"

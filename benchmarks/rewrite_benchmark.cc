@@ -1,6 +1,7 @@
 // Benchmarks of the cost of rules: 200 rules of which none matches, and one
 // rule that is applied at every node.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "baton/benchmarks/shapes.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

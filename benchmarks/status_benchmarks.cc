@@ -1,7 +1,5 @@
 #include "baton/benchmarks/status_benchmarks.h"
 
-#include <atomic>
-#include <memory>
 #include <string>
 #include <utility>
 

@@ -19,7 +19,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "benchmark/benchmark.h"
 
 namespace baton::benchmarks {

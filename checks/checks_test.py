@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import comment_words
+import direct_includes
 import hash_tables
 import header_first
 import include_graph
@@ -146,6 +147,38 @@ class ChecksTest(unittest.TestCase):
         self.assertEqual(
             header_first.check(include_graph.read_sources(self.root)),
             ['relay/bind.cc: the first include must be "baton/relay/bind.h"'],
+        )
+
+    def test_files_include_the_headers_of_the_names_in_code(self):
+        check = lambda: direct_includes.check(self.root, ["ir/node.h", "ir/node.cc"])
+        (self.root / "ir/node.h").write_text("#include <cstddef>\n\nsize_t Count();\n")
+        (self.root / "ir/node.cc").write_text(
+            '#include "baton/ir/node.h"\n\n'
+            '#include <vector>\n\n'
+            '#include "absl/strings/str_cat.h"\n'
+            '// A std::string.\n'
+            'const char kText[] = R"(#include <map>\n'
+            'std::map)";\n'
+            'std::vector<size_t> counts{1\'000};  // absl::Span\n'
+            'auto text = absl::StrCat("std::pair");\n'
+        )
+        self.assertEqual(check(), [])
+        (self.root / "ir/node.cc").write_text(
+            '#include <vector>\n'
+            '#include "absl/strings/str_cat.h"\n'
+            'std::string text;\n'
+            'const auto* found = std::get<0>(entry);\n'
+            'auto next = absl::StatusOr<size_t>(std::string::npos);\n'
+        )
+        self.assertEqual(
+            check(),
+            [
+                "ir/node.cc:3: std::string needs #include <string>",
+                "ir/node.cc:4: std::get needs #include <array>, <tuple>, <utility> or <variant>",
+                'ir/node.cc:5: absl::StatusOr needs #include "absl/status/statusor.h"',
+                "ir/node.cc:1: no name of <vector> is used",
+                'ir/node.cc:2: no name of "absl/strings/str_cat.h" is used',
+            ],
         )
 
     def test_libraries_use_the_tables_that_survive_failed_allocations(self):

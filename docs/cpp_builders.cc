@@ -1,6 +1,7 @@
 #include "baton/docs/cpp_builders.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>

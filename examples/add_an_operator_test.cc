@@ -3,7 +3,6 @@
 #include "baton/examples/add_an_operator.h"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "baton/base/tensor.h"
 #include "baton/examples/add_an_operator.h"
 #include "baton/lower/lower_to_tir.h"

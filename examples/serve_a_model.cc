@@ -5,14 +5,12 @@
 // docs/run_a_model.md explains it.
 
 #include <condition_variable>
-#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <future>
 #include <iostream>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -1,12 +1,13 @@
 // Runs the tutorial and holds what it prints against what the tutorial's page
 // shows, block by block; times are masked.
 
+#include <cstddef>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "baton/testing/golden.h"
 #include "gtest/gtest.h"

@@ -1,10 +1,6 @@
 // The C++ of docs/rewrite.md.
 
-#include <string>
-#include <vector>
-
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/builders.h"

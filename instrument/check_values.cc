@@ -1,6 +1,7 @@
 #include "baton/instrument/check_values.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

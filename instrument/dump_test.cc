@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/testing/toy_passes.h"

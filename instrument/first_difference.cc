@@ -1,7 +1,6 @@
 #include "baton/instrument/first_difference.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 

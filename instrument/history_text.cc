@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
 #include "baton/base/near_names.h"

@@ -1,10 +1,8 @@
 #include "baton/instrument/op_differ.h"
 
 #include <memory>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/relay/ir/expr.h"

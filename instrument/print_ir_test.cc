@@ -1,6 +1,5 @@
 #include "baton/instrument/print_ir.h"
 
-#include <memory>
 #include <random>
 #include <sstream>
 #include <string>

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <memory>
 
-#include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/testing/toy_passes.h"
 #include "baton/transform/pass.h"

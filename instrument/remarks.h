@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "baton/instrument/pass_listener.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"

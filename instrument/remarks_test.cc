@@ -1,7 +1,6 @@
 #include "baton/instrument/remarks.h"
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/ir/pass_log.h"
 #include "baton/relay/ir/expr.h"

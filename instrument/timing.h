@@ -19,6 +19,7 @@
 #ifndef BATON_INSTRUMENT_TIMING_H_
 #define BATON_INSTRUMENT_TIMING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>

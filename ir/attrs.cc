@@ -1,5 +1,6 @@
 #include "baton/ir/attrs.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 

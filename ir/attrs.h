@@ -4,10 +4,8 @@
 #ifndef BATON_IR_ATTRS_H_
 #define BATON_IR_ATTRS_H_
 
-#include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

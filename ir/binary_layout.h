@@ -5,7 +5,6 @@
 #define BATON_IR_BINARY_LAYOUT_H_
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "baton/ir/node_kind.h"

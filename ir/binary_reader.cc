@@ -16,7 +16,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/checksum.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"

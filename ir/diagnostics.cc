@@ -1,7 +1,5 @@
 #include "baton/ir/diagnostics.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,8 +1,9 @@
 #include "baton/ir/diagnostics.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"

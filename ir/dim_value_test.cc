@@ -1,6 +1,6 @@
 // Tests Dims as values of attributes and options.
 
-#include <string>
+#include <cstdint>
 
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"

@@ -1,13 +1,13 @@
 // Tests a level that `ir/` does not contain: its functions, definitions and
 // nodes are compared, hashed, written and read by their descriptions.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_replace.h"
 #include "baton/base/attr_value.h"

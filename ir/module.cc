@@ -1,5 +1,6 @@
 #include "baton/ir/module.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "baton/ir/module_text.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <ostream>

@@ -1,10 +1,10 @@
 #include "baton/ir/node_class.h"
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,14 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/stable_hash.h"

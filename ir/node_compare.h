@@ -16,7 +16,6 @@
 #ifndef BATON_IR_NODE_COMPARE_H_
 #define BATON_IR_NODE_COMPARE_H_
 
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

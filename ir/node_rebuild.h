@@ -4,7 +4,7 @@
 #ifndef BATON_IR_NODE_REBUILD_H_
 #define BATON_IR_NODE_REBUILD_H_
 
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <type_traits>

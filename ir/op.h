@@ -24,7 +24,6 @@
 #define BATON_IR_OP_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>

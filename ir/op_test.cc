@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "baton/base/registry.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/attrs_registry.h"

@@ -1,6 +1,7 @@
 #include "baton/ir/type.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -4,7 +4,6 @@
 #ifndef BATON_IR_TYPE_H_
 #define BATON_IR_TYPE_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -14,7 +13,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"

@@ -1,7 +1,6 @@
 #include "baton/ir/type_relation.h"
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 
 namespace baton {
 

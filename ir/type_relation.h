@@ -8,8 +8,6 @@
 #ifndef BATON_IR_TYPE_RELATION_H_
 #define BATON_IR_TYPE_RELATION_H_
 
-#include <string>
-
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"

@@ -12,6 +12,7 @@
 #ifndef BATON_LOWER_COMPUTATION_H_
 #define BATON_LOWER_COMPUTATION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

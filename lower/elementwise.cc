@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/lower/computation.h"

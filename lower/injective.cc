@@ -1,15 +1,12 @@
 // Computations of operators whose elements are elements of an argument, or
 // numbers, at an index that the index of the result gives.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/op.h"

@@ -2,11 +2,8 @@
 // networks, whose values are those of kernels bit for bit, also after passes of
 // the level of loops.
 
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

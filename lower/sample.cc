@@ -2,13 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/lower/computation.h"

@@ -1,5 +1,6 @@
 // Imports damaged models: each is refused, or is a valid model.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <random>

@@ -12,6 +12,7 @@
 #ifndef BATON_ONNX_GRAPH_BUILDER_H_
 #define BATON_ONNX_GRAPH_BUILDER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
 #include "gmock/gmock.h"

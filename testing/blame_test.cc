@@ -4,7 +4,6 @@
 #include "baton/testing/blame.h"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -1,8 +1,9 @@
 #include "baton/testing/conformance.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>

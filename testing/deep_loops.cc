@@ -1,5 +1,6 @@
 #include "baton/testing/deep_loops.h"
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 

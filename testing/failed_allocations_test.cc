@@ -12,14 +12,12 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/binary_reader.h"

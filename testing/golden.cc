@@ -1,6 +1,7 @@
 #include "baton/testing/golden.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <utility>

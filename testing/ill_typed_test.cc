@@ -3,6 +3,7 @@
 // (baton-opt --verify_diagnostics).
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>

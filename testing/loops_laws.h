@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/testing/pass_laws.h"
 #include "baton/transform/pass.h"

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-
 namespace baton {
 
 // The outcome of a case.

@@ -8,7 +8,6 @@
 // other values (graphs become cyclic), absurd dimensions, other element types,
 // external data elsewhere.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

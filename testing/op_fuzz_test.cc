@@ -6,15 +6,11 @@
 // The input bytes seed the decisions: the operator, the value of each
 // attribute, the types of the arguments.
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <limits>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>

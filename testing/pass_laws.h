@@ -50,7 +50,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/testing/registered_passes.h"  // IWYU pragma: export
 #include "baton/transform/pass.h"

@@ -1,7 +1,5 @@
 #include "baton/testing/pattern_matchers.h"
 
-#include <string>
-
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/builders.h"
 #include "baton/relay/pattern/dataflow_pattern.h"

@@ -1,6 +1,7 @@
 #include "baton/testing/random_loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

@@ -1,7 +1,9 @@
 #include "baton/testing/random_loops.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>

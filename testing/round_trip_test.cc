@@ -9,10 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/infer_type.h"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <iostream>
 #include <map>
-#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -15,11 +14,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/tensor.h"

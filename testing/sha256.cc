@@ -1,6 +1,7 @@
 #include "baton/testing/sha256.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>

@@ -7,7 +7,6 @@
 #ifndef BATON_TESTING_STATUS_MATCHERS_H_
 #define BATON_TESTING_STATUS_MATCHERS_H_
 
-#include <string>
 #include <utility>
 
 #include "absl/status/status.h"

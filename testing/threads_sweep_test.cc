@@ -2,13 +2,11 @@
 
 #include "baton/testing/threads_sweep.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "baton/base/status_macros.h"
 #include "baton/instrument/recorder.h"
 #include "baton/ir/module.h"

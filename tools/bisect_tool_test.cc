@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>

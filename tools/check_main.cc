@@ -4,6 +4,7 @@
 //
 // Exit code 0: the input matches; 1: it does not; 2: bad lines or bad usage.
 
+#include <cstddef>
 #include <iostream>
 #include <memory>
 #include <string>

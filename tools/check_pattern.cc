@@ -1,7 +1,6 @@
 #include "baton/tools/check_pattern.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <set>
 
 #include "absl/status/status.h"

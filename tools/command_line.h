@@ -10,11 +10,13 @@
 #ifndef BATON_TOOLS_COMMAND_LINE_H_
 #define BATON_TOOLS_COMMAND_LINE_H_
 
+#include <cstddef>
 #include <functional>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"

@@ -3,7 +3,6 @@
 #ifndef BATON_TOOLS_COMPILE_H_
 #define BATON_TOOLS_COMPILE_H_
 
-#include <cstdint>
 #include <ostream>
 #include <string>
 

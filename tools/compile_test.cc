@@ -1,6 +1,7 @@
 #include "baton/tools/compile.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "baton/relay/runtime/dataset.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>

@@ -1,10 +1,8 @@
 #include "baton/tools/expected_diagnostics.h"
 
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/source.h"
 #include "baton/testing/status_matchers.h"

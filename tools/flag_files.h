@@ -9,7 +9,6 @@
 #ifndef BATON_TOOLS_FLAG_FILES_H_
 #define BATON_TOOLS_FLAG_FILES_H_
 
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"

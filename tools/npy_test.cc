@@ -1,8 +1,8 @@
 #include "baton/tools/npy.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"

@@ -4,10 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <istream>
-#include <memory>
-#include <optional>
 #include <ostream>
 #include <set>
 #include <string>

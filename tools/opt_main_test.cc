@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
 #include "gmock/gmock.h"

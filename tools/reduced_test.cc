@@ -1,7 +1,7 @@
 #include "baton/tools/reduced_test.h"
 
 #include <algorithm>
-#include <memory>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"

@@ -1,7 +1,6 @@
 #include "baton/tools/reproducer.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

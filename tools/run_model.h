@@ -3,7 +3,6 @@
 #ifndef BATON_TOOLS_RUN_MODEL_H_
 #define BATON_TOOLS_RUN_MODEL_H_
 
-#include <cstdint>
 #include <ostream>
 #include <string>
 

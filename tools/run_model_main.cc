@@ -10,7 +10,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"

@@ -1,5 +1,7 @@
 #include "baton/tools/run_model.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <sstream>

@@ -3,7 +3,6 @@
 #ifndef BATON_TOOLS_RUN_OPTIONS_H_
 #define BATON_TOOLS_RUN_OPTIONS_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

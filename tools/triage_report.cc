@@ -1,6 +1,6 @@
 #include "baton/tools/triage_report.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 #include "baton/transform/config_condition.h"
 
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "baton/transform/function_pass.h"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"

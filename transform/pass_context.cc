@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "baton/transform/pass_registry.h"
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>

@@ -1,5 +1,6 @@
 #include "baton/transform/pass.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/testing/toy_passes.h"

@@ -3,11 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/registry.h"

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <ctime>
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "baton/triage/failure.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>

@@ -3,7 +3,6 @@
 #include <ctime>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/testing/toy_passes.h"

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass_instrument.h"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/instrument/history.h"
 #include "baton/ir/module.h"

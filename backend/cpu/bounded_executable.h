@@ -28,7 +28,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/executable.h"

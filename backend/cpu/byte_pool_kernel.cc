@@ -1,7 +1,6 @@
 // Steps of nn.max_pool2d of bytes.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -17,7 +17,6 @@
 #ifndef BATON_BACKEND_CPU_EXECUTABLE_FILE_H_
 #define BATON_BACKEND_CPU_EXECUTABLE_FILE_H_
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

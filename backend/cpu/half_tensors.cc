@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"

@@ -1,5 +1,6 @@
 #include "baton/backend/cpu/known_sizes.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,9 +4,7 @@
 #ifndef BATON_BACKEND_CPU_REARRANGE_STEP_H_
 #define BATON_BACKEND_CPU_REARRANGE_STEP_H_
 
-#include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"

@@ -1,7 +1,6 @@
 // Steps of sums, means, extrema and variances of float32, and of argmax and
 // argmin.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -5,9 +5,9 @@
 #ifndef BATON_BACKEND_CPU_ROW_STEPS_H_
 #define BATON_BACKEND_CPU_ROW_STEPS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"

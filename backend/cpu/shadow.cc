@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/base/hash_table.h"

@@ -1,9 +1,8 @@
 #include "baton/backend/cpu/shadow.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -1,7 +1,6 @@
 // Steps of elementwise operators of dtypes that programs of elements do not
 // have, such as int64 and float64.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -2,12 +2,11 @@
 
 #include "baton/backend/library/compile_model.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

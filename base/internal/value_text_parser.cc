@@ -1,5 +1,6 @@
 #include "baton/base/internal/value_text_parser.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>

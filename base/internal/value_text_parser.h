@@ -3,6 +3,7 @@
 #ifndef BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
 #define BATON_BASE_INTERNAL_VALUE_TEXT_PARSER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

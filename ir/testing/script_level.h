@@ -16,7 +16,6 @@
 #ifndef BATON_IR_TESTING_SCRIPT_LEVEL_H_
 #define BATON_IR_TESTING_SCRIPT_LEVEL_H_
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 #define BATON_ONNX_EXPORT_OPS_LAYOUTS_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -1,6 +1,7 @@
 // Exporters of convolution, pooling, normalization, matrix products, images.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

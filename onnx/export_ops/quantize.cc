@@ -1,10 +1,10 @@
 // Exporters of quantized operators.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,5 @@
 // Exporter of unique.
 
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"

@@ -2,10 +2,8 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"

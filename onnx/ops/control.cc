@@ -2,6 +2,7 @@
 // unrolled; otherwise a loop becomes a function that calls itself.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

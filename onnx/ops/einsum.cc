@@ -3,7 +3,7 @@
 // otherwise it is an einsum.
 
 #include <algorithm>
-#include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>

@@ -1,7 +1,6 @@
 #include "baton/onnx/ops/expect_shape.h"
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"

@@ -2,9 +2,9 @@
 // casts.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

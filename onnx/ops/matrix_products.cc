@@ -1,6 +1,7 @@
 #include "baton/onnx/ops/matrix_products.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -3,6 +3,7 @@
 // to ONNX's own domain.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>

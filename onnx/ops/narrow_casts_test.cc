@@ -1,6 +1,7 @@
 #include "baton/onnx/ops/narrow_casts.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>

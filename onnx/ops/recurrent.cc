@@ -2,9 +2,8 @@
 // over time if the number of steps is known; otherwise a function that calls
 // itself.
 
-#include <cctype>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

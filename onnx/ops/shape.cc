@@ -1,8 +1,8 @@
 // Converters of operators that rearrange, cut, gather and make tensors.
 
-#include "baton/relay/op/tensor/shape.h"
-
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/limits.h"
@@ -35,6 +36,7 @@
 #include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/op/tensor/reduce.h"
 #include "baton/relay/op/tensor/sequence.h"
+#include "baton/relay/op/tensor/shape.h"
 
 namespace baton::onnx {
 namespace {

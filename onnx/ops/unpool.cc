@@ -1,6 +1,7 @@
 // Converters of the inverse of a pool, and of bags of n-grams.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <string>

@@ -1,11 +1,11 @@
 #include "baton/relay/analysis/broadcast_axes.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/structural_equal.h"

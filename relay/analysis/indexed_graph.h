@@ -25,7 +25,6 @@
 #ifndef BATON_RELAY_ANALYSIS_INDEXED_GRAPH_H_
 #define BATON_RELAY_ANALYSIS_INDEXED_GRAPH_H_
 
-#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/relay/analysis/indexed_graph.h"

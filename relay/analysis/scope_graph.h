@@ -14,7 +14,6 @@
 #ifndef BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
 #define BATON_RELAY_ANALYSIS_SCOPE_GRAPH_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"

@@ -5,6 +5,7 @@
 #ifndef BATON_RELAY_IR_ADT_H_
 #define BATON_RELAY_IR_ADT_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "baton/relay/ir/constant.h"
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>

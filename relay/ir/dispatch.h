@@ -16,8 +16,6 @@
 #ifndef BATON_RELAY_IR_DISPATCH_H_
 #define BATON_RELAY_IR_DISPATCH_H_
 
-#include <utility>
-
 #include "baton/ir/expr.h"
 #include "baton/ir/node.h"
 #include "baton/ir/op.h"

@@ -1,11 +1,12 @@
 #include "baton/relay/ir/infer_type.h"
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
+#include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/limits.h"
 #include "baton/base/tensor.h"

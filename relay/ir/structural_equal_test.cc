@@ -1,8 +1,6 @@
 #include "baton/ir/structural_equal.h"
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

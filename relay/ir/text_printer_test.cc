@@ -1,11 +1,11 @@
 #include "baton/relay/ir/text_printer.h"
 
-#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "baton/relay/ir/type_sizes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"

@@ -1,5 +1,6 @@
 #include "baton/relay/ir/type_sizes.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "baton/base/dtype.h"

@@ -1,6 +1,7 @@
 #include "baton/relay/ir/virtual_device.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>

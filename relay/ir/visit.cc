@@ -1,6 +1,7 @@
 #include "baton/relay/ir/visit.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

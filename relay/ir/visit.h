@@ -13,15 +13,13 @@
 #ifndef BATON_RELAY_IR_VISIT_H_
 #define BATON_RELAY_IR_VISIT_H_
 
-#include <cstdint>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "baton/ir/node_fields.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"

@@ -1,7 +1,7 @@
 #include "baton/relay/ir/visit.h"
 
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

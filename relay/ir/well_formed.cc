@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/ir/diagnostics.h"

@@ -2,9 +2,7 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"

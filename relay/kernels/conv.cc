@@ -1,5 +1,6 @@
 #include "baton/relay/op/nn/conv.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 #include "baton/relay/op/dim_math.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>

@@ -1,6 +1,7 @@
 #include "baton/relay/op/type_relations.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #define BATON_RELAY_OP_TYPE_RELATIONS_H_
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"

@@ -29,10 +29,10 @@
 #ifndef BATON_RELAY_PATTERN_REWRITER_H_
 #define BATON_RELAY_PATTERN_REWRITER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"

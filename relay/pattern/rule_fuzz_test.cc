@@ -2,14 +2,15 @@
 // prints, parses back and can be applied.
 
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "baton/base/dtype.h"
 #include "baton/relay/ir/constant.h"

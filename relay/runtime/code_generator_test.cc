@@ -1,9 +1,7 @@
 #include "baton/relay/runtime/code_generator.h"
 
 #include <stdexcept>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

@@ -1,8 +1,8 @@
 #include "baton/relay/runtime/dataset.h"
 
-#include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

@@ -1,8 +1,10 @@
 #include "baton/relay/runtime/evaluator.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -14,7 +16,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/limits.h"
 #include "baton/base/out_of_memory.h"

@@ -1,6 +1,7 @@
 #include "baton/relay/runtime/evaluator.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stdexcept>

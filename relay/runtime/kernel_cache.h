@@ -10,6 +10,7 @@
 #ifndef BATON_RELAY_RUNTIME_KERNEL_CACHE_H_
 #define BATON_RELAY_RUNTIME_KERNEL_CACHE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

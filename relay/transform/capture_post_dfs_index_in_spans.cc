@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/source.h"
 #include "baton/ir/module.h"

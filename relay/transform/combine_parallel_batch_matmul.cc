@@ -1,5 +1,6 @@
 #include "baton/relay/transform/combine_parallel_batch_matmul.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "baton/relay/transform/compiler_functions.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/expr.h"

@@ -1,6 +1,5 @@
 #include "baton/relay/transform/eta_expand.h"
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "baton/relay/transform/first_order_gradient.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

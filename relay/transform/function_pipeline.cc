@@ -1,6 +1,8 @@
 #include "baton/relay/transform/function_pipeline.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>

@@ -3,6 +3,7 @@
 // a slow implementation, very large programs, elements of constants, codes of
 // errors.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>

@@ -23,7 +23,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/fields.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"

@@ -4,13 +4,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/relay/ir/expr.h"

@@ -13,7 +13,6 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 

@@ -1,8 +1,5 @@
 // Registers the named pipelines over Relay: O0 to O3, onnx and quantized.
 
-#include <string>
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "baton/transform/pipeline.h"
 

@@ -1,6 +1,7 @@
 #include "baton/relay/transform/rewrite_test_util.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
 #include "baton/base/tensor.h"

@@ -1,5 +1,6 @@
 #include "baton/relay/transform/split_args.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

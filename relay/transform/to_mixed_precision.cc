@@ -1,6 +1,7 @@
 #include "baton/relay/transform/to_mixed_precision.h"
 
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <set>
 #include <string>

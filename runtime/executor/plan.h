@@ -8,7 +8,6 @@
 #ifndef BATON_RUNTIME_EXECUTOR_PLAN_H_
 #define BATON_RUNTIME_EXECUTOR_PLAN_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "baton/base/parallel_for.h"
 #include "baton/base/worker_pool.h"
 #include "baton/runtime/executor/arena_planner.h"

@@ -1,11 +1,10 @@
 #include "baton/runtime/kernels/deformable_conv.h"
 
-#include <cmath>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"

@@ -1,6 +1,5 @@
 #include "baton/runtime/kernels/detection.h"
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 

@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/einsum.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"

@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"

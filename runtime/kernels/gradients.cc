@@ -1,11 +1,9 @@
 #include "baton/runtime/kernels/gradients.h"
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
 #include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"

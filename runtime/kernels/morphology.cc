@@ -1,13 +1,11 @@
 #include "baton/runtime/kernels/morphology.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"

@@ -7,7 +7,6 @@
 #define BATON_RUNTIME_KERNELS_QUANTIZE_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"

@@ -4,10 +4,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/limits.h"
 #include "baton/base/status_macros.h"

@@ -1,8 +1,8 @@
 #include "baton/runtime/kernels/rearrange.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "absl/status/status.h"

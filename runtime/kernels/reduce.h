@@ -13,7 +13,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 

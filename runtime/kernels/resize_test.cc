@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/resize.h"
 
+#include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"

@@ -1,6 +1,7 @@
 #include "baton/runtime/kernels/scatter.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>

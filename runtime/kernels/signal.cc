@@ -2,11 +2,9 @@
 
 #include <cmath>
 #include <complex>
-#include <cstddef>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"

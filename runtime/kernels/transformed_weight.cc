@@ -1,6 +1,7 @@
 #include "baton/runtime/kernels/transformed_weight.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <utility>

@@ -1,5 +1,6 @@
 // Evaluates tapes: each register holds a float32 tensor of shape (2, 3).
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

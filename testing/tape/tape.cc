@@ -1,5 +1,6 @@
 #include "baton/testing/tape/tape.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -16,7 +16,6 @@
 #ifndef BATON_TESTING_TAPE_TAPE_H_
 #define BATON_TESTING_TAPE_TAPE_H_
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/relay/ir/expr.h"

@@ -2,6 +2,7 @@
 // Huang et al., 2017, a layer takes the result of the layer before alone, and
 // the results are concatenated at the end of their block.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 // Inception v3 (Szegedy et al., 2016), as the reference's
 // `relay.testing.inception_v3` builds it.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

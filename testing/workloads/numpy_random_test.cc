@@ -1,5 +1,7 @@
 #include "baton/testing/workloads/numpy_random.h"
 
+#include <cstdint>
+
 #include "gtest/gtest.h"
 
 namespace baton::testing {

@@ -1,5 +1,6 @@
 #include "baton/testing/workloads/options.h"
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"

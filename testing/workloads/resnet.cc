@@ -1,5 +1,6 @@
 #include "baton/testing/workloads/resnet.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

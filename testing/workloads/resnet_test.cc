@@ -1,11 +1,13 @@
 #include "baton/testing/workloads/resnet.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/testing/golden.h"

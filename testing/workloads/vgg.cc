@@ -1,6 +1,7 @@
 // VGG (Simonyan and Zisserman, 2015), as the reference's `relay.testing.vgg`
 // builds it.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

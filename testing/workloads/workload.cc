@@ -1,8 +1,10 @@
 #include "baton/testing/workloads/workload.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -10,7 +10,6 @@
 
 #include <vector>
 
-#include "absl/types/span.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/stmt.h"

@@ -1,5 +1,6 @@
 #include "baton/tir/analysis/buffer_access_lca.h"
 
+#include <cstddef>
 #include <deque>
 #include <utility>
 #include <vector>

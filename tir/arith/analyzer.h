@@ -13,6 +13,7 @@
 #ifndef BATON_TIR_ARITH_ANALYZER_H_
 #define BATON_TIR_ARITH_ANALYZER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>

@@ -3,6 +3,7 @@
 #include "baton/tir/arith/analyzer.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

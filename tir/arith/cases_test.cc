@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/text_file.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/simplify_table.h"

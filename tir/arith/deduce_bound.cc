@@ -1,6 +1,6 @@
 // DeduceBound: solves an inequality for a variable.
 
-#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include "baton/tir/arith/index_map.h"
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
 #include <utility>
 #include <vector>
 

@@ -9,9 +9,7 @@
 #define BATON_TIR_ARITH_ITER_MAP_H_
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"

@@ -1,6 +1,7 @@
 // SubspaceDivide and InverseAffineIterMap.
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"

@@ -1,7 +1,6 @@
 #include "baton/tir/arith/modular_set.h"
 
 #include <cstdint>
-#include <cstdlib>
 
 #include "baton/base/deep_stack.h"
 #include "baton/tir/arith/analyzer.h"

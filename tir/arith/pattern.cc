@@ -1,10 +1,7 @@
 #include "baton/tir/arith/pattern.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"

@@ -22,7 +22,6 @@
 #ifndef BATON_TIR_ARITH_RULE_H_
 #define BATON_TIR_ARITH_RULE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>

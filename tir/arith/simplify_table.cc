@@ -1,6 +1,7 @@
 #include "baton/tir/arith/simplify_table.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,8 +1,8 @@
 #include "baton/tir/codegen/cpp_names.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"

@@ -2,6 +2,8 @@
 
 #include "baton/tir/codegen/cpp_source.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

@@ -1,6 +1,7 @@
 #include "baton/tir/codegen/function_parts.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -4,7 +4,6 @@
 #ifndef BATON_TIR_CODEGEN_FUNCTION_PARTS_H_
 #define BATON_TIR_CODEGEN_FUNCTION_PARTS_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>

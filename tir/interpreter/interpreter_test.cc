@@ -1,8 +1,8 @@
 #include "baton/tir/interpreter/interpreter.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -1,6 +1,5 @@
 #include "baton/tir/interpreter/scalar.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>

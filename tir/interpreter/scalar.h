@@ -5,7 +5,6 @@
 #define BATON_TIR_INTERPRETER_SCALAR_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"

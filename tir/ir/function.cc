@@ -1,6 +1,7 @@
 #include "baton/tir/ir/function.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

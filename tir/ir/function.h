@@ -8,7 +8,6 @@
 #define BATON_TIR_IR_FUNCTION_H_
 
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #ifndef BATON_TIR_IR_INTRINSICS_H_
 #define BATON_TIR_IR_INTRINSICS_H_
 
-#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/near_names.h"
 #include "baton/ir/op.h"

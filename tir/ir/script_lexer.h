@@ -4,6 +4,7 @@
 #ifndef BATON_TIR_IR_SCRIPT_LEXER_H_
 #define BATON_TIR_IR_SCRIPT_LEXER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

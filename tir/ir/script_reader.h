@@ -8,10 +8,6 @@
 #ifndef BATON_TIR_IR_SCRIPT_READER_H_
 #define BATON_TIR_IR_SCRIPT_READER_H_
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"

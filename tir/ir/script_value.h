@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "baton/ir/expr.h"
 #include "baton/tir/ir/expr.h"
 

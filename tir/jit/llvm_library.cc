@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

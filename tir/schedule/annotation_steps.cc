@@ -2,6 +2,7 @@
 // variables, but not the shape of the program.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -1,6 +1,7 @@
 // Steps that make blocks of loops and blocks.
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "baton/tir/schedule/cache.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

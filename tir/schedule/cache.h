@@ -3,12 +3,9 @@
 #ifndef BATON_TIR_SCHEDULE_CACHE_H_
 #define BATON_TIR_SCHEDULE_CACHE_H_
 
-#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/stmt.h"

@@ -1,15 +1,14 @@
 // Steps that move a block into a loop of its consumers or producers.
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"

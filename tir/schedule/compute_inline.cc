@@ -2,14 +2,14 @@
 // the block that it reads.
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/access_region.h"
 #include "baton/tir/arith/analyzer.h"

@@ -1,6 +1,7 @@
 #include "baton/tir/schedule/conditions.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

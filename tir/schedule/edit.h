@@ -3,8 +3,6 @@
 #ifndef BATON_TIR_SCHEDULE_EDIT_H_
 #define BATON_TIR_SCHEDULE_EDIT_H_
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"

@@ -1,7 +1,8 @@
 // Steps that change layouts of buffers and of the iterations of blocks.
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 

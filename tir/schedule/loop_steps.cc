@@ -1,6 +1,7 @@
 // Steps that change nests of loops.
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,14 +1,14 @@
 // The step that keeps only the part of a buffer that later iterations need.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "baton/base/status_macros.h"
 #include "baton/tir/analysis/access_region.h"
 #include "baton/tir/arith/analyzer.h"

@@ -1,8 +1,8 @@
 // Each recorded step keeps the values of its function.
 
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"

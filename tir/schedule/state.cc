@@ -1,7 +1,7 @@
 #include "baton/tir/schedule/state.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>

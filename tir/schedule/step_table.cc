@@ -1,6 +1,7 @@
 #include "baton/tir/schedule/step_table.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #include "baton/tir/script/complete_blocks.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // Scripts that no one writes: each is read, or refused with an error at a
 // place, in a small stack.
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/statusor.h"

@@ -1,6 +1,7 @@
 // Reads functions of loops in modules: definitions that begin with
 // `@T.prim_func` or `@I.ir_module` (ir/module_text.h).
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"

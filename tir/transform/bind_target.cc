@@ -1,6 +1,5 @@
 #include "baton/tir/transform/bind_target.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -1,6 +1,5 @@
 #include "baton/tir/transform/compute_legalize.h"
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

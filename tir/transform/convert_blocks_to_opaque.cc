@@ -1,5 +1,6 @@
 #include "baton/tir/transform/convert_blocks_to_opaque.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

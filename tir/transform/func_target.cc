@@ -1,6 +1,5 @@
 #include "baton/tir/transform/func_target.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -7,10 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"

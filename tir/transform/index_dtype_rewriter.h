@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/node_map.h"
 #include "baton/tir/ir/buffer_map.h"

@@ -1,7 +1,6 @@
 #include "baton/tir/transform/lower_tvm_builtin.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <numeric>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"

@@ -1,7 +1,6 @@
 #include "baton/tir/transform/vectorize_loop.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "baton/tir/usmp/assign_pool_info.h"
 
-#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "baton/tir/usmp/call_visitor.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "baton/tir/usmp/plan_memory.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

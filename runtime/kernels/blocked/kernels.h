@@ -12,7 +12,6 @@
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_KERNELS_H_
 
-#include <cstddef>
 #include <cstdint>
 
 #include "baton/runtime/kernels/blocked/channels.h"

@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/internal/integer_checks.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

@@ -8,7 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels::internal {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/internal/util.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
