@@ -15,6 +15,8 @@ namespace baton::tir {
 // alive, so that no later buffer has the address of an earlier one.
 class BufferMap {
  public:
+  bool empty() const { return entries_.empty(); }
+
   // The replacement of `buffer`; null if there is none. Valid until the next
   // insertion.
   const Buffer* Find(const Buffer& buffer) const {

@@ -18,6 +18,7 @@
 #include "baton/ir/span.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/index_map.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -215,9 +216,8 @@ class LayoutApplier final : public Rewriter {
   Buffer RewriteBuffer(const Buffer& buffer) override {
     const Maps* maps = layouts_.Of(buffer.get());
     if (maps == nullptr) return buffer;
-    Buffer& known = buffers_[buffer.get()];
-    if (known.defined()) return known;
-    known = buffer;
+    if (const Buffer* known = buffers_.Find(buffer)) return *known;
+    buffers_.Set(buffer, buffer);
     if (!layouts_.HasMemory(buffer.get()) || !buffer->strides().empty()) {
       Fail(ErrorAt(buffer->span(),
                    absl::StrCat("the layout of buffer ", buffer->name(),
@@ -238,8 +238,9 @@ class LayoutApplier final : public Rewriter {
       }
       parts.shape = *std::move(shape);
     }
-    known = Buffer(std::move(parts), buffer->span());
-    return known;
+    Buffer result(std::move(parts), buffer->span());
+    buffers_.Set(buffer, result);
+    return result;
   }
 
  private:
@@ -283,7 +284,7 @@ class LayoutApplier final : public Rewriter {
   }
 
   const Layouts& layouts_;
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
   Analyzer analyzer_;
   absl::Status status_;
 };

@@ -12,11 +12,11 @@
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
-#include "baton/ir/node_map.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/analysis/buffer_offset.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/rewriter.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -163,9 +163,7 @@ class BufferFlattener final : public AnalyzingRewriter {
   }
 
   Buffer Flattened(const Buffer& buffer) {
-    const auto [entry, is_new] = flattened_.TryEmplace(buffer.get());
-    if (!is_new) return *entry;
-    kept_.push_back(buffer);
+    if (const Buffer* known = flattened_.Find(buffer)) return *known;
     Buffer result = AsBytesIfBool(FlattenedBuffer(buffer));
     BufferNode::Parts parts = result->parts();
     bool changed = false;
@@ -176,7 +174,7 @@ class BufferFlattener final : public AnalyzingRewriter {
       changed = true;
     }
     if (changed) result = Buffer(std::move(parts), buffer->span());
-    flattened_[buffer.get()] = result;
+    flattened_.Set(buffer, result);
     return result;
   }
 
@@ -185,8 +183,7 @@ class BufferFlattener final : public AnalyzingRewriter {
     return SimplifyIndices(ElementOffset(buffer, indices));
   }
 
-  NodeMap<Buffer> flattened_;
-  std::vector<Buffer> kept_;  // keys of `flattened_`
+  BufferMap flattened_;
   absl::Status status_;
 };
 

@@ -13,6 +13,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -279,16 +280,13 @@ class Injector final : public Rewriter {
   // The buffer that has both halves.
   Buffer BufferOfBoth(const Buffer& buffer, const Entry& entry,
                       const Span& span) {
-    Buffer& result = buffers_[buffer.get()];
-    if (result.defined()) return result;
     if (buffer->shape().size() != 1 || !entry.stride.defined()) {
       Fail(span, "a double buffer that is not flat memory allocated around");
       return buffer;
     }
-    BufferNode::Parts parts = buffer->parts();
-    parts.shape = {Add(buffer->shape()[0], entry.stride)};
-    result = Buffer(std::move(parts), buffer->span());
-    return result;
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
+      parts.shape = {Add(buffer->shape()[0], entry.stride)};
+    });
   }
 
   void Fail(const Span& span, std::string message) {
@@ -302,7 +300,7 @@ class Injector final : public Rewriter {
   // By loop: allocations around it, and statements before it.
   NodeMap<Nest> allocs_;
   NodeMap<std::vector<Stmt>> first_;
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
   CopyBudget budget_{"tir.InjectDoubleBuffer"};
   absl::Status status_;
 };

@@ -18,6 +18,7 @@
 #include "baton/ir/span.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/rewriter.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -385,13 +386,9 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
     return false;
   }
   Buffer BufferOfAll(const Buffer& buffer, const PrimExpr& stride) {
-    Buffer& result = buffers_[buffer.get()];
-    if (!result.defined()) {
-      BufferNode::Parts parts = buffer->parts();
+    return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {
       parts.shape = {Mul(buffer->shape()[0], stride)};
-      result = Buffer(std::move(parts), buffer->span());
-    }
-    return result;
+    });
   }
   void Fail(const Span& span, std::string message) {
     if (status_.ok()) status_ = ErrorAt(span, std::move(message));
@@ -409,7 +406,7 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
   int loop_depth_ = 0;
   // By pointer: the elements of one thread.
   NodeMap<PrimExpr> strides_;
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
   absl::Status status_;
 };
 

@@ -20,6 +20,7 @@
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/var_map.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -77,21 +78,21 @@ class ScratchAccess final : public Rewriter {
  public:
   ScratchAccess(const std::vector<Buffer>& from,
                 const std::vector<Buffer>& to) {
-    for (size_t i = 0; i < from.size(); ++i) buffers_[from[i].get()] = to[i];
+    for (size_t i = 0; i < from.size(); ++i) buffers_.Set(from[i], to[i]);
   }
   PrimExpr VisitBufferLoad(const BufferLoadNode* load) override {
-    const Buffer* to = buffers_.Find(load->buffer().get());
+    const Buffer* to = buffers_.Find(load->buffer());
     return to == nullptr ? BufferLoad(load)
                          : BufferLoad(*to, {Zero()}, load->span());
   }
   Stmt VisitBufferStore(const BufferStoreNode* store) override {
-    const Buffer* to = buffers_.Find(store->buffer().get());
+    const Buffer* to = buffers_.Find(store->buffer());
     if (to == nullptr) return Rewriter::VisitBufferStore(store);
     return BufferStore(*to, Rewrite(store->value()), {Zero()}, store->span());
   }
 
  private:
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
 };
 
 // Copies the loops around a block without those that are bound to threads, with

@@ -136,16 +136,16 @@ std::vector<int64_t> ValuesOf(const Steps& steps) {
 
 class BufferReplacer final : public Rewriter {
  public:
-  explicit BufferReplacer(const NodeMap<Buffer>& buffers) : buffers_(buffers) {}
+  explicit BufferReplacer(const BufferMap& buffers) : buffers_(buffers) {}
 
  protected:
   Buffer RewriteBuffer(const Buffer& buffer) override {
-    const Buffer* padded = buffers_.Find(buffer.get());
+    const Buffer* padded = buffers_.Find(buffer);
     return padded == nullptr ? buffer : *padded;
   }
 
  private:
-  const NodeMap<Buffer>& buffers_;
+  const BufferMap& buffers_;
 };
 
 }  // namespace
@@ -296,8 +296,7 @@ void SharedMemoryPadder::Pad(std::vector<Buffer>& buffers) {
     if (accesses == nullptr) continue;
     const Buffer padded = Padded(buffer, *accesses);
     if (!padded.defined()) continue;
-    padded_[buffer.get()] = padded;
-    kept_.push_back(buffer);
+    padded_.Set(buffer, padded);
     buffer = padded;
   }
 }

@@ -14,6 +14,7 @@
 #include "baton/base/hash_table.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/stmt.h"
 
@@ -47,8 +48,8 @@ class SharedMemoryPadder {
 
   NodeMap<Accesses> accesses_;
   NodeMap<int64_t> least_padding_;
-  NodeMap<Buffer> padded_;
-  std::vector<Buffer> kept_;
+  std::vector<Buffer> kept_;  // keys of the maps above
+  BufferMap padded_;
 };
 
 }  // namespace baton::tir

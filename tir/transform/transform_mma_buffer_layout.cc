@@ -16,6 +16,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/span.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -56,7 +57,7 @@ class LayoutTransformer final : public Rewriter {
     for (Buffer& buffer : parts.alloc_buffers) {
       Buffer local = LocalBuffer(buffer);
       if (!local.defined()) continue;
-      buffers_[buffer.get()] = local;
+      buffers_.Set(buffer, local);
       pointers_[buffer->data().get()] = local->data();
       buffer = std::move(local);
       changed = true;
@@ -68,7 +69,7 @@ class LayoutTransformer final : public Rewriter {
   Stmt VisitBufferStore(const BufferStoreNode* node) override {
     Stmt result = Rewriter::VisitBufferStore(node);
     const auto* store = result.As<BufferStoreNode>();
-    const Buffer* local = buffers_.Find(store->buffer().get());
+    const Buffer* local = buffers_.Find(store->buffer());
     if (local == nullptr) return result;
     return BufferStore(*local, store->value(),
                        Indices(store->buffer(), store->indices()),
@@ -77,7 +78,7 @@ class LayoutTransformer final : public Rewriter {
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
     PrimExpr result = Rewriter::VisitBufferLoad(node);
     const auto* load = result.As<BufferLoadNode>();
-    const Buffer* local = buffers_.Find(load->buffer().get());
+    const Buffer* local = buffers_.Find(load->buffer());
     if (local == nullptr) return result;
     return BufferLoad(*local, Indices(load->buffer(), load->indices()),
                       load->span());
@@ -150,7 +151,7 @@ class LayoutTransformer final : public Rewriter {
     if (status_.ok()) status_ = ErrorAt(span, std::move(message));
   }
 
-  NodeMap<Buffer> buffers_;
+  BufferMap buffers_;
   NodeMap<Var> pointers_;
   Analyzer analyzer_;
   absl::Status status_;
