@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iostream>
 #include <map>
 #include <optional>
 #include <string>
@@ -84,11 +83,12 @@ std::string ExpectedText(const Flag& flag) {
 
 // The text of the value of `flag`, which is given as `--name` or `--noname`
 // (`negative`), perhaps with a value; `next` is the argument behind it, if any,
-// and null if it was taken. What is wrong goes to `errors`.
+// and null if it was taken. Adds to `errors` and `notes`.
 std::optional<std::string> ValueText(const Flag& flag, bool negative,
                                      std::optional<absl::string_view> value,
                                      const std::string*& next,
-                                     std::vector<std::string>& errors) {
+                                     std::vector<std::string>& errors,
+                                     std::vector<std::string>& notes) {
   const auto error = [&](absl::string_view what) {
     errors.push_back(
         absl::StrCat("--", negative ? "no" : "", flag.name, ": ", what));
@@ -105,23 +105,25 @@ std::optional<std::string> ValueText(const Flag& flag, bool negative,
   if (next == nullptr) return error("needs a value");
   if (absl::StartsWith(*next, "-") &&
       flag.field->type_name() == AttrTraits<std::string>::Name()) {
-    std::cerr << "--" << flag.name << ": takes " << *next << " as its value; --"
-              << flag.name << "=" << *next << " says so\n";
+    notes.push_back(absl::StrCat("--", flag.name, ": takes ", *next,
+                                 " as its value; --", flag.name, "=", *next,
+                                 " says so"));
   }
   std::string text = *next;
   next = nullptr;
   return text;
 }
 
-// Keeps the text of a flag's value in `given`; writes a line if that replaces
+// Keeps the text of a flag's value in `given`; adds to `notes` if that replaces
 // another value.
 void NoteReplaced(const std::string& name, const std::string& text,
-                  std::map<std::string, std::string>& given) {
+                  std::map<std::string, std::string>& given,
+                  std::vector<std::string>& notes) {
   const auto [earlier, is_first] = given.emplace(name, text);
   if (is_first || earlier->second == text) return;
-  std::cerr << "--" << name << "=" << earlier->second
-            << ": has no effect, since --" << name << "=" << text
-            << " follows\n";
+  notes.push_back(absl::StrCat("--", name, "=", earlier->second,
+                               ": has no effect, since --", name, "=", text,
+                               " follows"));
   earlier->second = text;
 }
 
@@ -231,7 +233,7 @@ absl::StatusOr<ParsedFlags> FlagSet::Parse(
     const bool is_last = i + 1 == args.size();
     const std::string* next = is_last ? nullptr : &args[i + 1].text;
     const std::optional<std::string> text =
-        ValueText(*flag, negative, value, next, errors);
+        ValueText(*flag, negative, value, next, errors, result.notes);
     if (!is_last && next == nullptr) ++i;
     if (!text.has_value()) continue;
     absl::StatusOr<AttrValue> parsed = flag->parse(*text);
@@ -239,7 +241,9 @@ absl::StatusOr<ParsedFlags> FlagSet::Parse(
         parsed.ok() ? OutOfRange(flag->spec, *parsed) : ExpectedText(*flag);
     if (parsed.ok() && why.empty()) {
       // A value of a flag file may be replaced without a word.
-      if (where.empty()) NoteReplaced(flag->name, *text, on_command_line);
+      if (where.empty()) {
+        NoteReplaced(flag->name, *text, on_command_line, result.notes);
+      }
       SetValue(flag->name, *std::move(parsed), result.values);
       continue;
     }

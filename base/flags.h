@@ -100,6 +100,9 @@ struct ParsedFlags {
   AttrMap values;
   // The other arguments, in order.
   std::vector<std::string> rest;
+  // Lines for the user about arguments that may not be meant, such as
+  // `--level=1: has no effect, since --level=3 follows`.
+  std::vector<std::string> notes;
 };
 
 // The flags of a program in addition to those of ABSL_FLAG.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iostream>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -143,6 +144,7 @@ absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     return line;
   }
   BATON_ASSIGN_OR_RETURN(ParsedFlags parsed, spec.flags->Parse(args));
+  for (const std::string& note : parsed.notes) std::cerr << note << "\n";
   line.flags = std::move(parsed.values);
   const auto end = std::find(parsed.rest.begin(), parsed.rest.end(), "--");
   if (end != parsed.rest.end()) line.behind.assign(end + 1, parsed.rest.end());

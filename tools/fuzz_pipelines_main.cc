@@ -20,11 +20,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/flags.h"
-#include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/registered_passes.h"
-#include "baton/tools/flag_files.h"
+#include "baton/tools/command_line.h"
 #include "baton/tools/pipeline_fuzz.h"
 #include "baton/tools/tool_main.h"
 #include "re2/re2.h"
@@ -43,30 +42,25 @@ struct FuzzToolOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("seed", &FuzzToolOptions::seed,
-      FlagSpec{.help = "The first seed.", .value = "N", .group = "Flags"});
+      FlagSpec{.help = "The first seed.", .value = "N"});
     v("count", &FuzzToolOptions::count,
       FlagSpec{.help = "Number of pipelines; 0: until --seconds are over.",
                .value = "N",
-               .group = "Flags",
                .least = 0});
     v("seconds", &FuzzToolOptions::seconds,
       FlagSpec{.help = "Limit of wall-clock time; 0: none.",
                .value = "X",
-               .group = "Flags",
                .least = 0});
     v("output", &FuzzToolOptions::output,
       FlagSpec{.help = "Folder for failures, each in a folder in it.",
-               .value = "DIR",
-               .group = "Flags"});
+               .value = "DIR"});
     v("passes", &FuzzToolOptions::passes,
       FlagSpec{.help = "Only passes that match (RE2, whole text).",
-               .value = "RE",
-               .group = "Flags"});
+               .value = "RE"});
     v("pairs", &FuzzToolOptions::pairs,
       FlagSpec{.help = "Lists pairs of passes whose order changes the result "
                        "for one of N programs.",
                .value = "N",
-               .group = "Flags",
                .least = 0});
   }
 };
@@ -162,21 +156,16 @@ absl::StatusOr<bool> Fuzz(const FuzzToolOptions& options,
   return found.empty();
 }
 
-absl::StatusOr<int> Main(const std::vector<absl::string_view>& raw_args) {
-  BATON_RETURN_IF_ERROR(RegistrationErrors());
-  FlagSet flags;
-  BATON_RETURN_IF_ERROR(
-      flags.Add(FlagsOf<FuzzToolOptions>(), "fuzz-pipelines"));
-  BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
-                         ExpandFlagFiles(raw_args));
-  BATON_ASSIGN_OR_RETURN(const ParsedFlags parsed, flags.Parse(args));
-  if (!parsed.rest.empty()) {
-    std::cout << "Runs random pipelines over programs of all kinds.\n\nFlags:\n"
-              << flags.Help("Flags");
-    return parsed.rest[0] == "--help" ? 0 : 1;
-  }
+absl::StatusOr<int> Main(const std::vector<absl::string_view>& args) {
   FuzzToolOptions options;
-  BATON_RETURN_IF_ERROR(AssignFlags(parsed.values, &options));
+  BATON_ASSIGN_OR_RETURN(
+      const ParsedCommandLine line,
+      ReadCommandLine(
+          "fuzz-pipelines",
+          "Runs random pipelines over programs of all kinds.\n\nFlags:\n", args,
+          std::cout, &options));
+  if (line.is_answered) return 0;
+  BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 0));
   // `bazel run` runs programs in a folder of its own.
   const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
   if (folder != nullptr && !absl::StartsWith(options.output, "/")) {
