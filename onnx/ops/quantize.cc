@@ -1,8 +1,6 @@
 // Converters of quantized operators, to Relay's qnn.*.
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -32,6 +30,7 @@
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/qnn/centered_bytes.h"
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
@@ -437,47 +436,26 @@ absl::StatusOr<Outputs> QLinearConv(NodeContext& node) {
   return One(std::move(result));
 }
 
-// The elements of a matrix of bytes less a zero point, or less one for each
-// column, in int8; nullopt if an element does not fit. `zero` may be null.
-std::optional<Tensor> CenteredWeight(const Tensor& bytes, const Tensor* zero) {
-  if (bytes.rank() != 2 || !bytes.dtype().is_byte()) return std::nullopt;
-  const int64_t columns = bytes.shape()[1];
-  std::vector<int64_t> zeros(static_cast<size_t>(columns), 0);
+// A constant matrix of bytes less a zero point, or less one for each column, in
+// int8; nullopt if there is none. `zero` may be null.
+absl::StatusOr<std::optional<Tensor>> CenteredWeight(const Tensor& bytes,
+                                                     const Tensor* zero) {
+  if (bytes.rank() != 2 || !bytes.dtype().is_byte() ||
+      bytes.num_elements() == 0) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> zeros = {0};
   if (zero != nullptr) {
-    const bool is_one = zero->num_elements() == 1;
-    if (zero->rank() > 1 || (!is_one && zero->num_elements() != columns)) {
+    if (zero->rank() > 1 || (zero->num_elements() != 1 &&
+                             zero->num_elements() != bytes.shape()[1])) {
       return std::nullopt;
     }
-    for (int64_t c = 0; c < columns; ++c) {
-      zeros[static_cast<size_t>(c)] = zero->AtAsInt64(is_one ? 0 : c);
+    zeros.clear();
+    for (int64_t c = 0; c < zero->num_elements(); ++c) {
+      zeros.push_back(zero->AtAsInt64(c));
     }
   }
-  if (bytes.dtype() == DType::Int(8) &&
-      std::all_of(zeros.begin(), zeros.end(),
-                  [](int64_t z) { return z == 0; })) {
-    return bytes;
-  }
-  absl::StatusOr<MutableTensor> result =
-      MutableTensor::Uninitialized(DType::Int(8), bytes.shape());
-  if (!result.ok()) return std::nullopt;
-  bool fits = true;
-  const auto center = [&](const auto values) {
-    size_t column = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const int64_t value = values[i] - zeros[column];
-      const auto byte = static_cast<int8_t>(value);
-      fits = fits && byte == value;
-      result->span<int8_t>()[i] = byte;
-      if (++column == zeros.size()) column = 0;
-    }
-  };
-  if (bytes.dtype() == DType::Int(8)) {
-    center(bytes.span<int8_t>());
-  } else {
-    center(bytes.span<uint8_t>());
-  }
-  if (!fits) return std::nullopt;
-  return std::move(*result).Freeze();
+  return relay::qnn::CenteredBytes(bytes, zeros, /*axis=*/1);
 }
 
 // The product of inputs `a` and `b` less their zero points, in int32.
@@ -504,7 +482,7 @@ absl::StatusOr<Expr> IntegerProduct(NodeContext& node, int a, int b,
       has_zero ? relay::ConstantTensor(node.Input(b_zero_point)) : nullptr;
   std::optional<Tensor> bytes;
   if (weight != nullptr && has_zero == (zero != nullptr)) {
-    bytes = CenteredWeight(*weight, zero);
+    BATON_ASSIGN_OR_RETURN(bytes, CenteredWeight(*weight, zero));
   }
   Expr rhs;
   if (bytes.has_value() && bytes->SharesBufferWith(*weight)) {

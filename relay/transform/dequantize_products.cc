@@ -26,6 +26,7 @@
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/dense.h"
 #include "baton/relay/op/nn/pool.h"
+#include "baton/relay/op/qnn/centered_bytes.h"
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/transform/fold_constant.h"
@@ -111,40 +112,6 @@ bool IsQuantizedConstant(const Expr& expr) {
          ConstantTensor(expr.As<CallNode>()->arg(0)) != nullptr;
 }
 
-// Writes the elements of `values` less the zero points of their channels to
-// `to`, whose channels are on axis 0. Those of `values` are on axis 0, or, if it
-// is a matrix to be transposed, on axis 1. Returns false if an element does not
-// fit into int8.
-template <typename T>
-bool CenterBytes(absl::Span<const T> values, absl::Span<const int64_t> zeros,
-                 bool is_transposed, absl::Span<int8_t> to) {
-  const size_t channels = zeros.size();
-  const size_t each = values.size() / channels;
-  // Some rows of a matrix at a time stay in the nearest cache.
-  constexpr size_t kTile = 64;
-  // No byte less a number that is larger fits.
-  constexpr int64_t kMostZero = 512;
-  int32_t beyond = 0;
-  for (size_t begin = 0; begin < each; begin += kTile) {
-    const size_t end = std::min(each, begin + kTile);
-    for (size_t channel = 0; channel < channels; ++channel) {
-      if (std::abs(zeros[channel]) > kMostZero) return false;
-      const auto zero = static_cast<int32_t>(zeros[channel]);
-      const size_t step = is_transposed ? channels : 1;
-      const T* const from =
-          values.data() + (is_transposed ? channel : channel * each);
-      int8_t* const result = to.data() + channel * each;
-      for (size_t i = begin; i < end; ++i) {
-        const int32_t value = int32_t{from[i * step]} - zero;
-        const auto byte = static_cast<int8_t>(value);
-        beyond |= value ^ int32_t { byte };
-        result[i] = byte;
-      }
-    }
-  }
-  return beyond == 0;
-}
-
 // A constant weight whose channels, if they have scales of their own, are on
 // axis 0.
 absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
@@ -176,21 +143,16 @@ absl::StatusOr<std::optional<Weight>> WeightOf(const Expr& expr) {
       return std::nullopt;
     }
   }
-  TensorShape shape(values->shape().begin(), values->shape().end());
-  if (is_transposed) std::swap(shape[0], shape[1]);
-  BATON_ASSIGN_OR_RETURN(MutableTensor result,
-                         MutableTensor::Create(DType::Int(8), shape));
   std::vector<int64_t> zeros;
-  for (int64_t c = 0; c < channels; ++c) {
-    zeros.push_back(zero->AtAsInt64(zero->rank() == 0 ? 0 : c));
+  for (int64_t c = 0; c < zero->num_elements(); ++c) {
+    zeros.push_back(zero->AtAsInt64(c));
   }
-  const bool fits = values->dtype() == DType::Int(8)
-                        ? CenterBytes(values->span<int8_t>(), zeros,
-                                      is_transposed, result.span<int8_t>())
-                        : CenterBytes(values->span<uint8_t>(), zeros,
-                                      is_transposed, result.span<int8_t>());
-  if (!fits) return std::nullopt;
-  return Weight{std::move(result).Freeze(), *scale};
+  BATON_ASSIGN_OR_RETURN(
+      std::optional<Tensor> centered,
+      is_transposed ? qnn::TransposedCenteredBytes(*values, zeros)
+                    : qnn::CenteredBytes(*values, zeros, channel_axis));
+  if (!centered.has_value()) return std::nullopt;
+  return Weight{*std::move(centered), *scale};
 }
 
 // True if no sum of products with `data` leaves the numbers of int32. Channels

@@ -1,0 +1,137 @@
+#include "baton/relay/op/qnn/centered_bytes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "baton/base/dtype.h"
+#include "baton/base/status_macros.h"
+
+namespace baton::relay::qnn {
+namespace {
+
+// Writes `count` elements, each `from_step` behind the one before it, less
+// their zero points, each `zero_step` behind the one before it. The result has
+// a bit set if an element does not fit.
+template <typename T>
+int32_t CenterRun(const T* from, size_t from_step, const int32_t* zero,
+                  size_t zero_step, size_t count, int8_t* to) {
+  int32_t beyond = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t value = int32_t{from[i * from_step]} - zero[i * zero_step];
+    const auto byte = static_cast<int8_t>(value);
+    beyond |= value ^ int32_t { byte };
+    to[i] = byte;
+  }
+  return beyond;
+}
+
+// `zeros` has an element for each index of the middle one of three axes.
+template <typename T>
+int32_t Center(const T* from, size_t outer, absl::Span<const int32_t> zeros,
+               size_t inner, int8_t* to) {
+  const size_t channels = zeros.size();
+  int32_t beyond = 0;
+  for (size_t o = 0; o < outer; ++o) {
+    const size_t begin = o * channels * inner;
+    if (inner == 1) {
+      beyond |=
+          CenterRun(from + begin, 1, zeros.data(), 1, channels, to + begin);
+      continue;
+    }
+    for (size_t c = 0; c < channels; ++c) {
+      const size_t run = begin + c * inner;
+      beyond |= CenterRun(from + run, 1, &zeros[c], 0, inner, to + run);
+    }
+  }
+  return beyond;
+}
+
+// `zeros` has an element for each column of `from`.
+template <typename T>
+int32_t CenterTransposed(const T* from, size_t rows,
+                         absl::Span<const int32_t> zeros, int8_t* to) {
+  const size_t columns = zeros.size();
+  // Some rows at a time stay in the nearest cache.
+  constexpr size_t kTile = 64;
+  int32_t beyond = 0;
+  for (size_t begin = 0; begin < rows; begin += kTile) {
+    const size_t count = std::min(kTile, rows - begin);
+    for (size_t c = 0; c < columns; ++c) {
+      beyond |= CenterRun(from + begin * columns + c, columns, &zeros[c], 0,
+                          count, to + c * rows + begin);
+    }
+  }
+  return beyond;
+}
+
+// The zero points as `count` numbers of 32 bits; empty if one is so large that
+// no byte less it fits.
+std::vector<int32_t> ZerosOf(absl::Span<const int64_t> zero_points,
+                             int64_t count) {
+  constexpr int64_t kMost = 512;
+  std::vector<int32_t> zeros;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t zero =
+        zero_points[zero_points.size() == 1 ? 0 : static_cast<size_t>(i)];
+    if (std::abs(zero) > kMost) return {};
+    zeros.push_back(static_cast<int32_t>(zero));
+  }
+  return zeros;
+}
+
+// Calls `center` with the elements of `bytes` and those of the result.
+template <typename F>
+absl::StatusOr<std::optional<Tensor>> Centered(const Tensor& bytes,
+                                               absl::Span<const int64_t> shape,
+                                               F center) {
+  BATON_ASSIGN_OR_RETURN(MutableTensor result,
+                         MutableTensor::Uninitialized(DType::Int(8), shape));
+  int8_t* const to = result.span<int8_t>().data();
+  const int32_t beyond = bytes.dtype() == DType::Int(8)
+                             ? center(bytes.span<int8_t>().data(), to)
+                             : center(bytes.span<uint8_t>().data(), to);
+  if (beyond != 0) return std::nullopt;
+  return std::move(result).Freeze();
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<Tensor>> CenteredBytes(
+    const Tensor& bytes, absl::Span<const int64_t> zero_points, int axis) {
+  if (bytes.dtype() == DType::Int(8) &&
+      absl::c_all_of(zero_points, [](int64_t zero) { return zero == 0; })) {
+    return bytes;
+  }
+  size_t outer = 1;
+  int64_t channels = 1;
+  if (zero_points.size() != 1) {
+    channels = bytes.shape()[static_cast<size_t>(axis)];
+    for (int i = 0; i < axis; ++i) {
+      outer *= static_cast<size_t>(bytes.shape()[static_cast<size_t>(i)]);
+    }
+  }
+  const std::vector<int32_t> zeros = ZerosOf(zero_points, channels);
+  if (zeros.empty()) return std::nullopt;
+  const size_t inner =
+      static_cast<size_t>(bytes.num_elements()) / (outer * zeros.size());
+  return Centered(bytes, bytes.shape(), [&](const auto* from, int8_t* to) {
+    return Center(from, outer, zeros, inner, to);
+  });
+}
+
+absl::StatusOr<std::optional<Tensor>> TransposedCenteredBytes(
+    const Tensor& bytes, absl::Span<const int64_t> zero_points) {
+  const auto rows = static_cast<size_t>(bytes.shape()[0]);
+  const std::vector<int32_t> zeros = ZerosOf(zero_points, bytes.shape()[1]);
+  if (zeros.empty()) return std::nullopt;
+  return Centered(bytes, {bytes.shape()[1], bytes.shape()[0]},
+                  [&](const auto* from, int8_t* to) {
+                    return CenterTransposed(from, rows, zeros, to);
+                  });
+}
+
+}  // namespace baton::relay::qnn

@@ -1,0 +1,83 @@
+#include "baton/relay/op/qnn/centered_bytes.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "baton/base/dtype.h"
+#include "baton/base/tensor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace baton::relay::qnn {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+
+Tensor Matrix(const std::vector<uint8_t>& values) {
+  return *Tensor::FromValues<uint8_t>(
+      {2, static_cast<int64_t>(values.size()) / 2}, values);
+}
+
+// The elements, then the shape; empty if there is no result.
+std::vector<int64_t> ValuesOf(
+    const absl::StatusOr<std::optional<Tensor>>& result) {
+  std::vector<int64_t> values;
+  if (!result.ok() || !result->has_value()) return values;
+  const Tensor& tensor = **result;
+  EXPECT_EQ(tensor.dtype(), DType::Int(8));
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    values.push_back(tensor.AtAsInt64(i));
+  }
+  values.insert(values.end(), tensor.shape().begin(), tensor.shape().end());
+  return values;
+}
+
+TEST(CenteredBytesTest, ZeroPointsAreAlongEitherAxis) {
+  const Tensor bytes = Matrix({128, 3, 7, 130, 5, 9});
+  EXPECT_THAT(ValuesOf(CenteredBytes(bytes, {128, 4, 8}, 1)),
+              ElementsAre(0, -1, -1, 2, 1, 1, 2, 3));
+  EXPECT_THAT(ValuesOf(CenteredBytes(bytes, {10, 20}, 0)),
+              ElementsAre(118, -7, -3, 110, -15, -11, 2, 3));
+  EXPECT_THAT(ValuesOf(CenteredBytes(bytes, {100}, 1)),
+              ElementsAre(28, -97, -93, 30, -95, -91, 2, 3));
+}
+
+TEST(CenteredBytesTest, TransposesInTiles) {
+  std::vector<uint8_t> values;
+  for (int i = 0; i < 300; ++i) values.push_back(static_cast<uint8_t>(i % 100));
+  const Tensor bytes = *Tensor::FromValues<uint8_t>({150, 2}, values);
+  std::vector<int64_t> expected;
+  for (int column = 0; column < 2; ++column) {
+    for (int row = 0; row < 150; ++row) {
+      expected.push_back((row * 2 + column) % 100 - (column == 0 ? 1 : 3));
+    }
+  }
+  expected.insert(expected.end(), {2, 150});
+  EXPECT_THAT(ValuesOf(TransposedCenteredBytes(bytes, {1, 3})),
+              ElementsAreArray(expected));
+}
+
+TEST(CenteredBytesTest, ElementsThatDoNotFitHaveNoResult) {
+  for (const int64_t zero : {0, 129, -1, 1 << 20}) {
+    EXPECT_THAT(ValuesOf(CenteredBytes(Matrix({0, 128}), {zero}, 0)),
+                ElementsAre())
+        << zero;
+  }
+  EXPECT_THAT(ValuesOf(CenteredBytes(Matrix({0, 255}), {0, 128}, 0)),
+              ElementsAre(0, 127, 2, 1));
+  EXPECT_THAT(ValuesOf(TransposedCenteredBytes(Matrix({0, 255}), {100})),
+              ElementsAre());
+}
+
+TEST(CenteredBytesTest, CenteredBytesStayWhereTheyAre) {
+  const Tensor bytes = *Tensor::FromValues<int8_t>({2}, {1, -2});
+  const absl::StatusOr<std::optional<Tensor>> same =
+      CenteredBytes(bytes, {0, 0}, 0);
+  EXPECT_TRUE((*same)->SharesBufferWith(bytes));
+}
+
+}  // namespace
+}  // namespace baton::relay::qnn
