@@ -86,7 +86,7 @@ WorkerPool::WorkerPool(int num_threads)
   }
   if (workers_.empty()) return;
   processors_ = std::make_unique<const Processors>();
-  KeepOff(sched_getcpu());
+  AvoidProcessor(sched_getcpu());
 }
 
 WorkerPool::~WorkerPool() {
@@ -104,7 +104,7 @@ void WorkerPool::Run(int parts, Body body, void* context) {
   // The threads move only after the caller has stayed on its processor for two
   // loops: moving them takes a system call for each.
   const int cpu = sched_getcpu();
-  if (cpu != avoided_cpu_ && cpu == last_cpu_) KeepOff(cpu);
+  if (cpu != avoided_cpu_ && cpu == last_cpu_) AvoidProcessor(cpu);
   last_cpu_ = cpu;
   // No part can be taken, so no thread reads these.
   body_.store(body, std::memory_order_relaxed);
@@ -124,7 +124,7 @@ void WorkerPool::Run(int parts, Body body, void* context) {
   WaitUntil(unfinished_, [](int32_t left) { return left == 0; });
 }
 
-void WorkerPool::KeepOff(int cpu) {
+void WorkerPool::AvoidProcessor(int cpu) {
   avoided_cpu_ = cpu;
   for (std::thread& worker : workers_) processors_->LetUse(worker, cpu);
 }

@@ -51,7 +51,7 @@ class WorkerPool final : public ParallelFor {
 
   void Work(int thread);
   // Lets the threads use all processors but `cpu`.
-  void KeepOff(int cpu);
+  void AvoidProcessor(int cpu);
   // Takes and computes parts until none is left.
   void Help(int thread);
   // Takes a part of `share`. Returns -1 if none is left.

@@ -22,9 +22,9 @@ using Opset = std::pair<absl::string_view, int64_t>;
 
 absl::StatusOr<Opset> ReadOpset(absl::string_view message) {
   Opset result;
-  BATON_RETURN_IF_ERROR(ReadFields(message,
-                                   Into(OpsetField::kDomain, &result.first),
-                                   Into(OpsetField::kVersion, &result.second)));
+  BATON_RETURN_IF_ERROR(
+      ReadFields(message, ReadInto(OpsetField::kDomain, &result.first),
+                 ReadInto(OpsetField::kVersion, &result.second)));
   result.first = CanonicalDomain(result.first);
   return result;
 }
@@ -33,11 +33,12 @@ absl::StatusOr<Opset> ReadOpset(absl::string_view message) {
 template <typename T>
 auto ListOf(int field, absl::StatusOr<T> (*read)(absl::string_view message),
             std::vector<T>* list) {
-  return With(field, [read, list](absl::string_view message) -> absl::Status {
-    BATON_ASSIGN_OR_RETURN(T item, read(message));
-    list->push_back(std::move(item));
-    return absl::OkStatus();
-  });
+  return CallWith(field,
+                  [read, list](absl::string_view message) -> absl::Status {
+                    BATON_ASSIGN_OR_RETURN(T item, read(message));
+                    list->push_back(std::move(item));
+                    return absl::OkStatus();
+                  });
 }
 
 absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
@@ -125,15 +126,15 @@ absl::StatusOr<AttributeProto> ReadAttribute(absl::string_view message) {
 absl::StatusOr<ValueInfo::Dimension> ReadDimension(absl::string_view message) {
   ValueInfo::Dimension result;
   BATON_RETURN_IF_ERROR(ReadFields(message,
-                                   Into(DimField::kValue, &result.value),
-                                   Into(DimField::kParam, &result.param)));
+                                   ReadInto(DimField::kValue, &result.value),
+                                   ReadInto(DimField::kParam, &result.param)));
   return result;
 }
 
 absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
   return ReadFields(
-      message, Into(TensorTypeField::kElementType, &info.element_type),
-      With(TensorTypeField::kShape, [&info](absl::string_view shape) {
+      message, ReadInto(TensorTypeField::kElementType, &info.element_type),
+      CallWith(TensorTypeField::kShape, [&info](absl::string_view shape) {
         info.shape.emplace();
         return ReadFields(
             shape, ListOf(ShapeField::kDim, ReadDimension, &*info.shape));
@@ -143,14 +144,14 @@ absl::Status ReadTensorType(absl::string_view message, ValueInfo& info) {
 absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
   FunctionProto result;
   BATON_RETURN_IF_ERROR(ReadFields(
-      message, Into(FunctionField::kName, &result.name),
-      Into(FunctionField::kInput, &result.inputs),
-      Into(FunctionField::kOutput, &result.outputs),
-      Into(FunctionField::kNode, &result.nodes),
+      message, ReadInto(FunctionField::kName, &result.name),
+      ReadInto(FunctionField::kInput, &result.inputs),
+      ReadInto(FunctionField::kOutput, &result.outputs),
+      ReadInto(FunctionField::kNode, &result.nodes),
       ListOf(FunctionField::kOpsetImport, ReadOpset, &result.opsets),
-      Into(FunctionField::kDomain, &result.domain),
+      ReadInto(FunctionField::kDomain, &result.domain),
       ListOf(FunctionField::kAttributeProto, ReadAttribute, &result.attributes),
-      Into(FunctionField::kOverload, &result.overload)));
+      ReadInto(FunctionField::kOverload, &result.overload)));
   result.domain = CanonicalDomain(result.domain);
   return result;
 }
@@ -158,7 +159,7 @@ absl::StatusOr<FunctionProto> ReadFunction(absl::string_view message) {
 absl::StatusOr<TensorProto> ReadNameOfTensor(absl::string_view message) {
   TensorProto result = {.message = message};
   BATON_RETURN_IF_ERROR(
-      ReadFields(message, Into(TensorField::kName, &result.name)));
+      ReadFields(message, ReadInto(TensorField::kName, &result.name)));
   return result;
 }
 
@@ -166,8 +167,9 @@ absl::StatusOr<TensorProto> ReadNameOfTensor(absl::string_view message) {
 absl::StatusOr<TensorProto> ReadNameOfSparseTensor(absl::string_view message) {
   TensorProto result = {.message = message, .is_sparse = true};
   BATON_RETURN_IF_ERROR(ReadFields(
-      message, With(SparseTensorField::kValues, [&](absl::string_view values) {
-        return ReadFields(values, Into(TensorField::kName, &result.name));
+      message,
+      CallWith(SparseTensorField::kValues, [&](absl::string_view values) {
+        return ReadFields(values, ReadInto(TensorField::kName, &result.name));
       })));
   return result;
 }
@@ -175,9 +177,9 @@ absl::StatusOr<TensorProto> ReadNameOfSparseTensor(absl::string_view message) {
 absl::StatusOr<std::pair<absl::string_view, absl::string_view>> ReadEntry(
     absl::string_view message) {
   std::pair<absl::string_view, absl::string_view> result;
-  BATON_RETURN_IF_ERROR(ReadFields(message,
-                                   Into(EntryField::kKey, &result.first),
-                                   Into(EntryField::kValue, &result.second)));
+  BATON_RETURN_IF_ERROR(
+      ReadFields(message, ReadInto(EntryField::kKey, &result.first),
+                 ReadInto(EntryField::kValue, &result.second)));
   return result;
 }
 
@@ -305,13 +307,13 @@ std::vector<absl::string_view> NodeProto::Graphs() const {
 absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
   NodeProto result;
   BATON_RETURN_IF_ERROR(ReadFields(
-      message, Into(NodeField::kInput, &result.inputs),
-      Into(NodeField::kOutput, &result.outputs),
-      Into(NodeField::kName, &result.name),
-      Into(NodeField::kOpType, &result.op_type),
+      message, ReadInto(NodeField::kInput, &result.inputs),
+      ReadInto(NodeField::kOutput, &result.outputs),
+      ReadInto(NodeField::kName, &result.name),
+      ReadInto(NodeField::kOpType, &result.op_type),
       ListOf(NodeField::kAttribute, ReadAttribute, &result.attributes),
-      Into(NodeField::kDomain, &result.domain),
-      Into(NodeField::kOverload, &result.overload)));
+      ReadInto(NodeField::kDomain, &result.domain),
+      ReadInto(NodeField::kOverload, &result.overload)));
   result.domain = CanonicalDomain(result.domain);
   return result;
 }
@@ -319,15 +321,15 @@ absl::StatusOr<NodeProto> ReadNode(absl::string_view message) {
 absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
   ValueInfo result;
   const auto set_kind = [&result](int field, Kind kind) {
-    return With(field, [&result, kind](absl::string_view type) {
+    return CallWith(field, [&result, kind](absl::string_view type) {
       result.kind = kind;
       return kind == Kind::kTensor ? ReadTensorType(type, result)
                                    : absl::OkStatus();
     });
   };
   BATON_RETURN_IF_ERROR(ReadFields(
-      message, Into(ValueInfoField::kName, &result.name),
-      With(ValueInfoField::kType, [&set_kind](absl::string_view type) {
+      message, ReadInto(ValueInfoField::kName, &result.name),
+      CallWith(ValueInfoField::kType, [&set_kind](absl::string_view type) {
         return ReadFields(type, set_kind(TypeField::kTensor, Kind::kTensor),
                           set_kind(TypeField::kSequence, Kind::kSequence),
                           set_kind(TypeField::kOptional, Kind::kOptional),
@@ -340,22 +342,22 @@ absl::StatusOr<ValueInfo> ReadValueInfo(absl::string_view message) {
 absl::StatusOr<GraphProto> ReadGraph(absl::string_view message) {
   GraphProto result;
   BATON_RETURN_IF_ERROR(ReadFields(
-      message, Into(GraphField::kNode, &result.nodes),
-      Into(GraphField::kName, &result.name),
+      message, ReadInto(GraphField::kNode, &result.nodes),
+      ReadInto(GraphField::kName, &result.name),
       ListOf(GraphField::kInitializer, ReadNameOfTensor, &result.initializers),
       ListOf(GraphField::kSparseInitializer, ReadNameOfSparseTensor,
              &result.initializers),
       ListOf(GraphField::kInput, ReadValueInfo, &result.inputs),
       ListOf(GraphField::kOutput, ReadValueInfo, &result.outputs),
-      Into(GraphField::kValueInfo, &result.value_infos)));
+      ReadInto(GraphField::kValueInfo, &result.value_infos)));
   return result;
 }
 
 absl::StatusOr<ModelProto> ReadModel(absl::string_view message) {
   ModelProto result;
   BATON_RETURN_IF_ERROR(ReadFields(
-      message, Into(ModelField::kIrVersion, &result.ir_version),
-      Into(ModelField::kGraph, &result.graph),
+      message, ReadInto(ModelField::kIrVersion, &result.ir_version),
+      ReadInto(ModelField::kGraph, &result.graph),
       ListOf(ModelField::kOpsetImport, ReadOpset, &result.opsets),
       ListOf(ModelField::kMetadataProps, ReadEntry, &result.metadata),
       ListOf(ModelField::kFunctions, ReadFunction, &result.functions)));

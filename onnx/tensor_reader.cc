@@ -82,8 +82,8 @@ absl::StatusOr<Header> ReadHeader(absl::string_view message) {
         absl::string_view key;
         absl::string_view value;
         BATON_RETURN_IF_ERROR(ReadFields(reader.Bytes(),
-                                         Into(EntryField::kKey, &key),
-                                         Into(EntryField::kValue, &value)));
+                                         ReadInto(EntryField::kKey, &key),
+                                         ReadInto(EntryField::kValue, &value)));
         if (key == "location") result.location = value;
         if (key == "offset") result.offset = value;
         if (key == "length") result.length = value;
@@ -315,7 +315,7 @@ absl::StatusOr<Tensor> Read(const Header& header, absl::string_view message,
     // int32_data has one byte an element.
     std::vector<int64_t> packed;
     BATON_RETURN_IF_ERROR(
-        ReadFields(message, Into(TensorField::kInt32Data, &packed)));
+        ReadFields(message, ReadInto(TensorField::kInt32Data, &packed)));
     std::string bytes(packed.size(), '\0');
     for (size_t i = 0; i < bytes.size(); ++i) {
       bytes[i] = static_cast<char>(packed[i]);
@@ -380,9 +380,9 @@ struct SparseParts {
 absl::StatusOr<SparseParts> ReadSparseParts(absl::string_view message) {
   SparseParts result;
   BATON_RETURN_IF_ERROR(
-      ReadFields(message, Into(SparseTensorField::kValues, &result.values),
-                 Into(SparseTensorField::kIndices, &result.indices),
-                 Into(SparseTensorField::kDims, &result.dims)));
+      ReadFields(message, ReadInto(SparseTensorField::kValues, &result.values),
+                 ReadInto(SparseTensorField::kIndices, &result.indices),
+                 ReadInto(SparseTensorField::kDims, &result.dims)));
   return result;
 }
 
@@ -457,7 +457,7 @@ absl::StatusOr<Tensor> ReadSparse(absl::string_view message,
 int64_t ElementTypeIn(absl::string_view message) {
   int64_t result = 0;
   // A malformed message is an error where the tensor is read.
-  ReadFields(message, Into(TensorField::kDataType, &result)).IgnoreError();
+  ReadFields(message, ReadInto(TensorField::kDataType, &result)).IgnoreError();
   return result;
 }
 

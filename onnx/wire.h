@@ -5,8 +5,8 @@
 // of a message, and has no limit of 2 GB.
 //
 //   BATON_RETURN_IF_ERROR(ReadFields(
-//       message, Into(1, &name), Into(2, &version),
-//       With(3, [](absl::string_view part) { return ReadPart(part); })));
+//       message, ReadInto(1, &name), ReadInto(2, &version),
+//       CallWith(3, [](absl::string_view part) { return ReadPart(part); })));
 //
 // https://protobuf.dev/programming-guides/encoding
 
@@ -71,9 +71,9 @@ class WireReader {
 // Reads the values of the field of that number into `*target`, of which a list
 // receives all values, anything else the last one.
 template <typename T>
-class Into {
+class ReadInto {
  public:
-  Into(int field, T* target) : field_(field), target_(*target) {}
+  ReadInto(int field, T* target) : field_(field), target_(*target) {}
 
   int field() const { return field_; }
   absl::Status Read(WireReader& reader) const {
@@ -98,9 +98,9 @@ class Into {
 // Calls `fn`, which returns a status, for each value of the field of that
 // number: bytes, as a rule another message.
 template <typename F>
-class With {
+class CallWith {
  public:
-  With(int field, F fn) : field_(field), fn_(std::move(fn)) {}
+  CallWith(int field, F fn) : field_(field), fn_(std::move(fn)) {}
 
   int field() const { return field_; }
   absl::Status Read(WireReader& reader) const { return fn_(reader.Bytes()); }
@@ -110,8 +110,9 @@ class With {
   F fn_;
 };
 
-// Reads the fields of `message` that `fields`, of Into and With, name; skips
-// the others. InvalidArgument if the message is truncated or malformed.
+// Reads the fields of `message` that `fields`, each a ReadInto or a CallWith,
+// name; skips the others. InvalidArgument if the message is truncated or
+// malformed.
 template <typename... Fields>
 absl::Status ReadFields(absl::string_view message, const Fields&... fields) {
   WireReader reader(message);

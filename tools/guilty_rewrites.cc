@@ -36,7 +36,8 @@ std::string Selection(const std::string& pass, int64_t last, bool alone) {
 }  // namespace
 
 absl::StatusOr<std::optional<GuiltyRewrites>> FindGuiltyRewrites(
-    const Guilty& guilty, const Failure& failure, const ChildLimits& limits) {
+    const GuiltyExecution& guilty, const Failure& failure,
+    const ChildLimits& limits) {
   const Pass& pass = guilty.pass;
   if (guilty.shows.passes.empty() ||
       pass.info().granularity == PassGranularity::kSequence) {

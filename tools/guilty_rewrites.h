@@ -27,7 +27,8 @@ struct GuiltyRewrites {
 // Runs the passes of `guilty.shows` again with fewer rewrites of the guilty
 // pass. Nullopt if the failure does not depend on its rewrites.
 absl::StatusOr<std::optional<GuiltyRewrites>> FindGuiltyRewrites(
-    const Guilty& guilty, const Failure& failure, const ChildLimits& limits);
+    const GuiltyExecution& guilty, const Failure& failure,
+    const ChildLimits& limits);
 
 }  // namespace baton
 

@@ -328,7 +328,7 @@ absl::Status ReduceJob(const OptOptions& input,
     const std::optional<ReducedCase> whole = WholeCase(module, job, settings);
     if (whole.has_value()) BATON_RETURN_IF_ERROR(how.on_better(*whole));
     BATON_ASSIGN_OR_RETURN(
-        const Guilty guilty,
+        const GuiltyExecution guilty,
         FindGuilty(module, pipeline, settings, replay, failure, test_limits));
     streams.reports << "guilty: #" << guilty.number << " " << guilty.pass.name()
                     << "\n"

@@ -112,7 +112,7 @@ struct Model {
   // calls.
   std::shared_ptr<const tir::JitEvaluator> jit;
   std::unique_ptr<WorkerPool> pool;
-  std::unique_ptr<Shadow> shadow;  // of --shadow
+  std::unique_ptr<StepChecker> shadow;  // of --shadow
   // --state, and the last result of each.
   std::vector<StateBinding> state;
   std::vector<Tensor> kept;
@@ -271,7 +271,8 @@ absl::Status AddShadow(const RunModelOptions& options, Model& model) {
     return absl::OkStatus();
   }
   BATON_ASSIGN_OR_RETURN(const int64_t period, ShadowPeriod(options.shadow));
-  model.shadow = std::make_unique<Shadow>(model.session->executable(), period);
+  model.shadow =
+      std::make_unique<StepChecker>(model.session->executable(), period);
   return absl::OkStatus();
 }
 
@@ -1209,7 +1210,7 @@ absl::StatusOr<bool> RunOnce(Model& model, std::optional<Model>& other,
 }
 
 // Reports what --shadow found. False if a step differs.
-bool ReportShadow(const Shadow& shadow, std::ostream& out) {
+bool ReportShadow(const StepChecker& shadow, std::ostream& out) {
   const std::string counts = absl::StrCat(
       shadow.num_compared(), " of ", shadow.num_steps(),
       " steps that ran were evaluated again",
@@ -1220,7 +1221,7 @@ bool ReportShadow(const Shadow& shadow, std::ostream& out) {
     out << "shadow: " << counts << ", none differs\n";
     return true;
   }
-  const Shadow::Difference& found = *shadow.first_difference();
+  const StepChecker::Difference& found = *shadow.first_difference();
   const std::string origin = found.source.origin.empty()
                                  ? onnx::OriginName(found.source.span)
                                  : found.source.origin;

@@ -151,7 +151,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
     write(best).IgnoreError();
     return absl::OkStatus();
   };
-  how.on_guilty = [&test](const Guilty& guilty) {
+  how.on_guilty = [&test](const GuiltyExecution& guilty) {
     SetOptLevel(guilty.settings.context.opt_level,
                 Sequential(guilty.shows.passes), test.run);
     test.run.disabled_pass = guilty.settings.context.disabled_pass;
@@ -176,7 +176,7 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
     BATON_RETURN_IF_ERROR(WriteFileAtomically(page, text));
     return triage.status();
   }
-  const Guilty& guilty = triage->guilty;
+  const GuiltyExecution& guilty = triage->guilty;
   const Pass& pass = guilty.pass;
   const std::string name = absl::StrCat("#", guilty.number, " ", pass.name());
   const absl::StatusOr<std::string> with_options = pass.ToString();

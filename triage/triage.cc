@@ -104,16 +104,17 @@ absl::StatusOr<int64_t> LastGood(const Run& run, const Failure& failure,
 
 }  // namespace
 
-absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
-                                  const PipelineSettings& settings,
-                                  const PipelineSettings& replay,
-                                  const Failure& failure,
-                                  const ChildLimits& limits) {
+absl::StatusOr<GuiltyExecution> FindGuilty(const IRModule& module,
+                                           const Pass& pipeline,
+                                           const PipelineSettings& settings,
+                                           const PipelineSettings& replay,
+                                           const Failure& failure,
+                                           const ChildLimits& limits) {
   if (failure.number == 0) {
     return absl::NotFoundError(
         absl::StrCat("no pass was running: ", failure.message));
   }
-  Guilty guilty;
+  GuiltyExecution guilty;
   Run run = RecordRun(module, pipeline, replay, failure.number);
   const std::vector<HistoryExecution>& all = run.history.executions;
   if (all.empty() || all.back().number != failure.number ||

@@ -17,7 +17,7 @@
 namespace baton {
 
 // The execution that causes a failure.
-struct Guilty {
+struct GuiltyExecution {
   int64_t number = 0;
   Pass pass;
   IRModule before;  // its argument
@@ -36,22 +36,23 @@ struct Guilty {
 // error of type inference, it is the execution that made the ill-typed program,
 // found by bisection over the states of the run. `replay` are the settings
 // without the instruments that check results.
-absl::StatusOr<Guilty> FindGuilty(const IRModule& module, const Pass& pipeline,
-                                  const PipelineSettings& settings,
-                                  const PipelineSettings& replay,
-                                  const Failure& failure,
-                                  const ChildLimits& limits);
+absl::StatusOr<GuiltyExecution> FindGuilty(const IRModule& module,
+                                           const Pass& pipeline,
+                                           const PipelineSettings& settings,
+                                           const PipelineSettings& replay,
+                                           const Failure& failure,
+                                           const ChildLimits& limits);
 
 struct TriageOptions {
   ChildLimits limits;
   ReduceOptions reduce;
   // Called before the reduction begins; may be null.
-  std::function<void(const Guilty&)> on_guilty = {};
+  std::function<void(const GuiltyExecution&)> on_guilty = {};
 };
 
 // The result of Triage.
 struct TriageResult {
-  Guilty guilty;
+  GuiltyExecution guilty;
   Failure failure;
   // The reduced input of the guilty execution; without passes if the execution
   // alone does not fail.

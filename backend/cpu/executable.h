@@ -58,7 +58,7 @@ struct CompileOptions {
   // Uses only kernels that can be written as C++ source, for models that are
   // compiled to C++ libraries.
   bool only_sources = false;
-  // Keeps the graph, which Shadow needs (shadow.h), with the weights as they
+  // Keeps the graph, which StepChecker needs (shadow.h), with the weights as they
   // were before packing.
   bool keep_graph = false;
   // If not null, receives and provides the packed weights that several

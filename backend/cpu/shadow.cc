@@ -89,10 +89,10 @@ std::optional<Value> ValueOf(const cpu::Graph& graph,
 
 }  // namespace
 
-Shadow::Shadow(Executable executable, int64_t every)
+StepChecker::StepChecker(Executable executable, int64_t every)
     : executable_(std::move(executable)), every_(std::max<int64_t>(every, 1)) {}
 
-void Shadow::BeforeStep(const StepEvent& event) {
+void StepChecker::BeforeStep(const StepEvent& event) {
   is_chosen_ = ++num_steps_ % every_ == 0;
   if (!is_chosen_) return;
   const cpu::Graph* const graph = executable_.graph();
@@ -112,7 +112,7 @@ void Shadow::BeforeStep(const StepEvent& event) {
   }
 }
 
-void Shadow::AfterStep(const StepEvent& event) {
+void StepChecker::AfterStep(const StepEvent& event) {
   if (!is_chosen_) return;
   const cpu::Graph& graph = *executable_.graph();
   const std::vector<NotedTensor>& noted = event.note.tensors;

@@ -1,4 +1,5 @@
-// Evaluates some steps of a run again with the evaluator, and compares.
+// StepChecker: evaluates some steps of a run again with the evaluator, and
+// compares (`baton-run --shadow`).
 
 #ifndef BATON_BACKEND_CPU_SHADOW_H_
 #define BATON_BACKEND_CPU_SHADOW_H_
@@ -18,7 +19,7 @@ namespace baton {
 // again with the evaluator, from the inputs that the step had. Results must
 // have the same bits; any NaN equals any other. The executable must have its
 // graph (CompileOptions::keep_graph).
-class Shadow final : public executor::RuntimeInstrument {
+class StepChecker final : public executor::RuntimeInstrument {
  public:
   struct Difference {
     int32_t step = 0;
@@ -28,7 +29,7 @@ class Shadow final : public executor::RuntimeInstrument {
     std::string text;
   };
 
-  Shadow(Executable executable, int64_t every);
+  StepChecker(Executable executable, int64_t every);
 
   void BeforeStep(const StepEvent& event) override;
   void AfterStep(const StepEvent& event) override;

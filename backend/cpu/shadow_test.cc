@@ -73,7 +73,7 @@ class ShadowTest : public ::testing::Test {
 };
 
 TEST_F(ShadowTest, RightStepsDoNotDiffer) {
-  Shadow shadow(*executable_, 1);
+  StepChecker shadow(*executable_, 1);
   Run(shadow);
   EXPECT_FALSE(shadow.first_difference().has_value())
       << shadow.first_difference()->text;
@@ -84,13 +84,13 @@ TEST_F(ShadowTest, RightStepsDoNotDiffer) {
 }
 
 TEST_F(ShadowTest, FindsADefectInEachStepThatItCompares) {
-  Shadow right(*executable_, 1);
+  StepChecker right(*executable_, 1);
   Run(right);
   const auto count = static_cast<int32_t>(executable_->plan().steps.size());
   int64_t found = 0;
   for (int32_t step = 0; step < count; ++step) {
     Defect defect(step);
-    Shadow shadow(*executable_, 1);
+    StepChecker shadow(*executable_, 1);
     executor::RuntimeInstruments both({&shadow, &defect});
     Run(both);
     if (!shadow.first_difference().has_value()) continue;
@@ -107,7 +107,7 @@ TEST_F(ShadowTest, FindsADefectInTimeIfOnlySomeStepsAreEvaluated) {
   // No divisor of the number of steps: each step has its turn.
   const auto count = static_cast<int64_t>(executable_->plan().steps.size());
   Defect defect(0);
-  Shadow shadow(*executable_, count + 1);
+  StepChecker shadow(*executable_, count + 1);
   executor::RuntimeInstruments both({&shadow, &defect});
   int64_t runs = 0;
   while (!shadow.first_difference().has_value() && runs < 2 * count + 2) {

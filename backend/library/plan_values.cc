@@ -83,13 +83,13 @@ absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
   BATON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                          Session::Create(executable));
   Recorder recorder(executable.plan());
-  Shadow shadow(executable, /*every=*/1);
+  StepChecker shadow(executable, /*every=*/1);
   executor::RuntimeInstruments instruments({&recorder, &shadow});
   PlanValues values;
   BATON_ASSIGN_OR_RETURN(values.outputs,
                          session->Run(inputs, nullptr, &instruments));
   if (shadow.first_difference().has_value()) {
-    const Shadow::Difference& difference = *shadow.first_difference();
+    const StepChecker::Difference& difference = *shadow.first_difference();
     return absl::InternalError(absl::StrCat(
         "first wrong step: ", difference.step, " of the executor's plan, ",
         difference.kernel, " of ", difference.source.op_name, " ",

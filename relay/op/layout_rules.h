@@ -171,7 +171,7 @@ Attrs WithField(const Attrs& attrs, F T::*field, V value) {
 }
 
 // A layout, and attributes that match it.
-struct Followed {
+struct LayoutAndAttrs {
   Layout layout;
   Attrs attrs;
 };
@@ -180,7 +180,7 @@ struct Followed {
 // layout is the arriving one if it still contains the axis, otherwise the old
 // one.
 template <typename T>
-Followed FollowWithAxis(const LayoutQuery& query) {
+LayoutAndAttrs FollowWithAxis(const LayoutQuery& query) {
   const Layout& old = query.old_inputs[0];
   if (query.changed) {
     const int axis = AttrsOrDefaults<T>(query.attrs).axis;
@@ -407,7 +407,7 @@ std::optional<InferredLayouts> InferReduceLayouts(const LayoutQuery& query) {
 // has axis: InstanceNormAttrs, LayerNormAttrs.
 template <typename T>
 std::optional<InferredLayouts> InferNormLayouts(const LayoutQuery& query) {
-  layouts::Followed data = layouts::FollowWithAxis<T>(query);
+  layouts::LayoutAndAttrs data = layouts::FollowWithAxis<T>(query);
   return layouts::IfDefined(
       {{data.layout, layouts::ChannelLayout(), layouts::ChannelLayout()},
        {data.layout},

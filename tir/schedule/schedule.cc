@@ -120,7 +120,7 @@ absl::Status Schedule::Apply(const Step& step) { return Take(step).status(); }
 
 absl::StatusOr<Schedule::Made> Schedule::Take(Step step) {
   BATON_RETURN_IF_ERROR(error_);
-  BATON_ASSIGN_OR_RETURN(const StepResult result, TakeStep(*state_, step));
+  BATON_ASSIGN_OR_RETURN(const StepResult result, ApplyStep(*state_, step));
   function_ = state_->function();
   if (!result.decision.is_none()) {
     const auto is_decision = [](const auto& entry) {

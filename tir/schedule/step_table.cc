@@ -848,7 +848,7 @@ constexpr Entry kSteps[] = {
 
 }  // namespace
 
-absl::StatusOr<StepResult> TakeStep(ScheduleState& state, const Step& step) {
+absl::StatusOr<StepResult> ApplyStep(ScheduleState& state, const Step& step) {
   for (const Entry& entry : kSteps) {
     if (entry.name != step.name) continue;
     StepReader reader(state, step);

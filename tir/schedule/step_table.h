@@ -29,7 +29,7 @@ struct StepResult {
 // Applies a step to the function of `state`. An error, and no change, if the
 // name is unknown, a parameter is missing, unknown or of the wrong type, or a
 // condition of the step is false.
-absl::StatusOr<StepResult> TakeStep(ScheduleState& state, const Step& step);
+absl::StatusOr<StepResult> ApplyStep(ScheduleState& state, const Step& step);
 
 // The parameters that say which block or loop `site` is.
 absl::StatusOr<AttrValue> SiteParam(const ScheduleState& state,

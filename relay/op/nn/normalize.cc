@@ -56,7 +56,7 @@ absl::StatusOr<Type> BatchNormRel(TypeRelationContext& context) {
 std::optional<InferredLayouts> InferBatchNormLayouts(const LayoutQuery& query) {
   std::optional<InferredLayouts> result;
   if (!query.old_inputs[0].defined()) return result;
-  layouts::Followed data = layouts::FollowWithAxis<BatchNormAttrs>(query);
+  layouts::LayoutAndAttrs data = layouts::FollowWithAxis<BatchNormAttrs>(query);
   const Layout& c = layouts::ChannelLayout();
   result.emplace();
   result->inputs.assign(5, c);

@@ -427,7 +427,7 @@ std::optional<InferredLayouts> InferQnnConcatenateLayouts(
     return std::nullopt;
   }
   const size_t n = type->fields().size();
-  std::optional<layouts::Followed> data = FollowConcatenation(query, n);
+  std::optional<layouts::LayoutAndAttrs> data = FollowConcatenation(query, n);
   if (!data.has_value()) return std::nullopt;
   InferredLayouts result{{}, {data->layout}, std::move(data->attrs)};
   result.inputs.resize(n, data->layout);

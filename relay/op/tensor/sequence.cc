@@ -269,7 +269,7 @@ absl::StatusOr<Type> EinsumRel(TypeRelationContext& context) {
 
 std::optional<InferredLayouts> InferTopKLayouts(const LayoutQuery& query) {
   if (!query.old_inputs[0].defined()) return std::nullopt;
-  layouts::Followed data = layouts::FollowWithAxis<TopKAttrs>(query);
+  layouts::LayoutAndAttrs data = layouts::FollowWithAxis<TopKAttrs>(query);
   InferredLayouts result{{data.layout}, {data.layout}, std::move(data.attrs)};
   if (AttrsOrDefaults<TopKAttrs>(query.attrs).ret_type == "both") {
     result.outputs.push_back(data.layout);

@@ -418,8 +418,8 @@ absl::StatusOr<Type> SlidingWindowRel(TypeRelationContext& context) {
 }  // namespace
 
 // Concatenates the first `n` inputs. Attributes are those of concatenate.
-std::optional<layouts::Followed> FollowConcatenation(const LayoutQuery& query,
-                                                     size_t n) {
+std::optional<layouts::LayoutAndAttrs> FollowConcatenation(
+    const LayoutQuery& query, size_t n) {
   const TupleTypeNode* type = query.call.arg(0)->tuple_type();
   if (n == 0 || type == nullptr || type->fields().size() != n) {
     return std::nullopt;
@@ -448,7 +448,7 @@ std::optional<layouts::Followed> FollowConcatenation(const LayoutQuery& query,
       }
     }
     if (same) {
-      return layouts::Followed{
+      return layouts::LayoutAndAttrs{
           arrived, layouts::WithField(query.attrs, &ConcatenateAttrs::axis,
                                       arrived.IndexOf(*letter))};
     }
@@ -460,7 +460,7 @@ std::optional<layouts::Followed> FollowConcatenation(const LayoutQuery& query,
         !Layout::IsPrimal(layout.axis(static_cast<int>(axis)).letter)) {
       return std::nullopt;
     }
-    return layouts::Followed{layout, query.attrs};
+    return layouts::LayoutAndAttrs{layout, query.attrs};
   }
   return std::nullopt;
 }
@@ -469,7 +469,7 @@ namespace {
 
 std::optional<InferredLayouts> InferConcatenateLayouts(
     const LayoutQuery& query) {
-  std::optional<layouts::Followed> data =
+  std::optional<layouts::LayoutAndAttrs> data =
       FollowConcatenation(query, query.old_inputs.size());
   if (!data.has_value()) return std::nullopt;
   InferredLayouts result{{}, {data->layout}, std::move(data->attrs)};

@@ -232,8 +232,8 @@ absl::StatusOr<Type> ConcatenateRel(TypeRelationContext& context);
 // The common part of the layout rules of concatenate and its quantized form:
 // the layout in which the first `n` inputs are concatenated. The attributes are
 // those of concatenate.
-std::optional<layouts::Followed> FollowConcatenation(const LayoutQuery& query,
-                                                     size_t n);
+std::optional<layouts::LayoutAndAttrs> FollowConcatenation(
+    const LayoutQuery& query, size_t n);
 
 // Builders of calls.
 
