@@ -103,12 +103,6 @@ constexpr int NumArgs(ElementFunction function) {
   }
   return IsBinary(function) ? 2 : 1;
 }
-// True if all values are floats.
-constexpr bool IsOfFloats(ElementFunction function) {
-  return function <= ElementFunction::kPrelu ||
-         (function >= ElementFunction::kRelu &&
-          function <= ElementFunction::kCopy);
-}
 
 // value[number of operands + own number] = function(value[a], value[b],
 // value[c]). Operands are values 0, 1, ...

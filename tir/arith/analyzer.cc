@@ -74,14 +74,6 @@ void Analyzer::UpdateBound(const Var& var, ConstIntBound bound) {
   if (bound.max == ConstIntBound::kNegInf) ++bound.max;
   parts_->bounds.Update(var, bound);
 }
-void Analyzer::UpdateModularSet(const Var& var, ModularSet set) {
-  ++parts_->version;
-  parts_->modular_sets.Update(var, set);
-}
-void Analyzer::UpdateIntSet(const Var& var, const IntSet& set) {
-  ++parts_->version;
-  parts_->int_sets.Update(var, set);
-}
 
 void Analyzer::MarkGlobalNonNeg(const PrimExpr& value) {
   // value is symbol * scale + offset.
@@ -260,7 +252,6 @@ void Analyzer::SetMaxRewriteSteps(int64_t steps) {
   ++parts_->version;
   parts_->rewrite.set_max_steps(steps);
 }
-int64_t Analyzer::rewrite_steps() const { return parts_->rewrite.steps(); }
 bool Analyzer::exceeded_rewrite_steps() const {
   return parts_->rewrite.exceeded();
 }

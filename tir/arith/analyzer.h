@@ -109,10 +109,8 @@ class Analyzer {
   void Bind(const Var& var, const PrimExpr& value);
   void Bind(const Var& var, const Range& range);
   void Bind(const VarRanges& ranges);
-  // Narrows or replaces single facts about a variable.
+  // Replaces the constant bounds of a variable.
   void UpdateBound(const Var& var, ConstIntBound bound);
-  void UpdateModularSet(const Var& var, ModularSet set);
-  void UpdateIntSet(const Var& var, const IntSet& set);
   // Records that `value`, such as an extent of a parameter's buffer, is not
   // negative wherever the analyzer is used.
   void MarkGlobalNonNeg(const PrimExpr& value);
@@ -155,7 +153,6 @@ class Analyzer {
 
   // RewriteSimplify() returns its argument after so many rewrites; 0: never.
   void SetMaxRewriteSteps(int64_t steps);
-  int64_t rewrite_steps() const;
   bool exceeded_rewrite_steps() const;
   void ResetRewriteSteps();
 

@@ -96,16 +96,6 @@ bool IntSet::CanProvePositive() const {
 bool IntSet::CanProveNegative() const {
   return max_.defined() && IsNegative(Analyzer().Simplify(max_));
 }
-bool IntSet::CanProveNonPositive() const {
-  if (!max_.defined()) return false;
-  const PrimExpr max = Analyzer().Simplify(max_);
-  return IsZero(max) || IsNegative(max);
-}
-bool IntSet::CanProveNonNegative() const {
-  if (!min_.defined()) return false;
-  const PrimExpr min = Analyzer().Simplify(min_);
-  return IsZero(min) || IsPositive(min);
-}
 SignType IntSet::GetSignType() const {
   if (CanProvePositive()) return SignType::kPositive;
   if (CanProveNegative()) return SignType::kNegative;
@@ -118,14 +108,6 @@ Range IntSet::CoverRange(const Range& max_range) const {
   Analyzer analyzer;
   return {analyzer.Simplify(min_),
           analyzer.Simplify(Sub(PlusConstant(max_, 1), min_))};
-}
-
-bool IntSet::MatchRange(const Range& range) const {
-  if (!HasLowerBound() || !HasUpperBound()) return false;
-  Analyzer analyzer;
-  return IsZero(analyzer.Simplify(Sub(min_, range.min))) &&
-         IsZero(analyzer.Simplify(
-             Sub(max_, PlusConstant(Add(range.extent, range.min), -1))));
 }
 
 // --- Sets of sets ------------------------------------------------------------

@@ -54,15 +54,11 @@ class IntSet {
   bool CanProveSinglePoint(Analyzer& analyzer) const;
   bool CanProvePositive() const;
   bool CanProveNegative() const;
-  bool CanProveNonPositive() const;
-  bool CanProveNonNegative() const;
   SignType GetSignType() const;
   // The value of a single point.
   const PrimExpr& PointValue() const { return min_; }
   // The range of this set; `max_range` where a bound is infinite.
   Range CoverRange(const Range& max_range) const;
-  // True if this set is provably the one of `range`.
-  bool MatchRange(const Range& range) const;
 
  private:
   IntSet(PrimExpr min, PrimExpr max)

@@ -36,7 +36,6 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   void set_extensions(unsigned extensions) { extensions_ = extensions; }
   unsigned extensions() const { return extensions_; }
   void set_max_steps(int64_t steps) { max_steps_ = steps; }
-  int64_t steps() const { return steps_; }
   void reset_steps() { steps_ = 0; }
   bool exceeded() const { return max_steps_ > 0 && steps_ > max_steps_; }
 

@@ -65,9 +65,4 @@ absl::StatusOr<std::vector<Tensor>> JitEvaluator::Evaluate(
   return program->Run(0, values);
 }
 
-int64_t JitEvaluator::num_compiled() const {
-  const absl::MutexLock lock(&mutex_);
-  return static_cast<int64_t>(compiled_.size());
-}
-
 }  // namespace baton::tir

@@ -35,9 +35,6 @@ class JitEvaluator final : public FunctionEvaluator {
       const IRModule& module, const BaseFunc& function,
       absl::Span<const Tensor> arguments, int64_t max_steps) const override;
 
-  // The number of functions that were compiled.
-  int64_t num_compiled() const;
-
  private:
   struct Compiled {
     BaseFunc function;  // keeps the key alive
