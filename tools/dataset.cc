@@ -17,7 +17,7 @@
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/tools/npy.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/tools/tensor_files.h"
 
 namespace baton {

@@ -18,8 +18,8 @@
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/tools/files.h"
-#include "baton/tools/npy.h"
 
 namespace baton {
 

@@ -25,8 +25,8 @@
 #include "baton/onnx/graph_builder.h"
 #include "baton/onnx/import.h"
 #include "baton/onnx/model.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/tools/input.h"
-#include "baton/tools/npy.h"
 #include "baton/tools/tensor_files.h"
 
 namespace baton {

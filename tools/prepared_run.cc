@@ -36,7 +36,7 @@
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/tools/npy.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/schedule_file.h"
 #include "baton/tools/tensor_files.h"

@@ -15,7 +15,7 @@
 #include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/relay/pattern/rewrite_rule.h"
-#include "baton/tools/npy.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"

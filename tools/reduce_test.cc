@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
 #include "baton/testing/test_settings.h"
-#include "baton/tools/npy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

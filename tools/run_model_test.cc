@@ -15,9 +15,9 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/tools/input.h"
-#include "baton/tools/npy.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -26,8 +26,8 @@
 #include "baton/onnx/tensor_names.h"
 #include "baton/onnx/tensor_reader.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/runtime/io/npy.h"
 #include "baton/tools/files.h"
-#include "baton/tools/npy.h"
 
 namespace baton {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/ir/expr.h"
-#include "baton/tools/npy.h"
+#include "baton/runtime/io/npy.h"
 
 namespace baton {
 

@@ -1,4 +1,4 @@
-#include "baton/tools/npy.h"
+#include "baton/runtime/io/npy.h"
 
 #include <algorithm>
 #include <array>

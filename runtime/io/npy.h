@@ -1,8 +1,8 @@
 // Reads and writes NumPy's files: `.npy` contains an array, `.npz`, a zip
 // archive, several named arrays.
 
-#ifndef BATON_TOOLS_NPY_H_
-#define BATON_TOOLS_NPY_H_
+#ifndef BATON_RUNTIME_IO_NPY_H_
+#define BATON_RUNTIME_IO_NPY_H_
 
 #include <cstddef>
 #include <string>
@@ -40,4 +40,4 @@ absl::StatusOr<std::string> WriteNpz(const NamedTensors& tensors);
 
 }  // namespace baton
 
-#endif  // BATON_TOOLS_NPY_H_
+#endif  // BATON_RUNTIME_IO_NPY_H_
