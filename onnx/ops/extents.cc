@@ -50,6 +50,13 @@ Expr AsInt64(const Expr& x) {
              : relay::Cast(x, DType::Int(64));
 }
 
+Expr AxesFromFront(const Expr& axes, int64_t rank) {
+  const Expr given = AsInt64(axes);
+  return relay::Where(
+      relay::Less(given, relay::Const(Tensor::Scalar<int64_t>(0))),
+      relay::Add(given, relay::Const(Tensor::Scalar<int64_t>(rank))), given);
+}
+
 Expr ShapeVector(const Expr& x) {
   if (const auto dims = ConstDims(x->tensor_type()->shape())) {
     return VectorConstant(*dims);

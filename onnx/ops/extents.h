@@ -24,6 +24,10 @@ Expr Positions(const Expr& x, int axis, int axes_after);
 // Casts the typed expression `x` to int64; returns `x` if it is int64 already.
 Expr AsInt64(const Expr& x);
 
+// The numbers of axes `axes` of a tensor of rank `rank` as int64, where negative
+// ones count from the end.
+Expr AxesFromFront(const Expr& axes, int64_t rank);
+
 // The extents of all axes of `x`, as an int64 vector.
 Expr ShapeVector(const Expr& x);
 
