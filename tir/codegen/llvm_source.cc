@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -25,7 +21,6 @@
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
-#include "baton/base/source.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -34,7 +29,7 @@
 #include "baton/ir/span.h"
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/function_parts.h"
-#include "baton/tir/codegen/source_texts.h"
+#include "baton/tir/codegen/llvm_module.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -45,472 +40,20 @@
 namespace baton::tir {
 namespace {
 
-// --- Types and constants -----------------------------------------------------
-
-// The type of one lane of a value: halves are computed as floats. Empty for
-// types that have no values.
-std::string LaneType(DType dtype) {
-  if (dtype == kHandle) return "ptr";
-  if (dtype.is_bool()) return "i1";
-  if (dtype.is_half()) return "float";
-  if (!WithLanes(dtype, 1).IsStorable()) return "";
-  if (dtype.is_float()) return dtype.bits() == 64 ? "double" : "float";
-  return absl::StrCat("i", dtype.bits());
-}
-
-std::string InLanes(const std::string& type, int lanes) {
-  return lanes == 1 ? type : absl::StrCat("<", lanes, " x ", type, ">");
-}
-
-std::string ValueType(DType dtype) {
-  return InLanes(LaneType(dtype), dtype.lanes());
-}
-
-// The type of one element in memory.
-std::string StoredType(DType dtype) {
-  if (dtype.is_bool()) return "i8";
-  if (dtype.is_half()) return "i16";
-  return LaneType(WithLanes(dtype, 1));
-}
-
-// The suffix of an intrinsic for values of a type: `v8f32`, `i64`.
-std::string Suffix(DType dtype) {
-  const char* const code = dtype.is_float() ? "f" : "i";
-  const int bits = dtype.is_half() ? 32 : dtype.bits();
-  return dtype.lanes() == 1 ? absl::StrCat(code, bits)
-                            : absl::StrCat("v", dtype.lanes(), code, bits);
-}
-
-// The bits of a double: text of a float or a double.
-std::string RealText(double value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return absl::StrFormat("0x%016X", bits);
-}
-
-std::string InAllLanes(const std::string& lane_type, const std::string& text,
-                       int lanes) {
-  if (lanes == 1) return text;
-  const std::string one = absl::StrCat(lane_type, " ", text);
-  return absl::StrCat(
-      "<", absl::StrJoin(std::vector<std::string>(lanes, one), ", "), ">");
-}
-
-// An operand: the name of a register, or a constant.
-struct Value {
-  DType dtype;
-  std::string text;
-  Interval range;
-};
-
-bool IsConstant(const Value& value) {
-  return value.text.empty() || value.text[0] != '%';
-}
-
-// `i32 %x`
-std::string Typed(const Value& value) {
-  return absl::StrCat(ValueType(value.dtype), " ", value.text);
-}
-
-// --- Functions that the module contains ----------------------------------
-
-// Conversions between float and the bits of a half, for any number of lanes.
-// $f, $i, $h: types of 32 bits, of 32 bits and of 16; $(x): x in all lanes.
-struct HalfConversion {
-  const char* name;
-  bool to_half;
-  const char* body;
-};
-constexpr HalfConversion kHalfConversions[] = {
-    {"from_f16", false, R"(  %wide = zext $h %x to $i
-  %negative = and $i %wide, $(32768)
-  %sign = shl $i %negative, $(16)
-  %rest = and $i %wide, $(32767)
-  %magnitude = shl $i %rest, $(13)
-  %small = bitcast $i %magnitude to $f
-  %scaled = fmul $f %small, $(0x46F0000000000000)
-  %finite = bitcast $f %scaled to $i
-  %is_other = icmp uge $i %magnitude, $(260046848)
-  %other = select $b %is_other, $i $(2139095040), $i $(0)
-  %signed = or $i %sign, %finite
-  %bits = or $i %signed, %other
-  %result = bitcast $i %bits to $f
-)"},
-    {"to_f16", true, R"(  %wide = bitcast $f %x to $i
-  %high = lshr $i %wide, $(16)
-  %sign = and $i %high, $(32768)
-  %magnitude = and $i %wide, $(2147483647)
-  %place = lshr $i %magnitude, $(13)
-  %payload = and $i %place, $(1023)
-  %nan = or $i %payload, $(32256)
-  %number = bitcast $i %magnitude to $f
-  %shifted = fadd $f %number, $(0x3FE0000000000000)
-  %shifted.bits = bitcast $f %shifted to $i
-  %subnormal = sub $i %shifted.bits, $(1056964608)
-  %odd = and $i %place, $(1)
-  %biased = sub $i %magnitude, $(939524096)
-  %half = add $i %biased, $(4095)
-  %rounded = add $i %half, %odd
-  %normal = lshr $i %rounded, $(13)
-  %is_small = icmp ult $i %magnitude, $(947912704)
-  %finite = select $b %is_small, $i %subnormal, $i %normal
-  %is_large = icmp uge $i %magnitude, $(1199566848)
-  %bounded = select $b %is_large, $i $(31744), $i %finite
-  %is_nan = icmp ugt $i %magnitude, $(2139095040)
-  %unsigned = select $b %is_nan, $i %nan, $i %bounded
-  %bits = or $i %sign, %unsigned
-  %result = trunc $i %bits to $h
-)"},
-    {"from_bf16", false, R"(  %wide = zext $h %x to $i
-  %bits = shl $i %wide, $(16)
-  %result = bitcast $i %bits to $f
-)"},
-    {"to_bf16", true, R"(  %wide = bitcast $f %x to $i
-  %high = lshr $i %wide, $(16)
-  %odd = and $i %high, $(1)
-  %half = add $i %wide, $(32767)
-  %sum = add $i %half, %odd
-  %rounded = lshr $i %sum, $(16)
-  %nan = or $i %high, $(64)
-  %magnitude = and $i %wide, $(2147483647)
-  %is_nan = icmp ugt $i %magnitude, $(2139095040)
-  %bits = select $b %is_nan, $i %nan, $i %rounded
-  %result = trunc $i %bits to $h
-)"},
-};
-
-// The definition of a conversion for `lanes` lanes.
-std::string DefineConversion(const HalfConversion& conversion, int lanes) {
-  std::string body;
-  const absl::string_view text = conversion.body;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '$') {
-      body += text[i];
-      continue;
-    }
-    switch (text[++i]) {
-      case 'f':
-        body += InLanes("float", lanes);
-        break;
-      case 'i':
-        body += InLanes("i32", lanes);
-        break;
-      case 'h':
-        body += InLanes("i16", lanes);
-        break;
-      case 'b':
-        body += InLanes("i1", lanes);
-        break;
-      default: {
-        const size_t end = text.find(')', i);
-        const std::string number(text.substr(i + 1, end - i - 1));
-        body += InAllLanes(absl::StartsWith(number, "0x") ? "float" : "i32",
-                           number, lanes);
-        i = end;
-        break;
-      }
-    }
-  }
-  const std::string real = InLanes("float", lanes);
-  const std::string bits = InLanes("i16", lanes);
-  const std::string& from = conversion.to_half ? real : bits;
-  const std::string& to = conversion.to_half ? bits : real;
-  return absl::StrCat("define internal ", to, " @baton.", conversion.name, ".x",
-                      lanes, "(", from, " %x) alwaysinline #0 {\n", body,
-                      "  ret ", to, " %result\n}\n");
-}
-
-// Functions of integers that no instruction computes.
-constexpr char kPower[] =
-    R"(define internal i64 @baton.power(i64 %a, i64 %b) #0 {
-entry:
-  br label %loop
-loop:
-  %power = phi i64 [ 1, %entry ], [ %next.power, %body ]
-  %square = phi i64 [ %a, %entry ], [ %next.square, %body ]
-  %rest = phi i64 [ %b, %entry ], [ %next.rest, %body ]
-  %done = icmp eq i64 %rest, 0
-  br i1 %done, label %end, label %body
-body:
-  %bit = and i64 %rest, 1
-  %is_set = icmp ne i64 %bit, 0
-  %product = mul i64 %power, %square
-  %next.power = select i1 %is_set, i64 %product, i64 %power
-  %next.square = mul i64 %square, %square
-  %next.rest = lshr i64 %rest, 1
-  br label %loop
-end:
-  ret i64 %power
-}
-)";
-constexpr char kMultiplyShift[] =
-    R"(define internal i64 @baton.multiply_shift(i64 %x, i64 %y, i64 %q, i64 %shift) #0 {
-  %is_left = icmp sgt i64 %shift, 0
-  %left = select i1 %is_left, i64 %shift, i64 0
-  %negative = sub i64 0, %shift
-  %right = select i1 %is_left, i64 0, i64 %negative
-  %total = add i64 %q, %right
-  %too_small = icmp slt i64 %total, 1
-  %too_large = icmp sgt i64 %total, 100
-  %too_far = icmp sgt i64 %left, 62
-  %bad.1 = or i1 %too_small, %too_large
-  %bad = or i1 %bad.1, %too_far
-  %left.safe = select i1 %bad, i64 0, i64 %left
-  %total.safe = select i1 %bad, i64 1, i64 %total
-  %scaled = shl i64 %x, %left.safe
-  %x.wide = sext i64 %scaled to i128
-  %y.wide = sext i64 %y to i128
-  %product = mul i128 %x.wide, %y.wide
-  %total.wide = zext i64 %total.safe to i128
-  %less.one = sub i128 %total.wide, 1
-  %half = shl i128 1, %less.one
-  %sum = add i128 %product, %half
-  %shifted = ashr i128 %sum, %total.wide
-  %narrow = trunc i128 %shifted to i64
-  %result = select i1 %bad, i64 0, i64 %narrow
-  ret i64 %result
-}
-)";
-
-// The way in which a function of floats is computed.
-enum class Form {
-  kHouse,      // @baton.NAME.f32, which the module contains
-  kIntrinsic,  // @llvm.NAME
-  kLibrary,    // of libm, with the suffix `f` for floats
-  kDouble,     // of libm, in double
-};
-struct FloatFunction {
-  const char* name;
-  Form form;
-  int arity = 1;
-};
-constexpr FloatFunction kFloatFunctions[] = {
-    {"exp", Form::kHouse},
-    {"tanh", Form::kHouse},
-    {"sigmoid", Form::kHouse},
-    {"erf", Form::kHouse},
-    {"log", Form::kHouse},
-    {"log2", Form::kHouse},
-    {"log10", Form::kHouse},
-    {"sin", Form::kHouse},
-    {"cos", Form::kHouse},
-    {"tan", Form::kHouse},
-    {"sinh", Form::kHouse},
-    {"cosh", Form::kHouse},
-    {"asin", Form::kHouse},
-    {"acos", Form::kHouse},
-    {"atan", Form::kHouse},
-    {"asinh", Form::kHouse},
-    {"acosh", Form::kHouse},
-    {"atanh", Form::kHouse},
-    {"pow", Form::kHouse, 2},
-    {"sqrt", Form::kIntrinsic},
-    {"floor", Form::kIntrinsic},
-    {"ceil", Form::kIntrinsic},
-    {"round", Form::kIntrinsic},
-    {"nearbyint", Form::kIntrinsic},
-    {"trunc", Form::kIntrinsic},
-    {"fabs", Form::kIntrinsic},
-    {"copysign", Form::kIntrinsic, 2},
-    {"fma", Form::kIntrinsic, 3},
-    {"nextafter", Form::kLibrary, 2},
-    {"fmod", Form::kLibrary, 2},
-    {"exp2", Form::kDouble},
-    {"log1p", Form::kDouble},
-    {"atan2", Form::kDouble, 2},
-    {"hypot", Form::kDouble, 2},
-};
-
-// --- A module ----------------------------------------------------------------
-
-// The parts of a module that its functions share.
-class Module {
- public:
-  explicit Module(const LlvmSourceOptions& options) : options_(options) {}
-
-  const LlvmSourceOptions& options() const { return options_; }
-
-  // Declares a function of libm or an intrinsic: `double @exp2(double)`.
-  void Declare(std::string prototype) {
-    declarations_.insert(std::move(prototype));
-  }
-  void UseConversion(const char* name, int lanes) {
-    conversions_.insert({name, lanes});
-  }
-  // Adds a function of the vector mathematics: `baton.exp.f32`.
-  void UseHouse(const std::string& name) {
-    if (!house_.emplace(name, "").second) return;
-    const absl::string_view all = kLlvmMathText;
-    const size_t begin = all.find(absl::StrCat("@", name, "("));
-    if (begin == absl::string_view::npos) return;
-    const size_t start = all.rfind("define ", begin);
-    const size_t end = all.find("\n}\n", begin) + 3;
-    const absl::string_view definition = all.substr(start, end - start);
-    house_[name] = std::string(definition);
-    for (absl::string_view line : absl::StrSplit(definition, '\n')) {
-      const size_t call = line.find(" = call ");
-      if (call == absl::string_view::npos) continue;
-      DeclareCalled(line.substr(call + 8));
-    }
-  }
-  void UsePower() { uses_power_ = true; }
-  void UseMultiplyShift() { uses_multiply_shift_ = true; }
-
-  // The number of a group of attributes for functions of a target.
-  int AttributesOf(const LlvmTarget& target) {
-    std::string text = "nounwind";
-    if (!target.cpu.empty()) {
-      absl::StrAppend(&text, " \"target-cpu\"=\"", target.cpu, "\"");
-    }
-    if (!target.features.empty()) {
-      absl::StrAppend(&text, " \"target-features\"=\"", target.features, "\"");
-    }
-    for (size_t i = 0; i < attributes_.size(); ++i) {
-      if (attributes_[i] == text) return static_cast<int>(i);
-    }
-    attributes_.push_back(std::move(text));
-    return static_cast<int>(attributes_.size()) - 1;
-  }
-
-  // Adds a node of metadata and returns its number.
-  int AddMetadata(std::string text) {
-    metadata_.push_back(std::move(text));
-    return static_cast<int>(metadata_.size()) - 1;
-  }
-  // The metadata of a loop that is to be unrolled.
-  int UnrolledLoop() {
-    if (unroll_ < 0) unroll_ = AddMetadata("!{!\"llvm.loop.unroll.full\"}");
-    const int number = static_cast<int>(metadata_.size());
-    return AddMetadata(
-        absl::StrCat("distinct !{!", number, ", !", unroll_, "}"));
-  }
-
-  // The metadata of a function; `name` is what debuggers show.
-  int AddSubprogram(const std::string& name, const std::string& symbol,
-                    const Span& span) {
-    const int file = FileOf(span);
-    if (unit_ < 0) {
-      unit_ = AddMetadata(absl::StrCat(
-          "distinct !DICompileUnit(language: DW_LANG_C99, file: !", file,
-          ", producer: \"Baton\", isOptimized: true, runtimeVersion: 0, "
-          "emissionKind: FullDebug)"));
-      const int types = AddMetadata("!{}");
-      type_ =
-          AddMetadata(absl::StrCat("!DISubroutineType(types: !", types, ")"));
-    }
-    const int line = LineOf(span);
-    return AddMetadata(absl::StrCat(
-        "distinct !DISubprogram(name: \"", name, "\", linkageName: \"", symbol,
-        "\", scope: !", file, ", file: !", file, ", line: ", line, ", type: !",
-        type_, ", scopeLine: ", line,
-        ", spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !", unit_,
-        ")"));
-  }
-  // The metadata of a place in a function.
-  int AddLocation(const Span& span, int subprogram) {
-    const Source::Position position =
-        span.defined() ? span->source().PositionOf(span->begin())
-                       : Source::Position{0, 0};
-    // LLVM has 16 bits for columns.
-    const int column = position.column < (1 << 16) ? position.column : 0;
-    const std::string text =
-        absl::StrCat("!DILocation(line: ", position.line, ", column: ", column,
-                     ", scope: !", subprogram, ")");
-    const auto [found, is_new] = locations_.emplace(text, 0);
-    if (is_new) found->second = AddMetadata(text);
-    return found->second;
-  }
-
-  // The text behind the definitions of functions of loops: definitions of the
-  // functions that they call, declarations, attributes and metadata.
-  std::string Rest(absl::string_view definitions) {
-    std::string text;
-    for (const auto& [name, lanes] : conversions_) {
-      for (const HalfConversion& conversion : kHalfConversions) {
-        if (name == conversion.name) {
-          absl::StrAppend(&text, "\n", DefineConversion(conversion, lanes));
-        }
-      }
-    }
-    for (const auto& [name, definition] : house_) {
-      absl::StrAppend(&text, "\n", definition);
-    }
-    if (uses_power_) absl::StrAppend(&text, "\n", kPower);
-    if (uses_multiply_shift_) absl::StrAppend(&text, "\n", kMultiplyShift);
-    if (!declarations_.empty()) text += "\n";
-    for (const std::string& prototype : declarations_) {
-      absl::StrAppend(&text, "declare ", prototype, "\n");
-    }
-    text += "\n";
-    for (size_t i = 0; i < attributes_.size(); ++i) {
-      absl::StrAppend(&text, "attributes #", i, " = { ", attributes_[i],
-                      " }\n");
-    }
-    // The compiler must not take a call of libm for one of another function.
-    if (absl::StrContains(text, absl::StrCat("#", kLibraryAttributes)) ||
-        absl::StrContains(definitions, absl::StrCat("#", kLibraryAttributes))) {
-      absl::StrAppend(&text, "attributes #", kLibraryAttributes,
-                      " = { nobuiltin nounwind }\n");
-    }
-    if (unit_ >= 0) {
-      const int version =
-          AddMetadata("!{i32 2, !\"Debug Info Version\", i32 3}");
-      const int dwarf = AddMetadata("!{i32 7, !\"Dwarf Version\", i32 4}");
-      absl::StrAppend(&text, "\n!llvm.dbg.cu = !{!", unit_,
-                      "}\n!llvm.module.flags = !{!", version, ", !", dwarf,
-                      "}\n");
-    }
-    if (!metadata_.empty()) text += "\n";
-    for (size_t i = 0; i < metadata_.size(); ++i) {
-      absl::StrAppend(&text, "!", i, " = ", metadata_[i], "\n");
-    }
-    return text;
-  }
-
-  static constexpr int kLibraryAttributes = 1000;
-
- private:
-  // Declares the function of `float @powf(float %x, float %y)`.
-  void DeclareCalled(absl::string_view call) {
-    const size_t open = call.find('(');
-    std::vector<absl::string_view> types;
-    for (absl::string_view arg : absl::StrSplit(
-             call.substr(open + 1, call.find(')') - open - 1), ", ")) {
-      types.push_back(arg.substr(0, arg.find(' ')));
-    }
-    Declare(absl::StrCat(call.substr(0, open), "(", absl::StrJoin(types, ", "),
-                         ")"));
-  }
-
-  static int LineOf(const Span& span) {
-    return span.defined() ? span->source().PositionOf(span->begin()).line : 0;
-  }
-  int FileOf(const Span& span) {
-    const std::string text = absl::StrCat(
-        "!DIFile(filename: \"",
-        CppQuotedText(span.defined() ? span->source().name() : "unknown"),
-        "\", directory: \"\")");
-    const auto [found, is_new] = files_.emplace(text, 0);
-    if (is_new) found->second = AddMetadata(text);
-    return found->second;
-  }
-
-  const LlvmSourceOptions& options_;
-  std::set<std::string> declarations_;
-  std::map<std::string, std::string> house_;  // by name
-  std::set<std::pair<std::string, int>> conversions_;
-  std::vector<std::string> attributes_;
-  std::vector<std::string> metadata_;
-  FlatHashMap<std::string, int> files_;
-  FlatHashMap<std::string, int> locations_;
-  int unroll_ = -1;
-  int unit_ = -1;  // of the line table
-  int type_ = -1;
-  bool uses_power_ = false;
-  bool uses_multiply_shift_ = false;
-};
-
-// --- Expressions and statements ------------------------------------------
+using llvm::FloatForm;
+using llvm::FloatFunction;
+using llvm::InAllLanes;
+using llvm::InLanes;
+using llvm::IsConstant;
+using llvm::kFloatFunctions;
+using llvm::LaneType;
+using llvm::Module;
+using llvm::RealText;
+using llvm::StoredType;
+using llvm::Suffix;
+using llvm::Typed;
+using llvm::Value;
+using llvm::ValueType;
 
 class FunctionWriter {
  public:
@@ -1553,26 +1096,26 @@ class FunctionWriter {
     const DType lane = WithLanes(real, 1);
     const bool is_double = real.bits() == 64;
     switch (function.form) {
-      case Form::kIntrinsic:
+      case FloatForm::kIntrinsic:
         return Call(real,
                     absl::StrCat("llvm.", function.name, ".", Suffix(real)),
                     args);
-      case Form::kHouse: {
+      case FloatForm::kDefined: {
         const std::string name = absl::StrCat("baton.", function.name, ".",
                                               is_double ? "f64" : "f32");
-        module_.UseHouse(name);
+        module_.UseMathFunction(name);
         return ByLanes(real, args, [&](absl::Span<const Value> lanes) {
           return Call(lane, name, lanes);
         });
       }
-      case Form::kLibrary: {
+      case FloatForm::kLibrary: {
         const std::string name =
             absl::StrCat(function.name, is_double ? "" : "f");
         return ByLanes(real, args, [&](absl::Span<const Value> lanes) {
           return Call(lane, name, lanes, true);
         });
       }
-      case Form::kDouble:
+      case FloatForm::kDouble:
         break;
     }
     const DType wide = DType::Float(64);
