@@ -28,6 +28,7 @@
 #include "baton/testing/confined_run.h"
 #include "baton/testing/counted_calls.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/bound_workload.h"
 #include "gtest/gtest.h"
 
@@ -103,7 +104,10 @@ TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
       if (!limit.is_met()) GTEST_SKIP() << limit.why_not();
       BATON_ASSERT_OK_AND_ASSIGN(const Case again, MakeCase(one.module));
       EXPECT_EQ(again.hash, one.hash) << "the evaluator";
-      for (const int threads : {1, 2, 3, 16}) {
+      const std::vector<int> thread_counts = testing::IsLongTest()
+                                                 ? std::vector<int>{1, 2, 3, 16}
+                                                 : std::vector<int>{1, 3};
+      for (const int threads : thread_counts) {
         SCOPED_TRACE(absl::StrCat(threads, " threads"));
         BATON_ASSERT_OK_AND_ASSIGN(
             const Executable executable,
