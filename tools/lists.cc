@@ -22,6 +22,7 @@
 #include "baton/ir/pass_log.h"
 #include "baton/ir/remark_docs.h"
 #include "baton/lower/computation.h"
+#include "baton/relay/pattern/check_rules.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rule_registry.h"
 #include "baton/relay/pattern/rule_text.h"
@@ -29,7 +30,6 @@
 #include "baton/relay/transform/rule_promise.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/tir/ir/intrinsics.h"
-#include "baton/tools/check_rules.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/transform/module_property.h"
 #include "baton/transform/pass_info.h"
@@ -265,7 +265,7 @@ absl::Status CheckRules(const std::vector<std::string>& files,
                              }),
               rules.end());
   int broken = 0;
-  for (const RuleReport& report : CheckRules(rules)) {
+  for (const relay::RuleReport& report : relay::CheckRules(rules)) {
     out << "@" << report.rule << ": "
         << (report.broken.empty() ? "keeps the laws" : "breaks a law")
         << ", on " << Plural(report.programs, "program") << ", "

@@ -31,8 +31,8 @@ absl::Status DescribePasses(const std::vector<std::string>& names,
 absl::Status ListRules(const std::vector<std::string>& files,
                        std::ostream& out);
 
-// Checks the laws of these rules (check_rules.h), and prints a line for each.
-// An error if a law is broken.
+// Checks the laws of these rules (relay/pattern/check_rules.h), and prints a
+// line for each. An error if a law is broken.
 absl::Status CheckRules(const std::vector<std::string>& files,
                         std::ostream& out);
 

@@ -1,4 +1,4 @@
-#include "baton/tools/check_rules.h"
+#include "baton/relay/pattern/check_rules.h"
 
 #include <string>
 #include <vector>
@@ -14,12 +14,11 @@
 #include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
 std::vector<RuleReport> Check(absl::string_view text) {
-  const absl::StatusOr<std::vector<relay::RewriteRule>> rules =
-      relay::ParseRules(text);
+  const absl::StatusOr<std::vector<RewriteRule>> rules = ParseRules(text);
   EXPECT_THAT(rules, testing::IsOk());
   return rules.ok() ? CheckRules(*rules) : std::vector<RuleReport>();
 }
@@ -27,11 +26,11 @@ std::vector<RuleReport> Check(absl::string_view text) {
 // Rules of passes in text, but for those for whose operators no programs are
 // made.
 TEST(CheckRulesTest, RulesOfPassesKeepTheLaws) {
-  const absl::StatusOr<std::vector<relay::RewriteRule>> all =
-      relay::RuleRegistry::Global().AllRules();
+  const absl::StatusOr<std::vector<RewriteRule>> all =
+      RuleRegistry::Global().AllRules();
   ASSERT_THAT(all, testing::IsOk());
-  std::vector<relay::RewriteRule> rules;
-  for (const relay::RewriteRule& rule : *all) {
+  std::vector<RewriteRule> rules;
+  for (const RewriteRule& rule : *all) {
     if (rule.ast != nullptr && !absl::EndsWith(rule.name, "_of_dequantize")) {
       rules.push_back(rule);
     }
@@ -185,4 +184,4 @@ rule @b "" { match { negative(negative(%x)) } replace { %x } }
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::relay

@@ -13,8 +13,8 @@
 // Also lists pairs of rules that match one node with results that depend on
 // their order; that need not be an error.
 
-#ifndef BATON_TOOLS_CHECK_RULES_H_
-#define BATON_TOOLS_CHECK_RULES_H_
+#ifndef BATON_RELAY_PATTERN_CHECK_RULES_H_
+#define BATON_RELAY_PATTERN_CHECK_RULES_H_
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@
 
 #include "baton/relay/pattern/rewrite_rule.h"
 
-namespace baton {
+namespace baton::relay {
 
 struct CheckRulesOptions {
   int programs = 40;    // programs for each rule to which it applies
@@ -41,9 +41,9 @@ struct RuleReport {
 };
 
 // A report for each rule, in order.
-std::vector<RuleReport> CheckRules(const std::vector<relay::RewriteRule>& rules,
+std::vector<RuleReport> CheckRules(const std::vector<RewriteRule>& rules,
                                    const CheckRulesOptions& options = {});
 
-}  // namespace baton
+}  // namespace baton::relay
 
-#endif  // BATON_TOOLS_CHECK_RULES_H_
+#endif  // BATON_RELAY_PATTERN_CHECK_RULES_H_

@@ -1,4 +1,4 @@
-#include "baton/tools/check_rules.h"
+#include "baton/relay/pattern/check_rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,19 +47,9 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/runtime/value_tensors.h"
 
-namespace baton {
+namespace baton::relay {
 namespace {
 
-using relay::DataflowPattern;
-using relay::Function;
-using relay::Matcher;
-using relay::ModuleFromExpr;
-using relay::PatternCondition;
-using relay::PatternMatch;
-using relay::RewriteRule;
-using relay::RuleSet;
-using relay::Value;
-using relay::Var;
 using Kind = DataflowPattern::Kind;
 using Node = DataflowPattern::Node;
 
@@ -121,7 +111,7 @@ class ProgramMaker {
     const Expr body = Build(rule_.pattern);
     if (!body.defined()) return {};
     const absl::StatusOr<IRModule> typed =
-        relay::InferTypes(ModuleFromExpr(Function(params_, body)));
+        InferTypes(ModuleFromExpr(Function(params_, body)));
     if (!typed.ok()) return {};
     return typed->Find<Function>("main");
   }
@@ -275,8 +265,8 @@ class ProgramMaker {
         const Op op = name == nullptr ? Op() : Op::Find(*name);
         if (op.defined()) ops.push_back(op);
       };
-      for (const relay::internal::RuleCondition& condition : rule_.ast->where) {
-        if (condition.lhs.kind != relay::internal::RuleTerm::Kind::kOp) {
+      for (const internal::RuleCondition& condition : rule_.ast->where) {
+        if (condition.lhs.kind != internal::RuleTerm::Kind::kOp) {
           continue;
         }
         add(condition.rhs.value);
@@ -329,7 +319,7 @@ class ProgramMaker {
         const auto* op = child(0).As<OpNode>();
         std::vector<Expr> args;
         for (size_t i = 1; i < children.size(); ++i) args.push_back(child(i));
-        if (const auto* function = child(0).As<relay::FunctionNode>()) {
+        if (const auto* function = child(0).As<FunctionNode>()) {
           if (node.any_operands()) {
             for (const Var& param : function->params()) {
               params_.emplace_back(absl::StrCat("v", params_.size()),
@@ -337,7 +327,7 @@ class ProgramMaker {
               args.push_back(params_.back());
             }
           }
-          return relay::Call(child(0), args);
+          return Call(child(0), args);
         }
         if (op == nullptr || op->index() < 0) return {};
         if (node.any_operands()) {
@@ -347,13 +337,13 @@ class ProgramMaker {
             args.push_back(params_.back());
           }
         }
-        if (relay::CommutativeOps().Get(*op) != nullptr && args.size() == 2 &&
+        if (CommutativeOps().Get(*op) != nullptr && args.size() == 2 &&
             random_.OneIn(2)) {
           std::swap(args[0], args[1]);
         }
         std::optional<Attrs> attrs = RandomAttrs(*op, wish.attrs);
         if (!attrs.has_value()) return {};
-        return relay::Call(Op(op), args, *std::move(attrs));
+        return Call(Op(op), args, *std::move(attrs));
       }
       case Kind::kTuple: {
         std::vector<Expr> fields;
@@ -365,22 +355,22 @@ class ProgramMaker {
             fields.push_back(params_.back());
           }
         }
-        return relay::Tuple(std::move(fields));
+        return Tuple(std::move(fields));
       }
       case Kind::kTupleGetItem:
-        return relay::TupleGetItem(child(0), std::max(node.index(), 0));
+        return TupleGetItem(child(0), std::max(node.index(), 0));
       case Kind::kIf:
-        return relay::If(child(0), child(1), child(2));
+        return If(child(0), child(1), child(2));
       case Kind::kLet: {
-        const auto* var = child(0).As<relay::VarNode>();
+        const auto* var = child(0).As<VarNode>();
         if (var == nullptr) return {};
         // Its type is that of the value.
-        return relay::Let(Var(var), child(1), child(2));
+        return Let(Var(var), child(1), child(2));
       }
       case Kind::kFunction: {
         std::vector<Var> params;
         for (size_t i = 1; i < children.size(); ++i) {
-          const auto* var = child(i).As<relay::VarNode>();
+          const auto* var = child(i).As<VarNode>();
           if (var == nullptr) return {};
           params.emplace_back(var);
         }
@@ -444,8 +434,7 @@ class ProgramMaker {
     std::vector<int64_t> shape;
     if (!wish.rank.has_value() && random_.OneIn(3)) shape = RandomShape(wish);
     if (wish.rank.value_or(0) > 0) shape = RandomShape(wish);
-    absl::StatusOr<Tensor> tensor =
-        relay::RandomTensor(dtype, shape, random_.Seed());
+    absl::StatusOr<Tensor> tensor = RandomTensor(dtype, shape, random_.Seed());
     if (!tensor.ok()) return {};
     if (wish.splat.has_value()) {
       const Tensor scalar = Tensor::ScalarOf(dtype, *wish.splat);
@@ -458,7 +447,7 @@ class ProgramMaker {
       }
       tensor = std::move(*splat).Freeze();
     }
-    return relay::Constant(*std::move(tensor));
+    return Constant(*std::move(tensor));
   }
 
   // Attributes that `wanted` allows; nullopt if there are none.
@@ -526,7 +515,7 @@ class ProgramMaker {
 
 // Why `b` is not what `a` is; empty if it is.
 std::string Difference(const Tensor& a, const Tensor& b,
-                       const relay::RulePromise& promise) {
+                       const RulePromise& promise) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) {
     return absl::StrCat("a ", a.TypeToString(), " became a ", b.TypeToString());
   }
@@ -555,8 +544,8 @@ std::string Difference(const Tensor& a, const Tensor& b,
 }
 
 template <typename T>
-void PutSpecial(Tensor& tensor, const relay::RulePromise& promise,
-                const relay::RulePromise::Range* range, Random& random) {
+void PutSpecial(Tensor& tensor, const RulePromise& promise,
+                const RulePromise::Range* range, Random& random) {
   absl::StatusOr<MutableTensor> copy =
       MutableTensor::Create(tensor.dtype(), tensor.shape());
   if (!copy.ok()) return;
@@ -591,14 +580,14 @@ void PutSpecial(Tensor& tensor, const relay::RulePromise& promise,
 std::vector<Value> Inputs(const Function& function, const RewriteRule& rule,
                           bool special, Random& random, bool& good) {
   absl::StatusOr<std::vector<Value>> inputs =
-      relay::RandomInputs(function, random.Seed());
+      RandomInputs(function, random.Seed());
   good = inputs.ok();
   if (!good) return {};
   for (size_t i = 0; i < inputs->size(); ++i) {
     Value& value = (*inputs)[i];
     if (!value.is_tensor()) continue;
-    const relay::RulePromise::Range* range = nullptr;
-    for (const relay::RulePromise::Range& r : rule.promise.ranges) {
+    const RulePromise::Range* range = nullptr;
+    for (const RulePromise::Range& r : rule.promise.ranges) {
       if (r.name == function->params()[i]->name()) range = &r;
     }
     if (!special && range == nullptr) continue;
@@ -659,7 +648,7 @@ class RuleChecker {
   void CheckOn(size_t i, const Function& before, Random& random) {
     const RewriteRule& rule = rules_[i];
     bool applied = false;
-    relay::RewriteOptions watch;
+    RewriteOptions watch;
     watch.on_application = [&](const RewriteRule&, const Expr&, const Expr&) {
       applied = true;
     };
@@ -675,7 +664,7 @@ class RuleChecker {
     }
     if (!applied) return;
     ++report_.programs;
-    const Function result(after->As<relay::FunctionNode>());
+    const Function result(after->As<FunctionNode>());
     if (!TypeEqual(before->type(), result->type())) {
       Broken("types",
              absl::StrCat(before->type().ToString(), " became ",
@@ -702,10 +691,9 @@ class RuleChecker {
           !all_.matcher(static_cast<int>(k)).At(before->body()).has_value()) {
         continue;
       }
-      const absl::StatusOr<Expr> other =
-          relay::ApplyRules({rules_[k], rule}, before);
+      const absl::StatusOr<Expr> other = ApplyRules({rules_[k], rule}, before);
       const absl::StatusOr<Expr> this_first =
-          relay::ApplyRules({rule, rules_[k]}, before);
+          ApplyRules({rule, rules_[k]}, before);
       if (other.ok() && this_first.ok() &&
           !StructuralEqual(*other, *this_first)) {
         overlaps_.insert(k);
@@ -718,7 +706,7 @@ class RuleChecker {
 
   void Compare(const RewriteRule& rule, const Function& before,
                const Function& after, Random& random) {
-    if (!relay::HasKernels(before) || !relay::HasKernels(after)) return;
+    if (!HasKernels(before) || !HasKernels(after)) return;
     const IRModule module_before = ModuleFromExpr(before);
     const IRModule module_after = ModuleFromExpr(after);
     for (const bool special : {false, true}) {
@@ -727,9 +715,9 @@ class RuleChecker {
           Inputs(before, rule, special, random, good);
       if (!good) return;
       const absl::StatusOr<Value> a =
-          relay::EvaluateFunction(module_before, "main", inputs);
+          EvaluateFunction(module_before, "main", inputs);
       const absl::StatusOr<Value> b =
-          relay::EvaluateFunction(module_after, "main", inputs);
+          EvaluateFunction(module_after, "main", inputs);
       if (!a.ok()) continue;  // there is nothing to keep
       if (!b.ok()) {
         Broken("values",
@@ -739,8 +727,8 @@ class RuleChecker {
         return;
       }
       ++report_.evaluated;
-      const std::vector<Tensor> tensors_a = relay::TensorsOf(*a);
-      const std::vector<Tensor> tensors_b = relay::TensorsOf(*b);
+      const std::vector<Tensor> tensors_a = TensorsOf(*a);
+      const std::vector<Tensor> tensors_b = TensorsOf(*b);
       std::string difference;
       if (tensors_a.size() != tensors_b.size()) {
         difference = "the number of results differs";
@@ -778,4 +766,4 @@ std::vector<RuleReport> CheckRules(const std::vector<RewriteRule>& rules,
   return reports;
 }
 
-}  // namespace baton
+}  // namespace baton::relay
