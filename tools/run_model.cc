@@ -56,9 +56,7 @@
 namespace baton {
 namespace {
 
-using relay::EvaluateFunction;
 using relay::Function;
-using relay::InferTypes;
 using relay::Value;
 using relay::Var;
 

@@ -58,7 +58,6 @@
 namespace baton {
 namespace {
 
-using relay::EvaluateFunction;
 using relay::Function;
 using relay::InferTypes;
 using relay::Value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -48,6 +49,12 @@ Expr AsInt64(const Expr& x) {
   return x->tensor_type()->dtype() == DType::Int(64)
              ? x
              : relay::Cast(x, DType::Int(64));
+}
+
+std::vector<int64_t> Iota(int64_t size) {
+  std::vector<int64_t> result(static_cast<size_t>(size));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
 }
 
 Expr AxesFromFront(const Expr& axes, int64_t rank) {

@@ -24,6 +24,9 @@ Expr Positions(const Expr& x, int axis, int axes_after);
 // Casts the typed expression `x` to int64; returns `x` if it is int64 already.
 Expr AsInt64(const Expr& x);
 
+// The numbers from 0 to `size` - 1.
+std::vector<int64_t> Iota(int64_t size);
+
 // The numbers of axes `axes` of a tensor of rank `rank` as int64, where negative
 // ones count from the end.
 Expr AxesFromFront(const Expr& axes, int64_t rank);

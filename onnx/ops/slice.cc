@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,12 +44,6 @@ using Ints = std::vector<int64_t>;
 
 // The largest extent of an axis that is the sum of others.
 constexpr int64_t kMaxExtent = int64_t{1} << 60;
-
-Ints Iota(int64_t size) {
-  Ints result(size);
-  std::iota(result.begin(), result.end(), 0);
-  return result;
-}
 
 absl::StatusOr<Outputs> Concat(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));

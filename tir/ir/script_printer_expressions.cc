@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
-#include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/node_class.h"
 #include "baton/ir/op.h"
