@@ -23,7 +23,9 @@
 #include "baton/base/parallel_for.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
+#include "baton/ir/span.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
@@ -150,12 +152,23 @@ absl::StatusOr<Executable> Compile(IRModule module,
   impl->too_many_threads = absl::InvalidArgumentError(absl::StrCat(
       "the model was compiled for at most ", impl->plan.max_threads,
       " threads (CompileOptions::max_threads)"));
-  for (size_t i = 0; i < impl->plan.steps.size(); ++i) {
-    impl->failed_step.push_back(absl::InvalidArgumentError(
-        absl::StrCat("step ", i, " (", impl->plan.notes[i].kernel,
-                     ") refuses the values of its operands")));
-  }
   return Executable(std::move(impl));
+}
+
+absl::Status Executable::Impl::FailedStep(int32_t step) const {
+  const executor::StepNote& note = plan.notes[static_cast<size_t>(step)];
+  std::string message = absl::StrCat("step ", step, " (", note.kernel,
+                                     ") refuses the values of its operands");
+  const char* separator = "; it computes ";
+  Span place;
+  for (const int32_t i : note.sources) {
+    const Source& source = sources[static_cast<size_t>(i)];
+    if (!place.defined()) place = source.span;
+    if (source.origin.empty()) continue;
+    absl::StrAppend(&message, separator, source.origin);
+    separator = ", ";
+  }
+  return ErrorAt(place, std::move(message));
 }
 
 Session::Session(Executable executable, void* arena)
@@ -297,7 +310,7 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
   is_running_->store(false, std::memory_order_release);
   if (outcome.step < 0) return absl::OkStatus();
   if (!state.failure.ok()) return state.failure;
-  return impl.failed_step[static_cast<size_t>(outcome.step)];
+  return impl.FailedStep(outcome.step);
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(

@@ -155,7 +155,10 @@ class Executable {
     std::vector<absl::Status> wrong_output;
     absl::Status busy;
     absl::Status too_many_threads;
-    std::vector<absl::Status> failed_step;
+
+    // The error of a run in which `step` failed, at the operator that it
+    // computes.
+    absl::Status FailedStep(int32_t step) const;
   };
 
   explicit Executable(std::shared_ptr<const Impl> impl)
@@ -201,9 +204,10 @@ class Session {
 
   // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
   // not null. Outputs overlap neither inputs nor each other. Allocates nothing
-  // unless a step of the plan is a fallback (a call of the evaluator). Errors,
-  // which Compile allocated: views that do not match the ports, a run while
-  // another one is running, values that an operator rejects.
+  // unless a step of the plan is a fallback (a call of the evaluator) or rejects
+  // values, which is an error at its operator. Other errors, which Compile
+  // allocated: views that do not match the ports, a run while another one is
+  // running.
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,

@@ -296,6 +296,36 @@ TEST(SessionTest, RefusesWhatDoesNotFit) {
       StatusIs(absl::StatusCode::kInvalidArgument, "for at most 1 threads"));
 }
 
+TEST(SessionTest, NamesThePlaceOfRefusedValues) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4), float32], %i: Tensor[(1, 2), int64]) {
+  %0 = negative(%x);
+  gather_nd(%0, %i)
+})");
+  for (const char* const origin : {"", "Gather_7"}) {
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const Executable executable,
+        Compile(module, {.pipeline = "", .origins = {"Neg_3", origin}}));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                               Session::Create(executable));
+    const std::vector<int64_t> x_shape = {4};
+    const std::vector<int64_t> i_shape = {1, 2};
+    const std::vector<int64_t> y_shape = {2};
+    const float x[4] = {};
+    const int64_t indices[2] = {1, 4};
+    float y[2];
+    const absl::Status status =
+        session->Run({TensorView(DType::Float(32), x_shape, x),
+                      TensorView(DType::Int(64), i_shape, indices)},
+                     {MutableTensorView(DType::Float(32), y_shape, y)});
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                 "refuses the values of its operands"));
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                 "gather_nd(%0, %i)"));
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, origin));
+  }
+}
+
 TEST(SessionTest, RefusesArenasThatDoNotFit) {
   BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
   const size_t bytes = static_cast<size_t>(executable.plan().arena_bytes);

@@ -342,8 +342,11 @@ void FixedPoint(const Run& a, const Run& b, const Run& c, double base,
 // that a division gives, rounded once (Markstein), unless one of the steps
 // overflows or is smaller than the smallest normal numbers. Quotients from
 // kLarge on, infinities and NaN are clamped, or stay NaN, without that. Tiny ones
-// are rounded to zero, whose sign is lost in a sum with any zero but -0.
+// are rounded to zero, whose sign is lost in a sum with any zero but -0. So
+// adding and subtracting kRounding rounds enough: from 2^22 on the quotient is
+// clamped.
 constexpr float kLarge = 0x1p30f;
+constexpr float kRounding = 0x1.8p23f;
 bool DividesByReciprocal(float divisor, float last, float min, float max) {
   constexpr float kMost = 0x1p20f;
   return internal::WidestVectors() != Vectors::k128 && divisor > 0x1p-60f &&
@@ -369,7 +372,8 @@ void Quantize(const ElementInstruction& instruction, const Run& a, const Run& b,
                 const float rest = std::fma(-near, divisor, v);
                 const float exact = std::fma(rest, reciprocal, near);
                 const float quotient = std::abs(near) < kLarge ? exact : near;
-                const float sum = internal::Round(quotient) + last;
+                const float whole = (quotient + kRounding) - kRounding;
+                const float sum = whole + last;
                 const float raised = sum < min ? min : sum;
                 return raised > max ? max : raised;
               });

@@ -119,11 +119,12 @@ BATON_LOOP inline void SoftmaxRow(const T* x, int64_t n, bool log, T* y) {
   constexpr int64_t kLanes = internal::kPartial;
   const int64_t whole = n & -kLanes;
   const T max = internal::LargestOf(x, n);
-  for (int64_t i = 0; i != whole; ++i) y[i] = internal::Exp(x[i] - max);
+  for (int64_t i = 0; i != whole; ++i)
+    y[i] = internal::ExpOfNonPositive(x[i] - max);
   // The last elements, of which some have been computed.
   T last[kLanes];
   for (int64_t j = 0; j < kLanes; ++j) {
-    last[j] = internal::Exp(x[n - kLanes + j] - max);
+    last[j] = internal::ExpOfNonPositive(x[n - kLanes + j] - max);
   }
   for (int64_t j = 0; j < kLanes; ++j) y[n - kLanes + j] = last[j];
   const double sum = internal::SumOf(
@@ -167,7 +168,7 @@ BATON_LOOP inline void SoftmaxColumns(const T* x, int64_t n, int64_t stride,
     const T* row = x + i * stride;
     T* to = y + i * stride;
     for (int64_t j = 0; j < columns; ++j) {
-      to[j] = internal::Exp(row[j] - max[j]);
+      to[j] = internal::ExpOfNonPositive(row[j] - max[j]);
       sums[j] += static_cast<double>(to[j]);
     }
   }

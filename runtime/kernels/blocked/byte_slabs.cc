@@ -14,7 +14,9 @@ namespace baton::kernels::blocked {
 
 using integers::Bytes;
 using integers::Floats16;
+using integers::Floats8;
 using integers::Ints16;
+using integers::Ints8;
 using integers::Least;
 using integers::Load;
 using integers::LoadBytes;
@@ -179,41 +181,70 @@ void SumPlain(const ByteSumParams& p, const uint8_t* x, const uint8_t* y,
   for (int64_t i = 0; i < n; ++i) to[i] = SumOf(p, x[i], y[i]);
 }
 
+// A quotient by `divisor` that is rounded lies between the number times `less`
+// and times `more`.
+struct DivisionBounds {
+  explicit DivisionBounds(float divisor) {
+    constexpr float kFourUnits = 0x1p-21f;
+    const float scale = 1.0f / divisor;
+    less = scale - scale * kFourUnits;
+    more = scale + scale * kFourUnits;
+  }
+
+  float less;
+  float more;
+};
+
 #ifdef BATON_AVX2
 BATON_AVX2 [[gnu::always_inline]] inline void ReadFloatsAvx2(
     const ByteSumParams::Operand& operand, const uint8_t* from,
-    Floats16& values) {
-  Words8 halves[2];
-  LoadBytes(from, operand.is_signed, halves[0]);
-  LoadBytes(from + 8, operand.is_signed, halves[1]);
-  Ints16 whole;
-  Load(halves, whole);
-  whole -= operand.zero;
-  values = __builtin_convertvector(whole, Floats16) * operand.scale;
+    Floats8& values) {
+  Words8 words;
+  LoadBytes(from, operand.is_signed, words);
+  const Ints8 whole = reinterpret_cast<Ints8>(words) - operand.zero;
+  values = __builtin_convertvector(whole, Floats8) * operand.scale;
 }
 
+// Without divisions, as RequantizeTame().
 BATON_AVX2 void SumAvx2(const ByteSumParams& p, const uint8_t* x,
                         const uint8_t* y, int64_t n, uint8_t* to) {
-  const Floats16 least = Floats16{} + p.least;
-  const Floats16 most = Floats16{} + p.most;
-  const Floats16 low = Floats16{} + p.low;
-  const Floats16 high = Floats16{} + p.high;
+  const DivisionBounds bounds(p.divisor);
+  const Floats8 less = Floats8{} + bounds.less;
+  const Floats8 more = Floats8{} + bounds.more;
+  const Floats8 least = Floats8{} + p.least;
+  const Floats8 most = Floats8{} + p.most;
+  const int32_t shift = static_cast<int32_t>(p.shift);
+  const Ints8 low = Ints8{} + (static_cast<int32_t>(p.low) - shift);
+  const Ints8 high = Ints8{} + (static_cast<int32_t>(p.high) - shift);
+  constexpr int64_t kStep = 32;
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    Floats16 v, other;
-    ReadFloatsAvx2(p.x, x + i, v);
-    ReadFloatsAvx2(p.y, y + i, other);
-    v = v + other;
-    v = v < least ? least : v;
-    v = v > most ? most : v;
-    v = v / p.divisor;
-    integers::RoundAll(v);
-    v = v + p.shift;
-    v = v < low ? low : v;
-    v = v > high ? high : v;
-    const Ints16 whole = __builtin_convertvector(v, Ints16);
-    const Bytes bytes = __builtin_convertvector(whole, Bytes);
-    Store(to + i, bytes);
+  for (; i + kStep <= n; i += kStep) {
+    Words8 whole[4], doubts = {};
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      Floats8 v, other;
+      ReadFloatsAvx2(p.x, x + i + k * 8, v);
+      ReadFloatsAvx2(p.y, y + i + k * 8, other);
+      v = v + other;
+      v = v < least ? least : v;
+      v = v > most ? most : v;
+      Words8 words;
+      integers::RoundToInts(v * less, words);
+      Ints8 rounded = reinterpret_cast<Ints8>(words);
+      integers::RoundToInts(v * more, words);
+      Ints8 bound = reinterpret_cast<Ints8>(words);
+      rounded = rounded < low ? low : rounded;
+      rounded = rounded > high ? high : rounded;
+      bound = bound < low ? low : bound;
+      bound = bound > high ? high : bound;
+      doubts |= reinterpret_cast<Words8>(rounded ^ bound);
+      whole[k] = reinterpret_cast<Words8>(rounded + shift);
+    }
+    if (integers::IsZero(doubts)) {
+      integers::StoreLowBytes(whole, to + i);
+    } else {
+      SumPlain(p, x + i, y + i, kStep, to + i);
+    }
   }
   SumPlain(p, x + i, y + i, n - i, to + i);
 }
@@ -231,13 +262,12 @@ BATON_AVX512 [[gnu::always_inline]] inline void ReadFloatsAvx512(
   values = __builtin_convertvector(whole, Floats16) * operand.scale;
 }
 
-// Without divisions, as RequantizeTame().
+// As SumAvx2().
 BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
                             const uint8_t* y, int64_t n, uint8_t* to) {
-  constexpr float kFourUnits = 0x1p-21f;
-  const float scale = 1.0f / p.divisor;
-  const Floats16 less = Floats16{} + (scale - scale * kFourUnits);
-  const Floats16 more = Floats16{} + (scale + scale * kFourUnits);
+  const DivisionBounds bounds(p.divisor);
+  const Floats16 less = Floats16{} + bounds.less;
+  const Floats16 more = Floats16{} + bounds.more;
   const Floats16 least = Floats16{} + p.least;
   const Floats16 most = Floats16{} + p.most;
   const int32_t shift = static_cast<int32_t>(p.shift);

@@ -140,7 +140,8 @@ size_t Int8ConvWorkspaceSize(const Int8ConvParams& params) {
   const int64_t collected =
       params.slabs_output ? 0 : std::max(kCollected, plan.p.w.out) * kSlab;
   return static_cast<size_t>(plan.copy_bytes + plan.wide_bytes +
-                             plan.wide_weight_bytes + collected);
+                             plan.wide_weight_bytes + plan.offset_bytes +
+                             collected);
 }
 
 }  // namespace baton::kernels::blocked

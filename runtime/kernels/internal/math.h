@@ -150,6 +150,22 @@ BATON_LOOP inline T Exp(T x) {
   return Scaled(e, k);
 }
 
+// Exp(x) for x <= 0 or NaN, in fewer steps.
+template <typename T>
+BATON_LOOP inline T ExpOfNonPositive(T x) {
+  constexpr bool kIsFloat = sizeof(T) == 4;
+  constexpr T kLowest = kIsFloat ? T(-105) : T(-750);
+  // The first power of 2 below is 0 for the k of this argument.
+  constexpr T kZero = kIsFloat ? T(-132.4) : T(-1064);
+  constexpr Bits<T> kRaised = kIsFloat ? 64 : 512;
+  constexpr T kLowered = kIsFloat ? T(0x1p-64) : T(0x1p-512);
+  const T bounded = x < kLowest ? kZero : x;
+  Bits<T> k;
+  const T e = ReducedExp(bounded, k);
+  // Only the second multiplication rounds.
+  return e * PowerOfTwo(k + kRaised) * kLowered;
+}
+
 // True for arguments of Exp with finite and normal results.
 template <typename T>
 BATON_LOOP inline bool IsPlainExp(T x) {

@@ -224,6 +224,7 @@ void CheckPlainFunctions() {
   };
   for (const T x : Samples<T>()) {
     if (IsPlainExp(x)) same("exp", x, PlainExp(x), Exp(x));
+    if (!(x > 0)) same("exp, not positive", x, ExpOfNonPositive(x), Exp(x));
     EXPECT_EQ(IsNormalPositive(x), std::isnormal(x) && x > T(0));
     if (!IsNormalPositive(x)) continue;
     same("log", x, NormalLog(x, T(0)), Log(x));
