@@ -303,6 +303,7 @@ absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
   run.config = options.config;
   if (options.check_values) {
     run.instrument_flags = {{"check_values", true}, {"seed", options.seed}};
+    run.inputs = options.inputs;
   }
   return Prepare(std::move(run));
 }
@@ -363,8 +364,8 @@ absl::StatusOr<IRModule> RunPasses(const IRModule& module,
                                    const LibraryOptions& options,
                                    UnreadLines& unread, std::ostream& out) {
   if (passes.empty()) return module;
-  BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
-                         PreparePasses(passes, options));
+  BATON_ASSIGN_OR_RETURN(PreparedRun prepared, PreparePasses(passes, options));
+  BATON_RETURN_IF_ERROR(ReadTensorsOf(prepared));
   CheckingInstruments checks;
   BATON_RETURN_IF_ERROR(AddCheckingInstruments(
       prepared, prepared.pipeline,
@@ -711,6 +712,11 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   }
   BATON_ASSIGN_OR_RETURN(const Variants variants,
                          MakeVariants(options, tensors));
+  // Passes are checked on random inputs where some of the given ones are none of
+  // the module, or are state.
+  if (!at_hand.values_used.empty() || !at_hand.kept.empty()) {
+    options.inputs.clear();
+  }
   for (const std::string& name : at_hand.values_used) {
     out << "--inputs: the value of " << name
         << " is a constant: shapes depend on it\n";

@@ -1148,18 +1148,19 @@ class ModelWriter {
     using cpu::StepSource;
     namespace blocked = kernels::blocked;
     const auto has = [texts](unsigned text) { return (texts & text) == text; };
+    const int bytes = isa == CppIsa::kAvx512 ? 64
+                      : isa == CppIsa::kAvx2 ? 32
+                                             : 16;
     std::string text;
     if (has(StepSource::kElements)) {
       absl::StrAppend(
-          &text, cpu::kElementsText,
+          &text, "\nconstexpr int kLanes = ", bytes / 4, ";  // of a vector\n",
+          cpu::kElementsText,
           has(StepSource::kElementsIntegers) ? cpu::kElementsIntegersText : "",
           has(StepSource::kElementsHalves) ? cpu::kElementsHalvesText : "",
           has(StepSource::kMath) ? cpu::kElementsMathText : "");
     }
     if (!has(StepSource::kVector)) return text;
-    const int bytes = isa == CppIsa::kAvx512 ? 64
-                      : isa == CppIsa::kAvx2 ? 32
-                                             : 16;
     absl::StrAppend(
         &text,
         "\n// Kernels; some are not used.\n"
