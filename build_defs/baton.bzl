@@ -554,8 +554,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
       isas: sets of instructions, of which the library chooses by the processor;
         `sse2` has the fused multiplication and addition of libm, which is slow.
       threads: whether there is a Run that takes the caller's threads, too.
-      max_threads: with `threads`, how many of them there are at most, 8 if not
-        given: steps are divided into so many parts.
+      max_threads: with `threads`, the most threads of a run, 8 if not given.
       profile: whether there is a Run that measures steps, too.
       line_table: whether debuggers, profilers and sanitizers name lines of the
         file `<name>.model.txt`, which has the steps and the model's nodes. What

@@ -61,6 +61,7 @@
 #include "baton/tools/flag_pairs.h"
 #include "baton/tools/input.h"
 #include "baton/tools/module_source.h"
+#include "baton/tools/npy.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_options.h"
 #include "baton/tools/tensor_files.h"
@@ -183,8 +184,9 @@ IRModule WithoutArtifacts(IRModule module) {
 
 // `dims`: sizes of dimensions, of ONNX files only.
 absl::StatusOr<IRModule> ReadModule(
-    ModuleSource source, const LibraryOptions& options,
+    ModuleSource source, const LibraryOptions& options, TensorsAtHand* given,
     const std::map<std::string, int64_t>& dims = {}) {
+  source.at_hand = given;
   source.input_shapes = options.input_shapes;
   source.input_values = options.input_values;
   source.dims = dims;
@@ -225,7 +227,9 @@ absl::Status CheckPorts(const IRModule& module) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
+// `given`: the tensors of --inputs, or null.
+absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options,
+                                      TensorsAtHand* given) {
   const std::string& text = options.dims;
   BATON_ASSIGN_OR_RETURN(const ModuleSource source,
                          OpenModule(options.model, std::cin));
@@ -238,7 +242,7 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
       FormatOf(source.content.bytes, source.name) == InputFormat::kOnnx;
   IRModule module;
   if (!is_onnx) {
-    BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options));
+    BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options, given));
     BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_RETURN_IF_ERROR(CheckPorts(module));
   }
@@ -246,6 +250,11 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
   int64_t count = 1;
   for (const DimBound& bound : bounds) {
     if (bound.least == bound.most) continue;
+    if (given != nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--inputs: they have one size of ", bound.name,
+                       ", which has bounds in --dims"));
+    }
     result.bounds.push_back(bound);
     const int64_t values = bound.most - bound.least + 1;
     if (values > kMaxVariants || count * values > kMaxVariants) {
@@ -273,7 +282,8 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options) {
       for (size_t i = 0; i < bounds.size(); ++i) {
         dims.emplace(bounds[i].name, sizes[i]);
       }
-      BATON_ASSIGN_OR_RETURN(variant.module, ReadModule(source, options, dims));
+      BATON_ASSIGN_OR_RETURN(variant.module,
+                             ReadModule(source, options, given, dims));
       BATON_ASSIGN_OR_RETURN(variant.module, relay::InferTypes(variant.module));
       BATON_RETURN_IF_ERROR(CheckPorts(variant.module));
       BATON_RETURN_IF_ERROR(CheckDims(variant.module, {}));
@@ -293,6 +303,7 @@ absl::StatusOr<PreparedRun> PreparePasses(const std::string& passes,
   run.config = options.config;
   if (options.check_values) {
     run.instrument_flags = {{"check_values", true}, {"seed", options.seed}};
+    run.inputs = options.inputs;
   }
   return Prepare(std::move(run));
 }
@@ -353,8 +364,8 @@ absl::StatusOr<IRModule> RunPasses(const IRModule& module,
                                    const LibraryOptions& options,
                                    UnreadLines& unread, std::ostream& out) {
   if (passes.empty()) return module;
-  BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
-                         PreparePasses(passes, options));
+  BATON_ASSIGN_OR_RETURN(PreparedRun prepared, PreparePasses(passes, options));
+  BATON_RETURN_IF_ERROR(ReadTensorsOf(prepared));
   CheckingInstruments checks;
   BATON_RETURN_IF_ERROR(AddCheckingInstruments(
       prepared, prepared.pipeline,
@@ -427,15 +438,48 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(const IRModule& module,
   return outputs;
 }
 
-// The values of the model for random inputs; those of state are zero.
+// The arguments of `main` among `given`.
+absl::StatusOr<std::vector<Value>> GivenInputs(const Function& main,
+                                               const CompileModelOptions& model,
+                                               const TensorsAtHand& given) {
+  const auto is_in = [](absl::Span<const std::string> names,
+                        const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  NamedTensors tensors = given.tensors;
+  std::erase_if(tensors, [&](const auto& tensor) {
+    return is_in(given.values_used, tensor.first);
+  });
+  const bool has_state = tensors.size() >= model.input_names.size();
+  const bool has_names = !tensors.empty() && !tensors[0].first.empty();
+  for (size_t i = 0; i < model.input_names.size(); ++i) {
+    const std::string& name = model.input_names[i];
+    if (has_state || i > tensors.size() || !is_in(given.kept, name)) continue;
+    const TensorTypeNode* const type = main->params()[i]->tensor_type();
+    BATON_ASSIGN_OR_RETURN(
+        Tensor zeros, Tensor::Zeros(type->dtype(), *ConstDims(type->shape())));
+    tensors.emplace(tensors.begin() + static_cast<std::ptrdiff_t>(i),
+                    has_names ? name : "", std::move(zeros));
+  }
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> in_order,
+                         InOrder(tensors, model.input_names, "inputs"));
+  return std::vector<Value>(in_order.begin(), in_order.end());
+}
+
+// The values of the model for inputs; those of state are zero.
 absl::StatusOr<TestCase> MakeCase(const IRModule& module,
                                   std::vector<int64_t> dims,
                                   const CompileModelOptions& model,
-                                  const LibraryOptions& options) {
+                                  const LibraryOptions& options,
+                                  const TensorsAtHand* given) {
   const Function main = module.Find<Function>("main");
-  BATON_ASSIGN_OR_RETURN(
-      std::vector<Value> values,
-      relay::RandomInputs(main, static_cast<uint32_t>(options.seed)));
+  std::vector<Value> values;
+  if (given != nullptr) {
+    BATON_ASSIGN_OR_RETURN(values, GivenInputs(main, model, *given));
+  } else {
+    BATON_ASSIGN_OR_RETURN(
+        values, relay::RandomInputs(main, static_cast<uint32_t>(options.seed)));
+  }
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < values.size(); ++i) {
     const bool is_state = std::any_of(
@@ -506,10 +550,8 @@ double RoundUp(double error) {
 }
 
 // Runs the executor's plan, whose steps and results must be the evaluator's.
-absl::Status AddPlanValues(const IRModule& module, int max_parts,
-                           TestCase& test_case) {
-  BATON_ASSIGN_OR_RETURN(PlanValues values,
-                         RunPlan(module, test_case.inputs, max_parts));
+absl::Status AddPlanValues(const IRModule& module, TestCase& test_case) {
+  BATON_ASSIGN_OR_RETURN(PlanValues values, RunPlan(module, test_case.inputs));
   for (size_t i = 0; i < test_case.outputs.size(); ++i) {
     // Padding may follow.
     if (!absl::StartsWith(values.outputs[i].bytes(),
@@ -658,7 +700,27 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   model.lowered = [&unread](const PassContext& context) {
     unread.Add(context);
   };
-  BATON_ASSIGN_OR_RETURN(const Variants variants, MakeVariants(options));
+  TensorsAtHand at_hand;
+  TensorsAtHand* const tensors = options.inputs.empty() ? nullptr : &at_hand;
+  if (tensors != nullptr) {
+    BATON_ASSIGN_OR_RETURN(
+        at_hand.tensors, ReadTensors(options.inputs, "input", &at_hand.parts));
+    at_hand.takes_all_shapes = true;
+    for (const auto& [output, input] : model.state) {
+      at_hand.kept.push_back(input);
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(const Variants variants,
+                         MakeVariants(options, tensors));
+  // Passes are checked on random inputs where some of the given ones are none of
+  // the module, or are state.
+  if (!at_hand.values_used.empty() || !at_hand.kept.empty()) {
+    options.inputs.clear();
+  }
+  for (const std::string& name : at_hand.values_used) {
+    out << "--inputs: the value of " << name
+        << " is a constant: shapes depend on it\n";
+  }
   // Typed: the names of results depend on their number.
   const Function main = variants.variants[0].module.Find<Function>("main");
   model.input_names = InputNames(main);
@@ -686,30 +748,19 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
     running = Behind(options, lowering);
     BATON_ASSIGN_OR_RETURN(IRModule plain,
                            RunPasses(passed, lowering, options, unread, out));
-    lowered.push_back(plain);
+    lowered.push_back(std::move(plain));
     // The least, the greatest and middle values of the bounds.
     const size_t last = variants.variants.size() - 1;
     if (!options.test && !options.check_values) continue;
     if (k != 0 && k != last && k != last / 2) continue;
-    BATON_ASSIGN_OR_RETURN(TestCase test_case,
-                           MakeCase(passed, variant.dims, model, options));
+    BATON_ASSIGN_OR_RETURN(
+        TestCase test_case,
+        MakeCase(passed, variant.dims, model, options, tensors));
     if (options.test && contract_status.ok()) {
       const absl::StatusOr<double> added =
           AddExactOutputs(variant.module, test_case);
       contract_status = added.status();
       if (added.ok()) error = std::max(error, *added);
-    }
-    if (!HasLoops(plain)) {
-      Diagnostics refused;  // CompileModel() reports them
-      BATON_ASSIGN_OR_RETURN(const cpu::PaddedModule padded,
-                             cpu::PadToBounds(plain, refused));
-      if (!refused.has_errors()) {
-        BATON_RETURN_IF_ERROR(AddExtents(padded, test_case));
-        if (options.check_values) {
-          BATON_RETURN_IF_ERROR(
-              AddPlanValues(padded.module, MaxParts(model), test_case));
-        }
-      }
     }
     cases.push_back(std::move(test_case));
     case_variants.push_back(k);
@@ -721,8 +772,12 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   if (options.test) {
     const bool is_given = options.max_error >= 0;
     if (contract_status.ok() && (is_given || std::isfinite(error))) {
-      model.contract = {options.passes, options.seed,
-                        is_given ? options.max_error : RoundUp(error)};
+      model.contract = {
+          options.passes,
+          tensors != nullptr
+              ? "given inputs"
+              : absl::StrCat("random inputs of seed ", options.seed),
+          is_given ? options.max_error : RoundUp(error)};
     } else if (is_given) {
       return contract_status;
     } else {
@@ -746,6 +801,12 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   }
   for (size_t i = 0; i < cases.size(); ++i) {
     cases[i].first_step = compiled.variants[case_variants[i]];
+    if (HasLoops(lowered[case_variants[i]])) continue;
+    const cpu::PaddedModule& padded = compiled.padded[case_variants[i]];
+    BATON_RETURN_IF_ERROR(AddExtents(padded, cases[i]));
+    if (options.check_values) {
+      BATON_RETURN_IF_ERROR(AddPlanValues(padded.module, cases[i]));
+    }
   }
   BATON_ASSIGN_OR_RETURN(std::string weights, ObjectText(compiled.weights));
   compiled.files.push_back({model.name + "_weights.o", std::move(weights)});

@@ -23,6 +23,7 @@ struct LibraryOptions {
   std::string dims;
   std::string input_values;
   std::string input_shapes;
+  std::string inputs;
   std::string state;
   std::string isas;  // empty: all of the target
   std::string target = "x86_64";
@@ -75,6 +76,11 @@ struct LibraryOptions {
       FlagSpec{.help = "Inputs of an ONNX file as constants: "
                        "n:3,sizes:[4,5].",
                .value = "VALUES"});
+    v("inputs", &LibraryOptions::inputs,
+      FlagSpec{.help = "Inputs in place of random ones, in files as for "
+                       "baton-run --inputs. The library is for their shapes; "
+                       "those whose values shapes depend on are constants.",
+               .value = "FILE|FOLDER"});
     v("state", &LibraryOptions::state,
       FlagSpec{.help = "Outputs that are inputs of the next run.",
                .value = "OUT:IN,..."});
@@ -94,8 +100,7 @@ struct LibraryOptions {
     v("threads", &LibraryOptions::threads,
       FlagSpec{.help = "Adds a Run that uses threads of the caller."});
     v("max_threads", &LibraryOptions::max_threads,
-      FlagSpec{.help = "With --threads: the most threads of the caller, for "
-                       "which steps are divided into equal parts.",
+      FlagSpec{.help = "With --threads: the most threads of a run.",
                .value = "N",
                .least = 2});
     v("profile", &LibraryOptions::profile,

@@ -24,10 +24,13 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
+#include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
 #include "baton/tools/input.h"
+#include "baton/tools/npy.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -848,6 +851,61 @@ def @main(%x: Tensor[(3, 7), float32], %h: Tensor[(2, 9), float16],
             "sse2\n");
 }
 
+// Scatters without updates are copies.
+TEST(CompileTest, CompilesScattersOfNothing) {
+  LibraryOptions options;
+  options.isas = "avx2";
+  options.check_values = true;
+  const std::string folder = Compiled("nothing_scattered", R"(
+def @main(%x: Tensor[(3, 7), float32], %i: Tensor[(2, 0), int64], %u: Tensor[(0), float32],
+          %j: Tensor[(3, 0), int64], %v: Tensor[(3, 0), float32]) {
+  (scatter_nd(%x, %i, %u, mode="add"), scatter_elements(nn.relu(%x), %j, %v, axis=1))
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
+// The test of the library has the given inputs: in their order, by their names,
+// without those of the state.
+TEST(CompileTest, TakesGivenInputs) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.inputs = absl::StrCat(::testing::TempDir(), "/given.npz");
+  const auto write = [&](const NamedTensors& tensors) {
+    std::ofstream(options.inputs, std::ios::binary) << *WriteNpz(tensors);
+  };
+  BATON_ASSERT_OK_AND_ASSIGN(const Tensor x,
+                             Tensor::FromValues<float>({3}, {0.5f, -2, 4}));
+  BATON_ASSERT_OK_AND_ASSIGN(const Tensor y,
+                             Tensor::FromValues<float>({1}, {8}));
+  write({{"x", x}, {"z", y}});
+  constexpr char kModel[] = R"(
+def @main(%s: Tensor[(3), float32], %x: Tensor[(3), float32], %y: Tensor[(1), float32]) {
+  multiply(add(%s, %x), %y)
+}
+)";
+  options.model = ModelFile("given.relay", kModel);
+  options.output_dir = ::testing::TempDir();
+  options.test = true;
+  EXPECT_EQ(Mistake(options), "there is no tensor 's' among the inputs");
+  write({{"y", y}, {"x", x}});
+  options.state = "output_0:s";
+  const std::string folder = Compiled("given", kModel, options);
+  EXPECT_THAT(TextOf(folder + "/given.h"),
+              HasSubstr("given_test checks it on\n  // given inputs.\n"));
+  EXPECT_THAT(TextOf(folder + "/given_test_data.o"),
+              ::testing::AllOf(HasSubstr(std::string(x.bytes())),
+                               HasSubstr(std::string(y.bytes()))));
+  options.dims = "n=1..2";
+  options.state = "";
+  EXPECT_EQ(Mistake(options),
+            "--inputs: they have one size of n, which has bounds in --dims");
+}
+
 // Powers are parts of groups of functions: ordinary ones, and those of zeros,
 // negative numbers and infinities.
 TEST(CompileTest, CompilesPowers) {
@@ -916,8 +974,8 @@ def @main(%x: Tensor[(1, 20, 9, 7), H], %b: Tensor[(32), H],
   }
 }
 
-// Threads divide a convolution into bands; one thread takes larger ones.
-TEST(CompileTest, OneThreadTakesLargerBands) {
+// Threads divide a convolution into bands; fewer threads take larger ones.
+TEST(CompileTest, FewerThreadsTakeLargerBands) {
   LibraryOptions options;
   options.threads = true;
   options.max_threads = 3;
@@ -932,9 +990,9 @@ def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
 )",
                                       options);
   EXPECT_THAT(TextOf(folder + "/bands_avx2.cc"),
-              ContainsRegex("begin == 0 && end == [0-9]+;\n  "
-                            "kernels::ConvByTiles\\(is_whole \\? kWhole"));
-  EXPECT_THAT(TextOf(folder + "/bands.h"), HasSubstr("into up to 3 parts"));
+              ContainsRegex("\\(m.level < 2 \\? shared::conv_[0-9a-f]+ : "
+                            "shared::conv_[0-9a-f]+\\)"));
+  EXPECT_THAT(TextOf(folder + "/bands.h"), HasSubstr("kMaxThreads = 3;"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),

@@ -139,14 +139,7 @@ struct ConvStepParams {
   const blocked::Kernels* kernels;
   blocked::ConvParams params;
   EpilogueForm epilogue;
-  bool large_bands = false;  // see UseLargeBandsForOneThread()
 };
-
-blocked::ConvParams WithLargeBands(const ConvStepParams& p) {
-  blocked::ConvParams params = p.params;
-  params.least_bands = 1;
-  return params;
-}
 
 int RunConv(const executor::StepCall& call) {
   const auto& p = *static_cast<const ConvStepParams*>(call.params);
@@ -758,18 +751,6 @@ KernelChoice ConvStep(const blocked::Kernels& kernels,
   return choice;
 }
 
-void UseLargeBandsForOneThread(int64_t threads, KernelChoice& conv) {
-  auto params = std::make_shared<ConvStepParams>(
-      *static_cast<const ConvStepParams*>(conv.params.get()));
-  if (params->params.least_bands <= 1) return;
-  params->large_bands = true;
-  const auto workspace =
-      static_cast<int64_t>(blocked::ConvWorkspaceSize(WithLargeBands(*params)));
-  conv.workspace_bytes =
-      std::max(conv.workspace_bytes, (workspace + threads - 1) / threads);
-  conv.params = std::move(params);
-}
-
 KernelChoice MatmulStep(const blocked::Kernels& kernels,
                         const blocked::MatmulParams& params, int x, int packed,
                         const EpilogueOperands& epilogue, int y) {
@@ -1331,32 +1312,21 @@ StepSource GatherSource(const GatherStepParams& p, const executor::Step& step) {
 
 }  // namespace
 
-std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
+std::optional<StepSource> BlockedStepSource(const executor::Step& step,
+                                            int threads) {
   StepSource source;
   source.items = step.items;
+  source.workspace_bytes = step.workspace_bytes;
   const std::string y = OperandText(step.num_inputs);
   if (step.function == RunConv) {
     const auto& p = ParamsOf<ConvStepParams>(step);
-    const auto plan = blocked::internal::MakeConvPlan(p.params);
+    blocked::ConvParams params = p.params;
+    params.least_bands = blocked::ConvBandsFor(threads, params);
+    const auto plan = blocked::internal::MakeConvPlan(params);
     source.texts = StepSource::kConv;
-    const auto whole = blocked::internal::MakeConvPlan(WithLargeBands(p));
-    if (p.large_bands && !plan.depthwise && whole.items != plan.items) {
-      source.definitions = absl::StrCat(
-          PlanDefinition("internal::ConvPlan", Text(plan)),
-          "// For all items.\n"
-          "static constexpr kernels::internal::ConvPlan kWhole@N@ = ",
-          Text(whole),
-          ";\nstatic constexpr const kernels::PlanTiles& kTiles@N@ =\n    "
-          "kernels::UsedTiles<kernels::TilesUsedBy(kPlan@N@) |\n               "
-          "        kernels::TilesUsedBy(kWhole@N@)>::tiles;\n");
-      source.statements = absl::StrCat(
-          "  const bool is_whole = begin == 0 && end == ", plan.items,
-          ";\n  kernels::ConvByTiles(is_whole ? kWhole@N@ : kPlan@N@, "
-          "kTiles@N@, @0@, @1@,\n      ",
-          Text(p.epilogue, 2), ",\n      ", y,
-          ", workspace, false, begin, is_whole ? ", whole.items, " : end);\n");
-      return source;
-    }
+    source.items = std::max<int64_t>(1, plan.items);
+    source.workspace_bytes =
+        static_cast<int64_t>(blocked::ConvWorkspaceSize(params));
     source.definitions = plan.depthwise
                              ? PlanDefinition("internal::ConvPlan", Text(plan))
                              : PlanAndTiles("internal::ConvPlan", Text(plan));
@@ -1369,8 +1339,13 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
   }
   if (step.function == RunMatmul) {
     const auto& p = ParamsOf<MatmulStepParams>(step);
-    const auto plan = blocked::internal::MakeMatmulPlan(p.params);
+    blocked::MatmulParams params = p.params;
+    params.least_bands = threads;
+    const auto plan = blocked::internal::MakeMatmulPlan(params);
     source.texts = StepSource::kMatmul;
+    source.items = std::max<int64_t>(1, plan.items);
+    source.workspace_bytes =
+        static_cast<int64_t>(blocked::MatmulWorkspaceSize(params));
     source.definitions = MatmulDefinitions(plan);
     source.statements = absl::StrCat(
         "  ", MatmulCall(plan), "@0@, @1@,\n      ", Text(p.epilogue, 2),
@@ -1378,7 +1353,9 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step) {
     return source;
   }
   if (step.function == RunProduct) {
-    return ProductSource(ParamsOf<ProductStepParams>(step));
+    source = ProductSource(ParamsOf<ProductStepParams>(step));
+    source.workspace_bytes = step.workspace_bytes;
+    return source;
   }
   if (step.function == RunPool) {
     const auto& p = ParamsOf<PoolStepParams>(step);

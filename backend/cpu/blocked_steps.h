@@ -149,10 +149,6 @@ std::optional<kernels::blocked::BlockedLrnParams> LrnParamsOf(
 KernelChoice ConvStep(const kernels::blocked::Kernels& kernels,
                       const kernels::blocked::ConvParams& params, int x,
                       int packed, const EpilogueOperands& epilogue, int y);
-// Makes a call of the C++ of ConvStep() that computes all items divide the work
-// as for one thread: bands that give `threads` threads equal shares are smaller,
-// and read the weights more often. The memory for it is that of all threads.
-void UseLargeBandsForOneThread(int64_t threads, KernelChoice& conv);
 KernelChoice MatmulStep(const kernels::blocked::Kernels& kernels,
                         const kernels::blocked::MatmulParams& params, int x,
                         int packed, const EpilogueOperands& epilogue, int y);
@@ -182,9 +178,10 @@ KernelChoice ToBlockedStep(const kernels::blocked::Kernels& kernels,
 KernelChoice ToPlanarStep(const kernels::blocked::Kernels& kernels,
                           const TensorShape& planar, int x, int y);
 
-// The C++ source of a step that one of the functions above made; nullopt for
-// other steps.
-std::optional<StepSource> BlockedStepSource(const executor::Step& step);
+// The C++ source of a step that one of the functions above made, in the items
+// that `threads` threads need; nullopt for other steps.
+std::optional<StepSource> BlockedStepSource(const executor::Step& step,
+                                            int threads);
 // Write C++: the initializer of an axis, and the definition of the constant
 // `kPlan@N@` of the type `kernels::TYPE` (step_source.h).
 std::string AxisText(const kernels::blocked::Axis& axis);

@@ -827,19 +827,20 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
 // --- Steps as C++ --------------------------------------------------------
 
 const char kElementsText[] = R"(
-// Sixteen elements at a time.
-typedef float Floats __attribute__((vector_size(64)));
+// kLanes elements at a time, those of a vector: GCC compares longer vectors
+// lane by lane.
+typedef float Floats __attribute__((vector_size(4 * kLanes)));
 
 template <int kCount>
 __attribute__((always_inline)) inline Floats LoadSome(const float* from) {
-  float lanes[16] = {};
+  float lanes[kLanes] = {};
   __builtin_memcpy(lanes, from, kCount * sizeof(float));
   return rt::Load<Floats>(lanes);
 }
 template <int kCount>
 __attribute__((always_inline)) inline Floats LoadApart(const float* from,
                                                        int64_t step) {
-  float lanes[16] = {};
+  float lanes[kLanes] = {};
   for (int i = 0; i < kCount; ++i) lanes[i] = from[i * step];
   return rt::Load<Floats>(lanes);
 }
@@ -850,15 +851,15 @@ __attribute__((always_inline)) inline void StoreSome(float* to,
 }
 template <class Fn>
 __attribute__((always_inline)) inline Floats Each(const Floats& x) {
-  float lanes[16];
+  float lanes[kLanes];
   __builtin_memcpy(lanes, &x, sizeof(lanes));
-  for (int i = 0; i < 16; ++i) lanes[i] = Fn::Of(lanes[i]);
+  // GCC makes vectors of loops, not of what it has unrolled.
+#pragma GCC unroll 1
+  for (int i = 0; i < kLanes; ++i) lanes[i] = Fn::Of(lanes[i]);
   return rt::Load<Floats>(lanes);
 }
 struct SqrtFn {
-  __attribute__((always_inline)) static float Of(float x) {
-    return __builtin_sqrtf(x);
-  }
+  __attribute__((always_inline)) static float Of(float x) { return ::sqrtf(x); }
 };
 struct AbsFn {
   __attribute__((always_inline)) static float Of(float x) {
@@ -869,9 +870,9 @@ struct AbsFn {
 
 const char kElementsIntegersText[] = R"(
 // Integers of 32 bits, which are those of 8 bits in memory, too.
-typedef int32_t Ints __attribute__((vector_size(64)));
-typedef uint32_t Words __attribute__((vector_size(64)));
-typedef int64_t Longs __attribute__((vector_size(128)));
+typedef int32_t Ints __attribute__((vector_size(4 * kLanes)));
+typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
+typedef int64_t Longs __attribute__((vector_size(8 * kLanes)));
 
 template <int kCount>
 __attribute__((always_inline)) inline Ints LoadSome(const int32_t* from) {
@@ -881,7 +882,7 @@ __attribute__((always_inline)) inline Ints LoadSome(const int32_t* from) {
 }
 template <int kCount, class T>
 __attribute__((always_inline)) inline Ints LoadNarrow(const T* from) {
-  typedef T Narrow __attribute__((vector_size(16)));
+  typedef T Narrow __attribute__((vector_size(kLanes)));
   Narrow v{};
   __builtin_memcpy(&v, from, kCount);
   return __builtin_convertvector(v, Ints);
@@ -889,7 +890,7 @@ __attribute__((always_inline)) inline Ints LoadNarrow(const T* from) {
 template <int kCount, class T>
 __attribute__((always_inline)) inline Ints LoadIntsApart(const T* from,
                                                          int64_t step) {
-  int32_t lanes[16] = {};
+  int32_t lanes[kLanes] = {};
   for (int i = 0; i < kCount; ++i) lanes[i] = from[i * step];
   return rt::Load<Ints>(lanes);
 }
@@ -902,7 +903,7 @@ __attribute__((always_inline)) inline void StoreSome(int32_t* to,
 template <int kCount>
 __attribute__((always_inline)) inline void StoreSome(uint8_t* to,
                                                      const Ints& v) {
-  typedef uint8_t Narrow __attribute__((vector_size(16)));
+  typedef uint8_t Narrow __attribute__((vector_size(kLanes)));
   const Narrow bytes = __builtin_convertvector(v, Narrow);
   __builtin_memcpy(to, &bytes, kCount);
 }
@@ -986,19 +987,21 @@ struct BFloat16Fn {
 };
 template <int kCount, class Fn>
 __attribute__((always_inline)) inline Floats LoadHalves(const uint16_t* from) {
-  uint16_t bits[16] = {};
+  uint16_t bits[kLanes] = {};
   __builtin_memcpy(bits, from, kCount * sizeof(uint16_t));
-  float lanes[16];
-  for (int i = 0; i < 16; ++i) lanes[i] = Fn::From(bits[i]);
+  float lanes[kLanes];
+#pragma GCC unroll 1
+  for (int i = 0; i < kLanes; ++i) lanes[i] = Fn::From(bits[i]);
   return rt::Load<Floats>(lanes);
 }
 template <int kCount, class Fn>
 __attribute__((always_inline)) inline void StoreHalves(uint16_t* to,
                                                         const Floats& v) {
-  float lanes[16];
+  float lanes[kLanes];
   __builtin_memcpy(lanes, &v, sizeof(lanes));
-  uint16_t bits[16];
-  for (int i = 0; i < 16; ++i) bits[i] = Fn::To(lanes[i]);
+  uint16_t bits[kLanes];
+#pragma GCC unroll 1
+  for (int i = 0; i < kLanes; ++i) bits[i] = Fn::To(lanes[i]);
   __builtin_memcpy(to, bits, kCount * sizeof(uint16_t));
 }
 )";
@@ -1045,15 +1048,16 @@ struct RoundFn {
   }
 };
 __attribute__((noinline)) inline void AnyPowers(float y, float* lanes) {
-  for (int i = 0; i < 16; ++i) lanes[i] = math::AnyPower(lanes[i], y);
+  for (int i = 0; i < kLanes; ++i) lanes[i] = math::AnyPower(lanes[i], y);
 }
 // Most powers are numbers in the middle of those of float.
 __attribute__((always_inline)) inline Floats Powers(const Floats& x,
                                                     const Floats& y) {
-  float lanes[16], powers[16];
+  float lanes[kLanes], powers[kLanes];
   __builtin_memcpy(lanes, &x, sizeof(lanes));
   int are_plain = 1;
-  for (int i = 0; i < 16; ++i) {
+#pragma GCC unroll 1
+  for (int i = 0; i < kLanes; ++i) {
     bool is_plain = false;
     powers[i] = math::PlainPower(lanes[i], y[0], is_plain);
     are_plain &= is_plain ? 1 : 0;
@@ -1250,41 +1254,42 @@ OperandType TypeOf(kernels::ElementOperand operand, bool is_int) {
   return {is_int ? "int32_t" : "float", false, ""};
 }
 
-// `count` elements of each operand along the last dimension, from `i` on.
-std::string Loads(const kernels::ElementProgram& program,
-                  const std::vector<OperandType>& types, int count) {
-  std::vector<std::string> loads;
-  for (int32_t k = 0; k < program.num_operands; ++k) {
-    const int64_t stride =
-        program.operands[k] == kernels::ElementOperand::kScalar
-            ? 0
-            : program
-                  .strides[k * kernels::kMaxElementDims + program.num_dims - 1];
-    const OperandType& type = types[static_cast<size_t>(k)];
-    const bool is_float = absl::string_view(type.element) == "float";
-    const std::string from = absl::StrCat("x", k);
-    std::string load;
-    if (type.half[0] != '\0') {
-      load = absl::StrCat("LoadHalves<", count, ", ", type.half, ">(", from,
-                          " + i)");
-    } else if (stride == 0) {
-      load = is_float ? absl::StrCat("rt::Splat<Floats>(*", from, ")")
-                      : absl::StrCat("rt::Splat<Ints>(int32_t{*", from, "})");
-    } else if (stride != 1) {
-      load = absl::StrCat(is_float ? "LoadApart<" : "LoadIntsApart<", count,
-                          ">(", from, " + i * ", stride, ", ", stride, ")");
-    } else if (is_float && count == 16) {
-      load = absl::StrCat("rt::Load<Floats>(", from, " + i)");
-    } else {
-      load = absl::StrCat(type.is_narrow ? "LoadNarrow<" : "LoadSome<", count,
-                          ">(", from, " + i)");
-    }
-    if (type.converter[0] != '\0') {
-      load = absl::StrCat(type.converter, "(", load, ")");
-    }
-    loads.push_back(std::move(load));
+constexpr absl::string_view kLanesText = "kLanes";
+
+// The stride of operand `k` along dimension `d`.
+int64_t StrideOf(const kernels::ElementProgram& program, int32_t k, int32_t d) {
+  return program.operands[k] == kernels::ElementOperand::kScalar
+             ? 0
+             : program.strides[k * kernels::kMaxElementDims + d];
+}
+
+// `count` elements, kLanes or kRest, of operand `k` along the last dimension,
+// from `i` on.
+std::string LoadOf(const kernels::ElementProgram& program,
+                   const OperandType& type, int32_t k,
+                   absl::string_view count) {
+  const int64_t stride = StrideOf(program, k, program.num_dims - 1);
+  const bool is_float = absl::string_view(type.element) == "float";
+  const std::string from = absl::StrCat("x", k);
+  std::string load;
+  if (type.half[0] != '\0') {
+    load = absl::StrCat("LoadHalves<", count, ", ", type.half, ">(", from,
+                        " + i)");
+  } else if (stride == 0) {
+    load = is_float ? absl::StrCat("rt::Splat<Floats>(*", from, ")")
+                    : absl::StrCat("rt::Splat<Ints>(int32_t{*", from, "})");
+  } else if (stride != 1) {
+    load = absl::StrCat(is_float ? "LoadApart<" : "LoadIntsApart<", count, ">(",
+                        from, " + i * ", stride, ", ", stride, ")");
+  } else if (is_float && count == kLanesText) {
+    load = absl::StrCat("rt::Load<Floats>(", from, " + i)");
+  } else {
+    load = absl::StrCat(type.is_narrow ? "LoadNarrow<" : "LoadSome<", count,
+                        ">(", from, " + i)");
   }
-  return absl::StrJoin(loads, ", ");
+  return type.converter[0] == '\0'
+             ? load
+             : absl::StrCat(type.converter, "(", load, ")");
 }
 
 }  // namespace
@@ -1350,10 +1355,42 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
   // Items are tiles of a vector, or places in the first dimension.
   const int32_t rank = program.num_dims;
   const int64_t length = program.dims[rank - 1];
-  const int64_t rest = length % 16;
+  // The lanes of a vector are 4, 8 or 16.
+  const bool has_rest = length % 16 != 0;
   source.items = rank == 1 ? step.items : program.dims[0];
   std::string indent = "  ";
+  if (has_rest) {
+    absl::StrAppend(&text, indent, "constexpr int kRest = ", length,
+                    " % kLanes;\n");
+  }
   std::string row = "";  // the number of the run
+  // An operand is read before the loops over which it does not vary: a compiler
+  // does not know that the result has other memory.
+  std::vector<bool> is_read(static_cast<size_t>(program.num_operands), false);
+  const auto add_operands = [&](int32_t loop) {
+    for (int32_t k = 0; k < program.num_operands; ++k) {
+      int32_t last = -1;  // the innermost loop that changes its place
+      const OperandType& type = types[static_cast<size_t>(k)];
+      std::string at = absl::string_view(type.element) == "float"
+                           ? absl::StrCat("p", k)
+                           : absl::StrCat("reinterpret_cast<const ",
+                                          type.element, "*>(p", k, ")");
+      for (int32_t d = 0; d + 1 < rank; ++d) {
+        const int64_t stride = StrideOf(program, k, d);
+        if (stride == 0) continue;
+        absl::StrAppend(&at, " + i", d, " * ", stride);
+        last = d;
+      }
+      if (last != loop) continue;
+      absl::StrAppend(&text, indent, "const ", type.element, "* const x", k,
+                      " = ", at, ";\n");
+      if (type.half[0] != '\0' || StrideOf(program, k, rank - 1) != 0) continue;
+      is_read[static_cast<size_t>(k)] = true;
+      absl::StrAppend(&text, indent, "const auto l", k, " = ",
+                      LoadOf(program, type, k, kLanesText), ";\n");
+    }
+  };
+  add_operands(-1);
   for (int32_t d = 0; d + 1 < rank; ++d) {
     absl::StrAppend(&text, indent, "for (int64_t i", d, " = ",
                     d == 0 ? "begin" : "0", "; i", d, " < ",
@@ -1362,22 +1399,7 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
     absl::StrAppend(&indent, "  ");
     row = d == 0 ? "i0"
                  : absl::StrCat("(", row, ") * ", program.dims[d], " + i", d);
-  }
-  for (int32_t k = 0; k < program.num_operands; ++k) {
-    const absl::string_view type = types[static_cast<size_t>(k)].element;
-    std::string at = type == "float" ? absl::StrCat("p", k)
-                                     : absl::StrCat("reinterpret_cast<const ",
-                                                    type, "*>(p", k, ")");
-    const int64_t* strides = program.strides + k * kernels::kMaxElementDims;
-    for (int32_t d = 0; d + 1 < rank; ++d) {
-      if (program.operands[k] == kernels::ElementOperand::kScalar ||
-          strides[d] == 0) {
-        continue;
-      }
-      absl::StrAppend(&at, " + i", d, " * ", strides[d]);
-    }
-    absl::StrAppend(&text, indent, "const ", type, "* const x", k, " = ", at,
-                    ";\n");
+    add_operands(d);
   }
   absl::StrAppend(&text, indent, element, "* const y = ",
                   absl::string_view(element) == "float"
@@ -1385,34 +1407,40 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
                       : absl::StrCat("reinterpret_cast<", element, "*>(p)"),
                   rank == 1 ? "" : absl::StrCat(" + (", row, ") * ", length),
                   ";\n");
-  const auto count = [&](int64_t n) {
-    return absl::StrCat("Group@N@(", Loads(program, types, static_cast<int>(n)),
-                        ")");
+  const auto count = [&](absl::string_view n) {
+    std::vector<std::string> loads;
+    for (int32_t k = 0; k < program.num_operands; ++k) {
+      loads.push_back(
+          is_read[static_cast<size_t>(k)]
+              ? absl::StrCat("l", k)
+              : LoadOf(program, types[static_cast<size_t>(k)], k, n));
+    }
+    return absl::StrCat("Group@N@(", absl::StrJoin(loads, ", "), ")");
   };
   std::string first = "0";
-  std::string last = absl::StrCat(length - rest);
+  std::string last = absl::StrCat(length, has_rest ? " - kRest" : "");
   if (rank == 1) {
     first = absl::StrCat("begin * ", kernels::kElementTile);
     absl::StrAppend(&text, indent, "int64_t last = end * ",
-                    kernels::kElementTile, ";\n", indent, "if (last > ",
-                    length - rest, ") last = ", length - rest, ";\n");
+                    kernels::kElementTile, ";\n", indent, "if (last > ", last,
+                    ") last = ", last, ";\n");
     last = "last";
   }
-  const auto store = [&](int64_t n) {
+  const auto store = [&](absl::string_view n) {
     return gives_halves ? absl::StrCat("StoreHalves<", n, ", ", half, ">")
                         : absl::StrCat("StoreSome<", n, ">");
   };
-  if (length >= 16) {
+  if (length >= 4) {
     absl::StrAppend(&text, indent, "for (int64_t i = ", first, "; i < ", last,
-                    "; i += 16) {\n", indent, "  ", store(16), "(y + i, ",
-                    count(16), ");\n", indent, "}\n");
+                    "; i += kLanes) {\n", indent, "  ", store(kLanesText),
+                    "(y + i, ", count(kLanesText), ");\n", indent, "}\n");
   }
-  if (rest > 0) {
-    absl::StrAppend(
-        &text, indent,
-        rank == 1 ? absl::StrCat("if (end == ", source.items, ") {\n") : "{\n",
-        indent, "  constexpr int64_t i = ", length - rest, ";\n", indent, "  ",
-        store(rest), "(y + i, ", count(rest), ");\n", indent, "}\n");
+  if (has_rest) {
+    absl::StrAppend(&text, indent, "if (kRest > 0",
+                    rank == 1 ? absl::StrCat(" && end == ", source.items) : "",
+                    ") {\n", indent, "  constexpr int64_t i = ", length,
+                    " - kRest;\n", indent, "  ", store("kRest"), "(y + i, ",
+                    count("kRest"), ");\n", indent, "}\n");
   }
   for (int32_t d = rank - 1; d-- > 0;) {
     indent.resize(indent.size() - 2);

@@ -318,9 +318,11 @@ std::string ScalesText(const char* name, const std::vector<float>& values,
 
 }  // namespace
 
-std::optional<StepSource> Int8StepSource(const executor::Step& step) {
+std::optional<StepSource> Int8StepSource(const executor::Step& step,
+                                         int threads) {
   StepSource source;
   source.items = step.items;
+  source.workspace_bytes = step.workspace_bytes;
   const std::string y = OperandText(step.num_inputs);
   if (step.function == RunMatmul) {
     const auto& p = *static_cast<const MatmulStepParams*>(step.params);
@@ -335,7 +337,12 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step) {
   if (step.function != Run && step.function != RunToBytes) return std::nullopt;
   const auto& p = *static_cast<const Params*>(step.params);
   source.texts = StepSource::kInt8Conv;
-  source.definitions = PlanDefinition("Int8ConvParams", Text(p.params));
+  blocked::Int8ConvParams params = p.params;
+  params.least_bands = blocked::Int8ConvBandsFor(threads, params);
+  source.items = blocked::Int8ConvItems(params);
+  source.workspace_bytes =
+      static_cast<int64_t>(blocked::Int8ConvWorkspaceSize(params));
+  source.definitions = PlanDefinition("Int8ConvParams", Text(params));
   const std::string args = absl::StrCat(
       "(kPlan@N@, kernels::integers::LibraryIsa(), @0@, @1@,\n      ",
       p.has_bias ? "reinterpret_cast<const int32_t*>(@2@)" : "nullptr", ", ");

@@ -71,8 +71,10 @@ KernelChoice IntMatmulStep(const kernels::blocked::IntMatmulParams& params,
                            int x, int packed, const IntMatmulOperands& operands,
                            int y);
 
-// The source of such steps; nullopt for others.
-std::optional<StepSource> Int8StepSource(const executor::Step& step);
+// The source of such steps, in the items that `threads` threads need; nullopt
+// for others.
+std::optional<StepSource> Int8StepSource(const executor::Step& step,
+                                         int threads);
 
 }  // namespace baton::cpu
 

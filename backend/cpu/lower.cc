@@ -848,9 +848,6 @@ class Lowering {
     const int y = NewBlocked(result);
     KernelChoice choice =
         ConvStep(blocked_kernels_, params, x, weight, epilogue, y);
-    if (options_.only_sources) {
-      UseLargeBandsForOneThread(plan_.max_threads, choice);
-    }
     choice.overwrites = epilogue.residual;
     steps_.push_back({std::move(choice), std::move(nodes)});
     return absl::OkStatus();
@@ -894,9 +891,6 @@ class Lowering {
                    std::nullopt, -1});
     KernelChoice choice =
         ConvStep(blocked_kernels_, product, x, weight, {}, windows);
-    if (options_.only_sources) {
-      UseLargeBandsForOneThread(plan_.max_threads, choice);
-    }
     steps_.push_back({std::move(choice), {number}});
     const int y = NewBlocked(result);
     choice = FoldStep(blocked_kernels_, conv.fold, windows, epilogue, y);
@@ -2502,7 +2496,7 @@ absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
   return Lowering(std::move(graph), options).Run();
 }
 
-std::optional<StepSource> SourceOf(const executor::Step& step) {
+std::optional<StepSource> SourceOf(const executor::Step& step, int threads) {
   if (step.function == Copy) {
     const int64_t bytes = *static_cast<const int64_t*>(step.params);
     StepSource source;
@@ -2516,10 +2510,12 @@ std::optional<StepSource> SourceOf(const executor::Step& step) {
         "                   static_cast<size_t>(last - first));\n");
     return source;
   }
-  std::optional<StepSource> source = BlockedStepSource(step);
-  if (!source.has_value()) source = Int8StepSource(step);
-  if (!source.has_value()) source = RearrangeStepSource(step);
-  return source.has_value() ? source : ElementStepSource(step);
+  if (auto source = BlockedStepSource(step, threads)) return source;
+  if (auto source = Int8StepSource(step, threads)) return source;
+  std::optional<StepSource> source = RearrangeStepSource(step);
+  if (!source.has_value()) source = ElementStepSource(step);
+  if (source.has_value()) source->workspace_bytes = step.workspace_bytes;
+  return source;
 }
 
 }  // namespace baton::cpu

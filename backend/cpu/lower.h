@@ -45,9 +45,9 @@ struct LowerOptions {
 absl::StatusOr<executor::Plan> LowerGraph(Graph graph,
                                           const LowerOptions& options);
 
-// The C++ source of a step of a plan that LowerGraph() made; nullopt for steps
-// without one, such as fallbacks.
-std::optional<StepSource> SourceOf(const executor::Step& step);
+// The C++ source of a step of a plan that LowerGraph() made, in the items that
+// `threads` threads need; nullopt for steps without one, such as fallbacks.
+std::optional<StepSource> SourceOf(const executor::Step& step, int threads);
 
 }  // namespace baton::cpu
 

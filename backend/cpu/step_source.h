@@ -46,6 +46,8 @@ struct StepSource {
   std::string statements = {};
   // The number of items of work.
   int64_t items = 1;
+  // The bytes of the workspace of a thread.
+  int64_t workspace_bytes = 0;
 };
 
 // --- Values as C++ -----------------------------------------------------------

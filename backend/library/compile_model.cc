@@ -115,11 +115,12 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
   result.namespaces.pop_back();
   // Names that the header itself declares or uses.
   constexpr absl::string_view kMembers[] = {
-      "Check",       "CopyWeights", "Error",    "Inputs",       "Instructions",
-      "IsSupported", "Outputs",     "Parallel", "Reset",        "Run",
-      "RunChecked",  "RunProfiled", "StepName", "arena_",       "is_odd_",
-      "kArenaAlign", "kArenaBytes", "kCalls",   "kCopyBytes",   "kFlops",
-      "kMaxError",   "kModelHash",  "kSteps",   "kWeightBytes", "weights_"};
+      "Check",       "CopyWeights", "Error",      "Inputs",     "Instructions",
+      "IsSupported", "Outputs",     "Parallel",   "Reset",      "Run",
+      "RunChecked",  "RunProfiled", "StepName",   "arena_",     "is_odd_",
+      "kArenaAlign", "kArenaBytes", "kCalls",     "kCopyBytes", "kFlops",
+      "kMaxError",   "kMaxThreads", "kModelHash", "kSteps",     "kWeightBytes",
+      "weights_"};
   const bool is_member = std::find(std::begin(kMembers), std::end(kMembers),
                                    result.name) != std::end(kMembers);
   if (is_member || result.name == "std" || IsOfC(result)) {
@@ -458,54 +459,58 @@ class ModelWriter {
     return absl::StrCat(text, "}\n\n");
   }
 
-  // Makes functions of the steps that have a source, equal ones once.
+  // Makes functions of the steps that have sources, equal ones once.
   void MakeStepFunctions() {
-    FlatHashMap<std::string, size_t> known;
+    step_functions_of_.resize(model_.steps.size());
     for (size_t i = 0; i < model_.steps.size(); ++i) {
-      const LibraryStep& step = model_.steps[i];
-      step_function_of_.push_back(step_functions_.size());
-      if (!step.source.has_value()) continue;
-      const cpu::StepSource& source = *step.source;
-      texts_ |= source.texts;
-      const std::string statements = options_.line_table
-                                         ? WithPlace(i, source.statements)
-                                         : source.statements;
-      std::string name =
-          CppIdentifier(step.kernel.substr(0, step.kernel.find_first_of(".+")));
-      StableHash hash(texts_hash_);
-      hash.AddString(name);
-      hash.AddString(source.definitions);
-      hash.AddString(statements);
-      hash.Add(step.slots.size());
-      const std::string number = Hex(hash.value());
-      absl::StrAppend(&name, "_", number);
-      const auto [found, is_new] = known.emplace(name, step_functions_.size());
-      step_function_of_.back() = found->second;
-      if (!is_new) continue;
-      std::vector<std::pair<std::string, std::string>> names = {
-          {"@N@", number}};
-      std::vector<std::string> params;
-      for (size_t k = 0; k < step.slots.size(); ++k) {
-        names.emplace_back(absl::StrCat("@", k, "@"), absl::StrCat("p", k));
-        params.push_back(absl::StrCat(
-            "[[maybe_unused]] ",
-            k + 1 < step.slots.size() ? "const float* p" : "float* p", k));
+      for (const cpu::StepSource& source : model_.steps[i].sources) {
+        step_functions_of_[i].push_back(FunctionOf(i, source));
       }
-      StepFunction function;
-      function.declaration = absl::StrCat(
-          "void ", name, "(\n    ", absl::StrJoin(params, ",\n    "),
-          params.empty() ? "" : ",\n    ",
-          "[[maybe_unused]] unsigned char* workspace,\n"
-          "    [[maybe_unused]] int64_t begin,\n"
-          "    [[maybe_unused]] int64_t end)");
-      function.text = absl::StrCat(
-          absl::StrReplaceAll(source.definitions, names), tir::kCppShared,
-          function.declaration, " {\n", absl::StrReplaceAll(statements, names),
-          "}\n", options_.line_table ? tir::kCppOwnLines : "");
-      function.name = std::move(name);
-      function.texts = source.texts;
-      step_functions_.push_back(std::move(function));
     }
+  }
+
+  // The number of the function of `source` of step `i`.
+  size_t FunctionOf(size_t i, const cpu::StepSource& source) {
+    const LibraryStep& step = model_.steps[i];
+    texts_ |= source.texts;
+    const std::string statements = options_.line_table
+                                       ? WithPlace(i, source.statements)
+                                       : source.statements;
+    std::string name =
+        CppIdentifier(step.kernel.substr(0, step.kernel.find_first_of(".+")));
+    StableHash hash(texts_hash_);
+    hash.AddString(name);
+    hash.AddString(source.definitions);
+    hash.AddString(statements);
+    hash.Add(step.slots.size());
+    const std::string number = Hex(hash.value());
+    absl::StrAppend(&name, "_", number);
+    const auto [found, is_new] =
+        step_function_numbers_.emplace(name, step_functions_.size());
+    if (!is_new) return found->second;
+    std::vector<std::pair<std::string, std::string>> names = {{"@N@", number}};
+    std::vector<std::string> params;
+    for (size_t k = 0; k < step.slots.size(); ++k) {
+      names.emplace_back(absl::StrCat("@", k, "@"), absl::StrCat("p", k));
+      params.push_back(absl::StrCat(
+          "[[maybe_unused]] ",
+          k + 1 < step.slots.size() ? "const float* p" : "float* p", k));
+    }
+    StepFunction function;
+    function.declaration =
+        absl::StrCat("void ", name, "(\n    ", absl::StrJoin(params, ",\n    "),
+                     params.empty() ? "" : ",\n    ",
+                     "[[maybe_unused]] unsigned char* workspace,\n"
+                     "    [[maybe_unused]] int64_t begin,\n"
+                     "    [[maybe_unused]] int64_t end)");
+    function.text = absl::StrCat(absl::StrReplaceAll(source.definitions, names),
+                                 tir::kCppShared, function.declaration, " {\n",
+                                 absl::StrReplaceAll(statements, names), "}\n",
+                                 options_.line_table ? tir::kCppOwnLines : "");
+    function.name = std::move(name);
+    function.texts = source.texts;
+    step_functions_.push_back(std::move(function));
+    return step_functions_.size() - 1;
   }
 
   // The declarations of all functions that sources share.
@@ -617,7 +622,7 @@ class ModelWriter {
       hash.Add(static_cast<uint64_t>(step.function));
       hash.Add(static_cast<uint64_t>(step.control) * 2 +
                (step.continue_value ? 1 : 0));
-      hash.Add(step_function_of_[i]);
+      for (const size_t number : step_functions_of_[i]) hash.Add(number);
       hash.Add(static_cast<uint64_t>(step.workspace_offset));
       for (const LibrarySlot& slot : step.slots) {
         hash.Add(static_cast<uint64_t>(slot.space));
@@ -658,7 +663,7 @@ class ModelWriter {
       dims_.push_back(input_names.Unique(absl::StrCat("dim_", bound.name)));
     }
     tir::CppNames output_names;
-    const std::vector<int>& sized = model_.sized_by_values;
+    const std::vector<int>& sized = model_.padded.sized_by_values;
     const size_t num_results = model_.outputs.size() - sized.size();
     for (size_t i = 0; i < num_results; ++i) {
       const std::string name = i < options_.output_names.size()
@@ -759,7 +764,7 @@ class ModelWriter {
     double flops = 0;
     for (size_t i = model_.variants.back(); i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
-      const unsigned texts = step.source.has_value() ? step.source->texts : 0;
+      const unsigned texts = step.sources.empty() ? 0 : step.sources[0].texts;
       if (texts == cpu::StepSource::kConv ||
           texts == cpu::StepSource::kMatmul ||
           texts == cpu::StepSource::kInt8Conv ||
@@ -866,7 +871,7 @@ class ModelWriter {
         "aligned\n  // to their elements; outputs overlap nothing.\n  ",
         can_fail_ ? "Error" : "void",
         " Run(const Inputs& inputs, const Outputs& outputs) noexcept {\n",
-        RunBody(kNone, kNone, kNone), "  }\n", FurtherRuns(),
+        RunBody(kOneThread, kNone, kNone), "  }\n", FurtherRuns(),
         "\n private:\n  unsigned char* arena_;\n"
         "  const unsigned char* const* weights_;\n",
         model_.state.empty()
@@ -890,8 +895,8 @@ class ModelWriter {
         CppCommentText(contract.passes),
         "`.\n  // They are at most kMaxError of the largest element of an "
         "output away from\n  // those of the model without passes: ",
-        options_.name, "_test checks it on\n  // random inputs of seed ",
-        contract.seed,
+        options_.name, "_test checks it on\n  // ",
+        CppCommentText(contract.inputs),
         ".\n  static constexpr double kMaxError = ", MaxErrorText(), ";\n");
   }
 
@@ -906,6 +911,7 @@ class ModelWriter {
 
   // The arguments of a run without threads, times or checks.
   static constexpr absl::string_view kNone = "nullptr, nullptr";
+  static constexpr absl::string_view kOneThread = "nullptr, nullptr, 1";
 
   // The statements of a member that runs the model.
   std::string RunBody(absl::string_view threads, absl::string_view profile,
@@ -995,11 +1001,15 @@ class ModelWriter {
           "  typedef void (*Parallel)(void* ctx, int n,\n"
           "                           void (*body)(void* body_ctx, int i),\n"
           "                           void* body_ctx);\n"
-          "  // As Run; steps that take long are divided into up to ",
-          options_.max_threads, " parts.\n  ", type,
+          "  static constexpr int kMaxThreads = ",
+          options_.max_threads,
+          ";\n  // As Run; steps that take long are divided into at most "
+          "`threads` parts, for as\n  // many threads; up to kMaxThreads.\n  ",
+          type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"
-          "           Parallel parallel, void* ctx) noexcept {\n",
-          RunBody("parallel, ctx", kNone, kNone), "  }\n");
+          "           Parallel parallel, void* ctx,\n"
+          "           int threads = kMaxThreads) noexcept {\n",
+          RunBody("parallel, ctx, threads", kNone, kNone), "  }\n");
     }
     if (options_.profile) {
       absl::StrAppend(
@@ -1016,7 +1026,7 @@ class ModelWriter {
           " RunProfiled(const Inputs& inputs, const Outputs& outputs,\n"
           "                   std::uint64_t (*clock)(),\n"
           "                   std::uint64_t* times) noexcept {\n",
-          RunBody(kNone, "clock, times", kNone), "  }\n");
+          RunBody(kOneThread, "clock, times", kNone), "  }\n");
     }
     if (options_.check_values) {
       absl::StrAppend(
@@ -1029,7 +1039,7 @@ class ModelWriter {
           type,
           " RunChecked(const Inputs& inputs, const Outputs& outputs,\n"
           "                  Check check, void* ctx) noexcept {\n",
-          RunBody(kNone, kNone, "check, ctx"), "  }\n");
+          RunBody(kOneThread, kNone, "check, ctx"), "  }\n");
     }
     return text;
   }
@@ -1096,7 +1106,7 @@ class ModelWriter {
             : "",
         options_.threads
             ? ",\n         void (*parallel)(void*, int, void (*)(void*, int), "
-              "void*),\n         void* ctx"
+              "void*),\n         void* ctx, int threads"
             : "",
         options_.profile
             ? absl::StrCat(",\n         ", space, "uint64_t (*clock)(), ",
@@ -1138,18 +1148,19 @@ class ModelWriter {
     using cpu::StepSource;
     namespace blocked = kernels::blocked;
     const auto has = [texts](unsigned text) { return (texts & text) == text; };
+    const int bytes = isa == CppIsa::kAvx512 ? 64
+                      : isa == CppIsa::kAvx2 ? 32
+                                             : 16;
     std::string text;
     if (has(StepSource::kElements)) {
       absl::StrAppend(
-          &text, cpu::kElementsText,
+          &text, "\nconstexpr int kLanes = ", bytes / 4, ";  // of a vector\n",
+          cpu::kElementsText,
           has(StepSource::kElementsIntegers) ? cpu::kElementsIntegersText : "",
           has(StepSource::kElementsHalves) ? cpu::kElementsHalvesText : "",
           has(StepSource::kMath) ? cpu::kElementsMathText : "");
     }
     if (!has(StepSource::kVector)) return text;
-    const int bytes = isa == CppIsa::kAvx512 ? 64
-                      : isa == CppIsa::kAvx2 ? 32
-                                             : 16;
     absl::StrAppend(
         &text,
         "\n// Kernels; some are not used.\n"
@@ -1217,13 +1228,27 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
            model_.emitted[static_cast<size_t>(step.function)].can_fail;
   }
   static int64_t ItemsOf(const LibraryStep& step) {
-    return step.source.has_value() ? step.source->items : 1;
+    return step.sources.empty() ? 1 : step.sources[0].items;
+  }
+
+  // An expression that is texts[k] for the k-th of ThreadCounts(); texts[0] is
+  // for all if there is no other.
+  static std::string ByThreads(const std::vector<std::string>& texts) {
+    std::string text;
+    for (size_t k = 0; k < texts.size(); ++k) {
+      if (k + 1 < texts.size() && texts[k] == texts[k + 1]) continue;
+      absl::StrAppend(
+          &text,
+          k + 1 < texts.size() ? absl::StrCat("m.level < ", k + 1, " ? ") : "",
+          texts[k], k + 1 < texts.size() ? " : " : "");
+    }
+    return text;
   }
 
   // The statements of step `i`.
   std::string StatementsOf(size_t i) const {
     const LibraryStep& step = model_.steps[i];
-    if (step.source.has_value()) {
+    if (!step.sources.empty()) {
       std::string args;
       for (size_t k = 0; k < step.slots.size(); ++k) {
         absl::StrAppend(
@@ -1232,9 +1257,14 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                       k + 1 < step.slots.size() ? "const float" : "float"),
             ",\n      ");
       }
+      std::vector<std::string> names;
+      for (const size_t number : step_functions_of_[i]) {
+        names.push_back(absl::StrCat("shared::", step_functions_[number].name));
+      }
+      const std::string name = ByThreads(names);
       return absl::StrCat(
-          "  shared::", step_functions_[step_function_of_[i]].name, "(\n      ",
-          args, "workspace, begin, end);\n");
+          "  ", name == names[0] ? name : absl::StrCat("(", name, ")"),
+          "(\n      ", args, "workspace, begin, end);\n");
     }
     const tir::CppEmitted& emitted =
         model_.emitted[static_cast<size_t>(step.function)];
@@ -1269,13 +1299,12 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         absl::StrJoin(args, ",\n      "), ");\n");
   }
 
-  // The parts into which threads divide a step.
-  int64_t PartsOf(const LibraryStep& step) const {
-    // A part that takes less is not worth waking a thread for.
-    constexpr double kMinPartNs = 4000;
-    if (!step.source.has_value()) return 1;
-    return std::min({ItemsOf(step), int64_t{options_.max_threads},
-                     static_cast<int64_t>(step.cost_ns / kMinPartNs)});
+  // True if threads divide a step.
+  static bool IsDivided(const LibraryStep& step) {
+    return step.most_parts > 1 &&
+           std::any_of(
+               step.sources.begin(), step.sources.end(),
+               [](const cpu::StepSource& source) { return source.items > 1; });
   }
 
   // The statement of C++ that step `i`, a beginning or an end, stands for.
@@ -1318,9 +1347,16 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
             : "nullptr";
     const int64_t items = ItemsOf(step);
     std::string text = options_.check_values ? ChecksOf(i, false) : "";
-    if (options_.threads && PartsOf(step) > 1) {
-      absl::StrAppend(&text, "  Divide({&m, Step", i, ", ", workspace, ", ",
-                      step.workspace_bytes, ", ", items, ", ", PartsOf(step),
+    if (options_.threads && IsDivided(step)) {
+      std::vector<std::string> items_of;
+      std::vector<std::string> bytes_of;
+      for (const cpu::StepSource& source : step.sources) {
+        items_of.push_back(absl::StrCat(source.items));
+        bytes_of.push_back(absl::StrCat(source.workspace_bytes));
+      }
+      absl::StrAppend(&text, "  Divide({&m, Step", i, ", ", workspace,
+                      ",\n    ", ByThreads(bytes_of), ",\n    ",
+                      ByThreads(items_of), ", ", step.most_parts,
                       "}, parallel, ctx);\n");
     } else {
       const std::string call =
@@ -1366,7 +1402,12 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "\n// The memory of a run.\n"
         "struct Memory {\n  const void* const* inputs;\n"
         "  void* const* outputs;\n  unsigned char* arena;\n"
-        "  const unsigned char* const* weights;\n};\n\n"
+        "  const unsigned char* const* weights;\n",
+        options_.threads
+            ? "  int threads;\n"
+              "  int level;  // of the threads: the sources of steps differ\n"
+            : "",
+        "};\n\n"
         "// T is const where memory may not be written.\n"
         "template <class T>\n"
         "__attribute__((always_inline)) inline T* At(const void* base,\n"
@@ -1380,7 +1421,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
           "struct Parts {\n  const Memory* m;\n"
           "  void (*step)(const Memory&, unsigned char*, int64_t, int64_t);\n"
           "  unsigned char* workspace;\n  int64_t workspace_bytes;\n"
-          "  int64_t items;\n  int parts;\n};\n"
+          "  int64_t items;\n  int64_t parts;  // at most\n};\n"
           "static void RunPart(void* ctx, int part) {\n"
           "  const Parts& p = *static_cast<const Parts*>(ctx);\n"
           "  p.step(*p.m, p.workspace + p.workspace_bytes * part,\n"
@@ -1389,9 +1430,13 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
           "[[maybe_unused]] static void Divide(Parts p,\n"
           "    void (*parallel)(void*, int, void (*)(void*, int), void*),\n"
           "    void* ctx) {\n"
-          "  if (parallel == nullptr) {\n"
+          "  if (p.parts > p.m->threads) p.parts = p.m->threads;\n"
+          "  if (p.parts > p.items) p.parts = p.items;\n"
+          "  if (p.parts < 2) {\n"
           "    p.step(*p.m, p.workspace, 0, p.items);\n"
-          "  } else {\n    parallel(ctx, p.parts, RunPart, &p);\n  }\n}\n");
+          "  } else {\n"
+          "    parallel(ctx, static_cast<int>(p.parts), RunPart, &p);\n  }\n}"
+          "\n");
     }
     if (options_.profile) {
       absl::StrAppend(&text,
@@ -1423,10 +1468,10 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
       absl::StrAppend(&body, "  default:\n  break;\n  }\n");
     }
     absl::StrAppend(
-        &text, "\n", ResultType(), " Run(", RunParams(),
-        ") {\n  [[maybe_unused]] const Memory m = {inputs, outputs, arena, "
-        "weights};\n",
-        options_.threads ? "  (void)parallel;\n  (void)ctx;\n" : "",
+        &text, "\n", ResultType(), " Run(", RunParams(), ") {\n",
+        options_.threads ? LevelOfThreads() : "",
+        "  [[maybe_unused]] const Memory m = {inputs, outputs, arena, weights",
+        options_.threads ? ", threads, level" : "", "};\n",
         options_.profile
             ? "  [[maybe_unused]] uint64_t before =\n"
               "      clock == nullptr ? 0 : clock();\n  (void)times;\n"
@@ -1435,6 +1480,21 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         body, can_fail_ ? "  return 0;\n" : "", "}\n\n}  // namespace ",
         NameSpace(isa), "\n");
     return text;
+  }
+
+  // Statements that find the place of `threads` among ThreadCounts().
+  std::string LevelOfThreads() const {
+    const int most = options_.max_threads;
+    std::string level;
+    const std::vector<int> counts = ThreadCounts(most);
+    for (size_t k = 1; k < counts.size(); ++k) {
+      absl::StrAppend(&level, " + (threads > ", counts[k - 1], " ? 1 : 0)");
+    }
+    return absl::StrCat("  (void)ctx;\n  if (threads > ", most,
+                        ") threads = ", most,
+                        ";\n  if (parallel == nullptr) threads = 1;\n"
+                        "  const int level = ",
+                        level.substr(3), ";\n");
   }
 
   // The condition that the processor has the instructions of `isa`.
@@ -1509,7 +1569,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     const std::string args =
         absl::StrCat("inputs, outputs, arena, weights",
                      model_.variants.size() > 1 ? ", variant" : "",
-                     options_.threads ? ", parallel, ctx" : "",
+                     options_.threads ? ", parallel, ctx, threads" : "",
                      options_.profile ? ", clock, times" : "",
                      options_.check_values ? ", check, check_ctx" : "");
     for (size_t i = 0; i < options_.isas.size(); ++i) {
@@ -1680,16 +1740,21 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  return baton_benchmark::Main(argc, argv);\n}\n");
   }
 
-  // The function that a step calls, a symbol of the objects; equal steps call
-  // the same one. Empty if there is none.
-  std::string FunctionOfStep(size_t i) const {
+  // The functions that a step calls, symbols of the objects; equal steps call
+  // the same ones.
+  std::vector<std::string> FunctionsOfStep(size_t i) const {
     const LibraryStep& step = model_.steps[i];
-    if (step.source.has_value()) {
-      return step_functions_[step_function_of_[i]].name;
+    std::vector<std::string> names;
+    for (const size_t number : step_functions_of_[i]) {
+      const std::string& name = step_functions_[number].name;
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
     }
-    return step.function < 0
-               ? ""
-               : model_.emitted[static_cast<size_t>(step.function)].name;
+    if (step.function >= 0) {
+      names.push_back(model_.emitted[static_cast<size_t>(step.function)].name);
+    }
+    return names;
   }
 
   // Collects the input of the report on `library`, whose weights are in an object
@@ -1706,7 +1771,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     if (options_.contract.has_value()) report.max_error = MaxErrorText();
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
-      ReportedStep reported = {FunctionOfStep(i), ItemsOf(step)};
+      ReportedStep reported = {FunctionsOfStep(i), ItemsOf(step)};
       if (step.control == LibraryControl::kNone) {
         reported.text_bytes = static_cast<int64_t>(StepText(i).size());
       }
@@ -1764,8 +1829,9 @@ static int Level() noexcept {
   std::vector<int> step_lines_;  // in it
   uint64_t texts_hash_ = 0;
   std::vector<StepFunction> step_functions_;
-  // The function of each step that has a source.
-  std::vector<size_t> step_function_of_;
+  FlatHashMap<std::string, size_t> step_function_numbers_;  // by name
+  // The functions of each step, of its sources.
+  std::vector<std::vector<size_t>> step_functions_of_;
   std::vector<std::vector<int>> function_constants_;
   std::vector<Member> inputs_;
   std::vector<std::string> dims_;  // the members of options_.bounds
@@ -1797,10 +1863,6 @@ std::string MemberElement(DType dtype) {
   return dtype.is_bool() ? "bool" : tir::CppElementType(dtype);
 }
 
-int MaxParts(const CompileModelOptions& options) {
-  return options.threads ? options.max_threads : 1;
-}
-
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
                                            const CompileModelOptions& options) {
   return CompileModel(absl::MakeConstSpan(&module, 1), options);
@@ -1817,7 +1879,7 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
         "instructions: give one, as in --isas=avx2");
   }
   LibraryModelOptions library;
-  library.max_parts = MaxParts(options);
+  library.max_threads = options.threads ? options.max_threads : 1;
   library.lowering = options.lowering;
   library.lowered = options.lowered;
   library.check = options.check;
@@ -1846,16 +1908,23 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
     if (!models.empty() && !options.state.empty()) {
       BATON_RETURN_IF_ERROR(CheckEqualState(library, models[0], model));
     }
-    if (!models.empty() && models[0].sized_by_values != model.sized_by_values) {
+    if (!models.empty() &&
+        models[0].padded.sized_by_values != model.padded.sized_by_values) {
       return absl::InvalidArgumentError(
           "--dims: it depends on them for which results values decide how "
           "large they are");
     }
     models.push_back(std::move(model));
   }
+  std::vector<cpu::PaddedModule> padded;
+  for (const LibraryModel& model : models) padded.push_back(model.padded);
   LibraryModel model = MergeVariants(std::move(models));
   BATON_RETURN_IF_ERROR(PlaceState(library, model));
-  return ModelWriter(model, options, std::move(cpp_class)).Write();
+  BATON_ASSIGN_OR_RETURN(
+      CompiledModel compiled,
+      ModelWriter(model, options, std::move(cpp_class)).Write());
+  compiled.padded = std::move(padded);
+  return compiled;
 }
 
 }  // namespace baton

@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
+#include "baton/backend/cpu/padded_sizes.h"
 #include "baton/backend/library/loops_check.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
@@ -41,11 +42,10 @@
 namespace baton {
 
 // The limit of the difference between the outputs of the library and those of
-// the model without passes. The test of the library checks it on its random
-// inputs.
+// the model without passes. The test of the library checks it on its inputs.
 struct NumericalContract {
   std::string passes;  // of the library
-  int64_t seed = 0;    // of the random inputs
+  std::string inputs;  // `random inputs of seed 0`
   // The limit of TensorError::of_largest of each output.
   double max_error = 0;
 };
@@ -65,7 +65,7 @@ struct CompileModelOptions {
   std::vector<std::pair<std::string, std::string>> state;
   // Adds a Run that divides steps among the caller's threads.
   bool threads = false;
-  // The most parts of a step, for as many threads.
+  // The most threads of a run.
   int max_threads = 8;
   // Adds RunProfiled, which measures steps.
   bool profile = false;
@@ -130,10 +130,9 @@ struct CompiledModel {
   };
   std::vector<Step> steps;       // of the executor's plan
   std::vector<size_t> variants;  // the first step of each variant, in `steps`
+  // The module of each variant's plan; empty for functions of loops.
+  std::vector<cpu::PaddedModule> padded;
 };
-
-// The number of parts into which threads divide a step at most.
-int MaxParts(const CompileModelOptions& options);
 
 // An error names all operators that cannot be compiled, with their places.
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,

@@ -273,7 +273,10 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                     absl::StrJoin(to, ", "), "};\n", RunInTest(clear, ""),
                     checks);
     if (options.threads) {
-      absl::StrAppend(&runs, RunInTest(clear, ", Backwards, nullptr"), checks);
+      absl::StrAppend(&runs, "    for (int threads = 1; threads <= ", name,
+                      "::kMaxThreads; ++threads) {\n",
+                      RunInTest(clear, ", Backwards, nullptr, threads"), checks,
+                      "    }\n");
     }
     if (options.check_values) {
       absl::StrAppend(&tables, ExpectedOf(k, steps, test_case));

@@ -327,9 +327,9 @@ class LoopsReader {
       made.workspace_offset = step.workspace_offset;
       if (step.function < 0) {
         made.kernel = "copy";
-        made.source.emplace();
-        made.source->statements = absl::StrCat("  __builtin_memcpy(@1@, @0@, ",
-                                               made.slots[0].bytes, ");\n");
+        made.sources.emplace_back();
+        made.sources.back().statements = absl::StrCat(
+            "  __builtin_memcpy(@1@, @0@, ", made.slots[0].bytes, ");\n");
       } else {
         made.kernel = model_.emitted[static_cast<size_t>(step.function)].name;
       }

@@ -121,7 +121,8 @@ class PlanReader {
       : graph_(graph),
         plan_(std::move(plan)),
         options_(options),
-        problems_(problems) {}
+        problems_(problems),
+        thread_counts_(ThreadCounts(options.max_threads)) {}
 
   absl::StatusOr<LibraryModel> Read() {
     BATON_RETURN_IF_ERROR(MakeFunctions());
@@ -177,6 +178,12 @@ class PlanReader {
            std::all_of(node.inputs.begin(), node.inputs.end(), is_known);
   }
 
+  // True if the result is the first operand: there are no updates.
+  bool ScattersNothing(const GraphNode& node) const {
+    return absl::StartsWith(node.op_name(), "scatter_") &&
+           HasNoElements(node.inputs.back());
+  }
+
   // Makes step `i` a copy of its results, which are computed here.
   absl::Status ComputeNow(size_t i) {
     const GraphNode& node = *NodeOf(i);
@@ -199,7 +206,7 @@ class PlanReader {
                            relay::EvaluateFunction(module, "main", args));
     known_results_[i] = relay::TensorsOf(result);
     const size_t count = known_results_[i].size();
-    cpu::StepSource& source = sources_[i].emplace();
+    cpu::StepSource& source = sources_[i].emplace_back();
     for (size_t k = 0; k < count; ++k) {
       absl::StrAppend(&source.statements, "  __builtin_memcpy(@", count + k,
                       "@, @", k, "@, ", known_results_[i][k].bytes().size(),
@@ -246,6 +253,42 @@ class PlanReader {
     return Function(std::move(params), body);
   }
 
+  // The parts of a step that are worth a thread each.
+  int64_t MostParts(const executor::Step& step) const {
+    // A part that takes less is not worth waking a thread for.
+    constexpr double kMinPartNs = 4000;
+    return static_cast<int64_t>(std::clamp<double>(step.cost_ns / kMinPartNs, 1,
+                                                   thread_counts_.back()));
+  }
+
+  // The sources of a step for thread_counts_, or one where these are equal;
+  // none for steps without a source.
+  std::vector<cpu::StepSource> SourcesOf(const executor::Step& step) const {
+    std::vector<cpu::StepSource> sources;
+    const auto most = static_cast<int>(MostParts(step));
+    bool are_equal = true;
+    for (const int threads : thread_counts_) {
+      std::optional<cpu::StepSource> source =
+          cpu::SourceOf(step, std::min(threads, most));
+      if (!source.has_value()) return {};
+      // The kernel of the executor may need one that its source does without.
+      const bool has_workspace =
+          absl::StrContains(source->statements, "workspace");
+      source->workspace_bytes =
+          has_workspace ? executor::AlignUp(source->workspace_bytes) : 0;
+      sources.push_back(*std::move(source));
+      if (most == 1) break;
+      const cpu::StepSource& one = sources.front();
+      const cpu::StepSource& last = sources.back();
+      are_equal = are_equal && one.definitions == last.definitions &&
+                  one.statements == last.statements &&
+                  one.items == last.items &&
+                  one.workspace_bytes == last.workspace_bytes;
+    }
+    if (are_equal) sources.resize(1);
+    return sources;
+  }
+
   // Makes loops of the steps that have no source.
   absl::Status MakeFunctions() {
     function_of_.assign(plan_->steps.size(), -1);
@@ -257,15 +300,21 @@ class PlanReader {
     std::vector<const GraphNode*> nodes;  // the first of each function
     std::vector<size_t> steps;            // as above
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
-      sources_[i] = cpu::SourceOf(plan_->steps[i]);
-      if (sources_[i].has_value()) continue;
+      sources_[i] = SourcesOf(plan_->steps[i]);
+      if (!sources_[i].empty()) continue;
       const GraphNode* const node = NodeOf(i);
       if (node == nullptr) {
         return absl::InternalError(absl::StrCat("step ", plan_->notes[i].kernel,
                                                 " has no source and no node"));
       }
       if (HasNoResults(*node)) {
-        sources_[i].emplace();
+        sources_[i].emplace_back();
+        continue;
+      }
+      if (ScattersNothing(*node)) {
+        sources_[i].emplace_back().statements = absl::StrCat(
+            "  __builtin_memcpy(@", node->inputs.size(), "@, @0@, ",
+            TensorOf(node->inputs[0]).bytes(), ");\n");
         continue;
       }
       if (IsComputedNow(*node)) {
@@ -429,36 +478,39 @@ class PlanReader {
     return bytes;
   }
 
+  // The bytes of the workspaces of all threads for the sources of step `i`.
+  int64_t WorkspacesOf(size_t i) const {
+    const std::vector<cpu::StepSource>& sources = sources_[i];
+    int64_t most = 0;
+    for (size_t k = 0; k < sources.size(); ++k) {
+      const int threads =
+          sources.size() > 1 ? thread_counts_[k] : thread_counts_.back();
+      const int64_t parts = std::min(
+          {int64_t{threads}, sources[k].items, MostParts(plan_->steps[i])});
+      most = std::max(most, parts * sources[k].workspace_bytes);
+    }
+    return most;
+  }
+
   void AddWorkspaces() {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
-      if (!regions_[i].empty()) {
-        // The executor's has places for addresses, too.
-        executor::Step& step = plan_->steps[i];
-        step.workspace_bytes = RegionBytes(i);
-        plan_->values[static_cast<size_t>(step.workspace)].bytes =
-            step.workspace_bytes;
-        continue;
-      }
-      if (function_of_[i] < 0) {
-        // The kernel of the executor needs one that its source does without.
-        executor::Step& step = plan_->steps[i];
-        if (step.workspace >= 0 &&
-            !absl::StrContains(sources_[i]->statements, "workspace")) {
-          plan_->values[static_cast<size_t>(step.workspace)].bytes = 0;
-          step.workspace = -1;
-          step.workspace_bytes = 0;
-        }
-        continue;
-      }
-      const int64_t bytes =
-          model_.emitted[static_cast<size_t>(function_of_[i])].workspace_bytes;
-      if (bytes == 0) continue;
       executor::Step& step = plan_->steps[i];
-      step.workspace_bytes = executor::AlignUp(bytes);
-      step.workspace = static_cast<int32_t>(plan_->values.size());
-      executor::Value value;
-      value.bytes = step.workspace_bytes;
-      plan_->values.push_back(value);
+      // The kernel of the executor has another one.
+      step.workspace_bytes =
+          !regions_[i].empty() ? RegionBytes(i)
+          : function_of_[i] < 0
+              ? WorkspacesOf(i)
+              : executor::AlignUp(
+                    model_.emitted[static_cast<size_t>(function_of_[i])]
+                        .workspace_bytes);
+      if (step.workspace < 0 && step.workspace_bytes > 0) {
+        step.workspace = static_cast<int32_t>(plan_->values.size());
+        plan_->values.emplace_back();
+      }
+      if (step.workspace < 0) continue;
+      plan_->values[static_cast<size_t>(step.workspace)].bytes =
+          step.workspace_bytes;
+      if (step.workspace_bytes == 0) step.workspace = -1;
     }
     executor::PlaceValues(*plan_);
   }
@@ -520,7 +572,7 @@ class PlanReader {
     added.kernel = note.kernel;
     added.reason = note.reason;
     added.flops = note.flops;
-    added.cost_ns = step.cost_ns;
+    added.most_parts = MostParts(step);
     added.origin = OriginOf(i);
     const GraphNode* const node = NodeOf(i);
     const bool is_call = function_of_[i] >= 0;
@@ -558,7 +610,7 @@ class PlanReader {
       absl::StrAppend(&origin, origin.empty() ? "" : "\n", added.origin);
       AddConstants(extra_constants_[function], added.slots);
     } else {
-      added.source = std::move(sources_[i]);
+      added.sources = std::move(sources_[i]);
       AddConstants(known_results_[i], added.slots);
     }
     added.slots.insert(added.slots.end(), results.begin(), results.end());
@@ -622,8 +674,8 @@ class PlanReader {
     LibraryStep copy;
     copy.kernel = "copy";
     copy.origin = OriginOf(step);
-    copy.source.emplace();
-    copy.source->statements =
+    cpu::StepSource& source = copy.sources.emplace_back();
+    source.statements =
         absl::StrCat("  __builtin_memcpy(@1@, @0@, ", to.bytes, ");\n");
     to.is_result = true;
     copy.slots = {from, std::move(to)};
@@ -731,8 +783,9 @@ class PlanReader {
   Diagnostics& problems_;
   LibraryModel model_;
   std::vector<int> function_of_;  // of steps
-  std::vector<std::optional<cpu::StepSource>> sources_;
-  std::vector<std::vector<Tensor>> extra_constants_;  // of functions
+  const std::vector<int> thread_counts_;
+  std::vector<std::vector<cpu::StepSource>> sources_;  // of steps
+  std::vector<std::vector<Tensor>> extra_constants_;   // of functions
   // By step: its results, if they do not depend on inputs of the model.
   std::vector<std::vector<Tensor>> known_results_;
   // By step: the models of the graphs of a branch or a loop.
@@ -744,10 +797,8 @@ absl::StatusOr<LibraryModel> ReadGraph(const Graph& graph,
                                        Diagnostics& problems) {
   Graph held = graph;
   BATON_RETURN_IF_ERROR(cpu::ComputeHalvesInFloat32(held));
-  BATON_ASSIGN_OR_RETURN(
-      executor::Plan plan,
-      cpu::LowerGraph(
-          held, {.max_threads = options.max_parts, .only_sources = true}));
+  BATON_ASSIGN_OR_RETURN(executor::Plan plan,
+                         cpu::LowerGraph(held, {.only_sources = true}));
   return PlanReader(held, std::make_shared<executor::Plan>(std::move(plan)),
                     options, problems)
       .Read();
@@ -875,7 +926,7 @@ class CallsWithoutPlan {
 absl::StatusOr<LibraryModel> LibraryFromPlan(
     const IRModule& module, const LibraryModelOptions& options) {
   Diagnostics problems;
-  BATON_ASSIGN_OR_RETURN(const cpu::PaddedModule padded,
+  BATON_ASSIGN_OR_RETURN(cpu::PaddedModule padded,
                          cpu::PadToBounds(module, problems));
   if (problems.has_errors()) {
     CallsWithoutPlan(options, problems).Name(module);
@@ -886,7 +937,7 @@ absl::StatusOr<LibraryModel> LibraryFromPlan(
   BATON_ASSIGN_OR_RETURN(LibraryModel model,
                          ReadGraph(graph, options, problems));
   BATON_RETURN_IF_ERROR(problems.ToStatus());
-  model.sized_by_values = padded.sized_by_values;
+  model.padded = std::move(padded);
   return model;
 }
 

@@ -16,6 +16,13 @@
 
 namespace baton {
 
+std::vector<int> ThreadCounts(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
 bool HasLoops(const IRModule& module) {
   const auto functions = module.functions<tir::PrimFunc>();
   return functions.begin() != functions.end();
@@ -76,7 +83,7 @@ LibraryModel MergeVariants(std::vector<LibraryModel> models) {
                             model.functions.end());
     merged.inputs = std::move(model.inputs);
     merged.outputs = std::move(model.outputs);
-    merged.sized_by_values = std::move(model.sized_by_values);
+    merged.padded = std::move(model.padded);
     merged.arena_bytes = std::max(merged.arena_bytes, model.arena_bytes);
     merged.arena_lower_bound =
         std::max(merged.arena_lower_bound, model.arena_lower_bound);
@@ -95,8 +102,8 @@ absl::Status PlaceState(const LibraryModelOptions& options,
     }
     const LibrarySlot& from = model.outputs[static_cast<size_t>(output)];
     const LibrarySlot& to = model.inputs[static_cast<size_t>(input)];
-    if (std::find(model.sized_by_values.begin(), model.sized_by_values.end(),
-                  output) != model.sized_by_values.end()) {
+    const std::vector<int>& sized = model.padded.sized_by_values;
+    if (std::find(sized.begin(), sized.end(), output) != sized.end()) {
       return absl::InvalidArgumentError(
           absl::StrCat("output ", output,
                        " cannot be state: values decide how large it is"));

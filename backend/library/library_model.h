@@ -11,13 +11,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "baton/backend/cpu/padded_sizes.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/backend/library/loops_check.h"
 #include "baton/base/dtype.h"
@@ -65,18 +65,23 @@ struct LibraryStep {
   std::string origin;  // lines: the places in the model
   std::string reason;  // why this kernel and this layout; may be empty
   // The number of a function of loops in LibraryModel::functions; or -1, and
-  // `source` has a value unless the step is a `control`.
+  // there are `sources` unless the step is a `control`.
   int function = -1;
-  std::optional<cpu::StepSource> source;
-  // The operands of the source, or of the function's buffers; results last.
+  // One for any number of threads, or one for each of ThreadCounts().
+  std::vector<cpu::StepSource> sources;
+  // The operands of a source, or of the function's buffers; results last.
   std::vector<LibrarySlot> slots;
-  // The bytes for one thread, and the offset in the arena of the workspaces of
-  // all threads.
+  // The place in the arena of the workspaces of all threads.
   int64_t workspace_bytes = 0;
   int64_t workspace_offset = 0;
   double flops = 0;
-  double cost_ns = 0;  // predicted
+  // The most parts that are worth a thread each, by the predicted time.
+  int64_t most_parts = 1;
 };
+
+// The numbers of threads for which steps are divided: 1, 2, 4 and so on, and
+// `most`. A run on other threads takes the next larger number.
+std::vector<int> ThreadCounts(int most);
 
 struct LibraryModel {
   std::vector<LibraryStep> steps;
@@ -91,9 +96,10 @@ struct LibraryModel {
   std::vector<tir::CppEmitted> emitted;  // of `functions`
   std::vector<LibrarySlot> inputs;
   std::vector<LibrarySlot> outputs;
-  // The outputs whose sizes values decide. Their extents are the last outputs,
-  // in the same order (backend/cpu/padded_sizes.h).
-  std::vector<int> sized_by_values;
+  // The module of the plan, and the outputs whose sizes values decide; their
+  // extents are the last outputs, in the same order. Empty for functions of
+  // loops.
+  cpu::PaddedModule padded;
   std::vector<Tensor> constants;  // each once
   // An output that is an input of the next run. Both are in the arena, at these
   // offsets in the first run, and change places after each run.
@@ -121,8 +127,8 @@ struct LibraryModelOptions {
   // Pairs of an output and the input that it is in the next run: see
   // PlaceState().
   std::vector<std::pair<int, int>> state;
-  // The largest number of parts into which threads divide a step.
-  int max_parts = 1;
+  // The most threads of a run.
+  int max_threads = 1;
   // The context of the passes that lower functions of loops to flat loops.
   PassContextOptions lowering = {};
   // If not null, receives that context after the passes.

@@ -48,9 +48,11 @@ absl::Status LibraryReport::FindSizes() {
   if (input_.options.objects.empty()) return absl::OkStatus();
   StepsByHash steps_of_hash;
   for (size_t i = 0; i < input_.model.steps.size(); ++i) {
-    const std::string& function = input_.steps[i].function;
-    if (function.size() < kHashDigits) continue;
-    steps_of_hash[function.substr(function.size() - kHashDigits)].push_back(i);
+    for (const std::string& function : input_.steps[i].functions) {
+      if (function.size() < kHashDigits) continue;
+      steps_of_hash[function.substr(function.size() - kHashDigits)].push_back(
+          i);
+    }
   }
   const auto steps_of = [&](absl::string_view symbol) {
     return StepsOfSymbol(symbol, steps_of_hash);
@@ -295,10 +297,11 @@ std::string LibraryReport::Json() const {
   json.End().NewLine().Key("steps").BeginArray();
   for (size_t i = 0; i < input_.model.steps.size(); ++i) {
     const LibraryStep& step = input_.model.steps[i];
+    const std::vector<std::string>& functions = input_.steps[i].functions;
     json.NewLine().BeginObject().Fields(
         "kernel", step.kernel, "origin", step.origin, "function",
-        input_.steps[i].function, "reason", step.reason, "items",
-        input_.steps[i].items);
+        functions.empty() ? "" : functions.front(), "reason", step.reason,
+        "items", input_.steps[i].items);
     json.Key("values").BeginArray();
     for (const LibrarySlot& slot : step.slots) {
       const bool is_weight = slot.space == LibrarySpace::kConstant;

@@ -23,9 +23,9 @@ namespace baton {
 
 // A step, as the writer of the sources knows it.
 struct ReportedStep {
-  // The function that the step calls, a symbol of the objects. Equal steps call
-  // the same one. Empty if there is none.
-  std::string function;
+  // The functions that the step calls, symbols of the objects: the first one
+  // with one thread. Equal steps call the same ones.
+  std::vector<std::string> functions;
   int64_t items = 1;                // the parts into which threads divide it
   int64_t text_bytes = 0;           // of its source
   std::vector<int> constants = {};  // of its function of loops, by number

@@ -72,11 +72,9 @@ uint64_t HashOfBytes(absl::string_view bytes) {
 }
 
 absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
-                                   absl::Span<const Tensor> inputs,
-                                   int max_parts) {
+                                   absl::Span<const Tensor> inputs) {
   CompileOptions options;
   options.pipeline = "";
-  options.max_threads = max_parts;
   options.keep_graph = true;
   options.only_sources = true;
   BATON_ASSIGN_OR_RETURN(const Executable executable, Compile(module, options));

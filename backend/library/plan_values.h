@@ -33,12 +33,10 @@ struct PlanValues {
 uint64_t HashOfBytes(absl::string_view bytes);
 
 // Runs the executor's plan for @main, with only kernels that libraries have.
-// `module` is a Relay module after the pipeline `cpu`. `max_parts` is the
-// number of threads for which the plan is made. Also evaluates each step with
-// the evaluator; the error names the first step whose values differ.
+// `module` is a Relay module after the pipeline `cpu`. Also evaluates each step
+// with the evaluator; the error names the first step whose values differ.
 absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
-                                   absl::Span<const Tensor> inputs,
-                                   int max_parts);
+                                   absl::Span<const Tensor> inputs);
 
 }  // namespace baton
 

@@ -1548,7 +1548,10 @@ class FunctionWriter {
 // --- Sources -----------------------------------------------------------------
 
 // Instructions for all functions that follow, and arithmetic as it is written.
-std::string Instructions(CppIsa isa) {
+// `has_kernels`: comparisons of the functions that are not loops do not trap,
+// and their roots set no errno, as those of the executor's kernels: both would
+// keep loops scalar.
+std::string Instructions(CppIsa isa, bool has_kernels) {
   absl::string_view features;
   absl::string_view gcc_only;
   if (isa == CppIsa::kAvx2) features = "avx2,fma";
@@ -1565,9 +1568,17 @@ std::string Instructions(CppIsa isa) {
                     "#pragma clang attribute push(__attribute__((target(\"",
                     features, "\"))), apply_to = function)\n");
   }
-  absl::StrAppend(&text,
-                  "#else\n"
-                  "#pragma GCC optimize(\"fp-contract=off\", \"O3\")\n");
+  const std::string optimize = absl::StrCat(
+      "optimize(\"fp-contract=off\", ",
+      has_kernels ? "\"no-trapping-math\", \"no-math-errno\", " : "",
+      "\"O3\")");
+  // The pragma does not reach lambdas.
+  constexpr absl::string_view kLambda =
+      "#define BATON_LAMBDA __attribute__((always_inline";
+  absl::StrAppend(
+      &text, has_kernels ? absl::StrCat(kLambda, "))\n") : "",
+      "#else\n#pragma GCC ", optimize, "\n",
+      has_kernels ? absl::StrCat(kLambda, ", \\\n  ", optimize, "))\n") : "");
   if (!features.empty()) {
     absl::StrAppend(&text, "#pragma GCC target(\"", features, gcc_only,
                     "\")\n");
@@ -1575,7 +1586,10 @@ std::string Instructions(CppIsa isa) {
   absl::StrAppend(&text,
                   "#endif\n"
                   "// Vectors are parameters of functions that are inlined.\n"
-                  "#pragma GCC diagnostic ignored \"-Wpsabi\"\n");
+                  "#pragma GCC diagnostic ignored \"-Wpsabi\"\n",
+                  has_kernels ? "extern \"C\" __attribute__((const, nothrow)) "
+                                "float sqrtf(float);\n"
+                              : "");
   return text;
 }
 
@@ -1656,7 +1670,7 @@ uint64_t CppPreludeHash() {
   }
   for (const CppIsa isa :
        {CppIsa::kNone, CppIsa::kSse2, CppIsa::kAvx2, CppIsa::kAvx512}) {
-    hash.AddString(Instructions(isa));
+    hash.AddString(Instructions(isa, /*has_kernels=*/true));
   }
   return hash.value();
 }
@@ -1669,6 +1683,7 @@ absl::StatusOr<CppSource> WriteCppSource(
   CppSource source;
   FlatHashMap<std::string, DType> vectors;
   std::string definitions;
+  const bool has_kernels = !options.prelude.empty();
   bool uses_math = options.prelude_uses_math;
   const auto is_too_long = [&options](const std::string& text) {
     return static_cast<int64_t>(text.size()) > options.max_text_bytes;
@@ -1693,16 +1708,28 @@ absl::StatusOr<CppSource> WriteCppSource(
                   "11\n#error \"this source needs GCC 11 or later, or Clang\"\n"
                   "#endif\n\n",
                   options.before, options.before.empty() ? "" : "\n",
-                  Instructions(options.isa), "\nnamespace ", options.name_space,
-                  options.is_shared ? kHidden : "", " {\n");
+                  Instructions(options.isa, has_kernels), "\nnamespace ",
+                  options.name_space, options.is_shared ? kHidden : "", " {\n");
   if (options.has_prelude) {
     absl::StrAppend(&source.text, "\nnamespace rt {\n", kPreludeText, "\n",
                     VectorTypes(vectors), "}  // namespace rt\n");
   }
   if (uses_math) {
-    absl::StrAppend(&source.text, "\nnamespace math {\nnamespace base {\n",
-                    kMathBaseText, "}  // namespace base\n", kMathText,
-                    kMathAnyText, "}  // namespace math\n");
+    absl::StrAppend(
+        &source.text, "\nnamespace math {\nnamespace base {\n", kMathBaseText,
+        "}  // namespace base\n",
+        has_kernels ? kMathText
+                    : absl::StrReplaceAll(
+                          kMathText,
+                          {{"BATON_LAMBDA", "__attribute__((always_inline))"}}),
+        kMathAnyText, "}  // namespace math\n");
+  }
+  if (has_kernels && !definitions.empty()) {
+    definitions = absl::StrCat(
+        "\n#if !defined(__clang__)\n#pragma GCC push_options\n"
+        "#pragma GCC optimize(\"trapping-math\", \"math-errno\")\n#endif\n",
+        definitions,
+        "\n#if !defined(__clang__)\n#pragma GCC pop_options\n#endif\n");
   }
   absl::StrAppend(&source.text, options.prelude, definitions, options.tail,
                   "\n}  // namespace ", options.name_space, "\n",

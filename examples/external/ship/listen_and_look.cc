@@ -8,7 +8,9 @@
 #include "ship/classifier.h"
 #include "ship/recurrent.h"
 
-// Each part of a step in a thread of its own; a real program has a pool.
+// Each part of a step in a thread of its own; a real program has a pool of
+// kThreads.
+constexpr int kThreads = 2;
 static void InThreads(void*, int n, void (*body)(void*, int), void* body_ctx) {
   std::vector<std::thread> threads;
   for (int i = 0; i < n; ++i) threads.emplace_back(body, body_ctx, i);
@@ -31,7 +33,7 @@ int main() {
   for (float& x : image) x = static_cast<float>(&x - image) / 4096;
   float scores[10], same[10];
   one.Run({image}, {scores});
-  other.Run({image}, {same}, InThreads, nullptr);
+  other.Run({image}, {same}, InThreads, nullptr, kThreads);
   std::printf("seen %.6f, %s\n", scores[3],
               std::memcmp(scores, same, sizeof(scores)) == 0
                   ? "by threads, too"
