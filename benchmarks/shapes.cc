@@ -292,6 +292,7 @@ BATON_DEEP(DeepElses, "elses")
 BATON_DEEP(DeepAssertions, "assertions")
 BATON_DEEP(DeepGuards, "guards")
 BATON_DEEP(DeepTriangles, "triangles")
+BATON_DEEP(DeepConditions, "conditions")
 #undef BATON_DEEP
 
 absl::StatusOr<IRModule> ResNet(int64_t layers) {
@@ -346,6 +347,7 @@ constexpr Family kFamilies[] = {
     {"tir_deep_guards", "n loops with an if, each in the next", DeepGuards},
     {"tir_deep_triangles", "n loops, each as long as the one around it says",
      DeepTriangles},
+    {"tir_deep_conditions", "an if of n comparisons", DeepConditions},
 };
 
 }  // namespace

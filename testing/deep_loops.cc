@@ -22,7 +22,7 @@ using tir::Stmt;
 constexpr absl::string_view kKinds[] = {
     "lets",      "branches", "attributes", "whiles",     "allocations",
     "blocks",    "loops",    "elses",      "assertions", "guards",
-    "triangles", "sums",     "values"};
+    "triangles", "sums",     "values",     "conditions"};
 
 tir::Buffer MakeBuffer() {
   tir::BufferNode::Parts parts;
@@ -48,6 +48,13 @@ class Maker {
       for (int i = 0; i < depth_; ++i)
         value = Around(kind, i, std::move(value));
       body = tir::BufferStore(buffer_, std::move(value), {zero_});
+    } else if (kind == "conditions") {
+      PrimExpr condition = IsBelow(0);
+      for (int i = 1; i < depth_; ++i) {
+        condition =
+            tir::Binary(tir::BinaryOp::kAnd, std::move(condition), IsBelow(i));
+      }
+      body = tir::IfThenElse(std::move(condition), store_);
     } else {
       for (int i = 0; i < depth_; ++i) body = Around(kind, i, std::move(body));
     }

@@ -17,6 +17,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/printable.h"
 #include "baton/base/registry.h"
 #include "baton/base/source.h"
 #include "baton/base/status_macros.h"
@@ -111,8 +112,21 @@ bool BeginsAsText(absl::string_view content) {
   });
 }
 
-InputFormat FormatOf(absl::string_view content, absl::string_view name) {
+// True if a NUL near the beginning of a file follows bytes that are no text. A
+// text that has one by mistake is parsed, which finds its place.
+bool HasNulBehindNoText(absl::string_view content) {
   constexpr size_t kEnough = 4096;
+  const size_t nul = content.substr(0, kEnough).find('\0');
+  if (nul == absl::string_view::npos) return false;
+  const absl::string_view before = content.substr(0, nul);
+  return before.empty() || !IsUtf8(before) ||
+         std::any_of(before.begin(), before.end(), [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return absl::ascii_iscntrl(byte) && !absl::ascii_isspace(byte);
+         });
+}
+
+InputFormat FormatOf(absl::string_view content, absl::string_view name) {
   // The field 1, a number, of a protocol buffer: no text begins so.
   constexpr char kOnnxVersion = '\x08';
   if (content.empty() ? absl::EndsWith(name, ".onnx")
@@ -124,8 +138,7 @@ InputFormat FormatOf(absl::string_view content, absl::string_view name) {
   // No text begins with the first byte of binary files.
   const bool is_binary =
       content.empty() ? absl::EndsWith(name, ".baton")
-                      : content[0] == '\x89' ||
-                            absl::StrContains(content.substr(0, kEnough), '\0');
+                      : content[0] == '\x89' || HasNulBehindNoText(content);
   return is_binary ? InputFormat::kBinary : InputFormat::kText;
 }
 

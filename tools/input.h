@@ -53,9 +53,9 @@ std::vector<InputModule> ParseModules(std::string text, const std::string& name,
 enum class InputFormat { kText, kBinary, kOnnx };
 
 // The format of `content`, read from `name`. Binary: it begins like a binary
-// file or has a NUL near the beginning, or it is empty and the name ends in
-// `.baton`. ONNX: it begins with the version of ONNX's IR, as all writers write
-// it, or the name ends in `.onnx`.
+// file or has a NUL near the beginning behind bytes that are no text, or it is
+// empty and the name ends in `.baton`. ONNX: it begins with the version of
+// ONNX's IR, as all writers write it, or the name ends in `.onnx`.
 InputFormat FormatOf(absl::string_view content, absl::string_view name);
 
 // The value for an input of a model.

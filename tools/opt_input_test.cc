@@ -345,6 +345,22 @@ TEST(OptInputTest, DamagedBinaryFilesAreRefused) {
   }
 }
 
+TEST(OptInputTest, ANulInATextHasAPlace) {
+  const std::string nul(1, '\0');
+  std::string text =
+      "@T.prim_func\n"
+      "def f(A: T.Buffer((8,), \"float32\")):\n"
+      "    A[0] =" +
+      nul + " T.float32(1)  # \u00fc\r\n";
+  RunResult r = BatonOpt(File("nul.tir", text));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("nul.tir:3:11: error: unexpected character"));
+  text = kRelu;
+  r = BatonOpt(File("nul.relay", text.insert(text.find("nn."), nul)));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("nul.relay:3:3: error: unexpected character"));
+}
+
 TEST(OptInputTest, AModuleCanBeWrittenAndReadAsOnnx) {
   const std::string path = absl::StrCat(testing::TempDir(), "/relu.onnx");
   RunResult r = BatonOpt(File("relu.relay", kRelu) + " --output=" + path);

@@ -36,6 +36,7 @@
 #include "baton/triage/failure.h"
 #include "baton/triage/interrupt.h"
 #include "baton/triage/shrink.h"
+#include "baton/triage/shrink_loops.h"
 
 namespace baton {
 namespace {
@@ -169,7 +170,8 @@ class Reducer {
   bool Greedy(const std::function<std::vector<Smaller>(const IRModule&)>& make);
 
   bool ReducePasses();
-  bool CutChunks();
+  // Tries to leave out ranges of parts, long ones first.
+  bool CutChunks(const std::function<ProgramParts(const IRModule&)>& parts_of);
 
   void Accept(ReducedCase reduced);
   std::vector<MakeCase> FewerPasses() const;
@@ -399,28 +401,28 @@ bool Reducer::ReducePasses() {
   return any;
 }
 
-// Stretches of nodes, long ones first.
-bool Reducer::CutChunks() {
+bool Reducer::CutChunks(
+    const std::function<ProgramParts(const IRModule&)>& parts_of) {
   bool any = false;
-  size_t size = shrinker_.Nodes(best_.module, "main").size() / 2;
+  size_t size = (parts_of(best_.module).count + 1) / 2;
   for (; size >= 2 && !OutOfTime(); size /= 2) {
     size_t begin = 0;
     while (!OutOfTime()) {
-      const IRModule module = best_.module;
-      const std::vector<Expr> nodes = shrinker_.Nodes(module, "main");
+      const ProgramParts parts = parts_of(best_.module);
       std::vector<MakeCase> makers;
-      for (size_t at = begin; at + 1 < nodes.size(); at += size) {
-        makers.push_back(WithModule([this, &module, &nodes, at, size] {
-          return shrinker_.CutNodes(module, nodes, at,
-                                    std::min(at + size, nodes.size() - 1));
-        }));
+      std::vector<size_t> begins;
+      for (size_t at = begin; at < parts.count; at += size) {
+        const size_t end = std::min(at + size, parts.count);
+        for (Smaller& smaller : parts.without(at, end)) {
+          makers.push_back(WithModule(std::move(smaller)));
+          begins.push_back(at);
+        }
       }
       const std::optional<size_t> found = First(makers);
       if (!found.has_value()) break;
       any = true;
-      begin += *found * size;
-      // The following nodes have moved to the front.
-      begin = std::min(begin, shrinker_.Nodes(best_.module, "main").size());
+      // The following parts have moved to the front.
+      begin = begins[*found];
     }
   }
   return any;
@@ -434,6 +436,9 @@ absl::StatusOr<ReduceResult> Reducer::Run() {
     return std::move(result_);
   };
   ReducePasses();
+  CutChunks([this](const IRModule& module) {
+    return shrinker_.FunctionParts(module);
+  });
   Greedy(
       [this](const IRModule& module) { return shrinker_.Functions(module); });
   // A pass may need a parameter that nothing uses.
@@ -456,7 +461,15 @@ absl::StatusOr<ReduceResult> Reducer::Run() {
       Narrow(shrinker_, best_.module, [this](std::optional<IRModule> smaller) {
         return TryModule([&] { return std::move(smaller); });
       }).IgnoreError();  // no test fails
-      CutChunks();
+      CutChunks([this](const IRModule& module) {
+        return shrinker_.NodeParts(module);
+      });
+      for (const tir::LoopsPart part :
+           {tir::LoopsPart::kStatement, tir::LoopsPart::kExpression}) {
+        CutChunks([this, part](const IRModule& module) {
+          return shrinker_.LoopsParts(module, part);
+        });
+      }
     }
     first = false;
     Greedy(

@@ -397,6 +397,22 @@ std::vector<tir::Var> UndefinedIn(const tir::PrimFunc& function) {
   return tir::UndefinedVars(function->body(), defined);
 }
 
+// `module` with `smaller` for its function `name`. Nullopt if that has free
+// variables that are not in `free`: its text is not read back.
+std::optional<IRModule> WithLoops(const IRModule& module,
+                                  const std::string& name,
+                                  const tir::PrimFunc& smaller,
+                                  absl::Span<const tir::Var> free) {
+  for (const tir::Var& used : UndefinedIn(smaller)) {
+    if (std::find(free.begin(), free.end(), used) == free.end()) {
+      return std::nullopt;
+    }
+  }
+  IRModule changed = module;
+  changed.Set(name, smaller);
+  return changed;
+}
+
 }  // namespace
 
 ProgramSize SizeOf(const IRModule& module) {
@@ -498,25 +514,36 @@ std::vector<Smaller> Shrinker::Functions(const IRModule& module) const {
   std::vector<Smaller> result;
   if (module.size() < 2) return result;
   result.push_back([module] { return Typed(ReachableFromMain(module)); });
-  for (const auto& [var, function] : module.functions<Function>()) {
-    const std::string name = var->name();
+  for (const IRModule::Definition& definition : module.functions()) {
+    const std::string& name = definition.var->name();
     if (name == kMain) continue;
-    result.push_back([module, name = name]() -> std::optional<IRModule> {
+    result.push_back([module, name]() -> std::optional<IRModule> {
       IRModule changed = module;
       changed.Set(kMain, module.Find(name));
       return Typed(ReachableFromMain(changed));
     });
   }
-  for (const auto& [var, function] : module.functions<Function>()) {
-    const std::string name = var->name();
-    if (name == kMain) continue;
-    result.push_back([module, name = name]() -> std::optional<IRModule> {
-      IRModule changed = module;
-      changed.Remove(name);
-      return Typed(changed);
-    });
+  const ProgramParts parts = FunctionParts(module);
+  for (size_t i = 0; i < parts.count; ++i) {
+    for (Smaller& smaller : parts.without(i, i + 1)) {
+      result.push_back(std::move(smaller));
+    }
   }
   return result;
+}
+
+ProgramParts Shrinker::FunctionParts(const IRModule& module) const {
+  std::vector<std::string> names;
+  for (const IRModule::Definition& definition : module.functions()) {
+    const std::string& name = definition.var->name();
+    if (name != kMain) names.push_back(name);
+  }
+  const auto without = [module, names](size_t begin, size_t end) {
+    IRModule fewer = module;
+    for (size_t i = begin; i < end; ++i) fewer.Remove(names[i]);
+    return std::vector<Smaller>{[fewer] { return Typed(fewer); }};
+  };
+  return {.count = names.size(), .without = without};
 }
 
 std::vector<Expr> Shrinker::Nodes(const IRModule& module,
@@ -553,6 +580,17 @@ std::optional<IRModule> Shrinker::CutNodes(const IRModule& module,
   }
   if (cut.empty()) return std::nullopt;
   return WithBody(module, kMain, Replaced(main->body(), cut));
+}
+
+ProgramParts Shrinker::NodeParts(const IRModule& module) const {
+  const auto nodes =
+      std::make_shared<const std::vector<Expr>>(Nodes(module, kMain));
+  const auto without = [this, module, nodes](size_t begin, size_t end) {
+    return std::vector<Smaller>{[this, module, nodes, begin, end] {
+      return CutNodes(module, *nodes, begin, end);
+    }};
+  };
+  return {.count = nodes->empty() ? 0 : nodes->size() - 1, .without = without};
 }
 
 std::vector<Smaller> Shrinker::EachNode(const IRModule& module) const {
@@ -706,19 +744,56 @@ std::vector<Smaller> Shrinker::Loops(const IRModule& module) const {
         const std::optional<tir::PrimFunc> smaller =
             tir::SmallerLoops(function, i);
         if (!smaller.has_value()) return std::nullopt;
-        // The text of a function with further free variables is not read back.
-        for (const tir::Var& used : UndefinedIn(*smaller)) {
-          if (std::find(free.begin(), free.end(), used) == free.end()) {
-            return std::nullopt;
-          }
-        }
-        IRModule changed = module;
-        changed.Set(name, *smaller);
-        return Typed(changed);
+        std::optional<IRModule> changed =
+            WithLoops(module, name, *smaller, free);
+        return changed.has_value() ? Typed(*changed) : std::nullopt;
       });
     }
   }
   return result;
+}
+
+ProgramParts Shrinker::LoopsParts(const IRModule& module,
+                                  tir::LoopsPart part) const {
+  struct Numbered {
+    std::string name;
+    tir::PrimFunc function;
+    std::vector<tir::Var> free;
+    size_t begin;
+    size_t end;
+  };
+  std::vector<Numbered> all;
+  size_t count = 0;
+  for (const auto& [var, function] : module.functions<tir::PrimFunc>()) {
+    const auto size = static_cast<size_t>(tir::NumLoopsParts(function, part));
+    all.push_back(
+        {var->name(), function, UndefinedIn(function), count, count + size});
+    count += size;
+  }
+  const auto variant =
+      [module, part,
+       all = std::make_shared<const std::vector<Numbered>>(std::move(all))](
+          size_t begin, size_t end, bool opens) {
+        std::optional<IRModule> result = module;
+        for (const auto& [name, function, free, first, last] : *all) {
+          if (last <= begin || end <= first) continue;
+          const size_t from = std::max(begin, first) - first;
+          const size_t to = std::min(end, last) - first;
+          result = WithLoops(
+              *result, name,
+              tir::WithoutLoopsParts(function, part, static_cast<int>(from),
+                                     static_cast<int>(to), opens),
+              free);
+          if (!result.has_value()) return result;
+        }
+        return Typed(*result);
+      };
+  const auto without = [variant](size_t begin, size_t end) {
+    return std::vector<Smaller>{
+        [variant, begin, end] { return variant(begin, end, false); },
+        [variant, begin, end] { return variant(begin, end, true); }};
+  };
+  return {.count = count, .without = without};
 }
 
 std::vector<Smaller> Shrinker::Extents(const IRModule& module) const {

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/triage/shrink_loops.h"
 
 namespace baton {
 
@@ -41,6 +42,13 @@ using Smaller = std::function<std::optional<IRModule>()>;
 // Infers the types of `module`; nullopt if that fails or it is not well-formed.
 std::optional<IRModule> Typed(const IRModule& module);
 
+// The parts of a module of one kind, which are numbered, and variants without
+// the parts `begin` to `end - 1`. Large programs lose many parts at once.
+struct ProgramParts {
+  size_t count = 0;
+  std::function<std::vector<Smaller>(size_t begin, size_t end)> without;
+};
+
 // Makes variants of a module.
 class Shrinker {
  public:
@@ -51,6 +59,9 @@ class Shrinker {
   // Variants: only `main` and the functions to which it refers; each function
   // in place of `main`; without one of the others.
   std::vector<Smaller> Functions(const IRModule& module) const;
+
+  // The functions but `main`.
+  ProgramParts FunctionParts(const IRModule& module) const;
 
   // The nodes of the function `name` in post-order, including those of
   // functions inside it, without variables, constants and operators.
@@ -66,6 +77,9 @@ class Shrinker {
   std::optional<IRModule> CutNodes(const IRModule& module,
                                    const std::vector<Expr>& nodes, size_t begin,
                                    size_t end) const;
+
+  // The nodes of `main` but its result, as CutNodes() cuts them.
+  ProgramParts NodeParts(const IRModule& module) const;
 
   // Variants for each node of each function, from the result on: the function
   // returns the node; the node becomes a parameter; one of its operands of the
@@ -83,6 +97,9 @@ class Shrinker {
   // Variants: functions of loops without a statement, with a part of a statement
   // or of an expression in its place.
   std::vector<Smaller> Loops(const IRModule& module) const;
+
+  // The statements or the expressions of all functions of loops.
+  ProgramParts LoopsParts(const IRModule& module, tir::LoopsPart part) const;
 
   // Variants: shapes get smaller extents. First the same number everywhere,
   // with and without that number in attributes; then one axis of one parameter.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_class.h"
@@ -20,6 +21,80 @@
 namespace baton::tir {
 namespace {
 
+bool IsNumber(DType dtype) {
+  return dtype.is_float() || dtype.is_integral() || dtype.is_bool();
+}
+
+// True if another expression of its type can be in the place of `e`.
+bool IsValue(const PrimExpr& e) {
+  return IsNumber(e.dtype()) && !e.Is<BufferNode>() && !e.Is<IterVarNode>() &&
+         !e.Is<CommReducerNode>() && !e.Is<BufferRegionNode>();
+}
+
+bool IsConstant(const PrimExpr& e) {
+  return e.Is<IntImmNode>() || e.Is<FloatImmNode>();
+}
+
+// Values for the variables that an opened part defined.
+using Values = std::vector<std::pair<Var, PrimExpr>>;
+
+void AddZero(const Var& var, Values& values) {
+  if (IsNumber(var.dtype()) && var.dtype().lanes() == 1) {
+    values.emplace_back(var, MakeConst(var.dtype(), 0));
+  }
+}
+
+// Adds values for the variables of `outer`, so that a part of it can be in its
+// place. False if that cannot be since `outer` has buffers.
+bool Open(const Stmt& outer, Values& values) {
+  if (const auto* loop = outer.As<ForNode>()) {
+    values.emplace_back(loop->loop_var(), loop->min());
+  } else if (const auto* let = outer.As<LetStmtNode>()) {
+    AddZero(let->var(), values);
+  } else if (const auto* realize = outer.As<BlockRealizeNode>()) {
+    const Block& block = realize->block();
+    if (!block->alloc_buffers().empty() || !block->match_buffers().empty()) {
+      return false;
+    }
+    for (size_t i = 0; i < block->iter_vars().size(); ++i) {
+      values.emplace_back(block->iter_vars()[i]->var(),
+                          realize->iter_values()[i]);
+    }
+  }
+  return true;
+}
+
+bool Open(const PrimExpr& outer, Values& values) {
+  if (const auto* let = outer.As<LetNode>()) AddZero(let->var(), values);
+  return true;
+}
+
+// `e` with the values of variables. A value may use variables that come later.
+template <typename T>
+T WithValues(const T& e, const Values& values) {
+  if (values.empty()) return e;
+  NodeMap<PrimExpr> all;
+  for (size_t i = values.size(); i-- > 0;) {
+    all[values[i].first.get()] = Substitute(values[i].second, all);
+  }
+  return Substitute(e, all);
+}
+
+// `body`, which is a part of `outer`, in the place of `outer`; null if that
+// cannot be.
+template <typename T>
+T Opened(const T& outer, const T& body) {
+  Values values;
+  return Open(outer, values) ? WithValues(body, values) : T();
+}
+
+Stmt Nothing() { return Evaluate(IntImm(kInt32, 0)); }
+
+bool IsNothing(const Stmt& stmt) {
+  const auto* evaluate = stmt.As<EvaluateNode>();
+  return evaluate != nullptr && evaluate->value().Is<IntImmNode>();
+}
+
 // Counts the ways to make a function smaller, or takes one of them.
 class Cutter final : public Rewriter {
  public:
@@ -28,102 +103,209 @@ class Cutter final : public Rewriter {
   int passed() const { return passed_; }
 
  protected:
-#define BATON_HOOK(index, Name, sort)                     \
-  PrimExpr Visit##Name(const Name##Node* node) override { \
-    for (const PrimExpr& way : WaysOf(node)) {            \
-      if (IsChosen()) return way;                         \
-    }                                                     \
-    return Rewriter::Visit##Name(node);                   \
+#define BATON_HOOK(index, Name, sort)                         \
+  PrimExpr Visit##Name(const Name##Node* node) override {     \
+    if (left_ == kTaken) return PrimExpr(node);               \
+    PrimExpr way = TryWaysOf(PrimExpr(node));                 \
+    return way.defined() ? way : Rewriter::Visit##Name(node); \
   }
   BATON_TIR_EXPRS(BATON_HOOK)
 #undef BATON_HOOK
-#define BATON_HOOK(index, Name, sort)                 \
-  Stmt Visit##Name(const Name##Node* node) override { \
-    for (const Stmt& way : WaysOf(node)) {            \
-      if (IsChosen()) return way;                     \
-    }                                                 \
-    return Rewriter::Visit##Name(node);               \
+#define BATON_HOOK(index, Name, sort)                         \
+  Stmt Visit##Name(const Name##Node* node) override {         \
+    if (left_ == kTaken) return Stmt(node);                   \
+    Stmt way = TryWaysOf(Stmt(node));                         \
+    return way.defined() ? way : Rewriter::Visit##Name(node); \
   }
   BATON_TIR_STMTS(BATON_HOOK)
 #undef BATON_HOOK
 
  private:
-  bool IsChosen() {
+  static constexpr int kTaken = -2;
+
+  // Passes by a way, or makes it.
+  template <typename T>
+  void Offer(T& taken, absl::FunctionRef<T()> make) {
+    if (left_ == kTaken) return;
     ++passed_;
-    return left_-- == 0;
+    if (left_ < 0) return;
+    if (left_-- > 0) return;
+    left_ = kTaken;
+    taken = make();
   }
 
-  static std::vector<PrimExpr> WaysOf(const PrimExprNode* node) {
-    const DType dtype = node->dtype();
-    std::vector<PrimExpr> ways;
-    if (node->kind().To<TirKind>() == TirKind::kBufferRegion ||
-        (!dtype.is_float() && !dtype.is_integral() && !dtype.is_bool())) {
-      return ways;
-    }
-    ForEachReference(node, [&](const Node* part) {
-      if (!IsPrimExprKind(part->kind())) return;
-      const PrimExpr e(static_cast<const PrimExprNode*>(part));
-      if (e.dtype() == dtype && !e.Is<BufferNode>() && !e.Is<IterVarNode>() &&
-          !e.Is<CommReducerNode>()) {
-        ways.push_back(e);
-      }
+  PrimExpr TryWaysOf(const PrimExpr& e) {
+    PrimExpr taken;
+    if (!IsNumber(e.dtype()) || e.Is<BufferRegionNode>()) return taken;
+    ForEachReference(e.get(), [&](const Node* node) {
+      if (!IsPrimExprKind(node->kind())) return;
+      const PrimExpr part(static_cast<const PrimExprNode*>(node));
+      if (part.dtype() != e.dtype() || !IsValue(part)) return;
+      Offer<PrimExpr>(taken, [&] { return Opened(e, part); });
     });
-    const PrimExpr self(node);
-    if (!self.Is<IntImmNode>() && !self.Is<FloatImmNode>() &&
-        !self.Is<IterVarNode>() && !self.Is<BufferNode>()) {
-      if (dtype.lanes() == 1) ways.push_back(MakeConst(dtype, 0));
-      if (dtype.is_bool() && dtype.lanes() == 1) {
-        ways.push_back(MakeConst(dtype, 1));
-      }
+    if (IsConstant(e) || !IsValue(e) || e.dtype().lanes() != 1) return taken;
+    for (int value = 0; value < (e.dtype().is_bool() ? 2 : 1); ++value) {
+      Offer<PrimExpr>(taken, [&] { return MakeConst(e.dtype(), value); });
     }
-    return ways;
+    return taken;
   }
 
-  static std::vector<Stmt> WaysOf(const StmtNode* node) {
-    const Stmt self(node);
-    if (self.Is<EvaluateNode>() || self.Is<BlockNode>()) return {};
-    std::vector<Stmt> ways = {Evaluate(IntImm(kInt32, 0))};
-    if (const auto* loop = self.As<ForNode>()) {
-      ways.push_back(
-          Substitute(loop->body(), [loop](const VarNode* var) -> PrimExpr {
-            return var == loop->loop_var().get() ? loop->min() : PrimExpr();
-          }));
-      if (loop->for_kind() != ForKind::kSerial) {
-        ForNode::Parts parts = loop->parts();
-        parts.kind = ForKind::kSerial;
-        parts.thread = {};
-        ways.push_back(For(std::move(parts)));
-      }
-    }
-    ForEachReference(node, [&](const Node* part) {
-      if (IsStmtKind(part->kind()) && !self.Is<ForNode>() &&
-          !self.Is<BlockRealizeNode>()) {
-        ways.push_back(Stmt(static_cast<const StmtNode*>(part)));
-      }
-    });
-    if (const auto* seq = self.As<SeqStmtNode>()) {
-      // Statements without effect go.
+  Stmt TryWaysOf(const Stmt& stmt) {
+    Stmt taken;
+    if (stmt.Is<EvaluateNode>() || stmt.Is<BlockNode>()) return taken;
+    if (const auto* seq = stmt.As<SeqStmtNode>()) {
       std::vector<Stmt> flat;
-      AppendFlattened(self, flat);
-      if (flat.size() < seq->seq().size()) ways = {MakeSeq(std::move(flat))};
-    }
-    if (const auto* realize = self.As<BlockRealizeNode>()) {
-      // The block's body in its place.
-      const Block& block = realize->block();
-      if (block->alloc_buffers().empty() && block->match_buffers().empty()) {
-        NodeMap<PrimExpr> values;
-        for (size_t i = 0; i < block->iter_vars().size(); ++i) {
-          values[block->iter_vars()[i]->var().get()] =
-              realize->iter_values()[i];
-        }
-        ways.push_back(Substitute(block->body(), values));
+      AppendFlattened(stmt, flat);
+      if (flat.size() < seq->seq().size()) {
+        // Statements without effect go.
+        Offer<Stmt>(taken, [&] { return MakeSeq(std::move(flat)); });
+        return taken;
       }
     }
-    return ways;
+    Offer<Stmt>(taken, Nothing);
+    if (const auto* loop = stmt.As<ForNode>()) {
+      Offer<Stmt>(taken, [&] { return Opened(stmt, loop->body()); });
+      if (loop->for_kind() != ForKind::kSerial) {
+        Offer<Stmt>(taken, [&] {
+          ForNode::Parts parts = loop->parts();
+          parts.kind = ForKind::kSerial;
+          parts.thread = {};
+          return For(std::move(parts));
+        });
+      }
+    } else if (const auto* realize = stmt.As<BlockRealizeNode>()) {
+      Offer<Stmt>(taken,
+                  [&] { return Opened(stmt, realize->block()->body()); });
+    } else {
+      ForEachReference(stmt.get(), [&](const Node* node) {
+        if (!IsStmtKind(node->kind())) return;
+        const Stmt part(static_cast<const StmtNode*>(node));
+        Offer<Stmt>(taken, [&] { return Opened(stmt, part); });
+      });
+    }
+    return taken;
   }
 
   int left_;
   int passed_ = 0;
+};
+
+// Numbers the statements or the expressions of a function, and cuts a range of
+// them.
+class RangeCutter final : public Rewriter {
+ public:
+  explicit RangeCutter(LoopsPart part) : part_(part) {}
+
+  int Number(const PrimFunc& function) {
+    RewriteBody(function);
+    return next_;
+  }
+
+  // After Number().
+  PrimFunc Cut(const PrimFunc& function, int begin, int end, bool opens) {
+    cuts_ = true;
+    begin_ = begin;
+    end_ = end;
+    opens_ = opens;
+    next_ = 0;
+    const PrimFunc cut = RewriteBody(function);
+    if (values_.empty()) return cut;
+    PrimFuncNode::Parts parts = cut->parts();
+    parts.body = WithValues(parts.body, values_);
+    return PrimFunc(std::move(parts));
+  }
+
+ protected:
+#define BATON_HOOK(index, Name, sort)                                       \
+  PrimExpr Visit##Name(const Name##Node* node) override {                   \
+    if (part_ != LoopsPart::kExpression) return PrimExpr(node);             \
+    return Numbered<PrimExpr>(PrimExpr(node), path_expr_,                   \
+                              [&] { return Rewriter::Visit##Name(node); }); \
+  }
+  BATON_TIR_EXPRS(BATON_HOOK)
+#undef BATON_HOOK
+#define BATON_HOOK(index, Name, sort)                                         \
+  Stmt Visit##Name(const Name##Node* node) override {                         \
+    if (part_ != LoopsPart::kStatement || node->kind() == BlockNode::kKind) { \
+      return Rewriter::Visit##Name(node);                                     \
+    }                                                                         \
+    return Numbered<Stmt>(Stmt(node), path_stmt_,                             \
+                          [&] { return Rewriter::Visit##Name(node); });       \
+  }
+  BATON_TIR_STMTS(BATON_HOOK)
+#undef BATON_HOOK
+
+ private:
+  // Gives `node` and its parts, which `visit` rewrites, their numbers.
+  template <typename T>
+  T Numbered(const T& node, T& path, absl::FunctionRef<T()> visit) {
+    const int number = next_++;
+    const auto index = static_cast<size_t>(number);
+    if (!cuts_) {
+      ends_.push_back(0);
+      visit();
+      ends_[index] = next_;
+      return node;
+    }
+    T result = node;
+    if (number >= end_ || ends_[index] <= begin_) {
+      next_ = ends_[index];
+    } else if (IsCut(number)) {
+      next_ = ends_[index];
+      result = Zero(node);
+    } else {
+      result = Without(number, visit());
+      if (opens_ && number >= begin_ && Fits(node, path) &&
+          Open(result, values_)) {
+        result = path;
+      }
+    }
+    if (number <= end_ && end_ < ends_[index]) path = result;
+    return result;
+  }
+
+  bool IsCut(int number) const {
+    return begin_ <= number && ends_[static_cast<size_t>(number)] <= end_;
+  }
+
+  static Stmt Zero(const Stmt& /*stmt*/) { return Nothing(); }
+  static PrimExpr Zero(const PrimExpr& e) {
+    return IsValue(e) && e.dtype().lanes() == 1 ? MakeConst(e.dtype(), 0) : e;
+  }
+
+  static bool Fits(const Stmt& /*whole*/, const Stmt& /*part*/) { return true; }
+  static bool Fits(const PrimExpr& whole, const PrimExpr& part) {
+    return IsValue(whole) && IsValue(part) && whole.dtype() == part.dtype();
+  }
+
+  // `result`, whose parts were cut, without what is left of them.
+  static Stmt Without(int /*number*/, const Stmt& result) {
+    if (!result.Is<SeqStmtNode>()) return result;
+    std::vector<Stmt> flat;
+    AppendFlattened(result, flat);
+    return MakeSeq(std::move(flat));
+  }
+  PrimExpr Without(int number, const PrimExpr& result) const {
+    const auto* binary = result.As<BinaryNode>();
+    if (binary == nullptr) return result;
+    const int a = number + 1;
+    const int b = ends_[static_cast<size_t>(a)];
+    if (IsCut(a) && Fits(result, binary->b())) return binary->b();
+    if (IsCut(b) && Fits(result, binary->a())) return binary->a();
+    return result;
+  }
+
+  const LoopsPart part_;
+  bool cuts_ = false;
+  int begin_ = 0;
+  int end_ = 0;
+  bool opens_ = false;
+  int next_ = 0;
+  std::vector<int> ends_;  // the number behind the last part of each part
+  Values values_;          // of what was opened
+  // The results for the part that contains the part `end_` and was left last.
+  PrimExpr path_expr_;
+  Stmt path_stmt_;
 };
 
 // The weight of an expression: higher for what is harder to understand.
@@ -137,10 +319,7 @@ int64_t WeightOf(const PrimExpr& e) {
 }
 
 int64_t WeightOf(const Stmt& stmt) {
-  if (const auto* evaluate = stmt.As<EvaluateNode>();
-      evaluate != nullptr && evaluate->value().Is<IntImmNode>()) {
-    return 0;
-  }
+  if (IsNothing(stmt)) return 0;
   const auto* loop = stmt.As<ForNode>();
   return loop != nullptr && loop->for_kind() != ForKind::kSerial ? 1001 : 1000;
 }
@@ -158,6 +337,17 @@ int NumSmallerLoops(const PrimFunc& function) {
   Cutter cutter(-1);
   cutter.RewriteBody(function);
   return cutter.passed();
+}
+
+int NumLoopsParts(const PrimFunc& function, LoopsPart part) {
+  return RangeCutter(part).Number(function);
+}
+
+PrimFunc WithoutLoopsParts(const PrimFunc& function, LoopsPart part, int begin,
+                           int end, bool opens) {
+  RangeCutter cutter(part);
+  cutter.Number(function);
+  return cutter.Cut(function, begin, end, opens);
 }
 
 LoopsSize SizeOfLoops(const PrimFunc& function) {

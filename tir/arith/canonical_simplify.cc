@@ -17,6 +17,7 @@
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/analyzer_parts.h"
 #include "baton/tir/arith/expr_key.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewrite_simplify.h"
@@ -39,6 +40,15 @@ PrimExpr Quotient(const PrimExpr& a, int64_t b, bool floors) {
 PrimExpr Rest(const PrimExpr& a, int64_t b, bool floors) {
   return MakeBinary(floors ? BinaryOp::kFloorMod : BinaryOp::kMod, a,
                     Constant(a.dtype(), b));
+}
+
+bool Fits(int64_t value, DType dtype) {
+  return WrapToDType(value, dtype) == value;
+}
+
+// `a op b`, not folded if the result is out of range.
+PrimExpr Joined(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
+  return FoldWraps(op, a, b) ? Binary(op, a, b) : MakeBinary(op, a, b);
 }
 
 bool Overflows(int64_t a, int64_t b) {
@@ -113,7 +123,6 @@ PrimExpr CanonicalSimplifier::ToExpr(const Split& split, int64_t scale) {
 }
 
 PrimExpr CanonicalSimplifier::ToExpr(const Sum& sum) {
-  if (sum.args.empty()) return Constant(sum.dtype, sum.base);
   std::vector<Split> args = sum.args;
   MergeSplits(args);
   return SumOf(sum.dtype, args, sum.base);
@@ -129,17 +138,24 @@ PrimExpr CanonicalSimplifier::ToExpr(const Form& form) {
 PrimExpr CanonicalSimplifier::SumOf(DType dtype, const std::vector<Split>& args,
                                     int64_t base) {
   const bool least = base == LeastOf(dtype);
+  // A constant that is out of range is added in two parts.
+  const int64_t rest = Fits(base, dtype) ? 0 : base / 2;
+  base -= rest;
   PrimExpr e = MakeConst(dtype, 0);
   for (const Split& arg : args) {
-    if (arg.scale > 0) e = Add(e, ToExpr(arg));
+    if (arg.scale > 0) e = Joined(BinaryOp::kAdd, e, ToExpr(arg));
   }
-  if (base > 0 || least) e = Add(e, Constant(dtype, base));
+  if (base > 0 || least) {
+    e = Joined(BinaryOp::kAdd, e, Constant(dtype, base));
+  }
+  if (rest > 0) e = Joined(BinaryOp::kAdd, e, Constant(dtype, rest));
   for (const Split& arg : args) {
-    if (arg.scale < 0) e = Sub(e, ToExpr(arg, -1));
+    if (arg.scale < 0) e = Joined(BinaryOp::kSub, e, ToExpr(arg, -1));
   }
   if (base < 0 && !least) {
-    e = Sub(e, Constant(dtype, WrappedSub(0, base)));
+    e = Joined(BinaryOp::kSub, e, Constant(dtype, WrappedSub(0, base)));
   }
+  if (rest < 0) e = Joined(BinaryOp::kSub, e, Constant(dtype, -rest));
   return e;
 }
 
@@ -199,26 +215,41 @@ void CanonicalSimplifier::AddTo(Sum& sum, Split other, int64_t scale) {
                       std::move(other));
       return;
     }
+    int64_t joined = 0;
     if (other.lower == arg.lower && other.upper == arg.upper &&
-        Compatible(other, arg.floors)) {
-      arg.scale = WrappedAdd(arg.scale, other.scale);
+        Compatible(other, arg.floors) &&
+        !__builtin_add_overflow(arg.scale, other.scale, &joined) &&
+        Fits(joined, sum.dtype)) {
+      arg.scale = joined;
       return;
     }
   }
   sum.args.push_back(std::move(other));
 }
 
+// False if the constant of the sum would be out of range: then the other one is
+// a term.
+bool CanonicalSimplifier::AddConstant(Sum& sum, int64_t value, int64_t scale) {
+  int64_t product = 0;
+  int64_t base = 0;
+  if (__builtin_mul_overflow(value, scale, &product) ||
+      __builtin_add_overflow(sum.base, product, &base)) {
+    return false;
+  }
+  sum.base = base;
+  return true;
+}
+
 void CanonicalSimplifier::AddTo(Sum& sum, const Form& other, int64_t scale) {
   if (const auto* terms = std::get_if<Sum>(&other)) {
     for (const Split& arg : terms->args) AddTo(sum, arg, scale);
-    sum.base = WrappedAdd(sum.base, WrappedMul(terms->base, scale));
+    if (AddConstant(sum, terms->base, scale)) return;
+    AddTo(sum, ToSplit(Constant(sum.dtype, terms->base)), scale);
     return;
   }
   if (const auto* e = std::get_if<PrimExpr>(&other)) {
-    if (const auto* imm = e->As<IntImmNode>()) {
-      sum.base = WrappedAdd(sum.base, WrappedMul(imm->value(), scale));
-      return;
-    }
+    const auto* imm = e->As<IntImmNode>();
+    if (imm != nullptr && AddConstant(sum, imm->value(), scale)) return;
   }
   AddTo(sum, ToSplit(other), scale);
 }
@@ -234,7 +265,9 @@ class CanonicalSimplifier::LongSum {
 
   void Add(const Form& other, int64_t scale) {
     Sum terms = ToSum(other);
-    sum_.base = WrappedAdd(sum_.base, WrappedMul(terms.base, scale));
+    if (!AddConstant(sum_, terms.base, scale)) {
+      terms.args.push_back(ToSplit(Constant(sum_.dtype, terms.base)));
+    }
     for (Split& arg : terms.args) {
       if (arg.scale == 0) continue;
       arg.scale = WrappedMul(arg.scale, scale);
@@ -299,6 +332,17 @@ class CanonicalSimplifier::LongSum {
   FlatHashMap<Key, size_t> places_;
   bool cancels_ = false;
 };
+
+bool CanonicalSimplifier::CanMultiply(const Sum& sum, int64_t scale) {
+  const auto fits = [&](int64_t value) {
+    int64_t product = 0;
+    return !__builtin_mul_overflow(value, scale, &product) &&
+           Fits(product, sum.dtype);
+  };
+  return fits(sum.base) &&
+         std::all_of(sum.args.begin(), sum.args.end(),
+                     [&](const Split& arg) { return fits(arg.scale); });
+}
 
 void CanonicalSimplifier::Multiply(Sum& sum, int64_t scale) {
   sum.base = WrappedMul(sum.base, scale);
@@ -617,12 +661,21 @@ CanonicalSimplifier::Form CanonicalSimplifier::Multiply(const BinaryNode* node,
   if (imm(a) != nullptr) std::swap(a, b);
   if (const IntImmNode* factor = imm(b)) {
     if (auto* sum = std::get_if<Sum>(&a)) {
-      Multiply(*sum, factor->value());
-      return a;
+      if (CanMultiply(*sum, factor->value())) {
+        Multiply(*sum, factor->value());
+        return a;
+      }
+    } else {
+      Split split = ToSplit(a);
+      int64_t scale = 0;
+      if (!__builtin_mul_overflow(split.scale, factor->value(), &scale) &&
+          Fits(scale, node->dtype())) {
+        split.scale = scale;
+        return split;
+      }
     }
-    Split split = ToSplit(std::move(a));
-    split.scale = WrappedMul(split.scale, factor->value());
-    return split;
+    // The product of the constants is out of range.
+    return PrimExpr(Binary(BinaryOp::kMul, ToExpr(a), ToExpr(b)));
   }
   PrimExpr product = MulAndNormalize(ToExpr(a), ToExpr(b));
   const auto* mul = AsBinary(product, BinaryOp::kMul);

@@ -87,6 +87,9 @@ class CanonicalSimplifier : public RewriteSimplifier {
   static bool Compatible(const Split& split, bool floors);
   static void AddTo(Sum& sum, Split other, int64_t scale);
   static void AddTo(Sum& sum, const Form& other, int64_t scale);
+  static bool AddConstant(Sum& sum, int64_t value, int64_t scale);
+  // True if no constant of the product is out of range.
+  static bool CanMultiply(const Sum& sum, int64_t scale);
   static void Multiply(Sum& sum, int64_t scale);
   static void DivideExactly(Sum& sum, int64_t divisor);
   // The terms that are multiples of `factor`, and the others.

@@ -41,6 +41,15 @@ int64_t BoundAdd(int64_t x, int64_t y) {
   }
   return sum;
 }
+int64_t BoundSub(int64_t x, int64_t y) {
+  if (x == kPosInf || x == kNegInf) return x;
+  if (y == kPosInf || y == kNegInf) return -y;
+  int64_t difference = 0;
+  if (__builtin_sub_overflow(x, y, &difference) || difference < kNegInf) {
+    return x > y ? kPosInf : kNegInf;
+  }
+  return difference;
+}
 int64_t BoundMul(int64_t x, int64_t y) {
   int64_t product = 0;
   if (!__builtin_mul_overflow(x, y, &product) && product >= kNegInf) {
@@ -48,8 +57,6 @@ int64_t BoundMul(int64_t x, int64_t y) {
   }
   return (x > 0) == (y > 0) ? kPosInf : kNegInf;
 }
-// The negation of the least integer is the greatest.
-int64_t BoundNegate(int64_t x) { return x < kNegInf ? kPosInf : -x; }
 int64_t BoundDiv(int64_t x, int64_t y) {
   if (x == kPosInf || x == kNegInf) return y > 0 ? x : -x;
   return TruncDiv(x, y);
@@ -210,8 +217,7 @@ ConstIntBound ConstIntBounds::VisitBinary(const BinaryNode* node) {
     case BinaryOp::kAdd:
       return {BoundAdd(a.min, b.min), BoundAdd(a.max, b.max)};
     case BinaryOp::kSub:
-      return {BoundAdd(a.min, BoundNegate(b.max)),
-              BoundAdd(a.max, BoundNegate(b.min))};
+      return {BoundSub(a.min, b.max), BoundSub(a.max, b.min)};
     case BinaryOp::kMul:
       return Corners(a, b, BoundMul);
     case BinaryOp::kMin:

@@ -11,6 +11,7 @@
 #include "baton/ir/expr.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/analyzer_parts.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewrite_rules.h"
@@ -82,8 +83,10 @@ Offset SplitOffset(const PrimExpr& e) {
       return {sum->a(), c->value()};
     }
   } else if (const auto* difference = AsBinary(e, BinaryOp::kSub)) {
-    if (const auto* c = difference->b().As<IntImmNode>()) {
-      return {difference->a(), WrappedSub(0, c->value())};
+    const auto* c = difference->b().As<IntImmNode>();
+    int64_t value = 0;
+    if (c != nullptr && !__builtin_sub_overflow(0, c->value(), &value)) {
+      return {difference->a(), value};
     }
   }
   return {e, 0};
@@ -171,7 +174,10 @@ CompareResult RewriteSimplifier::TryCompare(const PrimExpr& e, int64_t value) {
 
 CompareResult RewriteSimplifier::TryCompare(const PrimExpr& a,
                                             const PrimExpr& b) {
-  const CompareResult result = TryCompare(Sub(a, b), 0);
+  const CompareResult result =
+      TryCompare(FoldWraps(BinaryOp::kSub, a, b) ? Binary(BinaryOp::kSub, a, b)
+                                                 : Sub(a, b),
+                 0);
   if (result == CompareResult::kEQ || result == CompareResult::kLT ||
       result == CompareResult::kGT) {
     return result;
@@ -286,11 +292,14 @@ PrimExpr RewriteSimplifier::SimplifyBinary(const BinaryNode* node) {
 PrimExpr RewriteSimplifier::Combine(const BinaryNode* node, const PrimExpr& a,
                                     const PrimExpr& b) {
   const BinaryOp op = node->op();
-  PrimExpr folded = TryFold(op, a, b);
+  // Constants of which a rule made a sum that is out of range stay two.
+  const bool wraps = FoldWraps(op, a, b);
+  PrimExpr folded = wraps ? PrimExpr() : TryFold(op, a, b);
   if (folded.defined()) return folded;
   PrimExpr e = a == node->a() && b == node->b()
                    ? PrimExpr(node)
                    : Binary(op, a, b, node->span());
+  if (wraps) return e;
   switch (op) {
     case BinaryOp::kMin:
     case BinaryOp::kMax:
@@ -550,6 +559,7 @@ PrimExpr RewriteSimplifier::SimplifyNotEqual(const PrimExpr& e) {
   const auto* node = e.As<BinaryNode>();
   const PrimExpr& a = node->a();
   const PrimExpr& b = node->b();
+  PrimExpr equal = Binary(BinaryOp::kEQ, a, b);
   if (IsIndexType(a.dtype())) {
     switch (TryCompare(a, b)) {
       case CompareResult::kNE:
@@ -563,10 +573,11 @@ PrimExpr RewriteSimplifier::SimplifyNotEqual(const PrimExpr& e) {
       case CompareResult::kLE:
         return SimplifyLess(Binary(BinaryOp::kLT, a, b));
       default:
-        break;
+        Try(RewriteRules::kEqIndex, equal);
+        return SimplifyNot(Not(equal));
     }
   }
-  return SimplifyNot(Not(SimplifyEqual(Binary(BinaryOp::kEQ, a, b))));
+  return SimplifyNot(Not(SimplifyEqual(std::move(equal))));
 }
 
 PrimExpr RewriteSimplifier::SimplifyLessEqual(const PrimExpr& e) {
@@ -614,20 +625,29 @@ PrimExpr RewriteSimplifier::MergeConstants(const BinaryNode* node) {
   const Offset left = SplitOffset(node->a());
   const Offset right = SplitOffset(node->b());
   if (left.value == 0 && right.value == 0) return {};
-  const int64_t difference = WrappedSub(right.value, left.value);
+  int64_t difference = 0;
+  if (__builtin_sub_overflow(right.value, left.value, &difference)) return {};
   if (difference == 0) return MakeBinary(BinaryOp::kLT, left.e, right.e);
   if (difference == 1) return MakeBinary(BinaryOp::kLE, left.e, right.e);
+  const auto plus = [](const PrimExpr& e, int64_t value) -> PrimExpr {
+    const PrimExpr c = MakeConst(e.dtype(), value);
+    return WrapToDType(value, e.dtype()) != value ||
+                   FoldWraps(BinaryOp::kAdd, e, c)
+               ? PrimExpr()
+               : Add(e, c);
+  };
+  PrimExpr a = left.e;
+  PrimExpr b = right.e;
   if (difference < 0 && right.value != 0) {
-    return MakeBinary(
-        BinaryOp::kLT,
-        Add(left.e, MakeConst(left.e.dtype(), WrappedSub(0, difference))),
-        right.e);
+    if (__builtin_sub_overflow(0, difference, &difference)) return {};
+    a = plus(a, difference);
+  } else if (difference > 0 && left.value != 0) {
+    b = plus(b, difference);
+  } else {
+    return {};
   }
-  if (difference > 0 && left.value != 0) {
-    return MakeBinary(BinaryOp::kLT, left.e,
-                      Add(right.e, MakeConst(right.e.dtype(), difference)));
-  }
-  return {};
+  return a.defined() && b.defined() ? MakeBinary(BinaryOp::kLT, a, b)
+                                    : PrimExpr();
 }
 
 PrimExpr RewriteSimplifier::VisitNot(const NotNode* node) {

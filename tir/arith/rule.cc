@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/ir/expr.h"
@@ -54,6 +55,8 @@ constexpr uint32_t kAnyClass = ~uint32_t{0};
 struct RuleSet::Binding {
   const PrimExpr* parts[kNumSlots] = {};
   int lanes = 1;
+  // True if Build() joined constants whose sum or product is out of range.
+  mutable bool wraps = false;
 };
 
 int RuleSet::ArityOf(const Node& node) {
@@ -389,6 +392,7 @@ PrimExpr RuleSet::Build(const Node*& p, const Binding& binding,
           b = Build(p, binding, type);
         }
       }
+      binding.wraps = binding.wraps || FoldWraps(op, a, b);
       PrimExpr folded = TryFold(op, a, b);
       if (folded.defined()) return folded;
       return Binary(op, std::move(a), std::move(b));
@@ -421,7 +425,7 @@ void RuleSet::Skip(const Node*& p) {
   for (int open = 1; open > 0; --open) open += ArityOf(*p++);
 }
 
-// False if the value is not defined: a division by zero.
+// False if the value is not defined: a division by zero, or out of range.
 bool RuleSet::Check(const Node*& p, const Binding& binding, RuleProver& prover,
                     int64_t& value) const {
   const Node& node = *p++;
@@ -438,9 +442,8 @@ bool RuleSet::Check(const Node*& p, const Binding& binding, RuleProver& prover,
       value = node.value;
       return true;
     case Kind::kNegate:
-      if (!Check(p, binding, prover, value)) return false;
-      value = WrappedSub(0, value);
-      return true;
+      return Check(p, binding, prover, value) &&
+             !__builtin_sub_overflow(0, value, &value);
     case Kind::kGreaterEqual: {
       const PrimExpr e = Build(p, binding, kInt32);
       int64_t bound = 0;
@@ -465,7 +468,11 @@ bool RuleSet::Check(const Node*& p, const Binding& binding, RuleProver& prover,
         return true;
       }
       int64_t b = 0;
-      return Check(p, binding, prover, b) && EvaluateBinary(op, a, b, value);
+      if (!Check(p, binding, prover, b)) return false;
+      if (op == BinaryOp::kAdd) return !__builtin_add_overflow(a, b, &value);
+      if (op == BinaryOp::kSub) return !__builtin_sub_overflow(a, b, &value);
+      if (op == BinaryOp::kMul) return !__builtin_mul_overflow(a, b, &value);
+      return EvaluateBinary(op, a, b, value);
     }
     default:
       return false;
@@ -491,9 +498,11 @@ PrimExpr RuleSet::Apply(const PrimExpr& e, RuleProver& prover,
       p = &nodes_[rule.condition];
       if (!Check(p, binding, prover, value) || value == 0) continue;
     }
-    again = rule.again;
     p = &nodes_[rule.result];
-    return Build(p, binding, e.dtype());
+    PrimExpr result = Build(p, binding, e.dtype());
+    if (binding.wraps) continue;
+    again = rule.again;
+    return result;
   }
   return {};
 }

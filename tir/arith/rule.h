@@ -52,8 +52,8 @@ class RuleSet {
   // Parses rules, a line each; empty lines are skipped.
   static absl::StatusOr<RuleSet> Parse(absl::string_view text);
 
-  // Replaces `e` by the first rule that matches and whose condition holds; null
-  // if there is none. `again` is true after a rule with `=>`.
+  // Replaces `e` by the first rule that matches, whose condition holds, and
+  // whose constants are in the range of their type; null if there is none. `again` is true after a rule with `=>`.
   PrimExpr Apply(const PrimExpr& e, RuleProver& prover, bool& again) const;
 
   size_t size() const { return rules_.size(); }

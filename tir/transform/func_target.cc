@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
@@ -30,6 +31,17 @@ absl::StatusOr<Target> RequiredTargetOf(const PrimFunc& function) {
   return ErrorAt(function->span(),
                  "the function has no attribute `target`: run tir.BindTarget "
                  "first");
+}
+
+absl::StatusOr<int64_t> WarpSizeOf(const PrimFunc& function,
+                                   const Target& target) {
+  const PrimExpr size = target->config().Find("thread_warp_size");
+  const auto* imm = size.As<IntImmNode>();
+  if (imm == nullptr) return 1;
+  if (imm->value() >= 1 && imm->value() <= 64) return imm->value();
+  return ErrorAt(function->span(),
+                 absl::StrCat("`thread_warp_size` of the target is ",
+                              imm->value(), ", not from 1 to 64"));
 }
 
 Target HostOf(const Target& target) {

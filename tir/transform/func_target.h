@@ -6,6 +6,7 @@
 #ifndef BATON_TIR_TRANSFORM_FUNC_TARGET_H_
 #define BATON_TIR_TRANSFORM_FUNC_TARGET_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -50,6 +51,10 @@ enum DeviceType {
 Target TargetOf(const PrimFunc& function);
 // An error with the function's place if it has none.
 absl::StatusOr<Target> RequiredTargetOf(const PrimFunc& function);
+// The number of threads of a warp of `target`, which is that of `function`; 1 if
+// it gives none. An error with the function's place if it is not from 1 to 64.
+absl::StatusOr<int64_t> WarpSizeOf(const PrimFunc& function,
+                                   const Target& target);
 // The target that runs the code around; null if there is none.
 Target HostOf(const Target& target);
 Target WithoutHost(const Target& target);

@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "baton/base/attr_value.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
@@ -29,6 +28,7 @@
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/func_target.h"
 #include "baton/tir/transform/prim_func_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -38,6 +38,8 @@ namespace baton::tir {
 namespace {
 
 constexpr DType kMaskType = DType::UInt(32);
+// Above the extents of all devices; products of three are in range.
+constexpr int64_t kMaxThreads = 65536;
 
 struct Device {
   std::string kind;
@@ -50,23 +52,23 @@ struct Device {
   bool HasShuffleMasks() const { return kind != "metal"; }
 };
 
-// The device of the attribute `target`; false if there is none.
-bool FindDevice(const PrimFunc& function, Device& device) {
-  const AttrValue* attr = function->attrs().Find("target");
-  if (attr == nullptr) return false;
-  const PrimExpr e = ExprOfAttr(*attr);
-  const auto* target = e.As<TargetNode>();
-  if (target == nullptr) return false;
-  const Dict& config = target->config();
-  const PrimExpr kind = config.Find("kind");
+// The device of the attribute `target`.
+absl::StatusOr<Device> DeviceOf(const PrimFunc& function) {
+  const Target target = TargetOf(function);
+  if (!target.defined()) {
+    return ErrorAt(function->span(),
+                   "tir.LowerThreadAllreduce needs the attribute `target` of "
+                   "the function: run tir.BindTarget first");
+  }
+  Device device;
+  const PrimExpr kind = target->config().Find("kind");
   if (const auto* text = kind.As<StringImmNode>()) device.kind = text->value();
-  const PrimExpr warp = config.Find("thread_warp_size");
-  if (const auto* imm = warp.As<IntImmNode>()) device.warp_size = imm->value();
-  const PrimExpr threads = config.Find("max_num_threads");
+  BATON_ASSIGN_OR_RETURN(device.warp_size, WarpSizeOf(function, target));
+  const PrimExpr threads = target->config().Find("max_num_threads");
   if (const auto* imm = threads.As<IntImmNode>()) {
     device.max_num_threads = imm->value();
   }
-  return true;
+  return device;
 }
 
 PrimExpr Int(int64_t value) { return IntImm(kInt32, value); }
@@ -220,9 +222,10 @@ class AllreduceBuilder {
     const PrimExpr zero = IntImm(reduce_index().dtype(), 0);
     if (extent <= warp) {
       if (threads_.group.extent > 1 && extent < warp) {
-        mask = BitAnd(mask, ShiftLeft(Int((int64_t{1} << extent) - 1),
-                                      Mul(Int(extent),
-                                          CastTo(kMaskType, group_index()))));
+        mask = BitAnd(
+            mask,
+            ShiftLeft(Int(static_cast<int64_t>((uint64_t{1} << extent) - 1)),
+                      Mul(Int(extent), CastTo(kMaskType, group_index()))));
       }
       WarpResult round = ReduceWarp(values_, extent, mask, PrimExpr());
       new_buffers_ = round.locals;
@@ -574,6 +577,9 @@ class AllreduceLowerer final : public Rewriter {
       if (!IsThreadIdx(scope)) return fail("a thread around it is virtual");
       const auto* extent = attr->value().As<IntImmNode>();
       if (extent == nullptr) return fail("an extent is not constant");
+      if (extent->value() < 1 || extent->value() > kMaxThreads) {
+        return fail("an extent is no number of threads");
+      }
       if (extent->value() == 1) continue;
       auto& list = reduce_vars.Contains(thread->var().get()) ? reduce : group;
       list.push_back({scope.axis, thread->var(), extent->value()});
@@ -636,12 +642,7 @@ Pass LowerThreadAllreduce() {
   return CreatePrimFuncPass(
       [](const PrimFunc& function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
-        Device device;
-        if (!FindDevice(function, device)) {
-          return ErrorAt(function->span(),
-                         "tir.LowerThreadAllreduce needs the attribute "
-                         "`target` of the function: run tir.BindTarget first");
-        }
+        BATON_ASSIGN_OR_RETURN(const Device device, DeviceOf(function));
         return AllreduceLowerer(device).Lower(function);
       },
       {.name = "tir.LowerThreadAllreduce",

@@ -410,9 +410,8 @@ Pass LowerWarpMemory() {
       [](PrimFunc function, const IRModule& /*module*/,
          const PassContext& /*context*/) -> absl::StatusOr<PrimFunc> {
         BATON_ASSIGN_OR_RETURN(const Target target, RequiredTargetOf(function));
-        const auto* size =
-            target->config().Find("thread_warp_size").As<IntImmNode>();
-        const int64_t warp_size = size == nullptr ? 1 : size->value();
+        BATON_ASSIGN_OR_RETURN(const int64_t warp_size,
+                               WarpSizeOf(function, target));
         if (warp_size == 1) return function;
         Analyzer analyzer;
         RangeBinder(analyzer).Visit(function->body());

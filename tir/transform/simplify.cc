@@ -164,9 +164,16 @@ class Simplifier final : public AnalyzingRewriter {
 
   Stmt VisitIfThenElse(const IfThenElseNode* node) override {
     const At at(*this, node);
-    const PrimExpr condition = ProveCondition(node->condition());
+    const PrimExpr with_values = WithValues(node->condition(), values_);
+    const PrimExpr condition = ProveCondition(with_values);
     const auto* imm = condition.As<IntImmNode>();
     if (imm == nullptr || !MayRewrite()) {
+      // The base class begins with the condition.
+      if (with_values == node->condition() &&
+          config_.propagate_knowns_to_prove_conditional ==
+              config_.propagate_knowns_to_simplify_expressions) {
+        proved_ = {node->condition(), condition};
+      }
       return AnalyzingRewriter::VisitIfThenElse(node);
     }
     if (imm->value() != 0) return Rewrite(node->then_case());
@@ -214,7 +221,9 @@ class Simplifier final : public AnalyzingRewriter {
   };
 
   PrimExpr SimplifyExpr(const PrimExpr& e) {
-    PrimExpr result = config_.propagate_knowns_to_simplify_expressions
+    const auto [proved, value] = std::exchange(proved_, {});
+    PrimExpr result = e == proved ? value
+                      : config_.propagate_knowns_to_simplify_expressions
                           ? known_->SimplifyAt(e, Stmt(at_), analyzer_)
                           : analyzer_.Simplify(e);
     if (result == e || MayRewrite()) return result;
@@ -232,16 +241,17 @@ class Simplifier final : public AnalyzingRewriter {
   }
 
   PrimExpr ProveCondition(const PrimExpr& condition) {
-    const PrimExpr e = WithValues(condition, values_);
     return config_.propagate_knowns_to_prove_conditional
-               ? known_->SimplifyAt(e, Stmt(at_), analyzer_)
-               : analyzer_.Simplify(e);
+               ? known_->SimplifyAt(condition, Stmt(at_), analyzer_)
+               : analyzer_.Simplify(condition);
   }
 
   const SimplifyConfig& config_;
   std::optional<KnownValues> known_;
   const StmtNode* at_ = nullptr;
   BufferVars buffer_vars_;
+  // A condition that was simplified just now, and the result.
+  std::pair<PrimExpr, PrimExpr> proved_;
   VarMap<PrimExpr> values_;
   // The values of variables whose bindings are removed; they replace the
   // variables in the rest of the function.

@@ -1,0 +1,36 @@
+#include "baton/tir/arith/fold_wraps.h"
+
+#include <cstdint>
+
+#include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
+
+namespace baton::tir {
+
+bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
+  const auto* x = a.As<IntImmNode>();
+  const auto* y = b.As<IntImmNode>();
+  if (x == nullptr || y == nullptr || !a.dtype().is_int()) return false;
+  int64_t result = 0;
+  switch (op) {
+    case BinaryOp::kAdd:
+      if (__builtin_add_overflow(x->value(), y->value(), &result)) return true;
+      break;
+    case BinaryOp::kSub:
+      if (__builtin_sub_overflow(x->value(), y->value(), &result)) return true;
+      break;
+    case BinaryOp::kMul:
+      if (__builtin_mul_overflow(x->value(), y->value(), &result)) return true;
+      break;
+    case BinaryOp::kDiv:
+    case BinaryOp::kFloorDiv:
+      if (y->value() != -1) return false;
+      if (__builtin_sub_overflow(0, x->value(), &result)) return true;
+      break;
+    default:
+      return false;
+  }
+  return WrapToDType(result, a.dtype()) != result;
+}
+
+}  // namespace baton::tir

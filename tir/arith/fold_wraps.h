@@ -1,0 +1,16 @@
+// Finds folds of constants that leave the range of their type.
+
+#ifndef BATON_TIR_ARITH_FOLD_WRAPS_H_
+#define BATON_TIR_ARITH_FOLD_WRAPS_H_
+
+#include "baton/tir/ir/expr.h"
+
+namespace baton::tir {
+
+// True if TryFold() wraps: `a` and `b` are constants of an integer type with a
+// sign, and what `op` makes of them is out of its range.
+bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
+
+}  // namespace baton::tir
+
+#endif  // BATON_TIR_ARITH_FOLD_WRAPS_H_
