@@ -1,5 +1,5 @@
 // Intrinsics for tensors that processors have: products of vectors of four
-// bytes, summed in 32 bits. Names and meanings are those of the reference.
+// bytes, summed in 32 bits. Names and statements are those of the reference.
 //
 //   C[i] = C[i] + A[0] * B[i, 0] + ... + A[3] * B[i, 3]    for i < lanes
 
@@ -55,7 +55,13 @@ TensorIntrin ArmDot(absl::string_view type, absl::string_view sum,
   return Intrin(
       {4, type, type, sum},
       absl::Substitute(
-          R"(        C[0:4] = T.call_llvm_pure_intrin("$1x4", "llvm.aarch64.neon.$2", T.uint32(3), C[0:4], T.reinterpret("$0x16", T.Broadcast(T.reinterpret("$1", A[0:4]), 4)), B.vload([0, 0], "$0x16"))
+          R"(        a_x4: T.$0x4 = A[0:4]
+        a_x1: T.$1 = T.reinterpret("$1", a_x4)
+        a_x1x4: T.$1x4 = T.Broadcast(a_x1, 4)
+        a: T.$0x16 = T.reinterpret("$0x16", a_x1x4)
+        b: T.$0x16 = B.vload([0, 0], "$0x16")
+        c: T.$1x4 = C[0:4]
+        C[0:4] = T.call_llvm_pure_intrin("$1x4", "llvm.aarch64.neon.$2", T.uint32(3), c, a, b)
 )",
           type, sum, instruction));
 }
@@ -87,24 +93,41 @@ $1)",
       "dot_16x4_vnni",
       Intrin(
           kUnsignedBySigned16,
-          R"(        C[0:16] = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.vpdpbusd.512", T.uint32(3), C[0:16], T.Broadcast(T.reinterpret("int32", A[0:4]), 16), T.reinterpret("int32x16", B.vload([0, 0], "int8x64")))
+          R"(        a_x4: T.uint8x4 = A[0:4]
+        a: T.int32 = T.reinterpret("int32", a_x4)
+        b_x64: T.int8x64 = B.vload([0, 0], "int8x64")
+        b: T.int32x16 = T.reinterpret("int32x16", b_x64)
+        c: T.int32x16 = C[0:16]
+        C[0:16] = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.vpdpbusd.512", T.uint32(3), c, T.Broadcast(a, 16), b)
 )"));
   registry.Register(
       "dot_16x4_avx512",
       Intrin(
           kUnsignedBySigned16,
-          R"(        pairs: T.int16x32 = T.call_llvm_pure_intrin("int16x32", "llvm.x86.avx512.pmaddubs.w.512", T.uint32(2), T.reinterpret("uint8x64", T.Broadcast(T.reinterpret("int32", A[0:4]), 16)), B.vload([0, 0], "int8x64"))
+          R"(        a_x4: T.uint8x4 = A[0:4]
+        a_x1: T.int32 = T.reinterpret("int32", a_x4)
+        a_x16: T.int32x16 = T.Broadcast(a_x1, 16)
+        a: T.uint8x64 = T.reinterpret("uint8x64", a_x16)
+        b: T.int8x64 = B.vload([0, 0], "int8x64")
+        pairs: T.int16x32 = T.call_llvm_pure_intrin("int16x32", "llvm.x86.avx512.pmaddubs.w.512", T.uint32(2), a, b)
         C[0:16] = C[0:16] + T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.pmaddw.d.512", T.uint32(2), pairs, T.Broadcast(T.int16(1), 32))
 )"));
   registry.Register(
       "dot_4x4_i8i8s32_neon",
       Intrin(
           {4, "int8", "int8", "int32"},
-          R"(        a: T.int8x8 = T.reinterpret("int8x8", T.Broadcast(T.reinterpret("int32", A[0:4]), 2))
+          R"(        a_x4: T.int8x4 = A[0:4]
+        a_x1: T.int32 = T.reinterpret("int32", a_x4)
+        a_x2: T.int32x2 = T.Broadcast(a_x1, 2)
+        a: T.int8x8 = T.reinterpret("int8x8", a_x2)
         b: T.int8x16 = B.vload([0, 0], "int8x16")
-        low: T.int16x8 = T.call_llvm_pure_intrin("int16x8", "llvm.aarch64.neon.smull.v8i16", T.uint32(2), a, T.vectorlow("int8x8", b))
-        high: T.int16x8 = T.call_llvm_pure_intrin("int16x8", "llvm.aarch64.neon.smull.v8i16", T.uint32(2), a, T.vectorhigh("int8x8", b))
-        C[0:4] = C[0:4] + T.call_llvm_pure_intrin("int32x4", "llvm.aarch64.neon.addp.v4i32", T.uint32(2), T.call_llvm_pure_intrin("int32x4", "llvm.aarch64.neon.saddlp.v4i32.v8i16", T.uint32(1), low), T.call_llvm_pure_intrin("int32x4", "llvm.aarch64.neon.saddlp.v4i32.v8i16", T.uint32(1), high))
+        b_low: T.int8x8 = T.vectorlow("int8x8", b)
+        low: T.int16x8 = T.call_llvm_pure_intrin("int16x8", "llvm.aarch64.neon.smull.v8i16", T.uint32(2), a, b_low)
+        low_pairs: T.int32x4 = T.call_llvm_pure_intrin("int32x4", "llvm.aarch64.neon.saddlp.v4i32.v8i16", T.uint32(1), low)
+        b_high: T.int8x8 = T.vectorhigh("int8x8", b)
+        high: T.int16x8 = T.call_llvm_pure_intrin("int16x8", "llvm.aarch64.neon.smull.v8i16", T.uint32(2), a, b_high)
+        high_pairs: T.int32x4 = T.call_llvm_pure_intrin("int32x4", "llvm.aarch64.neon.saddlp.v4i32.v8i16", T.uint32(1), high)
+        C[0:4] = C[0:4] + T.call_llvm_pure_intrin("int32x4", "llvm.aarch64.neon.addp.v4i32", T.uint32(2), low_pairs, high_pairs)
 )"));
   registry.Register("dot_4x4_i8i8s32_sdot",
                     ArmDot("int8", "int32", "sdot.v4i32.v16i8"));
