@@ -1,5 +1,5 @@
 ; Made by update_llvm_math.py of sources with this SHA-256:
-; eb14838141cd47fa9be719d8a64d9ba0ce78a99fcaeb2c4828f524c301946b97
+; 8aa2ffcac335114f7eb40261076a2111c773476d5474e49aad7ca4e28a6893f8
 define internal float @baton.exp.f32(float %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt float %x, -1.050000e+02
