@@ -250,6 +250,7 @@ absl::StatusOr<ParsedFlags> FlagSet::Parse(
     errors.push_back(absl::StrCat("--", flag->name, "=", *text, ": ", why));
   }
   if (errors.empty()) return result;
+  errors.insert(errors.end(), result.notes.begin(), result.notes.end());
   return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
 }
 

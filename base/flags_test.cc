@@ -129,6 +129,16 @@ TEST(FlagSetTest, SaysAllThatIsWrong) {
           "\n")));
 }
 
+TEST(FlagSetTest, NotesFollowErrors) {
+  EXPECT_THAT(
+      Parsed({"--level=1", "--name", "--fast", "--ratio=2", "--level=3"}),
+      ElementsAre(absl::StrJoin(
+          {"--ratio=2: it must be from 0 to 1, or -1",
+           "--name: takes --fast as its value; --name=--fast says so",
+           "--level=1: has no effect, since --level=3 follows"},
+          "\n")));
+}
+
 TEST(FlagSetTest, NumbersOutOfRangeAreRefused) {
   for (const char* good :
        {"--limit=-7", "--ratio=-1", "--ratio=0", "--ratio=1", "--level=-70"}) {

@@ -240,6 +240,11 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options,
   // symbolic dimensions, and is simpler for constant ones.
   const bool is_onnx =
       FormatOf(source.content.bytes, source.name) == InputFormat::kOnnx;
+  if (given != nullptr && !is_onnx && !options.test && !options.check_values) {
+    return absl::InvalidArgumentError(
+        "--inputs: needs --test or --check_values, which run the model: only "
+        "an ONNX file takes shapes and values from its inputs");
+  }
   IRModule module;
   if (!is_onnx) {
     BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options, given));
@@ -644,7 +649,8 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
                                         {{"input_shapes", shapes},
                                          {"input_values", options.input_values},
                                          {"passes", running},
-                                         {"config", options.config}}),
+                                         {"config", options.config},
+                                         {"inputs", options.inputs}}),
                              signal)
               << std::flush;
   });
@@ -652,11 +658,11 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
     return absl::InvalidArgumentError(
         "--max_error: needs --test, which measures the error");
   }
-  constexpr int kMostThreads = 64;
-  if (options.max_threads > kMostThreads) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--max_threads=", options.max_threads,
-        ": each has a workspace in the arena; give at most ", kMostThreads));
+  if (options.max_threads > kMostLibraryThreads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max_threads=", options.max_threads,
+                     ": each has a workspace in the arena; give at most ",
+                     kMostLibraryThreads));
   }
   if (!options.threads && options.max_threads != LibraryOptions().max_threads) {
     return absl::InvalidArgumentError(
@@ -712,8 +718,10 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   }
   BATON_ASSIGN_OR_RETURN(const Variants variants,
                          MakeVariants(options, tensors));
-  // Passes are checked on random inputs where some of the given ones are none of
-  // the module, or are state.
+  const bool takes_shapes =
+      !options.dims.empty() || !at_hand.shapes_used.empty();
+  // Passes are checked on random inputs where some of the given ones are none
+  // of the module, or are state.
   if (!at_hand.values_used.empty() || !at_hand.kept.empty()) {
     options.inputs.clear();
   }
@@ -739,7 +747,7 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
   for (size_t k = 0; k < variants.variants.size(); ++k) {
     const Variant& variant = variants.variants[k];
     running = options.passes;
-    if (!options.dims.empty()) shapes = ShapesOfInputs(variant.module);
+    if (takes_shapes) shapes = ShapesOfInputs(variant.module);
     BATON_ASSIGN_OR_RETURN(
         const IRModule passed,
         RunPasses(variant.module, options.passes, options, unread, out));

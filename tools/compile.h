@@ -78,8 +78,9 @@ struct LibraryOptions {
                .value = "VALUES"});
     v("inputs", &LibraryOptions::inputs,
       FlagSpec{.help = "Inputs in place of random ones, in files as for "
-                       "baton-run --inputs. The library is for their shapes; "
-                       "those whose values shapes depend on are constants.",
+                       "baton-run --inputs. The library of an ONNX file is for "
+                       "their shapes; those whose values shapes depend on are "
+                       "constants.",
                .value = "FILE|FOLDER"});
     v("state", &LibraryOptions::state,
       FlagSpec{.help = "Outputs that are inputs of the next run.",

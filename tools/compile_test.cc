@@ -24,6 +24,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
@@ -48,6 +49,24 @@ using ::testing::Not;
 std::string ModelFile(absl::string_view name, absl::string_view text) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
   std::ofstream(path) << "#[version = \"0.0.5\"]\n" << text;
+  return path;
+}
+
+// The path of NAME.onnx, of the module in `text`.
+std::string OnnxFile(absl::string_view name, absl::string_view text) {
+  Diagnostics diagnostics;
+  const std::vector<InputModule> modules =
+      ParseModules(absl::StrCat("#[version = \"0.0.5\"]\n", text),
+                   absl::StrCat(name, ".relay"), /*split=*/false, diagnostics);
+  const std::string path =
+      absl::StrCat(::testing::TempDir(), "/", name, ".onnx");
+  std::ofstream file(path, std::ios::binary);
+  for (const InputModule& module : modules) {
+    const auto written = ModuleWriters().Find("onnx")->write(module.module, {});
+    EXPECT_TRUE(written.ok()) << written.status();
+    if (!written.ok()) continue;
+    for (const absl::string_view piece : written->pieces) file << piece;
+  }
   return path;
 }
 
@@ -224,6 +243,28 @@ TEST(CompileTest, ACrashNamesThePass) {
                "baton-compile: crashed \\(Aborted\\) in pass #1 sequential > "
                "#[0-9]+ Crash(.|\n)* --passes=FoldConstant,Crash "
                "--reproducer");
+  options.test = true;
+  options.inputs = absl::StrCat(::testing::TempDir(), "/crash.npz");
+  std::ofstream(options.inputs, std::ios::binary)
+      << *WriteNpz({{"x", Tensor::Scalar(1.5f)}});
+  EXPECT_DEATH(static_cast<void>(CompileLibrary(options, out)),
+               " --passes=FoldConstant,Crash --inputs=[^ ]*crash.npz "
+               "--reproducer");
+}
+
+// The inputs of an ONNX file also give it shapes.
+TEST(CompileTest, ACrashNamesShapesOfInputs) {
+  LibraryOptions options;
+  options.model = OnnxFile(
+      "open", "def @main(%x: Tensor[(?, 3), float32]) {\n  exp(%x)\n}\n");
+  options.output_dir = ::testing::TempDir();
+  options.passes = "Crash";
+  options.inputs = absl::StrCat(::testing::TempDir(), "/open.npz");
+  std::ofstream(options.inputs, std::ios::binary)
+      << *WriteNpz({{"x", *Tensor::Zeros(DType::Float(32), {2, 3})}});
+  std::ostringstream out;
+  EXPECT_DEATH(static_cast<void>(CompileLibrary(options, out)),
+               " --input_shapes='x:\\[2,3\\]' --passes=Crash --inputs=");
 }
 
 TEST(CompileTest, NamesOpenDimensions) {
@@ -322,22 +363,11 @@ TEST(CompileTest, FunctionsThatMainDoesNotReachAreNotCompiled) {
 }
 
 TEST(CompileTest, InputsBecomeConstants) {
-  Diagnostics diagnostics;
-  const std::vector<InputModule> modules = ParseModules(
-      "#[version = \"0.0.5\"]\n"
-      "def @main(%x: Tensor[(2, 3), float32], %i: int64) {\n"
-      "  exp(take(%x, %i, axis=0))\n}\n",
-      "rate.relay", /*split=*/false, diagnostics);
-  ASSERT_EQ(modules.size(), 1u);
-  const auto written =
-      ModuleWriters().Find("onnx")->write(modules[0].module, {});
-  ASSERT_TRUE(written.ok()) << written.status();
   LibraryOptions options;
-  options.model = absl::StrCat(::testing::TempDir(), "/rate.onnx");
-  {
-    std::ofstream file(options.model, std::ios::binary);
-    for (const absl::string_view piece : written->pieces) file << piece;
-  }
+  options.model =
+      OnnxFile("rate",
+               "def @main(%x: Tensor[(2, 3), float32], %i: int64) {\n"
+               "  exp(take(%x, %i, axis=0))\n}\n");
   options.output_dir = ::testing::TempDir();
   options.input_values = "i:1";
   EXPECT_EQ(Mistake(options), "");
@@ -890,6 +920,9 @@ def @main(%s: Tensor[(3), float32], %x: Tensor[(3), float32], %y: Tensor[(1), fl
 )";
   options.model = ModelFile("given.relay", kModel);
   options.output_dir = ::testing::TempDir();
+  EXPECT_EQ(Mistake(options),
+            "--inputs: needs --test or --check_values, which run the model: "
+            "only an ONNX file takes shapes and values from its inputs");
   options.test = true;
   EXPECT_EQ(Mistake(options), "there is no tensor 's' among the inputs");
   write({{"y", y}, {"x", x}});
@@ -993,6 +1026,10 @@ def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
               ContainsRegex("\\(m.level < 2 \\? shared::conv_[0-9a-f]+ : "
                             "shared::conv_[0-9a-f]+\\)"));
   EXPECT_THAT(TextOf(folder + "/bands.h"), HasSubstr("kMaxThreads = 3;"));
+  // The report has the functions for any number of threads.
+  EXPECT_THAT(TextOf(folder + "/bands.report.json"),
+              ContainsRegex("\"functions\":\\[\"conv_[0-9a-f]+\","
+                            "\"conv_[0-9a-f]+\"\\]"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),
@@ -1249,7 +1286,7 @@ TEST(CompileTest, AReportNamesTheFunctionsOfSteps) {
   const std::string symbols =
       OutputOf(folder, "nm -S --defined-only named_sse2.o");
   const std::string report = TextOf(folder + "/named.report.json");
-  const std::string key = "\"function\":\"";
+  const std::string key = "\"functions\":[\"";
   int steps = 0;
   for (size_t at = report.find(key); at != std::string::npos;
        at = report.find(key, at + 1)) {
@@ -1500,7 +1537,7 @@ TEST(CompileTest, ModelsOfAProgramShareFunctionsAndWeights) {
       "-lm -o both\n./both\n");
   EXPECT_EQ(OutputOf(root, "bash build.sh"), "avx2\navx2\n");
   for (const auto& [name, count] :
-       std::vector<std::pair<std::string, int>>{{"Tile<6, 1, false>", 1},
+       std::vector<std::pair<std::string, int>>{{"Tile<6, 2, false>", 1},
                                                 {"nn_softmax_[0-9a-f]*", 1},
                                                 {"elementwise_[0-9a-f]*", 2},
                                                 {"atan_[0-9a-f]*", 1}}) {

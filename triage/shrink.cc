@@ -534,17 +534,21 @@ std::vector<Smaller> Shrinker::Functions(const IRModule& module) const {
 }
 
 ProgramParts Shrinker::FunctionParts(const IRModule& module) const {
-  std::vector<std::string> names;
+  std::vector<std::string> others;
   for (const IRModule::Definition& definition : module.functions()) {
     const std::string& name = definition.var->name();
-    if (name != kMain) names.push_back(name);
+    if (name != kMain) others.push_back(name);
   }
+  const auto names =
+      std::make_shared<const std::vector<std::string>>(std::move(others));
   const auto without = [module, names](size_t begin, size_t end) {
-    IRModule fewer = module;
-    for (size_t i = begin; i < end; ++i) fewer.Remove(names[i]);
-    return std::vector<Smaller>{[fewer] { return Typed(fewer); }};
+    return std::vector<Smaller>{[module, names, begin, end] {
+      IRModule fewer = module;
+      for (size_t i = begin; i < end; ++i) fewer.Remove((*names)[i]);
+      return Typed(fewer);
+    }};
   };
-  return {.count = names.size(), .without = without};
+  return {.count = names->size(), .without = without};
 }
 
 std::vector<Expr> Shrinker::Nodes(const IRModule& module,

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
@@ -146,6 +147,24 @@ TEST(ShrinkTest, FunctionsThatNobodyCallsGo) {
     }
   }
   EXPECT_EQ(smallest, 1);
+}
+
+// Many makers exist at once, each of which refers to the one module.
+TEST(ShrinkTest, MakersMakeNothingBeforeTheyAreCalled) {
+  IRModule module = Parse(R"(
+    def @main(%x: Tensor[(4), float32]) { exp(%x) }
+    def @g(%x: Tensor[(4), float32]) -> Tensor[(4), float32] { tanh(%x) })");
+  std::vector<Smaller> makers =
+      Shrinker(true).FunctionParts(module).without(0, 1);
+  const relay::Function g = module.Find<relay::Function>("g");
+  module = IRModule();
+  EXPECT_FALSE(g->unique());
+  ASSERT_EQ(makers.size(), 1u);
+  const std::optional<IRModule> smaller = makers[0]();
+  ASSERT_TRUE(smaller.has_value());
+  EXPECT_EQ(smaller->size(), 1);
+  makers.clear();
+  EXPECT_TRUE(g->unique());
 }
 
 TEST(ShrinkTest, EverythingMadeIsTyped) {

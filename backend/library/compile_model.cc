@@ -1485,16 +1485,16 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
   // Statements that find the place of `threads` among ThreadCounts().
   std::string LevelOfThreads() const {
     const int most = options_.max_threads;
-    std::string level;
+    std::vector<std::string> terms;
     const std::vector<int> counts = ThreadCounts(most);
     for (size_t k = 1; k < counts.size(); ++k) {
-      absl::StrAppend(&level, " + (threads > ", counts[k - 1], " ? 1 : 0)");
+      terms.push_back(absl::StrCat("(threads > ", counts[k - 1], " ? 1 : 0)"));
     }
-    return absl::StrCat("  (void)ctx;\n  if (threads > ", most,
-                        ") threads = ", most,
-                        ";\n  if (parallel == nullptr) threads = 1;\n"
-                        "  const int level = ",
-                        level.substr(3), ";\n");
+    return absl::StrCat(
+        "  (void)ctx;\n  if (threads > ", most, ") threads = ", most,
+        ";\n  if (parallel == nullptr) threads = 1;\n"
+        "  const int level = ",
+        terms.empty() ? "0" : absl::StrJoin(terms, " + "), ";\n");
   }
 
   // The condition that the processor has the instructions of `isa`.
@@ -1771,7 +1771,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     if (options_.contract.has_value()) report.max_error = MaxErrorText();
     for (size_t i = 0; i < model_.steps.size(); ++i) {
       const LibraryStep& step = model_.steps[i];
-      ReportedStep reported = {FunctionsOfStep(i), ItemsOf(step)};
+      ReportedStep reported;
+      reported.functions = FunctionsOfStep(i);
+      if (!step.sources.empty()) reported.items = step.sources.back().items;
       if (step.control == LibraryControl::kNone) {
         reported.text_bytes = static_cast<int64_t>(StepText(i).size());
       }
@@ -1877,6 +1879,11 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
     return absl::InvalidArgumentError(
         "--llvm_target: functions of loops are compiled once, for one set of "
         "instructions: give one, as in --isas=avx2");
+  }
+  if (options.max_threads < 1 || options.max_threads > kMostLibraryThreads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max_threads=", options.max_threads,
+                     ": it must be from 1 to ", kMostLibraryThreads));
   }
   LibraryModelOptions library;
   library.max_threads = options.threads ? options.max_threads : 1;

@@ -50,6 +50,9 @@ struct NumericalContract {
   double max_error = 0;
 };
 
+// Each thread of a run has a workspace in the arena.
+inline constexpr int kMostLibraryThreads = 64;
+
 struct CompileModelOptions {
   std::string name;       // of the files: `NAME.h`
   std::string cpp_class;  // `acme::Mlp`
@@ -65,7 +68,7 @@ struct CompileModelOptions {
   std::vector<std::pair<std::string, std::string>> state;
   // Adds a Run that divides steps among the caller's threads.
   bool threads = false;
-  // The most threads of a run.
+  // The most threads of a run, from 1 to kMostLibraryThreads.
   int max_threads = 8;
   // Adds RunProfiled, which measures steps.
   bool profile = false;

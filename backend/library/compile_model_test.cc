@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -306,6 +307,31 @@ TEST(CompileModelTest, RefusesFlags) {
   EXPECT_EQ(CompileModel(Accumulator(), options).status().message(),
             "--cpp_class=acme::class: 'class' is no C++ identifier (write "
             "acme::Mlp)");
+}
+
+TEST(CompileModelTest, RunsTakeALimitedNumberOfThreads) {
+  CompileModelOptions options = Options();
+  options.threads = true;
+  for (const int threads : {-1, 0, 65, std::numeric_limits<int>::max()}) {
+    options.max_threads = threads;
+    EXPECT_EQ(
+        CompileModel(Accumulator(), options).status().message(),
+        absl::StrCat("--max_threads=", threads, ": it must be from 1 to 64"));
+  }
+  options.max_threads = 1;
+  options.isas = {tir::CppIsa::kSse2};
+  const absl::StatusOr<CompiledModel> model =
+      CompileModel(Accumulator(), options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(model->files[0].text, HasSubstr("kMaxThreads = 1;"));
+  EXPECT_THAT(model->files[1].text, HasSubstr("const int level = 0;"));
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  for (const CompiledModel::File& file : model->files) {
+    std::ofstream(absl::StrCat(Folder(), "/", file.name)) << file.text;
+  }
+  EXPECT_EQ(OutputOf("g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only "
+                     "accumulator_sse2.cc"),
+            "");
 }
 
 TEST(CompileModelTest, TestsCompareWithGivenValues) {

@@ -180,8 +180,10 @@ class PlanReader {
 
   // True if the result is the first operand: there are no updates.
   bool ScattersNothing(const GraphNode& node) const {
-    return absl::StartsWith(node.op_name(), "scatter_") &&
-           HasNoElements(node.inputs.back());
+    constexpr size_t kUpdates = 2;
+    return (node.op_name() == "scatter_elements" ||
+            node.op_name() == "scatter_nd") &&
+           HasNoElements(node.inputs[kUpdates]);
   }
 
   // Makes step `i` a copy of its results, which are computed here.
@@ -312,9 +314,9 @@ class PlanReader {
         continue;
       }
       if (ScattersNothing(*node)) {
-        sources_[i].emplace_back().statements = absl::StrCat(
-            "  __builtin_memcpy(@", node->inputs.size(), "@, @0@, ",
-            TensorOf(node->inputs[0]).bytes(), ");\n");
+        sources_[i].emplace_back().statements =
+            absl::StrCat("  __builtin_memcpy(@", node->inputs.size(),
+                         "@, @0@, ", TensorOf(node->inputs[0]).bytes(), ");\n");
         continue;
       }
       if (IsComputedNow(*node)) {

@@ -80,7 +80,8 @@ struct LibraryStep {
 };
 
 // The numbers of threads for which steps are divided: 1, 2, 4 and so on, and
-// `most`. A run on other threads takes the next larger number.
+// `most`, which is at least 1. A run on other threads takes the next larger
+// number.
 std::vector<int> ThreadCounts(int most);
 
 struct LibraryModel {

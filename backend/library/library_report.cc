@@ -297,11 +297,10 @@ std::string LibraryReport::Json() const {
   json.End().NewLine().Key("steps").BeginArray();
   for (size_t i = 0; i < input_.model.steps.size(); ++i) {
     const LibraryStep& step = input_.model.steps[i];
-    const std::vector<std::string>& functions = input_.steps[i].functions;
     json.NewLine().BeginObject().Fields(
-        "kernel", step.kernel, "origin", step.origin, "function",
-        functions.empty() ? "" : functions.front(), "reason", step.reason,
-        "items", input_.steps[i].items);
+        "kernel", step.kernel, "origin", step.origin, "functions",
+        input_.steps[i].functions, "reason", step.reason, "items",
+        input_.steps[i].items);
     json.Key("values").BeginArray();
     for (const LibrarySlot& slot : step.slots) {
       const bool is_weight = slot.space == LibrarySpace::kConstant;

@@ -46,9 +46,9 @@ run() {
   # shellcheck disable=SC2086
   if ! { g++ -std=c++17 ${LIBRARY_FLAGS:-} ./*.cc ./*.o -lm -o run && ./run; } \
     >../output 2>&1; then
-    echo "of ${names[*]}:"
-    grep -v '^avx2$' ../output | head -n 50
     failed=1
+    echo "of ${names[*]}:"
+    grep -v '^avx2$' ../output | head -n 50 || true
   fi
   rm -f ./*
   names=()

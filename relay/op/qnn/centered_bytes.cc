@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -77,7 +76,7 @@ std::vector<int32_t> ZerosOf(absl::Span<const int64_t> zero_points,
   for (int64_t i = 0; i < count; ++i) {
     const int64_t zero =
         zero_points[zero_points.size() == 1 ? 0 : static_cast<size_t>(i)];
-    if (std::abs(zero) > kMost) return {};
+    if (zero < -kMost || zero > kMost) return {};
     zeros.push_back(static_cast<int32_t>(zero));
   }
   return zeros;

@@ -1,6 +1,7 @@
 #include "baton/relay/op/qnn/centered_bytes.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -63,6 +64,12 @@ TEST(CenteredBytesTest, TransposesInTiles) {
 TEST(CenteredBytesTest, ElementsThatDoNotFitHaveNoResult) {
   for (const int64_t zero : {0, 129, -1, 1 << 20}) {
     EXPECT_THAT(ValuesOf(CenteredBytes(Matrix({0, 128}), {zero}, 0)),
+                ElementsAre())
+        << zero;
+  }
+  for (const int64_t zero : {std::numeric_limits<int64_t>::min(),
+                             std::numeric_limits<int64_t>::max()}) {
+    EXPECT_THAT(ValuesOf(CenteredBytes(Matrix({0, 1}), {zero}, 0)),
                 ElementsAre())
         << zero;
   }
