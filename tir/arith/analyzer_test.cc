@@ -92,6 +92,45 @@ TEST_F(AnalyzerTest, ComparisonsAreDividedByTheirFactor) {
             "i * 8 + 16 < j");
 }
 
+// (x // 4) * -1 % 8 has the values of 8, and x // -8 is not x // 4 // -2.
+TEST_F(AnalyzerTest, NegativeScalesAreRoundedDown) {
+  for (const char* text :
+       {"(0 - i // 4) % 8", "(0 - i % 2) % 8", "(j * 8 - i % 2) % 8",
+        "(0 - i // 4) // 8", "(j * 8 - i // 4) // 8"}) {
+    const PrimExpr e = analyzer_.CanonicalSimplify(E(text));
+    for (const int64_t i : {-5, -1, 0, 1, 3, 9}) {
+      const auto at = [&](const PrimExpr& at_i) {
+        Analyzer analyzer;
+        analyzer.Bind(i_, IntImm(kInt32, i));
+        analyzer.Bind(j_, IntImm(kInt32, 3));
+        return Text(analyzer.RewriteSimplify(at_i));
+      };
+      EXPECT_EQ(at(e), at(E(text))) << text << " is not " << Text(e);
+    }
+  }
+}
+
+// A rule joins no constants to one that is out of range, in which -(-2^31) is
+// -2^31 again.
+TEST_F(AnalyzerTest, ConstantsOutOfRangeKeepTheirSign) {
+  const auto canonical = [this](absl::string_view text) {
+    return Text(analyzer_.CanonicalSimplify(E(text)));
+  };
+  EXPECT_EQ(canonical("(i + -2147483648) + (j + -2147483648)"),
+            "i + j + -2147483648 + -2147483648");
+  EXPECT_EQ(canonical("(i + -2147483648) + (j + -2147483647)"),
+            "i + j + -2147483648 - 2147483647");
+  EXPECT_EQ(canonical("i + 2147483647 + j + 2147483647 + k + 2147483647"),
+            "i + j + k + 2147483647 + 2147483647 + 2147483647");
+  EXPECT_EQ(canonical("j - i * -2147483648"), "j - i * -2147483648");
+  EXPECT_EQ(canonical("i * 1073741824 + i * 1073741824"),
+            "i * 1073741824 + i * 1073741824");
+  EXPECT_EQ(canonical("i * 1048576 * (j * 1048576)"),
+            "i * j * 1048576 * 1048576");
+  EXPECT_EQ(canonical("i // 65536 // 65536"), "i // 65536 // 65536");
+  EXPECT_EQ(canonical("i // 65536 % 65536"), "i // 65536 % 65536");
+}
+
 TEST_F(AnalyzerTest, ConstraintsEndWithTheirScope) {
   EXPECT_FALSE(analyzer_.CanProve(E("i + 1 <= n")));
   {

@@ -51,9 +51,10 @@ PrimExpr Joined(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
   return FoldWraps(op, a, b) ? Binary(op, a, b) : MakeBinary(op, a, b);
 }
 
-bool Overflows(int64_t a, int64_t b) {
+// True if a * b is out of range, or is the number that stands for no divisor.
+bool Overflows(int64_t a, int64_t b, DType dtype) {
   int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ||
+  return __builtin_mul_overflow(a, b, &product) || !Fits(product, dtype) ||
          product == std::numeric_limits<int64_t>::max();
 }
 
@@ -96,18 +97,28 @@ bool IsLongSum(const BinaryNode* node, bool left) {
 }  // namespace
 
 PrimExpr MulAndNormalize(const PrimExpr& lhs, const PrimExpr& rhs) {
-  int64_t scale = 1;
+  // Constants whose product is out of range stay apart.
+  std::vector<int64_t> scales = {1};
   PrimExpr product = MakeConst(lhs.dtype(), 1);
   const auto collect = [&](const PrimExpr& e) {
     if (const auto* imm = e.As<IntImmNode>()) {
-      scale = WrappedMul(scale, imm->value());
+      int64_t scale = 0;
+      if (__builtin_mul_overflow(scales.back(), imm->value(), &scale) ||
+          !Fits(scale, lhs.dtype())) {
+        scales.push_back(imm->value());
+      } else {
+        scales.back() = scale;
+      }
     } else {
       product = Mul(product, e);
     }
   };
   UnpackReduction(lhs, BinaryOp::kMul, collect);
   UnpackReduction(rhs, BinaryOp::kMul, collect);
-  if (scale != 1) product = Mul(product, Constant(product.dtype(), scale));
+  for (const int64_t scale : scales) {
+    if (scale == 1) continue;
+    product = Joined(BinaryOp::kMul, product, Constant(lhs.dtype(), scale));
+  }
   return product;
 }
 
@@ -119,7 +130,8 @@ PrimExpr CanonicalSimplifier::ToExpr(const Split& split, int64_t scale) {
   if (split.upper != kNoUpper) e = Rest(e, split.upper, split.floors);
   if (split.lower != 1) e = Quotient(e, split.lower, split.floors);
   scale = WrappedMul(scale, split.scale);
-  return scale == 1 ? e : Mul(e, Constant(split.dtype, scale));
+  return scale == 1 ? e
+                    : Joined(BinaryOp::kMul, e, Constant(split.dtype, scale));
 }
 
 PrimExpr CanonicalSimplifier::ToExpr(const Sum& sum) {
@@ -134,28 +146,38 @@ PrimExpr CanonicalSimplifier::ToExpr(const Form& form) {
   return ToExpr(std::get<Sum>(form));
 }
 
-// Positive terms first, then those that are subtracted.
+// Positive terms first, then those that are subtracted. The least scale and the
+// least constant are added, because their negations are out of range.
 PrimExpr CanonicalSimplifier::SumOf(DType dtype, const std::vector<Split>& args,
                                     int64_t base) {
-  const bool least = base == LeastOf(dtype);
-  // A constant that is out of range is added in two parts.
-  const int64_t rest = Fits(base, dtype) ? 0 : base / 2;
-  base -= rest;
+  const int64_t least = LeastOf(dtype);
+  const auto adds = [least](int64_t value) {
+    return value > 0 || value == least;
+  };
+  // A constant that is out of range is added in as few parts as are in range.
+  const int64_t parts =
+      base > 0 ? (base - 1) / -(least + 1) + 1 : (base + 1) / least + 1;
   PrimExpr e = MakeConst(dtype, 0);
+  const auto append_parts = [&](bool added) {
+    int64_t rest = base;
+    for (int64_t n = parts; n > 0; --n) {
+      const int64_t part = (rest + (rest > 0 ? n - 1 : 1 - n)) / n;
+      rest -= part;
+      if (part == 0 || adds(part) != added) continue;
+      e = added ? Joined(BinaryOp::kAdd, e, MakeConst(dtype, part))
+                : Joined(BinaryOp::kSub, e, MakeConst(dtype, -part));
+    }
+  };
   for (const Split& arg : args) {
-    if (arg.scale > 0) e = Joined(BinaryOp::kAdd, e, ToExpr(arg));
+    if (adds(arg.scale)) e = Joined(BinaryOp::kAdd, e, ToExpr(arg));
   }
-  if (base > 0 || least) {
-    e = Joined(BinaryOp::kAdd, e, Constant(dtype, base));
-  }
-  if (rest > 0) e = Joined(BinaryOp::kAdd, e, Constant(dtype, rest));
+  append_parts(true);
   for (const Split& arg : args) {
-    if (arg.scale < 0) e = Joined(BinaryOp::kSub, e, ToExpr(arg, -1));
+    if (arg.scale < 0 && !adds(arg.scale)) {
+      e = Joined(BinaryOp::kSub, e, ToExpr(arg, -1));
+    }
   }
-  if (base < 0 && !least) {
-    e = Joined(BinaryOp::kSub, e, Constant(dtype, WrappedSub(0, base)));
-  }
-  if (rest < 0) e = Joined(BinaryOp::kSub, e, Constant(dtype, -rest));
+  append_parts(false);
   return e;
 }
 
@@ -203,9 +225,38 @@ CanonicalSimplifier::Split CanonicalSimplifier::WithRounding(Split split,
   return split;
 }
 
-void CanonicalSimplifier::AddTo(Sum& sum, Split other, int64_t scale) {
+bool CanonicalSimplifier::ScaleFits(const Split& split, int64_t scale) {
+  int64_t product = scale;
+  const auto* imm = split.index.As<IntImmNode>();
+  return Fits(scale, split.dtype) &&
+         (imm == nullptr ||
+          (!__builtin_mul_overflow(imm->value(), scale, &product) &&
+           Fits(product, split.dtype)));
+}
+
+bool CanonicalSimplifier::AddScale(Split& split, int64_t scale) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(split.scale, scale, &sum) ||
+      !ScaleFits(split, sum)) {
+    return false;
+  }
+  split.scale = sum;
+  return true;
+}
+
+CanonicalSimplifier::Split CanonicalSimplifier::WithSign(Split split,
+                                                         int64_t sign) {
+  // The negation of the least scale is out of range.
+  if (sign < 0 && split.scale == LeastOf(split.dtype)) {
+    split = ToSplit(ToExpr(split));
+  }
+  split.scale *= sign;
+  return split;
+}
+
+void CanonicalSimplifier::AddTo(Sum& sum, Split other, int64_t sign) {
   if (other.scale == 0) return;
-  other.scale = WrappedMul(other.scale, scale);
+  other = WithSign(std::move(other), sign);
   size_t start = 0;
   while (start < sum.args.size() && !SameIndex(sum.args[start], other)) ++start;
   for (size_t i = start; i < sum.args.size(); ++i) {
@@ -215,43 +266,38 @@ void CanonicalSimplifier::AddTo(Sum& sum, Split other, int64_t scale) {
                       std::move(other));
       return;
     }
-    int64_t joined = 0;
     if (other.lower == arg.lower && other.upper == arg.upper &&
-        Compatible(other, arg.floors) &&
-        !__builtin_add_overflow(arg.scale, other.scale, &joined) &&
-        Fits(joined, sum.dtype)) {
-      arg.scale = joined;
+        Compatible(other, arg.floors) && AddScale(arg, other.scale)) {
       return;
     }
   }
   sum.args.push_back(std::move(other));
 }
 
-// False if the constant of the sum would be out of range: then the other one is
-// a term.
-bool CanonicalSimplifier::AddConstant(Sum& sum, int64_t value, int64_t scale) {
-  int64_t product = 0;
+// False if the constant of the sum would be out of the range of 64 bits, which
+// constants of 32 bits do not reach: then the other one is a term.
+bool CanonicalSimplifier::AddConstant(Sum& sum, int64_t value, int64_t sign) {
   int64_t base = 0;
-  if (__builtin_mul_overflow(value, scale, &product) ||
-      __builtin_add_overflow(sum.base, product, &base)) {
+  if (sign < 0 ? __builtin_sub_overflow(sum.base, value, &base)
+               : __builtin_add_overflow(sum.base, value, &base)) {
     return false;
   }
   sum.base = base;
   return true;
 }
 
-void CanonicalSimplifier::AddTo(Sum& sum, const Form& other, int64_t scale) {
+void CanonicalSimplifier::AddTo(Sum& sum, const Form& other, int64_t sign) {
   if (const auto* terms = std::get_if<Sum>(&other)) {
-    for (const Split& arg : terms->args) AddTo(sum, arg, scale);
-    if (AddConstant(sum, terms->base, scale)) return;
-    AddTo(sum, ToSplit(Constant(sum.dtype, terms->base)), scale);
+    for (const Split& arg : terms->args) AddTo(sum, arg, sign);
+    if (AddConstant(sum, terms->base, sign)) return;
+    AddTo(sum, ToSplit(Constant(sum.dtype, terms->base)), sign);
     return;
   }
   if (const auto* e = std::get_if<PrimExpr>(&other)) {
     const auto* imm = e->As<IntImmNode>();
-    if (imm != nullptr && AddConstant(sum, imm->value(), scale)) return;
+    if (imm != nullptr && AddConstant(sum, imm->value(), sign)) return;
   }
-  AddTo(sum, ToSplit(other), scale);
+  AddTo(sum, ToSplit(other), sign);
 }
 
 // A sum with an index over its terms, so that AddTo() takes constant time.
@@ -263,15 +309,13 @@ class CanonicalSimplifier::LongSum {
     for (Split& arg : sum.args) Append(std::move(arg));
   }
 
-  void Add(const Form& other, int64_t scale) {
+  void Add(const Form& other, int64_t sign) {
     Sum terms = ToSum(other);
-    if (!AddConstant(sum_, terms.base, scale)) {
-      terms.args.push_back(ToSplit(Constant(sum_.dtype, terms.base)));
+    if (!AddConstant(sum_, terms.base, sign)) {
+      terms.args.push_back(ToSplit(Constant(terms.dtype, terms.base)));
     }
     for (Split& arg : terms.args) {
-      if (arg.scale == 0) continue;
-      arg.scale = WrappedMul(arg.scale, scale);
-      Append(std::move(arg));
+      if (arg.scale != 0) Append(WithSign(std::move(arg), sign));
     }
   }
 
@@ -294,7 +338,7 @@ class CanonicalSimplifier::LongSum {
   }
 
  private:
-  // Terms of equal keys are joined.
+  // Terms of equal keys are joined where their scale stays in range.
   struct Key {
     size_t group;
     int64_t lower;
@@ -316,14 +360,13 @@ class CanonicalSimplifier::LongSum {
     const auto [it, is_new] = places_.try_emplace(
         Key{group, split.lower, split.upper, divides && split.floors},
         sum_.args.size());
-    if (is_new) {
-      sum_.args.push_back(std::move(split));
-      group_of_.push_back(group);
-    } else {
-      Split& arg = sum_.args[it->second];
-      arg.scale = WrappedAdd(arg.scale, split.scale);
-      cancels_ = cancels_ || arg.scale == 0;
+    if (!is_new && AddScale(sum_.args[it->second], split.scale)) {
+      cancels_ = cancels_ || sum_.args[it->second].scale == 0;
+      return;
     }
+    it->second = sum_.args.size();
+    sum_.args.push_back(std::move(split));
+    group_of_.push_back(group);
   }
 
   Sum sum_;  // its terms in the order of their arrival
@@ -334,14 +377,13 @@ class CanonicalSimplifier::LongSum {
 };
 
 bool CanonicalSimplifier::CanMultiply(const Sum& sum, int64_t scale) {
-  const auto fits = [&](int64_t value) {
-    int64_t product = 0;
-    return !__builtin_mul_overflow(value, scale, &product) &&
-           Fits(product, sum.dtype);
-  };
-  return fits(sum.base) &&
-         std::all_of(sum.args.begin(), sum.args.end(),
-                     [&](const Split& arg) { return fits(arg.scale); });
+  int64_t product = 0;
+  return !__builtin_mul_overflow(sum.base, scale, &product) &&
+         Fits(product, sum.dtype) &&
+         std::all_of(sum.args.begin(), sum.args.end(), [&](const Split& arg) {
+           return !__builtin_mul_overflow(arg.scale, scale, &product) &&
+                  ScaleFits(arg, product);
+         });
 }
 
 void CanonicalSimplifier::Multiply(Sum& sum, int64_t scale) {
@@ -366,11 +408,12 @@ void CanonicalSimplifier::Separate(const Sum& sum, int64_t factor,
 
 // True for the terms x // s * s and x % s, or such terms of a quotient.
 bool CanonicalSimplifier::Joins(const Split& left, const Split& right) {
+  int64_t lower = 0;
   return left.lower == right.upper && right.scale != 0 &&
          TruncMod(left.scale, right.scale) == 0 &&
-         left.lower ==
-             WrappedMul(TruncDiv(left.scale, right.scale), right.lower) &&
-         Compatible(left, right.floors);
+         !__builtin_mul_overflow(TruncDiv(left.scale, right.scale), right.lower,
+                                 &lower) &&
+         left.lower == lower && Compatible(left, right.floors);
 }
 
 // Joins x // s * s + x % s, and orders the terms by descending scale.
@@ -396,8 +439,7 @@ void CanonicalSimplifier::MergeSplits(std::vector<Split>& args) {
       Split& right = args[j];
       if (!SameIndex(left, right) || left.upper < right.lower) break;
       if (left.upper == right.upper && left.lower == right.lower &&
-          Compatible(left, right.floors)) {
-        right.scale = WrappedAdd(right.scale, left.scale);
+          Compatible(left, right.floors) && AddScale(right, left.scale)) {
         left.scale = 0;
       } else if (Joins(left, right)) {
         right.upper = left.upper;
@@ -430,21 +472,21 @@ void CanonicalSimplifier::MergeManySplits(Split* first, size_t count) {
     Split& left = first[i];
     if (left.scale == 0) continue;
     std::vector<size_t> candidates;
-    const auto add = [&](const std::vector<size_t>& list) {
-      candidates.insert(candidates.end(),
-                        std::upper_bound(list.begin(), list.end(), i),
-                        list.end());
+    const auto add = [&](const std::vector<size_t>& list, ptrdiff_t most) {
+      const auto begin = std::upper_bound(list.begin(), list.end(), i);
+      const auto size = std::min<ptrdiff_t>(list.end() - begin, most);
+      candidates.insert(candidates.end(), begin, begin + size);
     };
-    add(of_both[{left.lower, left.upper}]);
+    // There are more only where their scales do not join.
+    add(of_both[{left.lower, left.upper}], kMaxFewTerms);
     if (const auto it = of_upper.find(left.lower); it != of_upper.end()) {
-      add(it->second);
+      add(it->second, static_cast<ptrdiff_t>(count));
     }
     std::sort(candidates.begin(), candidates.end());
     for (const size_t j : candidates) {
       Split& right = first[j];
       if (left.upper == right.upper && left.lower == right.lower &&
-          Compatible(left, right.floors)) {
-        right.scale = WrappedAdd(right.scale, left.scale);
+          Compatible(left, right.floors) && AddScale(right, left.scale)) {
         left.scale = 0;
       } else if (Joins(left, right)) {
         right.upper = left.upper;
@@ -469,6 +511,9 @@ std::optional<CanonicalSimplifier::Form> CanonicalSimplifier::Fold(
   const IntImmNode* x = imm(a);
   const IntImmNode* y = imm(b);
   if (x != nullptr && y != nullptr) {
+    if (FoldWraps(op, std::get<PrimExpr>(a), std::get<PrimExpr>(b))) {
+      return std::nullopt;
+    }
     PrimExpr folded = TryFold(op, std::get<PrimExpr>(a), std::get<PrimExpr>(b));
     if (folded.defined()) return Form(std::move(folded));
     return std::nullopt;
@@ -669,7 +714,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::Multiply(const BinaryNode* node,
       Split split = ToSplit(a);
       int64_t scale = 0;
       if (!__builtin_mul_overflow(split.scale, factor->value(), &scale) &&
-          Fits(scale, node->dtype())) {
+          ScaleFits(split, scale)) {
         split.scale = scale;
         return split;
       }
@@ -694,14 +739,16 @@ CanonicalSimplifier::Split CanonicalSimplifier::DivideByConstant(
   }
   if (TruncMod(divisor, split.scale) == 0) {
     const int64_t scaled = TruncDiv(divisor, split.scale);
-    if (!Overflows(split.lower, scaled)) {
+    // Quotients of negative divisors that round down are no quotients of x.
+    if (!Overflows(split.lower, scaled, split.dtype) &&
+        (!floors || scaled > 0 || split.lower == 1)) {
       const int64_t lower = split.lower * scaled;
       if (split.upper == kNoUpper || TruncMod(split.upper, lower) == 0) {
         split.scale = 1;
         split.lower = lower;
         return split;
       }
-      if (split.upper <= lower) {
+      if (split.upper > 0 && split.upper <= lower) {
         return ToSplit(MakeConst(split.dtype, 0));
       }
       split.index = Rest(split.index, split.upper, floors);
@@ -728,9 +775,11 @@ CanonicalSimplifier::Split CanonicalSimplifier::ModuloConstant(Split split,
   if (TruncMod(divisor, split.scale) == 0) {
     // (index % upper) // lower * scale % divisor is
     // (index % upper) // lower % scaled * scale with scaled = divisor / scale,
-    // and x // c1 % c2 is x % (c1 * c2) // c1.
+    // and x // c1 % c2 is x % (c1 * c2) // c1, if that rounds down where c2 is
+    // positive or c1 is 1.
     const int64_t scaled = TruncDiv(divisor, split.scale);
-    if (!Overflows(split.lower, scaled)) {
+    if (!Overflows(split.lower, scaled, split.dtype) &&
+        (!floors || scaled > 0 || split.lower == 1)) {
       const int64_t upper = split.lower * scaled;
       if (split.upper == kNoUpper || TruncMod(split.upper, upper) == 0) {
         if (upper < split.upper && split.upper != kNoUpper) {
@@ -745,7 +794,10 @@ CanonicalSimplifier::Split CanonicalSimplifier::ModuloConstant(Split split,
         split.upper = upper;
         return split;
       }
-      if (TruncMod(upper, split.upper) == 0) return split;
+      if (TruncMod(upper, split.upper) == 0 &&
+          (!floors || (upper > 0) == (split.upper > 0))) {
+        return split;
+      }
     }
   }
   split = ToSplit(ToExpr(split));
@@ -868,9 +920,14 @@ bool CanonicalSimplifier::CancelFactors(PrimExpr& a, PrimExpr& b,
   std::vector<PrimExpr> left;
   int64_t left_scale = 1;
   int64_t right_scale = 1;
+  bool fits = true;
+  const auto multiply = [&](int64_t& scale, int64_t value) {
+    fits = fits && !__builtin_mul_overflow(scale, value, &scale) &&
+           Fits(scale, b.dtype());
+  };
   UnpackReduction(a, BinaryOp::kMul, [&](const PrimExpr& e) {
     if (const auto* imm = e.As<IntImmNode>()) {
-      left_scale = WrappedMul(left_scale, imm->value());
+      multiply(left_scale, imm->value());
     } else {
       left.push_back(e);
     }
@@ -880,7 +937,7 @@ bool CanonicalSimplifier::CancelFactors(PrimExpr& a, PrimExpr& b,
   bool eliminated = false;
   UnpackReduction(b, BinaryOp::kMul, [&](const PrimExpr& e) {
     if (const auto* imm = e.As<IntImmNode>()) {
-      right_scale = WrappedMul(right_scale, imm->value());
+      multiply(right_scale, imm->value());
       return;
     }
     for (PrimExpr& other : left) {
@@ -893,6 +950,7 @@ bool CanonicalSimplifier::CancelFactors(PrimExpr& a, PrimExpr& b,
     right = Mul(right, e);
   });
   const int64_t gcd = Gcd(left_scale, right_scale);
+  if (!fits || !Fits(gcd, b.dtype())) return false;
   if (gcd == 0 || (!eliminated && gcd == 1)) return false;
   PrimExpr rest = MakeConst(a.dtype(), 1);
   for (const PrimExpr& e : left) {
@@ -1022,7 +1080,7 @@ PrimExpr CanonicalSimplifier::Less(const BinaryNode* node) {
       scaled = true;
       gcd = Gcd(gcd, arg.scale);
     }
-    if (scaled && gcd > 1) {
+    if (scaled && gcd > 1 && Fits(gcd, sum->dtype)) {
       Sum multiples;
       Sum others;
       Separate(*sum, gcd, multiples, others);
@@ -1046,7 +1104,7 @@ PrimExpr CanonicalSimplifier::Less(const BinaryNode* node) {
       if (others.args.size() == 1 && others.base == 0) {
         const Split& split = others.args[0];
         if (split.scale == 1 && split.upper != kNoUpper && split.floors &&
-            !Overflows(gcd, split.lower) &&
+            !Overflows(gcd, split.lower, sum->dtype) &&
             split.upper % (gcd * split.lower) == 0) {
           const int64_t lower = gcd * split.lower;
           DivideExactly(multiples, gcd);

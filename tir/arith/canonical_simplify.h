@@ -51,8 +51,8 @@ class CanonicalSimplifier : public RewriteSimplifier {
     int64_t scale = 1;
     bool floors = false;
   };
-  // The sum of splits and a constant. Splits of equal indices are neighbours,
-  // by descending `lower`.
+  // The sum of splits and a constant, which may be out of the range of its type.
+  // Splits of equal indices are neighbours, by descending `lower`.
   struct Sum {
     DType dtype;
     std::vector<Split> args;
@@ -85,9 +85,16 @@ class CanonicalSimplifier : public RewriteSimplifier {
   static Sum ToSum(Form form);
   static bool SameIndex(const Split& a, const Split& b);
   static bool Compatible(const Split& split, bool floors);
-  static void AddTo(Sum& sum, Split other, int64_t scale);
-  static void AddTo(Sum& sum, const Form& other, int64_t scale);
-  static bool AddConstant(Sum& sum, int64_t value, int64_t scale);
+  // True if neither `scale` nor its product with a constant index is out of
+  // range.
+  static bool ScaleFits(const Split& split, int64_t scale);
+  // Adds to the scale of `split`; false if the sum is out of range.
+  static bool AddScale(Split& split, int64_t scale);
+  // `split` times `sign`. A sign is 1 or -1.
+  static Split WithSign(Split split, int64_t sign);
+  static void AddTo(Sum& sum, Split other, int64_t sign);
+  static void AddTo(Sum& sum, const Form& other, int64_t sign);
+  static bool AddConstant(Sum& sum, int64_t value, int64_t sign);
   // True if no constant of the product is out of range.
   static bool CanMultiply(const Sum& sum, int64_t scale);
   static void Multiply(Sum& sum, int64_t scale);
