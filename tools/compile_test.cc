@@ -1026,10 +1026,13 @@ def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
               ContainsRegex("\\(m.level < 2 \\? shared::conv_[0-9a-f]+ : "
                             "shared::conv_[0-9a-f]+\\)"));
   EXPECT_THAT(TextOf(folder + "/bands.h"), HasSubstr("kMaxThreads = 3;"));
-  // The report has the functions for any number of threads.
+  // The report has the functions for any number of threads, and the items of a
+  // run of the most.
+  EXPECT_THAT(TextOf(folder + "/bands_avx2.cc"),
+              HasSubstr("m.level < 2 ? 4 : 6"));
   EXPECT_THAT(TextOf(folder + "/bands.report.json"),
               ContainsRegex("\"functions\":\\[\"conv_[0-9a-f]+\","
-                            "\"conv_[0-9a-f]+\"\\]"));
+                            "\"conv_[0-9a-f]+\"\\],[^\n]*\"items\":6,"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),
