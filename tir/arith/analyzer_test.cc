@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,6 +123,10 @@ TEST_F(AnalyzerTest, ConstantsOutOfRangeKeepTheirSign) {
             "i + j + -2147483648 - 2147483647");
   EXPECT_EQ(canonical("i + 2147483647 + j + 2147483647 + k + 2147483647"),
             "i + j + k + 2147483647 + 2147483647 + 2147483647");
+  // A literal that is not of its type.
+  EXPECT_EQ(Text(analyzer_.CanonicalSimplify(
+                Add(i_, IntImm(kInt32, std::numeric_limits<int64_t>::max())))),
+            "i + 9223372036854775807");
   EXPECT_EQ(canonical("j - i * -2147483648"), "j - i * -2147483648");
   EXPECT_EQ(canonical("i * 1073741824 + i * 1073741824"),
             "i * 1073741824 + i * 1073741824");

@@ -152,11 +152,16 @@ PrimExpr CanonicalSimplifier::SumOf(DType dtype, const std::vector<Split>& args,
                                     int64_t base) {
   const int64_t least = LeastOf(dtype);
   const auto adds = [least](int64_t value) {
-    return value > 0 || value == least;
+    return value > 0 || value <= least;
   };
-  // A constant that is out of range is added in as few parts as are in range.
-  const int64_t parts =
-      base > 0 ? (base - 1) / -(least + 1) + 1 : (base + 1) / least + 1;
+  // A constant that is out of range is added in as few parts as are in range. A
+  // literal that is not of its type may have no such parts, and stays as it is.
+  constexpr int64_t kMostParts = 64;
+  const int64_t most = -(least + 1);
+  int64_t parts = 1;
+  if (base > most && most > 0) parts = (base - 1) / most + 1;
+  if (base < least) parts = (base + 1) / least + 1;
+  if (parts > kMostParts) parts = 1;
   PrimExpr e = MakeConst(dtype, 0);
   const auto append_parts = [&](bool added) {
     int64_t rest = base;
