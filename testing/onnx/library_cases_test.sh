@@ -2,8 +2,10 @@
 # Compiles ONNX's backend tests to libraries, and runs these on the inputs of
 # the cases: each step and each result has the bytes of the executor and of the
 # evaluator. The cases of which no library is made are the lines of a file. The
-# short form takes each 29th case, the form of BATON_LONG_TESTS=1 all. Flags for
-# the compiler, such as -fsanitize=address,undefined, are in LIBRARY_FLAGS.
+# short form takes each 29th case, the form of BATON_LONG_TESTS=1 each seventh;
+# LIBRARY_CASES_STEP=1 takes all, which needs a quarter of an hour and
+# --test_timeout=3600. Flags for the compiler, such as
+# -fsanitize=address,undefined, are in LIBRARY_FLAGS.
 #
 # usage: library_cases_test.sh BATON_COMPILE NODE_CASES.tar FOLDER REFUSED
 
@@ -21,7 +23,8 @@ tar --extract --file="${archive}" --directory="${TEST_TMPDIR}"
 models=("${TEST_TMPDIR}"/node/*/model.onnx "${TEST_TMPDIR}"/simple/*/model.onnx
   "${folder}"/*/model.onnx)
 step=29
-if [[ "${BATON_LONG_TESTS:-}" == 1 ]]; then step=1; fi
+if [[ "${BATON_LONG_TESTS:-}" == 1 ]]; then step=7; fi
+step="${LIBRARY_CASES_STEP:-${step}}"
 
 mkdir "${TEST_TMPDIR}/out"
 cd "${TEST_TMPDIR}/out"
