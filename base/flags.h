@@ -121,7 +121,8 @@ class FlagSet {
   // Parses flags as Abseil does: `--name=value`, `--name value`, and for a bool
   // `--name` and `--noname`, with one dash or two. `rest` receives the
   // arguments that are not flags of this set, and all arguments from `--` on.
-  // The error has a line for each wrong flag: `--level=high: expected ...`.
+  // The error has a line for each wrong flag: `--level=high: expected ...`; the
+  // notes follow.
   absl::StatusOr<ParsedFlags> Parse(const std::vector<Argument>& args) const;
 
   // The help of the flags under `heading`, a line each.

@@ -5,8 +5,8 @@
 //   }
 //
 // A variant lacks a statement, has a part of a statement or of an expression in
-// its place, or a constant in place of an expression. Large functions first lose
-// many statements or expressions at once:
+// its place, or a constant in place of an expression. Large functions first
+// lose many statements or expressions at once:
 //
 //   WithoutLoopsParts(function, LoopsPart::kStatement, 0, 1000, true)
 //

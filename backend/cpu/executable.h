@@ -58,8 +58,8 @@ struct CompileOptions {
   // Uses only kernels that can be written as C++ source, for models that are
   // compiled to C++ libraries.
   bool only_sources = false;
-  // Keeps the graph, which StepChecker needs (shadow.h), with the weights as they
-  // were before packing.
+  // Keeps the graph, which StepChecker needs (shadow.h), with the weights as
+  // they were before packing.
   bool keep_graph = false;
   // If not null, receives and provides the packed weights that several
   // compilations of a model share (bounded_executable.h). Used during Compile
@@ -204,10 +204,10 @@ class Session {
 
   // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
   // not null. Outputs overlap neither inputs nor each other. Allocates nothing
-  // unless a step of the plan is a fallback (a call of the evaluator) or rejects
-  // values, which is an error at its operator. Other errors, which Compile
-  // allocated: views that do not match the ports, a run while another one is
-  // running.
+  // unless a step of the plan is a fallback (a call of the evaluator) or
+  // rejects values, which is an error at its operator. Other errors, which
+  // Compile allocated: views that do not match the ports, a run while another
+  // one is running.
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,

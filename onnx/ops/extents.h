@@ -27,8 +27,8 @@ Expr AsInt64(const Expr& x);
 // The numbers from 0 to `size` - 1.
 std::vector<int64_t> Iota(int64_t size);
 
-// The numbers of axes `axes` of a tensor of rank `rank` as int64, where negative
-// ones count from the end.
+// The numbers of axes `axes` of a tensor of rank `rank` as int64, where
+// negative ones count from the end.
 Expr AxesFromFront(const Expr& axes, int64_t rank);
 
 // The extents of all axes of `x`, as an int64 vector.

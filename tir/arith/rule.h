@@ -53,7 +53,8 @@ class RuleSet {
   static absl::StatusOr<RuleSet> Parse(absl::string_view text);
 
   // Replaces `e` by the first rule that matches, whose condition holds, and
-  // whose constants are in the range of their type; null if there is none. `again` is true after a rule with `=>`.
+  // whose constants are in the range of their type; null if there is none.
+  // `again` is true after a rule with `=>`.
   PrimExpr Apply(const PrimExpr& e, RuleProver& prover, bool& again) const;
 
   size_t size() const { return rules_.size(); }

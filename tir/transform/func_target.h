@@ -51,8 +51,9 @@ enum DeviceType {
 Target TargetOf(const PrimFunc& function);
 // An error with the function's place if it has none.
 absl::StatusOr<Target> RequiredTargetOf(const PrimFunc& function);
-// The number of threads of a warp of `target`, which is that of `function`; 1 if
-// it gives none. An error with the function's place if it is not from 1 to 64.
+// The number of threads of a warp of `target`, which is that of `function`; 1
+// if it gives none. An error with the function's place if it is not from 1 to
+// 64.
 absl::StatusOr<int64_t> WarpSizeOf(const PrimFunc& function,
                                    const Target& target);
 // The target that runs the code around; null if there is none.

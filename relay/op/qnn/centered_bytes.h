@@ -16,8 +16,8 @@
 
 namespace baton::relay::qnn {
 
-// The elements of `bytes` less `zero_points`, as int8. `bytes` is int8 or uint8,
-// and has elements. There is one zero point, or one for each index along
+// The elements of `bytes` less `zero_points`, as int8. `bytes` is int8 or
+// uint8, and has elements. There is one zero point, or one for each index along
 // `axis`. nullopt if an element does not fit into int8. `bytes` itself if it is
 // int8 and all zero points are 0.
 absl::StatusOr<std::optional<Tensor>> CenteredBytes(
