@@ -46,11 +46,6 @@ bool Fits(int64_t value, DType dtype) {
   return WrapToDType(value, dtype) == value;
 }
 
-// `a op b`, not folded if the result is out of range.
-PrimExpr Joined(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
-  return FoldWraps(op, a, b) ? Binary(op, a, b) : MakeBinary(op, a, b);
-}
-
 // True if a * b is out of range, or is the number that stands for no divisor.
 bool Overflows(int64_t a, int64_t b, DType dtype) {
   int64_t product = 0;
@@ -117,7 +112,8 @@ PrimExpr MulAndNormalize(const PrimExpr& lhs, const PrimExpr& rhs) {
   UnpackReduction(rhs, BinaryOp::kMul, collect);
   for (const int64_t scale : scales) {
     if (scale == 1) continue;
-    product = Joined(BinaryOp::kMul, product, Constant(lhs.dtype(), scale));
+    product = MakeBinaryInRange(BinaryOp::kMul, product,
+                                Constant(lhs.dtype(), scale));
   }
   return product;
 }
@@ -131,7 +127,8 @@ PrimExpr CanonicalSimplifier::ToExpr(const Split& split, int64_t scale) {
   if (split.lower != 1) e = Quotient(e, split.lower, split.floors);
   scale = WrappedMul(scale, split.scale);
   return scale == 1 ? e
-                    : Joined(BinaryOp::kMul, e, Constant(split.dtype, scale));
+                    : MakeBinaryInRange(BinaryOp::kMul, e,
+                                        Constant(split.dtype, scale));
 }
 
 PrimExpr CanonicalSimplifier::ToExpr(const Sum& sum) {
@@ -169,17 +166,17 @@ PrimExpr CanonicalSimplifier::SumOf(DType dtype, const std::vector<Split>& args,
       const int64_t part = (rest + (rest > 0 ? n - 1 : 1 - n)) / n;
       rest -= part;
       if (part == 0 || adds(part) != added) continue;
-      e = added ? Joined(BinaryOp::kAdd, e, MakeConst(dtype, part))
-                : Joined(BinaryOp::kSub, e, MakeConst(dtype, -part));
+      e = added ? MakeBinaryInRange(BinaryOp::kAdd, e, MakeConst(dtype, part))
+                : MakeBinaryInRange(BinaryOp::kSub, e, MakeConst(dtype, -part));
     }
   };
   for (const Split& arg : args) {
-    if (adds(arg.scale)) e = Joined(BinaryOp::kAdd, e, ToExpr(arg));
+    if (adds(arg.scale)) e = MakeBinaryInRange(BinaryOp::kAdd, e, ToExpr(arg));
   }
   append_parts(true);
   for (const Split& arg : args) {
     if (arg.scale < 0 && !adds(arg.scale)) {
-      e = Joined(BinaryOp::kSub, e, ToExpr(arg, -1));
+      e = MakeBinaryInRange(BinaryOp::kSub, e, ToExpr(arg, -1));
     }
   }
   append_parts(false);
@@ -279,8 +276,8 @@ void CanonicalSimplifier::AddTo(Sum& sum, Split other, int64_t sign) {
   sum.args.push_back(std::move(other));
 }
 
-// False if the constant of the sum would be out of the range of 64 bits, which
-// constants of 32 bits do not reach: then the other one is a term.
+// Adds `value * sign` to the constant of `sum`. False, with `sum` unchanged, if
+// the result is out of the range of 64 bits: `value` must become a term.
 bool CanonicalSimplifier::AddConstant(Sum& sum, int64_t value, int64_t sign) {
   int64_t base = 0;
   if (sign < 0 ? __builtin_sub_overflow(sum.base, value, &base)
@@ -973,7 +970,7 @@ bool CanonicalSimplifier::FitsIn(DType dtype, const PrimExpr& e) {
   if (!IsIndexType(dtype)) return false;
   if (e.dtype().bits() <= dtype.bits()) return true;
   const ConstIntBound bound = analyzer_.BoundOf(e);
-  return bound.max <= -(LeastOf(dtype) + 1) && bound.min >= LeastOf(dtype);
+  return Fits(bound.min, dtype) && Fits(bound.max, dtype);
 }
 
 // True if all parts of `split` fit in `dtype`.
@@ -1002,10 +999,7 @@ bool CanonicalSimplifier::CanCast(const Sum& sum, DType dtype) {
     e = Add(e, ToExpr(arg));
     if (!FitsIn(dtype, e)) return false;
   }
-  const auto fits = [&](int64_t value) {
-    return value >= LeastOf(dtype) && value <= -(LeastOf(dtype) + 1);
-  };
-  if (!fits(sum.base)) return false;
+  if (!Fits(sum.base, dtype)) return false;
   if (sum.base > 0 || least) {
     e = Add(e, MakeConst(dtype, sum.base));
     if (!FitsIn(dtype, e)) return false;

@@ -33,4 +33,8 @@ bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
   return WrapToDType(result, a.dtype()) != result;
 }
 
+PrimExpr MakeBinaryInRange(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
+  return FoldWraps(op, a, b) ? Binary(op, a, b) : MakeBinary(op, a, b);
+}
+
 }  // namespace baton::tir

@@ -11,6 +11,9 @@ namespace baton::tir {
 // sign, and what `op` makes of them is out of its range.
 bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
 
+// MakeBinary(), which does not fold where that would wrap.
+PrimExpr MakeBinaryInRange(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
+
 }  // namespace baton::tir
 
 #endif  // BATON_TIR_ARITH_FOLD_WRAPS_H_

@@ -175,9 +175,7 @@ CompareResult RewriteSimplifier::TryCompare(const PrimExpr& e, int64_t value) {
 CompareResult RewriteSimplifier::TryCompare(const PrimExpr& a,
                                             const PrimExpr& b) {
   const CompareResult result =
-      TryCompare(FoldWraps(BinaryOp::kSub, a, b) ? Binary(BinaryOp::kSub, a, b)
-                                                 : Sub(a, b),
-                 0);
+      TryCompare(MakeBinaryInRange(BinaryOp::kSub, a, b), 0);
   if (result == CompareResult::kEQ || result == CompareResult::kLT ||
       result == CompareResult::kGT) {
     return result;
