@@ -1235,13 +1235,11 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
   // for all if there is no other.
   static std::string ByThreads(const std::vector<std::string>& texts) {
     std::string text;
-    for (size_t k = 0; k < texts.size(); ++k) {
-      if (k + 1 < texts.size() && texts[k] == texts[k + 1]) continue;
-      absl::StrAppend(
-          &text,
-          k + 1 < texts.size() ? absl::StrCat("m.level < ", k + 1, " ? ") : "",
-          texts[k], k + 1 < texts.size() ? " : " : "");
+    for (size_t k = 0; k + 1 < texts.size(); ++k) {
+      if (texts[k] == texts[k + 1]) continue;
+      absl::StrAppend(&text, "m.level < ", k + 1, " ? ", texts[k], " : ");
     }
+    absl::StrAppend(&text, texts.back());
     return text;
   }
 
