@@ -1403,7 +1403,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  const unsigned char* const* weights;\n",
         options_.threads
             ? "  int threads;\n"
-              "  int level;  // of the threads: the sources of steps differ\n"
+              "  int level;  // chooses functions made for so many threads\n"
             : "",
         "};\n\n"
         "// T is const where memory may not be written.\n"

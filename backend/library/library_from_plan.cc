@@ -273,7 +273,7 @@ class PlanReader {
       std::optional<cpu::StepSource> source =
           cpu::SourceOf(step, std::min(threads, most));
       if (!source.has_value()) return {};
-      // The kernel of the executor may need one that its source does without.
+      // The source may do without the workspace that the executor's kernel needs.
       const bool has_workspace =
           absl::StrContains(source->statements, "workspace");
       source->workspace_bytes =
@@ -497,7 +497,7 @@ class PlanReader {
   void AddWorkspaces() {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
       executor::Step& step = plan_->steps[i];
-      // The kernel of the executor has another one.
+      // In place of the size that the executor's kernel needs.
       step.workspace_bytes =
           !regions_[i].empty() ? RegionBytes(i)
           : function_of_[i] < 0

@@ -26,7 +26,7 @@ struct ReportedStep {
   // The functions that the step calls, symbols of the objects: the first one
   // with one thread. Equal steps call the same ones.
   std::vector<std::string> functions;
-  int64_t items = 1;                // that a run of the most threads divides
+  int64_t items = 1;                // that the most threads divide
   int64_t text_bytes = 0;           // of its source
   std::vector<int> constants = {};  // of its function of loops, by number
 };

@@ -479,7 +479,7 @@ void CanonicalSimplifier::MergeManySplits(Split* first, size_t count) {
       const auto size = std::min<ptrdiff_t>(list.end() - begin, most);
       candidates.insert(candidates.end(), begin, begin + size);
     };
-    // There are more only where their scales do not join.
+    // More terms of equal bounds than these have scales that cannot be added.
     add(of_both[{left.lower, left.upper}], kMaxFewTerms);
     if (const auto it = of_upper.find(left.lower); it != of_upper.end()) {
       add(it->second, static_cast<ptrdiff_t>(count));
