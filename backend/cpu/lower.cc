@@ -1038,7 +1038,6 @@ class Lowering {
     } else {
       return std::nullopt;
     }
-    result.resize(result.size() + kernels::blocked::kByteSlab, 0);
     return result;
   }
 
@@ -1155,10 +1154,7 @@ class Lowering {
     if (least == -kInfinity && most == kInfinity) return true;
     if (!(least <= most)) return false;
     const auto all = [](const std::vector<float>& values, const auto& holds) {
-      // More values follow those of the channels.
-      return values.empty() ||
-             std::all_of(values.begin(),
-                         values.end() - kernels::blocked::kByteSlab, holds);
+      return std::all_of(values.begin(), values.end(), holds);
     };
     const auto is_finite = [](float v) { return std::isfinite(v); };
     const float divisor = scales.divisor.empty() ? 1 : scales.divisor[0];

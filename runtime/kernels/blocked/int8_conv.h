@@ -1,10 +1,11 @@
 // Convolutions of 8-bit maps with signed 8-bit weights, summed in 32 bits.
 //
 // Maps are planar, [N, C, H, W], or have slabs of 32 channels, [N, ceil(C /
-// 32), H, W, 32]; what is beyond the last channel has unspecified values. Sums
-// of integers wrap, so that their order does not matter and all instruction
-// sets give the same bytes. Functions here neither allocate nor check their
-// arguments.
+// 32), H, W, 32]. What is beyond the last channel of an argument may have any
+// values; in a result it has those of a channel whose sums are 0 and whose
+// constants are the last channel's. Sums of integers wrap, so that their order
+// does not matter and all instruction sets give the same bytes. Functions here
+// neither allocate nor check their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_INT8_CONV_H_
@@ -44,8 +45,7 @@ struct Int8ConvParams {
 // ties to even (if `round`), added to `shift`, clamped to [low, high], and
 // truncated. NaN becomes 0.
 struct Int8Requantization {
-  // An element for each channel, then 32 elements of padding; null to leave out
-  // the operation.
+  // An element for each channel; null to leave out the operation.
   const float* factor = nullptr;
   const float* addend = nullptr;
   const float* divisor = nullptr;
