@@ -52,7 +52,6 @@
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/io/npy.h"
-#include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/cpp_source.h"
 #include "baton/tir/codegen/elf_object.h"
 #include "baton/tir/codegen/elf_reader.h"
@@ -596,8 +595,8 @@ absl::Status AddExtents(const cpu::PaddedModule& padded, TestCase& test_case) {
 absl::Status WriteFiles(const std::vector<CompiledModel::File>& files,
                         const std::string& folder, std::ostream& out) {
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot create the folder ", folder));
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("cannot create the folder ", folder));
   }
   for (const CompiledModel::File& file : files) {
     const std::string path = absl::StrCat(folder, "/", file.name);
@@ -658,24 +657,12 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
     return absl::InvalidArgumentError(
         "--max_error: needs --test, which measures the error");
   }
-  if (options.max_threads > kMostLibraryThreads) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--max_threads=", options.max_threads,
-                     ": each has a workspace in the arena; give at most ",
-                     kMostLibraryThreads));
-  }
   if (!options.threads && options.max_threads != LibraryOptions().max_threads) {
     return absl::InvalidArgumentError(
         "--max_threads: needs --threads, which adds a Run for threads");
   }
   CompileModelOptions model;
   model.name = options.name.empty() ? BaseName(options.model) : options.name;
-  if (tir::CppIdentifier(model.name) != model.name) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--name=", model.name,
-                     " is no C++ identifier: give one, of which the files have "
-                     "their names"));
-  }
   model.cpp_class = options.cpp_class.empty() ? model.name : options.cpp_class;
   model.model = options.model.substr(options.model.rfind('/') + 1);
   model.machine = options.target == "aarch64" ? tir::ElfMachine::kAArch64
@@ -699,6 +686,7 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
                        " is not of --target=", options.target));
     }
   }
+  BATON_RETURN_IF_ERROR(CheckOptions(model));
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses("tir.lower", options));
   model.lowering = prepared.context;

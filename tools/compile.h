@@ -102,8 +102,7 @@ struct LibraryOptions {
       FlagSpec{.help = "Adds a Run that uses threads of the caller."});
     v("max_threads", &LibraryOptions::max_threads,
       FlagSpec{.help = "With --threads: the most threads of a run.",
-               .value = "N",
-               .least = 2});
+               .value = "N"});
     v("profile", &LibraryOptions::profile,
       FlagSpec{.help = "Adds RunProfiled, which measures steps."});
     v("line_table", &LibraryOptions::line_table,

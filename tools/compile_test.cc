@@ -122,8 +122,13 @@ TEST(CompileTest, RefusesFlags) {
   options.max_threads = 2;
   EXPECT_EQ(Mistake(options),
             "--max_threads: needs --threads, which adds a Run for threads");
+  options.threads = true;
   options.max_threads = 65;
-  EXPECT_THAT(Mistake(options), HasSubstr("give at most 64"));
+  // Before the model is read.
+  const std::string model = std::exchange(options.model, "none.relay");
+  EXPECT_EQ(Mistake(options), "--max_threads=65: it must be from 1 to 64");
+  options.model = model;
+  options.threads = false;
   options.max_threads = 8;
   options.name = "a-b";
   EXPECT_THAT(Mistake(options), HasSubstr("--name=a-b is no C++ identifier"));
@@ -135,7 +140,7 @@ TEST(CompileTest, RefusesFlags) {
   options.output_dir = options.model;
   EXPECT_THAT(Mistake(options), HasSubstr("cannot write"));
   options.output_dir = absl::StrCat(::testing::TempDir(), "/none/there");
-  EXPECT_THAT(Mistake(options), HasSubstr("cannot create the folder"));
+  EXPECT_THAT(Mistake(options), HasSubstr("/none/there: No such file"));
 }
 
 // Names that the header itself, C++ or the C library has.
@@ -152,14 +157,18 @@ TEST(CompileTest, RefusesClasses) {
            {"time", "the library of C has 'time'"},
            {"int16_t", "the library of C has 'int16_t'"},
            {"main", "the library of C has 'main'"},
+           {"gamma::Model", "the library of C has 'gamma'"},
+           {"uint8_t::v1::Model", "the library of C has 'uint8_t'"},
            {"class", "'class' is no C++ identifier"},
            {"a::b c", "'b c' is no C++ identifier"}}) {
     options.cpp_class = name;
     EXPECT_THAT(Mistake(options),
                 HasSubstr(absl::StrCat("--cpp_class=", name, ": ", message)));
   }
-  options.cpp_class = "acme::time";
-  EXPECT_EQ(Mistake(options), "");
+  for (const char* name : {"acme::time", "acme::time::Model"}) {
+    options.cpp_class = name;
+    EXPECT_EQ(Mistake(options), "");
+  }
 }
 
 // Members are tensors.
@@ -812,6 +821,59 @@ def @main(%x: Tensor[(1, 0, 4), float32], %y: Tensor[(1, 2, 4), float32]) {
   EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
+}
+
+// An index of what has no elements is out of range, whichever it is: the run
+// ends, if it comes there.
+TEST(CompileTest, ReadingFromNothingEndsARun) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  std::string text =
+      "def @main(%y: Tensor[(1), float32], %x: Tensor[(0, 3), float32], "
+      "%i: Tensor[(2), int64], %n: Tensor[(1, 2), int64], %e: Tensor[(2, 3), "
+      "int64]) {\n";
+  const std::vector<std::string> calls = {"take(%x, %i, axis=0)",
+                                          "take(%x, %i, axis=0, mode=\"wrap\")",
+                                          "take(%x, %i, axis=0, mode=\"fast\")",
+                                          "take(%x, 1i64, axis=0)",
+                                          "gather_nd(%x, %n)",
+                                          "gather(%x, %e, axis=0)",
+                                          "adv_index((%x, %i))"};
+  std::vector<std::string> results;
+  for (size_t k = 0; k < calls.size(); ++k) {
+    results.push_back(absl::StrCat("%", k));
+    absl::StrAppend(&text, "  %", k, " = if (not_equal(mean(%y), ", k + 1,
+                    "f)) { sum(%y) } else { sum(", calls[k], ") };\n");
+  }
+  absl::StrAppend(&text, "  (", absl::StrJoin(results, ", "), ")\n}\n");
+  const std::string folder = Compiled("nothing", text, options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  std::ofstream(folder + "/use.cpp") << R"(
+#include <cstdio>
+#include "nothing.h"
+int main() {
+  alignas(64) static unsigned char arena[nothing::kArenaBytes];
+  nothing model(arena);
+  const std::int64_t indices[6] = {};
+  float to[7];
+  for (int i = 0; i < 8; ++i) {
+    const float y = i;
+    const auto error = model.Run(
+        {&y, nullptr, indices, indices, indices},
+        {to, to + 1, to + 2, to + 3, to + 4, to + 5, to + 6});
+    std::printf("%d", static_cast<int>(error));
+  }
+}
+)";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "nothing_sse2.cc nothing_test.cc *.o "
+                                          "-lm -o test && ./test && g++",
+                                          kFlags,
+                                          "use.cpp nothing_sse2.cc "
+                                          "nothing_weights.o -lm -o use && "
+                                          "./use")),
+            "sse2\n01111111");
 }
 
 // The library computes a function that passes made for another compiler, which

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/value_ranges.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -124,6 +125,35 @@ Expr Required(Expr value, Expr condition) {
   return relay::Take(relay::ExpandDims(std::move(value), 0),
                      relay::Where(std::move(condition), Number(0), Number(1)),
                      {.axis = 0, .mode = "fast"});
+}
+
+// Element `i` of a vector of integers, or of a scalar.
+struct VectorElement {
+  std::optional<int64_t> constant;
+  Expr computed;  // an int64 scalar, if it is not a constant
+
+  Expr value() const { return constant ? Number(*constant) : computed; }
+};
+
+absl::StatusOr<VectorElement> ElementOf(const Expr& vector, int64_t i) {
+  const VectorPart part = PartOf(vector, i);
+  if (const auto values = relay::ConstantInts(part.value)) {
+    return VectorElement{(*values)[static_cast<size_t>(part.index)], Expr()};
+  }
+  VectorElement element;
+  Expr one = part.value;
+  if (one->tensor_type()->rank() == 1) {
+    one = relay::StridedSlice(std::move(one), {part.index}, {part.index + 1});
+  }
+  if (one->type().defined() && one->tensor_type()->rank() == 0 &&
+      one->tensor_type()->dtype() == kInt64) {
+    element.computed = std::move(one);
+    return element;
+  }
+  BATON_ASSIGN_OR_RETURN(
+      element.computed,
+      Typed(relay::Cast(relay::Reshape(std::move(one), {}), kInt64)));
+  return element;
 }
 
 OpProperty<PaddedRule>& Rules() {
@@ -331,14 +361,34 @@ absl::StatusOr<Padded> ReshapeRule(const PaddedCall& call) {
   const Padded& x = call.arg(0);
   const int from = PaddedAxis(x);
   const auto* type = call.call.tensor_type();
+  if (!x.is_padded()) return Refused("values decide its shape");
   if (from < 0 || type == nullptr) return Refused("its operand is padded");
   Shape shape;
   int to = -1;
+  Expr wanted;  // the extent of `to`, if it is computed
+  const bool keeps_zero = call.attrs<relay::ReshapeAttrs>().allowzero;
   for (int i = 0; i < type->rank(); ++i) {
-    const Dim& dim = type->dim(i);
-    if (!dim.is_const() && to >= 0) return Refused("its operand is padded");
-    if (!dim.is_const()) to = i;
-    shape.push_back(dim.is_const() ? dim.value() : 1);
+    if (type->dim(i).is_const()) {
+      shape.push_back(type->dim(i).value());
+      continue;
+    }
+    VectorElement element = {-1, Expr()};
+    if (call.args.size() > 1) {
+      BATON_ASSIGN_OR_RETURN(element, ElementOf(call.arg(1).value, i));
+    }
+    const int64_t number = element.constant.value_or(-1);
+    if (number == 0 && !keeps_zero && i < x.rank() && !x.extent(i).defined()) {
+      shape.push_back(x.bound(i));
+      continue;
+    }
+    shape.push_back(std::max<int64_t>(number, 1));
+    if (number > 0) continue;
+    if (to >= 0 || number < -1) return Refused("its operand is padded");
+    to = i;
+    wanted = element.computed;
+    if (wanted.defined() && RangeOf(wanted).least < 0) {
+      return Refused("values decide its shape");
+    }
   }
   if (to < 0) return Refused("the size of its result is that of the padding");
   const Shape bounds = BoundsOf(x);
@@ -364,6 +414,17 @@ absl::StatusOr<Padded> ReshapeRule(const PaddedCall& call) {
           relay::Equal(relay::FloorMod(count, Number(new_inner)), Number(0)));
     }
     BATON_ASSIGN_OR_RETURN(extent, Typed(extent));
+  }
+  // 0 is the extent of the axis `to` of the operand.
+  const bool must_be_some = to != from && !keeps_zero;
+  if (wanted.defined() && (must_be_some || !AreEqual(wanted, extent))) {
+    Expr fits = relay::Equal(wanted, extent);
+    if (must_be_some) {
+      fits = relay::LogicalAnd(std::move(fits),
+                               relay::NotEqual(wanted, Number(0)));
+    }
+    BATON_ASSIGN_OR_RETURN(extent,
+                           Typed(Required(std::move(extent), std::move(fits))));
   }
   result.extents[place(to)] = std::move(extent);
   return result;
@@ -732,41 +793,6 @@ absl::StatusOr<Padded> StridedSliceRule(const PaddedCall& call) {
   return x;
 }
 
-// Element `i` of a vector of integers.
-struct VectorElement {
-  std::optional<int64_t> constant;
-  Expr computed;  // an int64 scalar, if it is not a constant
-
-  Expr value() const { return constant ? Number(*constant) : computed; }
-};
-
-absl::StatusOr<VectorElement> ElementOf(Expr vector, int64_t i) {
-  // The part of a concatenation that has the element.
-  while (true) {
-    const auto* call = vector.As<CallNode>();
-    const auto* parts = call == nullptr || call->op() != BATON_OP("concatenate")
-                            ? nullptr
-                            : call->arg(0).As<TupleNode>();
-    if (parts == nullptr) break;
-    size_t k = 0;
-    while (i >= parts->fields()[k]->tensor_type()->dim(0).value()) {
-      i -= parts->fields()[k]->tensor_type()->dim(0).value();
-      ++k;
-    }
-    vector = parts->fields()[k];
-  }
-  if (const auto values = relay::ConstantInts(vector)) {
-    return VectorElement{(*values)[static_cast<size_t>(i)], Expr()};
-  }
-  VectorElement element;
-  BATON_ASSIGN_OR_RETURN(
-      element.computed,
-      Typed(relay::Cast(
-          relay::Reshape(relay::StridedSlice(vector, {i}, {i + 1}), {}),
-          kInt64)));
-  return element;
-}
-
 // The slice of one axis whose begin, end and stride are all computed.
 absl::Status TakeSlice(Padded& x, int axis, const Expr& begin, const Expr& end,
                        const Expr& given_stride) {
@@ -909,6 +935,144 @@ absl::StatusOr<Padded> ArgWhereRule(const PaddedCall& call) {
   return Padded{std::move(rows), {std::move(own), Expr()}};
 }
 
+// --- New tensors -------------------------------------------------------------
+
+// A result of which values decide the size has at most so many elements.
+constexpr int64_t kMostElements = int64_t{1} << 24;
+
+// `bound` is of a result, or of one of its axes.
+absl::Status CheckBound(__int128 bound) {
+  if (bound <= kMostElements) return absl::OkStatus();
+  return Refused(
+      absl::StrCat("it may have more than ", kMostElements, " elements"));
+}
+
+// Whole numbers from one to before another one, of which the range of values is
+// known. The step is a constant.
+absl::StatusOr<Padded> ArangeRule(const PaddedCall& call) {
+  BATON_RETURN_IF_ERROR(call.OnlyPadded({}));
+  const DType dtype = call.call.tensor_type()->dtype();
+  for (int i = 0; i < 3; ++i) {
+    if (!call.call.arg(i)->tensor_type()->dtype().is_integral()) {
+      return Refused("its numbers are not whole");
+    }
+  }
+  const auto step = relay::ConstantInts(call.arg(2).value);
+  if (!step.has_value() || step->size() != 1 || step->front() == 0) {
+    return Refused("values decide its step");
+  }
+  const int64_t by = step->front();
+  const bool is_up = by > 0;
+  const ValueRange starts = RangeOf(call.arg(0).value);
+  const ValueRange stops = RangeOf(call.arg(1).value);
+  const __int128 size = is_up ? __int128{by} : -__int128{by};
+  const __int128 room = is_up ? __int128{stops.most} - starts.least
+                              : __int128{starts.most} - stops.least;
+  const __int128 most = room <= 0 ? 0 : (room - 1) / size + 1;
+  BATON_RETURN_IF_ERROR(CheckBound(most));
+  const auto bound = static_cast<int64_t>(most);
+  BATON_ASSIGN_OR_RETURN(const VectorElement begin,
+                         ElementOf(call.arg(0).value, 0));
+  BATON_ASSIGN_OR_RETURN(const VectorElement end,
+                         ElementOf(call.arg(1).value, 0));
+  const Expr first = begin.value();
+  const Expr last = end.value();
+  // The difference fits where it is positive.
+  const Expr is_some =
+      is_up ? relay::Less(first, last) : relay::Less(last, first);
+  const Expr between =
+      is_up ? relay::Subtract(last, first) : relay::Subtract(first, last);
+  const bool counts = by == 1 && begin.constant == 0 && stops.least >= 0;
+  const Expr count =
+      counts ? last
+             : relay::Where(is_some,
+                            relay::Add(relay::FloorDivide(
+                                           relay::Subtract(between, Number(1)),
+                                           Number(static_cast<int64_t>(size))),
+                                       Number(1)),
+                            Number(0));
+  BATON_ASSIGN_OR_RETURN(
+      Expr value,
+      Typed(relay::Cast(
+          relay::Add(first, relay::Multiply(Indices(bound, 0, 1), Number(by))),
+          dtype)));
+  BATON_ASSIGN_OR_RETURN(Expr extent, Typed(count));
+  return Padded{std::move(value), {std::move(extent)}};
+}
+
+// Bounds and extents of a shape that is computed, of which the ranges of values
+// are known.
+struct ShapeBounds {
+  Shape bounds;
+  std::vector<Expr> extents;
+};
+absl::StatusOr<ShapeBounds> BoundsOfShape(const Expr& shape) {
+  ShapeBounds result;
+  __int128 elements = 1;
+  for (int64_t i = 0; i < shape->tensor_type()->dim(0).value(); ++i) {
+    BATON_ASSIGN_OR_RETURN(VectorElement element, ElementOf(shape, i));
+    if (element.constant.has_value()) {
+      if (*element.constant < 0) return Refused("an extent is negative");
+      result.bounds.push_back(*element.constant);
+      result.extents.emplace_back();
+    } else {
+      const ValueRange range = RangeOf(element.computed);
+      BATON_RETURN_IF_ERROR(CheckBound(range.most));
+      Expr extent = element.computed;
+      if (range.least < 0) {
+        BATON_ASSIGN_OR_RETURN(
+            extent,
+            Typed(Required(extent, relay::GreaterEqual(extent, Number(0)))));
+      }
+      result.bounds.push_back(std::max<int64_t>(range.most, 0));
+      result.extents.push_back(std::move(extent));
+    }
+    elements *= result.bounds.back();
+    BATON_RETURN_IF_ERROR(CheckBound(elements));
+  }
+  return result;
+}
+
+template <int kShape>
+absl::StatusOr<Padded> DynFullRule(const PaddedCall& call) {
+  BATON_RETURN_IF_ERROR(call.OnlyPadded({}));
+  const DType dtype = call.call.tensor_type()->dtype();
+  BATON_ASSIGN_OR_RETURN(ShapeBounds shape,
+                         BoundsOfShape(call.arg(kShape).value));
+  Expr value = kShape == 1 ? relay::Full(call.arg(0).value,
+                                         std::move(shape.bounds), dtype)
+               : call.call.op() == BATON_OP("dyn.ones")
+                   ? relay::Ones(std::move(shape.bounds), dtype)
+                   : relay::Zeros(std::move(shape.bounds), dtype);
+  BATON_ASSIGN_OR_RETURN(value, Typed(value));
+  return Padded{std::move(value), std::move(shape.extents)};
+}
+
+absl::StatusOr<Padded> DynBroadcastToRule(const PaddedCall& call) {
+  BATON_RETURN_IF_ERROR(call.OnlyPadded({}));
+  const Padded& x = call.arg(0);
+  BATON_ASSIGN_OR_RETURN(ShapeBounds shape, BoundsOfShape(call.arg(1).value));
+  const auto rank = static_cast<int>(shape.bounds.size());
+  if (rank < x.rank()) return Refused("its operand has more axes");
+  for (int i = 0; i < x.rank(); ++i) {
+    const auto to = static_cast<size_t>(rank - x.rank() + i);
+    const int64_t own = x.bound(i);
+    if (own == 1) continue;
+    // Another extent is a fault.
+    Expr& extent = shape.extents[to];
+    if (!extent.defined()) {
+      if (shape.bounds[to] != own) return Refused("its operand does not fit");
+      continue;
+    }
+    BATON_ASSIGN_OR_RETURN(
+        extent, Typed(Required(extent, relay::Equal(extent, Number(own)))));
+    shape.bounds[to] = own;
+  }
+  BATON_ASSIGN_OR_RETURN(
+      Expr value, Typed(relay::BroadcastTo(x.value, std::move(shape.bounds))));
+  return Padded{std::move(value), std::move(shape.extents)};
+}
+
 // --- Extents -----------------------------------------------------------------
 
 absl::StatusOr<Padded> ShapeOfRule(const PaddedCall& call) {
@@ -1012,6 +1176,11 @@ BATON_PADDED("strided_slice", StridedSliceRule);
 BATON_PADDED("dyn.strided_slice", DynStridedSliceRule);
 BATON_PADDED("dyn.topk", DynTopKRule);
 BATON_PADDED("argwhere", ArgWhereRule);
+BATON_PADDED("arange", ArangeRule);
+BATON_PADDED("dyn.broadcast_to", DynBroadcastToRule);
+BATON_PADDED("dyn.full", DynFullRule<1>);
+BATON_PADDED("dyn.ones", DynFullRule<0>);
+BATON_PADDED("dyn.zeros", DynFullRule<0>);
 BATON_PADDED("shape_of", ShapeOfRule);
 BATON_PADDED("ndarray_size", SizeRule);
 

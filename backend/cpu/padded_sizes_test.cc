@@ -166,6 +166,19 @@ INSTANTIATE_TEST_SUITE_P(
   (argwhere(%x), concatenate((%1, %x), axis=0), stack((%1, %1), axis=0), expand_dims(%1, axis=1),
    one_hot(cast(%1, dtype="int32"), 1f, 0f, depth=4, axis=-1, dtype="float32"))
 })",
+        // New tensors as large as what is found, and as twice as many.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = argwhere(%x);
+  %1 = shape_of(%0, dtype="int64");
+  %2 = take(%1, 0i64, axis=0);
+  %3 = reshape(ndarray_size(%0, dtype="int64"), newshape=[1]);
+  %4 = arange(0i64, %2, 1i64, start=0f, stop=0f, step=1f, dtype="int64");
+  %5 = concatenate((full(2i64, shape=[1], dtype="int64"), strided_slice(%1, begin=[0], end=[1], strides=[1], axes=None)), axis=0);
+  (%4, arange(9i64, subtract(5i64, multiply(%2, 2i64)), -3i64, start=0f, stop=0f, step=1f, dtype="int64"),
+   add(%4, cast(take(%0, 1i32, axis=1), dtype="int64")), dyn.full(2.5f, %1, shape=None, dtype="float32"), dyn.zeros(%3, shape=None, dtype="int8"),
+   dyn.ones(%5, shape=None, dtype="float32"), dyn.broadcast_to(take(%x, 0i32, axis=1), concatenate((%3, full(2i64, shape=[1], dtype="int64")), axis=0), shape=None),
+   dyn.reshape(%0, concatenate((strided_slice(%1, begin=[0], end=[1], strides=[1], axes=None), full(2i64, shape=[1], dtype="int64"), full(1i64, shape=[1], dtype="int64")), axis=0), newshape=[]))
+})",
         // Two choices, one after the other.
         R"(def @main(%x: Tensor[(2, 3), float32]) {
   %0 = argwhere(%x);
@@ -267,6 +280,12 @@ TEST(PaddedSizesTest, FailsWhereTheModelFails) {
        {"reshape(%0, newshape=[-1, 6])", "argmax(%0, axis=[0])",
         "dyn.topk(%1, add(ndarray_size(%0, dtype=\"int64\"), 5i64), k=None, "
         "ret_type=\"values\")",
+        "dyn.reshape(%0, concatenate((full(1i64, shape=[1], dtype=\"int64\"), "
+        "shape_of(%0, dtype=\"int64\")), axis=0), newshape=[])",
+        "dyn.full(1f, subtract(shape_of(%0, dtype=\"int64\"), 2i64), "
+        "shape=None, dtype=\"float32\")",
+        "dyn.broadcast_to(%1, reshape(ndarray_size(%0, dtype=\"int64\"), "
+        "newshape=[1]), shape=None)",
         "take(%0, 2i32, axis=0, mode=\"fast\")",
         "take(%0, 2i32, axis=0, mode=\"clip\")",
         "take(%0, 2i32, axis=0, mode=\"wrap\")"}) {

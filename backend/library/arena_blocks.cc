@@ -37,6 +37,7 @@ std::vector<size_t> BeginningsOfRegions(const LibraryModel& model) {
         break;
       case LibraryControl::kElse:
       case LibraryControl::kBreak:
+      case LibraryControl::kFail:
       case LibraryControl::kNone:
         break;
     }

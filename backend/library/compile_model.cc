@@ -64,11 +64,11 @@ struct ClassName {
   std::string name;
 };
 
-// True for a class without a namespace that has the name of a function or of a
-// type of the headers <cmath>, <cstdint>, <cstdio>, <cstdlib>, <cstring>,
-// <ctime> and of what these include, or of the function main.
-bool IsOfC(const ClassName& cpp_class) {
-  if (!cpp_class.namespaces.empty()) return false;
+// True if `name`, of a class without a namespace or of the outermost namespace,
+// is that of a function or of a type of the headers <cmath>, <cstdint>,
+// <cstdio>, <cstdlib>, <cstring>, <ctime> and of what these include, or of the
+// function main.
+bool IsOfC(absl::string_view name) {
   constexpr absl::string_view kNames =
       " FILE abort abs acos acosh asin asinh atan atan2 atanh atexit atof atoi "
       "atol atoll bcmp bsearch bzero calloc cbrt ceil clearerr clock "
@@ -95,10 +95,9 @@ bool IsOfC(const ClassName& cpp_class) {
       "system tan tanh tgamma time time_t timegm timer_t timespec tm tmpfile "
       "tmpnam "
       "trunc ungetc unsetenv vfprintf vprintf vsnprintf vsprintf y0 y1 yn ";
-  return absl::StrContains(kNames, absl::StrCat(" ", cpp_class.name, " ")) ||
-         (absl::EndsWith(cpp_class.name, "_t") &&
-          (absl::StartsWith(cpp_class.name, "int") ||
-           absl::StartsWith(cpp_class.name, "uint")));
+  return absl::StrContains(kNames, absl::StrCat(" ", name, " ")) ||
+         (absl::EndsWith(name, "_t") &&
+          (absl::StartsWith(name, "int") || absl::StartsWith(name, "uint")));
 }
 
 absl::StatusOr<ClassName> ParseClass(const std::string& text) {
@@ -123,13 +122,17 @@ absl::StatusOr<ClassName> ParseClass(const std::string& text) {
       "weights_"};
   const bool is_member = std::find(std::begin(kMembers), std::end(kMembers),
                                    result.name) != std::end(kMembers);
-  if (is_member || result.name == "std" || IsOfC(result)) {
+  const std::string& outermost =
+      result.namespaces.empty() ? result.name : result.namespaces.front();
+  const bool is_std = result.name == "std";
+  if (is_member || is_std || IsOfC(outermost)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--cpp_class=", text, ": ",
-                     is_member              ? "the class has a member '"
-                     : result.name == "std" ? "C++ has a namespace '"
-                                            : "the library of C has '",
-                     result.name, "': give another name, as in acme::Mlp"));
+                     is_member ? "the class has a member '"
+                     : is_std  ? "C++ has a namespace '"
+                               : "the library of C has '",
+                     is_member || is_std ? result.name : outermost,
+                     "': give another name, as in acme::Mlp"));
   }
   for (const std::string& name : result.namespaces) {
     if (name != "std") continue;
@@ -164,6 +167,9 @@ class ModelWriter {
       BATON_RETURN_IF_ERROR(WriteLoopsAsLlvm(result.files));
     }
     can_fail_ = !options_.bounds.empty();
+    for (const LibraryStep& step : model_.steps) {
+      can_fail_ |= step.control == LibraryControl::kFail;
+    }
     for (const tir::CppEmitted& emitted : model_.emitted) {
       can_fail_ |= emitted.can_fail;
       std::vector<int> constants;
@@ -1004,11 +1010,14 @@ class ModelWriter {
           "  static constexpr int kMaxThreads = ",
           options_.max_threads,
           ";\n  // As Run; steps that take long are divided into at most "
-          "`threads` parts, for as\n  // many threads; up to kMaxThreads.\n  ",
+          "`threads` parts, for as\n  // many threads; up to kMaxThreads. 0, "
+          "if "
+          "it is not known how many there are:\n  // parts as large as two "
+          "threads need, up to kMaxThreads of them.\n  ",
           type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"
           "           Parallel parallel, void* ctx,\n"
-          "           int threads = kMaxThreads) noexcept {\n",
+          "           int threads = 0) noexcept {\n",
           RunBody("parallel, ctx, threads", kNone, kNone), "  }\n");
     }
     if (options_.profile) {
@@ -1324,6 +1333,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
                             ") break;\n");
       case LibraryControl::kEnd:
         return "  }\n";
+      case LibraryControl::kFail:
+        return "  return 1;\n";
       case LibraryControl::kNone:
       case LibraryControl::kMark:
         break;
@@ -1488,11 +1499,15 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     for (size_t k = 1; k < counts.size(); ++k) {
       terms.push_back(absl::StrCat("(threads > ", counts[k - 1], " ? 1 : 0)"));
     }
+    std::string level = terms.empty() ? "0" : absl::StrJoin(terms, " + ");
+    if (kUnknownThreadsLevel + 1 < counts.size()) {
+      level = absl::StrCat("unknown ? ", kUnknownThreadsLevel, " : ", level);
+    }
     return absl::StrCat(
-        "  (void)ctx;\n  if (threads > ", most, ") threads = ", most,
-        ";\n  if (parallel == nullptr) threads = 1;\n"
-        "  const int level = ",
-        terms.empty() ? "0" : absl::StrJoin(terms, " + "), ";\n");
+        "  (void)ctx;\n  if (parallel == nullptr) threads = 1;\n"
+        "  [[maybe_unused]] const bool unknown = threads <= 0;\n"
+        "  if (unknown || threads > ",
+        most, ") threads = ", most, ";\n  const int level = ", level, ";\n");
   }
 
   // The condition that the processor has the instructions of `isa`.
@@ -1863,13 +1878,13 @@ std::string MemberElement(DType dtype) {
   return dtype.is_bool() ? "bool" : tir::CppElementType(dtype);
 }
 
-absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
-                                           const CompileModelOptions& options) {
-  return CompileModel(absl::MakeConstSpan(&module, 1), options);
-}
-
-absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
-                                           const CompileModelOptions& options) {
+absl::Status CheckOptions(const CompileModelOptions& options) {
+  if (CppIdentifier(options.name) != options.name) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--name=", options.name,
+        " is no C++ identifier: give one, of which the files have their "
+        "names"));
+  }
   if (options.isas.empty()) {
     return absl::InvalidArgumentError("--isas names no set of instructions");
   }
@@ -1883,6 +1898,17 @@ absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
         absl::StrCat("--max_threads=", options.max_threads,
                      ": it must be from 1 to ", kMostLibraryThreads));
   }
+  return ParseClass(options.cpp_class).status();
+}
+
+absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,
+                                           const CompileModelOptions& options) {
+  return CompileModel(absl::MakeConstSpan(&module, 1), options);
+}
+
+absl::StatusOr<CompiledModel> CompileModel(absl::Span<const IRModule> variants,
+                                           const CompileModelOptions& options) {
+  BATON_RETURN_IF_ERROR(CheckOptions(options));
   LibraryModelOptions library;
   library.max_threads = options.threads ? options.max_threads : 1;
   library.lowering = options.lowering;

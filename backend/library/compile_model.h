@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/dim_bounds.h"
@@ -136,6 +137,10 @@ struct CompiledModel {
   // The module of each variant's plan; empty for functions of loops.
   std::vector<cpu::PaddedModule> padded;
 };
+
+// An error, for people who give the options as flags of baton-compile, if some
+// of them are wrong for any model. CompileModel() returns it, too.
+absl::Status CheckOptions(const CompileModelOptions& options);
 
 // An error names all operators that cannot be compiled, with their places.
 absl::StatusOr<CompiledModel> CompileModel(const IRModule& module,

@@ -273,7 +273,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                     absl::StrJoin(to, ", "), "};\n", RunInTest(clear, ""),
                     checks);
     if (options.threads) {
-      absl::StrAppend(&runs, "    for (int threads = 1; threads <= ", name,
+      absl::StrAppend(&runs, "    for (int threads = 0; threads <= ", name,
                       "::kMaxThreads; ++threads) {\n",
                       RunInTest(clear, ", Backwards, nullptr, threads"), checks,
                       "    }\n");

@@ -186,6 +186,16 @@ class PlanReader {
            HasNoElements(node.inputs[kUpdates]);
   }
 
+  // True if each element of the result is one of the first operand, at a place
+  // that values give, and that operand has none: the evaluator fails for all
+  // values.
+  bool AlwaysFails(const GraphNode& node) const {
+    const absl::string_view op = node.op_name();
+    return (op == "take" || op == "gather" || op == "gather_nd" ||
+            op == "adv_index") &&
+           HasNoElements(node.inputs[0]);
+  }
+
   // Makes step `i` a copy of its results, which are computed here.
   absl::Status ComputeNow(size_t i) {
     const GraphNode& node = *NodeOf(i);
@@ -297,6 +307,7 @@ class PlanReader {
     sources_.resize(plan_->steps.size());
     regions_.resize(plan_->steps.size());
     known_results_.resize(plan_->steps.size());
+    fails_.assign(plan_->steps.size(), false);
     FlatHashMap<uint64_t, std::vector<size_t>> by_hash;
     std::vector<Function> functions;
     std::vector<const GraphNode*> nodes;  // the first of each function
@@ -317,6 +328,10 @@ class PlanReader {
         sources_[i].emplace_back().statements =
             absl::StrCat("  __builtin_memcpy(@", node->inputs.size(),
                          "@, @0@, ", TensorOf(node->inputs[0]).bytes(), ");\n");
+        continue;
+      }
+      if (AlwaysFails(*node)) {
+        fails_[i] = true;
         continue;
       }
       if (IsComputedNow(*node)) {
@@ -485,8 +500,9 @@ class PlanReader {
     const std::vector<cpu::StepSource>& sources = sources_[i];
     int64_t most = 0;
     for (size_t k = 0; k < sources.size(); ++k) {
-      const int threads =
-          sources.size() > 1 ? thread_counts_[k] : thread_counts_.back();
+      const int threads = sources.size() > 1 && k != kUnknownThreadsLevel
+                              ? thread_counts_[k]
+                              : thread_counts_.back();
       const int64_t parts = std::min(
           {int64_t{threads}, sources[k].items, MostParts(plan_->steps[i])});
       most = std::max(most, parts * sources[k].workspace_bytes);
@@ -570,6 +586,10 @@ class PlanReader {
   absl::Status AddStep(size_t i) {
     const executor::Step& step = plan_->steps[i];
     const executor::StepNote& note = plan_->notes[i];
+    if (fails_[i]) {
+      AddControl(LibraryControl::kFail, note.kernel, i, {});
+      return absl::OkStatus();
+    }
     LibraryStep added;
     added.kernel = note.kernel;
     added.reason = note.reason;
@@ -627,11 +647,11 @@ class PlanReader {
 
   // --- Branches and loops ----------------------------------------------------
 
-  void AddControl(LibraryControl control, const char* name, size_t step,
+  void AddControl(LibraryControl control, absl::string_view name, size_t step,
                   std::vector<LibrarySlot> slots) {
     LibraryStep added;
     added.control = control;
-    added.kernel = name;
+    added.kernel = std::string(name);
     added.origin = OriginOf(step);
     added.slots = std::move(slots);
     model_.steps.push_back(std::move(added));
@@ -790,6 +810,7 @@ class PlanReader {
   std::vector<std::vector<Tensor>> extra_constants_;   // of functions
   // By step: its results, if they do not depend on inputs of the model.
   std::vector<std::vector<Tensor>> known_results_;
+  std::vector<bool> fails_;  // by step: whatever its operands are
   // By step: the models of the graphs of a branch or a loop.
   std::vector<std::vector<LibraryModel>> regions_;
 };

@@ -46,8 +46,8 @@ struct LibrarySlot {
   bool is_result = false;
 };
 
-// The beginnings and ends of branches and loops, which are steps, too: the
-// steps between them are those of the executor's nested plans.
+// Steps that compute nothing: above all the beginnings and ends of branches and
+// loops. The steps between them are those of the executor's nested plans.
 enum class LibraryControl {
   kNone,
   kIf,     // if slots[0], a boolean
@@ -56,6 +56,7 @@ enum class LibraryControl {
   kBreak,  // leaves the loop if slots[0] is not `continue_value`
   kEnd,    // of the branch or the loop
   kMark,   // computes nothing: shows the operands of a loop
+  kFail,   // ends the run with an error
 };
 
 struct LibraryStep {
@@ -83,6 +84,9 @@ struct LibraryStep {
 // `most`, which is at least 1. A run on other threads takes the next larger
 // number.
 std::vector<int> ThreadCounts(int most);
+// The place among them of the number for which steps are divided, if it is there,
+// in runs that do not know theirs; there may be as many parts as for `most`.
+inline constexpr size_t kUnknownThreadsLevel = 1;
 
 struct LibraryModel {
   std::vector<LibraryStep> steps;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace baton::tir {
 namespace {
@@ -20,18 +21,41 @@ constexpr absl::string_view kKeywords[] = {
     "BIG_ENDIAN",
     "BUFSIZ",
     "BYTE_ORDER",
+    "CHAR_BIT",
+    "CPU_SETSIZE",
+    "CSIGNAL",
+    "DECIMAL_DIG",
     "EOF",
     "EXIT_FAILURE",
     "EXIT_SUCCESS",
-    "HUGE_VAL",
+    "FD_SETSIZE",
+    "I",
     "INFINITY",
     "LITTLE_ENDIAN",
+    "LONG_BIT",
+    "L_ctermid",
+    "L_cuserid",
+    "L_tmpnam",
+    "MAXFLOAT",
+    "MAX_CANON",
+    "MAX_INPUT",
     "NAN",
+    "NFDBITS",
     "NULL",
+    "NZERO",
+    "PDP_ENDIAN",
+    "PIPE_BUF",
     "P_tmpdir",
-    "SEEK_CUR",
-    "SEEK_END",
-    "SEEK_SET",
+    "TIMER_ABSTIME",
+    "TIME_UTC",
+    "WCONTINUED",
+    "WEOF",
+    "WEXITED",
+    "WNOHANG",
+    "WNOWAIT",
+    "WORD_BIT",
+    "WSTOPPED",
+    "WUNTRACED",
     "alignas",
     "alignof",
     "and",
@@ -82,6 +106,7 @@ constexpr absl::string_view kKeywords[] = {
     "int",
     "linux",
     "long",
+    "math_errhandling",
     "mutable",
     "namespace",
     "new",
@@ -100,6 +125,7 @@ constexpr absl::string_view kKeywords[] = {
     "reinterpret_cast",
     "requires",
     "return",
+    "sched_priority",
     "short",
     "signed",
     "sizeof",
@@ -134,8 +160,58 @@ constexpr absl::string_view kKeywords[] = {
     "xor_eq",
 };
 
-// True if `name` looks like a macro of a compiler, of a C library, or of
-// <cstdint>: `__LINE__`, `_LP64`, `INT8_MAX`.
+// Macros of <cerrno>.
+constexpr absl::string_view kErrors =
+    " "
+    "E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EADV EAFNOSUPPORT EAGAIN "
+    "EALREADY EBADE EBADF EBADFD EBADMSG EBADR EBADRQC EBADSLT EBFONT "
+    "EBUSY ECANCELED ECHILD ECHRNG ECOMM ECONNABORTED ECONNREFUSED "
+    "ECONNRESET EDEADLK EDEADLOCK EDESTADDRREQ EDOM EDOTDOT EDQUOT EEXIST "
+    "EFAULT EFBIG EHOSTDOWN EHOSTUNREACH EHWPOISON EIDRM EILSEQ "
+    "EINPROGRESS EINTR EINVAL EIO EISCONN EISDIR EISNAM EKEYEXPIRED "
+    "EKEYREJECTED EKEYREVOKED EL2HLT EL2NSYNC EL3HLT EL3RST ELIBACC "
+    "ELIBBAD ELIBEXEC ELIBMAX ELIBSCN ELNRNG ELOOP EMEDIUMTYPE EMFILE "
+    "EMLINK EMSGSIZE EMULTIHOP ENAMETOOLONG ENAVAIL ENETDOWN ENETRESET "
+    "ENETUNREACH ENFILE ENOANO ENOBUFS ENOCSI ENODATA ENODEV ENOENT "
+    "ENOEXEC ENOKEY ENOLCK ENOLINK ENOMEDIUM ENOMEM ENOMSG ENONET ENOPKG "
+    "ENOPROTOOPT ENOSPC ENOSR ENOSTR ENOSYS ENOTBLK ENOTCONN ENOTDIR "
+    "ENOTEMPTY ENOTNAM ENOTRECOVERABLE ENOTSOCK ENOTSUP ENOTTY ENOTUNIQ "
+    "ENXIO EOF EOPNOTSUPP EOVERFLOW EOWNERDEAD EPERM EPFNOSUPPORT EPIPE "
+    "EPROTO EPROTONOSUPPORT EPROTOTYPE ERANGE EREMCHG EREMOTE EREMOTEIO "
+    "ERESTART ERFKILL EROFS ESHUTDOWN ESOCKTNOSUPPORT ESPIPE ESRCH ESRMNT "
+    "ESTALE ESTRPIPE ETIME ETIMEDOUT ETOOMANYREFS ETXTBSY EUCLEAN EUNATCH "
+    "EUSERS EWOULDBLOCK EXDEV EXFULL ";
+
+// Beginnings of names of macros of the standard headers of C. Those of
+// kMathPrefixes may have small letters behind them, as in `M_PIf`.
+constexpr absl::string_view kPrefixes[] = {
+    "ADJ_",     "ATOMIC_", "CLOCKS_", "CLOCK_",   "CLONE_",  "DBL_",
+    "FE_",      "FLT_",    "FP_",     "HUGE_VAL", "LC_",     "LDBL_",
+    "MATH_ERR", "MOD_",    "NL_",     "PTHREAD_", "RENAME_", "SCHED_",
+    "SEEK_",    "SIG_",    "SNAN",    "STA_"};
+constexpr absl::string_view kMathPrefixes[] = {
+    "M_1_PI",   "M_2_PI",  "M_2_SQRTPI", "M_E",       "M_LN10", "M_LN2",
+    "M_LOG10E", "M_LOG2E", "M_PI",       "M_SQRT1_2", "M_SQRT2"};
+
+bool StartsWithAny(absl::string_view name,
+                   absl::Span<const absl::string_view> starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [name](absl::string_view start) {
+                       return absl::StartsWith(name, start);
+                     });
+}
+
+// True for macros of <cinttypes>: `PRId64`, `SCNxFAST8`.
+bool IsFormat(absl::string_view name) {
+  if (name.size() < 5 || !StartsWithAny(name, {{"PRI", "SCN"}})) return false;
+  const absl::string_view type = name.substr(4);
+  return absl::StrContains("dioxuX", name.substr(3, 1)) &&
+         (absl::ascii_isdigit(static_cast<unsigned char>(type[0])) ||
+          StartsWithAny(type, {{"FAST", "LEAST", "MAX", "PTR"}}));
+}
+
+// True if `name` looks like a macro of a compiler or of a standard header:
+// `__LINE__`, `_LP64`, `INT8_MAX`, `M_PI`, `EINVAL`.
 bool IsLikeMacro(absl::string_view name) {
   const bool has_lower =
       std::any_of(name.begin(), name.end(),
@@ -148,11 +224,13 @@ bool IsLikeMacro(absl::string_view name) {
       return true;
     }
   }
+  if (IsFormat(name) || StartsWithAny(name, kMathPrefixes)) return true;
   if (has_lower) return false;
   for (const absl::string_view end : {"_MAX", "_MIN", "_WIDTH", "_C"}) {
     if (absl::EndsWith(name, end)) return true;
   }
-  return false;
+  return StartsWithAny(name, kPrefixes) ||
+         absl::StrContains(kErrors, absl::StrCat(" ", name, " "));
 }
 
 }  // namespace

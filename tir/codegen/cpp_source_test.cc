@@ -18,7 +18,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/tir/codegen/codegen_test_util.h"
-#include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/ir/function.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -267,33 +266,6 @@ TEST(CppSourceTest, RefusesALongText) {
   EXPECT_EQ(
       WriteCppSource({}, options).status().message(),
       absl::StrCat("the C++ source has more than ", bytes + 1000, " bytes"));
-}
-
-TEST(CppNamesTest, MakesIdentifiers) {
-  EXPECT_EQ(CppIdentifier("conv1/out:0"), "conv1_out_0");
-  EXPECT_EQ(CppIdentifier("1x"), "_1x");
-  EXPECT_EQ(CppIdentifier("class"), "class_");
-  EXPECT_EQ(CppIdentifier("\xc3\xa9"), "__");
-  EXPECT_EQ(CppIdentifier(""), "_");
-  // Macros of compilers and of standard headers.
-  for (const char* name : {"stdin", "INT8_MAX", "UINT64_C", "__LINE__",
-                           "__x86_64", "_LP64", "EOF", "errno"}) {
-    EXPECT_EQ(CppIdentifier(name), absl::StrCat(name, "_"));
-  }
-  for (const char* name : {"X", "_Relu", "MAX", "_1", "x_C", "_x", "X1_OUT"}) {
-    EXPECT_EQ(CppIdentifier(name), name);
-  }
-  EXPECT_EQ(CppStringLiteral("a\n\"?"
-                             "?/\xc3\xa9"),
-            "\"a\\n\\\"\\?\\?/\\303\\251\"");
-  CppNames names;
-  EXPECT_EQ(names.Unique("a.b"), "a_b");
-  EXPECT_EQ(names.Unique("a:b"), "a_b_2");
-  EXPECT_EQ(names.Unique("a_b_2"), "a_b_2_2");
-  EXPECT_EQ(names.Unique("a/b"), "a_b_3");
-  EXPECT_EQ(CppCommentText("x */ int y; /* \\\n?"
-                           "?/"),
-            "x ./ int y; /. . ../");
 }
 
 // --- Values ----------------------------------------------------------------
