@@ -793,11 +793,15 @@ PrimExpr RewriteSimplifier::VisitCall(const CallNode* node) {
         by->value() >= call->dtype().bits()) {
       return e;
     }
-    const int64_t shifted =
-        call->op() == IntrinsicOp("shift_right")
-            ? value->value() >> by->value()
-            : static_cast<int64_t>(static_cast<uint64_t>(value->value())
-                                   << by->value());
+    const auto bits = static_cast<uint64_t>(value->value());
+    int64_t shifted = 0;
+    if (call->op() == IntrinsicOp("shift_left")) {
+      shifted = static_cast<int64_t>(bits << by->value());
+    } else if (call->dtype().is_uint()) {
+      shifted = static_cast<int64_t>(bits >> by->value());
+    } else {
+      shifted = value->value() >> by->value();
+    }
     return IntImm(call->dtype(), WrapToDType(shifted, call->dtype()));
   }
   if (call->op() == IntrinsicOp("ceil")) {
