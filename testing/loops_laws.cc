@@ -158,8 +158,9 @@ absl::Status CheckLoopsLawsOnRandomFunctions(const Pass& pass,
                                              const LoopsLawOptions& options) {
   for (int i = 0; i < num_functions; ++i) {
     const uint32_t seed = first_seed + static_cast<uint32_t>(i);
-    const tir::PrimFunc function =
-        RandomLoops(seed, RandomLoopsOptions::Mixed(seed));
+    RandomLoopsOptions mixed = RandomLoopsOptions::Mixed(seed);
+    mixed.type_ends = options.type_ends;
+    const tir::PrimFunc function = RandomLoops(seed, mixed);
     const absl::Status status =
         CheckLoopsLaws(pass, ModuleOfLoops(function), options);
     if (status.ok()) continue;

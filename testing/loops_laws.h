@@ -41,6 +41,8 @@ struct LoopsLawOptions {
   // The pipeline that brings random functions into the form that the pass
   // needs.
   std::string before = {};
+  // Random functions have integers near the ends of their types.
+  bool type_ends = false;
   // Functions that take more steps of the interpreter are not run.
   int64_t max_steps = 2'000'000;
 };

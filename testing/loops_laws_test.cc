@@ -155,6 +155,15 @@ TEST_P(EveryPassTest, RandomFunctions) {
   }
 }
 
+TEST_P(EveryPassTest, FunctionsNearTheEndsOfTypes) {
+  for (const std::string& before : GivenTo(pass())) {
+    const absl::Status status = CheckLoopsLawsOnRandomFunctions(
+        pass(), 1000, IsLongTest() ? 32 : 8,
+        {.waivers = WaiversOf(pass()), .before = before, .type_ends = true});
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
 // Extents and indices at the ends of their types. A pass changes such a
 // function or refuses it.
 constexpr absl::string_view kHostile[] = {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -62,6 +63,11 @@ using tir::VarNode;
 
 constexpr int kLanes = 4;
 
+// True for integers that may wrap around.
+bool IsModular(DType dtype) {
+  return dtype.is_integral() && (dtype.is_uint() || dtype.bits() < 32);
+}
+
 // The numbers from `lo` to `hi`, which contain the values of an expression.
 struct Interval {
   int64_t lo = 0;
@@ -75,19 +81,35 @@ Interval Union(Interval a, Interval b) {
 
 // The range of the values in buffers and of the results of expressions. Floats
 // represent the integers in it exactly.
-Interval StoredRange(DType dtype) {
+Interval SmallStoredRange(DType dtype) {
   if (dtype.is_uint()) return {0, 50};
   const int64_t n = dtype == DType::Float(16) ? 30
                     : dtype.bits() == 8       ? 50
                                               : 1000;
   return {-n, n};
 }
-Interval ComputedRange(DType dtype) {
+Interval SmallComputedRange(DType dtype) {
   if (dtype.is_uint()) return {0, 250};
   const int64_t n = dtype == DType::Float(16) ? 1000
                     : dtype.bits() == 8       ? 120
                                               : int64_t{1} << 20;
   return {-n, n};
+}
+
+// All numbers of an integer type of at most 32 bits; of int64 those whose sums
+// are in its range.
+Interval TypeRange(DType dtype) {
+  if (dtype.bits() == 64) return {-(int64_t{1} << 61), int64_t{1} << 61};
+  const int bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
+  return {dtype.is_int() ? -(int64_t{1} << bits) : 0, (int64_t{1} << bits) - 1};
+}
+
+// The product, or the largest number of its sign.
+int64_t Times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) == (b < 0) ? std::numeric_limits<int64_t>::max()
+                            : std::numeric_limits<int64_t>::min();
 }
 
 // `seq` as one statement. Text has no sequences in sequences.
@@ -220,7 +242,21 @@ class Generator {
 
   // --- Buffers ---------------------------------------------------------------
 
+  Interval StoredRange(DType dtype) const {
+    return options_.type_ends && dtype.is_integral() ? TypeRange(dtype)
+                                                     : SmallStoredRange(dtype);
+  }
+  Interval ComputedRange(DType dtype) const {
+    return options_.type_ends && dtype.is_integral()
+               ? TypeRange(dtype)
+               : SmallComputedRange(dtype);
+  }
+
   DType AnyDType() {
+    if (options_.type_ends && Random(3) > 0) {
+      return OneOf({DType::Int(8), DType::UInt(8), DType::Int(16),
+                    DType::UInt(16), DType::UInt(32), DType::Int(64)});
+    }
     switch (Random(9)) {
       case 0:
         return DType::Int(8);
@@ -270,6 +306,14 @@ class Generator {
   // --- Expressions -----------------------------------------------------------
 
   Value Number(DType dtype, int64_t n) {
+    if (options_.type_ends && dtype.is_integral() && Random(3) == 0) {
+      const Interval all = TypeRange(dtype);
+      n = (Random(2) == 0 ? all.lo : all.hi) / (1 << Random(3));
+      n = n > 0 ? n - Random(3) : n + Random(3);
+    }
+    return Exactly(dtype, n);
+  }
+  static Value Exactly(DType dtype, int64_t n) {
     if (dtype.is_uint()) n = std::abs(n);
     return {MakeConst(dtype, n), {n, n}};
   }
@@ -301,7 +345,7 @@ class Generator {
         in = {a.in.lo - b.in.hi, a.in.hi - b.in.lo};
         break;
       case BinaryOp::kMul:
-        corners([](int64_t x, int64_t y) { return x * y; }, a.in, b.in);
+        corners(testing::Times, a.in, b.in);
         break;
       case BinaryOp::kDiv:
         corners([](int64_t x, int64_t y) { return x / y; }, a.in, b.in);
@@ -323,7 +367,11 @@ class Generator {
         in = {std::max(a.in.lo, b.in.lo), std::max(a.in.hi, b.in.hi)};
         break;
     }
-    if (!Contains(ComputedRange(tir::WithLanes(a.e.dtype(), 1)), in)) return a;
+    const DType element = tir::WithLanes(a.e.dtype(), 1);
+    if (!Contains(ComputedRange(element), in)) {
+      if (!options_.type_ends || !IsModular(element)) return a;
+      in = TypeRange(element);
+    }
     return {Random(3) == 0 ? PrimExpr(tir::Binary(op, a.e, b.e))
                            : tir::MakeBinary(op, a.e, b.e),
             in};
@@ -351,6 +399,11 @@ class Generator {
 
   Value Converted(DType dtype, const Value& a) {
     if (a.e.dtype() == dtype) return a;
+    if (options_.type_ends && IsModular(dtype) &&
+        tir::WithLanes(a.e.dtype(), 1).is_integral()) {
+      const Interval all = TypeRange(dtype);
+      return {tir::CastTo(dtype, a.e), Contains(all, a.in) ? a.in : all};
+    }
     const Value small = Within(a, StoredRange(dtype));
     return {Random(3) == 0 ? PrimExpr(tir::Cast(dtype, small.e))
                            : tir::CastTo(dtype, small.e),
@@ -427,7 +480,7 @@ class Generator {
   Value OfInteger(const Value& a, int depth) {
     const DType dtype = a.e.dtype();
     const int64_t divisor = OneOf({2, 3, 4, 5, 7, 8, 16});
-    const Value by = Number(dtype, Random(3) == 0 ? -divisor : divisor);
+    const Value by = Exactly(dtype, Random(3) == 0 ? -divisor : divisor);
     switch (Random(6)) {
       case 0:
         return Combine(BinaryOp::kFloorDiv, a, by);
@@ -551,8 +604,10 @@ class Generator {
     if (dtype == kInt32 && Random(3) == 0) {
       const Value base = Leaf(kInt32);
       const int stride = Random(5) - 2;
-      return {tir::Ramp(base.e, IntImm(kInt32, stride), kLanes),
-              {base.in.lo - 2 * kLanes, base.in.hi + 2 * kLanes}};
+      const Interval in = {base.in.lo - 2 * kLanes, base.in.hi + 2 * kLanes};
+      if (Contains(ComputedRange(kInt32), in)) {
+        return {tir::Ramp(base.e, IntImm(kInt32, stride), kLanes), in};
+      }
     }
     for (const Known& known : buffers_) {
       if (known.is_set && known.buffer.dtype() == dtype && HasLanes(known) &&
@@ -632,8 +687,13 @@ class Generator {
   PrimExpr Axis(const Extent& extent, bool is_reduction,
                 std::vector<Level>& levels, PrimExpr& predicate) {
     const auto level = [&](Extent of, int64_t min) {
-      const bool wide = of.is_constant() && min == 0 && Random(10) == 0;
-      const DType dtype = wide ? DType::Int(64) : kInt32;
+      const bool wide = of.is_constant() && min == 0 &&
+                        Random(options_.type_ends ? 3 : 10) == 0;
+      DType dtype = wide ? DType::Int(64) : kInt32;
+      if (wide && options_.type_ends) {
+        dtype = OneOf({DType::Int(64), DType::Int(16), DType::UInt(8),
+                       DType::UInt(16), DType::UInt(32)});
+      }
       const Var var = LoopVar(is_reduction ? "k" : "i", dtype);
       if (wide) of.e = IntImm(dtype, of.most);
       levels.push_back({var, IntImm(dtype, min), of, is_reduction});
@@ -995,8 +1055,8 @@ class Generator {
       case 1: {
         const Var i = LoopVar("j");
         const Value begin = Random(3) == 0 ? Within(Any(kInt32, 1), {-8, 8})
-                                           : Number(kInt32, 0);
-        Value extent = Number(kInt32, Random(5));
+                                           : Exactly(kInt32, 0);
+        Value extent = Exactly(kInt32, Random(5));
         if (Random(3) == 0) extent = Within(Any(kInt32, 1), {0, 4});
         AddIterator(i, Constant(1));
         iterators_.back().value.in = {begin.in.lo, begin.in.hi + extent.in.hi};

@@ -31,13 +31,17 @@ struct RandomLoopsOptions {
   bool symbolic = false;  // extents that are variables
   // Loops one after the other share a variable.
   bool shared_variables = false;
+  // Integers of more types, near the ends of their types; variables of loops of
+  // these types. Sums of integers other than int32 and int64 wrap around.
+  bool type_ends = false;
 
   // A different mixture for each of 32 consecutive seeds.
   static RandomLoopsOptions Mixed(uint32_t seed);
 };
 
 // Makes a well-formed function of buffers and numbers. Run on small integers
-// (loops_values.h), accesses are in bounds, integers do not overflow, only
+// (loops_values.h), accesses are in bounds, integers do not overflow unless
+// `type_ends`, and int32 and int64 never do, only
 // written elements are read, no divisor is zero, and floats are computed
 // without rounding, so that sums in another order are equal. The regions of
 // blocks include all accesses. Iterations of parallel loops are independent.

@@ -861,7 +861,8 @@ CanonicalSimplifier::Form CanonicalSimplifier::Modulo(const BinaryNode* node,
   const bool floors = node->op() == BinaryOp::kFloorMod;
   PrimExpr divisor_expr = ToExpr(b);
   const auto* imm = divisor_expr.As<IntImmNode>();
-  if (imm != nullptr && imm->value() > 0) {
+  // The largest integer stands for no divisor in a form.
+  if (imm != nullptr && imm->value() > 0 && imm->value() != kNoUpper) {
     const int64_t divisor = imm->value();
     if (auto* sum = std::get_if<Sum>(&a)) {
       Sum multiples;

@@ -31,6 +31,14 @@ ConstIntBound Intersect(ConstIntBound a, ConstIntBound b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
 }
 
+// The bits of the integers that a float has without gaps.
+int ExactBits(DType dtype) {
+  if (dtype.bits() == 64) return 53;
+  if (dtype.bits() == 32) return 24;
+  if (dtype.bits() == 16) return dtype.code() == DType::Code::kFloat ? 11 : 8;
+  return 3;
+}
+
 // Arithmetic that stops at the infinities.
 int64_t BoundAdd(int64_t x, int64_t y) {
   if (x == kPosInf || x == kNegInf) return x;
@@ -109,6 +117,23 @@ ConstIntBound WithoutZero(ConstIntBound divisor) {
   return divisor;
 }
 
+// The bound of a result of `dtype`: all values of the type where one that is out
+// of its range wraps around or is rounded. Sums of indices are assumed to be in
+// range.
+ConstIntBound InType(ConstIntBound bound, DType dtype) {
+  const ConstIntBound all = ConstIntBounds::Everything(dtype);
+  if (IsModular(dtype)) {
+    const bool fits = bound.min >= all.min && bound.max <= all.max &&
+                      (bound.max < kPosInf || bound.min == 0);
+    return fits ? bound : all;
+  }
+  if (dtype.is_integral()) return bound;
+  // Beyond these integers rounding may leave the bound.
+  const int64_t exact = int64_t{1} << ExactBits(dtype);
+  return {bound.min < -exact ? kNegInf : std::min(bound.min, exact),
+          bound.max > exact ? kPosInf : std::max(bound.max, -exact)};
+}
+
 // The argument of a conversion to int of ceil(log2(argument)), else null.
 const PrimExpr* CeilLog2Argument(const CastNode* cast) {
   if (!cast->dtype().is_int()) return nullptr;
@@ -166,6 +191,8 @@ ConstIntBound ConstIntBounds::VisitNode(const PrimExpr& e) {
   switch (e->kind().To<TirKind>()) {
     case TirKind::kIntImm: {
       const int64_t value = e.As<IntImmNode>()->value();
+      // A uint64 beyond int64 has the number of its bits.
+      if (value < 0 && e.dtype().is_uint()) return Everything(e.dtype());
       return MakeBound(value, value);
     }
     case TirKind::kVar: {
@@ -185,6 +212,13 @@ ConstIntBound ConstIntBounds::VisitNode(const PrimExpr& e) {
     case TirKind::kRamp: {
       const auto* ramp = e.As<RampNode>();
       const ConstIntBound first = Visit(ramp->base());
+      if (IsModular(e.dtype())) {
+        const ConstIntBound steps =
+            Corners(Visit(ramp->stride()), {0, ramp->lanes() - 1}, BoundMul);
+        return InType({BoundAdd(first.min, std::min<int64_t>(steps.min, 0)),
+                       BoundAdd(first.max, std::max<int64_t>(steps.max, 0))},
+                      e.dtype());
+      }
       return Union(first,
                    Visit(Add(ramp->base(), Mul(MakeConst(ramp->stride().dtype(),
                                                          ramp->lanes() - 1),
@@ -215,20 +249,23 @@ ConstIntBound ConstIntBounds::VisitBinary(const BinaryNode* node) {
   ConstIntBound b = Visit(node->b());
   switch (node->op()) {
     case BinaryOp::kAdd:
-      return {BoundAdd(a.min, b.min), BoundAdd(a.max, b.max)};
+      return InType({BoundAdd(a.min, b.min), BoundAdd(a.max, b.max)}, dtype);
     case BinaryOp::kSub:
-      return {BoundSub(a.min, b.max), BoundSub(a.max, b.min)};
+      return InType({BoundSub(a.min, b.max), BoundSub(a.max, b.min)}, dtype);
     case BinaryOp::kMul:
-      return Corners(a, b, BoundMul);
+      return InType(Corners(a, b, BoundMul), dtype);
     case BinaryOp::kMin:
       return {std::min(a.min, b.min), std::min(a.max, b.max)};
     case BinaryOp::kMax:
       return {std::max(a.min, b.min), std::max(a.max, b.max)};
     case BinaryOp::kDiv:
-      return Quotient(a, WithoutZero(b), dtype, BoundDiv);
+      if (!dtype.is_integral()) return Everything(dtype);
+      return InType(Quotient(a, WithoutZero(b), dtype, BoundDiv), dtype);
     case BinaryOp::kFloorDiv:
-      return Quotient(a, WithoutZero(b), dtype, BoundFloorDiv);
+      if (!dtype.is_integral()) return Everything(dtype);
+      return InType(Quotient(a, WithoutZero(b), dtype, BoundFloorDiv), dtype);
     default:
+      if (!dtype.is_integral()) return Everything(dtype);
       break;
   }
   // kMod, kFloorMod.
@@ -263,7 +300,7 @@ ConstIntBound ConstIntBounds::VisitCall(const CallNode* node) {
   if (shifts_left) {
     // A shift of or by a negative number may be anything.
     if (a.min < 0 || b.min < 0) return Everything(node->dtype());
-    return Corners(a, b, BoundShiftLeft);
+    return InType(Corners(a, b, BoundShiftLeft), node->dtype());
   }
   if (a.min >= 0 && b.min >= 0) return MakeBound(0, std::min(a.max, b.max));
   if (b.min >= 0) return MakeBound(0, b.max);
@@ -284,7 +321,18 @@ ConstIntBound ConstIntBounds::VisitCast(const CastNode* node) {
   } else {
     bound = Visit(node->value());
   }
-  return Intersect(bound, Everything(node->dtype()));
+  const DType dtype = node->dtype();
+  if (!dtype.is_integral()) return InType(bound, dtype);
+  // Indices that are converted to fewer bits are assumed to be in range.
+  const ConstIntBound all = Everything(dtype);
+  const ConstIntBound both = Intersect(bound, all);
+  const DType from = node->value().dtype();
+  const bool of_index = !IsModular(dtype) && from.is_int();
+  // The infinity of integers without a sign is beyond that of others.
+  const bool wraps = from.is_uint() && dtype.is_int() && bound.max == kPosInf;
+  if (both.min > both.max || wraps) return all;
+  return of_index || (both.min == bound.min && both.max == bound.max) ? both
+                                                                      : all;
 }
 
 void ConstIntBounds::Enter(const PrimExpr& condition) {
@@ -303,6 +351,7 @@ void ConstIntBounds::Enter(const PrimExpr& condition) {
     if ((left == nullptr) == (right == nullptr)) continue;
     const PrimExpr& e = left != nullptr ? compare->b() : compare->a();
     const int64_t c = left != nullptr ? left->value() : right->value();
+    if (c < 0 && e.dtype().is_uint()) continue;
     switch (compare->op()) {
       case BinaryOp::kLE:
         left != nullptr ? add(e, c, kPosInf) : add(e, kNegInf, c);

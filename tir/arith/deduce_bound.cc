@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/int_set.h"
+#include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -13,12 +15,6 @@
 
 namespace baton::tir {
 namespace {
-
-PrimExpr Negate(const PrimExpr& e) { return Sub(MakeConst(e.dtype(), 0), e); }
-PrimExpr Plus(const PrimExpr& e, int64_t value) {
-  return value >= 0 ? Add(e, MakeConst(e.dtype(), value))
-                    : Sub(e, MakeConst(e.dtype(), -value));
-}
 
 bool Contains(const PrimExpr& e, const PrimExpr& target) {
   bool found = false;
@@ -47,6 +43,7 @@ class Solver {
     while (!(e_ == target_)) {
       if (!Step()) return IntSet::Nothing();
     }
+    if (wraps_) return IntSet::Nothing();
     const PrimExpr bound = analyzer_.Simplify(bound_);
     switch (relation_) {
       case Relation::kEqual:
@@ -59,11 +56,25 @@ class Solver {
   }
 
  private:
+  // Notes if constants that are combined leave their type.
+  PrimExpr Combine(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
+    wraps_ = wraps_ || FoldWraps(op, a, b);
+    return MakeBinary(op, a, b);
+  }
+  PrimExpr Negate(const PrimExpr& e) {
+    return Combine(BinaryOp::kSub, MakeConst(e.dtype(), 0), e);
+  }
+  PrimExpr Plus(const PrimExpr& e, int64_t value) {
+    return value >= 0
+               ? Combine(BinaryOp::kAdd, e, MakeConst(e.dtype(), value))
+               : Combine(BinaryOp::kSub, e, MakeConst(e.dtype(), -value));
+  }
+
   // Brings the condition to e RELATION bound, with the target in e.
   bool Read(const PrimExpr& condition) {
     const auto* compare = condition.As<BinaryNode>();
     if (compare == nullptr || !IsComparison(compare->op()) ||
-        compare->op() == BinaryOp::kNE) {
+        compare->op() == BinaryOp::kNE || !compare->a().dtype().is_integral()) {
       return false;
     }
     const bool left = Contains(compare->a(), target_);
@@ -125,19 +136,20 @@ class Solver {
   // Takes the outermost operation of e to the other side.
   bool Step() {
     const auto* node = e_.As<BinaryNode>();
-    if (node == nullptr) return false;
+    // The other side of a sum that may wrap around is not known.
+    if (node == nullptr || IsModular(node->dtype())) return false;
     const bool left = Contains(node->a(), target_);
     const PrimExpr& inner = left ? node->a() : node->b();
     const PrimExpr& other = left ? node->b() : node->a();
     switch (node->op()) {
       case BinaryOp::kAdd:
-        bound_ = Sub(bound_, other);
+        bound_ = Combine(BinaryOp::kSub, bound_, other);
         break;
       case BinaryOp::kSub:
         if (left) {
-          bound_ = Add(bound_, other);
+          bound_ = Combine(BinaryOp::kAdd, bound_, other);
         } else {
-          bound_ = Negate(Sub(bound_, other));
+          bound_ = Negate(Combine(BinaryOp::kSub, bound_, other));
           Reverse();
         }
         break;
@@ -167,7 +179,7 @@ class Solver {
     const bool divides = analyzer_.CanProve(MakeBinary(
         BinaryOp::kEQ, MakeBinary(BinaryOp::kFloorMod, bound_, factor),
         MakeConst(bound_.dtype(), 0)));
-    bound_ = MakeBinary(BinaryOp::kFloorDiv, bound_, factor);
+    bound_ = Combine(BinaryOp::kFloorDiv, bound_, factor);
     if (divides) return true;
     // The quotient was rounded down.
     if (relation_ == Relation::kEqual) return false;
@@ -188,12 +200,13 @@ class Solver {
       return false;
     }
     if (relation_ == Relation::kEqual) return false;
-    bound_ = Mul(bound_, divisor);
+    bound_ = Combine(BinaryOp::kMul, bound_, divisor);
     if (relation_ == Relation::kAtMost) {
-      bound_ = Plus(Add(bound_, divisor), -1);
+      bound_ = Plus(Combine(BinaryOp::kAdd, bound_, divisor), -1);
     }
     // x // -d is -((x + d - 1) // d).
-    if (sign == SignType::kNegative) bound_ = Plus(Sub(bound_, divisor), 1);
+    if (sign == SignType::kNegative)
+      bound_ = Plus(Combine(BinaryOp::kSub, bound_, divisor), 1);
     return true;
   }
 
@@ -203,6 +216,7 @@ class Solver {
   Analyzer analyzer_;
   PrimExpr e_;
   PrimExpr bound_;
+  bool wraps_ = false;
   Relation relation_ = Relation::kAtLeast;
   std::vector<std::pair<PrimExpr, IntSet>> sets_;
 };

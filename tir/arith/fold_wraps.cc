@@ -1,7 +1,9 @@
 #include "baton/tir/arith/fold_wraps.h"
 
 #include <cstdint>
+#include <utility>
 
+#include "baton/base/dtype.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 
@@ -10,7 +12,9 @@ namespace baton::tir {
 bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
   const auto* x = a.As<IntImmNode>();
   const auto* y = b.As<IntImmNode>();
-  if (x == nullptr || y == nullptr || !a.dtype().is_int()) return false;
+  const DType dtype =
+      b.dtype().bits() > a.dtype().bits() ? b.dtype() : a.dtype();
+  if (x == nullptr || y == nullptr || !dtype.is_int()) return false;
   int64_t result = 0;
   switch (op) {
     case BinaryOp::kAdd:
@@ -30,11 +34,13 @@ bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
     default:
       return false;
   }
-  return WrapToDType(result, a.dtype()) != result;
+  return WrapToDType(result, dtype) != result;
 }
 
-PrimExpr MakeBinaryInRange(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
-  return FoldWraps(op, a, b) ? Binary(op, a, b) : MakeBinary(op, a, b);
+PrimExpr MakeBinaryInRange(BinaryOp op, PrimExpr a, PrimExpr b) {
+  MatchTypes(a, b);
+  return FoldWraps(op, a, b) ? Binary(op, std::move(a), std::move(b))
+                             : MakeBinary(op, std::move(a), std::move(b));
 }
 
 }  // namespace baton::tir

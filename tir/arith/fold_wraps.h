@@ -7,12 +7,12 @@
 
 namespace baton::tir {
 
-// True if TryFold() wraps: `a` and `b` are constants of an integer type with a
-// sign, and what `op` makes of them is out of its range.
+// True if MakeBinary() wraps: `a` and `b` are constants of integer types with a
+// sign, and what `op` makes of them is out of the range of the wider type.
 bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
 
 // MakeBinary(), which does not fold where that would wrap.
-PrimExpr MakeBinaryInRange(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
+PrimExpr MakeBinaryInRange(BinaryOp op, PrimExpr a, PrimExpr b);
 
 }  // namespace baton::tir
 

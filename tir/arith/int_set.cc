@@ -1,7 +1,9 @@
 #include "baton/tir/arith/int_set.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,8 @@
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/const_int_bound.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/int_set_analyzer.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
@@ -24,9 +28,11 @@ PrimExpr Folded(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
   return folded.defined() ? folded : Binary(op, a, b);
 }
 
-// The operation on two bounds; null if one is infinite.
+// The operation on two bounds; null, which is no bound, if one is infinite or if
+// the result is out of range.
 PrimExpr BothBounds(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
-  return a.defined() && b.defined() ? MakeBinary(op, a, b) : PrimExpr();
+  if (!a.defined() || !b.defined() || FoldWraps(op, a, b)) return {};
+  return MakeBinary(op, a, b);
 }
 // The operation on two bounds; the other one if one is infinite.
 PrimExpr EitherBound(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
@@ -105,6 +111,16 @@ SignType IntSet::GetSignType() const {
 
 Range IntSet::CoverRange(const Range& max_range) const {
   if (!HasLowerBound() || !HasUpperBound()) return max_range;
+  const auto* first = min_.As<IntImmNode>();
+  const auto* last = max_.As<IntImmNode>();
+  if (first != nullptr && last != nullptr) {
+    int64_t extent = 0;
+    if (__builtin_sub_overflow(last->value(), first->value(), &extent) ||
+        __builtin_add_overflow(extent, 1, &extent) ||
+        WrapToDType(extent, max_.dtype()) != extent) {
+      return max_range;
+    }
+  }
   Analyzer analyzer;
   return {analyzer.Simplify(min_),
           analyzer.Simplify(Sub(PlusConstant(max_, 1), min_))};
@@ -267,10 +283,14 @@ IntSet IntSetEvaluator::Visit(const PrimExpr& e) {
       if (stride == nullptr) return IntSet::Everything();
       const DType dtype = ramp->base().dtype();
       PrimExpr zero = MakeConst(dtype, 0);
-      PrimExpr last =
-          MakeConst(dtype, WrappedMul(stride->value(), ramp->lanes() - 1));
+      int64_t reach = 0;
+      if (__builtin_mul_overflow(stride->value(), ramp->lanes() - 1, &reach) ||
+          WrapToDType(reach, dtype) != reach) {
+        return IntSet::Everything();
+      }
+      PrimExpr last = MakeConst(dtype, reach);
       return Combine(
-          BinaryOp::kAdd, base,
+          BinaryOp::kAdd, dtype, base,
           stride->value() > 0 ? MakeSet(zero, last) : MakeSet(last, zero));
     }
     case TirKind::kBroadcast:
@@ -287,8 +307,15 @@ IntSet IntSetEvaluator::Visit(const PrimExpr& e) {
       if (set.IsSinglePoint()) {
         return IntSet::SinglePoint(CastTo(e.dtype(), set.min()));
       }
+      if (!KeepsOrder(set, e.As<CastNode>()->value().dtype(), e.dtype())) {
+        return IntSet::Everything();
+      }
       const auto cast = [&](const PrimExpr& bound) {
-        return bound.defined() ? CastTo(e.dtype(), bound) : bound;
+        // A constant that is out of range is no bound.
+        const auto* imm = bound.defined() ? bound.As<IntImmNode>() : nullptr;
+        const bool fits = imm == nullptr || !e.dtype().is_integral() ||
+                          WrapToDType(imm->value(), e.dtype()) == imm->value();
+        return bound.defined() && fits ? CastTo(e.dtype(), bound) : PrimExpr();
       };
       return MakeSet(cast(set.min()), cast(set.max()));
     }
@@ -319,14 +346,70 @@ IntSet IntSetEvaluator::VisitBinary(const BinaryNode* node) {
   if (IsLogical(node->op()) && !(a.IsSinglePoint() && b.IsSinglePoint())) {
     return MakeSet(MakeConst(node->dtype(), 0), MakeConst(node->dtype(), 1));
   }
-  return Combine(node->op(), a, b);
+  return Combine(node->op(), node->a().dtype(), a, b);
+}
+
+// The constant bounds of `set`, whose elements have type `dtype`.
+IntSetEvaluator::WideBound IntSetEvaluator::BoundOf(const IntSet& set,
+                                                    DType dtype) {
+  const ConstIntBound all = ConstIntBounds::Everything(dtype);
+  const int64_t min = set.min().defined()
+                          ? std::max(analyzer_.BoundOf(set.min()).min, all.min)
+                          : all.min;
+  const int64_t max = set.max().defined()
+                          ? std::min(analyzer_.BoundOf(set.max()).max, all.max)
+                          : all.max;
+  const bool is_infinite = max == ConstIntBound::kPosInf;
+  return {min, is_infinite ? (static_cast<__int128>(1) << 64) - 1 : max};
+}
+
+bool IntSetEvaluator::IsInType(WideBound bound, DType dtype) {
+  const int bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
+  const __int128 end = static_cast<__int128>(1) << bits;
+  return bound.min >= (dtype.is_int() ? -end : 0) && bound.max < end;
+}
+
+// True if the bounds of `set`, converted, are bounds of what is converted.
+bool IntSetEvaluator::KeepsOrder(const IntSet& set, DType from, DType to) {
+  if (!from.is_integral() || !to.is_integral()) return !to.is_bool();
+  // Indices are assumed to be in range.
+  if (from.is_int() && !IsModular(to)) return true;
+  return IsInType(BoundOf(set, from), to);
+}
+
+// False if elements of `a` and `b`, of type `dtype`, may have a result that
+// wraps around.
+bool IntSetEvaluator::StaysInType(BinaryOp op, const IntSet& a, const IntSet& b,
+                                  DType dtype) {
+  if (!IsModular(dtype)) return true;
+  const WideBound x = BoundOf(a, dtype);
+  const WideBound y = BoundOf(b, dtype);
+  switch (op) {
+    case BinaryOp::kAdd:
+      return IsInType({x.min + y.min, x.max + y.max}, dtype);
+    case BinaryOp::kSub:
+      return IsInType({x.min - y.max, x.max - y.min}, dtype);
+    case BinaryOp::kMul: {
+      // No bound is beyond 64 bits, and none is negative where one has these.
+      const __int128 corners[] = {x.min * y.min, x.min * y.max, x.max * y.min,
+                                  x.max * y.max};
+      return dtype.bits() < 64 &&
+             IsInType(
+                 {*std::min_element(std::begin(corners), std::end(corners)),
+                  *std::max_element(std::begin(corners), std::end(corners))},
+                 dtype);
+    }
+    default:
+      // The negation of the least integer.
+      return y.min > -1 || y.max < -1 || IsInType({-x.max, -x.min}, dtype);
+  }
 }
 
 // a * factor, a / factor or a // factor.
 IntSet IntSetEvaluator::Scale(BinaryOp op, const IntSet& a,
                               const PrimExpr& factor) {
   const auto scaled = [&](const PrimExpr& bound) {
-    return bound.defined() ? MakeBinary(op, bound, factor) : bound;
+    return BothBounds(op, bound, factor);
   };
   if (analyzer_.CanProveGreaterEqual(factor, 0)) {
     return MakeSet(scaled(a.min()), scaled(a.max()));
@@ -339,6 +422,7 @@ IntSet IntSetEvaluator::Scale(BinaryOp op, const IntSet& a,
         MakeBinary(BinaryOp::kGE, factor, MakeConst(factor.dtype(), 0));
     const PrimExpr e1 = scaled(a.min());
     const PrimExpr e2 = scaled(a.max());
+    if (!e1.defined() || !e2.defined()) return IntSet::Everything();
     return MakeSet(Select(sign, e1, e2), Select(sign, e2, e1));
   }
   return IntSet::Everything();
@@ -346,12 +430,13 @@ IntSet IntSetEvaluator::Scale(BinaryOp op, const IntSet& a,
 
 IntSet IntSetEvaluator::Rest(BinaryOp op, const IntSet& a,
                              const PrimExpr& divisor) {
-  if (!analyzer_.CanProveGreaterEqual(divisor, 0)) {
+  if (!divisor.dtype().is_uint() &&
+      !analyzer_.CanProveGreaterEqual(divisor, 0)) {
     const PrimExpr bound = PlusConstant(Absolute(divisor), -1);
     return MakeSet(Negate(bound), bound);
   }
   const PrimExpr greatest = PlusConstant(divisor, -1);
-  if (op == BinaryOp::kMod) {
+  if (op == BinaryOp::kMod && !divisor.dtype().is_uint()) {
     // The rest has the sign of the dividend.
     if (a.HasLowerBound() && analyzer_.CanProveGreaterEqual(a.min(), 0)) {
       return MakeSet(MakeConst(divisor.dtype(), 0), greatest);
@@ -370,7 +455,7 @@ IntSet IntSetEvaluator::Rest(BinaryOp op, const IntSet& a,
   return MakeSet(MakeConst(divisor.dtype(), 0), greatest);
 }
 
-IntSet IntSetEvaluator::Combine(BinaryOp op, const IntSet& left,
+IntSet IntSetEvaluator::Combine(BinaryOp op, DType dtype, const IntSet& left,
                                 const IntSet& right) {
   if (left.IsSinglePoint() && right.IsSinglePoint()) {
     return IntSet::SinglePoint(IsLogical(op)
@@ -379,6 +464,9 @@ IntSet IntSetEvaluator::Combine(BinaryOp op, const IntSet& left,
   }
   if (left.IsNothing()) return left;
   if (right.IsNothing()) return right;
+  if (op <= BinaryOp::kFloorMod && !StaysInType(op, left, right, dtype)) {
+    return IntSet::Everything();
+  }
   switch (op) {
     case BinaryOp::kAdd:
       return MakeSet(BothBounds(op, left.min(), right.min()),
@@ -475,7 +563,10 @@ std::vector<std::pair<PrimExpr, IntSet>> EvalSetForEachSubExpr(
 void IntSets::Enter(const PrimExpr& condition) {
   for (const PrimExpr& part : ExtractConstraints(condition)) {
     const auto* compare = part.As<BinaryNode>();
-    if (compare == nullptr || !IsComparison(compare->op())) continue;
+    if (compare == nullptr || !IsComparison(compare->op()) ||
+        !compare->a().dtype().is_integral()) {
+      continue;
+    }
     const auto add = [&](const PrimExpr& side, BinaryOp op,
                          const PrimExpr& limit) {
       const auto* node = side.As<VarNode>();

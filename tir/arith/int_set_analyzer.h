@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
@@ -66,9 +67,19 @@ class IntSetEvaluator {
   IntSet Visit(const PrimExpr& e);
   IntSet VisitVar(const PrimExpr& e);
   IntSet VisitBinary(const BinaryNode* node);
-  IntSet Combine(BinaryOp op, const IntSet& a, const IntSet& b);
+  // The set of `op` on elements of type `dtype`.
+  IntSet Combine(BinaryOp op, DType dtype, const IntSet& a, const IntSet& b);
   IntSet Scale(BinaryOp op, const IntSet& a, const PrimExpr& factor);
   IntSet Rest(BinaryOp op, const IntSet& a, const PrimExpr& divisor);
+  // Holds sums and products of 64 bits, with a sign or without.
+  struct WideBound {
+    __int128 min;
+    __int128 max;
+  };
+  WideBound BoundOf(const IntSet& set, DType dtype);
+  static bool IsInType(WideBound bound, DType dtype);
+  bool KeepsOrder(const IntSet& set, DType from, DType to);
+  bool StaysInType(BinaryOp op, const IntSet& a, const IntSet& b, DType dtype);
 
   Analyzer& analyzer_;
   const Domains& domains_;

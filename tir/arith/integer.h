@@ -8,9 +8,16 @@
 #include <limits>
 #include <numeric>
 
+#include "baton/base/dtype.h"
 #include "baton/tir/ir/expr.h"
 
 namespace baton::tir {
+
+// True if sums and products of `dtype` wrap around: integers other than those
+// of loops and indices, whose sums are assumed to be in range.
+constexpr bool IsModular(DType dtype) {
+  return dtype.is_integral() && (dtype.is_uint() || dtype.bits() < 32);
+}
 
 // Arithmetic modulo 2^64.
 constexpr int64_t WrappedAdd(int64_t a, int64_t b) {
@@ -64,7 +71,8 @@ constexpr int64_t ExtendedGcd(int64_t a, int64_t b, int64_t& x, int64_t& y) {
     s = next_s;
   }
   x = a >= 0 ? old_s : -old_s;
-  y = b != 0 ? (old_r - x * a) / b : 1;
+  y = b != 0 ? static_cast<int64_t>((old_r - static_cast<__int128>(x) * a) / b)
+             : 1;
   return old_r;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/iter_map_rewriter.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
@@ -95,7 +96,8 @@ PrimExpr IterMapConverter::Convert(const IterSplit& split) {
       analyzer_.CanProve(MakeBinary(BinaryOp::kEQ, split.extent, extent))) {
     return Mul(source, split.scale);
   }
-  const PrimExpr covered = Mul(split.lower_factor, split.extent);
+  const PrimExpr covered =
+      MakeBinaryInRange(BinaryOp::kMul, split.lower_factor, split.extent);
   if (analyzer_.CanProve(MakeBinary(BinaryOp::kEQ, extent, covered))) {
     // A part of a larger iterator with one value is that value; an iterator of
     // one value stays.
@@ -111,7 +113,9 @@ PrimExpr IterMapConverter::Convert(const IterSplit& split) {
 
 namespace {
 
-PrimExpr PlusOne(const PrimExpr& e) { return Add(e, MakeConst(e.dtype(), 1)); }
+PrimExpr PlusOne(const PrimExpr& e) {
+  return MakeBinaryInRange(BinaryOp::kAdd, e, MakeConst(e.dtype(), 1));
+}
 
 // lower <= iter < upper; null: no bound.
 struct Bound {
@@ -172,6 +176,11 @@ bool ReadBound(const BinaryNode* compare, VarRanges& iters,
   Bound bound;
   bound.iter = bound_at_left ? right : left;
   const PrimExpr& limit = bound_at_left ? left : right;
+  if (FoldWraps(BinaryOp::kAdd, limit, MakeConst(limit.dtype(), 1))) {
+    // All values are at most the largest one.
+    if (equal && greater == bound_at_left) return true;
+    if (!equal && greater != bound_at_left) return false;
+  }
   if (greater == bound_at_left) {
     bound.upper = equal ? PlusOne(limit) : limit;
   } else {
@@ -185,10 +194,11 @@ bool ReadBound(const BinaryNode* compare, VarRanges& iters,
   const Range* range = iters.Find(var);
   if (range == nullptr) return true;
   PrimExpr min = range->min;
-  PrimExpr max = Add(range->min, range->extent);
+  PrimExpr max = MakeBinaryInRange(BinaryOp::kAdd, range->min, range->extent);
   if (bound.lower.defined()) min = MakeBinary(BinaryOp::kMax, min, bound.lower);
   if (bound.upper.defined()) max = MakeBinary(BinaryOp::kMin, max, bound.upper);
-  PrimExpr extent = IsZero(min) ? max : Sub(max, min);
+  PrimExpr extent =
+      IsZero(min) ? max : MakeBinaryInRange(BinaryOp::kSub, max, min);
   iters.Set(Var(var), {std::move(min), std::move(extent)});
   return true;
 }

@@ -14,6 +14,7 @@
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/canonical_simplify.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/iter_map.h"
 #include "baton/tir/arith/pattern.h"
@@ -25,8 +26,18 @@
 namespace baton::tir {
 namespace {
 
+// Constants whose result is out of range stay two: nothing is proved of them.
 PrimExpr Op(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
-  return MakeBinary(op, a, b);
+  return MakeBinaryInRange(op, a, b);
+}
+PrimExpr Plus(const PrimExpr& a, const PrimExpr& b) {
+  return Op(BinaryOp::kAdd, a, b);
+}
+PrimExpr Minus(const PrimExpr& a, const PrimExpr& b) {
+  return Op(BinaryOp::kSub, a, b);
+}
+PrimExpr Times(const PrimExpr& a, const PrimExpr& b) {
+  return Op(BinaryOp::kMul, a, b);
 }
 PrimExpr FloorDivide(const PrimExpr& a, const PrimExpr& b) {
   return Op(BinaryOp::kFloorDiv, a, b);
@@ -35,10 +46,10 @@ PrimExpr FloorModulo(const PrimExpr& a, const PrimExpr& b) {
   return Op(BinaryOp::kFloorMod, a, b);
 }
 PrimExpr Int(int64_t value) { return IntImm(kInt32, value); }
-PrimExpr Negate(const PrimExpr& e) { return Sub(MakeConst(e.dtype(), 0), e); }
+PrimExpr Negate(const PrimExpr& e) { return Minus(MakeConst(e.dtype(), 0), e); }
 // The quotient, rounded up.
 PrimExpr CeilDivide(const PrimExpr& a, const PrimExpr& b) {
-  return FloorDivide(Sub(Add(a, b), MakeConst(a.dtype(), 1)), b);
+  return FloorDivide(Minus(Plus(a, b), MakeConst(a.dtype(), 1)), b);
 }
 
 IterSplit SplitOf(const IterMark& mark) {
@@ -115,15 +126,17 @@ PrimExpr CommonMultiple(const PrimExpr& a, const PrimExpr& b,
   const auto [x, m] = split(a);
   const auto [y, n] = split(b);
   const int64_t gcd = Gcd(m, n);
-  const PrimExpr multiple = Int(gcd == 0 ? 0 : WrappedMul(m / gcd, n));
+  const PrimExpr multiple =
+      gcd == 0 ? Int(0)
+               : Times(MakeConst(a.dtype(), m / gcd), MakeConst(b.dtype(), n));
   if (analyzer.CanProveEqual(x, y) ||
       analyzer.CanProveEqual(FloorModulo(x, y), Int(0))) {
-    return Mul(x, multiple);
+    return Times(x, multiple);
   }
   if (analyzer.CanProveEqual(FloorModulo(y, x), Int(0))) {
-    return Mul(y, multiple);
+    return Times(y, multiple);
   }
-  return Mul(Mul(x, y), multiple);
+  return Times(Times(x, y), multiple);
 }
 
 }  // namespace
@@ -144,7 +157,7 @@ IterMapRewriter::IterMapRewriter(Analyzer& analyzer, const VarRanges& iters,
       inputs_.emplace_back(var, range.extent);
       vars_.Set(var, SplitOf(inputs_.back()));
     } else {
-      inputs_.emplace_back(Sub(var, range.min), range.extent);
+      inputs_.emplace_back(Minus(var, range.min), range.extent);
       vars_.Set(var, IterSum{{SplitOf(inputs_.back())}, range.min});
     }
   }
@@ -191,8 +204,8 @@ void IterMapRewriter::AddConstraint(const PrimExpr& iter, PrimExpr min,
                                     PrimExpr max) {
   IterSum sum = ToSum(Mutate(iter));
   if (!IsZero(sum.base)) {
-    if (min.defined()) min = Sub(min, sum.base);
-    if (max.defined()) max = Sub(max, sum.base);
+    if (min.defined()) min = Minus(min, sum.base);
+    if (max.defined()) max = Minus(max, sum.base);
     sum.base = Int(0);
   }
   const std::optional<IterSum> fused = Fuse(sum, false);
@@ -222,10 +235,10 @@ void IterMapRewriter::AddConstraint(const PrimExpr& iter, PrimExpr min,
   }
   IterSum source = *structured;
   PrimExpr iter_min = entry->offset;
-  PrimExpr iter_max = Add(iter_min, entry->mark.extent());
+  PrimExpr iter_max = Plus(iter_min, entry->mark.extent());
   PrimExpr delta = MakeConst(iter_min.dtype(), 0);
   if (min.defined()) {
-    delta = Sub(min, iter_min);
+    delta = Minus(min, iter_min);
     iter_min = Op(BinaryOp::kMax, min, iter_min);
   }
   if (max.defined()) {
@@ -237,13 +250,13 @@ void IterMapRewriter::AddConstraint(const PrimExpr& iter, PrimExpr min,
   }
   if (!IsZero(delta)) {
     flattened_.erase(flattened);
-    source.base = Sub(source.base, delta);
+    source.base = Minus(source.base, delta);
     flattened_.emplace_back(source, flat);
-    entry->mark = IterMark(source, Sub(iter_max, iter_min));
+    entry->mark = IterMark(source, Minus(iter_max, iter_min));
   } else {
     entry->mark = entry->mark.sum() != nullptr
-                      ? IterMark(*entry->mark.sum(), Sub(iter_max, iter_min))
-                      : IterMark(entry->mark.expr(), Sub(iter_max, iter_min));
+                      ? IterMark(*entry->mark.sum(), Minus(iter_max, iter_min))
+                      : IterMark(entry->mark.expr(), Minus(iter_max, iter_min));
   }
   entry->offset = iter_min;
   constrained_.push_back(flat);
@@ -285,14 +298,18 @@ IterSum IterMapRewriter::RewriteToNormalizedSum(const PrimExpr& index) {
     int symbols = 0;
     PrimExpr product = MakeConst(split.extent.dtype(), 1);
     UnpackReduction(split.scale, BinaryOp::kMul, [&](const PrimExpr& e) {
-      if (const auto* imm = e.As<IntImmNode>()) {
-        scale = WrappedMul(scale, imm->value());
+      const auto* imm = e.As<IntImmNode>();
+      int64_t scaled = 0;
+      if (imm != nullptr &&
+          !__builtin_mul_overflow(scale, imm->value(), &scaled) &&
+          WrapToDType(scaled, product.dtype()) == scaled) {
+        scale = scaled;
       } else {
-        product = Mul(product, e);
+        product = Times(product, e);
         ++symbols;
       }
     });
-    if (scale != 1) product = Mul(product, MakeConst(product.dtype(), scale));
+    if (scale != 1) product = Times(product, MakeConst(product.dtype(), scale));
     split.scale = product;
     items.push_back({scale, symbols, std::move(split)});
   }
@@ -354,7 +371,7 @@ bool IterMapRewriter::NormalizeSplits(const SplitsOfMarks::Entry& entry) {
       if (j == splits.size()) return false;
     }
     used[j] = true;
-    factor = Mul(splits[j].lower_factor, splits[j].extent);
+    factor = Times(splits[j].lower_factor, splits[j].extent);
   }
   const auto padding = std::find_if(
       paddings_.begin(), paddings_.end(), [&](const Padding& known) {
@@ -463,11 +480,11 @@ int IterMapRewriter::FindSmallerScale(const IterSum& sum,
   for (int i = static_cast<int>(sum.args.size()) - 1; i >= 0; --i) {
     if (skip[i]) continue;
     const PrimExpr& current = sum.args[i].scale;
-    if (!analyzer_.CanProveGreaterEqual(Sub(scale, current), 0) ||
+    if (!analyzer_.CanProveGreaterEqual(Minus(scale, current), 0) ||
         !analyzer_.CanProveGreaterEqual(current, 0)) {
       continue;
     }
-    if (match == -1 || analyzer_.CanProveLess(Sub(matched, current), 0)) {
+    if (match == -1 || analyzer_.CanProveLess(Minus(matched, current), 0)) {
       match = i;
       matched = current;
     }
@@ -564,14 +581,14 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool early_skip) {
         constraint = &known;
       }
     }
-    if (!exact) tail = Add(tail, Sub(expected, scale));
+    if (!exact) tail = Plus(tail, Minus(expected, scale));
     if (constraint != nullptr) {
       for (auto it = constraint->args.rbegin(); it != constraint->args.rend();
            ++it) {
         size_t k = 0;
         while (k < sum.args.size() &&
                (visited[k] || !SameSplit(sum.args[k], *it, false) ||
-                !ProveEqual(Mul(it->scale, scale), sum.args[k].scale))) {
+                !ProveEqual(Times(it->scale, scale), sum.args[k].scale))) {
           ++k;
         }
         if (k == sum.args.size()) return std::nullopt;
@@ -584,7 +601,7 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool early_skip) {
           });
       if (known == fused_.end()) return std::nullopt;
       grouped.push_back(SplitOf(known->mark, FloorDivide(scale, base_scale)));
-      extra_base = Add(extra_base, Mul(known->offset, scale));
+      extra_base = Plus(extra_base, Times(known->offset, scale));
       expected = MulAndNormalize(known->mark.extent(), scale);
       i += constraint->args.size();
     } else {
@@ -604,18 +621,18 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool early_skip) {
       fused_.begin(), fused_.end(),
       [&](const Fused& entry) { return SameSum(entry.flattened, flattened); });
   if (known != fused_.end()) {
-    if (!ProveEqual(extra_base, Mul(known->offset, base_scale))) {
+    if (!ProveEqual(extra_base, Times(known->offset, base_scale))) {
       return std::nullopt;
     }
     return IterSum{{SplitOf(known->mark, base_scale)},
-                   Add(sum.base, extra_base)};
+                   Plus(sum.base, extra_base)};
   }
   IterSum structured = {std::move(grouped), zero};
   IterMark mark(structured,
-                Add(Op(BinaryOp::kDiv, expected, base_scale), tail));
+                Plus(Op(BinaryOp::kDiv, expected, base_scale), tail));
   fused_.push_back({flattened, mark, extra_base});
   flattened_.emplace_back(std::move(structured), std::move(flattened));
-  return IterSum{{SplitOf(mark, base_scale)}, Add(sum.base, extra_base)};
+  return IterSum{{SplitOf(mark, base_scale)}, Plus(sum.base, extra_base)};
 }
 
 // --- Expressions -------------------------------------------------------------
@@ -624,7 +641,7 @@ void IterMapRewriter::AddTo(IterSum& sum, IterSplit split, bool negative) {
   for (auto it = sum.args.begin(); it != sum.args.end(); ++it) {
     if (!SameSplit(*it, split, false)) continue;
     it->scale =
-        negative ? Sub(it->scale, split.scale) : Add(it->scale, split.scale);
+        negative ? Minus(it->scale, split.scale) : Plus(it->scale, split.scale);
     if (IsZero(it->scale)) sum.args.erase(it);
     return;
   }
@@ -634,7 +651,8 @@ void IterMapRewriter::AddTo(IterSum& sum, IterSplit split, bool negative) {
 
 void IterMapRewriter::AddTo(IterSum& sum, const IterSum& other, bool negative) {
   for (const IterSplit& arg : other.args) AddTo(sum, arg, negative);
-  sum.base = negative ? Sub(sum.base, other.base) : Add(sum.base, other.base);
+  sum.base =
+      negative ? Minus(sum.base, other.base) : Plus(sum.base, other.base);
 }
 
 IterMapRewriter::Form IterMapRewriter::Mutate(const PrimExpr& e) {
@@ -662,7 +680,9 @@ IterMapRewriter::Form IterMapRewriter::MutateBinary(const BinaryNode* node) {
   const auto* x = std::get_if<PrimExpr>(&a);
   const auto* y = std::get_if<PrimExpr>(&b);
   if (x != nullptr && y != nullptr) {
-    PrimExpr folded = TryFold(node->op(), *x, *y);
+    PrimExpr folded = FoldWraps(node->op(), *x, *y)
+                          ? PrimExpr()
+                          : TryFold(node->op(), *x, *y);
     if (folded.defined()) return folded;
     if (*x == node->a() && *y == node->b()) return PrimExpr(node);
     return Binary(node->op(), *x, *y);
@@ -692,11 +712,11 @@ IterMapRewriter::Form IterMapRewriter::MutateBinary(const BinaryNode* node) {
         y = std::get_if<PrimExpr>(&b);
       }
       if (auto* sum = std::get_if<IterSum>(&a)) {
-        for (IterSplit& arg : sum->args) arg.scale = Mul(arg.scale, *y);
-        sum->base = Mul(sum->base, *y);
+        for (IterSplit& arg : sum->args) arg.scale = Times(arg.scale, *y);
+        sum->base = Times(sum->base, *y);
       } else {
         auto& split = std::get<IterSplit>(a);
-        split.scale = Mul(split.scale, *y);
+        split.scale = Times(split.scale, *y);
       }
       return a;
     }
@@ -778,7 +798,7 @@ std::optional<IterMapRewriter::Form> IterMapRewriter::SplitFloorDiv(
   const IterSplit& p = padded->split;
   IterSplit result;
   if (ProveDivisible(p.extent, divisor)) {
-    result = {p.source, Mul(p.lower_factor, divisor),
+    result = {p.source, Times(p.lower_factor, divisor),
               analyzer_.Simplify(FloorDivide(p.extent, divisor)), p.scale};
   } else if (IsOne(p.lower_factor) && ProveEqual(p.extent, p.source.extent())) {
     result = {p.source, divisor,
@@ -789,7 +809,7 @@ std::optional<IterMapRewriter::Form> IterMapRewriter::SplitFloorDiv(
               MakeConst(divisor.dtype(), 1)};
   }
   PrimExpr new_base =
-      analyzer_.Simplify(FloorDivide(Sub(base, padded->left), divisor), 6);
+      analyzer_.Simplify(FloorDivide(Minus(base, padded->left), divisor), 6);
   if (IsZero(new_base)) return result;
   return IterSum{{result}, std::move(new_base)};
 }
@@ -825,7 +845,7 @@ std::optional<IterMapRewriter::Form> IterMapRewriter::SplitFloorMod(
 std::optional<IterMapRewriter::Padded> IterMapRewriter::PadTo(
     IterSplit split, const PrimExpr& base, const PrimExpr& divisor) {
   PrimExpr left = analyzer_.Simplify(FloorModulo(base, divisor));
-  const PrimExpr right_edge = Add(left, split.extent);
+  const PrimExpr right_edge = Plus(left, split.extent);
   const PrimExpr right =
       ProveDivisible(right_edge, divisor)
           ? Int(0)
@@ -839,13 +859,13 @@ std::optional<IterMapRewriter::Padded> IterMapRewriter::PadTo(
       paddings_.push_back({mark, Int(1), Int(0), IterMark()});
       known = paddings_.end() - 1;
     }
-    known->factor = CommonMultiple(known->factor,
-                                   Mul(divisor, split.lower_factor), analyzer_);
+    known->factor = CommonMultiple(
+        known->factor, Times(divisor, split.lower_factor), analyzer_);
     if (IsZero(left) && IsZero(right)) return Padded{split, Int(0)};
     requires_padding_ = true;
     known->left =
-        Op(BinaryOp::kMax, known->left, Mul(left, split.lower_factor));
-    split.extent = analyzer_.Simplify(Add(Add(left, split.extent), right));
+        Op(BinaryOp::kMax, known->left, Times(left, split.lower_factor));
+    split.extent = analyzer_.Simplify(Plus(Plus(left, split.extent), right));
     return Padded{std::move(split), std::move(left)};
   }
   if (known == paddings_.end() ||
@@ -864,12 +884,12 @@ std::optional<IterMapRewriter::Padded> IterMapRewriter::PadTo(
       return std::nullopt;
     }
     left = FloorDivide(mark_left, split.lower_factor);
-    const PrimExpr edge = Add(mark.extent(), mark_left);
+    const PrimExpr edge = Plus(mark.extent(), mark_left);
     const PrimExpr mark_right = ProveDivisible(edge, known->factor)
                                     ? Int(0)
                                     : FloorModulo(Negate(edge), known->factor);
     known->padded = IterMark(IterSum{{SplitOf(mark)}, mark_left},
-                             analyzer_.Simplify(Add(edge, mark_right)));
+                             analyzer_.Simplify(Plus(edge, mark_right)));
     const PrimExpr source = IterMapConverter(analyzer_).Convert(known->padded);
     const PrimExpr quotient = FloorDivide(source, known->factor);
     const PrimExpr rest = FloorModulo(source, known->factor);

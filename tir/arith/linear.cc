@@ -9,6 +9,7 @@
 #include "baton/base/deep_stack.h"
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -18,25 +19,40 @@
 namespace baton::tir {
 namespace {
 
-PrimExpr Negate(const PrimExpr& e) { return Sub(MakeConst(e.dtype(), 0), e); }
+// Combines expressions, unless constants that it joins leave their type.
+class Combiner {
+ public:
+  bool wraps() const { return wraps_; }
+  PrimExpr Combine(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
+    wraps_ = wraps_ || FoldWraps(op, a, b);
+    return MakeBinary(op, a, b);
+  }
+  PrimExpr Negate(const PrimExpr& e) {
+    return Combine(BinaryOp::kSub, MakeConst(e.dtype(), 0), e);
+  }
+  // Null operands and results are 0.
+  PrimExpr Sum(const PrimExpr& a, const PrimExpr& b) {
+    if (!a.defined()) return b;
+    return b.defined() ? Combine(BinaryOp::kAdd, a, b) : a;
+  }
+  PrimExpr Difference(const PrimExpr& a, const PrimExpr& b) {
+    if (!b.defined()) return a;
+    return a.defined() ? Combine(BinaryOp::kSub, a, b) : Negate(b);
+  }
+  PrimExpr Product(const PrimExpr& a, const PrimExpr& b) {
+    return a.defined() && b.defined() ? Combine(BinaryOp::kMul, a, b)
+                                      : PrimExpr();
+  }
+
+ private:
+  bool wraps_ = false;
+};
 
 // coeff * var + base; null parts are 0.
 struct Linear {
   PrimExpr coeff;
   PrimExpr base;
 };
-
-PrimExpr PartSum(const PrimExpr& a, const PrimExpr& b) {
-  if (!a.defined()) return b;
-  return b.defined() ? Add(a, b) : a;
-}
-PrimExpr PartDifference(const PrimExpr& a, const PrimExpr& b) {
-  if (!b.defined()) return a;
-  return a.defined() ? Sub(a, b) : Negate(b);
-}
-PrimExpr PartProduct(const PrimExpr& a, const PrimExpr& b) {
-  return a.defined() && b.defined() ? Mul(a, b) : PrimExpr();
-}
 
 std::optional<Linear> DetectLinear(const PrimExpr& e, const VarNode* var) {
   if (const auto* node = e.As<VarNode>()) {
@@ -56,18 +72,26 @@ std::optional<Linear> DetectLinear(const PrimExpr& e, const VarNode* var) {
     if (!a.has_value()) return a;
     std::optional<Linear> b = DetectLinear(node->b(), var);
     if (!b.has_value()) return b;
+    Combiner combiner;
+    Linear linear;
     switch (node->op()) {
       case BinaryOp::kAdd:
-        return Linear{PartSum(a->coeff, b->coeff), PartSum(a->base, b->base)};
+        linear = {combiner.Sum(a->coeff, b->coeff),
+                  combiner.Sum(a->base, b->base)};
+        break;
       case BinaryOp::kSub:
-        return Linear{PartDifference(a->coeff, b->coeff),
-                      PartDifference(a->base, b->base)};
+        linear = {combiner.Difference(a->coeff, b->coeff),
+                  combiner.Difference(a->base, b->base)};
+        break;
       default:
         if (a->coeff.defined()) std::swap(a, b);
         if (a->coeff.defined()) return std::nullopt;
-        return Linear{PartProduct(a->base, b->coeff),
-                      PartProduct(a->base, b->base)};
+        linear = {combiner.Product(a->base, b->coeff),
+                  combiner.Product(a->base, b->base)};
+        break;
     }
+    if (combiner.wraps()) return std::nullopt;
+    return linear;
   });
 }
 
@@ -96,19 +120,20 @@ bool NarrowInterval(const PrimExpr& condition, VarMap<Interval>& intervals) {
   const PrimExpr& a = compare->a();
   const PrimExpr& b = compare->b();
   const PrimExpr one = MakeConst(a.dtype(), 1);
+  Combiner combiner;
   PrimExpr positive;  // the condition is that this is not negative
   switch (compare->op()) {
     case BinaryOp::kLT:
-      positive = Sub(Sub(b, a), one);
+      positive = combiner.Difference(combiner.Difference(b, a), one);
       break;
     case BinaryOp::kLE:
-      positive = Sub(b, a);
+      positive = combiner.Difference(b, a);
       break;
     case BinaryOp::kGT:
-      positive = Sub(Sub(a, b), one);
+      positive = combiner.Difference(combiner.Difference(a, b), one);
       break;
     default:
-      positive = Sub(a, b);
+      positive = combiner.Difference(a, b);
       break;
   }
   std::optional<Linear> linear = DetectLinear(positive, var);
@@ -119,7 +144,7 @@ bool NarrowInterval(const PrimExpr& condition, VarMap<Interval>& intervals) {
   const PrimExpr coeff = Analyzer().Simplify(linear->coeff);
   Interval bound;
   if (IsOne(coeff)) {
-    bound.min = Negate(linear->base);
+    bound.min = combiner.Negate(linear->base);
     if (equal) bound.max = bound.min;
   } else if (IsConst(coeff, -1)) {
     bound.max = linear->base;
@@ -127,6 +152,7 @@ bool NarrowInterval(const PrimExpr& condition, VarMap<Interval>& intervals) {
   } else {
     return false;
   }
+  if (combiner.wraps()) return false;
   Interval& known = *intervals.Find(var);
   if (bound.min.defined()) {
     known.min = known.min.defined()

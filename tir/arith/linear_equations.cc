@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
@@ -25,9 +27,6 @@ namespace {
 
 using Matrix = std::vector<std::vector<int64_t>>;
 
-PrimExpr Times(int64_t factor, const PrimExpr& e) {
-  return Mul(MakeConst(e.dtype(), factor), e);
-}
 PrimExpr Negate(const PrimExpr& e) { return Sub(MakeConst(e.dtype(), 0), e); }
 
 // The system s * x = y. Row and column operations make s diagonal; `v` collects
@@ -38,12 +37,17 @@ struct System {
   std::vector<PrimExpr> x;
   std::vector<PrimExpr> y;
 
-  void Diagonalize() {
-    if (s.empty() || v.empty()) return;
+  // The factors of a system are from -kLargestFactor to kLargestFactor.
+  static constexpr int64_t kLargestFactor = std::numeric_limits<int64_t>::max();
+
+  // False, with a system that has no meaning, if a factor leaves its type.
+  bool Diagonalize() {
+    if (s.empty() || v.empty()) return true;
     const size_t n = v.size();
-    for (size_t k = 0; k < std::min(s.size(), n);) {
+    for (size_t k = 0; k < std::min(s.size(), n) && !overflows_;) {
       if (DiagonalizeAt(k)) ++k;
     }
+    return !overflows_;
   }
 
  private:
@@ -62,6 +66,28 @@ struct System {
     f.p_over_g = p / g;
     f.q_over_g = q / g;
     return f;
+  }
+
+  // a * p + b * q.
+  int64_t Combined(int64_t a, int64_t p, int64_t b, int64_t q) {
+    const __int128 sum =
+        static_cast<__int128>(a) * p + static_cast<__int128>(b) * q;
+    overflows_ = overflows_ || sum > kLargestFactor || sum < -kLargestFactor;
+    return static_cast<int64_t>(sum);
+  }
+  // a * p + b * q, or the difference.
+  PrimExpr Combined(BinaryOp op, int64_t a, const PrimExpr& p, int64_t b,
+                    const PrimExpr& q) {
+    const auto combine = [this](BinaryOp op, const PrimExpr& x,
+                                const PrimExpr& y) {
+      overflows_ = overflows_ || FoldWraps(op, x, y);
+      return MakeBinary(op, x, y);
+    };
+    const auto times = [&](int64_t factor, const PrimExpr& e) {
+      overflows_ = overflows_ || WrapToDType(factor, e.dtype()) != factor;
+      return combine(BinaryOp::kMul, MakeConst(e.dtype(), factor), e);
+    };
+    return combine(op, times(a, p), times(b, q));
   }
 
   // False if row and column k must be cleared once more.
@@ -90,13 +116,13 @@ struct System {
       for (size_t j = k; j < n; ++j) {
         const int64_t p = s[k][j];
         const int64_t q = s[i][j];
-        s[k][j] = f.a * p + f.b * q;
-        s[i][j] = f.q_over_g * p - f.p_over_g * q;
+        s[k][j] = Combined(f.a, p, f.b, q);
+        s[i][j] = Combined(f.q_over_g, p, -f.p_over_g, q);
       }
       const PrimExpr p = y[k];
       const PrimExpr q = y[i];
-      y[k] = Add(Times(f.a, p), Times(f.b, q));
-      y[i] = Sub(Times(f.q_over_g, p), Times(f.p_over_g, q));
+      y[k] = Combined(BinaryOp::kAdd, f.a, p, f.b, q);
+      y[i] = Combined(BinaryOp::kSub, f.q_over_g, p, f.p_over_g, q);
     }
     bool again = false;
     for (size_t j = k + 1; j < n; ++j) {
@@ -106,18 +132,20 @@ struct System {
       const auto combine = [&](std::vector<int64_t>& row) {
         const int64_t p = row[k];
         const int64_t q = row[j];
-        row[k] = f.a * p + f.b * q;
-        row[j] = f.q_over_g * p - f.p_over_g * q;
+        row[k] = Combined(f.a, p, f.b, q);
+        row[j] = Combined(f.q_over_g, p, -f.p_over_g, q);
       };
       for (size_t i = k; i < m; ++i) combine(s[i]);
       for (size_t i = 0; i < n; ++i) combine(v[i]);
       const PrimExpr p = x[k];
       const PrimExpr q = x[j];
-      x[k] = Add(Times(f.p_over_g, p), Times(f.q_over_g, q));
-      x[j] = Sub(Times(f.b, p), Times(f.a, q));
+      x[k] = Combined(BinaryOp::kAdd, f.p_over_g, p, f.q_over_g, q);
+      x[j] = Combined(BinaryOp::kSub, f.b, p, f.a, q);
     }
     return !again;
   }
+
+  bool overflows_ = false;
 };
 
 // The factors of `vars` in an equation with constant factors, and the rest on
@@ -125,14 +153,14 @@ struct System {
 bool ReadEquation(const PrimExpr& equation, absl::Span<const Var> vars,
                   Analyzer& analyzer, System& system) {
   const auto* equal = AsBinary(equation, BinaryOp::kEQ);
-  if (equal == nullptr) return false;
+  if (equal == nullptr || IsModular(equal->a().dtype())) return false;
   const std::vector<PrimExpr> factors = DetectLinearEquation(
       analyzer.Simplify(Sub(equal->a(), equal->b())), vars);
   if (factors.size() < 2) return false;
   std::vector<int64_t> row;
   for (size_t i = 0; i + 1 < factors.size(); ++i) {
     const auto* imm = factors[i].As<IntImmNode>();
-    if (imm == nullptr) return false;
+    if (imm == nullptr || imm->value() < -System::kLargestFactor) return false;
     row.push_back(imm->value());
   }
   system.s.push_back(std::move(row));
@@ -161,7 +189,14 @@ LinearSolution SolveLinearEquations(absl::Span<const Var> vars,
       others.push_back(equation);
     }
   }
-  system.Diagonalize();
+  if (!system.Diagonalize()) {
+    // The variables stay as they are.
+    solution.vars.assign(vars.begin(), vars.end());
+    solution.ranges = ranges;
+    solution.relations.assign(equations.begin(), equations.end());
+    for (const Var& var : vars) solution.values.Set(var, var);
+    return solution;
+  }
   const PrimExpr zero = IntImm(kInt32, 0);
   const auto diagonal = [&](size_t i) {
     return i < n && i < system.s.size() ? system.s[i][i] : 0;

@@ -29,7 +29,7 @@ struct LinearSolution {
 };
 
 // Equations that are not linear with constant factors are relations of the
-// solution.
+// solution. If factors leave their type all are, and the variables stay.
 LinearSolution SolveLinearEquations(absl::Span<const Var> vars,
                                     const VarRanges& ranges,
                                     absl::Span<const PrimExpr> equations);

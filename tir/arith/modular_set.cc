@@ -1,12 +1,15 @@
 #include "baton/tir/arith/modular_set.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "baton/base/deep_stack.h"
+#include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/analyzer_parts.h"
 #include "baton/tir/arith/integer.h"
 #include "baton/tir/ir/expr.h"
+#include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/intrinsics.h"
 
 namespace baton::tir {
@@ -38,7 +41,8 @@ ModularSet Intersect(ModularSet a, ModularSet b) {
   const int64_t gcd = ExtendedGcd(a.coeff, b.coeff, x, y);
   // Both are constants.
   if (gcd == 0) return a;
-  const int64_t difference = WrappedSub(b.base, a.base);
+  int64_t difference = 0;
+  if (__builtin_sub_overflow(b.base, a.base, &difference)) return a;
   if (TruncMod(difference, gcd) != 0) return {0, 1};  // there is no value
   int64_t factor = 0;
   int64_t coeff = 0;
@@ -53,6 +57,51 @@ ModularSet Intersect(ModularSet a, ModularSet b) {
 }
 
 bool IsConstant(ModularSet set) { return set.coeff == 0; }
+
+// The values of `set`, wrapped to `dtype`: they keep their rest by a power of
+// two.
+ModularSet Wrapped(ModularSet set, DType dtype) {
+  if (IsConstant(set)) {
+    const int64_t base = WrapToDType(set.base, dtype);
+    return base < 0 && dtype.is_uint() ? ModularSet() : ModularSet{0, base};
+  }
+  const int64_t power = set.coeff & WrappedSub(0, set.coeff);
+  const int64_t limit = dtype.bits() < 63 ? int64_t{1} << dtype.bits() : power;
+  return MakeSet(std::min(power, limit), set.base);
+}
+
+// The sums, differences or products; all integers where 64 bits do not hold
+// them.
+ModularSet Combined(BinaryOp op, ModularSet a, ModularSet b) {
+  int64_t base = 0;
+  if (op == BinaryOp::kAdd || op == BinaryOp::kSub) {
+    if (op == BinaryOp::kAdd ? __builtin_add_overflow(a.base, b.base, &base)
+                             : __builtin_sub_overflow(a.base, b.base, &base)) {
+      return {};
+    }
+    return MakeSet(Gcd(a.coeff, b.coeff), base);
+  }
+  // (p x + n) (q y + m) is pq xy + pm x + qn y + mn.
+  int64_t pq = 0;
+  int64_t pm = 0;
+  int64_t qn = 0;
+  if (__builtin_mul_overflow(a.coeff, b.coeff, &pq) ||
+      __builtin_mul_overflow(a.coeff, b.base, &pm) ||
+      __builtin_mul_overflow(a.base, b.coeff, &qn) ||
+      __builtin_mul_overflow(a.base, b.base, &base)) {
+    return {};
+  }
+  return MakeSet(Gcd(pq, Gcd(pm, qn)), base);
+}
+
+// True if a conversion keeps all values, or is one of indices, which are assumed
+// to be in range.
+bool KeepsValues(DType from, DType to) {
+  if (from.is_int()) {
+    return to.is_int() && (!IsModular(to) || from.bits() <= to.bits());
+  }
+  return to.is_uint() ? from.bits() <= to.bits() : from.bits() < to.bits();
+}
 
 }  // namespace
 
@@ -81,12 +130,22 @@ ModularSet ModularSets::VisitNode(const PrimExpr& e) {
   return OnDeepStack([&]() -> ModularSet {
     switch (e->kind().To<TirKind>()) {
       case TirKind::kIntImm:
-        return {0, e.As<IntImmNode>()->value()};
+        return e.dtype().is_uint()
+                   ? Wrapped({0, e.As<IntImmNode>()->value()}, e.dtype())
+                   : ModularSet{0, e.As<IntImmNode>()->value()};
       case TirKind::kVar:
         if (const ModularSet* set = vars_.Find(e.As<VarNode>())) return *set;
         return {};
-      case TirKind::kCast:
-        return Visit(e.As<CastNode>()->value());
+      case TirKind::kCast: {
+        const PrimExpr& value = e.As<CastNode>()->value();
+        if (!value.dtype().is_integral() || !e.dtype().is_integral() ||
+            e.dtype().is_bool()) {
+          return {};
+        }
+        const ModularSet set = Visit(value);
+        return KeepsValues(value.dtype(), e.dtype()) ? set
+                                                     : Wrapped(set, e.dtype());
+      }
       case TirKind::kBinary:
         return VisitBinary(e.As<BinaryNode>());
       case TirKind::kSelect: {
@@ -126,7 +185,7 @@ ModularSet ModularSets::VisitNode(const PrimExpr& e) {
 
 ModularSet ModularSets::VisitBinary(const BinaryNode* node) {
   const BinaryOp op = node->op();
-  if (IsLogical(op)) return {};
+  if (IsLogical(op) || !node->dtype().is_integral()) return {};
   if (op == BinaryOp::kDiv || op == BinaryOp::kFloorDiv ||
       op == BinaryOp::kMod || op == BinaryOp::kFloorMod) {
     const ModularSet b = Visit(node->b());
@@ -138,28 +197,9 @@ ModularSet ModularSets::VisitBinary(const BinaryNode* node) {
   }
   const ModularSet a = Visit(node->a());
   const ModularSet b = Visit(node->b());
-  switch (op) {
-    case BinaryOp::kAdd:
-      return MakeSet(Gcd(a.coeff, b.coeff), WrappedAdd(a.base, b.base));
-    case BinaryOp::kSub:
-      return MakeSet(Gcd(a.coeff, b.coeff), WrappedSub(a.base, b.base));
-    case BinaryOp::kMul: {
-      // (p x + n) (q y + m) is pq xy + pm x + qn y + mn.
-      int64_t pq = 0;
-      int64_t pm = 0;
-      int64_t qn = 0;
-      int64_t nm = 0;
-      if (__builtin_mul_overflow(a.coeff, b.coeff, &pq) ||
-          __builtin_mul_overflow(a.coeff, b.base, &pm) ||
-          __builtin_mul_overflow(a.base, b.coeff, &qn) ||
-          __builtin_mul_overflow(a.base, b.base, &nm)) {
-        return {};
-      }
-      return MakeSet(Gcd(pq, Gcd(pm, qn)), nm);
-    }
-    default:  // kMin, kMax
-      return Union(a, b);
-  }
+  if (op > BinaryOp::kMul) return Union(a, b);  // kMin, kMax
+  const ModularSet result = Combined(op, a, b);
+  return IsModular(node->dtype()) ? Wrapped(result, node->dtype()) : result;
 }
 
 ModularSet ModularSets::Quotient(const PrimExpr& e, int64_t divisor,

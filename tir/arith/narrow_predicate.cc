@@ -4,6 +4,7 @@
 
 #include "baton/base/dtype.h"
 #include "baton/ir/node_map.h"
+#include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
@@ -29,8 +30,7 @@ class Narrower final : public Rewriter {
   }
 
   PrimExpr VisitBufferLoad(const BufferLoadNode* node) override {
-    unknown_ = true;
-    return PrimExpr(node);
+    return Unknown(PrimExpr(node));
   }
 
   PrimExpr VisitNot(const NotNode* node) override {
@@ -42,6 +42,9 @@ class Narrower final : public Rewriter {
 
   PrimExpr VisitBinary(const BinaryNode* node) override {
     const bool maximize = maximize_;
+    if (!IsLogical(node->op()) && IsModular(node->dtype())) {
+      return NotMonotonic(PrimExpr(node));
+    }
     switch (node->op()) {
       case BinaryOp::kGT:
       case BinaryOp::kGE:
@@ -54,25 +57,82 @@ class Narrower final : public Rewriter {
         return Pair(BinaryOp::kAnd, BinaryOp::kLE, node);
       case BinaryOp::kNE:
         return Pair(BinaryOp::kOr, BinaryOp::kLT, node);
+      case BinaryOp::kMul:
+        return Product(node);
+      case BinaryOp::kDiv:
+      case BinaryOp::kFloorDiv:
+        return Quotient(node);
+      case BinaryOp::kMod:
+        return NotMonotonic(PrimExpr(node));
       case BinaryOp::kFloorMod:
-        // A rest is not monotonic.
-        unknown_ = true;
-        return Rewriter::VisitBinary(node);
-      case BinaryOp::kFloorDiv: {
-        const PrimExpr a = Rewrite(node->a());
-        const PrimExpr b = Rewrite(node->b());
-        if (IsZero(b)) {
-          unknown_ = true;
-          return MakeConst(node->dtype(), 0);
-        }
-        return MakeBinary(BinaryOp::kFloorDiv, a, b);
-      }
+        return Unknown(PrimExpr(node));
       default:
         return Rewriter::VisitBinary(node);
     }
   }
 
+  PrimExpr VisitSelect(const SelectNode* node) override {
+    return NotMonotonic(PrimExpr(node));
+  }
+  PrimExpr VisitCall(const CallNode* node) override {
+    return NotMonotonic(PrimExpr(node));
+  }
+  PrimExpr VisitLet(const LetNode* node) override {
+    return NotMonotonic(PrimExpr(node));
+  }
+  PrimExpr VisitCast(const CastNode* node) override {
+    // Conversions between indices keep the order.
+    return IsModular(node->dtype()) || IsModular(node->value().dtype())
+               ? NotMonotonic(PrimExpr(node))
+               : Rewriter::VisitCast(node);
+  }
+
  private:
+  bool UsesFree(const PrimExpr& e) const {
+    return UsesVar(e,
+                   [this](const VarNode* var) { return free_.Contains(var); });
+  }
+  // `e`, whose value is not known: the comparison around it is decided by that.
+  PrimExpr Unknown(const PrimExpr& e) {
+    if (e.dtype().is_bool()) return IntImm::Bool(!maximize_);
+    unknown_ = true;
+    return e;
+  }
+  PrimExpr NotMonotonic(const PrimExpr& e) {
+    return UsesFree(e) ? Unknown(e) : e;
+  }
+
+  // A product with a constant factor falls where the factor is negative.
+  PrimExpr Product(const BinaryNode* node) {
+    const auto* left = node->a().As<IntImmNode>();
+    const auto* right = node->b().As<IntImmNode>();
+    const IntImmNode* factor = left != nullptr ? left : right;
+    if (factor == nullptr) return NotMonotonic(PrimExpr(node));
+    const bool maximize = maximize_;
+    if (factor->value() < 0) maximize_ = !maximize_;
+    PrimExpr result = Rewriter::VisitBinary(node);
+    maximize_ = maximize;
+    return result;
+  }
+
+  // A quotient by a constant, too.
+  PrimExpr Quotient(const BinaryNode* node) {
+    const auto* divisor = node->b().As<IntImmNode>();
+    if (divisor != nullptr && divisor->value() == 0) {
+      unknown_ = true;
+      return MakeConst(node->dtype(), 0);
+    }
+    if (divisor == nullptr && UsesFree(PrimExpr(node))) {
+      return NotMonotonic(PrimExpr(node));
+    }
+    if (divisor == nullptr) return PrimExpr(node);
+    const bool maximize = maximize_;
+    if (divisor->value() < 0) maximize_ = !maximize_;
+    PrimExpr a = Rewrite(node->a());
+    maximize_ = maximize;
+    return MakeBinary(node->op(), a, node->b());
+  }
+
   PrimExpr Monotonic(const BinaryNode* node, bool a_max, bool b_max) {
     const bool maximize = maximize_;
     maximize_ = a_max;

@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/iter_map.h"
 #include "baton/tir/arith/rewriter.h"
@@ -41,12 +42,17 @@ std::optional<IntSet> EvalIterSum(const IterSum& sum, const PrimExpr& extent,
   if (!ProveCompare(analyzer, BinaryOp::kGE, extent, split.scale)) {
     return std::nullopt;
   }
-  const PrimExpr last =
-      Mul(Sub(split.extent, MakeConst(split.extent.dtype(), 1)), split.scale);
+  // Constants whose result is out of range stay two.
+  const PrimExpr last = MakeBinaryInRange(
+      BinaryOp::kMul, Sub(split.extent, MakeConst(split.extent.dtype(), 1)),
+      split.scale);
   if (ProveCompare(analyzer, BinaryOp::kLT, split.scale, zero)) {
-    return IntSet::FromMinExtent(Add(sum.base, last), Sub(extent, last));
+    return IntSet::FromMinExtent(
+        MakeBinaryInRange(BinaryOp::kAdd, sum.base, last),
+        MakeBinaryInRange(BinaryOp::kSub, extent, last));
   }
-  return IntSet::FromMinExtent(sum.base, Add(extent, last));
+  return IntSet::FromMinExtent(sum.base,
+                               MakeBinaryInRange(BinaryOp::kAdd, extent, last));
 }
 
 bool IsConstantNumber(const PrimExpr& e) {

@@ -394,7 +394,8 @@ PrimExpr RewriteSimplifier::SimplifyVectorQuotient(const BinaryNode* node) {
   if (ramp == nullptr || broadcast == nullptr) return {};
   const auto* stride = ramp->stride().As<IntImmNode>();
   const auto* divisor = broadcast->value().As<IntImmNode>();
-  if (stride == nullptr || divisor == nullptr || divisor->value() == 0) {
+  if (stride == nullptr || divisor == nullptr || divisor->value() == 0 ||
+      IsModular(ramp->dtype())) {
     return {};
   }
   const int64_t step = stride->value();
@@ -473,23 +474,31 @@ PrimExpr RewriteSimplifier::SimplifyFloorDiv(const BinaryNode* node) {
   const auto typed = [](const PrimExpr& like, int64_t value) -> PrimExpr {
     return MakeConst(like.dtype(), value);
   };
+  // Constants whose result is out of range stay two.
+  const auto scaled_by = [&](int64_t value) {
+    return MakeBinaryInRange(BinaryOp::kMul, x, typed(c1, value));
+  };
+  const auto sum = [](const PrimExpr& a, const PrimExpr& b) {
+    return MakeBinaryInRange(BinaryOp::kAdd, a, b);
+  };
   // The part that the quotients of both terms leave.
   const PrimExpr residue =
       MakeBinary(BinaryOp::kFloorDiv,
-                 Add(Mul(x, typed(c1, FloorMod(scale, size))),
+                 sum(scaled_by(FloorMod(scale, size)),
                      MakeBinary(BinaryOp::kFloorMod, rest, typed(rest, size))),
                  typed(x, size));
   PrimExpr quotient = MakeBinary(BinaryOp::kFloorDiv, rest, typed(rest, size));
   if (ProveZero(quotient)) quotient = MakeConst(kInt32, 0);
   const ConstIntBound bound = analyzer_.BoundOf(residue);
-  if (bound.min == bound.max) {
-    return Add(Mul(x, typed(c1, FloorDiv(scale, size))),
-               Add(quotient, typed(quotient, bound.max)));
+  if (bound.min == bound.max && bound.max > ConstIntBound::kNegInf &&
+      bound.max < ConstIntBound::kPosInf) {
+    return sum(scaled_by(FloorDiv(scale, size)),
+               sum(quotient, typed(quotient, bound.max)));
   }
   if (scale > 0 && size > 0 && size % scale == 0 &&
       analyzer_.CanProveLess(
           MakeBinary(BinaryOp::kFloorMod, rest, typed(rest, size)), scale)) {
-    return Add(MakeBinary(BinaryOp::kFloorDiv, x, typed(x, size / scale)),
+    return sum(MakeBinary(BinaryOp::kFloorDiv, x, typed(x, size / scale)),
                quotient);
   }
   return {};
@@ -784,11 +793,15 @@ PrimExpr RewriteSimplifier::VisitCall(const CallNode* node) {
         by->value() >= call->dtype().bits()) {
       return e;
     }
-    const int64_t shifted =
-        call->op() == IntrinsicOp("shift_right")
-            ? value->value() >> by->value()
-            : static_cast<int64_t>(static_cast<uint64_t>(value->value())
-                                   << by->value());
+    const auto bits = static_cast<uint64_t>(value->value());
+    int64_t shifted = 0;
+    if (call->op() == IntrinsicOp("shift_left")) {
+      shifted = static_cast<int64_t>(bits << by->value());
+    } else if (call->dtype().is_uint()) {
+      shifted = static_cast<int64_t>(bits >> by->value());
+    } else {
+      shifted = value->value() >> by->value();
+    }
     return IntImm(call->dtype(), WrapToDType(shifted, call->dtype()));
   }
   if (call->op() == IntrinsicOp("ceil")) {

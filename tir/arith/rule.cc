@@ -55,6 +55,9 @@ constexpr uint32_t kAnyClass = ~uint32_t{0};
 struct RuleSet::Binding {
   const PrimExpr* parts[kNumSlots] = {};
   int lanes = 1;
+  // True if the pattern is a comparison or joins some: values that wrap around
+  // are then not what the rule says.
+  bool is_condition = false;
   // True if Build() joined constants whose sum or product is out of range.
   mutable bool wraps = false;
 };
@@ -322,7 +325,10 @@ bool RuleSet::Match(const Node*& p, const PrimExpr& e, Binding& binding) const {
     }
     case Kind::kConst: {
       const auto* imm = e.As<IntImmNode>();
-      if (imm == nullptr) return false;
+      // Large integers of 64 bits without a sign have negative numbers here.
+      if (imm == nullptr || (imm->value() < 0 && e.dtype().is_uint())) {
+        return false;
+      }
       const PrimExpr*& part = binding.parts[node.slot];
       if (part != nullptr) {
         return part->As<IntImmNode>()->value() == imm->value();
@@ -338,8 +344,10 @@ bool RuleSet::Match(const Node*& p, const PrimExpr& e, Binding& binding) const {
       return IsConst(e, node.value);
     case Kind::kBinary: {
       const auto* binary = AsBinary(e, static_cast<BinaryOp>(node.slot));
-      return binary != nullptr && Match(p, binary->a(), binding) &&
-             Match(p, binary->b(), binding);
+      return binary != nullptr &&
+             (!binding.is_condition || IsLogical(binary->op()) ||
+              !IsModular(binary->dtype())) &&
+             Match(p, binary->a(), binding) && Match(p, binary->b(), binding);
     }
     case Kind::kNot: {
       const auto* negation = e.As<NotNode>();
@@ -353,7 +361,9 @@ bool RuleSet::Match(const Node*& p, const PrimExpr& e, Binding& binding) const {
     }
     case Kind::kRamp: {
       const auto* ramp = e.As<RampNode>();
-      return ramp != nullptr && Match(p, ramp->base(), binding) &&
+      return ramp != nullptr &&
+             (!binding.is_condition || !IsModular(ramp->dtype())) &&
+             Match(p, ramp->base(), binding) &&
              Match(p, ramp->stride(), binding);
     }
     case Kind::kBroadcast: {
@@ -483,13 +493,16 @@ PrimExpr RuleSet::Apply(const PrimExpr& e, RuleProver& prover,
                         bool& again) const {
   int left = 31;
   int right = 31;
+  bool is_condition = false;
   if (const auto* binary = e.As<BinaryNode>()) {
+    is_condition = IsLogical(binary->op());
     left = ClassOf(binary->a());
     right = ClassOf(binary->b());
   }
   for (const Rule& rule : rules_) {
     if (((rule.left >> left) & (rule.right >> right) & 1) == 0) continue;
     Binding binding;
+    binding.is_condition = is_condition;
     const Node* p = &nodes_[rule.pattern];
     if (!Match(p, e, binding)) continue;
     binding.lanes = e.dtype().lanes();

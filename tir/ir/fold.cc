@@ -29,6 +29,11 @@ int64_t TruncDiv(int64_t a, int64_t b) {
   return b == -1 ? WrappedSub(0, a) : a / b;
 }
 int64_t TruncMod(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
+// The quotient of integers of 64 bits without a sign.
+int64_t UnsignedDiv(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) /
+                              static_cast<uint64_t>(b));
+}
 int64_t FloorDivOf(int64_t a, int64_t b) {
   const int64_t quotient = TruncDiv(a, b);
   return TruncMod(a, b) != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
@@ -96,10 +101,10 @@ PrimExpr FoldArithmetic(BinaryOp op, const PrimExpr& a, const PrimExpr& b,
         result = WrappedMul(x, y);
         break;
       case BinaryOp::kDiv:
-        result = TruncDiv(x, y);
+        result = dtype.is_uint() ? UnsignedDiv(x, y) : TruncDiv(x, y);
         break;
       default:
-        result = FloorDivOf(x, y);
+        result = dtype.is_uint() ? UnsignedDiv(x, y) : FloorDivOf(x, y);
         break;
     }
     // Truth values are added as kernels add them: what is not 0 is true.
@@ -175,6 +180,13 @@ bool Compare(BinaryOp op, T a, T b) {
   }
 }
 
+bool Compare(BinaryOp op, DType dtype, const IntImmNode& a,
+             const IntImmNode& b) {
+  return dtype.is_uint() ? Compare(op, static_cast<uint64_t>(a.value()),
+                                   static_cast<uint64_t>(b.value()))
+                         : Compare(op, a.value(), b.value());
+}
+
 }  // namespace
 
 int64_t WrapToDType(int64_t value, DType dtype) {
@@ -207,17 +219,27 @@ PrimExpr CastTo(DType dtype, PrimExpr value) {
     if (e.dtype() == element) return e;
     const bool to_float = element.is_float() || IsFloat8(element);
     if (const auto* imm = e.As<IntImmNode>()) {
+      if (to_float && e.dtype().is_uint()) {
+        return FloatImm(
+            element, static_cast<double>(static_cast<uint64_t>(imm->value())));
+      }
       if (to_float) {
         return FloatImm(element, static_cast<double>(imm->value()));
       }
+      if (element.is_bool()) return IntImm::Bool(imm->value() != 0);
       return IntImm(element, WrapToDType(imm->value(), element));
     }
     if (const auto* imm = e.As<FloatImmNode>()) {
       if (to_float) return FloatImm(element, imm->value());
+      if (element.is_bool()) return IntImm::Bool(imm->value() != 0);
+      // A number that is out of range is converted where it is computed.
       constexpr double kLimit = 9.2e18;
       if (imm->value() > -kLimit && imm->value() < kLimit) {
-        return IntImm(element,
-                      WrapToDType(static_cast<int64_t>(imm->value()), element));
+        const auto value = static_cast<int64_t>(imm->value());
+        if (WrapToDType(value, element) == value &&
+            (value >= 0 || element.is_int())) {
+          return IntImm(element, value);
+        }
       }
     }
     return Cast(element, std::move(e));
@@ -229,8 +251,12 @@ PrimExpr CastTo(DType dtype, PrimExpr value) {
   if (const auto* broadcast = value.As<BroadcastNode>()) {
     return Broadcast(scalar(broadcast->value()), dtype.lanes());
   }
+  // A ramp that may wrap around is no ramp of more bits.
+  const DType from = value.dtype();
+  const bool wraps = from.is_uint() || from.bits() < 32;
   if (const auto* ramp = value.As<RampNode>();
-      ramp != nullptr && dtype.is_integral()) {
+      ramp != nullptr && dtype.is_integral() && !dtype.is_bool() &&
+      (!wraps || dtype.bits() <= from.bits())) {
     return Ramp(scalar(ramp->base()), scalar(ramp->stride()), ramp->lanes());
   }
   return Cast(dtype, std::move(value));
@@ -303,9 +329,8 @@ PrimExpr TryFold(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
     case BinaryOp::kMax: {
       const bool is_min = op == BinaryOp::kMin;
       if (o.ia != nullptr && o.ib != nullptr) {
-        return IntImm(a.dtype(), is_min
-                                     ? std::min(o.ia->value(), o.ib->value())
-                                     : std::max(o.ia->value(), o.ib->value()));
+        return Compare(BinaryOp::kLT, a.dtype(), *o.ia, *o.ib) == is_min ? a
+                                                                         : b;
       }
       if (o.fa != nullptr && o.fb != nullptr) {
         return FloatImm(a.dtype(),
@@ -321,7 +346,7 @@ PrimExpr TryFold(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
     case BinaryOp::kGT:
     case BinaryOp::kGE:
       if (o.ia != nullptr && o.ib != nullptr) {
-        return IntImm::Bool(Compare(op, o.ia->value(), o.ib->value()));
+        return IntImm::Bool(Compare(op, a.dtype(), *o.ia, *o.ib));
       }
       if (o.fa != nullptr && o.fb != nullptr) {
         return IntImm::Bool(Compare(op, o.fa->value(), o.fb->value()));

@@ -51,7 +51,8 @@ bool MatchBegin(const PrimExpr& begin, Var& var, int64_t& stride) {
         !match_product(quotient->a()) || stride < 0) {
       return false;
     }
-    stride = (stride + divisor->value() - 1) / divisor->value();
+    const bool rounds = stride % divisor->value() != 0;
+    stride = stride / divisor->value() + (rounds ? 1 : 0);
     return true;
   }
   if (match_product(begin)) return true;
@@ -227,8 +228,10 @@ absl::Status RollingBuffer(ScheduleState& state, const Site* block,
     if (!MatchBegin(range.min, axis.loop_var, stride)) return no_pattern();
     if (axis.loop_var.defined()) {
       const auto* extent = range.extent.As<IntImmNode>();
-      if (extent == nullptr) return no_pattern();
-      axis.overlap = extent->value() - stride;
+      if (extent == nullptr ||
+          __builtin_sub_overflow(extent->value(), stride, &axis.overlap)) {
+        return no_pattern();
+      }
       if (axis.overlap <= 0) axis.loop_var = {};
     }
     rolling.axes.push_back(std::move(axis));

@@ -88,7 +88,8 @@ absl::StatusOr<std::vector<int64_t>> PartitionedTile(
   if (is_divisible) {
     int64_t rest = 1;
     for (int i = partition_pos; i < n; ++i) {
-      rest = (rest * (decision[i] % innerpart_factor)) % innerpart_factor;
+      rest = static_cast<int64_t>(static_cast<__int128>(rest) * decision[i] %
+                                  innerpart_factor);
     }
     is_divisible = rest == 0;
   }

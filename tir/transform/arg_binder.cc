@@ -11,6 +11,7 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/op.h"
+#include "baton/tir/arith/integer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/script_printer.h"
@@ -239,7 +240,7 @@ void ArgBinder::BindOffset(const Buffer& buffer, const Var& handle,
   const PrimExpr passed =
       StructGet(kUInt64, handle, 0, StructField::kArrByteOffset);
   if (const auto* imm = offset.As<IntImmNode>()) {
-    Bind(IntImm(kUInt64, imm->value() * bytes), passed,
+    Bind(IntImm(kUInt64, WrappedMul(imm->value(), bytes)), passed,
          absl::StrCat(name, ".byte_offset"));
     return;
   }

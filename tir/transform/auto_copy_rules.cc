@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -128,12 +129,18 @@ absl::StatusOr<Stmt> SplitAmongThreads(const For& loop, const AutoCopy& copy) {
   for (const char* tag : {"threadIdx.z", "threadIdx.y", "threadIdx.x"}) {
     const auto found = copy.thread_extents.find(tag);
     if (found == copy.thread_extents.end()) continue;
-    step *= found->second;
+    if (found->second < 1 ||
+        __builtin_mul_overflow(step, found->second, &step) ||
+        step > std::numeric_limits<int32_t>::max()) {
+      return ErrorAt(loop->span(),
+                     absl::StrCat("an automatic copy by ", found->second,
+                                  " threads of ", tag));
+    }
     factors.push_back(found->second);
     tags.push_back(tag);
   }
   factors.push_back(lanes);
-  factors[0] = (extent->value() + step - 1) / step;
+  factors[0] = extent->value() / step + (extent->value() % step > 0 ? 1 : 0);
   Analyzer analyzer;
   std::vector<Var> vars;
   PrimExpr value = Int(0);
@@ -267,7 +274,7 @@ class IndexSplitter final : public Visitor {
     const Range* range = ranges_.Find(node);
     if (!ok_ || range == nullptr) return;
     const auto* imm = range->extent.As<IntImmNode>();
-    if (imm == nullptr) {
+    if (imm == nullptr || imm->value() < 1) {
       ok_ = false;
       return;
     }
@@ -278,7 +285,10 @@ class IndexSplitter final : public Visitor {
       const auto [op, operand] = *it;
       index = MakeBinary(op, index, Int(operand));
       if (op == BinaryOp::kMul) {
-        max *= operand;
+        if (__builtin_mul_overflow(max, operand, &max)) {
+          ok_ = false;
+          return;
+        }
       } else if (op == BinaryOp::kFloorDiv) {
         if (max % operand != 0 && (max == 0 || operand % max != 0)) {
           ok_ = false;

@@ -273,6 +273,15 @@ class IntrinLowerer final : public AnalyzingRewriter {
     if (bound.min >= 0 || bound.min <= -max || bound.max > max + bound.min) {
       return {};
     }
+    // A constant divisor adds up to itself to that.
+    const auto* divisor = b.As<IntImmNode>();
+    int64_t last = 0;
+    if (divisor != nullptr &&
+        (__builtin_add_overflow(bound.max - bound.min, divisor->value() - 1,
+                                &last) ||
+         last > max)) {
+      return {};
+    }
     const PrimExpr reach =
         Sub(Sub(b, MakeConst(b.dtype(), 1)), IntImm(element, bound.min));
     return TruncDiv(reach, b);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -328,8 +329,9 @@ class WarpLowerer final : public Rewriter {
     int64_t size = alloc->dtype().lanes();
     for (const PrimExpr& extent : alloc->extents()) {
       const auto* imm = extent.As<IntImmNode>();
+      constexpr int64_t kMaxSize = int64_t{1} << 32;
       if (imm == nullptr || imm->value() <= 0 ||
-          imm->value() > (int64_t{1} << 24)) {
+          imm->value() > (int64_t{1} << 24) || size > kMaxSize) {
         return ErrorAt(alloc->span(),
                        "the size of a warp's memory is not constant");
       }
@@ -345,17 +347,27 @@ class WarpLowerer final : public Rewriter {
     FactorFinder factors(alloc->var().get(), thread, analyzer_);
     factors.Visit(alloc->body());
     BATON_RETURN_IF_ERROR(factors.status());
-    const int64_t step = warp.width() * factors.factor();
-    if (step == 0) {
+    constexpr int64_t kMaxFactor = int64_t{1} << 24;
+    if (factors.factor() == 0) {
       return ErrorAt(alloc->span(), "nothing is stored to a warp's memory");
     }
+    if (factors.factor() < 0 || factors.factor() > kMaxFactor) {
+      return ErrorAt(alloc->span(),
+                     absl::StrCat("a thread stores ", factors.factor(),
+                                  " elements to a warp's memory"));
+    }
+    const int64_t step = warp.width() * factors.factor();
     const int64_t groups = (size + step - 1) / step;
+    if (groups * factors.factor() > std::numeric_limits<int32_t>::max()) {
+      return ErrorAt(alloc->span(),
+                     "the size of a warp's memory overflows int32");
+    }
     AccessRewriter rewriter(alloc->var().get(), thread, warp_size_,
                             warp.width(), factors.factor(), groups, analyzer_);
     Stmt body = rewriter.Rewrite(alloc->body());
     BATON_RETURN_IF_ERROR(rewriter.status());
     return Allocate(alloc->var(), alloc->dtype(),
-                    {IntImm(kInt32, groups * step / warp.width())},
+                    {IntImm(kInt32, groups * factors.factor())},
                     alloc->condition(), alloc->annotations(), std::move(body),
                     alloc->span());
   }

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -153,11 +154,14 @@ class Renormalizer final : public Rewriter {
 
   // `a // b` in the normal form; null if it is in that form.
   static PrimExpr Split(const PrimExpr& a, const PrimExpr& b, int64_t divisor) {
+    // Sums that wrap around have other quotients.
+    if (IsModular(a.dtype())) return {};
     // x % c3 // c2 is x // c2 % (c3 // c2).
     if (const auto* mod = AsBinary(a, BinaryOp::kFloorMod)) {
       const IntImmNode* modulus = ConstantOf(mod->b());
       if (modulus == nullptr || IsVector(mod->b()) != IsVector(b) ||
-          divisor == -1 || modulus->value() % divisor != 0) {
+          divisor <= 0 || modulus->value() <= 0 ||
+          modulus->value() % divisor != 0) {
         return {};
       }
       return MakeBinary(BinaryOp::kFloorMod, FloorDiv(mod->a(), b),
