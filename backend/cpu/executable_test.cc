@@ -127,6 +127,30 @@ def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
   }
 }
 
+// Each branch shares the one before with its condition, or with its other
+// branch alone.
+TEST(ControlFlowTest, ChainsOfBranches) {
+  for (const bool of_state : {true, false}) {
+    SCOPED_TRACE(of_state);
+    std::string text = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
+)";
+    std::string state = "%x";
+    for (int i = 0; i < 40; ++i) {
+      const std::string next = absl::StrCat("%", i);
+      absl::StrAppend(&text, next, " = if (greater(sum(",
+                      of_state ? state : "%y", "), ", i % 5 - 2, "f)) { tanh(",
+                      state, ") } else { cos(", state, ") };\n");
+      state = next;
+    }
+    absl::StrAppend(&text, state, "\n}");
+    const IRModule module = testing::ParseTyped(text);
+    EXPECT_LE(KernelsOf(module).size(), 40 * 3);
+    ExpectSameAsEvaluator(module, 1);
+    ExpectSameAsEvaluator(module, 2);
+  }
+}
+
 TEST(ControlFlowTest, BranchesOnInputs) {
   const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
 def @main(%c: bool, %x: Tensor[(2, 3), float32]) {

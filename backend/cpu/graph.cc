@@ -296,13 +296,14 @@ class GraphBuilder {
             const auto* let = static_cast<const relay::LetNode*>(node);
             scope->lets.insert_or_assign(let->var().get(), let->value().get());
           }
+          // A value of a scope around this one is not computed again.
           return status.ok() && node->kind() != ExprKind::kFunction &&
                  node->kind() != ExprKind::kIf &&
-                 scope->values.find(node) == scope->values.end();
+                 Look(node, scope).value == nullptr;
         },
         [&](const ExprNode* node) {
           if (!status.ok() || node->kind() == ExprKind::kVar ||
-              scope->values.find(node) != scope->values.end()) {
+              Look(node, scope).value != nullptr) {
             return;
           }
           status = Visit(node, scope);
@@ -619,12 +620,43 @@ class GraphBuilder {
     return places;
   }
 
+  // Evaluates what both branches compute, whatever they do besides: in a chain
+  // of branches that share the one before, each would else have a copy of it,
+  // twice as many with each branch.
+  absl::Status EvaluateShared(const relay::IfNode* branch, Scope* scope) {
+    const auto enters = [&](const ExprNode* node) {
+      return node->kind() != ExprKind::kFunction &&
+             node->kind() != ExprKind::kIf &&
+             Look(node, scope).value == nullptr;
+    };
+    FlatHashSet<const ExprNode*> computed;
+    relay::PostOrderVisit(branch->true_branch(), enters,
+                          [&](const ExprNode* node) { computed.insert(node); });
+    // The first nodes on each path that are not of one branch alone.
+    std::vector<const ExprNode*> shared;
+    const auto is_shared = [&](const ExprNode* node) {
+      return computed.contains(node) && Look(node, scope).value == nullptr &&
+             (node->kind() == ExprKind::kCall ||
+              node->kind() == ExprKind::kLet || node->kind() == ExprKind::kIf);
+    };
+    relay::PostOrderVisit(
+        branch->false_branch(),
+        [&](const ExprNode* node) { return enters(node) && !is_shared(node); },
+        [&](const ExprNode* node) {
+          if (is_shared(node)) shared.push_back(node);
+        });
+    for (const ExprNode* node : shared) {
+      BATON_RETURN_IF_ERROR(Evaluate(node, scope).status());
+    }
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<ExprValue> AddBranch(const relay::IfNode* branch,
-                                      const ExprValue& cond,
-                                      const Scope* scope) {
+                                      const ExprValue& cond, Scope* scope) {
     if (cond.kind != ExprValue::Kind::kTensor) {
       return Refuse(branch, "the condition of a branch is no tensor");
     }
+    BATON_RETURN_IF_ERROR(EvaluateShared(branch, scope));
     GraphRegion region;
     region.kind = GraphRegion::Kind::kIf;
     std::vector<int> inputs = {cond.tensor};

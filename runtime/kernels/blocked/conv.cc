@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "baton/base/align.h"
 #include "baton/runtime/kernels/blocked/internal/conv_plan.h"
@@ -44,6 +45,25 @@ constexpr int64_t kWhole = 14;
 // With a smaller dilation, tiles that end where taps end are too small.
 constexpr int64_t kDroppingDilation = 6;
 
+// Makes rows of the result as long as they can be: tiles do not cross rows.
+void JoinRows(bool pads, Axis& h, Axis& w) {
+  if (w.kernel != 1 || w.stride != 1 || w.pad_before != 0 || w.in != w.out) {
+    return;
+  }
+  if (w.in == 1) {
+    // A map of one column is one row.
+    std::swap(h, w);
+  } else if (!pads && h.stride == 1) {
+    // The taps of a column are w.in positions apart.
+    const int64_t width = w.in;
+    w = {.in = h.in * width,
+         .kernel = h.kernel,
+         .dilation = h.dilation * width,
+         .out = h.out * width};
+    h = {};
+  }
+}
+
 }  // namespace
 
 ConvPlan MakeConvPlan(const ConvParams& params) {
@@ -74,17 +94,13 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.depthwise = p.groups > 1 && p.in_channels == 1 && p.out_channels == 1 &&
                    !p.planar_input;
   if (p.batch * p.groups * p.out_channels * out == 0) return plan;
+  // Depthwise convolutions are divided by rows alone.
+  if (!plan.depthwise || p.w.in == 1) JoinRows(plan.pads, p.h, p.w);
   if (plan.depthwise) {
     plan.rows = kDepthwiseRows;
     plan.row_bands = (p.h.out + plan.rows - 1) / plan.rows;
     plan.items = p.batch * out_blocks_of_map * plan.row_bands;
     return plan;
-  }
-  if (plan.taps == 1 && p.h.stride == 1 && p.w.stride == 1 && !plan.pads &&
-      p.w.out == p.w.in) {
-    p.w.in = in;
-    p.w.out = out;
-    p.h.in = p.h.out = 1;
   }
   plan.skips_padding =
       plan.pads && p.w.stride == 1 && !p.planar_input &&

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/runtime/kernels/blocked/internal/conv_plan.h"
 #include "baton/runtime/kernels/blocked/kernels_test_util.h"
 #include "baton/runtime/kernels/blocked/sums.h"
 #include "baton/testing/test_settings.h"
@@ -369,6 +370,26 @@ int64_t NearBlocks(Numbers& numbers, int64_t most) {
                            16 * numbers.Of(0, most / 16) + numbers.Of(-1, 1));
 }
 
+// Tiles do not cross rows.
+TEST(ConvPlanTest, JoinsRows) {
+  ConvParams p = SquareConv(64, 64, 1, 1);
+  p.h = {.in = 512, .kernel = 5, .out = 508};
+  internal::ConvPlan plan = internal::MakeConvPlan(p);
+  EXPECT_EQ(plan.row_bands * plan.rows, 1);
+  EXPECT_GE(plan.column_bands * plan.columns, 508);
+  p.h = {.in = 512, .kernel = 5, .stride = 2, .pad_before = 2, .out = 256};
+  plan = internal::MakeConvPlan(p);
+  EXPECT_EQ(plan.row_bands * plan.rows, 1);
+  EXPECT_GE(plan.column_bands * plan.columns, 256);
+  p.w.in = p.w.out = 3;
+  plan = internal::MakeConvPlan(p);
+  EXPECT_EQ(plan.row_bands * plan.rows, 256);
+  p.h = {.in = 512, .kernel = 5, .out = 508};
+  plan = internal::MakeConvPlan(p);
+  EXPECT_EQ(plan.row_bands * plan.rows, 1);
+  EXPECT_GE(plan.column_bands * plan.columns, 3 * 508);
+}
+
 TEST(ConvTest, General) {
   const auto choose = [](Numbers& numbers, ConvParams& p) {
     p.in_channels = NearBlocks(numbers, 48);
@@ -413,6 +434,36 @@ TEST(ConvTest, TapsFarApart) {
   };
   TestConvs(21, 40, false, choose);
   TestConvs(22, 40, true, choose);
+}
+
+// Maps of one column, and kernels of one column over others.
+TEST(ConvTest, OneColumn) {
+  const auto choose = [](Numbers& numbers, ConvParams& p) {
+    p.in_channels = NearBlocks(numbers, 48);
+    p.out_channels = NearBlocks(numbers, 80);
+    switch (numbers.Of(0, 5)) {
+      case 0:
+        p.groups = 2;
+        break;
+      case 1:
+        p.groups = 1 + NearBlocks(numbers, 48);
+        p.in_channels = p.out_channels = 1;
+        break;
+      case 2:
+        p.planar_input = true;
+        p.in_channels = numbers.Of(1, 4);
+        break;
+      default:
+        break;
+    }
+    p.h.in = numbers.Of(1, 60);
+    p.h.dilation = numbers.OneIn(4) ? numbers.Of(6, 9) : p.h.dilation;
+    if (numbers.OneIn(2)) p.h.pad_before = 0;
+    const int64_t in = numbers.OneIn(2) ? 1 : p.w.in;
+    p.w = {.in = in, .stride = in == 1 ? p.w.stride : 1, .out = in};
+  };
+  TestConvs(23, 160, false, choose);
+  TestConvs(24, 160, true, choose);
 }
 
 TEST(ConvTest, FirstLayer) {
@@ -618,6 +669,19 @@ void TestMatmul(MatmulParams p, Numbers& numbers, bool special) {
           << i << " with width " << tested.name;
     }
   }
+}
+
+TEST(MatmulItemsTest, ThreadsHaveEqualSharesOfFewRows) {
+  MatmulParams p = {.m = 1, .n = 128, .k = 64};
+  EXPECT_EQ(MatmulItems(p), 1);
+  p.least_bands = 2;
+  EXPECT_EQ(MatmulItems(p), 2);
+  p.n = 257;
+  EXPECT_EQ(MatmulItems(p), 4);
+  p.n = 16;
+  EXPECT_EQ(MatmulItems(p), 1);
+  p.n = 0;
+  EXPECT_EQ(MatmulItems(p), 0);
 }
 
 TEST(MatmulTest, MatchesDefinition) {

@@ -44,7 +44,18 @@ MatmulPlan MakeMatmulPlan(const MatmulParams& params) {
   plan.chunks = std::max<int64_t>(1, sums.chunks());
   plan.in_double = sums.in_double();
   plan.few_rows = p.m <= kFewRows;
-  plan.blocks_of_slab = plan.few_rows ? kBlocksOfFewRows : 2;
+  plan.blocks_of_slab = 2;
+  if (plan.few_rows) {
+    plan.blocks_of_slab = kBlocksOfFewRows;
+    if (p.least_bands > 1 && plan.blocks > 0) {
+      const int64_t least =
+          (plan.blocks + kBlocksOfFewRows - 1) / kBlocksOfFewRows;
+      const int64_t slabs =
+          std::min(plan.blocks,
+                   (least + p.least_bands - 1) / p.least_bands * p.least_bands);
+      plan.blocks_of_slab = (plan.blocks + slabs - 1) / slabs;
+    }
+  }
   plan.slabs = (plan.blocks + plan.blocks_of_slab - 1) / plan.blocks_of_slab;
   plan.rows = p.m;
   if (!plan.few_rows) {

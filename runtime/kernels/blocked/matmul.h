@@ -22,7 +22,8 @@ struct MatmulParams {
   int64_t residual_stride = 0;
   int64_t b_stride = 0;  // of the rows of b, or, if transposed, of its columns
   // Rows are divided into at least so many bands, if each has some tiles: a
-  // thread transposes the bands that it multiplies.
+  // thread transposes the bands that it multiplies. Where there are too few rows
+  // for that, columns are divided so that so many threads have equal shares.
   int64_t least_bands = 1;
 };
 

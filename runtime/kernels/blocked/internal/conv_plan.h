@@ -24,9 +24,11 @@ struct CopyAxis {
 };
 
 struct ConvPlan {
-  ConvParams params;  // Rows of pointwise convolutions are joined.
-  bool depthwise;     // Groups have one input and one output channel.
-  bool pads;          // Some output reads outside of the input.
+  // Rows are joined where a tap of one row is at the same distance for each
+  // output: kernels of one column without padding, and maps of one column.
+  ConvParams params;
+  bool depthwise;  // Groups have one input and one output channel.
+  bool pads;       // Some output reads outside of the input.
   // True if the sums of a tile skip the taps that read padding; all outputs of
   // a tile skip the same taps. Used for taps that are far apart, with which
   // most of a copy would be padding.

@@ -14,7 +14,8 @@
 
 namespace baton::kernels::blocked::internal {
 
-// With at most kFewRows rows, kBlocksOfFewRows blocks are multiplied at a time.
+// With at most kFewRows rows, at most kBlocksOfFewRows blocks are multiplied at
+// a time.
 constexpr int64_t kFewRows = 3;
 constexpr int64_t kBlocksOfFewRows = 8;
 
