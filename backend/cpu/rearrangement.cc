@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -12,7 +14,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/type.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/shape.h"
+#include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
 
@@ -40,6 +47,18 @@ constexpr absl::string_view kMovers[] = {
     "transpose",
 };
 
+// Adds a dimension of the result, to the right of those that are there.
+void AddDim(int64_t extent, int64_t stride, Rearrangement& result) {
+  if (extent == 1) return;
+  if (!result.dims.empty() && result.strides.back() == stride * extent) {
+    result.dims.back() *= extent;
+    result.strides.back() = stride;
+  } else {
+    result.dims.push_back(extent);
+    result.strides.push_back(stride);
+  }
+}
+
 std::optional<Rearrangement> Affine(const Tensor& places) {
   const absl::Span<const int32_t> at = places.span<int32_t>();
   Rearrangement result;
@@ -50,14 +69,7 @@ std::optional<Rearrangement> Affine(const Tensor& places) {
   for (const int64_t extent : places.shape()) {
     unit /= extent;
     if (extent == 1) continue;
-    const int64_t stride = at[static_cast<size_t>(unit)] - at[0];
-    if (!result.dims.empty() && result.strides.back() == stride * extent) {
-      result.dims.back() *= extent;
-      result.strides.back() = stride;
-    } else {
-      result.dims.push_back(extent);
-      result.strides.push_back(stride);
-    }
+    AddDim(extent, at[static_cast<size_t>(unit)] - at[0], result);
   }
   absl::InlinedVector<int64_t, 6> index(result.dims.size(), 0);
   int64_t place = result.base;
@@ -73,21 +85,165 @@ std::optional<Rearrangement> Affine(const Tensor& places) {
   return result;
 }
 
+TensorShape RowMajorStrides(const TensorShape& shape) {
+  TensorShape strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;) {
+    strides[d - 1] = strides[d] * shape[d];
+  }
+  return strides;
+}
+
+// A tensor of `shape` at `strides` from element `base` on.
+Rearrangement FromStrides(int64_t base, const TensorShape& shape,
+                          const TensorShape& strides) {
+  Rearrangement result;
+  result.base = base;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    AddDim(shape[d], strides[d], result);
+  }
+  return result;
+}
+
+std::optional<Rearrangement> TransposeOf(const relay::TransposeAttrs& attrs,
+                                         const TensorShape& from,
+                                         const TensorShape& to) {
+  const size_t rank = from.size();
+  if (to.size() != rank ||
+      (attrs.axes.has_value() && attrs.axes->size() != rank)) {
+    return std::nullopt;
+  }
+  const TensorShape strides = RowMajorStrides(from);
+  TensorShape moved;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t axis = static_cast<int64_t>(rank - 1 - d);
+    if (attrs.axes.has_value()) axis = (*attrs.axes)[d];
+    if (axis < 0) axis += static_cast<int64_t>(rank);
+    const auto k = static_cast<size_t>(axis);
+    if (axis < 0 || k >= rank || from[k] != to[d]) return std::nullopt;
+    moved.push_back(strides[k]);
+  }
+  return FromStrides(0, to, moved);
+}
+
+std::optional<Rearrangement> SliceOf(const relay::StridedSliceAttrs& attrs,
+                                     const TensorShape& from,
+                                     const TensorShape& to) {
+  const std::vector<Dim> dims(from.begin(), from.end());
+  const auto slices = relay::SlicesOf(dims, attrs, relay::CrossedEnds::kEmpty);
+  if (!slices.ok() || to.size() != from.size()) return std::nullopt;
+  TensorShape shape = from;
+  TensorShape strides = RowMajorStrides(from);
+  int64_t base = 0;
+  for (const relay::AxisSlice& slice : *slices) {
+    const auto d = static_cast<size_t>(slice.axis);
+    const int64_t span =
+        slice.stride > 0 ? slice.end - slice.begin : slice.begin - slice.end;
+    if (slice.stride == std::numeric_limits<int64_t>::min()) {
+      return std::nullopt;
+    }
+    const int64_t step = std::abs(slice.stride);
+    shape[d] = span <= 0 ? 0 : (span - 1) / step + 1;
+    base += slice.begin * strides[d];
+    if (shape[d] > 1) strides[d] *= slice.stride;
+  }
+  if (shape != to) return std::nullopt;
+  return FromStrides(base, shape, strides);
+}
+
+std::optional<Rearrangement> BroadcastOf(const TensorShape& from,
+                                         const TensorShape& to) {
+  if (to.size() < from.size()) return std::nullopt;
+  const TensorShape strides = RowMajorStrides(from);
+  const size_t added = to.size() - from.size();
+  TensorShape repeated(added, 0);
+  for (size_t d = 0; d < from.size(); ++d) {
+    const bool is_same = from[d] == to[added + d];
+    if (!is_same && from[d] != 1) return std::nullopt;
+    repeated.push_back(is_same ? strides[d] : 0);
+  }
+  return FromStrides(0, to, repeated);
+}
+
+// The rearrangements of the operators that models have most often, in constant
+// time. Nullopt for others, and for whatever is unusual.
+std::optional<std::vector<Rearrangement>> RearrangementsByRule(
+    const GraphNode& node, const Graph& graph) {
+  if (node.inputs.size() != 1) return std::nullopt;
+  const auto shape_of = [&graph](int t) -> const TensorShape& {
+    return graph.tensors[static_cast<size_t>(t)].shape;
+  };
+  const TensorShape& from = shape_of(node.inputs[0]);
+  for (const int t : node.outputs) {
+    const TensorShape& shape = shape_of(t);
+    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+      return std::nullopt;
+    }
+  }
+  if (const auto* attrs = node.call->attrs_as<relay::SplitAttrs>();
+      attrs != nullptr && node.op_name() == "split") {
+    const auto rank = static_cast<int64_t>(from.size());
+    const int64_t axis = attrs->axis < 0 ? attrs->axis + rank : attrs->axis;
+    if (axis < 0 || axis >= rank) return std::nullopt;
+    const auto k = static_cast<size_t>(axis);
+    const TensorShape strides = RowMajorStrides(from);
+    std::vector<Rearrangement> parts;
+    int64_t begin = 0;
+    for (const int t : node.outputs) {
+      TensorShape part = from;
+      if (shape_of(t).size() != from.size()) return std::nullopt;
+      part[k] = shape_of(t)[k];
+      if (part != shape_of(t)) return std::nullopt;
+      parts.push_back(FromStrides(begin * strides[k], part, strides));
+      begin += part[k];
+    }
+    if (begin != from[k]) return std::nullopt;
+    return parts;
+  }
+  if (node.outputs.size() != 1) return std::nullopt;
+  const TensorShape& to = shape_of(node.outputs[0]);
+  std::optional<Rearrangement> found;
+  if (const auto* transpose = node.call->attrs_as<relay::TransposeAttrs>();
+      transpose != nullptr && node.op_name() == "transpose") {
+    found = TransposeOf(*transpose, from, to);
+  } else if (const auto* slice =
+                 node.call->attrs_as<relay::StridedSliceAttrs>();
+             slice != nullptr && node.op_name() == "strided_slice") {
+    found = SliceOf(*slice, from, to);
+  } else if (node.op_name() == "broadcast_to") {
+    found = BroadcastOf(from, to);
+  }
+  if (!found.has_value()) return std::nullopt;
+  return std::vector<Rearrangement>{*std::move(found)};
+}
+
+bool IsMover(const GraphNode& node) {
+  return std::find(std::begin(kMovers), std::end(kMovers), node.op_name()) !=
+             std::end(kMovers) &&
+         !node.args.empty() && node.args[0].is_tensor();
+}
+
+// The largest argument whose elements have numbers.
+constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
+
 }  // namespace
 
 std::optional<std::vector<Rearrangement>> RearrangementsOf(
     const GraphNode& node, const Graph& graph) {
-  if (std::find(std::begin(kMovers), std::end(kMovers), node.op_name()) ==
-          std::end(kMovers) ||
-      node.args.empty() || !node.args[0].is_tensor()) {
-    return std::nullopt;
-  }
+  if (!IsMover(node)) return std::nullopt;
+  const int64_t count =
+      graph.tensors[static_cast<size_t>(node.args[0].tensor)].num_elements();
+  if (count == 0 || count > kMaxElements) return std::nullopt;
+  if (auto found = RearrangementsByRule(node, graph)) return found;
+  return RearrangementsByKernel(node, graph);
+}
+
+std::optional<std::vector<Rearrangement>> RearrangementsByKernel(
+    const GraphNode& node, const Graph& graph) {
+  if (!IsMover(node)) return std::nullopt;
   const GraphTensor& data =
       graph.tensors[static_cast<size_t>(node.args[0].tensor)];
   const int64_t count = data.num_elements();
-  if (count == 0 || count > std::numeric_limits<int32_t>::max()) {
-    return std::nullopt;
-  }
+  if (count == 0 || count > kMaxElements) return std::nullopt;
   absl::StatusOr<MutableTensor> numbers =
       MutableTensor::Uninitialized(DType::Int(32), data.shape);
   if (!numbers.ok()) return std::nullopt;

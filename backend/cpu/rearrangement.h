@@ -27,10 +27,15 @@ struct Rearrangement {
 };
 
 // The rearrangements that compute the results of a call; nullopt if the call
-// does more, or depends on values. Found by running the operator's kernel on a
-// tensor whose elements are their own indices: so no operator needs a rule of
-// its own, and all agree with the evaluator.
+// does more, or depends on values.
 std::optional<std::vector<Rearrangement>> RearrangementsOf(
+    const GraphNode& node, const Graph& graph);
+
+// As RearrangementsOf(), found by running the operator's kernel on a tensor
+// whose elements are their own indices: so no operator needs a rule of its own,
+// and all agree with the evaluator. Takes the time of the call. Rules that
+// RearrangementsOf() has for common operators give the same.
+std::optional<std::vector<Rearrangement>> RearrangementsByKernel(
     const GraphNode& node, const Graph& graph);
 
 }  // namespace baton::cpu

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/ir/node.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/op.h"
 #include "baton/relay/analysis/indexed_graph.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
@@ -104,7 +106,7 @@ class GroupFinder {
           function->attrs().Find(kPartitionedFromPattern) != nullptr) {
         Close(i);
       }
-      if (closed_[i] || !matcher_.roots().Has(graph_.node(i))) continue;
+      if (closed_[i] || !MayMatch(graph_.node(i))) continue;
       const PatternMatch* match = machine_.Run(
           matcher_, graph_.node(i), uses_.has_value() ? &*uses_ : nullptr);
       if (match != nullptr) AddGroup(i, *match);
@@ -113,6 +115,16 @@ class GroupFinder {
   }
 
  private:
+  // False if the kinds of `node` and of its arguments exclude a match.
+  bool MayMatch(const ExprNode* node) {
+    if (!matcher_.roots().Has(node)) return false;
+    if (node->kind() != ExprKind::kCall) return true;
+    const auto* call = static_cast<const CallNode*>(node);
+    const auto [hint, is_new] = hints_.try_emplace(call->op_node());
+    if (is_new) hint->second = matcher_.HintFor(call->op_node());
+    return hint->second.Holds(*call);
+  }
+
   // Leaves function `i` and all in it alone.
   void Close(int i) {
     std::vector<int> work = {i};
@@ -275,6 +287,8 @@ class GroupFinder {
   std::optional<UseCounts> uses_;
   std::optional<Users> users_;
   NodeMap<int> index_;
+  // By the operator that is called; null for calls of anything else.
+  FlatHashMap<const OpNode*, Matcher::Hint> hints_;
   MatchMachine machine_;
   std::vector<MatchGroup> groups_;
 };

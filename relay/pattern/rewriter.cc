@@ -815,10 +815,15 @@ RuleSet::Index::Index(absl::Span<const RewriteRule> rules,
   for (size_t i = 0; i < rules.size(); ++i) {
     if (rules[i].once && !with_once) continue;
     const int number = static_cast<int>(i);
+    std::optional<Matcher::Hint> any_hint;
     const auto add = [&](std::vector<Candidate>& list, const OpNode* op) {
-      if (list.empty() || list.back().rule != number) {
+      if (!list.empty() && list.back().rule == number) return;
+      if (op != nullptr) {
         list.push_back({number, matchers[i].HintFor(op)});
+        return;
       }
+      if (!any_hint.has_value()) any_hint = matchers[i].HintFor(nullptr);
+      list.push_back({number, *any_hint});
     };
     const Matcher::Roots& roots = matchers[i].roots();
     if (roots.anything) {
@@ -899,7 +904,11 @@ RuleSet::RuleSet(std::vector<RewriteRule> rules, RuleOrder order) {
     }
   }
   data->repeated = Index(data->rules, data->matchers, /*with_once=*/false);
-  data->all = Index(data->rules, data->matchers, /*with_once=*/true);
+  const bool any_once =
+      std::any_of(data->rules.begin(), data->rules.end(),
+                  [](const RewriteRule& rule) { return rule.once; });
+  data->all = any_once ? Index(data->rules, data->matchers, /*with_once=*/true)
+                       : data->repeated;
   data_ = std::move(data);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,6 +29,7 @@
 #include "baton/ir/pass_log.h"
 #include "baton/ir/remark_docs.h"
 #include "baton/ir/rewrite_gate.h"
+#include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
@@ -35,6 +37,8 @@
 #include "baton/relay/op/fusion_pattern.h"
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/create.h"
+#include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/op/tensor/strided_slice.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/transform/function_pass.h"
@@ -231,6 +235,51 @@ std::optional<Fill> FillOf(const Expr& expr) {
   if (!IsFill(constant->value())) return std::nullopt;
   const Tensor& value = constant->value();
   return Fill{value, {value.shape().begin(), value.shape().end()}};
+}
+
+// The result of a strided_slice of a constant if that is adjacent elements and
+// not a small part of them, as the weights of one direction of a recurrence
+// are: it shares the buffer. Nullopt for anything else.
+std::optional<Tensor> SharedSlice(const CallNode& call,
+                                  absl::Span<const Value> args) {
+  // A constant of which less is left is not kept in memory for that.
+  constexpr int64_t kMostParts = 4;
+  // Copying a smaller one takes no longer.
+  constexpr int64_t kLeastBytes = 4096;
+  const auto* attrs = call.attrs_as<StridedSliceAttrs>();
+  if (attrs == nullptr || args.size() != 1 || !args[0].is_tensor() ||
+      call.op_node()->name() != "strided_slice") {
+    return std::nullopt;
+  }
+  const Tensor& whole = args[0].tensor();
+  TensorShape shape(whole.shape().begin(), whole.shape().end());
+  const auto slices = SlicesOf(std::vector<Dim>(shape.begin(), shape.end()),
+                               *attrs, CrossedEnds::kEmpty);
+  if (!slices.ok()) return std::nullopt;
+  TensorShape first(shape.size(), 0);
+  for (const AxisSlice& slice : *slices) {
+    if (slice.stride != 1 || slice.end < slice.begin) return std::nullopt;
+    shape[static_cast<size_t>(slice.axis)] = slice.end - slice.begin;
+    first[static_cast<size_t>(slice.axis)] = slice.begin;
+  }
+  // Behind the first dimension of several elements, all elements are there.
+  int64_t begin = 0;
+  int64_t elements = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (elements > 1 && shape[d] != whole.shape()[d]) return std::nullopt;
+    begin = begin * whole.shape()[d] + first[d];
+    elements *= shape[d];
+  }
+  const int64_t bytes = elements * whole.dtype().bytes();
+  if (bytes < kLeastBytes || bytes < whole.byte_size() / kMostParts) {
+    return std::nullopt;
+  }
+  absl::StatusOr<Tensor> part = Tensor::FromBuffer(
+      whole.dtype(), shape,
+      whole.bytes().substr(static_cast<size_t>(begin * whole.dtype().bytes()),
+                           static_cast<size_t>(bytes)),
+      std::make_shared<const Tensor>(whole));
+  return part.ok() ? std::optional(*std::move(part)) : std::nullopt;
 }
 
 // Calls `fn` for the constants that make up `expr`, a constant, a fill or a
@@ -567,9 +616,11 @@ class ConstantFolder : public ExprMutator {
           limits.max_tensor_bytes,
           std::max<int64_t>(budget_.BytesLeft(), 0) + GivenBytes(args));
     }
-    const absl::StatusOr<Value> result = [&] {
+    const absl::StatusOr<Value> result = [&]() -> absl::StatusOr<Value> {
+      const CallNode& typed_call = *typed->As<CallNode>();
+      if (auto part = SharedSlice(typed_call, args)) return Value(*part);
       const ScopedLimits scope(limits);
-      return RunKernel(*typed->As<CallNode>(), args);
+      return RunKernel(typed_call, args);
     }();
     if (!result.ok()) {
       if (is_open && absl::IsResourceExhausted(result.status())) {

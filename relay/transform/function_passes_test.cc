@@ -2,6 +2,7 @@
 // function at a time, and inference on several threads.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,7 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
@@ -24,6 +27,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/op/tensor.h"
+#include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/relay/transform/function_pipeline.h"
@@ -48,6 +52,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::ParseTyped;
+
+using Shape = std::vector<int64_t>;
 
 // A function of one tensor that gives it back.
 Function Identity() {
@@ -435,6 +441,72 @@ TEST_P(InferTypeTest, RelationsThatThrow) {
   });
   EXPECT_THAT(std::string(Run(InferType(), module).status().message()),
               HasSubstr("boom"));
+}
+
+// The constant that FoldConstant makes of a strided_slice of `whole`.
+Tensor FoldedSlice(const Tensor& whole, StridedSliceAttrs attrs) {
+  const Expr call = Call(Op::Find("strided_slice"), {Expr(Constant(whole))},
+                         Attrs::Make(std::move(attrs)));
+  const absl::StatusOr<Expr> folded = FoldConstantInExpr(call);
+  const auto* constant = folded.ok() ? folded->As<ConstantNode>() : nullptr;
+  EXPECT_NE(constant, nullptr) << folded.status();
+  return constant == nullptr ? Tensor() : constant->value();
+}
+
+// The weights of a direction of a recurrence are not copied.
+TEST(FoldConstantTest, LargeAdjacentPartsShareTheBuffer) {
+  std::vector<float> values(2 * 4 * 600);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const Tensor whole = *Tensor::FromValues<float>({2, 4, 600}, values);
+  const float* const data = whole.span<float>().data();
+
+  const Tensor second = FoldedSlice(whole, {.begin = Shape{1},
+                                            .end = Shape{2},
+                                            .strides = Shape{1},
+                                            .axes = Shape{0}});
+  EXPECT_EQ(second.data(), data + 2400);
+  EXPECT_THAT(second.shape(), ElementsAre(1, 4, 600));
+  const Tensor rows = FoldedSlice(whole, {.begin = Shape{0, 1, 0},
+                                          .end = Shape{1, 4, 600},
+                                          .strides = Shape{1, 1, 1}});
+  EXPECT_EQ(rows.data(), data + 600);
+  EXPECT_THAT(rows.shape(), ElementsAre(1, 3, 600));
+
+  // Elements that are not adjacent, or few, are copied.
+  const struct {
+    StridedSliceAttrs attrs;
+    Shape shape;
+    float first;
+  } copied[] = {
+      {{.begin = Shape{0, 1, 0},
+        .end = Shape{2, 4, 600},
+        .strides = Shape{1, 1, 1}},
+       {2, 3, 600},
+       600},
+      {{.begin = Shape{0, 0, 1},
+        .end = Shape{1, 4, 600},
+        .strides = Shape{1, 1, 1}},
+       {1, 4, 599},
+       1},
+      {{.begin = Shape{1, 3, 0},
+        .end = Shape{2, 4, 600},
+        .strides = Shape{1, 1, 1}},
+       {1, 1, 600},
+       4200},
+      {{.begin = Shape{1},
+        .end = Shape{-3},
+        .strides = Shape{-1},
+        .axes = Shape{0}},
+       {2, 4, 600},
+       2400},
+  };
+  for (const auto& [attrs, shape, first] : copied) {
+    const Tensor part = FoldedSlice(whole, attrs);
+    EXPECT_EQ(part.shape(), absl::MakeConstSpan(shape));
+    EXPECT_EQ(part.AtAsDouble(0), first);
+    EXPECT_TRUE(part.span<float>().data() < data ||
+                part.span<float>().data() >= data + values.size());
+  }
 }
 
 }  // namespace

@@ -59,6 +59,25 @@ void PackSlab(const T* weights, int64_t k, int64_t columns, int64_t row,
   }
 }
 
+// As PackSlab, for all columns of a slab and weights whose columns are
+// adjacent: the inner loops have vectors of columns.
+template <int kWidth, typename T>
+void PackWholeSlab(const T* weights, int64_t k, int64_t row, uint32_t* words,
+                   uint32_t* sums) {
+  constexpr int kBits = 32 / kWidth;
+  constexpr uint32_t kMask = (uint32_t{1} << kBits) - 1;
+  for (int64_t i = 0; i < k; ++i) {
+    const T* const from = weights + i * row;
+    uint32_t* const to = words + i / kWidth * kSlab;
+    const int shift = static_cast<int>(i % kWidth) * kBits;
+    for (int64_t o = 0; o < kSlab; ++o) {
+      const auto element = static_cast<uint32_t>(from[o]);
+      sums[o] += element;
+      to[o] |= (element & kMask) << shift;
+    }
+  }
+}
+
 }  // namespace
 
 template <typename T>
@@ -71,6 +90,14 @@ void PackIntMatmul(const IntMatmulParams& params, const T* weights,
   const int64_t column = transposed ? params.k : 1;
   for (int64_t o = 0; o < params.n; o += kSlab) {
     const int64_t columns = std::min(kSlab, params.n - o);
+    if (!transposed && columns == kSlab) {
+      (params.has_byte_weights
+           ? PackWholeSlab<4, T>
+           : PackWholeSlab<2, T>)(weights + o, params.k, row,
+                                  words + o / kSlab * SlabSize(params),
+                                  sums + o);
+      continue;
+    }
     (params.has_byte_weights
          ? PackSlab<4, T>
          : PackSlab<2, T>)(weights + o * column, params.k, columns, row, column,
