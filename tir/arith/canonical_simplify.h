@@ -33,7 +33,6 @@ class CanonicalSimplifier : public RewriteSimplifier {
   PrimExpr VisitCast(const CastNode* node) override;
   PrimExpr VisitReduce(const ReduceNode* node) override;
   void ForgetSome() override {
-    RewriteSimplifier::ForgetSome();
     if (forms_.size() > kMaxForms) forms_.Clear();
   }
 

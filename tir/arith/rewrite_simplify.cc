@@ -237,12 +237,11 @@ PrimExpr RewriteSimplifier::Again(const PrimExpr& e) {
 }
 
 PrimExpr RewriteSimplifier::Remembered(const BinaryNode* node) {
-  if (memo_.empty()) return {};
   if (memo_version_ != analyzer_.parts().version) {
     memo_.Clear();
     return {};
   }
-  const Result* result = memo_.Find(node);
+  const Result* result = memo_.Find(PrimExpr(node));
   return result != nullptr && result->depth == depth_ ? result->result
                                                       : PrimExpr();
 }
@@ -254,7 +253,7 @@ void RewriteSimplifier::Remember(const BinaryNode* node,
     memo_.Clear();
     memo_version_ = analyzer_.parts().version;
   }
-  memo_[node] = {PrimExpr(node), result, depth_};
+  memo_.Set(PrimExpr(node), {result, depth_});
 }
 
 PrimExpr RewriteSimplifier::VisitBinary(const BinaryNode* node) {

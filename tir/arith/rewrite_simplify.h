@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "baton/base/dtype.h"
-#include "baton/ir/node_map.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/recent_nodes.h"
 #include "baton/tir/arith/rewrite_rules.h"
 #include "baton/tir/arith/rewriter.h"
 #include "baton/tir/arith/rule.h"
@@ -80,9 +80,7 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
    private:
     RewriteSimplifier& simplifier_;
   };
-  virtual void ForgetSome() {
-    if (memo_.size() > kMaxRemembered) memo_.Clear();
-  }
+  virtual void ForgetSome() {}
 
  private:
   // Replaces `e` if a rule matches.
@@ -108,16 +106,16 @@ class RewriteSimplifier : public AnalyzingRewriter, protected RuleProver {
   PrimExpr MatchLiteral(const PrimExpr& e);
 
   static constexpr int kMaxDepth = 5;
-  static constexpr size_t kMaxRemembered = 4096;
   int active_ = 0;
 
   struct Result {
-    PrimExpr node;  // kept alive
     PrimExpr result;
     int depth = 0;  // of the call that computed `result`; deeper calls may
                     // simplify less
   };
-  NodeMap<Result> memo_;
+  // The parts of a large expression that were just left: more would not stay in
+  // the processor's caches.
+  RecentNodes<Result> memo_;
   uint64_t memo_version_ = 0;
   VarMap<PrimExpr> vars_;
   // The truth of conditions, that of the outermost one where several are equal.
