@@ -90,7 +90,8 @@ struct System {
     return combine(op, times(a, p), times(b, q));
   }
 
-  // False if row and column k must be cleared once more.
+  // False if row and column k must be cleared once more. Ends early if
+  // overflows_.
   bool DiagonalizeAt(size_t k) {
     const size_t m = s.size();
     const size_t n = v.size();
@@ -111,6 +112,7 @@ struct System {
     }
     if (s[k][k] == 0) return true;
     for (size_t i = k + 1; i < m; ++i) {
+      if (overflows_) return true;
       if (s[i][k] == 0) continue;
       const Factors f = FactorsOf(s[k][k], s[i][k]);
       for (size_t j = k; j < n; ++j) {
@@ -126,6 +128,7 @@ struct System {
     }
     bool again = false;
     for (size_t j = k + 1; j < n; ++j) {
+      if (overflows_) return true;
       if (s[k][j] == 0) continue;
       again = again || TruncMod(s[k][j], s[k][k]) != 0;
       const Factors f = FactorsOf(s[k][k], s[k][j]);

@@ -166,8 +166,7 @@ Pass LowerOpaqueBlock() {
        .doc = "Replaces blocks by their bodies, and their buffers by "
               "allocations.",
        .needs = {"tir.opaque_blocks"},
-       .invalidates = {"tir.flat_allocations"},
-       .idempotent = true});
+       .invalidates = {"tir.flat_allocations"}});
 }
 BATON_REGISTER_PASS_AS("tir.LowerOpaqueBlock", LowerOpaqueBlock);
 
