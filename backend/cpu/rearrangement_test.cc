@@ -60,7 +60,7 @@ TEST(RearrangementTest, OfCommonOperators) {
            "(%x: Tensor[(6, 4), float32]) { split(%x, "
            "indices_or_sections=[1, 3], axis=-1) }",
            "(%x: Tensor[(6, 4), float32]) { split(%x, "
-           "indices_or_sections=[2, 2]) }",
+           "indices_or_sections=[2, 4]) }",
            "(%x: Tensor[(3, 1), float32]) { broadcast_to(%x, "
            "shape=[2, 3, 4]) }",
            "(%x: Tensor[(1), float32]) { broadcast_to(%x, shape=[5]) }",
@@ -96,18 +96,18 @@ TEST(RearrangementTest, OfSlices) {
                     : first == 0 ? -extent - 1
                                  : first - 1);
     }
-    ExpectAsTheKernel(absl::StrCat("(%x: Tensor[(", absl::StrJoin(shape, ", "),
-                                   "), float32]) { strided_slice(%x, begin=[",
-                                   absl::StrJoin(begin, ", "), "], end=[",
-                                   absl::StrJoin(end, ", "), "], strides=[",
-                                   absl::StrJoin(strides, ", "), "]) }"));
+    ExpectAsTheKernel(absl::StrCat(
+        "(%x: Tensor[(", absl::StrJoin(shape, ", "),
+        "), float32]) { strided_slice(%x, begin=[", absl::StrJoin(begin, ", "),
+        "], end=[", absl::StrJoin(end, ", "), "], strides=[",
+        absl::StrJoin(strides, ", "), "], axes=[0, 1, 2]) }"));
   }
   ExpectAsTheKernel(
       "(%x: Tensor[(4, 6), float32]) { strided_slice(%x, begin=[1], end=[-1], "
       "strides=[1], axes=[1]) }");
   ExpectAsTheKernel(
       "(%x: Tensor[(4, 6), float32]) { strided_slice(%x, begin=[1, 2], "
-      "end=[2, -1], slice_mode=\"size\") }");
+      "end=[2, -1], strides=[1, 1], axes=[0, 1], slice_mode=\"size\") }");
 }
 
 TEST(RearrangementTest, NeedsNoMemoryForLargeTensors) {
