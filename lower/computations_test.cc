@@ -25,6 +25,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/ir/op.h"
@@ -33,6 +34,7 @@
 #include "baton/lower/lower_to_tir.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/visit.h"
+#include "baton/relay/op/tensor/indexing.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
@@ -1191,6 +1193,30 @@ TEST(ComputationsTest, RefusesWhatTheKernelRefuses) {
     EXPECT_EQ(lowered.status().code(), absl::StatusCode::kUnimplemented)
         << body << ": " << lowered.status();
   }
+}
+
+// Loops of a call that no typed program has would read outside of the argument.
+TEST(ComputationsTest, RefusesSlicesOfRepeatedAxes) {
+  const IRModule module = testing::ParseTyped(
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(8, 4), float32]) { "
+      "strided_slice(%x, begin=[5], end=[6], strides=[1], axes=[0]) }");
+  const relay::Function function = module.Find<Function>("main");
+  ASSERT_TRUE(LowerFunction(function, "f").ok());
+  relay::StridedSliceAttrs attrs{.begin = Shape{5, 5},
+                                 .end = Shape{6, 6},
+                                 .strides = Shape{1, 1},
+                                 .axes = Shape{0, 0}};
+  const auto* call = function->body().As<relay::CallNode>();
+  ASSERT_NE(call, nullptr);
+  const relay::Call repeated(call->op(), call->args(),
+                             Attrs::Make(std::move(attrs)), {}, call->type());
+  const relay::Function changed(
+      {function->params().begin(), function->params().end()}, repeated,
+      function->result_type(), {}, {}, function->type());
+  const absl::StatusOr<LoweredFunction> lowered = LowerFunction(changed, "f");
+  EXPECT_NE(lowered.status().message().find("axis 0 is repeated"),
+            absl::string_view::npos)
+      << lowered.status();
 }
 
 // Fused operators: intermediate buffers, tuples, constants, results that are

@@ -11,7 +11,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
+#include "baton/relay/ir/expr.h"
+#include "baton/relay/op/tensor/indexing.h"
 #include "baton/testing/parse_typed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -108,6 +111,28 @@ TEST(RearrangementTest, OfSlices) {
   ExpectAsTheKernel(
       "(%x: Tensor[(4, 6), float32]) { strided_slice(%x, begin=[1, 2], "
       "end=[2, -1], strides=[1, 1], axes=[0, 1], slice_mode=\"size\") }");
+}
+
+// A call that no typed program has: its begin would be outside of the argument.
+TEST(RearrangementTest, NoneOfASliceOfRepeatedAxes) {
+  Graph graph = GraphOf(
+      "(%x: Tensor[(8, 4), float32]) { strided_slice(%x, begin=[5], end=[6], "
+      "strides=[1], axes=[0]) }");
+  ASSERT_EQ(graph.nodes.size(), 1);
+  GraphNode& node = graph.nodes[0];
+  ASSERT_TRUE(RearrangementsOf(node, graph).has_value());
+  using Ints = std::vector<int64_t>;
+  for (const Ints& axes : {Ints{0, 0}, Ints{0, -2}}) {
+    relay::StridedSliceAttrs attrs{.begin = Ints{5, 5},
+                                   .end = Ints{6, 6},
+                                   .strides = Ints{1, 1},
+                                   .axes = axes};
+    node.call =
+        relay::Call(node.call->op(), node.call->args(),
+                    Attrs::Make(std::move(attrs)), {}, node.call->type());
+    EXPECT_FALSE(RearrangementsOf(node, graph).has_value());
+    EXPECT_FALSE(RearrangementsByKernel(node, graph).has_value());
+  }
 }
 
 TEST(RearrangementTest, NeedsNoMemoryForLargeTensors) {

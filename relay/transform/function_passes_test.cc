@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -24,10 +26,13 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
+#include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/op/tensor.h"
 #include "baton/relay/op/tensor/indexing.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/value.h"
 #include "baton/relay/transform/fold_constant.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/relay/transform/function_pipeline.h"
@@ -506,6 +511,122 @@ TEST(FoldConstantTest, LargeAdjacentPartsShareTheBuffer) {
     EXPECT_EQ(part.AtAsDouble(0), first);
     EXPECT_TRUE(part.span<float>().data() < data ||
                 part.span<float>().data() >= data + values.size());
+  }
+}
+
+// A slice of a slice keeps the whole buffer only if it is a large part of that.
+TEST(FoldConstantTest, SlicesOfSlicesKeepNoBufferOfWhichLittleIsLeft) {
+  auto elements = std::make_shared<std::vector<float>>(16 * 1024);
+  for (size_t i = 0; i < elements->size(); ++i) {
+    (*elements)[i] = static_cast<float>(i);
+  }
+  const std::weak_ptr<std::vector<float>> kept = elements;
+  Tensor whole = *Tensor::FromBuffer(
+      DType::Float(32), {16, 1024},
+      absl::string_view(reinterpret_cast<const char*>(elements->data()),
+                        elements->size() * sizeof(float)),
+      elements);
+  const float* const data = elements->data();
+  const auto rows = [](const Tensor& of, int64_t begin, int64_t end) {
+    return FoldedSlice(of, {.begin = Shape{begin},
+                            .end = Shape{end},
+                            .strides = Shape{1},
+                            .axes = Shape{0}});
+  };
+  Tensor half = rows(whole, 8, 16);
+  EXPECT_EQ(half.data(), data + 8 * 1024);
+  Tensor quarter = rows(half, 2, 6);
+  EXPECT_EQ(quarter.data(), data + 10 * 1024);
+  Tensor again = rows(*quarter.Reshaped({8, 512}), 0, 8);
+  EXPECT_EQ(again.data(), data + 10 * 1024);
+  // Half of a quarter, after a reshape, too.
+  const Tensor part = rows(quarter, 1, 3);
+  const Tensor reshaped = rows(*quarter.Reshaped({8, 512}), 2, 6);
+  for (const Tensor* copy : {&part, &reshaped}) {
+    EXPECT_EQ(copy->AtAsDouble(0), 11 * 1024);
+    EXPECT_TRUE(copy->data() < data || copy->data() >= data + 16 * 1024);
+  }
+  // A copy is a whole of its own.
+  EXPECT_EQ(rows(part, 1, 2).data(), part.span<float>().data() + 1024);
+
+  elements.reset();
+  whole = half = again = Tensor();
+  EXPECT_FALSE(kept.expired());
+  quarter = Tensor();
+  EXPECT_TRUE(kept.expired());
+}
+
+// Slices that share a buffer have the elements that the kernel gives, and are
+// refused where the kernel fails.
+TEST(FoldConstantTest, SlicesAreThoseOfTheKernel) {
+  std::mt19937 random(13);
+  const auto number = [&random](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  std::vector<float> values(4 * 3 * 1100);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const Tensor whole = *Tensor::FromValues<float>({4, 3, 1100}, values);
+  const float* const data = whole.span<float>().data();
+  int shared = 0;
+  int failed = 0;
+  for (int i = 0; i < 3000; ++i) {
+    StridedSliceAttrs attrs;
+    const auto count =
+        static_cast<size_t>(number(0, 9) == 0 ? 4 : number(1, 3));
+    const auto some = [&](int64_t low, int64_t high) {
+      Shape list(number(0, 19) == 0 ? count - 1 : count);
+      for (int64_t& k : list) k = number(low, high);
+      return list;
+    };
+    attrs.begin = some(-2, 2);
+    attrs.end = some(-2, 4);
+    attrs.strides = Shape(count, 1);
+    if (number(0, 3) == 0) attrs.strides = some(-1, 2);
+    for (int64_t& end : *attrs.end) {
+      if (number(0, 1) == 0) end = 1100;
+    }
+    if (number(0, 1) == 0) attrs.axes = some(-3, number(0, 9) == 0 ? 3 : 2);
+    if (number(0, 4) == 0) attrs.slice_mode = "size";
+    const Expr call = Call(Op::Find("strided_slice"), {Expr(Constant(whole))},
+                           Attrs::Make(attrs));
+    const absl::StatusOr<Value> computed =
+        RunKernel(*call.As<CallNode>(), {Value(whole)});
+    const absl::StatusOr<Expr> folded = FoldConstantInExpr(call);
+    ASSERT_TRUE(folded.ok()) << folded.status();
+    const auto* constant = folded->As<ConstantNode>();
+    if (constant == nullptr) {
+      // A program with such a call has no type.
+      EXPECT_FALSE(InferTypeOf(call).ok()) << i;
+      ++failed;
+      continue;
+    }
+    ASSERT_TRUE(computed.ok()) << i << ": " << computed.status();
+    EXPECT_EQ(constant->value(), computed->tensor()) << i;
+    const float* const first = constant->value().span<float>().data();
+    if (first >= data && first < data + values.size()) ++shared;
+  }
+  EXPECT_GT(shared, 100);
+  EXPECT_GT(failed, 100);
+}
+
+// The kernel refuses an axis that is repeated.
+TEST(FoldConstantTest, SlicesOfRepeatedAxesStay) {
+  const Tensor whole = *Tensor::Zeros(DType::Float(32), {8, 1024});
+  for (const Shape& axes : {Shape{0, 0}, Shape{0, -2}}) {
+    const Expr call = Call(Op::Find("strided_slice"), {Expr(Constant(whole))},
+                           Attrs::Make(StridedSliceAttrs{.begin = Shape{5, 5},
+                                                         .end = Shape{8, 8},
+                                                         .strides = Shape{1, 1},
+                                                         .axes = axes}));
+    EXPECT_THAT(std::string(InferTypeOf(call).status().message()),
+                HasSubstr(absl::StrCat("axis ", axes[1], " is repeated")));
+    const absl::StatusOr<Expr> folded = FoldConstantInExpr(call);
+    ASSERT_TRUE(folded.ok()) << folded.status();
+    EXPECT_EQ(folded->As<ConstantNode>(), nullptr);
+    EXPECT_THAT(
+        std::string(
+            RunKernel(*call.As<CallNode>(), {Value(whole)}).status().message()),
+        HasSubstr(absl::StrCat("axis ", axes[1], " is repeated")));
   }
 }
 

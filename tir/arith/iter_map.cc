@@ -12,6 +12,7 @@
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/fold_wraps.h"
+#include "baton/tir/arith/integer.h"
 #include "baton/tir/arith/iter_map_rewriter.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
@@ -154,7 +155,8 @@ void SeparateIterators(const VarRanges& iters, PrimExpr& left,
   right = analyzer.Simplify(right);
 }
 
-// Reads one comparison. False if it is no bound of integers.
+// Reads one comparison. False if it is no bound of integers whose sums are in
+// range: a bound next to an end of a type that wraps around has no successor.
 bool ReadBound(const BinaryNode* compare, VarRanges& iters,
                std::vector<Bound>& bounds) {
   const BinaryOp op = compare->op();
@@ -167,6 +169,7 @@ bool ReadBound(const BinaryNode* compare, VarRanges& iters,
     return UsesVar(e, [&](const VarNode* var) { return iters.Contains(var); });
   };
   if (!uses(left) && !uses(right)) return true;
+  if (IsModular(left.dtype()) || IsModular(right.dtype())) return false;
   bool bound_at_left = false;
   if (!uses(left)) {
     bound_at_left = true;

@@ -10,9 +10,36 @@
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/functor.h"
+#include "baton/tir/ir/intrinsics.h"
 
 namespace baton::tir {
 namespace {
+
+// Finds parts that have several values: free variables, loads from memory,
+// which may change where the condition is kept, and calls with effects.
+class ChangeFinder final : public Visitor {
+ public:
+  explicit ChangeFinder(const VarRanges& free) : free_(free) {}
+  bool found() const { return found_; }
+
+ protected:
+  void VisitVar(const VarNode* node) override {
+    found_ = found_ || free_.Contains(node);
+  }
+  void VisitBufferLoad(const BufferLoadNode* /*node*/) override {
+    found_ = true;
+  }
+  void VisitCall(const CallNode* node) override {
+    const Intrinsic* intrinsic = IntrinsicOf(node->op());
+    found_ =
+        found_ || intrinsic == nullptr || intrinsic->effect > CallEffect::kPure;
+    if (!found_) Visitor::VisitCall(node);
+  }
+
+ private:
+  const VarRanges& free_;
+  bool found_ = false;
+};
 
 // Replaces free variables by those of their bounds that make a condition true
 // for all values.
@@ -80,6 +107,9 @@ class Narrower final : public Rewriter {
   PrimExpr VisitLet(const LetNode* node) override {
     return NotMonotonic(PrimExpr(node));
   }
+  PrimExpr VisitReduce(const ReduceNode* node) override {
+    return NotMonotonic(PrimExpr(node));
+  }
   PrimExpr VisitCast(const CastNode* node) override {
     // Conversions between indices keep the order.
     return IsModular(node->dtype()) || IsModular(node->value().dtype())
@@ -88,18 +118,17 @@ class Narrower final : public Rewriter {
   }
 
  private:
-  bool UsesFree(const PrimExpr& e) const {
-    return UsesVar(e,
-                   [this](const VarNode* var) { return free_.Contains(var); });
-  }
   // `e`, whose value is not known: the comparison around it is decided by that.
   PrimExpr Unknown(const PrimExpr& e) {
     if (e.dtype().is_bool()) return IntImm::Bool(!maximize_);
     unknown_ = true;
     return e;
   }
+  // `e` stays where it has one value, now and later.
   PrimExpr NotMonotonic(const PrimExpr& e) {
-    return UsesFree(e) ? Unknown(e) : e;
+    ChangeFinder finder(free_);
+    finder.Visit(e);
+    return finder.found() ? Unknown(e) : e;
   }
 
   // A product with a constant factor falls where the factor is negative.
@@ -122,10 +151,7 @@ class Narrower final : public Rewriter {
       unknown_ = true;
       return MakeConst(node->dtype(), 0);
     }
-    if (divisor == nullptr && UsesFree(PrimExpr(node))) {
-      return NotMonotonic(PrimExpr(node));
-    }
-    if (divisor == nullptr) return PrimExpr(node);
+    if (divisor == nullptr) return NotMonotonic(PrimExpr(node));
     const bool maximize = maximize_;
     if (divisor->value() < 0) maximize_ = !maximize_;
     PrimExpr a = Rewrite(node->a());

@@ -22,6 +22,7 @@
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
+#include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/script_printer.h"
 #include "gtest/gtest.h"
@@ -445,6 +446,45 @@ TEST_P(TypeLaws, NarrowedPredicatesHoldForAllValues) {
   EXPECT_GT(narrowed, 100);
 }
 
+// A narrowed predicate may be used after the memory has changed.
+TEST_P(TypeLaws, NarrowedPredicatesReadNoMemory) {
+  RandomExprs random(GetParam() + 700);
+  std::vector<PrimExpr> loads;
+  for (const Var& var : random.vars()) {
+    BufferNode::Parts parts;
+    parts.name = "B_" + var->name();
+    parts.data = Var::Pointer(parts.name, var.dtype(), "global");
+    parts.dtype = var.dtype();
+    parts.shape = {IntImm(kInt32, 1)};
+    loads.push_back(BufferLoad(Buffer(std::move(parts)), {IntImm(kInt32, 0)}));
+  }
+  int narrowed = 0;
+  for (int i = 0; i < 1500; ++i) {
+    std::vector<bool> is_read;
+    for (size_t v = 0; v < loads.size(); ++v) {
+      is_read.push_back(random.Below(4) == 0);
+    }
+    const PrimExpr condition =
+        Substitute(random.Condition(3), [&](const VarNode* var) -> PrimExpr {
+          for (size_t v = 0; v < loads.size(); ++v) {
+            if (random.vars()[v].get() == var && is_read[v]) return loads[v];
+          }
+          return {};
+        });
+    VarRanges free;
+    for (size_t v = 0; v < loads.size(); ++v) {
+      const Var& var = random.vars()[v];
+      if (random.Below(4) != 0) continue;
+      free.Set(var, Range{IntImm(var.dtype(), 0), IntImm(var.dtype(), 4)});
+    }
+    const PrimExpr result = NarrowPredicateExpression(condition, free);
+    ASSERT_FALSE(HasLoad(result)) << AsScript(condition) << "\nnarrowed to\n"
+                                  << AsScript(result);
+    if (HasLoad(condition) && !result.Is<IntImmNode>()) ++narrowed;
+  }
+  EXPECT_GT(narrowed, 100);
+}
+
 // A bound that is deduced makes the condition true.
 TEST_P(TypeLaws, DeducedBoundsMakeConditionsTrue) {
   RandomExprs random(GetParam() + 300);
@@ -698,6 +738,44 @@ TEST_P(TypeLaws, IterationMapsKeepValues) {
               << Text(values);
         }
       }
+    }
+  }
+  EXPECT_GT(detected, 100);
+}
+
+// A condition on an iterator, of whatever type, leaves the iterator all values
+// for which it is true.
+TEST_P(TypeLaws, BoundsOfIteratorsHaveAllValues) {
+  RandomExprs random(GetParam() + 800);
+  int detected = 0;
+  for (int i = 0; i < 600; ++i) {
+    const DType dtype = random.Type();
+    const Var var("i", dtype);
+    const int extent = 2 + random.Below(6);
+    const VarRanges ranges = {
+        {var, Range{IntImm(dtype, 0), IntImm(dtype, extent)}}};
+    constexpr BinaryOp kCompare[] = {BinaryOp::kLT, BinaryOp::kLE,
+                                     BinaryOp::kGT, BinaryOp::kGE};
+    const BinaryOp op = kCompare[random.Below(4)];
+    const PrimExpr limit = random.Constant(dtype);
+    const PrimExpr predicate =
+        random.Below(2) == 0 ? Binary(op, var, limit) : Binary(op, limit, var);
+    Analyzer analyzer;
+    const IterMapResult map = DetectIterMap({var}, ranges, predicate,
+                                            IterMapLevel::kNoCheck, analyzer);
+    if (map.indices.empty()) continue;
+    const IterSum& sum = map.indices[0];
+    for (int v = 0; v < extent; ++v) {
+      Values values;
+      values.Set(var, v);
+      if (*Evaluate(predicate, values, true) == 0) continue;
+      ++detected;
+      const Wide base = *Evaluate(sum.base, values, false);
+      const Wide size =
+          sum.args.empty() ? 1 : *Evaluate(sum.args[0].extent, values, false);
+      ASSERT_TRUE(base <= v && v < base + size)
+          << AsScript(predicate) << " has " << v << ", not in " << Text(base)
+          << " + " << Text(size);
     }
   }
   EXPECT_GT(detected, 100);

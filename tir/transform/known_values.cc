@@ -289,7 +289,7 @@ void ApplyForward(State& state, const Axes& axes,
       } else {
         stays.entries.emplace_back(touch.buffer, Negated(where));
       }
-      if (!HasLoad(value)) {
+      if (SideEffectOf(value) <= CallEffect::kPure) {
         added.push_back({touch.buffer, where, value, {}, Access::kAssume});
       }
     }
@@ -658,7 +658,7 @@ class Builder final : public AnalyzingVisitor {
     const size_t else_end = Current();
     const size_t after = Append();
     // Values in the condition may have changed meanwhile.
-    const bool holds_after = !HasLoad(condition);
+    const bool holds_after = SideEffectOf(condition) <= CallEffect::kPure;
     Join(then_end, after, holds_after ? condition : PrimExpr());
     Join(else_end, after, holds_after ? negation : PrimExpr());
   }
@@ -904,7 +904,8 @@ void KnownValues::Graph::Propagate(bool forward, std::optional<size_t> from) {
   } else {
     for (size_t i = 0; i < blocks.size(); ++i) {
       for (const Touch& touch : blocks[i].touches) {
-        if (forward ? !HasLoad(touch.value) : touch.access == Access::kWrite) {
+        if (forward ? SideEffectOf(touch.value) <= CallEffect::kPure
+                    : touch.access == Access::kWrite) {
           pending.insert(i);
         }
       }

@@ -64,6 +64,7 @@ absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
     return error("begin or end is longer than the shape");
   }
   absl::InlinedVector<AxisSlice, 6> slices;
+  absl::InlinedVector<bool, 6> seen(shape.size(), false);
   for (size_t i = 0; i < count; ++i) {
     AxisSlice slice;
     const int64_t axis =
@@ -71,6 +72,9 @@ absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
     if (axis < -rank || axis >= rank)
       return error("axis ", axis, " is out of range");
     slice.axis = static_cast<int>(axis < 0 ? axis + rank : axis);
+    bool& is_repeated = seen[static_cast<size_t>(slice.axis)];
+    if (is_repeated) return error("axis ", axis, " is repeated");
+    is_repeated = true;
     // With sizes, strides do not count.
     slice.stride = sizes || i >= strides.size() ? 1 : strides[i];
     if (slice.stride == 0 || slice.stride == -kFarEnd - 1) {

@@ -28,7 +28,8 @@ enum class CrossedEnds { kRefused, kEmpty };
 
 // The slices of a tensor of `shape` that `attrs` describes, at most one for
 // each axis. If an extent is known, begin and end are element numbers counted
-// from the front; otherwise they are as written.
+// from the front; otherwise they are as written. Errors: the attributes do not
+// fit each other or the shape, an axis is repeated.
 absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
     absl::Span<const Dim> shape, const StridedSliceAttrs& attrs,
     CrossedEnds crossed = CrossedEnds::kRefused);
