@@ -287,7 +287,7 @@ constexpr absl::string_view kMathConstants =
     " M_1_PI M_2_PI M_2_SQRTPI M_E M_LN10 M_LN2 M_LOG10E M_LOG2E M_PI M_PI_2 "
     "M_PI_4 M_SQRT1_2 M_SQRT2 ";
 constexpr absl::string_view kMathSuffixes = " f l f16 f32 f64 f128 f32x f64x ";
-// The same of `HUGE_VAL` and `SNAN`.
+// Ends of `HUGE_VAL` and `SNAN` likewise.
 constexpr absl::string_view kHugeSuffixes =
     " F L _F16 _F32 _F64 _F128 _F32X _F64X _D32 _D64 _D128 ";
 constexpr absl::string_view kNanSuffixes =
