@@ -59,9 +59,20 @@ Shape BoundsOf(const Padded& x) {
   return shape;
 }
 
-int64_t Product(const Shape& shape, size_t begin, size_t end) {
+absl::Status Refused(absl::string_view reason) {
+  return absl::UnimplementedError(reason);
+}
+
+// The number of elements on the axes from `begin` to before `end`.
+absl::StatusOr<int64_t> Product(const Shape& shape, size_t begin, size_t end) {
   int64_t product = 1;
-  for (size_t i = begin; i < end; ++i) product *= shape[i];
+  for (size_t i = begin; i < end; ++i) {
+    const __int128 next = __int128{product} * shape[i];
+    if (next > std::numeric_limits<int64_t>::max()) {
+      return Refused("it may have more elements than int64 counts");
+    }
+    product = static_cast<int64_t>(next);
+  }
   return product;
 }
 
@@ -82,10 +93,6 @@ int PaddedAxis(const Padded& x) {
     found = static_cast<int>(i);
   }
   return found;
-}
-
-absl::Status Refused(absl::string_view reason) {
-  return absl::UnimplementedError(reason);
 }
 
 absl::StatusOr<Expr> Typed(const Expr& expr) {
@@ -377,30 +384,41 @@ absl::StatusOr<Padded> ReshapeRule(const PaddedCall& call) {
       BATON_ASSIGN_OR_RETURN(element, ElementOf(call.arg(1).value, i));
     }
     const int64_t number = element.constant.value_or(-1);
-    if (number == 0 && !keeps_zero && i < x.rank() && !x.extent(i).defined()) {
-      shape.push_back(x.bound(i));
-      continue;
+    if (number == 0) {
+      // The extent of the axis of the operand.
+      if (keeps_zero) return Refused("its result has no elements");
+      if (i >= x.rank()) return Refused("its operand has no such axis");
+      if (!x.extent(i).defined()) {
+        shape.push_back(x.bound(i));
+        continue;
+      }
     }
     shape.push_back(std::max<int64_t>(number, 1));
     if (number > 0) continue;
     if (to >= 0 || number < -1) return Refused("its operand is padded");
     to = i;
     wanted = element.computed;
-    if (wanted.defined() && RangeOf(wanted).least < 0) {
+    if (wanted.defined() && call.ranges.Of(wanted).least < 0) {
       return Refused("values decide its shape");
     }
+    if (number == 0) wanted = x.extent(i);
   }
   if (to < 0) return Refused("the size of its result is that of the padding");
   const Shape bounds = BoundsOf(x);
   const auto place = [](int axis) { return static_cast<size_t>(axis); };
-  const int64_t before = Product(bounds, 0, place(from));
-  const int64_t inner = Product(bounds, place(from) + 1, bounds.size());
-  const int64_t new_inner = Product(shape, place(to) + 1, shape.size());
-  if (before != Product(shape, 0, place(to)) || new_inner == 0 ||
-      bounds[place(from)] * inner % new_inner != 0) {
+  BATON_ASSIGN_OR_RETURN(const int64_t before, Product(bounds, 0, place(from)));
+  BATON_ASSIGN_OR_RETURN(const int64_t inner,
+                         Product(bounds, place(from) + 1, bounds.size()));
+  BATON_ASSIGN_OR_RETURN(const int64_t most,
+                         Product(bounds, place(from), bounds.size()));
+  BATON_ASSIGN_OR_RETURN(const int64_t new_before,
+                         Product(shape, 0, place(to)));
+  BATON_ASSIGN_OR_RETURN(const int64_t new_inner,
+                         Product(shape, place(to) + 1, shape.size()));
+  if (before != new_before || new_inner == 0 || most % new_inner != 0) {
     return Refused("its operand is padded");
   }
-  shape[place(to)] = bounds[place(from)] * inner / new_inner;
+  shape[place(to)] = most / new_inner;
   BATON_ASSIGN_OR_RETURN(Expr value, Typed(relay::Reshape(x.value, shape)));
   Padded result{std::move(value)};
   result.extents.resize(shape.size());
@@ -415,13 +433,16 @@ absl::StatusOr<Padded> ReshapeRule(const PaddedCall& call) {
     }
     BATON_ASSIGN_OR_RETURN(extent, Typed(extent));
   }
-  // 0 is the extent of the axis `to` of the operand.
-  const bool must_be_some = to != from && !keeps_zero;
-  if (wanted.defined() && (must_be_some || !AreEqual(wanted, extent))) {
-    Expr fits = relay::Equal(wanted, extent);
-    if (must_be_some) {
-      fits = relay::LogicalAnd(std::move(fits),
-                               relay::NotEqual(wanted, Number(0)));
+  // 0 is the extent of the axis `to` of the operand, if it has one.
+  const bool is_axis = !keeps_zero && to < x.rank();
+  const Expr own = is_axis ? x.own_extent(to) : Expr();
+  if (wanted.defined() &&
+      (!AreEqual(wanted, extent) || !(keeps_zero || AreEqual(own, extent)))) {
+    const Expr is_zero = relay::Equal(wanted, Number(0));
+    Expr fits = relay::Equal(
+        is_axis ? relay::Where(is_zero, own, wanted) : wanted, extent);
+    if (!keeps_zero && !is_axis) {
+      fits = relay::LogicalAnd(std::move(fits), relay::LogicalNot(is_zero));
     }
     BATON_ASSIGN_OR_RETURN(extent,
                            Typed(Required(std::move(extent), std::move(fits))));
@@ -906,7 +927,8 @@ absl::StatusOr<Padded> ArgWhereRule(const PaddedCall& call) {
   const auto* type = call.call.tensor_type();
   const Shape bounds = BoundsOf(x);
   if (bounds.empty() || type == nullptr) return Refused("a scalar");
-  const int64_t count = Product(bounds, 0, bounds.size());
+  BATON_ASSIGN_OR_RETURN(const int64_t count,
+                         Product(bounds, 0, bounds.size()));
   Expr chosen = Filled(x, 0);
   if (!dtype.is_bool()) chosen = relay::NotEqual(chosen, Const(0.0, dtype));
   chosen = relay::Reshape(std::move(chosen), {count});
@@ -957,17 +979,26 @@ absl::StatusOr<Padded> ArangeRule(const PaddedCall& call) {
       return Refused("its numbers are not whole");
     }
   }
+  if (dtype == DType::UInt(64)) {
+    return Refused("int64 does not hold its numbers");
+  }
   const auto step = relay::ConstantInts(call.arg(2).value);
   if (!step.has_value() || step->size() != 1 || step->front() == 0) {
     return Refused("values decide its step");
   }
   const int64_t by = step->front();
+  if (by == std::numeric_limits<int64_t>::min()) {
+    return Refused("int64 does not hold the size of its step");
+  }
   const bool is_up = by > 0;
-  const ValueRange starts = RangeOf(call.arg(0).value);
-  const ValueRange stops = RangeOf(call.arg(1).value);
+  const ValueRange starts = call.ranges.Of(call.arg(0).value);
+  const ValueRange stops = call.ranges.Of(call.arg(1).value);
   const __int128 size = is_up ? __int128{by} : -__int128{by};
   const __int128 room = is_up ? __int128{stops.most} - starts.least
                               : __int128{starts.most} - stops.least;
+  if (room > std::numeric_limits<int64_t>::max()) {
+    return Refused("its start and its stop may be far apart");
+  }
   const __int128 most = room <= 0 ? 0 : (room - 1) / size + 1;
   BATON_RETURN_IF_ERROR(CheckBound(most));
   const auto bound = static_cast<int64_t>(most);
@@ -977,7 +1008,7 @@ absl::StatusOr<Padded> ArangeRule(const PaddedCall& call) {
                          ElementOf(call.arg(1).value, 0));
   const Expr first = begin.value();
   const Expr last = end.value();
-  // The difference fits where it is positive.
+  // The difference is at most `room` where it is positive.
   const Expr is_some =
       is_up ? relay::Less(first, last) : relay::Less(last, first);
   const Expr between =
@@ -1006,7 +1037,8 @@ struct ShapeBounds {
   Shape bounds;
   std::vector<Expr> extents;
 };
-absl::StatusOr<ShapeBounds> BoundsOfShape(const Expr& shape) {
+absl::StatusOr<ShapeBounds> BoundsOfShape(const PaddedCall& call,
+                                          const Expr& shape) {
   ShapeBounds result;
   __int128 elements = 1;
   for (int64_t i = 0; i < shape->tensor_type()->dim(0).value(); ++i) {
@@ -1016,7 +1048,7 @@ absl::StatusOr<ShapeBounds> BoundsOfShape(const Expr& shape) {
       result.bounds.push_back(*element.constant);
       result.extents.emplace_back();
     } else {
-      const ValueRange range = RangeOf(element.computed);
+      const ValueRange range = call.ranges.Of(element.computed);
       BATON_RETURN_IF_ERROR(CheckBound(range.most));
       Expr extent = element.computed;
       if (range.least < 0) {
@@ -1038,7 +1070,7 @@ absl::StatusOr<Padded> DynFullRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({}));
   const DType dtype = call.call.tensor_type()->dtype();
   BATON_ASSIGN_OR_RETURN(ShapeBounds shape,
-                         BoundsOfShape(call.arg(kShape).value));
+                         BoundsOfShape(call, call.arg(kShape).value));
   Expr value = kShape == 1 ? relay::Full(call.arg(0).value,
                                          std::move(shape.bounds), dtype)
                : call.call.op() == BATON_OP("dyn.ones")
@@ -1051,7 +1083,8 @@ absl::StatusOr<Padded> DynFullRule(const PaddedCall& call) {
 absl::StatusOr<Padded> DynBroadcastToRule(const PaddedCall& call) {
   BATON_RETURN_IF_ERROR(call.OnlyPadded({}));
   const Padded& x = call.arg(0);
-  BATON_ASSIGN_OR_RETURN(ShapeBounds shape, BoundsOfShape(call.arg(1).value));
+  BATON_ASSIGN_OR_RETURN(ShapeBounds shape,
+                         BoundsOfShape(call, call.arg(1).value));
   const auto rank = static_cast<int>(shape.bounds.size());
   if (rank < x.rank()) return Refused("its operand has more axes");
   for (int i = 0; i < x.rank(); ++i) {
@@ -1068,6 +1101,10 @@ absl::StatusOr<Padded> DynBroadcastToRule(const PaddedCall& call) {
         extent, Typed(Required(extent, relay::Equal(extent, Number(own)))));
     shape.bounds[to] = own;
   }
+  // Extents of the operand may be above the bounds.
+  BATON_ASSIGN_OR_RETURN(const int64_t elements,
+                         Product(shape.bounds, 0, shape.bounds.size()));
+  BATON_RETURN_IF_ERROR(CheckBound(elements));
   BATON_ASSIGN_OR_RETURN(
       Expr value, Typed(relay::BroadcastTo(x.value, std::move(shape.bounds))));
   return Padded{std::move(value), std::move(shape.extents)};
@@ -1258,10 +1295,13 @@ Expr ExtentsOf(const Padded& x, DType dtype) {
 absl::StatusOr<Expr> DenseElements(const Padded& x) {
   const Shape bounds = BoundsOf(x);
   const int axis = PaddedAxis(x);
-  if (axis >= 0 && Product(bounds, 0, static_cast<size_t>(axis)) == 1) {
-    return x.value;
+  if (axis >= 0) {
+    BATON_ASSIGN_OR_RETURN(const int64_t before,
+                           Product(bounds, 0, static_cast<size_t>(axis)));
+    if (before == 1) return x.value;
   }
-  const int64_t count = Product(bounds, 0, bounds.size());
+  BATON_ASSIGN_OR_RETURN(const int64_t count,
+                         Product(bounds, 0, bounds.size()));
   if (count == 0) return x.value;
   Expr rest = relay::Arange(Number(0), Number(count), Number(1), kInt64);
   Expr from = Number(0);

@@ -17,6 +17,8 @@
 
 namespace baton::cpu {
 
+class ValueRanges;
+
 // A value with constant sizes.
 struct Padded {
   Expr value = {};  // typed
@@ -42,6 +44,7 @@ struct Padded {
 // A call whose arguments are padded.
 struct PaddedCall {
   const relay::CallNode& call;
+  ValueRanges& ranges;  // of the function of the call
   std::vector<Padded> args;
 
   template <typename A>

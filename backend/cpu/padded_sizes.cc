@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/padded_rules.h"
+#include "baton/backend/cpu/value_ranges.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
@@ -194,7 +195,7 @@ class Padder {
   }
 
   absl::StatusOr<Padded> CallOf(int i, const CallNode& call) {
-    PaddedCall padded = {call, {}};
+    PaddedCall padded = {call, ranges_, {}};
     for (const int arg : graph_.args(i)) padded.args.push_back(At(arg));
     // Rules are for tensors, but for those that join the tensors of a tuple.
     const bool joins =
@@ -262,6 +263,7 @@ class Padder {
   const Function& main_;
   Diagnostics& problems_;
   relay::IndexedGraph graph_;
+  ValueRanges ranges_;
   std::vector<Padded> values_;  // by nodes of the graph
 };
 

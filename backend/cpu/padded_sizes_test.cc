@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -312,6 +314,132 @@ def @main(%x: Tensor[(2, 3), float32]) {
       num_failures += fails ? 1 : 0;
     }
     EXPECT_GT(num_failures, 0);
+  }
+}
+
+// Results of the model and of the padded one for `inputs`: both fail, or the
+// extents and elements are equal.
+void ExpectSame(const IRModule& module, const PaddedModule& padded,
+                const std::vector<Value>& inputs) {
+  const auto want = relay::EvaluateFunction(module, "main", inputs);
+  const auto got = relay::EvaluateFunction(padded.module, "main", inputs);
+  ASSERT_EQ(got.ok(), want.ok()) << got.status() << want.status();
+  if (!want.ok()) return;
+  const std::vector<Tensor> expected = relay::TensorsOf(*want);
+  const std::vector<Tensor> results = relay::TensorsOf(*got);
+  ASSERT_EQ(results.size(), expected.size() + padded.sized_by_values.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(absl::StartsWith(results[i].bytes(), expected[i].bytes()));
+  }
+  for (size_t k = 0; k < padded.sized_by_values.size(); ++k) {
+    const auto shape =
+        expected[static_cast<size_t>(padded.sized_by_values[k])].shape();
+    const auto extents = results[expected.size() + k].span<int64_t>();
+    EXPECT_EQ(std::vector<int64_t>(shape.begin(), shape.end()),
+              std::vector<int64_t>(extents.begin(), extents.end()));
+  }
+}
+
+// A result of one or two int64 numbers.
+struct NumberCase {
+  const char* result;
+  std::vector<int64_t> numbers;
+  bool fails_for_some = false;
+};
+
+// Sizes are computed of `%n`, a number.
+TEST(PaddedSizesTest, ComputesSizesOfNumbers) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  for (
+      const NumberCase& test : std::vector<NumberCase>{
+          // Not all numbers of uint64 are those of int64.
+          {R"(dyn.full(2.5f, minimum(cast(cast(%n, dtype="uint64"), dtype="int64"), full(9i64, shape=[1], dtype="int64")), shape=None, dtype="float32"))",
+           {kLeast, -1, 0, 5, 12},
+           true},
+          {R"(dyn.full(2.5f, floor_mod(cast(%n, dtype="int64"), full(7i64, shape=[1], dtype="int64")), shape=None, dtype="float32"))",
+           {-1, 0, 5, 12}},
+          // `full` changes numbers.
+          {R"(dyn.full(2.5f, cast(full(take(%n, 0i64, axis=0), shape=[1], dtype="int8"), dtype="int64"), shape=None, dtype="float32"))",
+           {300, 44, 0, 200},
+           true},
+          {R"(dyn.zeros(full(take(%n, 0i64, axis=0), shape=[1], dtype="int8"), shape=None, dtype="float32"))",
+           {300, 44, 0, 200},
+           true},
+          // The extent of the axis itself, or the number of elements.
+          {R"(dyn.reshape(%0, concatenate((multiply(floor_mod(%n, full(3i64, shape=[1], dtype="int64")), strided_slice(%1, begin=[0], end=[1], strides=[1], axes=None)), full(2i64, shape=[1], dtype="int64")), axis=0), newshape=[]))",
+           {0, 1, 2},
+           true},
+          {R"(dyn.reshape(%0, concatenate((multiply(floor_mod(%n, full(3i64, shape=[1], dtype="int64")), strided_slice(%1, begin=[0], end=[1], strides=[1], axes=None)), full(1i64, shape=[1], dtype="int64")), axis=0), newshape=[]))",
+           {0, 1, 2},
+           true},
+          {R"(dyn.reshape(expand_dims(take(%0, 1i32, axis=1), axis=0), multiply(floor_mod(%n, full(2i64, shape=[1], dtype="int64")), strided_slice(%1, begin=[0], end=[1], strides=[1], axes=None)), newshape=[]))",
+           {0, 1},
+           true},
+          {R"(dyn.reshape(%0, concatenate((full(0i64, shape=[1], dtype="int64"), full(1i64, shape=[1], dtype="int64")), axis=0), newshape=[]))",
+           {0},
+           true},
+      }) {
+    SCOPED_TRACE(test.result);
+    const IRModule module = Parsed(absl::StrCat(R"(
+def @main(%x: Tensor[(2, 3), float32], %n: Tensor[(1), int64]) {
+  %0 = argwhere(%x);
+  %1 = shape_of(%0, dtype="int64");
+  (%0, )",
+                                                test.result, ")\n}"));
+    Diagnostics problems;
+    const absl::StatusOr<PaddedModule> padded = PadToBounds(module, problems);
+    ASSERT_THAT(padded, IsOk());
+    EXPECT_FALSE(problems.has_errors()) << problems.ToString();
+    if (problems.has_errors()) continue;
+    bool some_fail = false;
+    for (const int64_t number : test.numbers) {
+      for (int count = 0; count <= 6; ++count) {
+        SCOPED_TRACE(absl::StrCat(number, ", ", count, " elements"));
+        std::vector<float> elements(6, 0);
+        std::fill_n(elements.begin(), count, 1.0f);
+        const std::vector<Value> inputs = {
+            *Tensor::FromValues<float>({2, 3}, elements),
+            *Tensor::FromValues<int64_t>({1}, {number})};
+        ExpectSame(module, *padded, inputs);
+        some_fail |= !relay::EvaluateFunction(module, "main", inputs).ok();
+      }
+    }
+    EXPECT_EQ(some_fail, test.fails_for_some);
+  }
+}
+
+// Results that are not sure to have a bound, and what a rule does not compute.
+TEST(PaddedSizesTest, RefusesWhatMayHaveNoBound) {
+  for (
+      const auto& [result, reason] :
+      std::vector<std::pair<const char*, const char*>>{
+          {R"(dyn.full(2.5f, cast(floor_divide(cast(%n, dtype="uint64"), cast(full(1099511627776i64, shape=[1], dtype="int64"), dtype="uint64")), dtype="int64"), shape=None, dtype="float32"))",
+           "it may have more than"},
+          {R"(arange(cast(%m, dtype="uint64"), cast(floor_mod(%m, 9i64), dtype="uint64"), cast(1i64, dtype="uint64"), start=0f, stop=0f, step=1f, dtype="uint64"))",
+           "int64 does not hold its numbers"},
+          // int64 does not hold the difference.
+          {R"(arange(%m, negative(%m), 4611686018427387904i64, start=0f, stop=0f, step=1f, dtype="int64"))",
+           "may be far apart"},
+          {R"(arange(9i64, floor_mod(%m, 9i64), -9223372036854775808i64, start=0f, stop=0f, step=1f, dtype="int64"))",
+           "its step"},
+          // An axis of size 1 that may have none is one of the operand.
+          {R"(dyn.broadcast_to(zeros(shape=[1, 16777216], dtype="int8"), concatenate((floor_mod(%n, full(256i64, shape=[1], dtype="int64")), floor_mod(%n, full(2i64, shape=[1], dtype="int64"))), axis=0), shape=None))",
+           "it may have more than"},
+          {R"(dyn.reshape(argwhere(%x), concatenate((full(0i64, shape=[1], dtype="int64"), full(2i64, shape=[1], dtype="int64")), axis=0), newshape=[], allowzero=True))",
+           "its result has no elements"},
+          // 2^66 elements and a few.
+          {R"(dyn.reshape(argwhere(%x), concatenate((full(7i64, shape=[1], dtype="int64"), full(7905747460161236407i64, shape=[1], dtype="int64"), shape_of(argwhere(%x), dtype="int64")), axis=0), newshape=[]))",
+           "it may have more"},
+      }) {
+    SCOPED_TRACE(result);
+    const IRModule module = Parsed(absl::StrCat(R"(
+def @main(%x: Tensor[(2, 3), float32], %n: Tensor[(1), int64], %m: int64) {
+  )",
+                                                result, "\n}"));
+    Diagnostics problems;
+    ASSERT_THAT(PadToBounds(module, problems), IsOk());
+    EXPECT_EQ(problems.num_errors(), 1) << problems.ToString();
+    EXPECT_THAT(problems.ToString(), HasSubstr(reason));
   }
 }
 

@@ -16,9 +16,9 @@
 namespace baton::tir {
 
 // `name` with each character outside of [A-Za-z0-9_] made `_`; a leading digit
-// gets a `_` before it; a keyword, and a name that may be a macro of a compiler
-// or of a standard header (`stdin`, `INT8_MAX`, `__LINE__`), one behind it. The
-// empty name is `_`.
+// gets a `_` before it; a keyword, a macro of a standard header (`stdin`,
+// `INT8_MAX`), and a name that is reserved for compilers (`__LINE__`), one behind
+// it. The empty name is `_`.
 std::string CppIdentifier(absl::string_view name);
 
 // Identifiers of one scope, each given once.

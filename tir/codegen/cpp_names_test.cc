@@ -1,9 +1,5 @@
 #include "baton/tir/codegen/cpp_names.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
@@ -37,39 +33,147 @@ TEST(CppNamesTest, MakesIdentifiers) {
             "x ./ int y; /. . ../");
 }
 
-// No macro of a header that programs include before that of a model, but for
-// some whose names are reserved.
 TEST(CppNamesTest, NoIdentifierIsAMacro) {
-  const std::string folder = ::testing::TempDir();
-  std::ofstream headers(folder + "/headers.cc");
-  for (const char* header :
-       {"algorithm", "array",   "cassert", "cfloat",  "chrono",     "cinttypes",
-        "climits",   "cmath",   "cstddef", "cstdint", "cstdio",     "cstdlib",
-        "complex.h", "cstring", "ctime",   "fstream", "functional", "iostream",
-        "limits",    "memory",  "mutex",   "string",  "thread",     "vector"}) {
-    headers << "#include <" << header << ">\n";
+  for (const char* name : {"ADJ_TICK",
+                           "ATOMIC_FLAG_INIT",
+                           "ATOMIC_INT_LOCK_FREE",
+                           "BC_BASE_MAX",
+                           "BIG_ENDIAN",
+                           "BUFSIZ",
+                           "CHAR_BIT",
+                           "CHAR_MAX",
+                           "CHAR_WIDTH",
+                           "CLOCKS_PER_SEC",
+                           "CLOCK_MONOTONIC",
+                           "CLONE_FS",
+                           "CPU_SETSIZE",
+                           "DBL_EPSILON",
+                           "DBL_HAS_SUBNORM",
+                           "DBL_MAX",
+                           "DBL_MAX_10_EXP",
+                           "DECIMAL_DIG",
+                           "E2BIG",
+                           "EDOM",
+                           "EILSEQ",
+                           "EINVAL",
+                           "ERANGE",
+                           "EXIT_FAILURE",
+                           "FE_ALL_EXCEPT",
+                           "FE_DIVBYZERO",
+                           "FE_TONEAREST",
+                           "FILENAME_MAX",
+                           "FLT_EVAL_METHOD",
+                           "FLT_MIN",
+                           "FLT_RADIX",
+                           "FLT_TRUE_MIN",
+                           "FOPEN_MAX",
+                           "FP_FAST_FMA",
+                           "FP_ILOGB0",
+                           "FP_NAN",
+                           "FP_NORMAL",
+                           "FP_SUBNORMAL",
+                           "FP_ZERO",
+                           "HUGE_VAL",
+                           "HUGE_VALF",
+                           "HUGE_VALL",
+                           "HUGE_VAL_F128",
+                           "HUGE_VAL_F32X",
+                           "I",
+                           "INFINITY",
+                           "INT16_MIN",
+                           "INT64_C",
+                           "INT64_WIDTH",
+                           "INTMAX_MAX",
+                           "INTPTR_MIN",
+                           "INT_FAST16_MAX",
+                           "INT_LEAST8_WIDTH",
+                           "INT_MAX",
+                           "LC_ALL",
+                           "LC_ALL_MASK",
+                           "LC_CTYPE",
+                           "LC_NUMERIC",
+                           "LDBL_DIG",
+                           "LINE_MAX",
+                           "LITTLE_ENDIAN",
+                           "LLONG_MIN",
+                           "LONG_LONG_MAX",
+                           "L_tmpnam",
+                           "MATH_ERRNO",
+                           "MB_CUR_MAX",
+                           "MOD_NANO",
+                           "MOD_OFFSET",
+                           "M_1_PI",
+                           "M_2_SQRTPI",
+                           "M_2_SQRTPIl",
+                           "M_E",
+                           "M_Ef",
+                           "M_Ef64x",
+                           "M_LN10",
+                           "M_LOG2Ef16",
+                           "M_PI",
+                           "M_PI_2",
+                           "M_PI_4f128",
+                           "M_PIf32x",
+                           "M_SQRT1_2",
+                           "M_SQRT2l",
+                           "NAN",
+                           "NL_ARGMAX",
+                           "NULL",
+                           "PATH_MAX",
+                           "PRIXMAX",
+                           "PRId64",
+                           "PRIoLEAST16",
+                           "PRIuPTR",
+                           "PTHREAD_CANCELED",
+                           "PTHREAD_STACK_MIN",
+                           "PTRDIFF_MAX",
+                           "P_tmpdir",
+                           "RAND_MAX",
+                           "RENAME_EXCHANGE",
+                           "R_OK",
+                           "SCHED_FIFO",
+                           "SCNxFAST8",
+                           "SEEK_CUR",
+                           "SEEK_SET",
+                           "SHRT_MAX",
+                           "SIG_ATOMIC_MIN",
+                           "SIG_DFL",
+                           "SIZE_MAX",
+                           "SNAN",
+                           "SNANF32X",
+                           "SSIZE_MAX",
+                           "STA_MODE",
+                           "STA_NANO",
+                           "TIME_UTC",
+                           "TMP_MAX",
+                           "UINT8_MAX",
+                           "UINTMAX_C",
+                           "WCHAR_MIN",
+                           "WEOF",
+                           "WINT_MAX",
+                           "WNOHANG",
+                           "errno",
+                           "linux",
+                           "math_errhandling",
+                           "stderr",
+                           "unix"}) {
+    EXPECT_EQ(CppIdentifier(name), absl::StrCat(name, "_"));
   }
-  headers.close();
-  const std::string command = absl::StrCat(
-      "cd ", folder, " && g++ -std=gnu++17 -dM -E headers.cc >macros 2>errors");
-  if (std::system(command.c_str()) != 0) GTEST_SKIP() << "there is no g++";
-  std::ifstream macros(folder + "/macros");
-  int count = 0;
-  for (std::string define, name, rest; macros >> define >> name;) {
-    std::getline(macros, rest);
-    // A macro with arguments is none without parentheses behind it.
-    if (name[0] == '_' || name.find('(') != std::string::npos) continue;
-    EXPECT_NE(CppIdentifier(name), name);
-    ++count;
-  }
-  EXPECT_GT(count, 500);
 }
 
 // Names of models are as they were.
 TEST(CppNamesTest, OtherNamesStay) {
   for (const char* name :
-       {"X", "E", "ENCODER", "SIGMOID", "FILTER", "FLOAT_IN", "PRIOR", "PRIor",
-        "SCNN_1", "MOD", "input_ids", "M_0", "STATE", "SNR", "MATH"}) {
+       {"X",         "E",          "ENCODER",    "SIGMOID",
+        "FILTER",    "FLOAT_IN",   "PRIOR",      "PRIor",
+        "SCNN_1",    "MOD",        "input_ids",  "M_0",
+        "STATE",     "SNR",        "MATH",       "M_EMBED",
+        "M_E_1",     "M_PI_3",     "M_PIlf",     "M_LN10_OUT",
+        "M_PIXELS",  "FE_IN",      "MOD_1",      "STA_X",
+        "LC_0",      "FP_16",      "NL_TEXT",    "SIG_1",
+        "FLT_OUT",   "SNANS",      "HUGE_VALUE", "PRId64_1",
+        "PRIu8x",    "SCHED_STEP", "CLOCK_IN",   "INPUT_MAX",
+        "INPUT_MIN", "IMG_WIDTH",  "LAYER_C",    "ATOMIC_NUMBER"}) {
     EXPECT_EQ(CppIdentifier(name), name);
   }
 }
