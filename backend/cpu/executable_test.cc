@@ -15,6 +15,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/substitute.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -127,27 +129,101 @@ def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
   }
 }
 
-// Each branch shares the one before with its condition, or with its other
-// branch alone.
-TEST(ControlFlowTest, ChainsOfBranches) {
-  for (const bool of_state : {true, false}) {
-    SCOPED_TRACE(of_state);
-    std::string text = R"(#[version = "0.0.5"]
+// A function that goes through `count` steps from %x. `step` has $0 for the
+// state before, $1 for the state after, $2 for digits that no other step has, and
+// $3 for a number.
+std::string Chain(int count, absl::string_view step,
+                  absl::string_view first = "%x") {
+  std::string text = R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
 )";
-    std::string state = "%x";
-    for (int i = 0; i < 40; ++i) {
-      const std::string next = absl::StrCat("%", i);
-      absl::StrAppend(&text, next, " = if (greater(sum(",
-                      of_state ? state : "%y", "), ", i % 5 - 2, "f)) { tanh(",
-                      state, ") } else { cos(", state, ") };\n");
-      state = next;
-    }
-    absl::StrAppend(&text, state, "\n}");
-    const IRModule module = testing::ParseTyped(text);
-    EXPECT_LE(KernelsOf(module).size(), 40 * 3);
+  std::string state(first);
+  for (int i = 0; i < count; ++i) {
+    const std::string digits = absl::StrCat(1000 + i);
+    const std::string next = absl::StrCat("%9", digits);
+    absl::StrAppend(&text,
+                    absl::Substitute(step, state, next, digits, i % 5 - 2));
+    state = next;
+  }
+  return absl::StrCat(text, state, "\n}");
+}
+
+// Each branch shares the one before with its condition, with its other branch
+// alone, or with a branch inside of the other.
+TEST(ControlFlowTest, ChainsOfBranches) {
+  for (const absl::string_view step :
+       {"$1 = if (greater(sum($0), $3f)) { tanh($0) } else { cos($0) };\n",
+        "$1 = if (greater(sum(%y), $3f)) { tanh($0) } else { cos($0) };\n",
+        "%2$2 = if (less(sum(%y), $3f)) { cos($0) } else { sin($0) };\n"
+        "$1 = if (greater(sum(%y), $3f)) { tanh($0) } else { %2$2 };\n",
+        "%2$2 = if (less(sum(%y), $3f)) { (cos($0), %y) } else { ($0, %y) };\n"
+        "$1 = if (greater(sum(%y), $3f)) { %2$2.0 } else { tanh($0) };\n"}) {
+    SCOPED_TRACE(step);
+    const IRModule module = testing::ParseTyped(Chain(40, step));
+    EXPECT_LE(KernelsOf(module).size(), 40 * 6);
     ExpectSameAsEvaluator(module, 1);
     ExpectSameAsEvaluator(module, 2);
+  }
+}
+
+// No branch is inside of another.
+TEST(ControlFlowTest, ChainsOfManyBranches) {
+  const IRModule module = testing::ParseTyped(Chain(
+      400, "$1 = if (greater(sum(%y), $3f)) { tanh($0) } else { cos($0) };\n"));
+  EXPECT_THAT(Compile(module, {}), IsOk());
+}
+
+// Neither state needs both before it surely.
+TEST(ControlFlowTest, ChainsOfStatesThatCross) {
+  const IRModule module = testing::ParseTyped(
+      Chain(30,
+            "%3$2 = greater(sum(%y), $3f);\n"
+            "%1$2 = if (%3$2) { tanh($0.0) } else { cos($0.1) };\n"
+            "%2$2 = if (%3$2) { sin($0.1) } else { atan($0.0) };\n"
+            "$1 = (%1$2, %2$2);\n",
+            "(%x, negative(%x))"));
+  EXPECT_LE(KernelsOf(module).size(), 30 * 12);
+  ExpectSameAsEvaluator(module, 1);
+  ExpectSameAsEvaluator(module, 2);
+}
+
+// Integer divisions may fail, so they are not computed early.
+TEST(ControlFlowTest, CopiesOfBranchesAreLimited) {
+  const std::string text =
+      Chain(30,
+            "%3$2 = greater(sum(%y), $3f);\n"
+            "%1$2 = if (%3$2) { divide($0.0, 3) } else { divide($0.1, 5) };\n"
+            "%2$2 = if (%3$2) { divide($0.1, 7) } else { divide($0.0, 9) };\n"
+            "$1 = (%1$2, %2$2);\n",
+            "(cast(%x, dtype=\"int32\"), cast(%x, dtype=\"int32\"))");
+  const absl::Status status = Compile(testing::ParseTyped(text), {}).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
+                               "steps in branches"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted, "divide"));
+}
+
+// Variables of lets in branches, which both branches inside use.
+TEST(ControlFlowTest, BranchesShareVariables) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
+  let %s = sum(%y);
+  if (greater(%s, 0f)) {
+    let %f = fn (%z: Tensor[(2, 3), float32]) { add(%z, %x) };
+    let %u = tanh(%x);
+    %0 = %f(%u);
+    if (greater(%s, 1f)) {
+      let %v = if (less(%s, 2f)) { sin(%0) } else { cos(%0) };
+      add(%v, %u)
+    } else {
+      exp(%0)
+    }
+  } else {
+    let %w = sin(%x);
+    if (less(%s, -1f)) { %w } else { negative(%w) }
+  }
+})");
+  for (const uint32_t seed : {1, 2, 3, 4, 5, 6}) {
+    ExpectSameAsEvaluator(module, seed);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/backend/cpu/branch_places.h"
 #include "baton/backend/cpu/byte_groups.h"
 #include "baton/backend/cpu/clipped_bytes.h"
 #include "baton/base/hash_table.h"
@@ -44,9 +46,11 @@ using relay::FunctionNode;
 using relay::Var;
 using relay::VarNode;
 
-// Functions inside of functions, and their calls.
+// Functions inside of functions, their calls, and branches inside of branches.
 constexpr int kMaxDepth = 200;
-constexpr size_t kMaxNodes = 10'000'000;
+constexpr int64_t kMaxNodes = 10'000'000;
+// In branches and loops, which may have copies of what they share.
+constexpr int64_t kMaxInnerNodes = 100'000;
 
 // The value of an expression: a tensor, a tuple, or a function.
 struct ExprValue {
@@ -63,15 +67,21 @@ struct Scope {
   class GraphBuilder* owner = nullptr;  // has the tensors of the values
   FlatHashMap<const ExprNode*, ExprValue> values;
   FlatHashMap<const VarNode*, const ExprNode*> lets;
+  // The expression that is evaluated in the scope, and where to compute what its
+  // branches share: null before the first branch.
+  const ExprNode* root = nullptr;
+  std::shared_ptr<const BranchPlaces> places;
 };
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const IRModule& module) : module_(module) {}
+  explicit GraphBuilder(const IRModule& module)
+      : module_(module), num_inner_nodes_(std::make_shared<int64_t>(0)) {}
   // For a graph inside of a node of the graph of `outer`.
   explicit GraphBuilder(GraphBuilder* outer)
       : module_(outer->module_),
         outer_(outer),
+        num_inner_nodes_(outer->num_inner_nodes_),
         loops_(outer->loops_),
         depth_(outer->depth_) {}
 
@@ -285,9 +295,14 @@ class GraphBuilder {
 
   absl::StatusOr<ExprValue> Evaluate(const ExprNode* root, Scope* scope) {
     if (std::optional<ExprValue> value = Find(root, scope)) return *value;
-    if (++depth_ > kMaxDepth) {
-      return Refuse(root, "a plan has no recursion");
+    if (depth_ >= kMaxDepth) {
+      return Refuse(root, absl::StrCat("a plan has no recursion, nor calls and "
+                                       "branches more than ",
+                                       kMaxDepth, " inside of each other"));
     }
+    ++depth_;
+    const bool is_outermost = scope->root == nullptr;
+    if (is_outermost) scope->root = root;
     absl::Status status;
     relay::PostOrderVisit(
         Handle(root),
@@ -309,8 +324,45 @@ class GraphBuilder {
           status = Visit(node, scope);
         });
     --depth_;
+    if (is_outermost) {
+      scope->root = nullptr;
+      scope->places = nullptr;
+    }
     BATON_RETURN_IF_ERROR(status);
     return ValueOf(root, scope);
+  }
+
+  // Evaluates what is placed at the start of a region.
+  absl::Status EvaluateStart(const RegionStart& start, Scope* scope) {
+    for (const relay::LetNode* let : start.lets) {
+      scope->lets.insert_or_assign(let->var().get(), let->value().get());
+    }
+    for (const RegionStart::Item& item : start.items) {
+      const absl::Status status = Evaluate(item.node, scope).status();
+      if (item.is_early && absl::IsUnimplemented(status)) continue;
+      BATON_RETURN_IF_ERROR(status);
+    }
+    return absl::OkStatus();
+  }
+
+  // The start of a branch of `branch` in the region of `scope`.
+  absl::Status EvaluateStart(const relay::IfNode* branch, bool taken,
+                             Scope* scope) {
+    const std::shared_ptr<const BranchPlaces> places = scope->places;
+    const auto found = places->branches.find(branch);
+    if (found == places->branches.end()) return absl::OkStatus();
+    return EvaluateStart(found->second[taken ? 0 : 1], scope);
+  }
+
+  // Places what branches share, before the first branch that is evaluated.
+  absl::Status PlaceShared(Scope* scope) {
+    if (scope->places != nullptr) return absl::OkStatus();
+    const auto is_known = [&](const ExprNode* node) {
+      return Look(node, scope).value != nullptr;
+    };
+    scope->places = std::make_shared<const BranchPlaces>(
+        PlaceBranches(scope->root, is_known, kMaxDepth));
+    return EvaluateStart(scope->places->root, scope);
   }
 
   static Expr Handle(const ExprNode* node) { return Expr(node); }
@@ -406,6 +458,8 @@ class GraphBuilder {
       }
       case ExprKind::kIf: {
         const auto* branch = static_cast<const relay::IfNode*>(node);
+        BATON_RETURN_IF_ERROR(PlaceShared(scope));
+        if (Look(node, scope).value != nullptr) return absl::OkStatus();
         BATON_ASSIGN_OR_RETURN(const ExprValue cond,
                                Evaluate(branch->cond().get(), scope));
         if (cond.kind != ExprValue::Kind::kTensor ||
@@ -416,11 +470,13 @@ class GraphBuilder {
         }
         const Tensor& tensor =
             *graph_.tensors[static_cast<size_t>(cond.tensor)].constant;
+        const bool taken = tensor.AtAsInt64(0) != 0;
+        BATON_RETURN_IF_ERROR(EvaluateStart(branch, taken, scope));
         BATON_ASSIGN_OR_RETURN(
-            value, Evaluate((tensor.AtAsInt64(0) != 0 ? branch->true_branch()
-                                                      : branch->false_branch())
-                                .get(),
-                            scope));
+            value,
+            Evaluate(
+                (taken ? branch->true_branch() : branch->false_branch()).get(),
+                scope));
         break;
       }
       case ExprKind::kCall: {
@@ -440,6 +496,24 @@ class GraphBuilder {
     return absl::OkStatus();
   }
 
+  // Counts a node of this graph, or of one of the graphs inside.
+  absl::Status CountNode(const ExprNode* node) {
+    if (outer_ == nullptr ? std::ssize(graph_.nodes) < kMaxNodes
+                          : ++*num_inner_nodes_ <= kMaxInnerNodes) {
+      return absl::OkStatus();
+    }
+    Diagnostics diagnostics;
+    diagnostics.Error(
+        node->span(),
+        outer_ == nullptr
+            ? absl::StrCat("a plan of more than ", kMaxNodes, " steps")
+            : absl::StrCat("a plan of more than ", kMaxInnerNodes,
+                           " steps in branches and loops, which have copies of "
+                           "what they share: run the evaluator "
+                           "(--executor=evaluator)"));
+    return absl::ResourceExhaustedError(diagnostics.ToStatus().message());
+  }
+
   absl::StatusOr<ExprValue> VisitCall(const CallNode* call, Scope* scope) {
     std::vector<ExprValue> args;
     for (const Expr& arg : call->args()) {
@@ -454,14 +528,11 @@ class GraphBuilder {
       }
       return CallFunction(call, callee, std::move(args));
     }
-    if (graph_.nodes.size() >= kMaxNodes) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("a plan of more than ", kMaxNodes, " steps"));
-    }
     if (!call->type().defined()) {
       return absl::InvalidArgumentError(
           absl::StrCat("a call of ", call->op_node()->name(), " has no type"));
     }
+    BATON_RETURN_IF_ERROR(CountNode(call));
     GraphNode node;
     // Without the arguments: weights are held as tensors of the graph alone.
     node.call = Call(
@@ -562,10 +633,16 @@ class GraphBuilder {
     std::vector<int> captures;  // tensors of this graph: the last inputs of it
   };
 
-  absl::StatusOr<Inner> BuildInner(const ExprNode* node, const Scope* scope) {
+  absl::StatusOr<Inner> BuildInner(const relay::IfNode* branch, bool taken,
+                                   const Scope* around) {
     GraphBuilder inner(this);
-    BATON_ASSIGN_OR_RETURN(const ExprValue result,
-                           inner.Evaluate(node, inner.NewScope(scope)));
+    Scope* const scope = inner.NewScope(around);
+    const ExprNode* const node =
+        (taken ? branch->true_branch() : branch->false_branch()).get();
+    scope->root = node;
+    scope->places = around->places;
+    BATON_RETURN_IF_ERROR(inner.EvaluateStart(branch, taken, scope));
+    BATON_ASSIGN_OR_RETURN(const ExprValue result, inner.Evaluate(node, scope));
     BATON_ASSIGN_OR_RETURN(Graph graph, inner.Finish(node, result));
     return Inner{std::move(graph), std::move(inner.captures_)};
   }
@@ -577,6 +654,7 @@ class GraphBuilder {
     if (!node->type().defined()) {
       return Refuse(node, "a branch or a loop has no type");
     }
+    BATON_RETURN_IF_ERROR(CountNode(node));
     GraphNode added;
     added.call = Call(op, {}, Attrs(), {}, node->type(), node->span());
     for (const int t : inputs) added.args.push_back({.tensor = t});
@@ -620,48 +698,17 @@ class GraphBuilder {
     return places;
   }
 
-  // Evaluates what both branches compute, whatever they do besides: in a chain
-  // of branches that share the one before, each would else have a copy of it,
-  // twice as many with each branch.
-  absl::Status EvaluateShared(const relay::IfNode* branch, Scope* scope) {
-    const auto enters = [&](const ExprNode* node) {
-      return node->kind() != ExprKind::kFunction &&
-             node->kind() != ExprKind::kIf &&
-             Look(node, scope).value == nullptr;
-    };
-    FlatHashSet<const ExprNode*> computed;
-    relay::PostOrderVisit(branch->true_branch(), enters,
-                          [&](const ExprNode* node) { computed.insert(node); });
-    // The first nodes on each path that are not of one branch alone.
-    std::vector<const ExprNode*> shared;
-    const auto is_shared = [&](const ExprNode* node) {
-      return computed.contains(node) && Look(node, scope).value == nullptr &&
-             (node->kind() == ExprKind::kCall ||
-              node->kind() == ExprKind::kLet || node->kind() == ExprKind::kIf);
-    };
-    relay::PostOrderVisit(
-        branch->false_branch(),
-        [&](const ExprNode* node) { return enters(node) && !is_shared(node); },
-        [&](const ExprNode* node) {
-          if (is_shared(node)) shared.push_back(node);
-        });
-    for (const ExprNode* node : shared) {
-      BATON_RETURN_IF_ERROR(Evaluate(node, scope).status());
-    }
-    return absl::OkStatus();
-  }
-
   absl::StatusOr<ExprValue> AddBranch(const relay::IfNode* branch,
-                                      const ExprValue& cond, Scope* scope) {
+                                      const ExprValue& cond,
+                                      const Scope* scope) {
     if (cond.kind != ExprValue::Kind::kTensor) {
       return Refuse(branch, "the condition of a branch is no tensor");
     }
-    BATON_RETURN_IF_ERROR(EvaluateShared(branch, scope));
     GraphRegion region;
     region.kind = GraphRegion::Kind::kIf;
     std::vector<int> inputs = {cond.tensor};
-    for (const Expr& taken : {branch->true_branch(), branch->false_branch()}) {
-      BATON_ASSIGN_OR_RETURN(Inner inner, BuildInner(taken.get(), scope));
+    for (const bool taken : {true, false}) {
+      BATON_ASSIGN_OR_RETURN(Inner inner, BuildInner(branch, taken, scope));
       region.inputs.push_back(Places(inner.captures, inputs));
       region.graphs.push_back(std::move(inner.graph));
     }
@@ -909,6 +956,8 @@ class GraphBuilder {
   using Computed = std::vector<std::pair<size_t, ExprValue>>;
   FlatHashMap<uint64_t, Computed> computed_;
   FlatHashMap<const FunctionNode*, bool> is_recursive_;
+  // In all graphs inside of the outermost one, with those that were dropped.
+  const std::shared_ptr<int64_t> num_inner_nodes_;
   std::vector<const FunctionNode*> loops_;  // that are being added
   std::vector<std::unique_ptr<Scope>> scopes_;
   int depth_ = 0;

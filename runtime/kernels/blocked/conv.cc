@@ -40,6 +40,8 @@ constexpr int64_t kLeastPositions = 64;
 constexpr int64_t kJoinedPositions = 84;
 // Columns at the edges of a map are computed by several rows at a time.
 constexpr int64_t kDepthwiseRows = 14;
+// Columns of a band of a map of one row.
+constexpr int64_t kDepthwiseColumns = 112;
 // The positions of a tile, or some more than those of some tiles.
 constexpr int64_t kWhole = 14;
 // With a smaller dilation, tiles that end where taps end are too small.
@@ -51,7 +53,8 @@ void JoinRows(bool pads, Axis& h, Axis& w) {
     return;
   }
   if (w.in == 1) {
-    // A map of one column is one row.
+    // A map of one column is one row. If it has a stride, its input is copied:
+    // that takes less time than tiles of one position.
     std::swap(h, w);
   } else if (!pads && h.stride == 1) {
     // The taps of a column are w.in positions apart.
@@ -94,12 +97,15 @@ ConvPlan MakeConvPlan(const ConvParams& params) {
   plan.depthwise = p.groups > 1 && p.in_channels == 1 && p.out_channels == 1 &&
                    !p.planar_input;
   if (p.batch * p.groups * p.out_channels * out == 0) return plan;
-  // Depthwise convolutions are divided by rows alone.
+  // Depthwise convolutions have few items if rows of more columns are joined.
   if (!plan.depthwise || p.w.in == 1) JoinRows(plan.pads, p.h, p.w);
   if (plan.depthwise) {
     plan.rows = kDepthwiseRows;
+    plan.columns = p.h.out == 1 ? kDepthwiseColumns : p.w.out;
     plan.row_bands = (p.h.out + plan.rows - 1) / plan.rows;
-    plan.items = p.batch * out_blocks_of_map * plan.row_bands;
+    plan.column_bands = (p.w.out + plan.columns - 1) / plan.columns;
+    plan.items =
+        p.batch * out_blocks_of_map * plan.row_bands * plan.column_bands;
     return plan;
   }
   plan.skips_padding =

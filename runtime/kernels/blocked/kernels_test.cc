@@ -390,6 +390,18 @@ TEST(ConvPlanTest, JoinsRows) {
   EXPECT_GE(plan.column_bands * plan.columns, 3 * 508);
 }
 
+TEST(ConvPlanTest, DepthwiseMapsOfOneColumnOrRowHaveItemsForThreads) {
+  const Axis one = {.in = 1, .out = 1};
+  const Axis many = {.in = 20000, .kernel = 9, .pad_before = 4, .out = 20000};
+  ConvParams p = {.groups = 16, .in_channels = 1, .out_channels = 1};
+  p.h = many;
+  p.w = one;
+  EXPECT_GE(ConvItems(p), 128);
+  p.h = one;
+  p.w = many;
+  EXPECT_GE(ConvItems(p), 128);
+}
+
 TEST(ConvTest, General) {
   const auto choose = [](Numbers& numbers, ConvParams& p) {
     p.in_channels = NearBlocks(numbers, 48);
@@ -456,7 +468,8 @@ TEST(ConvTest, OneColumn) {
       default:
         break;
     }
-    p.h.in = numbers.Of(1, 60);
+    // Bands of depthwise convolutions are long.
+    p.h.in = numbers.Of(1, p.in_channels == 1 ? 400 : 60);
     p.h.dilation = numbers.OneIn(4) ? numbers.Of(6, 9) : p.h.dilation;
     if (numbers.OneIn(2)) p.h.pad_before = 0;
     const int64_t in = numbers.OneIn(2) ? 1 : p.w.in;
@@ -486,6 +499,10 @@ TEST(ConvTest, Depthwise) {
     p.w.in = numbers.Of(1, 40);
     p.h.kernel = numbers.Of(1, 5);
     p.w.kernel = numbers.Of(1, 5);
+    if (numbers.OneIn(6)) {
+      p.h = Axis();
+      p.w.in = numbers.Of(100, 400);
+    }
   };
   TestConvs(7, 100, false, choose);
   TestConvs(8, 100, true, choose);
