@@ -17,7 +17,7 @@
 
 namespace baton::cpu {
 
-// What to compute at the start of a region, in this order.
+// The nodes to compute at the start of a region, in this order.
 struct RegionStart {
   struct Item {
     const ExprNode* node;
