@@ -173,6 +173,13 @@ TEST(ControlFlowTest, ChainsOfManyBranches) {
   EXPECT_THAT(Compile(module, {}), IsOk());
 }
 
+TEST(ControlFlowTest, BranchesThatAreTooDeepAreRefusedAsSuch) {
+  const IRModule module = testing::ParseTyped(Chain(
+      250, "$1 = if (greater(sum(%y), $3f)) { tanh($0) } else { %x };\n"));
+  EXPECT_THAT(Compile(module, {}), StatusIs(absl::StatusCode::kUnimplemented,
+                                            "200 inside of each other"));
+}
+
 // Neither state needs both before it surely.
 TEST(ControlFlowTest, ChainsOfStatesThatCross) {
   const IRModule module = testing::ParseTyped(
