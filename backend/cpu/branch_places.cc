@@ -78,6 +78,7 @@ class Placer {
   BranchPlaces Place(const ExprNode* root) {
     if (!Collect(root)) return {};
     regions_.push_back({.copies = 1});
+    regions_[0].start.lets = free_lets_;
     uses_.resize(nodes_.size());
     AddUse(root, 0);
     for (size_t i = nodes_.size(); i-- > 0;) {
@@ -140,7 +141,8 @@ class Placer {
     lets_of_.resize(nodes_.size());
     for (const LetNode* let : lets) {
       const int value = NumberOf(let->value().get());
-      if (value >= 0) lets_of_[static_cast<size_t>(value)].push_back(let);
+      (value >= 0 ? lets_of_[static_cast<size_t>(value)] : free_lets_)
+          .push_back(let);
     }
     is_safe_.resize(nodes_.size());
     for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -333,7 +335,10 @@ class Placer {
   FlatHashMap<const ExprNode*, int> numbers_;
   FlatHashMap<const VarNode*, const LetNode*> lets_;
   std::vector<std::vector<const LetNode*>> lets_of_;  // by node: its value
-  std::vector<bool> is_safe_;                         // by node
+  // Those of parameters, and of what is known. What needs their variables can be
+  // computed before the lets are visited.
+  std::vector<const LetNode*> free_lets_;
+  std::vector<bool> is_safe_;  // by node
   FlatHashMap<const ExprNode*, bool> safe_functions_;
   std::vector<std::vector<int>> uses_;  // by node: regions
   std::vector<Region> regions_;

@@ -234,6 +234,24 @@ def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
   }
 }
 
+// What is computed before a let is visited can need its variable.
+TEST(ControlFlowTest, BranchesShareVariablesOfParameters) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3), float32], %y: Tensor[(3), float32]) {
+  let %s = sum(%y);
+  if (greater(%s, 0f)) {
+    %x
+  } else {
+    let %p = %y;
+    let %q = sin(%p);
+    if (less(%s, -1f)) { add(%x, %p) } else { add(%x, %q) }
+  }
+})");
+  for (const uint32_t seed : {1, 2, 3, 4, 5, 6}) {
+    ExpectSameAsEvaluator(module, seed);
+  }
+}
+
 TEST(ControlFlowTest, BranchesOnInputs) {
   const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
 def @main(%c: bool, %x: Tensor[(2, 3), float32]) {

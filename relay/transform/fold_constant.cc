@@ -6,9 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -239,61 +237,14 @@ std::optional<Fill> FillOf(const Expr& expr) {
   return Fill{value, {value.shape().begin(), value.shape().end()}};
 }
 
-// The tensors that slices share, by the address of their first element. A slice
-// of a slice, which a later pass may fold, shares the tensor of the first one.
-class SharedTensors {
- public:
-  // The tensor whose buffer a slice of `part` keeps: `part`, or the one that it
-  // is a slice of itself.
-  static std::shared_ptr<const Tensor> OwnerOf(const Tensor& part) {
-    Known& known = All();
-    const char* const begin = part.bytes().data();
-    std::shared_ptr<const Tensor> before;  // released without the lock
-    const std::lock_guard<std::mutex> lock(known.mutex);
-    auto it = known.tensors.upper_bound(begin);
-    if (it != known.tensors.begin()) {
-      before = (--it)->second.lock();
-      if (before != nullptr &&
-          begin + part.byte_size() <=
-              before->bytes().data() + before->byte_size()) {
-        return before;
-      }
-    }
-    std::shared_ptr<const Tensor> owner(new Tensor(part), &Delete);
-    known.tensors[begin] = owner;
-    return owner;
-  }
-
- private:
-  struct Known {
-    std::mutex mutex;
-    std::map<const char*, std::weak_ptr<const Tensor>> tensors;
-  };
-  static Known& All() {
-    static auto* const known = new Known;
-    return *known;
-  }
-  static void Delete(const Tensor* tensor) {
-    {
-      Known& known = All();
-      const std::lock_guard<std::mutex> lock(known.mutex);
-      const auto it = known.tensors.find(tensor->bytes().data());
-      // Another tensor may be there since the last slice of this one is gone.
-      if (it != known.tensors.end() && it->second.expired()) {
-        known.tensors.erase(it);
-      }
-    }
-    delete tensor;
-  }
-};
-
 // The result of a strided_slice of a constant if that is adjacent elements and
-// not a small part of them, as the weights of one direction of a recurrence
+// at least half of them, as the weights of one direction of a recurrence
 // are: it shares the buffer. Nullopt for anything else.
 std::optional<Tensor> SharedSlice(const CallNode& call,
                                   absl::Span<const Value> args) {
-  // A constant of which less is left is not kept in memory for that.
-  constexpr int64_t kMostParts = 4;
+  // A slice keeps all of the constant in memory: twice what it needs at most,
+  // four times for a slice of a slice.
+  constexpr int64_t kMostParts = 2;
   // Copying a smaller one takes no longer.
   constexpr int64_t kLeastBytes = 4096;
   const auto* attrs = call.attrs_as<StridedSliceAttrs>();
@@ -324,13 +275,11 @@ std::optional<Tensor> SharedSlice(const CallNode& call,
   if (bytes < kLeastBytes || bytes < whole.byte_size() / kMostParts) {
     return std::nullopt;
   }
-  std::shared_ptr<const Tensor> owner = SharedTensors::OwnerOf(whole);
-  if (bytes < owner->byte_size() / kMostParts) return std::nullopt;
   absl::StatusOr<Tensor> part = Tensor::FromBuffer(
       whole.dtype(), shape,
       whole.bytes().substr(static_cast<size_t>(begin * whole.dtype().bytes()),
                            static_cast<size_t>(bytes)),
-      std::move(owner));
+      std::make_shared<const Tensor>(whole));
   return part.ok() ? std::optional(*std::move(part)) : std::nullopt;
 }
 
