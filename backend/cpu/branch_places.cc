@@ -335,7 +335,7 @@ class Placer {
   FlatHashMap<const ExprNode*, int> numbers_;
   FlatHashMap<const VarNode*, const LetNode*> lets_;
   std::vector<std::vector<const LetNode*>> lets_of_;  // by node: its value
-  // Those of parameters, and of what is known. What needs their variables can be
+  // Lets of parameters and of known values. What needs their variables can be
   // computed before the lets are visited.
   std::vector<const LetNode*> free_lets_;
   std::vector<bool> is_safe_;  // by node

@@ -234,7 +234,7 @@ def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]) {
   }
 }
 
-// What is computed before a let is visited can need its variable.
+// A value that is computed before a let is visited can need its variable.
 TEST(ControlFlowTest, BranchesShareVariablesOfParameters) {
   const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(3), float32], %y: Tensor[(3), float32]) {
