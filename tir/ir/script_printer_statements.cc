@@ -494,6 +494,11 @@ void ScriptPrinter::PrintIterVars(const BlockNode* block,
     if (realize != nullptr && i < realize->iter_values().size()) {
       absl::StrAppend(&text, ", ", Text(realize->iter_values()[i]));
     }
+    // Readers take narrower variables for int32.
+    const DType dtype = iter_var->var()->dtype();
+    if (dtype.bits() < 32) {
+      absl::StrAppend(&text, ", dtype=\"", dtype.ToString(), "\"");
+    }
     text.push_back(')');
     const std::string name = DefineVar(iter_var->var().get(), frame);
     AddLine(frame, absl::StrCat(name, " = ", text));
