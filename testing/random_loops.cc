@@ -26,6 +26,7 @@
 #include "baton/ir/node_class.h"
 #include "baton/ir/node_map.h"
 #include "baton/tir/analysis/access_region.h"
+#include "baton/tir/arith/integer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -62,11 +63,6 @@ using tir::Var;
 using tir::VarNode;
 
 constexpr int kLanes = 4;
-
-// True for integers that may wrap around.
-bool IsModular(DType dtype) {
-  return dtype.is_integral() && (dtype.is_uint() || dtype.bits() < 32);
-}
 
 // The numbers from `lo` to `hi`, which contain the values of an expression.
 struct Interval {
@@ -369,7 +365,7 @@ class Generator {
     }
     const DType element = tir::WithLanes(a.e.dtype(), 1);
     if (!Contains(ComputedRange(element), in)) {
-      if (!options_.type_ends || !IsModular(element)) return a;
+      if (!options_.type_ends || !tir::IsModular(element)) return a;
       in = TypeRange(element);
     }
     return {Random(3) == 0 ? PrimExpr(tir::Binary(op, a.e, b.e))
@@ -399,7 +395,7 @@ class Generator {
 
   Value Converted(DType dtype, const Value& a) {
     if (a.e.dtype() == dtype) return a;
-    if (options_.type_ends && IsModular(dtype) &&
+    if (options_.type_ends && tir::IsModular(dtype) &&
         tir::WithLanes(a.e.dtype(), 1).is_integral()) {
       const Interval all = TypeRange(dtype);
       return {tir::CastTo(dtype, a.e), Contains(all, a.in) ? a.in : all};

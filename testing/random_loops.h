@@ -40,11 +40,11 @@ struct RandomLoopsOptions {
 };
 
 // Makes a well-formed function of buffers and numbers. Run on small integers
-// (loops_values.h), accesses are in bounds, integers do not overflow unless
-// `type_ends`, and int32 and int64 never do, only
-// written elements are read, no divisor is zero, and floats are computed
-// without rounding, so that sums in another order are equal. The regions of
-// blocks include all accesses. Iterations of parallel loops are independent.
+// (loops_values.h), accesses are in bounds, int32 and int64 do not overflow and
+// other integers only if `type_ends`, only written elements are read, no divisor
+// is zero, and floats are computed without rounding, so that sums in another
+// order are equal. The regions of blocks include all accesses. Iterations of
+// parallel loops are independent.
 // Extents that are variables must be positive. Equal seeds and options give
 // equal functions on every machine.
 tir::PrimFunc RandomLoops(uint32_t seed,

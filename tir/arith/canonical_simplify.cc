@@ -42,14 +42,10 @@ PrimExpr Rest(const PrimExpr& a, int64_t b, bool floors) {
                     Constant(a.dtype(), b));
 }
 
-bool Fits(int64_t value, DType dtype) {
-  return WrapToDType(value, dtype) == value;
-}
-
 // True if a * b is out of range, or is the number that stands for no divisor.
 bool Overflows(int64_t a, int64_t b, DType dtype) {
   int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) || !Fits(product, dtype) ||
+  return __builtin_mul_overflow(a, b, &product) || !FitsDType(product, dtype) ||
          product == std::numeric_limits<int64_t>::max();
 }
 
@@ -99,7 +95,7 @@ PrimExpr MulAndNormalize(const PrimExpr& lhs, const PrimExpr& rhs) {
     if (const auto* imm = e.As<IntImmNode>()) {
       int64_t scale = 0;
       if (__builtin_mul_overflow(scales.back(), imm->value(), &scale) ||
-          !Fits(scale, lhs.dtype())) {
+          !FitsDType(scale, lhs.dtype())) {
         scales.push_back(imm->value());
       } else {
         scales.back() = scale;
@@ -230,10 +226,10 @@ CanonicalSimplifier::Split CanonicalSimplifier::WithRounding(Split split,
 bool CanonicalSimplifier::ScaleFits(const Split& split, int64_t scale) {
   int64_t product = scale;
   const auto* imm = split.index.As<IntImmNode>();
-  return Fits(scale, split.dtype) &&
+  return FitsDType(scale, split.dtype) &&
          (imm == nullptr ||
           (!__builtin_mul_overflow(imm->value(), scale, &product) &&
-           Fits(product, split.dtype)));
+           FitsDType(product, split.dtype)));
 }
 
 bool CanonicalSimplifier::AddScale(Split& split, int64_t scale) {
@@ -381,7 +377,7 @@ class CanonicalSimplifier::LongSum {
 bool CanonicalSimplifier::CanMultiply(const Sum& sum, int64_t scale) {
   int64_t product = 0;
   return !__builtin_mul_overflow(sum.base, scale, &product) &&
-         Fits(product, sum.dtype) &&
+         FitsDType(product, sum.dtype) &&
          std::all_of(sum.args.begin(), sum.args.end(), [&](const Split& arg) {
            return !__builtin_mul_overflow(arg.scale, scale, &product) &&
                   ScaleFits(arg, product);
@@ -926,7 +922,7 @@ bool CanonicalSimplifier::CancelFactors(PrimExpr& a, PrimExpr& b,
   bool fits = true;
   const auto multiply = [&](int64_t& scale, int64_t value) {
     fits = fits && !__builtin_mul_overflow(scale, value, &scale) &&
-           Fits(scale, b.dtype());
+           FitsDType(scale, b.dtype());
   };
   UnpackReduction(a, BinaryOp::kMul, [&](const PrimExpr& e) {
     if (const auto* imm = e.As<IntImmNode>()) {
@@ -953,7 +949,7 @@ bool CanonicalSimplifier::CancelFactors(PrimExpr& a, PrimExpr& b,
     right = Mul(right, e);
   });
   const int64_t gcd = Gcd(left_scale, right_scale);
-  if (!fits || !Fits(gcd, b.dtype())) return false;
+  if (!fits || !FitsDType(gcd, b.dtype())) return false;
   if (gcd == 0 || (!eliminated && gcd == 1)) return false;
   PrimExpr rest = MakeConst(a.dtype(), 1);
   for (const PrimExpr& e : left) {
@@ -971,7 +967,7 @@ bool CanonicalSimplifier::FitsIn(DType dtype, const PrimExpr& e) {
   if (!IsIndexType(dtype)) return false;
   if (e.dtype().bits() <= dtype.bits()) return true;
   const ConstIntBound bound = analyzer_.BoundOf(e);
-  return Fits(bound.min, dtype) && Fits(bound.max, dtype);
+  return FitsDType(bound.min, dtype) && FitsDType(bound.max, dtype);
 }
 
 // True if all parts of `split` fit in `dtype`.
@@ -1000,7 +996,7 @@ bool CanonicalSimplifier::CanCast(const Sum& sum, DType dtype) {
     e = Add(e, ToExpr(arg));
     if (!FitsIn(dtype, e)) return false;
   }
-  if (!Fits(sum.base, dtype)) return false;
+  if (!FitsDType(sum.base, dtype)) return false;
   if (sum.base > 0 || least) {
     e = Add(e, MakeConst(dtype, sum.base));
     if (!FitsIn(dtype, e)) return false;
@@ -1080,7 +1076,7 @@ PrimExpr CanonicalSimplifier::Less(const BinaryNode* node) {
       scaled = true;
       gcd = Gcd(gcd, arg.scale);
     }
-    if (scaled && gcd > 1 && Fits(gcd, sum->dtype)) {
+    if (scaled && gcd > 1 && FitsDType(gcd, sum->dtype)) {
       Sum multiples;
       Sum others;
       Separate(*sum, gcd, multiples, others);

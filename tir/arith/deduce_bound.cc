@@ -205,8 +205,9 @@ class Solver {
       bound_ = Plus(Combine(BinaryOp::kAdd, bound_, divisor), -1);
     }
     // x // -d is -((x + d - 1) // d).
-    if (sign == SignType::kNegative)
+    if (sign == SignType::kNegative) {
       bound_ = Plus(Combine(BinaryOp::kSub, bound_, divisor), 1);
+    }
     return true;
   }
 

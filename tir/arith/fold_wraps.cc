@@ -34,7 +34,7 @@ bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
     default:
       return false;
   }
-  return WrapToDType(result, dtype) != result;
+  return !FitsDType(result, dtype);
 }
 
 PrimExpr MakeBinaryInRange(BinaryOp op, PrimExpr a, PrimExpr b) {

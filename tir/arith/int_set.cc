@@ -117,7 +117,7 @@ Range IntSet::CoverRange(const Range& max_range) const {
     int64_t extent = 0;
     if (__builtin_sub_overflow(last->value(), first->value(), &extent) ||
         __builtin_add_overflow(extent, 1, &extent) ||
-        WrapToDType(extent, max_.dtype()) != extent) {
+        !FitsDType(extent, max_.dtype())) {
       return max_range;
     }
   }
@@ -285,7 +285,7 @@ IntSet IntSetEvaluator::Visit(const PrimExpr& e) {
       PrimExpr zero = MakeConst(dtype, 0);
       int64_t reach = 0;
       if (__builtin_mul_overflow(stride->value(), ramp->lanes() - 1, &reach) ||
-          WrapToDType(reach, dtype) != reach) {
+          !FitsDType(reach, dtype)) {
         return IntSet::Everything();
       }
       PrimExpr last = MakeConst(dtype, reach);
@@ -314,7 +314,7 @@ IntSet IntSetEvaluator::Visit(const PrimExpr& e) {
         // A constant that is out of range is no bound.
         const auto* imm = bound.defined() ? bound.As<IntImmNode>() : nullptr;
         const bool fits = imm == nullptr || !e.dtype().is_integral() ||
-                          WrapToDType(imm->value(), e.dtype()) == imm->value();
+                          FitsDType(imm->value(), e.dtype());
         return bound.defined() && fits ? CastTo(e.dtype(), bound) : PrimExpr();
       };
       return MakeSet(cast(set.min()), cast(set.max()));

@@ -302,7 +302,7 @@ IterSum IterMapRewriter::RewriteToNormalizedSum(const PrimExpr& index) {
       int64_t scaled = 0;
       if (imm != nullptr &&
           !__builtin_mul_overflow(scale, imm->value(), &scaled) &&
-          WrapToDType(scaled, product.dtype()) == scaled) {
+          FitsDType(scaled, product.dtype())) {
         scale = scaled;
       } else {
         product = Times(product, e);

@@ -84,7 +84,7 @@ struct System {
       return MakeBinary(op, x, y);
     };
     const auto times = [&](int64_t factor, const PrimExpr& e) {
-      overflows_ = overflows_ || WrapToDType(factor, e.dtype()) != factor;
+      overflows_ = overflows_ || !FitsDType(factor, e.dtype());
       return combine(BinaryOp::kMul, MakeConst(e.dtype(), factor), e);
     };
     return combine(op, times(a, p), times(b, q));

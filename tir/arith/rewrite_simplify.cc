@@ -637,8 +637,7 @@ PrimExpr RewriteSimplifier::MergeConstants(const BinaryNode* node) {
   if (difference == 1) return MakeBinary(BinaryOp::kLE, left.e, right.e);
   const auto plus = [](const PrimExpr& e, int64_t value) -> PrimExpr {
     const PrimExpr c = MakeConst(e.dtype(), value);
-    return WrapToDType(value, e.dtype()) != value ||
-                   FoldWraps(BinaryOp::kAdd, e, c)
+    return !FitsDType(value, e.dtype()) || FoldWraps(BinaryOp::kAdd, e, c)
                ? PrimExpr()
                : Add(e, c);
   };

@@ -200,6 +200,10 @@ int64_t WrapToDType(int64_t value, DType dtype) {
   return static_cast<int64_t>(bits);
 }
 
+bool FitsDType(int64_t value, DType dtype) {
+  return WrapToDType(value, dtype) == value;
+}
+
 PrimExpr MakeConst(DType dtype, int64_t value) {
   const DType element = WithLanes(dtype, 1);
   PrimExpr scalar;
@@ -236,8 +240,7 @@ PrimExpr CastTo(DType dtype, PrimExpr value) {
       constexpr double kLimit = 9.2e18;
       if (imm->value() > -kLimit && imm->value() < kLimit) {
         const auto value = static_cast<int64_t>(imm->value());
-        if (WrapToDType(value, element) == value &&
-            (value >= 0 || element.is_int())) {
+        if (FitsDType(value, element) && (value >= 0 || element.is_int())) {
           return IntImm(element, value);
         }
       }

@@ -45,6 +45,8 @@ inline PrimExpr Mul(PrimExpr a, PrimExpr b) {
 
 // Wraps `value` to the width of the integer type `dtype`.
 int64_t WrapToDType(int64_t value, DType dtype);
+// True if that is `value` itself.
+bool FitsDType(int64_t value, DType dtype);
 
 // `value` as an IntImm, a FloatImm, or a Broadcast of one, as `dtype` says.
 PrimExpr MakeConst(DType dtype, int64_t value);

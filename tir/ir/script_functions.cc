@@ -252,7 +252,7 @@ bool ScriptParser::CallDType(
   if (args[0].IsNumber() && dtype.is_integral() && dtype.lanes() == 1) {
     // The number as it is written.
     const int64_t number = args[0].number;
-    if (dtype.bits() < 64 && WrapToDType(number, dtype) != number) {
+    if (dtype.bits() < 64 && !FitsDType(number, dtype)) {
       return Fail(args[0], absl::StrCat(number, " is no ", dtype.ToString()));
     }
     e = IntImm(dtype, number);

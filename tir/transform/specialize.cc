@@ -183,7 +183,7 @@ class Specializer final : public Rewriter {
 
 absl::StatusOr<PrimExpr> ConstantOf(DType dtype, int64_t number,
                                     absl::string_view name) {
-  if (WrapToDType(number, dtype) == number) return MakeConst(dtype, number);
+  if (FitsDType(number, dtype)) return MakeConst(dtype, number);
   return absl::InvalidArgumentError(absl::StrCat(
       number, " for ", name, " is out of the range of ", dtype.ToString()));
 }
