@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -136,13 +135,7 @@ std::optional<Rearrangement> SliceOf(const relay::StridedSliceAttrs& attrs,
   int64_t base = 0;
   for (const relay::AxisSlice& slice : *slices) {
     const auto d = static_cast<size_t>(slice.axis);
-    const int64_t span =
-        slice.stride > 0 ? slice.end - slice.begin : slice.begin - slice.end;
-    if (slice.stride == std::numeric_limits<int64_t>::min()) {
-      return std::nullopt;
-    }
-    const int64_t step = std::abs(slice.stride);
-    shape[d] = span <= 0 ? 0 : (span - 1) / step + 1;
+    shape[d] = relay::NumElements(slice);
     base += slice.begin * strides[d];
     if (shape[d] > 1) strides[d] *= slice.stride;
   }

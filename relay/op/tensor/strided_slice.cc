@@ -110,19 +110,19 @@ absl::StatusOr<absl::InlinedVector<AxisSlice, 6>> SlicesOf(
   return slices;
 }
 
+int64_t NumElements(const AxisSlice& slice) {
+  const int64_t step = std::abs(slice.stride);
+  const int64_t length = std::abs(slice.end - slice.begin);
+  return length / step + (length % step != 0 ? 1 : 0);
+}
+
 absl::StatusOr<Dims> StridedSliceShape(absl::Span<const Dim> shape,
                                        const StridedSliceAttrs& attrs) {
   BATON_ASSIGN_OR_RETURN(const auto slices, SlicesOf(shape, attrs));
   Dims result(shape.begin(), shape.end());
   for (const AxisSlice& slice : slices) {
     Dim& extent = result[slice.axis];
-    if (extent.is_const()) {
-      const int64_t step = std::abs(slice.stride);
-      const int64_t length = std::abs(slice.end - slice.begin);
-      extent = length / step + (length % step != 0 ? 1 : 0);
-    } else {
-      extent = Dim::Any();
-    }
+    extent = extent.is_const() ? Dim(NumElements(slice)) : Dim::Any();
   }
   return result;
 }

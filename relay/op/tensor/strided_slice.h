@@ -20,6 +20,8 @@ struct AxisSlice {
   int64_t end;     // exclusive
   int64_t stride;  // not 0
 };
+// The number of elements that a slice of an axis of known extent has.
+int64_t NumElements(const AxisSlice& slice);
 
 // The meaning of a slice whose end is before its begin: an error in a program,
 // where it can only be a mistake; no elements at run time, where the numbers
