@@ -1,5 +1,5 @@
-// Between which numbers the elements of an integer tensor are, for the bounds
-// of sizes that values decide (padded_rules.h).
+// Ranges of the elements of integer tensors, from which sizes that values decide
+// get their bounds (padded_rules.h).
 
 #ifndef BATON_BACKEND_CPU_VALUE_RANGES_H_
 #define BATON_BACKEND_CPU_VALUE_RANGES_H_
@@ -17,15 +17,14 @@ struct ValueRange {
   int64_t most = 0;
 };
 
-// The ranges of the values of one function. Those that were asked for are kept,
-// and each expression is considered once.
+// The ranges of the expressions of one function. Each is computed once.
 class ValueRanges {
  public:
-  // A range in which all elements of `x` are; of `x` as it is computed, in which
-  // sums that wrap around have all values. `x` is typed, of constant shape, and
-  // has integers or bools; int64 has the range of all numbers if nothing else is
-  // known, and uint64, of which nothing is known, has it always. Considers at
-  // most a few thousand expressions more.
+  // A range that contains all elements of `x`, which is typed, has a constant
+  // shape, and integers or bools: the range of the type if nothing else is known,
+  // or if a result may wrap around. The range of uint64 is always that of int64,
+  // although it has larger numbers. Computes those of at most a few thousand
+  // further expressions; what is beyond has the range of its type.
   ValueRange Of(const Expr& x);
 
  private:
@@ -33,17 +32,17 @@ class ValueRanges {
   void Keep(const Expr& x, const ValueRange& range);
 
   FlatHashMap<const ExprNode*, ValueRange> known_;
-  std::vector<Expr> kept_;  // those of `known_`
+  std::vector<Expr> kept_;  // keeps the keys of `known_` alive
 };
 
-// The smallest known vector or scalar that has an element of a vector, and its
-// index there.
+// The smallest vector or scalar that is known to have an element of a vector, and
+// the index of the element in it.
 struct VectorPart {
   Expr value;  // typed
   int64_t index = 0;
 };
-// That of element `i` of `vector`: `vector` itself if no other is found within a
-// few hundred operators.
+// The part that has element `i` of `vector`: `vector` itself if no smaller one is
+// found within a few hundred operators.
 VectorPart PartOf(Expr vector, int64_t i);
 
 }  // namespace baton::cpu

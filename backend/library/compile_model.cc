@@ -1011,8 +1011,7 @@ class ModelWriter {
           options_.max_threads,
           ";\n  // As Run; steps that take long are divided into at most "
           "`threads` parts, for as\n  // many threads; up to kMaxThreads. 0, "
-          "if "
-          "it is not known how many there are:\n  // parts as large as two "
+          "if it is not known how many there are:\n  // parts as large as two "
           "threads need, up to kMaxThreads of them.\n  ",
           type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"

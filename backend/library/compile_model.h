@@ -138,8 +138,8 @@ struct CompiledModel {
   std::vector<cpu::PaddedModule> padded;
 };
 
-// An error, for people who give the options as flags of baton-compile, if some
-// of them are wrong for any model. CompileModel() returns it, too.
+// Refuses options that are wrong whatever the model is. Errors name them as
+// flags of baton-compile. CompileModel() calls this first.
 absl::Status CheckOptions(const CompileModelOptions& options);
 
 // An error names all operators that cannot be compiled, with their places.

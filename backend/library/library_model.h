@@ -84,8 +84,9 @@ struct LibraryStep {
 // `most`, which is at least 1. A run on other threads takes the next larger
 // number.
 std::vector<int> ThreadCounts(int most);
-// The place among them of the number for which steps are divided, if it is there,
-// in runs that do not know theirs; there may be as many parts as for `most`.
+// The index in ThreadCounts(), if it is that long, of the number of threads for
+// which steps are divided in runs that do not say how many threads they have.
+// Such runs still have as many parts as runs on `most` threads.
 inline constexpr size_t kUnknownThreadsLevel = 1;
 
 struct LibraryModel {

@@ -237,9 +237,9 @@ std::optional<Fill> FillOf(const Expr& expr) {
   return Fill{value, {value.shape().begin(), value.shape().end()}};
 }
 
-// The result of a strided_slice of a constant if that is adjacent elements and
-// at least half of them, as the weights of one direction of a recurrence
-// are: it shares the buffer. Nullopt for anything else.
+// The result of a strided_slice of a constant, which shares the constant's
+// buffer. Nullopt unless the slice has adjacent elements, and at least half of
+// all: the weights of one direction of a recurrence are such a slice.
 std::optional<Tensor> SharedSlice(const CallNode& call,
                                   absl::Span<const Value> args) {
   // A slice keeps all of the constant in memory: twice what it needs at most,
