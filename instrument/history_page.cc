@@ -337,6 +337,13 @@ std::vector<int64_t> PageWriter::Change(const NodeChange& change) {
         {StringOf(field.field), ValueOf(field.before), ValueOf(field.after),
          IndexOf(field.before_node), IndexOf(field.after_node)});
   }
+  static constexpr const char* kLines[] = {"dropped line", "made line",
+                                           "moved line", "changed line"};
+  for (const LineChange& line : change.lines) {
+    numbers.insert(numbers.end(),
+                   {StringOf(kLines[static_cast<int>(line.kind)]),
+                    ValueOf(line.before), ValueOf(line.after), -1, -1});
+  }
   return numbers;
 }
 

@@ -19,10 +19,13 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/any_level.h"
+#include "baton/instrument/indented_diff.h"
 #include "baton/instrument/node_text.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
 #include "baton/ir/node_fields.h"
 #include "baton/ir/node_kind.h"
 #include "baton/ir/node_map.h"
@@ -887,6 +890,18 @@ std::vector<FieldChange> Differ::ComparePartners(int a, int b) {
   return fields;
 }
 
+// The changed lines of a function that is not Relay's.
+std::vector<LineChange> ChangedLines(const std::string& name,
+                                     const BaseFunc& before,
+                                     const BaseFunc& after) {
+  const auto text = [&name](const BaseFunc& function) {
+    IRModule module;
+    module.Set(name, function);
+    return ToText(module);
+  };
+  return DiffIndented(text(before), text(after));
+}
+
 StructuralDiff Differ::Run() {
   CompareTypeDefinitions();
   AddFunctions();
@@ -914,11 +929,18 @@ StructuralDiff Differ::Run() {
     fields.insert(fields.begin(), std::make_move_iterator(others.begin()),
                   std::make_move_iterator(others.end()));
     if (!fields.empty()) {
+      std::vector<LineChange> lines;
+      if (nodes_.As<BaseFuncNode>(b) != nullptr && IsOfOtherLevel(node(b))) {
+        lines = ChangedLines(function, BaseFunc(nodes_.As<BaseFuncNode>(a)),
+                             BaseFunc(nodes_.As<BaseFuncNode>(b)));
+      }
       changes.push_back({.kind = Kind::kChanged,
                          .function = function,
                          .before = ExprOf(a),
                          .after = ExprOf(b),
-                         .fields = std::move(fields)});
+                         .fields = lines.empty() ? std::move(fields)
+                                                 : std::vector<FieldChange>(),
+                         .lines = std::move(lines)});
     }
     // Nodes whose scope changed have moved. Matched local functions are one
     // scope, and do not move themselves.
@@ -972,6 +994,34 @@ std::string FieldText(const FieldChange& field, const NodeText& before,
   }
   if (field.before.empty() && field.after.empty()) return field.field;
   return absl::StrCat(field.field, " ", field.before, " -> ", field.after);
+}
+
+std::string LineText(const LineChange& line, absl::string_view function) {
+  using Kind = LineChange::Kind;
+  const auto where = [](absl::string_view word, const std::string& other) {
+    return other.empty() ? "" : absl::StrCat(" ", word, " ", other);
+  };
+  const std::string below =
+      line.below == 0
+          ? ""
+          : absl::StrCat(", and ", line.below,
+                         line.below == 1 ? " line" : " lines", " below it");
+  switch (line.kind) {
+    case Kind::kDropped:
+      return absl::StrCat("- @", function, " ", line.before,
+                          where("under", line.under), below, "\n");
+    case Kind::kMade:
+      return absl::StrCat("+ @", function, " ", line.after,
+                          where("under", line.under), below, "\n");
+    case Kind::kMoved:
+      return absl::StrCat("> @", function, " ", line.after,
+                          where("from", line.from), where("to", line.under),
+                          "\n");
+    case Kind::kChanged:
+      return absl::StrCat("~ @", function, " ", line.before, " -> ", line.after,
+                          "\n");
+  }
+  return "";
 }
 
 // `1 let`, `2 lets`.
@@ -1033,6 +1083,10 @@ std::string StructuralDiffText(const StructuralDiff& diff) {
         absl::StrAppend(&text, "\n");
         break;
       case Kind::kChanged:
+        for (const LineChange& line : change.lines) {
+          text += LineText(line, change.function);
+        }
+        if (!change.lines.empty()) break;
         absl::StrAppend(
             &text, "~", at, after.Line(change.after), ": ",
             absl::StrJoin(change.fields, ", ",
@@ -1095,6 +1149,8 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
   using Kind = NodeChange::Kind;
   const NodeText before(diff.before);
   const NodeText after(diff.after);
+  static constexpr const char* kKinds[] = {"dropped", "made", "moved",
+                                           "changed"};
   JsonWriter json;
   json.BeginObject().Fields(
       "dropped_functions", diff.dropped_functions, "made_functions",
@@ -1103,8 +1159,7 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
       "types_found", diff.types_found, "types_lost", diff.types_lost);
   json.Key("changes").BeginArray();
   for (const NodeChange& change : diff.changes) {
-    const char* kinds[] = {"dropped", "made", "moved", "changed"};
-    json.BeginObject().Fields("kind", kinds[static_cast<int>(change.kind)],
+    json.BeginObject().Fields("kind", kKinds[static_cast<int>(change.kind)],
                               "function", change.function);
     if (change.before.defined()) {
       json.Fields("before", before.Line(change.before));
@@ -1128,6 +1183,19 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
                     nodes ? before.Name(field.before_node) : field.before,
                     "after",
                     nodes ? after.Name(field.after_node) : field.after);
+      }
+      json.End();
+    }
+    if (!change.lines.empty()) {
+      json.Key("lines").BeginArray();
+      for (const LineChange& line : change.lines) {
+        json.BeginObject().Fields("kind", kKinds[static_cast<int>(line.kind)]);
+        if (!line.before.empty()) json.Fields("before", line.before);
+        if (!line.after.empty()) json.Fields("after", line.after);
+        if (!line.under.empty()) json.Fields("under", line.under);
+        if (!line.from.empty()) json.Fields("from", line.from);
+        if (line.below > 0) json.Fields("below", line.below);
+        json.End();
       }
       json.End();
     }

@@ -14,6 +14,11 @@
 // The comparison looks through lets, and through local functions that are
 // called where they are defined: an operator that FuseOps puts into a function
 // has moved.
+//
+// A function of another level than Relay is compared by the lines of its text
+// (indented_diff.h), in which names of variables count:
+//
+//   ~ @main for i in range(16): -> for i in T.parallel(16):
 
 #ifndef BATON_INSTRUMENT_STRUCTURAL_DIFF_H_
 #define BATON_INSTRUMENT_STRUCTURAL_DIFF_H_
@@ -22,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/instrument/indented_diff.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 
@@ -57,6 +63,9 @@ struct NodeChange {
   std::string from_function = {};
   // The changed fields, in the order of the class.
   std::vector<FieldChange> fields = {};
+  // For a function of another level than Relay: the changed lines of its text.
+  // Empty if the program links no text for it.
+  std::vector<LineChange> lines = {};
 };
 
 // All changes between two modules.
@@ -98,6 +107,7 @@ StructuralDiff DiffStructure(const IRModule& before, const IRModule& after);
 //     place of %4
 //   ~ @main %6 = nn.conv2d(%5, %w): attrs.data_layout NCHW -> NHWC
 //   > @main nn.dense, nn.relu into %3 = fn
+//   + @loops for j in range(4): under for i in range(16):, and 2 lines below it
 std::string StructuralDiffText(const StructuralDiff& diff);
 
 // {"dropped_functions":[...],"made_functions":[...],"changed_types":[...],
@@ -105,6 +115,11 @@ std::string StructuralDiffText(const StructuralDiff& diff);
 //  "changes":[{"kind":"dropped","function":"main","before":"%37 =
 //  nn.relu(%36)",
 //    "place":"%36"},...]}
+//
+// The change of a function with changed lines has
+//
+//   "lines":[{"kind":"made","after":"for j in range(4):",
+//             "under":"for i in range(16):","below":2},...]
 std::string StructuralDiffJson(const StructuralDiff& diff);
 
 }  // namespace baton
