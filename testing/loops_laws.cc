@@ -26,6 +26,7 @@
 #include "baton/testing/test_settings.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/verify_memory.h"
+#include "baton/tir/transform/verify_scopes.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pipeline.h"
@@ -144,6 +145,10 @@ absl::Status CheckLoopsLaws(const Pass& pass, const IRModule& module,
   const SilentStderr silence;
   const absl::StatusOr<IRModule> result = pass(*given);
   if (!result.ok() || result->SameAs(*given)) return absl::OkStatus();
+  if (Keeps(pass, options, "scopes") && tir::VerifyScopes()(*given).ok()) {
+    const absl::Status status = tir::VerifyScopes()(*result).status();
+    if (!status.ok()) return Broken("scopes", status.message());
+  }
   if (Keeps(pass, options, "round_trip")) {
     const absl::Status status = CheckTextAndFile(*result, options);
     if (!status.ok()) return Broken("round_trip", status.message());

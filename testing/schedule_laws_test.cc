@@ -36,6 +36,7 @@
 #include "baton/tir/schedule/schedule.h"
 #include "baton/tir/schedule/step_table.h"
 #include "baton/tir/schedule/step_text.h"
+#include "baton/tir/transform/verify_scopes.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {
@@ -371,6 +372,7 @@ std::string BreachOf(const PrimFunc& after, const std::vector<Tensor>& want,
                      bool check_initialized) {
   const IRModule module = ModuleOfLoops(after);
   absl::Status status = CheckWellFormed(module);
+  if (status.ok()) status = tir::VerifyScopes()(module).status();
   if (status.ok()) status = CheckBinaryRoundTrip(module);
   if (!status.ok()) return std::string(status.message());
   const absl::StatusOr<std::vector<Tensor>> got =

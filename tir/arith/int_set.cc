@@ -390,14 +390,14 @@ bool IntSetEvaluator::StaysInType(BinaryOp op, const IntSet& a, const IntSet& b,
     case BinaryOp::kSub:
       return IsInType({x.min - y.max, x.max - y.min}, dtype);
     case BinaryOp::kMul: {
-      // No bound is beyond 64 bits, and none is negative where one has these.
+      // Products of numbers of 64 bits may be beyond 128 bits.
+      if (dtype.bits() == 64) return false;
       const __int128 corners[] = {x.min * y.min, x.min * y.max, x.max * y.min,
                                   x.max * y.max};
-      return dtype.bits() < 64 &&
-             IsInType(
-                 {*std::min_element(std::begin(corners), std::end(corners)),
-                  *std::max_element(std::begin(corners), std::end(corners))},
-                 dtype);
+      return IsInType(
+          {*std::min_element(std::begin(corners), std::end(corners)),
+           *std::max_element(std::begin(corners), std::end(corners))},
+          dtype);
     }
     default:
       // The negation of the least integer.

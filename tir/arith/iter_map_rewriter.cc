@@ -745,7 +745,6 @@ IterMapRewriter::Form IterMapRewriter::MutateBinary(const BinaryNode* node) {
 
 std::optional<IterSum> IterMapRewriter::Dividend(const Form& dividend) {
   if (const auto* sum = std::get_if<IterSum>(&dividend)) {
-    if (sum->args.empty()) return std::nullopt;
     if (sum->args.size() == 1) return *sum;
     std::optional<IterSum> fused = Fuse(*sum, true);
     if (!fused.has_value() || fused->args.size() != 1) {
@@ -760,6 +759,13 @@ std::optional<IterSum> IterMapRewriter::Dividend(const Form& dividend) {
 IterMapRewriter::Form IterMapRewriter::Divide(const BinaryNode* node,
                                               const Form& a,
                                               const PrimExpr& b) {
+  // All iterators of the dividend have the extent 1. The reference keeps the
+  // expression, and with it variables that are not in scope where the map is
+  // used.
+  if (const auto* sum = std::get_if<IterSum>(&a);
+      sum != nullptr && sum->args.empty()) {
+    return IterSum{{}, Op(node->op(), sum->base, b)};
+  }
   const std::optional<IterSum> dividend = Dividend(a);
   if (!dividend.has_value()) return PrimExpr(node);
   std::optional<Form> result =

@@ -28,9 +28,12 @@ std::vector<int64_t> NumbersOf(DType dtype) {
   const int64_t least = std::numeric_limits<int64_t>::min();
   for (const int shift : {0, 1}) {
     const int bits = 64 - dtype.bits() + shift;
-    for (const int64_t n : {-1, 0, 1}) {
-      numbers.push_back((least >> bits) + n);
-      numbers.push_back(static_cast<int64_t>(~uint64_t{0} >> bits) + n);
+    const auto low = static_cast<uint64_t>(least >> bits);
+    const uint64_t high = ~uint64_t{0} >> bits;
+    // Sums wrap around; the last number is -1.
+    for (const uint64_t n : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}}) {
+      numbers.push_back(static_cast<int64_t>(low + n));
+      numbers.push_back(static_cast<int64_t>(high + n));
     }
   }
   for (int64_t& n : numbers) n = WrapToDType(n, dtype);

@@ -24,6 +24,7 @@ namespace baton::tir {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr absl::string_view kMatmul = R"(@T.prim_func
 def main(A: T.Buffer((64, 32), "float32"), B: T.Buffer((32, 48), "float32"), C: T.Buffer((64, 48), "float32")):
@@ -253,6 +254,25 @@ TEST(ScheduleTest, MethodsTakeTheirParameters) {
   EXPECT_EQ(Print(schedule.function()), RunSteps(kChain, schedule.TraceText()));
   EXPECT_EQ(schedule.UnsafeSetDType({"Z", {}}, 0, "int8").message(),
             "there is no block Z");
+}
+
+// The quotient of the variable of a loop of one iteration is a number, not the
+// variable, which the nest of the copy does not define.
+TEST(ScheduleTest, CopiesOfRegionsDoNotUseVariablesOfOtherLoops) {
+  const std::string text = RunSteps(
+      R"(@T.prim_func
+def main(A: T.Buffer((1, 4), "int32")):
+    # with T.block("root"):
+    for i in range(1):
+        with T.block("A"):
+            vi = T.axis.spatial(1, i)
+            T.reads()
+            T.writes(A[vi // 4, vi % 4])
+            A[vi // 4, vi % 4] = vi
+)",
+      R"({"name": "cache_write", "block": "A", "write_buffer_index": 0, "storage_scope": "global"})");
+  EXPECT_THAT(text, HasSubstr("T.writes(A[v0, v1])"));
+  EXPECT_THAT(text, Not(HasSubstr("T.int32()")));
 }
 
 TEST(ScheduleTest, HidesRegions) {
