@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
@@ -27,6 +28,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_class.h"
 #include "baton/ir/node_compare.h"
 #include "baton/ir/node_kind.h"
 #include "baton/ir/node_map.h"
@@ -235,11 +237,22 @@ void PageWriter::AddNode(const ExprNode* node) {
     kind = PageKind::kName;
     title = name;
   } else if (IsLeaf(node->kind())) {  // of another level
-    kind = PageKind::kVar;
-    title = internal::DescribeNode(node);
+    const std::string text = internal::DescribeNode(node);
+    absl::string_view name = text;
+    kind = PageKind::kConstant;
+    if (internal::ClassOf(node).identity == NodeIdentity::kVariable) {
+      // The page writes `%` before names of variables.
+      kind = PageKind::kVar;
+      if (!absl::ConsumePrefix(&name, "%")) {
+        absl::ConsumePrefix(&name, "variable ");
+      }
+    }
+    title = std::string(name);
   } else if (CalleeOf(node) != nullptr) {
     kind = PageKind::kCall;
     args.erase(args.begin());
+  } else if (IsOfOtherLevel(node)) {
+    title = internal::DescribeNode(node);
   }
   const auto index = static_cast<int64_t>(nodes_.size());
   indices_[node] = index + 1;
@@ -330,7 +343,8 @@ std::vector<int64_t> PageWriter::Change(const NodeChange& change) {
                                   IndexOf(change.place),
                                   IndexOf(change.from),
                                   IndexOf(change.to),
-                                  StringOf(change.from_function)};
+                                  StringOf(change.from_function),
+                                  StringOf(change.lines)};
   for (const FieldChange& field : change.fields) {
     numbers.insert(
         numbers.end(),

@@ -13,16 +13,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/any_level.h"
+#include "baton/instrument/line_diff.h"
 #include "baton/instrument/node_text.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
 #include "baton/ir/node_fields.h"
 #include "baton/ir/node_kind.h"
 #include "baton/ir/node_map.h"
@@ -353,6 +357,40 @@ std::vector<FieldChange> CompareFields(const ExprNode* a, const ExprNode* b) {
     }
   }
   return result;
+}
+
+// True if the text of a function is not much longer than the function is large:
+// lines of nested statements are indented.
+bool HasShortText(const ExprNode* function) {
+  constexpr int64_t kMostIndentation = 10'000'000;
+  NodeMap<int64_t> heights;
+  int64_t nodes = 0;
+  VisitAtAnyLevel(Expr(function), [&](const ExprNode* node) {
+    int64_t height = 0;
+    ForEachChildAtAnyLevel(node, [&](const Expr& child) {
+      const int64_t* below =
+          child.defined() ? heights.Find(child.get()) : nullptr;
+      if (below != nullptr) height = std::max(height, *below);
+    });
+    heights[node] = height + 1;
+    ++nodes;
+  });
+  return nodes * heights[function] <= kMostIndentation;
+}
+
+// The lines that differ in the texts of two functions of another level; empty
+// if a text, or these lines, would be very long.
+std::string DiffTexts(const std::string& name, const BaseFunc& before,
+                      const BaseFunc& after) {
+  if (!HasShortText(before.get()) || !HasShortText(after.get())) return "";
+  const auto text = [&](const BaseFunc& function) {
+    IRModule alone;
+    alone.Set(name, function);
+    return AsText(alone);
+  };
+  constexpr size_t kMostBytes = 1'000'000;
+  std::string lines = DiffLines(text(before), text(after));
+  return lines.size() <= kMostBytes ? lines : "";
 }
 
 bool SameConstant(const ExprNode* a, const ExprNode* b) {
@@ -914,11 +952,17 @@ StructuralDiff Differ::Run() {
     fields.insert(fields.begin(), std::make_move_iterator(others.begin()),
                   std::make_move_iterator(others.end()));
     if (!fields.empty()) {
+      std::string lines;
+      if (nodes_.As<BaseFuncNode>(b) != nullptr && IsOfOtherLevel(node(b))) {
+        lines = DiffTexts(function, diff_.before.Find(function),
+                          diff_.after.Find(function));
+      }
       changes.push_back({.kind = Kind::kChanged,
                          .function = function,
                          .before = ExprOf(a),
                          .after = ExprOf(b),
-                         .fields = std::move(fields)});
+                         .fields = std::move(fields),
+                         .lines = std::move(lines)});
     }
     // Nodes whose scope changed have moved. Matched local functions are one
     // scope, and do not move themselves.
@@ -1033,6 +1077,14 @@ std::string StructuralDiffText(const StructuralDiff& diff) {
         absl::StrAppend(&text, "\n");
         break;
       case Kind::kChanged:
+        if (!change.lines.empty()) {
+          absl::StrAppend(&text, "~ @", change.function, ": body\n");
+          for (const absl::string_view line :
+               absl::StrSplit(change.lines, '\n', absl::SkipEmpty())) {
+            absl::StrAppend(&text, "  ", line, "\n");
+          }
+          break;
+        }
         absl::StrAppend(
             &text, "~", at, after.Line(change.after), ": ",
             absl::StrJoin(change.fields, ", ",
@@ -1119,6 +1171,7 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
       if (change.from.defined()) json.Fields("from", before.Name(change.from));
       if (change.to.defined()) json.Fields("to", after.Name(change.to));
     }
+    if (!change.lines.empty()) json.Fields("lines", change.lines);
     if (!change.fields.empty()) {
       json.Key("fields").BeginArray();
       for (const FieldChange& field : change.fields) {

@@ -14,6 +14,8 @@
 // The comparison looks through lets, and through local functions that are
 // called where they are defined: an operator that FuseOps puts into a function
 // has moved.
+//
+// A function of another level is compared as a whole, and its text by lines.
 
 #ifndef BATON_INSTRUMENT_STRUCTURAL_DIFF_H_
 #define BATON_INSTRUMENT_STRUCTURAL_DIFF_H_
@@ -57,6 +59,10 @@ struct NodeChange {
   std::string from_function = {};
   // The changed fields, in the order of the class.
   std::vector<FieldChange> fields = {};
+  // For a changed function of another level than Relay's: DiffLines
+  // (line_diff.h) of its text. Empty if these are over 1 MB, or if the text would
+  // be very long since the function is deeply nested.
+  std::string lines = {};
 };
 
 // All changes between two modules.
@@ -98,6 +104,11 @@ StructuralDiff DiffStructure(const IRModule& before, const IRModule& after);
 //     place of %4
 //   ~ @main %6 = nn.conv2d(%5, %w): attrs.data_layout NCHW -> NHWC
 //   > @main nn.dense, nn.relu into %3 = fn
+//   ~ @loops: body
+//     @@ -3,2 +3 @@
+//     -    for i in range(4):
+//     -        A[i * 1] = B[i]
+//     ...
 std::string StructuralDiffText(const StructuralDiff& diff);
 
 // {"dropped_functions":[...],"made_functions":[...],"changed_types":[...],

@@ -218,6 +218,33 @@ TEST(StructuralDiffTest, Json) {
       R"j("before":"1","after":"2"}]}]})j");
 }
 
+// A function of another level is compared as a whole, and its text by lines.
+TEST(StructuralDiffTest, LoopsByLines) {
+  const auto loops = [](absl::string_view value) {
+    const absl::StatusOr<IRModule> module =
+        ParseModule(absl::StrCat("@T.prim_func\n"
+                                 "def loops(A: T.Buffer((4,), \"float32\")):\n"
+                                 "    for i in range(4):\n"
+                                 "        A[i] = ",
+                                 value, "\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    return *module;
+  };
+  const StructuralDiff diff =
+      DiffStructure(loops("T.float32(1)"), loops("T.float32(2)"));
+  EXPECT_EQ(StructuralDiffText(diff),
+            "~ @loops: body\n"
+            "  @@ -3,4 +3,4 @@\n"
+            "       @T.prim_func\n"
+            "       def loops(A: T.Buffer((4,), \"float32\")):\n"
+            "           for i in range(4):\n"
+            "  -            A[i] = T.float32(1)\n"
+            "  +            A[i] = T.float32(2)\n");
+  EXPECT_THAT(StructuralDiffJson(diff), HasSubstr("\"lines\":\"@@ -3,4"));
+  EXPECT_TRUE(
+      DiffStructure(loops("T.float32(1)"), loops("T.float32(1)")).empty());
+}
+
 TEST(StructuralDiffTest, AMillionCallsInASmallStack) {
   const Op relu = *Op::Get("nn.relu");
   const Op tanh = *Op::Get("tanh");
