@@ -20,4 +20,10 @@ bool CollectInCallgrind(absl::FunctionRef<void()> fn) {
 #endif
 }
 
+void DumpCallgrindPart([[maybe_unused]] const std::string& name) {
+#ifdef CALLGRIND_START_INSTRUMENTATION
+  CALLGRIND_DUMP_STATS_AT(name.c_str());
+#endif
+}
+
 }  // namespace baton::benchmarks

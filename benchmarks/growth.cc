@@ -15,8 +15,9 @@
 //
 // Without a counter in the processor `instructions` is null. Then run the
 // program in callgrind, with its option --instr-atstart=no and the flag
-// --callgrind here, for one pass, shape and size at a time: callgrind collects
-// exactly the same instructions.
+// --callgrind here: callgrind collects exactly the same instructions. With
+// --callgrind_parts it writes a file for each measurement, which names pass,
+// shape and size; without, the sum of all.
 
 #include <cstdint>
 #include <ctime>
@@ -62,6 +63,8 @@ ABSL_FLAG(std::vector<std::string>, resnet_sizes,
 ABSL_FLAG(double, max_seconds, 10,
           "A pass that took longer is not run on larger programs.");
 ABSL_FLAG(bool, callgrind, false, "Let callgrind collect.");
+ABSL_FLAG(bool, callgrind_parts, false,
+          "Let callgrind write a file for each measurement.");
 ABSL_FLAG(std::string, record, "none",
           "What a HistoryRecorder records: none, states, origins (and states), "
           "or all: remarks as well.");
@@ -135,6 +138,10 @@ absl::Status Measure(const InstructionCounter* counter, bool in_callgrind,
   if (in_callgrind) {
     if (!CollectInCallgrind(run)) {
       return absl::UnimplementedError("built without Valgrind's headers");
+    }
+    if (absl::GetFlag(FLAGS_callgrind_parts)) {
+      DumpCallgrindPart(
+          absl::StrCat(line.pass, " on ", line.shape, "/", line.size));
     }
   } else if (counter != nullptr) {
     absl::StatusOr<int64_t> counted = counter->Count(run);

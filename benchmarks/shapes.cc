@@ -215,22 +215,24 @@ absl::StatusOr<IRModule> Functions(int64_t n) {
   return module;
 }
 
-// A function of loops with a body of `n` statements: `nest`, which has
+// A function of loops: `head`, and a body of `n` statements: `nest`, which has
 // `statements` of them, again and again.
-absl::StatusOr<IRModule> LoopsOf(absl::string_view nest, int64_t statements,
-                                 int64_t n) {
-  std::string text =
-      "@T.prim_func\n"
-      "def main(p0: T.Buffer((100352,), \"float32\"), "
-      "p1: T.Buffer((32768,), \"float32\"), "
-      "conv: T.Buffer((50176,), \"float32\")):\n";
+absl::StatusOr<IRModule> LoopsOf(absl::string_view head, absl::string_view nest,
+                                 int64_t statements, int64_t n) {
+  std::string text(head);
   for (int64_t i = 0; i < n; i += statements) absl::StrAppend(&text, nest);
   return ParseModule(text, "shape");
 }
 
+constexpr char kConvHead[] =
+    "@T.prim_func\n"
+    "def main(p0: T.Buffer((100352,), \"float32\"), "
+    "p1: T.Buffer((32768,), \"float32\"), "
+    "conv: T.Buffer((50176,), \"float32\")):\n";
+
 // A convolution of ResNet-18 as it is when its buffers are flat.
 absl::StatusOr<IRModule> FlatLoops(int64_t n) {
-  return LoopsOf(R"(
+  return LoopsOf(kConvHead, R"(
     for f in T.parallel(224):
         m = T.allocate([224], "float32", "global")
         g = T.Buffer((224,), data=m)
@@ -252,7 +254,7 @@ absl::StatusOr<IRModule> FlatLoops(int64_t n) {
 
 // A sum of products with a computation of its result.
 absl::StatusOr<IRModule> LoopsOfBlocks(int64_t n) {
-  return LoopsOf(R"(
+  return LoopsOf(kConvHead, R"(
     for i, j, k in T.grid(224, 224, 128):
         with T.block("sum"):
             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
@@ -270,6 +272,96 @@ absl::StatusOr<IRModule> LoopsOfBlocks(int64_t n) {
             conv[vi] = T.max(conv[vi], T.float32(0))
 )",
                  11, n);
+}
+
+// Blocks as they are when ConvertBlocksToOpaque has lowered them, with buffers
+// that are larger than what a block uses.
+absl::StatusOr<IRModule> OpaqueBlocks(int64_t n) {
+  return LoopsOf(R"(
+@T.prim_func
+def main(p0: T.Buffer((1024, 8), "float32"), conv: T.Buffer((1024, 8), "float32")):
+)",
+                 R"(
+    for i in range(1024):
+        with T.block("row"):
+            T.reads(p0[i, 0:8])
+            T.writes(conv[i, 0:8])
+            m = T.alloc_buffer((1024, 8))
+            for j in range(8):
+                with T.block("twice"):
+                    T.reads(p0[i, j])
+                    T.writes(m[i, j])
+                    m[i, j] = p0[i, j] * T.float32(2)
+            for j in range(8):
+                with T.block("max"):
+                    T.where(i * 8 + j < 8000)
+                    T.reads(m[i, j])
+                    T.writes(conv[i, j])
+                    conv[i, j] = T.max(m[i, j], T.float32(0))
+)",
+                 12, n);
+}
+
+// A function for a processor: calls of functions that its target has, and
+// memory that other memory may replace.
+absl::StatusOr<IRModule> HostLoops(int64_t n) {
+  return LoopsOf(R"(
+@T.prim_func
+def main(p0: T.Buffer((14336,), "float32"), conv: T.Buffer((14336,), "float32")):
+    T.func_attr({"global_symbol": "main", "target": T.target({"keys": ["cpu"], "kind": "llvm", "tag": ""})})
+)",
+                 R"(
+    for f in range(224):
+        a = T.allocate([64], "float32", "global")
+        a_1 = T.Buffer((64,), data=a)
+        for i in range(64):
+            a_1[i] = T.exp(p0[f * 64 + i]) * T.float32(2)
+        b = T.allocate([64], "float32", "global")
+        b_1 = T.Buffer((64,), data=b)
+        for i in range(64):
+            b_1[i] = T.tan(a_1[i]) + T.sigmoid(a_1[i // 7 * 7 + i % 7])
+        for i in range(64):
+            conv[f * 64 + i] = T.max(b_1[63 - i], a_1[i])
+)",
+                 11, n);
+}
+
+// Kernels of a GPU, with memory of a warp and a sum over threads.
+absl::StatusOr<IRModule> DeviceLoops(int64_t n) {
+  return LoopsOf(R"(
+@T.prim_func
+def main(p0: T.Buffer((1024,), "float32"), conv: T.Buffer((1024,), "float32")):
+    T.func_attr({"global_symbol": "main", "target": T.target({"arch": "sm_50", "host": {"keys": ["cpu"], "kind": "llvm", "tag": ""}, "keys": ["cuda", "gpu"], "kind": "cuda", "max_num_threads": 1024, "tag": "", "thread_warp_size": 32})})
+)",
+                 R"(
+    with T.launch_thread("blockIdx.x", 32) as bx:
+        w = T.allocate([32], "float32", "warp")
+        r = T.allocate([1], "float32", "local")
+        tx = T.launch_thread("threadIdx.x", 32)
+        w_1 = T.Buffer((32,), data=w, scope="warp")
+        r_1 = T.Buffer((1,), data=r, scope="local")
+        w_1[tx] = p0[bx * 32 + tx]
+        with T.attr(T.comm_reducer(lambda x0, y0: x0 + y0, [T.float32(0)]), "reduce_scope", T.reinterpret("handle", T.uint64(0))):
+            T.tvm_thread_allreduce(T.uint32(1), w_1[31 - tx], T.bool(True), r_1[0], tx)
+        conv[bx * 32 + tx] = r_1[0] + T.exp(w_1[tx])
+)",
+                 9, n);
+}
+
+// Numbers of 16 and 8 bits, without buffers of parameters.
+absl::StatusOr<IRModule> NarrowLoops(int64_t n) {
+  return LoopsOf(R"(
+@T.prim_func
+def main(p0: T.handle("bfloat16", "global"), p1: T.handle("e5m2_float8", "global")):
+    b = T.decl_buffer((4096,), "bfloat16", data=p0)
+    e = T.decl_buffer((4096,), "e5m2_float8", data=p1)
+)",
+                 R"(
+    for i, j in T.grid(64, 64):
+        b[i * 64 + j] = b[i * 64 + j] * b[j]
+        e[i * 64 + j] = e[i * 64 + j] + e[j]
+)",
+                 5, n);
 }
 
 absl::StatusOr<IRModule> Deep(absl::string_view kind, int64_t n) {
@@ -330,6 +422,13 @@ constexpr Family kFamilies[] = {
     {"functions", "n small functions", Functions},
     {"tir_flat", "n statements of loops over flat buffers", FlatLoops},
     {"tir_blocks", "n statements of loops of blocks", LoopsOfBlocks},
+    {"tir_opaque", "n statements of loops of blocks without variables",
+     OpaqueBlocks},
+    {"tir_host", "n statements for a target, with calls and allocations",
+     HostLoops},
+    {"tir_device", "n statements of kernels of a GPU", DeviceLoops},
+    {"tir_narrow", "n statements of loops over bfloat16 and float8",
+     NarrowLoops},
     {"tir_deep_loops", "n loops, each in the next", DeepLoopNest},
     {"tir_deep_lets", "n lets of loops, each in the next", DeepLets},
     {"tir_deep_branches", "n ifs of loops, each in the next", DeepBranches},

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/json.h"
@@ -20,6 +21,7 @@
 #include "baton/instrument/any_level.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_page_files.h"
+#include "baton/instrument/indented_diff.h"
 #include "baton/instrument/node_text.h"
 #include "baton/instrument/provenance.h"
 #include "baton/instrument/structural_diff.h"
@@ -27,6 +29,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node.h"
+#include "baton/ir/node_class.h"
 #include "baton/ir/node_compare.h"
 #include "baton/ir/node_kind.h"
 #include "baton/ir/node_map.h"
@@ -235,11 +238,22 @@ void PageWriter::AddNode(const ExprNode* node) {
     kind = PageKind::kName;
     title = name;
   } else if (IsLeaf(node->kind())) {  // of another level
-    kind = PageKind::kVar;
-    title = internal::DescribeNode(node);
+    const std::string text = internal::DescribeNode(node);
+    absl::string_view name = text;
+    kind = PageKind::kConstant;
+    if (internal::ClassOf(node).identity == NodeIdentity::kVariable) {
+      // The page writes `%` before names of variables.
+      kind = PageKind::kVar;
+      if (!absl::ConsumePrefix(&name, "%")) {
+        absl::ConsumePrefix(&name, "variable ");
+      }
+    }
+    title = std::string(name);
   } else if (CalleeOf(node) != nullptr) {
     kind = PageKind::kCall;
     args.erase(args.begin());
+  } else if (IsOfOtherLevel(node)) {
+    title = internal::DescribeNode(node);
   }
   const auto index = static_cast<int64_t>(nodes_.size());
   indices_[node] = index + 1;
@@ -323,6 +337,10 @@ std::string PageWriter::Executions() {
 }
 
 std::vector<int64_t> PageWriter::Change(const NodeChange& change) {
+  const std::string lines = absl::StrJoin(
+      change.lines, "\n", [](std::string* out, const LineChange& line) {
+        out->append(LineChangeText(line));
+      });
   std::vector<int64_t> numbers = {static_cast<int64_t>(change.kind),
                                   StringOf(change.function),
                                   IndexOf(change.before),
@@ -330,19 +348,13 @@ std::vector<int64_t> PageWriter::Change(const NodeChange& change) {
                                   IndexOf(change.place),
                                   IndexOf(change.from),
                                   IndexOf(change.to),
-                                  StringOf(change.from_function)};
+                                  StringOf(change.from_function),
+                                  StringOf(lines)};
   for (const FieldChange& field : change.fields) {
     numbers.insert(
         numbers.end(),
         {StringOf(field.field), ValueOf(field.before), ValueOf(field.after),
          IndexOf(field.before_node), IndexOf(field.after_node)});
-  }
-  static constexpr const char* kLines[] = {"dropped line", "made line",
-                                           "moved line", "changed line"};
-  for (const LineChange& line : change.lines) {
-    numbers.insert(numbers.end(),
-                   {StringOf(kLines[static_cast<int>(line.kind)]),
-                    ValueOf(line.before), ValueOf(line.after), -1, -1});
   }
   return numbers;
 }

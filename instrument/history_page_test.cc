@@ -11,10 +11,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/tensor.h"
+#include "baton/instrument/any_level.h"
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/history_trace.h"
+#include "baton/instrument/node_text.h"
+#include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
 #include "baton/ir/pass_log.h"
@@ -52,6 +55,19 @@ def @other(%y: Tensor[(2), float32]) {
 }
 )";
 
+constexpr char kLoops[] = R"(
+@T.prim_func
+def main(A: T.Buffer((16, 8), "float32"), B: T.Buffer((16,), "float32")):
+    for i, j in T.grid(16, 8):
+        with T.block("sum"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            T.reads(A[vi, vj])
+            T.writes(B[vi])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vj]
+)";
+
 HistoryOptions WithClock() {
   HistoryOptions options;
   options.clock = [now = std::make_shared<int64_t>(0)] { return *now += 1000; };
@@ -70,11 +86,12 @@ std::shared_ptr<HistoryRecorder> Record(const IRModule& module,
 }
 
 std::shared_ptr<HistoryRecorder> Record(absl::string_view passes,
-                                        int64_t threads = 1) {
+                                        int64_t threads = 1,
+                                        absl::string_view program = kProgram) {
   const absl::StatusOr<Pass> pipeline =
       ParsePipeline(passes, PassRegistry::Global(), "passes");
   EXPECT_THAT(pipeline, IsOk());
-  const absl::StatusOr<IRModule> module = ParseModule(kProgram, "model.relay");
+  const absl::StatusOr<IRModule> module = ParseModule(program, "model.relay");
   EXPECT_THAT(module, IsOk());
   return Record(*module, *pipeline, threads);
 }
@@ -192,6 +209,113 @@ TEST(HistoryPageTest, NodesHaveOrigins) {
     }
   }
   EXPECT_EQ(next, from.values_size());
+}
+
+// The names and nodes of the functions of a state.
+const Struct& StateOf(const Struct& data, int state) {
+  return At(data, "states").list_value().values(state).struct_value();
+}
+
+std::string StringAt(const Struct& data, double index) {
+  return At(data, "strings")
+      .list_value()
+      .values(static_cast<int>(index))
+      .string_value();
+}
+
+TEST(HistoryPageTest, Loops) {
+  const auto run = Record(
+      "tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.LowerOpaqueBlock", 1,
+      kLoops);
+  const History& history = run->history();
+  const Struct data = ParseJson(PageDataOf(history).content);
+  // Before, and after each pass; the function of each is a node of its own with
+  // all that is in it.
+  ASSERT_EQ(Size(data, "states"), 4);
+  const int nodes = Size(data, "kinds");
+  double last = -1;
+  for (int state = 0; state < 4; ++state) {
+    const auto& functions = At(StateOf(data, state), "functions").list_value();
+    ASSERT_EQ(functions.values_size(), 2) << state;
+    EXPECT_EQ(StringAt(data, functions.values(0).number_value()), "main");
+    const double node = functions.values(1).number_value();
+    EXPECT_GT(node, last) << state;
+    EXPECT_LT(node, nodes) << state;
+    last = node;
+  }
+  const auto titles_of = [&](int state) {
+    std::string titles;
+    const int begin =
+        static_cast<int>(At(StateOf(data, state), "begin").number_value());
+    const int end =
+        state == 3 ? nodes
+                   : static_cast<int>(
+                         At(StateOf(data, state + 1), "begin").number_value());
+    for (int node = begin; node < end; ++node) {
+      absl::StrAppend(
+          &titles,
+          StringAt(data,
+                   At(data, "titles").list_value().values(node).number_value()),
+          ";");
+    }
+    return titles;
+  };
+  EXPECT_THAT(titles_of(0), HasSubstr("block sum;"));
+  EXPECT_THAT(titles_of(0), Not(HasSubstr("IfThenElse;")));
+  EXPECT_THAT(titles_of(1), HasSubstr("IfThenElse;"));
+  EXPECT_THAT(titles_of(3), Not(HasSubstr("block sum;")));
+  // The difference is lines of text.
+  const auto& diffs = At(data, "diffs").list_value();
+  std::string lines;
+  for (const Value& diff : diffs.values()) {
+    if (At(diff.struct_value(), "before").number_value() != 0 ||
+        At(diff.struct_value(), "after").number_value() != 1) {
+      continue;
+    }
+    const auto& changes = At(diff.struct_value(), "changes").list_value();
+    ASSERT_EQ(changes.values_size(), 1);
+    const auto& change = changes.values(0).list_value();
+    EXPECT_EQ(change.values(0).number_value(), 3);  // changed
+    EXPECT_EQ(StringAt(data, change.values(1).number_value()), "main");
+    lines = StringAt(data, change.values(8).number_value());
+  }
+  EXPECT_EQ(lines,
+            "- with T.init(): under with T.block(\"sum\"):\n"
+            "+ if vj == 0: under with T.block(\"sum\"):");
+  EXPECT_THAT(PageDataOf(history).content, HasSubstr("\"model.relay\""));
+}
+
+// A remark about a node of a function of loops.
+TEST(HistoryPageTest, RemarksAboutLoops) {
+  const Pass pass = CreateModulePass(
+      [](IRModule module, const PassContext&) -> absl::StatusOr<IRModule> {
+        const BaseFunc main = module.Find("main");
+        VisitAtAnyLevel(main, [&](const ExprNode* node) {
+          if (NodeText::Head(Expr(node)) != "For") return;
+          LogRemark({.kind = RemarkKind::kMissed,
+                     .node = Expr(node),
+                     .reason = "the loop is too short"});
+        });
+        return module;
+      },
+      {.name = "Shorten"});
+  const absl::StatusOr<IRModule> module = ParseModule(kLoops, "model.relay");
+  ASSERT_THAT(module, IsOk());
+  const auto run = Record(*module, pass);
+  const Struct data = ParseJson(PageDataOf(run->history()).content);
+  const auto& remarks = At(data, "remarks").list_value();
+  ASSERT_EQ(remarks.values_size(), 2);
+  for (const Value& value : remarks.values()) {
+    const auto& remark = value.list_value();
+    const int node = static_cast<int>(remark.values(2).number_value());
+    ASSERT_GE(node, 0);
+    EXPECT_EQ(
+        StringAt(data,
+                 At(data, "titles").list_value().values(node).number_value()),
+        "For");
+    EXPECT_EQ(StringAt(data, remark.values(3).number_value()),
+              "the loop is too short");
+  }
 }
 
 TEST(HistoryPageTest, AFileTellsWhatTheRunTells) {

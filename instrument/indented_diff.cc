@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -298,6 +299,33 @@ std::vector<LineChange> DiffIndented(absl::string_view before,
     i = covered.empty() ? i + 1 : covered.back();
   }
   return result;
+}
+
+std::string LineChangeText(const LineChange& change, absl::string_view where) {
+  using Kind = LineChange::Kind;
+  const auto place = [](absl::string_view word, const std::string& line) {
+    return line.empty() ? "" : absl::StrCat(" ", word, " ", line);
+  };
+  const std::string below =
+      change.below == 0
+          ? ""
+          : absl::StrCat(", and ", change.below,
+                         change.below == 1 ? " line" : " lines", " below it");
+  const std::string at = where.empty() ? " " : absl::StrCat(" ", where, " ");
+  switch (change.kind) {
+    case Kind::kDropped:
+      return absl::StrCat("-", at, change.before, place("under", change.under),
+                          below);
+    case Kind::kMade:
+      return absl::StrCat("+", at, change.after, place("under", change.under),
+                          below);
+    case Kind::kMoved:
+      return absl::StrCat(">", at, change.after, place("from", change.from),
+                          place("to", change.under));
+    case Kind::kChanged:
+      return absl::StrCat("~", at, change.before, " -> ", change.after);
+  }
+  return "";
 }
 
 }  // namespace baton

@@ -44,6 +44,14 @@ struct LineChange {
 std::vector<LineChange> DiffIndented(absl::string_view before,
                                      absl::string_view after);
 
+// One line, without a line feed, that begins with a sign and with `where`:
+//
+//   - @main for j in range(4): under for i in range(16):, and 2 lines below it
+//   ~ @main B[i] = A[i] -> B[i] = A[i] * 2
+//   > @main B[i] = A[i] from for i in range(16): to for j in range(4):
+std::string LineChangeText(const LineChange& change,
+                           absl::string_view where = "");
+
 }  // namespace baton
 
 #endif  // BATON_INSTRUMENT_INDENTED_DIFF_H_

@@ -114,11 +114,6 @@ class PrintIrInstrument final : public PassInstrument {
   bool has_printed_ = false;
 };
 
-// The difference of two texts in the unified format, without the lines that
-// name files. Shows up to three common lines around each group of changed
-// lines. Empty if all lines are equal.
-std::string DiffLines(absl::string_view before, absl::string_view after);
-
 }  // namespace baton
 
 #endif  // BATON_INSTRUMENT_PRINT_IR_H_

@@ -358,6 +358,25 @@ std::vector<FieldChange> CompareFields(const ExprNode* a, const ExprNode* b) {
   return result;
 }
 
+// True if the text of a function is not much longer than the function is large:
+// lines of nested statements are indented.
+bool HasShortText(const ExprNode* function) {
+  constexpr int64_t kMostIndentation = 10'000'000;
+  NodeMap<int64_t> heights;
+  int64_t nodes = 0;
+  VisitAtAnyLevel(Expr(function), [&](const ExprNode* node) {
+    int64_t height = 0;
+    ForEachChildAtAnyLevel(node, [&](const Expr& child) {
+      const int64_t* below =
+          child.defined() ? heights.Find(child.get()) : nullptr;
+      if (below != nullptr) height = std::max(height, *below);
+    });
+    heights[node] = height + 1;
+    ++nodes;
+  });
+  return nodes * heights[function] <= kMostIndentation;
+}
+
 bool SameConstant(const ExprNode* a, const ExprNode* b) {
   if (a->kind() != ExprKind::kConstant || b->kind() != ExprKind::kConstant) {
     return false;
@@ -894,6 +913,7 @@ std::vector<FieldChange> Differ::ComparePartners(int a, int b) {
 std::vector<LineChange> ChangedLines(const std::string& name,
                                      const BaseFunc& before,
                                      const BaseFunc& after) {
+  if (!HasShortText(before.get()) || !HasShortText(after.get())) return {};
   const auto text = [&name](const BaseFunc& function) {
     IRModule module;
     module.Set(name, function);
@@ -996,34 +1016,6 @@ std::string FieldText(const FieldChange& field, const NodeText& before,
   return absl::StrCat(field.field, " ", field.before, " -> ", field.after);
 }
 
-std::string LineText(const LineChange& line, absl::string_view function) {
-  using Kind = LineChange::Kind;
-  const auto where = [](absl::string_view word, const std::string& other) {
-    return other.empty() ? "" : absl::StrCat(" ", word, " ", other);
-  };
-  const std::string below =
-      line.below == 0
-          ? ""
-          : absl::StrCat(", and ", line.below,
-                         line.below == 1 ? " line" : " lines", " below it");
-  switch (line.kind) {
-    case Kind::kDropped:
-      return absl::StrCat("- @", function, " ", line.before,
-                          where("under", line.under), below, "\n");
-    case Kind::kMade:
-      return absl::StrCat("+ @", function, " ", line.after,
-                          where("under", line.under), below, "\n");
-    case Kind::kMoved:
-      return absl::StrCat("> @", function, " ", line.after,
-                          where("from", line.from), where("to", line.under),
-                          "\n");
-    case Kind::kChanged:
-      return absl::StrCat("~ @", function, " ", line.before, " -> ", line.after,
-                          "\n");
-  }
-  return "";
-}
-
 // `1 let`, `2 lets`.
 std::string Count(int64_t n, absl::string_view one, absl::string_view many) {
   return absl::StrCat(n, " ", n == 1 ? one : many);
@@ -1084,7 +1076,9 @@ std::string StructuralDiffText(const StructuralDiff& diff) {
         break;
       case Kind::kChanged:
         for (const LineChange& line : change.lines) {
-          text += LineText(line, change.function);
+          absl::StrAppend(
+              &text, LineChangeText(line, absl::StrCat("@", change.function)),
+              "\n");
         }
         if (!change.lines.empty()) break;
         absl::StrAppend(
@@ -1174,6 +1168,7 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
       if (change.from.defined()) json.Fields("from", before.Name(change.from));
       if (change.to.defined()) json.Fields("to", after.Name(change.to));
     }
+    if (!change.lines.empty()) json.Fields("lines", change.lines);
     if (!change.fields.empty()) {
       json.Key("fields").BeginArray();
       for (const FieldChange& field : change.fields) {

@@ -64,7 +64,8 @@ struct NodeChange {
   // The changed fields, in the order of the class.
   std::vector<FieldChange> fields = {};
   // For a function of another level than Relay: the changed lines of its text.
-  // Empty if the program links no text for it.
+  // Empty if the program links no text for it, and if the text would be very
+  // long since the function is deeply nested.
   std::vector<LineChange> lines = {};
 };
 

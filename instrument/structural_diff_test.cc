@@ -218,6 +218,30 @@ TEST(StructuralDiffTest, Json) {
       R"j("before":"1","after":"2"}]}]})j");
 }
 
+// A function of another level is compared by the lines of its text.
+TEST(StructuralDiffTest, LoopsByLines) {
+  const auto loops = [](absl::string_view value) {
+    const absl::StatusOr<IRModule> module =
+        ParseModule(absl::StrCat("@T.prim_func\n"
+                                 "def loops(A: T.Buffer((4,), \"float32\")):\n"
+                                 "    for i in range(4):\n"
+                                 "        A[i] = ",
+                                 value, "\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    return *module;
+  };
+  const StructuralDiff diff =
+      DiffStructure(loops("T.float32(1)"), loops("T.float32(2)"));
+  EXPECT_EQ(StructuralDiffText(diff),
+            "~ @loops A[i] = T.float32(1) -> A[i] = T.float32(2)\n");
+  EXPECT_THAT(StructuralDiffJson(diff),
+              HasSubstr(R"("lines":[{"kind":"changed","before":)"
+                        R"("A[i] = T.float32(1)","after":"A[i] = T.float32(2)",)"
+                        R"("under":"for i in range(4):"}])"));
+  EXPECT_TRUE(
+      DiffStructure(loops("T.float32(1)"), loops("T.float32(1)")).empty());
+}
+
 TEST(StructuralDiffTest, AMillionCallsInASmallStack) {
   const Op relu = *Op::Get("nn.relu");
   const Op tanh = *Op::Get("tanh");

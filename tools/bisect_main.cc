@@ -188,8 +188,8 @@ class StatePoints final : public Points {
 
   absl::StatusOr<Given> Give(int64_t point) override {
     const IRModule& module = history_.states[states_[point]].module;
-    const std::string path = absl::StrCat(folder_->path(), "/", point,
-                                          as_text_ ? ".relay" : ".baton");
+    const std::string path = absl::StrCat(
+        folder_->path(), "/", point, as_text_ ? FileEnding(module) : ".baton");
     std::string content;
     if (as_text_) {
       content = AsText(module);

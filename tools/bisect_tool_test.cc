@@ -75,6 +75,42 @@ TEST(BisectToolTest, FindsTheStateThatACommandRefuses) {
   EXPECT_THAT(binary.out, HasSubstr("FuseOps is guilty"));
 }
 
+TEST(BisectToolTest, FindsAStateOfLoops) {
+  const std::string history = Path("loops.history");
+  const RunResult recorded = testing::RunBinary(
+      "tools/faulty-opt",
+      "tools/testdata/dense_softmax.tir --emit=none "
+      "--passes=tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.DropGuard,"
+      "tir.LowerOpaqueBlock,tir.Simplify --record=" +
+          history);
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  // The files are named as those of loops are.
+  const RunResult r = Bisect(
+      history +
+      " -- 'case {} in *.tir) ;; *) exit 125;; esac; grep -q \"if v_k0 == 0:\" "
+      "{} || grep -q T.init {} || grep -q \"if k0 == 0:\" {}'");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("tir.DropGuard is guilty: after #"));
+  EXPECT_THAT(r.out, HasSubstr(" tir.ConvertBlocksToOpaque it is good, after"));
+  // By values: the compiler says whether a state computes what the program did.
+  const std::string compiler = testing::RunfilePath("tools/faulty-opt");
+  const RunResult limit = Bisect(absl::StrCat(
+      "--limits=5 -- '", compiler, " ",
+      testing::RunfilePath("tools/testdata/dense_softmax.tir"),
+      " --passes=tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.DropGuard,"
+      "tir.LowerOpaqueBlock,tir.Simplify --bisect_limit={} --check_values "
+      "--emit=none'"));
+  EXPECT_EQ(limit.exit_code, 0) << limit.err;
+  EXPECT_THAT(limit.out, HasSubstr("tir.DropGuard is guilty: limit 2 it is "
+                                   "good, limit 3 bad"));
+  const RunResult binary = Bisect(absl::StrCat(
+      history,
+      " --emit=binary -- 'case {} in *.baton) ;; *) exit 125;; esac; "
+      "grep -aq BlockRealize {}'"));
+  EXPECT_EQ(binary.exit_code, 0) << binary.err;
+  EXPECT_THAT(binary.out, HasSubstr("tir.LowerOpaqueBlock is guilty"));
+}
+
 TEST(BisectToolTest, EqualStatesAreAskedAboutOnce) {
   // Each pass but the first makes equal modules of new nodes, or none.
   const std::string history =

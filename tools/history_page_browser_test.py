@@ -210,6 +210,18 @@ def @other(%y: Tensor[(1, 4, 4, 4), float32]) -> Tensor[(1, 4, 4, 4), float32] {
 }
 """
 
+LOOPS = """@T.prim_func
+def main(A: T.Buffer((16, 8), "float32"), B: T.Buffer((16,), "float32")):
+    for i, j in T.grid(16, 8):
+        with T.block("sum"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            T.reads(A[vi, vj])
+            T.writes(B[vi])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vj]
+"""
+
 NORM = """#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 3), float32], %g: Tensor[(3), float32], %b: Tensor[(3), float32],
           %m: Tensor[(3), float32], %v: Tensor[(3), float32]) {
@@ -251,6 +263,10 @@ class PageTest(unittest.TestCase):
             file.write(SMALL)
         cls.small = record(cls.folder, "small", path + "small.relay",
                            "--passes=InferType,FoldConstant,FuseOps", "--measure=memory")
+        with open(path + "loops.tir", "w", encoding="utf-8") as file:
+            file.write(LOOPS)
+        cls.loops = record(cls.folder, "loops", path + "loops.tir",
+                           "--passes=tir.LowerInitBlock,tir.ConvertBlocksToOpaque")
         cls.profiled = record(cls.folder, "profiled", path + "small.relay",
                               "--passes=InferType", profile=PROFILE)
         subprocess.run([TOOLS["compile"], path + "small.relay", "--isas=sse2",
@@ -604,6 +620,20 @@ class PageTest(unittest.TestCase):
         self.assertIn("add", self.browser.text("#node-heading"))
         self.assertIn("dropped", self.browser.text("#node"))
         self.assertEqual(self.browser.run("return baton.view.selected.touch"), 0)
+
+    def test_loops(self):
+        """The function before and after a pass, and the lines that differ."""
+        self.browser.open(self.loops)
+        self.choose("tir.LowerInitBlock")
+        difference = self.browser.text("#difference")
+        self.assertIn("- with T.init():", difference)
+        self.assertIn("+ if vj == 0:", difference)
+        for side, branches in (("before", False), ("after", True)):
+            self.browser.click(f"input[value={side}]")
+            self.browser.wait_until_drawn()
+            titles = self.browser.run("return baton.view.drawing.boxes.map((box) => box.title)")
+            self.assertIn("block sum", titles)
+            self.assertEqual("IfThenElse" in titles, branches)
 
     def test_remarks(self):
         self.browser.open(self.small)

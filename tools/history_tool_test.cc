@@ -91,6 +91,66 @@ TEST(HistoryToolTest, Html) {
   EXPECT_THAT(unwritten.err, HasSubstr(nowhere));
 }
 
+TEST(HistoryToolTest, Loops) {
+  const std::string file = Path("loops.history");
+  const RunResult recorded = testing::RunBinary(
+      "tools/faulty-opt",
+      "tools/testdata/dense_softmax.tir --emit=none --check_values "
+      "--passes=tir.LowerInitBlock,tir.ConvertBlocksToOpaque,"
+      "tir.LowerOpaqueBlock,tir.Simplify --record=" +
+          file);
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(History(file + " log").out,
+              HasSubstr("  tir.LowerOpaqueBlock @main\n"));
+  // The text of a state can be read again.
+  const RunResult show = History(file + " show 2");
+  EXPECT_THAT(show.out, HasSubstr("                if v_k0 == 0:\n"));
+  const std::string shown = Path("shown.tir");
+  std::ofstream(shown) << show.out;
+  const RunResult again = testing::RunBinary("tools/faulty-opt", shown);
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.out, show.out);
+  // Lines, since a function of loops is compared as a whole.
+  const RunResult diff = History(file + " diff 0 2");
+  EXPECT_EQ(diff.exit_code, 0) << diff.err;
+  EXPECT_THAT(diff.out, HasSubstr("~ @main: body\n  @@ -"));
+  EXPECT_THAT(diff.out, HasSubstr("  -                with T.init():\n"));
+  EXPECT_THAT(diff.out, HasSubstr("  +                if v_k0 == 0:\n"));
+  EXPECT_THAT(diff.out, Not(HasSubstr("T_bias_add[v_ax0, v_ax1] = ")));
+  EXPECT_THAT(History(file + " diff 0 2 --format=json").out,
+              HasSubstr("\"lines\":\"@@ -"));
+  EXPECT_EQ(History(file + " find --text='if k0 == 0'").out,
+            "#3 tir.ConvertBlocksToOpaque\n");
+  EXPECT_THAT(History(file + " blame 2").out, HasSubstr("dense_softmax.tir:"));
+  const std::string html = History(file + " html").out;
+  EXPECT_THAT(html, HasSubstr("<!DOCTYPE html>"));
+  EXPECT_THAT(html, HasSubstr("\"block T_softmax_exp\""));
+  EXPECT_THAT(html, HasSubstr("+                if v_k0 == 0:\\n"));
+}
+
+// Remarks about loops, and a run that ends where values are wrong.
+TEST(HistoryToolTest, LoopsThatBecameWrong) {
+  const std::string file = Path("wrong_loops.history");
+  const RunResult recorded = testing::RunBinary(
+      "tools/faulty-opt",
+      "tools/testdata/dense_softmax.tir --emit=none --check_values "
+      "--passes=tir.Simplify,tir.DropRemainder,tir.LowerInitBlock --record=" +
+          file);
+  EXPECT_EQ(recorded.exit_code, 1);
+  const std::string log = History(file + " log").out;
+  EXPECT_THAT(log, HasSubstr("tir.DropRemainder @main"));
+  EXPECT_THAT(log, Not(HasSubstr("tir.LowerInitBlock @main")));
+  EXPECT_THAT(
+      History(file + " why 3").out,
+      ContainsRegex("passed #3 tir.DropRemainder @main .*: it has whole "
+                    "vectors only"));
+  EXPECT_THAT(History(file + " diff 2 3").out,
+              HasSubstr("  -        for ax0, ax1, ax2, k0 in T.grid(4, 5, 1, 9)"
+                        ":\n"));
+  EXPECT_THAT(History(file + " html").out,
+              HasSubstr("it has whole vectors only"));
+}
+
 TEST(HistoryToolTest, WhatPassesDidToTheResultsIsInTheHistory) {
   const std::string program = Path("norm.relay");
   std::ofstream(program)

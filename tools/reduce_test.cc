@@ -21,6 +21,7 @@
 namespace baton {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ReadFileOrFail;
@@ -104,6 +105,68 @@ TEST(ReduceTest, GivenInputsBecomeConstants) {
   EXPECT_THAT(r.test, HasSubstr("not_equal("));
   EXPECT_THAT(r.test, Not(HasSubstr("--inputs")));
   EXPECT_THAT(Reduce(program).run.err, HasSubstr("nothing is wrong with"));
+}
+
+// Reduces loops to `reduced.tir`.
+Reduced ReduceLoops(const std::string& args) {
+  const std::string path = TempFile("reduced.tir");
+  std::filesystem::remove(path);
+  Reduced result;
+  result.run =
+      testing::RunBinary("tools/faulty-reduce",
+                         absl::StrCat("tools/testdata/dense_softmax.tir ", args,
+                                      " --tool=faulty-opt --output=", path));
+  if (!std::filesystem::exists(path)) return result;
+  result.test = ReadFileOrFail(path);
+  const RunResult test = testing::RunBinary(
+      "tools/baton-ir-test",
+      absl::StrCat(path, " --programs=tools/faulty-opt,tools/baton-check"));
+  EXPECT_EQ(test.exit_code, 0) << test.err << result.test;
+  return result;
+}
+
+TEST(ReduceTest, LoopsWithWrongValues) {
+  const std::string args =
+      "--passes=tir.Simplify,tir.DropRemainder,tir.LowerInitBlock --differs";
+  const Reduced r = ReduceLoops(args);
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("guilty: #3 tir.DropRemainder\n"));
+  EXPECT_THAT(r.run.err, ContainsRegex("reduced to [1-4] statements?, 1 pass"));
+  EXPECT_THAT(r.test, HasSubstr("--passes=tir.DropRemainder --check_values"));
+  EXPECT_THAT(r.test, HasSubstr("// CHECK: pass tir.DropRemainder changed"));
+  EXPECT_THAT(r.test, HasSubstr("@T.prim_func"));
+  EXPECT_EQ(ReduceLoops(args + " --jobs=4").test, r.test);
+}
+
+TEST(ReduceTest, LoopsThatAreNotWellFormed) {
+  const Reduced r = ReduceLoops(
+      "--passes=tir.Simplify,tir.DropUnitLoop --verify_each --fails");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.test,
+              HasSubstr("CHECK: pass tir.DropUnitLoop broke the module"));
+  EXPECT_THAT(r.run.err, HasSubstr("1 pass"));
+}
+
+TEST(ReduceTest, LoopsThatCrash) {
+  const Reduced r = ReduceLoops(
+      "--passes=tir.LowerInitBlock,tir.CrashOnSelect,tir.Simplify --crashes");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("tir.CrashOnSelect\n"));
+  EXPECT_THAT(r.test, HasSubstr("T.Select("));
+  EXPECT_THAT(r.test, HasSubstr("; test $? -ge 128\n"));
+  EXPECT_THAT(r.test, Not(HasSubstr("LowerInitBlock")));
+}
+
+// The command sees a file whose name ends as those of loops do.
+TEST(ReduceTest, CommandsOnLoops) {
+  const Reduced r = ReduceLoops(
+      "--passes=tir.LowerInitBlock,tir.Simplify "
+      "--test='case %s in *.tir) ;; *) exit 1;; esac; grep -q T.exp %s && "
+      "echo %p | grep -q Simplify'");
+  EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
+  EXPECT_THAT(r.run.err, HasSubstr("reduced to 1 statement, 1 pass"));
+  EXPECT_THAT(r.test, HasSubstr("// RUN: grep -v '^//' %s >%t.tir\n"));
+  EXPECT_THAT(r.test, HasSubstr("T.exp("));
 }
 
 TEST(ReduceTest, SameForAnyNumberOfJobs) {

@@ -92,7 +92,8 @@ class CommandOracle final : public Oracle {
       const ReducedCase& reduced) const override {
     BATON_ASSIGN_OR_RETURN(const std::string pipeline,
                            PipelineToString(Sequential(reduced.passes)));
-    const std::string path = absl::StrCat(folder_, "/", ++number_, ".relay");
+    const std::string path =
+        absl::StrCat(folder_, "/", ++number_, FileEnding(reduced.module));
     BATON_RETURN_IF_ERROR(
         WriteFileAtomically(path, AsText(reduced.module, {.types = false})));
     const std::string command = absl::StrReplaceAll(

@@ -19,6 +19,7 @@
 #include "baton/instrument/instrument_registry.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/tir/ir/function.h"
 #include "baton/tools/run_options.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pipeline.h"
@@ -83,6 +84,15 @@ std::string FlagOn(absl::string_view name, const AttrValue& value) {
 
 }  // namespace
 
+bool HasOnlyLoops(const IRModule& module) {
+  const size_t loops = module.functions<tir::PrimFunc>().size();
+  return loops > 0 && loops == module.functions().size();
+}
+
+absl::string_view FileEnding(const IRModule& module) {
+  return HasOnlyLoops(module) ? ".tir" : ".relay";
+}
+
 std::string ShellWord(absl::string_view text) {
   const bool is_plain =
       !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -132,17 +142,18 @@ std::string RunLineWord(absl::string_view text) {
 // RUN lines of a command, which sees what it saw: no comments that it could
 // take for a part of the program.
 std::string CommandRunLines(absl::string_view command,
-                            absl::string_view pipeline) {
+                            absl::string_view pipeline,
+                            absl::string_view ending) {
+  const std::string program = absl::StrCat("%t", ending);
   const std::string word =
       absl::StrReplaceAll(ShellWord(pipeline), {{"%", "%%"}});
   return absl::StrCat(
       "// What the command shows; files and programs that it needs are data of "
       "the test.\n"
-      "// RUN: grep -v '^//' %s >%t.relay\n"
-      "// RUN: sh -c ",
+      "// RUN: grep -v '^//' %s >",
+      program, "\n// RUN: sh -c ",
       RunLineWord(absl::StrReplaceAll(
-          command,
-          {{"%%", "%%"}, {"%s", "%t.relay"}, {"%p", word}, {"%", "%%"}})),
+          command, {{"%%", "%%"}, {"%s", program}, {"%p", word}, {"%", "%%"}})),
       "\n");
 }
 
@@ -156,12 +167,14 @@ absl::StatusOr<std::string> ReducedTest(const IRModule& module,
   if (!options.command.empty()) {
     BATON_ASSIGN_OR_RETURN(const std::string pipeline,
                            PipelineToString(Sequential(passes)));
-    return absl::StrCat(CommandRunLines(options.command, pipeline), "\n",
-                        program, end);
+    return absl::StrCat(
+        CommandRunLines(options.command, pipeline, FileEnding(module)), "\n",
+        program, end);
   }
   const Failure& failure = options.failure;
-  BATON_ASSIGN_OR_RETURN(std::string command,
-                         CommandLine("%s", passes, options));
+  ReducedTestOptions how = options;
+  how.infers_types = how.infers_types && !HasOnlyLoops(module);
+  BATON_ASSIGN_OR_RETURN(std::string command, CommandLine("%s", passes, how));
   command = absl::StrCat(options.tool, " ", command);
   std::string text =
       absl::StrCat("// ", failure.pass, failure.pass.empty() ? "" : ": ",

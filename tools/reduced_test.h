@@ -38,6 +38,7 @@ struct ReducedTestOptions {
   // If not empty, shows the failure in place of `failure`: a command for sh
   // with %s for the program and %p for the pipeline.
   std::string command = {};
+  // Without effect on a module of loops, which has no types to infer.
   bool infers_types = true;
 };
 
@@ -51,6 +52,12 @@ absl::StatusOr<std::string> ReducedTest(const IRModule& module,
 absl::StatusOr<std::string> CommandLine(absl::string_view file,
                                         const std::vector<Pass>& passes,
                                         const ReducedTestOptions& options);
+
+// True if `module` has functions of loops only, at least one.
+bool HasOnlyLoops(const IRModule& module);
+
+// How the name of a file with the text of `module` ends: `.tir` or `.relay`.
+absl::string_view FileEnding(const IRModule& module);
 
 // Quotes a word for a shell's command line if necessary.
 std::string ShellWord(absl::string_view text);

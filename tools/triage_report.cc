@@ -19,7 +19,6 @@
 #include "baton/instrument/remarks.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
-#include "baton/tir/ir/function.h"
 #include "baton/tools/files.h"
 #include "baton/tools/guilty_rewrites.h"
 #include "baton/tools/reduced_test.h"
@@ -126,14 +125,14 @@ absl::StatusOr<std::string> WriteTriage(const FailedRun& failed,
   const bool suspects = options.suspect_seconds > 0;
   if (!suspects) BATON_RETURN_IF_ERROR(MakeFolder(options.folder));
   const std::string page = options.folder + "/report.txt";
-  const bool only_loops = failed.module.functions<tir::PrimFunc>().size() ==
-                          failed.module.functions().size();
   const std::string test_path =
-      options.folder + (only_loops ? "/reduced.tir" : "/reduced.relay");
+      absl::StrCat(options.folder, "/reduced", FileEnding(failed.module));
   const Failure& failure = failed.failure;
 
-  ReducedTestOptions test = {
-      .tool = options.tool, .run = failed.run, .failure = failure};
+  ReducedTestOptions test = {.tool = options.tool,
+                             .run = failed.run,
+                             .failure = failure,
+                             .infers_types = !HasOnlyLoops(failed.module)};
   test.run.threads = 1;
   // It has failed twice before it is reduced.
   TriageOptions how = {

@@ -1,5 +1,6 @@
-// Puts wrong passes (planted_faults.cc) among right ones, on networks: --triage
-// must name the wrong execution, and write a small program.
+// Puts wrong passes (planted_faults.cc, planted_loop_faults.cc) among right
+// ones, on networks and loops: --triage must name the wrong execution, and write
+// a small program.
 
 #include <sys/resource.h>
 
@@ -146,6 +147,87 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const ::testing::TestParamInfo<Fault>& info) {
       return std::string(info.param.name);
+    });
+
+constexpr char kLoops[] = "tools/testdata/dense_softmax.tir";
+
+class PlantedLoopFaultTest : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(PlantedLoopFaultTest, IsFound) {
+  const Fault& fault = GetParam();
+  const std::string folder =
+      absl::StrCat(testing::TempDir(), "/triage_", fault.name);
+  std::filesystem::remove_all(folder);
+  const RunResult run = testing::RunBinary(
+      "tools/faulty-opt",
+      absl::StrCat(
+          fault.network, " --passes='", fault.passes,
+          "' --verify_each --check_values --emit=none --triage=", folder));
+  EXPECT_EQ(run.exit_code, 1);
+  int number = 0;
+  std::string guilty;
+  int left = -1;
+  ASSERT_TRUE(RE2::PartialMatch(
+      run.err, "triage: #(\\d+) ([\\w.]+) is guilty; (\\d+) statements? left\n",
+      &number, &guilty, &left))
+      << run.err;
+  EXPECT_EQ(guilty, fault.name) << run.err;
+  EXPECT_LE(left, fault.most_calls);
+  const std::string page = ReadFileOrFail(folder + "/report.txt");
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("Guilty: execution #", number, " ",
+                                           guilty, ".\n")));
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("What broke: ", fault.kind, ".\n")));
+  EXPECT_THAT(page, HasSubstr("def main("));
+  if (guilty == "tir.DropRemainder") {
+    // One of many such loops.
+    EXPECT_THAT(page,
+                ContainsRegex("Its rewrite [0-9]+ alone makes the failure: "
+                              "--rewrites=tir.DropRemainder#1:[0-9]+\n"));
+    EXPECT_THAT(page,
+                ContainsRegex("Its remarks on that program:\n\n"
+                              "  passed #[0-9]+ tir.DropRemainder @main .*: it "
+                              "has whole vectors only"));
+    EXPECT_THAT(page, HasSubstr("What the pass makes of it:\n"));
+  }
+  // It is a test with passes over loops alone.
+  const std::string path = folder + "/reduced.tir";
+  const std::string test = ReadFileOrFail(path);
+  EXPECT_LT(test.size(), 2000);
+  EXPECT_THAT(test, HasSubstr(absl::StrCat(" --passes=", fault.name, " ")));
+  const RunResult again = testing::RunBinary(
+      "tools/baton-ir-test",
+      absl::StrCat(path, " --programs=tools/faulty-opt,tools/baton-check"));
+  EXPECT_EQ(again.exit_code, 0) << again.err << test;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Loops, PlantedLoopFaultTest,
+    ::testing::ValuesIn(std::vector<Fault>{
+        {"tir.DropRemainder", kLoops,
+         "tir.Simplify,tir.DropRemainder,tir.LowerInitBlock", 4},
+        {"tir.DropInit", kLoops,
+         "tir.Simplify,tir.DropInit,tir.LowerInitBlock,"
+         "tir.ConvertBlocksToOpaque",
+         6},
+        {"tir.DropGuard", kLoops,
+         "tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.LowerOpaqueBlock,"
+         "tir.DropGuard,tir.FlattenBuffer,tir.Simplify",
+         6},
+        {"tir.SwapSubtract", kLoops,
+         "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,"
+         "tir.ConvertBlocksToOpaque,tir.CompactBufferAllocation,"
+         "tir.LowerOpaqueBlock,tir.SwapSubtract,tir.FlattenBuffer",
+         2},
+        {"tir.DropUnitLoop", kLoops, "tir.DropUnitLoop,tir.Simplify", 4},
+        {"tir.ShiftLoads", kLoops,
+         "tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.ShiftLoads,"
+         "tir.LowerOpaqueBlock",
+         2},
+        {"tir.CrashOnSelect", kLoops,
+         "tir.Simplify,tir.LowerInitBlock,tir.CrashOnSelect", 2, "a crash"},
+    }),
+    [](const ::testing::TestParamInfo<Fault>& info) {
+      return std::string(info.param.name).substr(4);
     });
 
 TEST(TriageTest, NothingIsLeftOfWhatGoesWell) {

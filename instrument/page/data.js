@@ -13,11 +13,11 @@
 // those from its `begin` up to that of the next.
 //
 // A change of `diffs`: kind, function, before, after, place, from, to, from
-// function, then five numbers for each field: name, texts and nodes before and
-// after. A remark: kind, execution, node, reason, then three for each
-// particular: name, text, node. `origins`: of nodes that were `made`, by which
-// `executions`, and `num_from` nodes each that they were made from, as
-// differences.
+// function, the lines of the function's text that differ (string), then five
+// numbers for each field: name, texts and nodes before and after. A remark:
+// kind, execution, node, reason, then three for each particular: name, text,
+// node. `origins`: of nodes that were `made`, by which `executions`, and
+// `num_from` nodes each that they were made from, as differences.
 
 const Kind = {
   OTHER: 0,

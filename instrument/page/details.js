@@ -192,7 +192,20 @@ class Details {
           to >= 0 ? this.link(after, to, undefined, 'after') :
                     bdi(`@${data.strings[change[1]]}`));
     }
-    for (let i = 8; i < change.length; i += 5) {
+    const text = data.strings[change[8]];
+    if (text !== '') {
+      const pre = make('pre', {class: 'lines'});
+      for (const line of text.split('\n')) {
+        const kind = '-+>~'.indexOf(line[0]);
+        pre.append(
+            make('span', {class: kind < 0 ? '' : KIND_CLASSES[kind]}, line),
+            '\n');
+      }
+      fields.append(pre);
+      entry.append(fields);
+      return entry;
+    }
+    for (let i = 9; i < change.length; i += 5) {
       const line = make('div', {}, bdi(data.strings[change[i]]), ' ');
       const [wasText, isText, wasNode, isNode] = change.slice(i + 1, i + 5);
       line.append(

@@ -358,7 +358,7 @@ TEST(TapeTest, IsInHistories) {
   // The page has its nodes.
   const std::string page = HistoryPage(*read, "tape");
   EXPECT_THAT(page, HasSubstr("\n\"subtract\""));
-  EXPECT_THAT(page, HasSubstr("\n\"%unused\""));
+  EXPECT_THAT(page, HasSubstr("\n\"unused\""));
   EXPECT_THAT(CheckPageSize(*read, 20), Not(IsOk()));
   EXPECT_THAT(CheckPageSize(*read, 100), IsOk());
 }
