@@ -1168,7 +1168,6 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
       if (change.from.defined()) json.Fields("from", before.Name(change.from));
       if (change.to.defined()) json.Fields("to", after.Name(change.to));
     }
-    if (!change.lines.empty()) json.Fields("lines", change.lines);
     if (!change.fields.empty()) {
       json.Key("fields").BeginArray();
       for (const FieldChange& field : change.fields) {

@@ -234,10 +234,12 @@ TEST(StructuralDiffTest, LoopsByLines) {
       DiffStructure(loops("T.float32(1)"), loops("T.float32(2)"));
   EXPECT_EQ(StructuralDiffText(diff),
             "~ @loops A[i] = T.float32(1) -> A[i] = T.float32(2)\n");
-  EXPECT_THAT(StructuralDiffJson(diff),
-              HasSubstr(R"("lines":[{"kind":"changed","before":)"
-                        R"("A[i] = T.float32(1)","after":"A[i] = T.float32(2)",)"
-                        R"("under":"for i in range(4):"}])"));
+  EXPECT_THAT(
+      StructuralDiffJson(diff),
+      HasSubstr(
+          R"j("lines":[{"kind":"changed","before":"A[i] = T.float32(1)",)j"
+          R"j("after":"A[i] = T.float32(2)",)j"
+          R"j("under":"for i in range(4):"}])j"));
   EXPECT_TRUE(
       DiffStructure(loops("T.float32(1)"), loops("T.float32(1)")).empty());
 }
