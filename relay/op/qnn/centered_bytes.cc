@@ -1,7 +1,12 @@
 #include "baton/relay/op/qnn/centered_bytes.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,15 +17,15 @@
 namespace baton::relay::qnn {
 namespace {
 
-// Writes `count` elements, each `from_step` behind the one before it, less
-// their zero points, each `zero_step` behind the one before it. The result has
-// a bit set if an element does not fit.
+// Writes `count` elements less their zero points, each `zero_step` behind the
+// one before it. `to` may be `from`. The result has a bit set if an element does
+// not fit.
 template <typename T>
-int32_t CenterRun(const T* from, size_t from_step, const int32_t* zero,
-                  size_t zero_step, size_t count, int8_t* to) {
+int32_t CenterRun(const T* from, const int32_t* zero, size_t zero_step,
+                  size_t count, int8_t* to) {
   int32_t beyond = 0;
   for (size_t i = 0; i < count; ++i) {
-    const int32_t value = int32_t{from[i * from_step]} - zero[i * zero_step];
+    const int32_t value = int32_t{from[i]} - zero[i * zero_step];
     const auto byte = static_cast<int8_t>(value);
     beyond |= value ^ int32_t { byte };
     to[i] = byte;
@@ -37,32 +42,77 @@ int32_t Center(const T* from, size_t outer, absl::Span<const int32_t> zeros,
   for (size_t o = 0; o < outer; ++o) {
     const size_t begin = o * channels * inner;
     if (inner == 1) {
-      beyond |=
-          CenterRun(from + begin, 1, zeros.data(), 1, channels, to + begin);
+      beyond |= CenterRun(from + begin, zeros.data(), 1, channels, to + begin);
       continue;
     }
     for (size_t c = 0; c < channels; ++c) {
       const size_t run = begin + c * inner;
-      beyond |= CenterRun(from + run, 1, &zeros[c], 0, inner, to + run);
+      beyond |= CenterRun(from + run, &zeros[c], 0, inner, to + run);
     }
   }
   return beyond;
+}
+
+// Transposes a square of 8 by 8 bytes, of which each word is a row: exchanges
+// the parts of rows on both sides of the diagonal, from large to small ones.
+void TransposeSquare(std::array<uint64_t, 8>& rows) {
+  uint64_t mask = 0x00000000ffffffff;
+  for (size_t size = 4; size > 0; size /= 2) {
+    const size_t bits = size * 8;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if ((i & size) != 0) continue;
+      const uint64_t change = ((rows[i] >> bits) ^ rows[i + size]) & mask;
+      rows[i] ^= change << bits;
+      rows[i + size] ^= change;
+    }
+    mask ^= mask << (bits / 2);
+  }
+}
+
+// Writes the transpose of a matrix of bytes.
+void Transpose(const char* from, size_t rows, size_t columns, char* to) {
+  // Some rows at a time stay in the nearest cache.
+  constexpr size_t kTile = 64;
+  constexpr size_t kSide = 8;
+  for (size_t begin = 0; begin < rows; begin += kTile) {
+    const size_t end = std::min(begin + kTile, rows);
+    const size_t whole_rows = begin + (end - begin) / kSide * kSide;
+    const size_t whole_columns = std::endian::native == std::endian::little
+                                     ? columns / kSide * kSide
+                                     : 0;
+    for (size_t c = 0; c < whole_columns; c += kSide) {
+      for (size_t r = begin; r < whole_rows; r += kSide) {
+        std::array<uint64_t, kSide> square;
+        for (size_t i = 0; i < kSide; ++i) {
+          std::memcpy(&square[i], from + (r + i) * columns + c, kSide);
+        }
+        TransposeSquare(square);
+        for (size_t i = 0; i < kSide; ++i) {
+          std::memcpy(to + (c + i) * rows + r, &square[i], kSide);
+        }
+      }
+    }
+    for (size_t r = begin; r < end; ++r) {
+      const size_t first = r < whole_rows ? whole_columns : 0;
+      for (size_t c = first; c < columns; ++c) {
+        to[c * rows + r] = from[r * columns + c];
+      }
+    }
+  }
 }
 
 // `zeros` has an element for each column of `from`.
 template <typename T>
 int32_t CenterTransposed(const T* from, size_t rows,
                          absl::Span<const int32_t> zeros, int8_t* to) {
-  const size_t columns = zeros.size();
-  // Some rows at a time stay in the nearest cache.
-  constexpr size_t kTile = 64;
+  Transpose(reinterpret_cast<const char*>(from), rows, zeros.size(),
+            reinterpret_cast<char*>(to));
   int32_t beyond = 0;
-  for (size_t begin = 0; begin < rows; begin += kTile) {
-    const size_t count = std::min(kTile, rows - begin);
-    for (size_t c = 0; c < columns; ++c) {
-      beyond |= CenterRun(from + begin * columns + c, columns, &zeros[c], 0,
-                          count, to + c * rows + begin);
-    }
+  for (size_t c = 0; c < zeros.size(); ++c) {
+    if (std::is_same_v<T, int8_t> && zeros[c] == 0) continue;
+    int8_t* const run = to + c * rows;
+    beyond |=
+        CenterRun(reinterpret_cast<const T*>(run), &zeros[c], 0, rows, run);
   }
   return beyond;
 }
