@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -53,19 +52,23 @@ int32_t Center(const T* from, size_t outer, absl::Span<const int32_t> zeros,
   return beyond;
 }
 
-// Transposes a square of 8 by 8 bytes, of which each word is a row: exchanges
-// the parts of rows on both sides of the diagonal, from large to small ones.
-void TransposeSquare(std::array<uint64_t, 8>& rows) {
-  uint64_t mask = 0x00000000ffffffff;
-  for (size_t size = 4; size > 0; size /= 2) {
-    const size_t bits = size * 8;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if ((i & size) != 0) continue;
-      const uint64_t change = ((rows[i] >> bits) ^ rows[i + size]) & mask;
-      rows[i] ^= change << bits;
-      rows[i + size] ^= change;
+using Row [[gnu::vector_size(16)]] = signed char;
+constexpr size_t kSide = sizeof(Row);
+
+// Transposes a square of bytes.
+void TransposeSquare(std::array<Row, kSide>& rows) {
+  // Each round interleaves the first half of the square with the second one,
+  // so that one bit of the column's number becomes one of the row's number.
+  for (size_t done = 1; done < kSide; done *= 2) {
+    const std::array<Row, kSide> old = rows;
+    for (size_t i = 0; i < kSide / 2; ++i) {
+      const Row a = old[i];
+      const Row b = old[i + kSide / 2];
+      rows[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4,
+                                            20, 5, 21, 6, 22, 7, 23);
+      rows[2 * i + 1] = __builtin_shufflevector(
+          a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     }
-    mask ^= mask << (bits / 2);
   }
 }
 
@@ -73,16 +76,13 @@ void TransposeSquare(std::array<uint64_t, 8>& rows) {
 void Transpose(const char* from, size_t rows, size_t columns, char* to) {
   // Some rows at a time stay in the nearest cache.
   constexpr size_t kTile = 64;
-  constexpr size_t kSide = 8;
+  const size_t whole_columns = columns / kSide * kSide;
   for (size_t begin = 0; begin < rows; begin += kTile) {
     const size_t end = std::min(begin + kTile, rows);
     const size_t whole_rows = begin + (end - begin) / kSide * kSide;
-    const size_t whole_columns = std::endian::native == std::endian::little
-                                     ? columns / kSide * kSide
-                                     : 0;
     for (size_t c = 0; c < whole_columns; c += kSide) {
       for (size_t r = begin; r < whole_rows; r += kSide) {
-        std::array<uint64_t, kSide> square;
+        std::array<Row, kSide> square;
         for (size_t i = 0; i < kSide; ++i) {
           std::memcpy(&square[i], from + (r + i) * columns + c, kSide);
         }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "baton/runtime/kernels/blocked/int8_isa.h"
+#include "baton/runtime/kernels/blocked/internal/byte_words.h"
 #include "baton/runtime/kernels/blocked/internal/int_matmul.inc"
 
 namespace baton::kernels::blocked {
@@ -85,18 +86,8 @@ void PackWholeSlab(const T* weights, int64_t k, int64_t row, uint32_t* words,
 
 using Int8x16 [[gnu::vector_size(16)]] = int8_t;
 using Uint8x16 [[gnu::vector_size(16)]] = uint8_t;
-using Uint16x8 [[gnu::vector_size(16)]] = uint16_t;
 using Int16x16 [[gnu::vector_size(32)]] = int16_t;
 using Int32x16 [[gnu::vector_size(64)]] = int32_t;
-
-// The elements of both vectors in turn, from the first or the second half.
-template <bool kSecond, typename Bytes>
-Uint16x8 Zip(Bytes a, Bytes b) {
-  constexpr int k = kSecond ? 8 : 0;
-  return reinterpret_cast<Uint16x8>(__builtin_shufflevector(
-      a, b, k, k + 16, k + 1, k + 17, k + 2, k + 18, k + 3, k + 19, k + 4,
-      k + 20, k + 5, k + 21, k + 6, k + 22, k + 7, k + 23));
-}
 
 // As PackWholeSlab, for bytes, four to a word, on processors whose words begin
 // with their low bytes. Writes all of `words`.
@@ -110,26 +101,15 @@ void PackWholeByteSlab(const T* weights, int64_t k, int64_t row,
   for (int64_t c = 0; c < kSlab; c += kColumns) {
     Int32x16 sum = {};
     for (int64_t i = 0; i < whole; ++i) {
-      Bytes rows[4];
+      const T* const from = weights + i * 4 * row + c;
       Int16x16 sum_of_four = {};
       for (int64_t j = 0; j < 4; ++j) {
-        std::memcpy(&rows[j], weights + (i * 4 + j) * row + c, kColumns);
-        sum_of_four += __builtin_convertvector(rows[j], Int16x16);
+        Bytes bytes;
+        std::memcpy(&bytes, from + j * row, sizeof(bytes));
+        sum_of_four += __builtin_convertvector(bytes, Int16x16);
       }
       sum += __builtin_convertvector(sum_of_four, Int32x16);
-      const Uint16x8 pairs[] = {
-          Zip<false>(rows[0], rows[1]), Zip<false>(rows[2], rows[3]),
-          Zip<true>(rows[0], rows[1]), Zip<true>(rows[2], rows[3])};
-      Uint16x8 packed[4];
-      for (int half = 0; half < 2; ++half) {
-        const Uint16x8& a = pairs[2 * half];
-        const Uint16x8& b = pairs[2 * half + 1];
-        packed[2 * half] =
-            __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-        packed[2 * half + 1] =
-            __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-      }
-      std::memcpy(words + i * kSlab + c, packed, sizeof(packed));
+      internal::WriteWordsOfRows(from, row, words + i * kSlab + c);
     }
     for (int64_t o = 0; o < kColumns; ++o) {
       sums[c + o] += static_cast<uint32_t>(sum[o]);
