@@ -88,6 +88,7 @@ using Int8x16 [[gnu::vector_size(16)]] = int8_t;
 using Uint8x16 [[gnu::vector_size(16)]] = uint8_t;
 using Int16x16 [[gnu::vector_size(32)]] = int16_t;
 using Int32x16 [[gnu::vector_size(64)]] = int32_t;
+using Uint32x16 [[gnu::vector_size(64)]] = uint32_t;
 
 // As PackWholeSlab, for bytes, four to a word, on processors whose words begin
 // with their low bytes. Writes all of `words`.
@@ -99,7 +100,7 @@ void PackWholeByteSlab(const T* weights, int64_t k, int64_t row,
   constexpr int64_t kColumns = 16;
   const int64_t whole = k / 4;
   for (int64_t c = 0; c < kSlab; c += kColumns) {
-    Int32x16 sum = {};
+    Uint32x16 sum = {};
     for (int64_t i = 0; i < whole; ++i) {
       const T* const from = weights + i * 4 * row + c;
       Int16x16 sum_of_four = {};
@@ -108,11 +109,12 @@ void PackWholeByteSlab(const T* weights, int64_t k, int64_t row,
         std::memcpy(&bytes, from + j * row, sizeof(bytes));
         sum_of_four += __builtin_convertvector(bytes, Int16x16);
       }
-      sum += __builtin_convertvector(sum_of_four, Int32x16);
+      sum += reinterpret_cast<Uint32x16>(
+          __builtin_convertvector(sum_of_four, Int32x16));
       internal::WriteWordsOfRows(from, row, words + i * kSlab + c);
     }
     for (int64_t o = 0; o < kColumns; ++o) {
-      sums[c + o] += static_cast<uint32_t>(sum[o]);
+      sums[c + o] += sum[o];
     }
   }
   if (whole * 4 < k) {
