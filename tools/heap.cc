@@ -18,10 +18,13 @@ constexpr int kHeapBytes = 1 << 30;
 constexpr int kLaterHeapStep = 64 << 20;
 constexpr int kMaxBlockInHeap = 32 << 20;
 
+// True if the heap is a small part of what the process may have.
 template <typename Resource>
-bool IsUnlimited(Resource resource) {
+bool HasRoom(Resource resource) {
+  constexpr rlim_t kLeast = rlim_t{4} * kHeapBytes;
   rlimit limit;
-  return getrlimit(resource, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+  return getrlimit(resource, &limit) == 0 &&
+         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kLeast);
 }
 
 bool GrowHeapOnHugePages() {
@@ -45,7 +48,7 @@ bool GrowHeapOnHugePages() {
 }  // namespace
 
 void PutHeapOnHugePages() {
-  if (!IsUnlimited(RLIMIT_AS) || !IsUnlimited(RLIMIT_DATA)) return;
+  if (!HasRoom(RLIMIT_AS) || !HasRoom(RLIMIT_DATA)) return;
   [[maybe_unused]] static const bool once = GrowHeapOnHugePages();
 }
 

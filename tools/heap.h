@@ -12,7 +12,8 @@ namespace baton {
 // The GiB is address space, not memory.
 //
 // Only the first call has an effect. No effect if the address space or the data
-// of the process are limited (setrlimit), or if malloc is not glibc's.
+// of the process are limited (setrlimit) to less than 4 GiB, or if malloc is not
+// glibc's.
 void PutHeapOnHugePages();
 
 }  // namespace baton

@@ -44,8 +44,9 @@ TEST(HeapTest, BlocksShareHugePages) {
     GTEST_SKIP() << "this kernel has no transparent huge pages";
   }
   const char* const old_end = static_cast<char*>(sbrk(0));
-  // Limited programs keep their heap as it is.
-  const rlimit limit = {rlim_t{64} << 40, RLIM_INFINITY};
+  // Programs with a low limit keep their heap as it is.
+  const rlimit limit = {(rlim_t{4} << 30) - 1, RLIM_INFINITY};
+  const rlimit enough = {rlim_t{4} << 30, RLIM_INFINITY};
   const rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
@@ -54,10 +55,12 @@ TEST(HeapTest, BlocksShareHugePages) {
   }
   ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
   PutHeapOnHugePages();
-  EXPECT_EQ(sbrk(0), old_end);
   ASSERT_EQ(setrlimit(RLIMIT_AS, &unlimited), 0);
+  EXPECT_EQ(sbrk(0), old_end);
 
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &enough), 0);
   PutHeapOnHugePages();
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &unlimited), 0);
   const char* const end = static_cast<char*>(sbrk(0));
   if (end == old_end) GTEST_SKIP() << "malloc is not glibc's";
   EXPECT_GE(end - old_end, ptrdiff_t{1} << 30);

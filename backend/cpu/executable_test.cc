@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,12 +18,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
+#include "baton/backend/cpu/packed_constants.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
+#include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
@@ -207,6 +210,42 @@ TEST(ControlFlowTest, CopiesOfBranchesAreLimited) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
                                "steps in branches"));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted, "divide"));
+}
+
+TEST(ControlFlowTest, BranchesShareTheirPackedWeights) {
+  constexpr int kBranches = 6;
+  std::string text = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 96), float32], %w: Tensor[(96, 96), float32]) {
+)";
+  std::string state = "%x";
+  for (int i = 0; i < kBranches; ++i) {
+    const std::string next = absl::StrCat("%", i);
+    absl::StrAppend(&text, absl::Substitute("$1 = if (greater(sum($0), 0f)) {\n"
+                                            "  nn.matmul($0, %w, units=None)\n"
+                                            "} else { cos($0) };\n",
+                                            state, next));
+    state = next;
+  }
+  const IRModule module = testing::ParseTyped(absl::StrCat(text, state, "\n}"));
+  MutableTensor weight = *MutableTensor::Create(DType::Float(32), {96, 96});
+  std::mt19937 random(3);
+  for (float& value : weight.span<float>()) {
+    value = std::normal_distribution<float>()(random) / 10;
+  }
+  IRModule bound;
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const relay::Function main,
+      relay::BindParamsByName(module.Find<relay::Function>("main"),
+                              {{"w", std::move(weight).Freeze()}}));
+  bound.Set("main", main);
+  BATON_ASSERT_OK_AND_ASSIGN(bound, relay::InferTypes(bound));
+  cpu::PackedConstants packed;
+  ASSERT_THAT(Compile(bound, {.packed = &packed}), IsOk());
+  ASSERT_EQ(packed.entries().size(), kBranches);
+  for (const cpu::PackedConstants::Entry& entry : packed.entries()) {
+    EXPECT_TRUE(entry.tensor.SharesBufferWith(packed.entries()[0].tensor));
+  }
+  for (const uint32_t seed : {1, 2, 3}) ExpectSameAsEvaluator(bound, seed);
 }
 
 // Variables of lets in branches, which both branches inside use.

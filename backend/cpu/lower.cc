@@ -1,5 +1,7 @@
 #include "baton/backend/cpu/lower.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -40,6 +42,7 @@
 #include "baton/backend/cpu/views.h"
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
+#include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -266,6 +269,8 @@ class Lowering {
   absl::StatusOr<KernelChoice> LowerRegion(const GraphNode& node) {
     LowerOptions options = options_;
     options.max_threads = 1;
+    // The rounds of an unrolled loop have the same weights.
+    if (options.shared == nullptr) options.shared = &weights_of_regions_;
     return RegionStep(
         node, graph_,
         [&options](const Graph& graph) -> absl::StatusOr<executor::Plan> {
@@ -1725,25 +1730,29 @@ class Lowering {
       int t, int64_t groups, bool alternate, const PackedSize& size,
       absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>(Tensor)> pack) {
     Tensor weight = TakeWeight(t);
-    if (options_.packed != nullptr) {
-      BATON_ASSIGN_OR_RETURN(
-          PackedConstants::Entry entry,
-          options_.packed->Next([&] { return pack(std::move(weight)); }));
-      if (entry.tensor.dtype() != size.dtype ||
-          entry.tensor.num_elements() != size.elements) {
-        return absl::InternalError("a packed constant has another size");
+    // Packing may release the weight, but not the file.
+    const absl::string_view in_file =
+        IsMapped(weight) ? weight.bytes() : absl::string_view();
+    const auto make = [&]() -> absl::StatusOr<PackedConstants::Entry> {
+      SharedWeights* const shared = options_.shared;
+      if (shared == nullptr) return pack(std::move(weight));
+      if (const PackedConstants::Entry* known =
+              shared->Find(weight, groups, alternate)) {
+        return *known;
       }
+      // The weight is kept, so it is not packed in place.
+      BATON_ASSIGN_OR_RETURN(PackedConstants::Entry entry, pack(weight));
+      shared->Add(weight, groups, alternate, entry);
       return entry;
+    };
+    BATON_ASSIGN_OR_RETURN(
+        PackedConstants::Entry entry,
+        options_.packed == nullptr ? make() : options_.packed->Next(make));
+    AdviseWholePages(in_file.data(), in_file.size(), MADV_DONTNEED);
+    if (entry.tensor.dtype() != size.dtype ||
+        entry.tensor.num_elements() != size.elements) {
+      return absl::InternalError("a packed constant has another size");
     }
-    SharedWeights* const shared = options_.shared;
-    if (shared == nullptr) return pack(std::move(weight));
-    if (const PackedConstants::Entry* known =
-            shared->Find(weight, groups, alternate)) {
-      return *known;
-    }
-    // The weight is kept, so it is not packed in place.
-    BATON_ASSIGN_OR_RETURN(PackedConstants::Entry entry, pack(weight));
-    shared->Add(weight, groups, alternate, entry);
     return entry;
   }
 
@@ -2469,6 +2478,7 @@ class Lowering {
   std::vector<std::vector<int>> consumers_;  // of tensors
   // The consumers of each tensor that have no packed form of it.
   std::vector<size_t> num_unpacked_;
+  SharedWeights weights_of_regions_;
   std::vector<bool> is_claimed_;  // of nodes: another step computes them
   // Convolutions of bytes, and the calls of nn.pad that they compute.
   FlatHashMap<int, int> padding_of_;

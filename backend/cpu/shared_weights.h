@@ -39,7 +39,7 @@ class SharedWeights {
   using Key =
       std::tuple<const void*, std::vector<int64_t>, std::string, int64_t, bool>;
   static Key KeyOf(const Tensor& weight, int64_t groups, bool alternate) {
-    return {weight.data(),
+    return {weight.bytes().data(),
             {weight.shape().begin(), weight.shape().end()},
             weight.dtype().ToString(),
             groups,

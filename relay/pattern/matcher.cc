@@ -179,6 +179,7 @@ Matcher::Matcher(DataflowPattern pattern, Ways ways)
   MarkRepeated();
   status_ = CheckRepetitions();
   FindRoots();
+  FindKinds();
 }
 
 void Matcher::Flatten() {
@@ -380,44 +381,41 @@ void Matcher::FindRoots() {
   }
 }
 
-uint64_t Matcher::KindsOf(int part) const {
-  uint64_t kinds = 0;
-  std::vector<int> work = {part};
-  FlatHashSet<int> seen;
-  while (!work.empty()) {
-    const Part& at = parts_[work.back()];
-    if (!seen.insert(work.back()).second) {
-      work.pop_back();
-      continue;
+uint64_t Matcher::KindsOf(const Part& part) const {
+  if (part.nothing) return Hint::kAny;
+  switch (part.kind) {
+    case Kind::kAlt:
+    case Kind::kRepeat:
+    case Kind::kWhere: {
+      uint64_t kinds = 0;
+      for (const int child : children(part)) kinds |= parts_[child].kinds;
+      return kinds;
     }
-    work.pop_back();
-    const absl::Span<const int> below = children(at);
-    switch (at.kind) {
-      case Kind::kAlt:
-      case Kind::kRepeat:
-      case Kind::kWhere:
-        work.insert(work.end(), below.begin(), below.end());
-        break;
-      case Kind::kConstant:
-        kinds |= Hint::kConstant;
-        break;
-      case Kind::kVar:
-      case Kind::kTuple:
-      case Kind::kTupleGetItem:
-      case Kind::kFunction:
-      case Kind::kLet:
-      case Kind::kIf:
-        kinds |= Hint::kOther;
-        break;
-      case Kind::kCall:
-        if (at.op == nullptr) return Hint::kAny;
-        if (at.op->index() >= 0) kinds |= Hint::CallsOf(at.op);
-        break;
-      default:
-        return Hint::kAny;
+    case Kind::kConstant:
+      return Hint::kConstant;
+    case Kind::kVar:
+    case Kind::kTuple:
+    case Kind::kTupleGetItem:
+    case Kind::kFunction:
+    case Kind::kLet:
+    case Kind::kIf:
+      return Hint::kOther;
+    case Kind::kCall:
+      return part.op == nullptr ? Hint::kAny : Hint::CallsOf(part.op);
+    default:
+      return Hint::kAny;
+  }
+}
+
+void Matcher::FindKinds() {
+  for (Part& part : parts_) part.kinds = Hint::kAny;
+  // Children mostly come after the parts that have them. Those that do not are
+  // known in the second round.
+  for (int round = 0; round < 2; ++round) {
+    for (size_t i = parts_.size(); i-- > 0;) {
+      parts_[i].kinds = KindsOf(parts_[i]);
     }
   }
-  return kinds;
 }
 
 Matcher::Hint Matcher::HintFor(const OpNode* op) const {
@@ -440,8 +438,10 @@ Matcher::Hint Matcher::HintFor(const OpNode* op) const {
     }
     if (part.kind != Kind::kCall || part.any_operands) return Hint();
     if (op != nullptr && part.op != nullptr && part.op != op) continue;
-    const uint64_t first = below.size() > 1 ? KindsOf(below[1]) : Hint::kAny;
-    const uint64_t second = below.size() > 2 ? KindsOf(below[2]) : Hint::kAny;
+    const uint64_t first =
+        below.size() > 1 ? parts_[below[1]].kinds : Hint::kAny;
+    const uint64_t second =
+        below.size() > 2 ? parts_[below[2]].kinds : Hint::kAny;
     if (first == Hint::kAny && second == Hint::kAny) return Hint();
     add(first, second);
     if (part.commuted && below.size() == 3) add(second, first);
@@ -571,14 +571,8 @@ bool MatchMachine::Step(const Goal& goal) {
     case Task::kCommit:
       choices_.resize(static_cast<size_t>(goal.extra));
       return true;
-    case Task::kAlternatives: {
-      const Matcher::Part& part = matcher_->parts_[goal.part];
-      if (goal.extra + 1 < part.num_children) {
-        Choose(goal, Task::kAlternatives, goal.extra + 1);
-      }
-      Push(Task::kMatch, matcher_->children(part)[goal.extra], goal.node);
-      return Bind(goal);
-    }
+    case Task::kAlternatives:
+      return StepAlternatives(goal);
     case Task::kCondition: {
       const auto& condition = std::get<PatternCondition::Holds>(
           matcher_->parts_[goal.part].node->condition().form);
@@ -604,6 +598,25 @@ bool MatchMachine::Step(const Goal& goal) {
   return false;
 }
 
+bool MatchMachine::StepAlternatives(const Goal& goal) {
+  const absl::Span<const int> alternatives =
+      matcher_->children(matcher_->parts_[goal.part]);
+  const auto next_from = [&](size_t i) {
+    while (i < alternatives.size() && !MayMatch(alternatives[i], goal.node)) {
+      ++i;
+    }
+    return i;
+  };
+  const size_t chosen = next_from(static_cast<size_t>(goal.extra));
+  if (chosen == alternatives.size()) return false;
+  const size_t next = next_from(chosen + 1);
+  if (next < alternatives.size()) {
+    Choose(goal, Task::kAlternatives, static_cast<int>(next));
+  }
+  Push(Task::kMatch, alternatives[chosen], goal.node);
+  return Bind(goal);
+}
+
 bool MatchMachine::Operands(const Matcher::Part& part,
                             absl::Span<const int> patterns,
                             const Expr* operands, size_t num_operands) {
@@ -625,11 +638,22 @@ bool MatchMachine::MatchCall(const Goal& goal, const CallNode& call,
     return Bind(goal);
   }
   if (part.op != nullptr && call.op().get() != part.op) return Fail(goal, "");
-  if (part.commuted && !part.any_operands && call.num_args() == 2 &&
-      part.num_children == 3 && children[1] != children[2] &&
-      call.arg(0) != call.arg(1)) {
+  const bool has_all_operands =
+      !part.any_operands && part.num_children == call.num_args() + 1;
+  const auto may_match = [&](int child, int arg) {
+    return MayMatch(children[child], call.arg(arg).get());
+  };
+  bool is_possible = true;
+  for (int i = 0; has_all_operands && i < call.num_args(); ++i) {
+    is_possible = is_possible && may_match(i + 1, i);
+  }
+  if (part.commuted && has_all_operands && call.num_args() == 2 &&
+      children[1] != children[2] && call.arg(0) != call.arg(1) &&
+      may_match(1, 1) && may_match(2, 0)) {
+    if (!is_possible) return MatchCall(goal, call, /*exchanged=*/true);
     Choose(goal, Task::kCommuted);
   }
+  if (!is_possible) return false;
   if (!Operands(part, children.subspan(1), call.args().data(),
                 call.args().size())) {
     return Fail(goal, "with another number of arguments");
@@ -641,6 +665,7 @@ bool MatchMachine::MatchCall(const Goal& goal, const CallNode& call,
 bool MatchMachine::StepMatch(Goal goal) {
   const Matcher::Part& part = matcher_->parts_[goal.part];
   const ExprNode* node = goal.node;
+  if (!MayMatch(goal.part, node)) return false;
   if (part.shared && !part.repeated) {
     if (const ExprNode* bound = bindings_[goal.part]) {
       return bound == node || Fail(goal, "the same node as elsewhere");
@@ -875,6 +900,7 @@ std::string Matcher::Explain(const Expr& expr, const UseCounts* uses) const {
   MatchMachine machine;
   MatchMachine::Failure failure;
   machine.failure_ = &failure;
+  machine.set_tries_all_parts(true);
   std::optional<UseCounts> own;
   if (needs_uses_ && uses == nullptr) {
     uses = &own.emplace(IndexedGraph(expr));

@@ -241,6 +241,7 @@ class Matcher {
     const DataflowPattern::Node* node;
     int parent;  // the first part that has it as a child
     int position;
+    uint64_t kinds;  // of the nodes that it may match, as in Hint
   };
   absl::Span<const int> children(const Part& part) const {
     return absl::MakeConstSpan(children_).subspan(part.first_child,
@@ -250,7 +251,9 @@ class Matcher {
   void MarkRepeated();
   absl::Status CheckRepetitions() const;
   void FindRoots();
-  uint64_t KindsOf(int part) const;
+  void FindKinds();
+  // The kinds of `part`, from those of its children.
+  uint64_t KindsOf(const Part& part) const;
 
   DataflowPattern pattern_;
   Ways ways_;
@@ -268,6 +271,9 @@ class MatchMachine {
   // The match at `expr`, if any; valid until the next call.
   const PatternMatch* Run(const Matcher& matcher, const ExprNode* expr,
                           const UseCounts* uses);
+  // Runs try each part, even where the kinds of nodes exclude a match. Needed
+  // for farthest().
+  void set_tries_all_parts(bool value) { tries_all_parts_ = value; }
   // The largest number of parts that the last run had matched at one time.
   size_t farthest() const { return std::max(farthest_, match_.bound_.size()); }
 
@@ -302,8 +308,14 @@ class MatchMachine {
     const ExprNode* node;
   };
 
+  // False if the kind of `node` excludes a match of `part`.
+  bool MayMatch(int part, const ExprNode* node) const {
+    return tries_all_parts_ || node == nullptr ||
+           (matcher_->parts_[part].kinds & Matcher::Hint::KindOf(node)) != 0;
+  }
   bool Search(const Matcher& matcher, const ExprNode* expr);
   bool Step(const Goal& goal);
+  bool StepAlternatives(const Goal& goal);
   bool StepMatch(Goal goal);
   bool MatchCall(const Goal& goal, const CallNode& call, bool exchanged);
   bool Operands(const Matcher::Part& part, absl::Span<const int> patterns,
@@ -338,6 +350,7 @@ class MatchMachine {
   FlatHashMap<std::pair<int, const ExprNode*>, int> region_index_;
   size_t wasted_ = 0;
   size_t farthest_ = 0;
+  bool tries_all_parts_ = false;
 
   // For Explain.
   struct Failure {

@@ -119,7 +119,10 @@ class RewriteRun {
   }
 
   absl::StatusOr<Expr> Run(Expr root) {
-    if (options_.on_partial_match) partial_.resize(rules_.rules().size());
+    if (options_.on_partial_match) {
+      partial_.resize(rules_.rules().size());
+      machine_.set_tries_all_parts(true);
+    }
     BATON_ASSIGN_OR_RETURN(Expr result, Rewrite(std::move(root)));
     EmitPartialMatches();
     return result;
@@ -625,7 +628,7 @@ uint64_t RewriteRun::Signature(const ExprNode* node) const {
     if (value.byte_size() <= 64) {
       hash.Add(value.Hash());
     } else {
-      add_identity(value.data());
+      add_identity(value.bytes().data());
     }
     return hash.value();
   }

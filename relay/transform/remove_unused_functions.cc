@@ -34,15 +34,22 @@ absl::StatusOr<IRModule> RemoveUnused(IRModule module,
       roots.push_back(definition.var->name());
     }
   }
-  const std::vector<std::string> reachable = ReachableFunctions(module, roots);
-  const FlatHashSet<std::string> used(reachable.begin(), reachable.end());
-  std::vector<std::string> unused;
-  for (const IRModule::Definition& definition : module.functions()) {
-    if (!used.contains(definition.var->name())) {
-      unused.push_back(definition.var->name());
+  // The functions that are not among `names`.
+  const auto others = [&module](const std::vector<std::string>& names) {
+    const FlatHashSet<std::string> known(names.begin(), names.end());
+    std::vector<std::string> result;
+    for (const IRModule::Definition& definition : module.functions()) {
+      if (!known.contains(definition.var->name())) {
+        result.push_back(definition.var->name());
+      }
     }
+    return result;
+  };
+  // In most modules all functions are entries.
+  if (others(roots).empty()) return module;
+  for (const std::string& name : others(ReachableFunctions(module, roots))) {
+    module.Remove(name);
   }
-  for (const std::string& name : unused) module.Remove(name);
   return module;
 }
 

@@ -1,7 +1,11 @@
 #include "baton/relay/op/qnn/centered_bytes.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,15 +16,15 @@
 namespace baton::relay::qnn {
 namespace {
 
-// Writes `count` elements, each `from_step` behind the one before it, less
-// their zero points, each `zero_step` behind the one before it. The result has
-// a bit set if an element does not fit.
+// Writes `count` elements less their zero points, each `zero_step` behind the
+// one before it. `to` may be `from`. The result has a bit set if an element does
+// not fit.
 template <typename T>
-int32_t CenterRun(const T* from, size_t from_step, const int32_t* zero,
-                  size_t zero_step, size_t count, int8_t* to) {
+int32_t CenterRun(const T* from, const int32_t* zero, size_t zero_step,
+                  size_t count, int8_t* to) {
   int32_t beyond = 0;
   for (size_t i = 0; i < count; ++i) {
-    const int32_t value = int32_t{from[i * from_step]} - zero[i * zero_step];
+    const int32_t value = int32_t{from[i]} - zero[i * zero_step];
     const auto byte = static_cast<int8_t>(value);
     beyond |= value ^ int32_t { byte };
     to[i] = byte;
@@ -37,32 +41,78 @@ int32_t Center(const T* from, size_t outer, absl::Span<const int32_t> zeros,
   for (size_t o = 0; o < outer; ++o) {
     const size_t begin = o * channels * inner;
     if (inner == 1) {
-      beyond |=
-          CenterRun(from + begin, 1, zeros.data(), 1, channels, to + begin);
+      beyond |= CenterRun(from + begin, zeros.data(), 1, channels, to + begin);
       continue;
     }
     for (size_t c = 0; c < channels; ++c) {
       const size_t run = begin + c * inner;
-      beyond |= CenterRun(from + run, 1, &zeros[c], 0, inner, to + run);
+      beyond |= CenterRun(from + run, &zeros[c], 0, inner, to + run);
     }
   }
   return beyond;
+}
+
+using Row [[gnu::vector_size(16)]] = signed char;
+constexpr size_t kSide = sizeof(Row);
+
+// Transposes a square of bytes.
+void TransposeSquare(std::array<Row, kSide>& rows) {
+  // Each round interleaves the first half of the square with the second one,
+  // so that one bit of the column's number becomes one of the row's number.
+  for (size_t done = 1; done < kSide; done *= 2) {
+    const std::array<Row, kSide> old = rows;
+    for (size_t i = 0; i < kSide / 2; ++i) {
+      const Row a = old[i];
+      const Row b = old[i + kSide / 2];
+      rows[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4,
+                                            20, 5, 21, 6, 22, 7, 23);
+      rows[2 * i + 1] = __builtin_shufflevector(
+          a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+  }
+}
+
+// Writes the transpose of a matrix of bytes.
+void Transpose(const char* from, size_t rows, size_t columns, char* to) {
+  // Some rows at a time stay in the nearest cache.
+  constexpr size_t kTile = 64;
+  const size_t whole_columns = columns / kSide * kSide;
+  for (size_t begin = 0; begin < rows; begin += kTile) {
+    const size_t end = std::min(begin + kTile, rows);
+    const size_t whole_rows = begin + (end - begin) / kSide * kSide;
+    for (size_t c = 0; c < whole_columns; c += kSide) {
+      for (size_t r = begin; r < whole_rows; r += kSide) {
+        std::array<Row, kSide> square;
+        for (size_t i = 0; i < kSide; ++i) {
+          std::memcpy(&square[i], from + (r + i) * columns + c, kSide);
+        }
+        TransposeSquare(square);
+        for (size_t i = 0; i < kSide; ++i) {
+          std::memcpy(to + (c + i) * rows + r, &square[i], kSide);
+        }
+      }
+    }
+    for (size_t r = begin; r < end; ++r) {
+      const size_t first = r < whole_rows ? whole_columns : 0;
+      for (size_t c = first; c < columns; ++c) {
+        to[c * rows + r] = from[r * columns + c];
+      }
+    }
+  }
 }
 
 // `zeros` has an element for each column of `from`.
 template <typename T>
 int32_t CenterTransposed(const T* from, size_t rows,
                          absl::Span<const int32_t> zeros, int8_t* to) {
-  const size_t columns = zeros.size();
-  // Some rows at a time stay in the nearest cache.
-  constexpr size_t kTile = 64;
+  Transpose(reinterpret_cast<const char*>(from), rows, zeros.size(),
+            reinterpret_cast<char*>(to));
   int32_t beyond = 0;
-  for (size_t begin = 0; begin < rows; begin += kTile) {
-    const size_t count = std::min(kTile, rows - begin);
-    for (size_t c = 0; c < columns; ++c) {
-      beyond |= CenterRun(from + begin * columns + c, columns, &zeros[c], 0,
-                          count, to + c * rows + begin);
-    }
+  for (size_t c = 0; c < zeros.size(); ++c) {
+    if (std::is_same_v<T, int8_t> && zeros[c] == 0) continue;
+    int8_t* const run = to + c * rows;
+    beyond |=
+        CenterRun(reinterpret_cast<const T*>(run), &zeros[c], 0, rows, run);
   }
   return beyond;
 }

@@ -1,8 +1,10 @@
 #include "baton/relay/op/qnn/centered_bytes.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <random>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -59,6 +61,40 @@ TEST(CenteredBytesTest, TransposesInTiles) {
   expected.insert(expected.end(), {2, 150});
   EXPECT_THAT(ValuesOf(TransposedCenteredBytes(bytes, {1, 3})),
               ElementsAreArray(expected));
+}
+
+TEST(CenteredBytesTest, TransposesMatricesOfAllSizes) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 60; ++round) {
+    const int64_t rows = 1 + static_cast<int64_t>(random() % 140);
+    const int64_t columns = 1 + static_cast<int64_t>(random() % 40);
+    std::vector<int8_t> bytes;
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      bytes.push_back(static_cast<int8_t>(random() % 128));
+    }
+    std::vector<int64_t> zeros;
+    for (int64_t c = 0; c < columns; ++c) {
+      zeros.push_back(static_cast<int64_t>(random() % 3));
+    }
+    std::vector<int64_t> expected;
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = 0; r < rows; ++r) {
+        expected.push_back(bytes[static_cast<size_t>(r * columns + c)] -
+                           zeros[static_cast<size_t>(c)]);
+      }
+    }
+    expected.insert(expected.end(), {columns, rows});
+    EXPECT_THAT(
+        ValuesOf(TransposedCenteredBytes(
+            *Tensor::FromValues<int8_t>({rows, columns}, bytes), zeros)),
+        ElementsAreArray(expected));
+    const std::vector<uint8_t> unsigned_bytes(bytes.begin(), bytes.end());
+    EXPECT_THAT(
+        ValuesOf(TransposedCenteredBytes(
+            *Tensor::FromValues<uint8_t>({rows, columns}, unsigned_bytes),
+            zeros)),
+        ElementsAreArray(expected));
+  }
 }
 
 TEST(CenteredBytesTest, ElementsThatDoNotFitHaveNoResult) {

@@ -7,6 +7,7 @@
 
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
+#include "baton/runtime/kernels/blocked/internal/byte_words.h"
 #include "baton/runtime/kernels/blocked/internal/int8_conv.inc"
 
 namespace baton::kernels::blocked {
@@ -47,6 +48,20 @@ void PackQuads(const int8_t* from, int64_t row, int64_t outs, int64_t channels,
       continue;
     }
     for (int64_t c = 0; c < channels; ++c) to[c] = from[c * step];
+  }
+}
+
+// The most taps that PackTaps takes.
+constexpr int64_t kMostTaps = 16;
+
+// Packs the weights of a quad of one channel of the result: those of tap t are
+// at `to` + t * `step`. Reads kMostTaps bytes from the first tap of each channel
+// on.
+void PackTaps(const int8_t* from, int64_t taps, int8_t* to, int64_t step) {
+  int8_t words[kMostTaps * kQuad];
+  internal::WriteWordsOfRows(from, taps, words);
+  for (int64_t t = 0; t < taps; ++t) {
+    std::memcpy(to + t * step, words + t * kQuad, kQuad);
   }
 }
 
@@ -93,6 +108,8 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
     return;
   }
   const int64_t terms = params.in_channels * plan.taps;
+  const int8_t* const end =
+      weights + params.groups * params.out_channels * terms;
   for (int64_t g = 0; g < params.groups; ++g) {
     for (int64_t s = 0; s < plan.slabs; ++s) {
       const int64_t first = s * kSlab;
@@ -100,10 +117,25 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
       const int8_t* const slab =
           weights + (g * params.out_channels + first) * terms;
       for (int64_t c = 0; c < params.in_channels; c += kQuad) {
+        const int64_t channels = std::min(kQuad, params.in_channels - c);
+        const int8_t* const quad = slab + c * plan.taps;
+        // PackTaps must not read beyond the last weight.
+        const int64_t spare = end - quad - (kQuad - 1) * plan.taps - kMostTaps;
+        const bool uses_taps = plan.taps > 1 && plan.taps <= kMostTaps &&
+                               channels == kQuad && spare >= 0;
+        const int64_t with_taps =
+            uses_taps ? std::min(outs, spare / terms + 1) : 0;
+        const int64_t first_place = PackedQuad(plan, c, 0);
+        const int64_t step = PackedQuad(plan, c, 1) - first_place;
+        for (int64_t o = 0; o < with_taps; ++o) {
+          PackTaps(quad + o * terms, plan.taps,
+                   to + (first_place * kSlab + o) * kQuad,
+                   step * kSlab * kQuad);
+        }
         for (int64_t t = 0; t < plan.taps; ++t) {
-          PackQuads(slab + c * plan.taps + t, terms, outs,
-                    std::min(kQuad, params.in_channels - c), plan.taps,
-                    to + PackedQuad(plan, c, t) * kSlab * kQuad);
+          PackQuads(quad + with_taps * terms + t, terms, outs - with_taps,
+                    channels, plan.taps,
+                    to + (PackedQuad(plan, c, t) * kSlab + with_taps) * kQuad);
         }
       }
       for (int64_t o = 0; o < outs && params.signed_data; ++o) {

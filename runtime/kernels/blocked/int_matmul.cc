@@ -1,11 +1,14 @@
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "baton/runtime/kernels/blocked/int8_isa.h"
+#include "baton/runtime/kernels/blocked/internal/byte_words.h"
 #include "baton/runtime/kernels/blocked/internal/int_matmul.inc"
 
 namespace baton::kernels::blocked {
@@ -23,7 +26,7 @@ namespace {
 
 // Packs some columns of a slab, of which element (i, o) is
 // weights[i * row + o * column], and adds up the elements of each. A word has
-// kWidth elements.
+// kWidth elements. Writes the words of these columns only.
 template <int kWidth, typename T>
 void PackSlab(const T* weights, int64_t k, int64_t columns, int64_t row,
               int64_t column, uint32_t* words, uint32_t* sums) {
@@ -50,17 +53,20 @@ void PackSlab(const T* weights, int64_t k, int64_t columns, int64_t row,
       sums[o] += sum;
     }
   }
+  if (whole * kWidth == k) return;
   for (int64_t o = 0; o < columns; ++o) {
+    uint32_t word = 0;
     for (int64_t i = whole * kWidth; i < k; ++i) {
       const auto element = static_cast<uint32_t>(weights[i * row + o * column]);
       sums[o] += element;
-      words[whole * kSlab + o] |= (element & kMask) << (i % kWidth * kBits);
+      word |= (element & kMask) << (i % kWidth * kBits);
     }
+    words[whole * kSlab + o] = word;
   }
 }
 
 // As PackSlab, for all columns of a slab and weights whose columns are
-// adjacent: the inner loops have vectors of columns.
+// adjacent: the inner loops have vectors of columns. `words` are 0.
 template <int kWidth, typename T>
 void PackWholeSlab(const T* weights, int64_t k, int64_t row, uint32_t* words,
                    uint32_t* sums) {
@@ -78,6 +84,105 @@ void PackWholeSlab(const T* weights, int64_t k, int64_t row, uint32_t* words,
   }
 }
 
+using Int8x16 [[gnu::vector_size(16)]] = int8_t;
+using Uint8x16 [[gnu::vector_size(16)]] = uint8_t;
+using Int16x16 [[gnu::vector_size(32)]] = int16_t;
+using Int32x16 [[gnu::vector_size(64)]] = int32_t;
+using Uint32x16 [[gnu::vector_size(64)]] = uint32_t;
+
+// As PackWholeSlab, for bytes, four to a word, on processors whose words begin
+// with their low bytes. Writes all of `words`.
+template <typename T>
+void PackWholeByteSlab(const T* weights, int64_t k, int64_t row,
+                       uint32_t* words, uint32_t* sums) {
+  static_assert(sizeof(T) == 1);
+  using Bytes = std::conditional_t<std::is_signed_v<T>, Int8x16, Uint8x16>;
+  constexpr int64_t kColumns = 16;
+  const int64_t whole = k / 4;
+  for (int64_t c = 0; c < kSlab; c += kColumns) {
+    Uint32x16 sum = {};
+    for (int64_t i = 0; i < whole; ++i) {
+      const T* const from = weights + i * 4 * row + c;
+      Int16x16 sum_of_four = {};
+      for (int64_t j = 0; j < 4; ++j) {
+        Bytes bytes;
+        std::memcpy(&bytes, from + j * row, sizeof(bytes));
+        sum_of_four += __builtin_convertvector(bytes, Int16x16);
+      }
+      sum += reinterpret_cast<Uint32x16>(
+          __builtin_convertvector(sum_of_four, Int32x16));
+      internal::WriteWordsOfRows(from, row, words + i * kSlab + c);
+    }
+    for (int64_t o = 0; o < kColumns; ++o) {
+      sums[c + o] += sum[o];
+    }
+  }
+  if (whole * 4 < k) {
+    PackSlab<4>(weights + whole * 4 * row, k - whole * 4, kSlab, row,
+                /*column=*/1, words + whole * kSlab, sums);
+  }
+}
+
+// As PackSlab, for bytes, four to a word, and a slab whose rows are adjacent: a
+// word is four adjacent bytes.
+template <typename T>
+void PackTransposedBytes(const T* weights, int64_t k, int64_t columns,
+                         uint32_t* words, uint32_t* sums) {
+  static_assert(sizeof(T) == 1);
+  // The words of a column that are packed before those of the next one.
+  constexpr int64_t kTile = 16;
+  const int64_t whole = k / (4 * kTile) * kTile;
+  for (int64_t first = 0; first < whole; first += kTile) {
+    for (int64_t o = 0; o < columns; ++o) {
+      const T* const from = weights + o * k + first * 4;
+      uint32_t word[kTile];
+      std::memcpy(word, from, sizeof(word));
+      for (int64_t i = 0; i < kTile; ++i) {
+        words[(first + i) * kSlab + o] = word[i];
+      }
+      uint32_t sum = 0;
+      for (int64_t i = 0; i < 4 * kTile; ++i) {
+        sum += static_cast<uint32_t>(from[i]);
+      }
+      sums[o] += sum;
+    }
+  }
+  if (whole * 4 < k) {
+    PackSlab<4>(weights + whole * 4, k - whole * 4, columns, /*row=*/1,
+                /*column=*/k, words + whole * kSlab, sums);
+  }
+}
+
+// Packs all columns of a slab and zeros for those that are not there. `sums`
+// are 0.
+template <int kWidth, typename T>
+void PackColumns(const IntMatmulParams& params, const T* weights,
+                 bool transposed, int64_t columns, uint32_t* words,
+                 uint32_t* sums) {
+  constexpr bool kCopiesBytes = sizeof(T) == 1 && kWidth == 4 &&
+                                std::endian::native == std::endian::little;
+  const bool is_whole = columns == kSlab;
+  if constexpr (kCopiesBytes) {
+    if (!transposed && is_whole) {
+      PackWholeByteSlab(weights, params.k, params.n, words, sums);
+      return;
+    }
+  }
+  std::memset(words, 0, static_cast<size_t>(SlabSize(params)) * 4);
+  if constexpr (kCopiesBytes) {
+    if (transposed) {
+      PackTransposedBytes(weights, params.k, columns, words, sums);
+      return;
+    }
+  }
+  if (!transposed && is_whole) {
+    PackWholeSlab<kWidth>(weights, params.k, params.n, words, sums);
+    return;
+  }
+  PackSlab<kWidth>(weights, params.k, columns, transposed ? 1 : params.n,
+                   transposed ? params.k : 1, words, sums);
+}
+
 }  // namespace
 
 template <typename T>
@@ -85,23 +190,14 @@ void PackIntMatmul(const IntMatmulParams& params, const T* weights,
                    bool transposed, void* packed) {
   auto* const words = static_cast<uint32_t*>(packed);
   uint32_t* const sums = words + SlabsOf(params) * SlabSize(params);
-  std::memset(packed, 0, static_cast<size_t>(PackedIntMatmulSize(params)));
-  const int64_t row = transposed ? 1 : params.n;
-  const int64_t column = transposed ? params.k : 1;
+  std::memset(sums, 0, static_cast<size_t>(SlabsOf(params) * kSlab) * 4);
   for (int64_t o = 0; o < params.n; o += kSlab) {
     const int64_t columns = std::min(kSlab, params.n - o);
-    if (!transposed && columns == kSlab) {
-      (params.has_byte_weights
-           ? PackWholeSlab<4, T>
-           : PackWholeSlab<2, T>)(weights + o, params.k, row,
-                                  words + o / kSlab * SlabSize(params),
-                                  sums + o);
-      continue;
-    }
+    uint32_t* const slab = words + o / kSlab * SlabSize(params);
     (params.has_byte_weights
-         ? PackSlab<4, T>
-         : PackSlab<2, T>)(weights + o * column, params.k, columns, row, column,
-                           words + o / kSlab * SlabSize(params), sums + o);
+         ? PackColumns<4, T>
+         : PackColumns<2, T>)(params, weights + o * (transposed ? params.k : 1),
+                              transposed, columns, slab, sums + o);
   }
 }
 

@@ -79,17 +79,23 @@ TEST_P(IntMatmulTest, GivesTheSums) {
         want.push_back(static_cast<int32_t>(sum));
       }
     }
-    std::vector<int32_t> packed(
-        static_cast<size_t>(PackedIntMatmulSize(p) / 4));
-    if (is_unsigned) {
-      const std::vector<uint8_t> bytes(weights.begin(), weights.end());
-      PackIntMatmul(p, bytes.data(), transposed, packed.data());
-    } else if (p.has_byte_weights && Draw(0, 1) == 0) {
-      const std::vector<int8_t> bytes(weights.begin(), weights.end());
-      PackIntMatmul(p, bytes.data(), transposed, packed.data());
-    } else {
-      PackIntMatmul(p, weights.data(), transposed, packed.data());
-    }
+    const bool packs_bytes = p.has_byte_weights && Draw(0, 1) == 0;
+    const auto packed_over = [&](int32_t before) {
+      std::vector<int32_t> packed(
+          static_cast<size_t>(PackedIntMatmulSize(p) / 4), before);
+      if (is_unsigned) {
+        const std::vector<uint8_t> bytes(weights.begin(), weights.end());
+        PackIntMatmul(p, bytes.data(), transposed, packed.data());
+      } else if (packs_bytes) {
+        const std::vector<int8_t> bytes(weights.begin(), weights.end());
+        PackIntMatmul(p, bytes.data(), transposed, packed.data());
+      } else {
+        PackIntMatmul(p, weights.data(), transposed, packed.data());
+      }
+      return packed;
+    };
+    const std::vector<int32_t> packed = packed_over(-1);
+    ASSERT_EQ(packed, packed_over(0)) << "not all is written";
     std::vector<int32_t> workspace(IntMatmulWorkspaceSize(p) / 4);
     std::vector<int32_t> got(want.size(), -1);
     // In two parts, of which the second one often resumes the first one.
