@@ -259,8 +259,8 @@ KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
   KernelChoice choice;
   choice.function = operands.scale < 0 ? RunMatmul : RunMatmulToFloats;
   choice.params = std::make_shared<MatmulStepParams>(MatmulStepParams{
-      params, blocked::BestInt8Isa(), operands.zero >= 0, operands.offset >= 0,
-      operands.has_scale_of_column, operands.bias >= 0});
+      params, blocked::BestIntMatmulIsa(params), operands.zero >= 0,
+      operands.offset >= 0, operands.has_scale_of_column, operands.bias >= 0});
   choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
   choice.inputs = {x, packed};
   const auto add = [&choice](int tensor, const char* name) {

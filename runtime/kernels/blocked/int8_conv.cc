@@ -52,29 +52,6 @@ void PackQuads(const int8_t* from, int64_t row, int64_t outs, int64_t channels,
 
 }  // namespace
 
-bool IsSupported(Int8Isa isa) {
-#ifdef __x86_64__
-  switch (isa) {
-    case Int8Isa::kPlain:
-      return true;
-    case Int8Isa::kAvx2:
-      return __builtin_cpu_supports("avx2");
-    case Int8Isa::kVnni:
-      return __builtin_cpu_supports("avx512f") &&
-             __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512vnni");
-  }
-  return false;
-#else
-  return isa == Int8Isa::kPlain;
-#endif
-}
-
-Int8Isa BestInt8Isa() {
-  if (IsSupported(Int8Isa::kVnni)) return Int8Isa::kVnni;
-  return IsSupported(Int8Isa::kAvx2) ? Int8Isa::kAvx2 : Int8Isa::kPlain;
-}
-
 int64_t PackedInt8ConvSize(const Int8ConvParams& params) {
   const Plan plan = MakePlan(params);
   return plan.p.groups * plan.slabs *

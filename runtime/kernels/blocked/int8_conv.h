@@ -56,9 +56,6 @@ struct Int8Requantization {
   float high = 0;
 };
 
-bool IsSupported(Int8Isa isa);
-Int8Isa BestInt8Isa();
-
 // The value of least_bands for which `threads` threads have about equal shares
 // of the items.
 int64_t Int8ConvBandsFor(int64_t threads, const Int8ConvParams& params);
