@@ -1,5 +1,3 @@
-#include "baton/backend/cpu/int8_steps.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/int8_steps.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
@@ -33,6 +32,7 @@ namespace blocked = kernels::blocked;
 
 // Predicted speeds of one thread, in products a nanosecond.
 constexpr double kProductsPerNs = 100;
+constexpr double kDepthwiseProductsPerNs = 20;
 
 struct Params {
   blocked::Int8ConvParams params;
@@ -167,9 +167,8 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
   own->has_bias = bias >= 0;
   choice.function = Run;
   choice.kernel = "conv.int8";
-  if (params.groups > 1 && params.in_channels == 1) {
-    choice.kernel += ".depthwise";
-  }
+  const bool is_depthwise = params.groups > 1 && params.in_channels == 1;
+  if (is_depthwise) choice.kernel += ".depthwise";
   if (params.slabs_input) choice.kernel += ".slabs32";
   if (bias >= 0) choice.kernel += "+bias";
   if (scales.has_value()) {
@@ -199,7 +198,8 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
       params.batch * params.groups * params.out_channels * params.in_channels *
       params.h.kernel * params.w.kernel * params.h.out * params.w.out);
   choice.flops = 2 * products;
-  choice.cost_ns = products / kProductsPerNs;
+  choice.cost_ns =
+      products / (is_depthwise ? kDepthwiseProductsPerNs : kProductsPerNs);
   return choice;
 }
 
