@@ -1352,6 +1352,19 @@ def @main(%x: Tensor[(3, 5, 40), uint8]) {
   nn.pad(%x, 131, pad_width=[[0, 0], [1, 2], [3, 0]])
 })"),
               Contains("pad.indexed"));
+  // A computed one: as integers do, it wraps around in the map's type.
+  for (const char* const type : {"uint8", "int8", "int16"}) {
+    for (const char* const value : {"int32", "int64", "uint32"}) {
+      const std::string text = absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 40), )",
+                                            type, "], %v: Tensor[(), ", value,
+                                            R"(]) {
+  nn.pad(%x, multiply(%v, %v), pad_width=[[0, 0], [1, 2], [3, 0]])
+})");
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), Contains("pad.indexed"));
+    }
+  }
 }
 
 // Indices of any shape and type, out of range, computed and constant.
