@@ -1,3 +1,5 @@
+#include "baton/backend/cpu/int8_steps.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,6 @@
 #include "absl/strings/str_join.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/graph.h"
-#include "baton/backend/cpu/int8_steps.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
@@ -124,7 +125,7 @@ std::optional<blocked::Int8ConvParams> Int8ConvParamsOf(const GraphNode& node,
   };
   const DType data = tensor(node.inputs[0]).dtype;
   if ((data != DType::UInt(8) && data != DType::Int(8)) ||
-      tensor(node.inputs[1]).dtype != DType::Int(8) ||
+      !tensor(node.inputs[1]).dtype.is_byte() ||
       tensor(node.outputs[0]).dtype != DType::Int(32)) {
     return std::nullopt;
   }
@@ -137,13 +138,15 @@ std::optional<blocked::Int8ConvParams> Int8ConvParamsOf(const GraphNode& node,
        shape->out_channels % blocked::kBlock != 0)) {
     return std::nullopt;
   }
-  return blocked::Int8ConvParams{.batch = shape->batch,
-                                 .groups = shape->groups,
-                                 .in_channels = shape->in_channels,
-                                 .out_channels = shape->out_channels,
-                                 .h = shape->h,
-                                 .w = shape->w,
-                                 .signed_data = data == DType::Int(8)};
+  return blocked::Int8ConvParams{
+      .batch = shape->batch,
+      .groups = shape->groups,
+      .in_channels = shape->in_channels,
+      .out_channels = shape->out_channels,
+      .h = shape->h,
+      .w = shape->w,
+      .signed_data = data == DType::Int(8),
+      .unsigned_weights = tensor(node.inputs[1]).dtype.is_uint()};
 }
 
 absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
@@ -152,8 +155,8 @@ absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Int(8),
                                    {blocked::PackedInt8ConvSize(params)}));
-  blocked::PackInt8ConvWeights(params, weight.span<int8_t>().data(),
-                               packed.data());
+  blocked::PackInt8ConvWeights(
+      params, static_cast<const int8_t*>(weight.data()), packed.data());
   return std::move(packed).Freeze();
 }
 
@@ -287,10 +290,11 @@ namespace {
 
 std::string Text(const blocked::Int8ConvParams& params) {
   const auto& [batch, groups, in_channels, out_channels, h, w, signed_data,
-               slabs_input, slabs_output, padding, least_bands] = params;
+               unsigned_weights, slabs_input, slabs_output, padding,
+               least_bands] = params;
   return Braced(batch, groups, in_channels, out_channels, AxisText(h),
-                AxisText(w), signed_data, slabs_input, slabs_output,
-                int64_t{padding}, least_bands);
+                AxisText(w), signed_data, unsigned_weights, slabs_input,
+                slabs_output, int64_t{padding}, least_bands);
 }
 
 std::string Text(const blocked::IntMatmulParams& params) {
