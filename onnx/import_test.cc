@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
@@ -691,6 +692,111 @@ TEST(ImportOnnxTest, WeightsOfIntegerProductsStayBytes) {
     ASSERT_THAT(module, IsOk());
     EXPECT_EQ(CountIn(*module, "cast("), c.num_casts)
         << c.weights << "; " << c.zero;
+  }
+}
+
+// Constant weights of convolutions become int8, for which there are fast
+// products, whatever their zero points are.
+TEST(ImportOnnxTest, WeightsOfIntegerConvolutionsBecomeSignedBytes) {
+  constexpr int kUint8 = 2;
+  constexpr int kInt8 = 3;
+  constexpr int kDataZero = 7;
+  const struct {
+    int type;
+    std::vector<int> weights;  // of two channels, each with two
+    std::vector<int> zeros;    // of all weights, or of each channel
+    int num_convolutions;
+  } cases[] = {
+      {kUint8, {0, 255, 128, 127}, {143}, 1},
+      {kUint8, {0, 255, 128, 127}, {128}, 1},
+      {kUint8, {10, 200, 30, 100}, {100}, 1},
+      {kUint8, {0, 90, 128, 7}, {}, 1},
+      {kUint8, {0, 90, 127, 7}, {}, 1},
+      {kUint8, {0, 255, 100, 50}, {128, 60}, 1},
+      {kUint8, {0, 255, 100, 50}, {129, 60}, 2},
+      {kInt8, {-128, 127, 3, 4}, {5}, 1},
+      {kInt8, {-128, 127, 3, 4}, {0}, 1},
+      {kInt8, {-128, 100, 3, 4}, {-20, 9}, 1},
+      {kInt8, {-128, 127, 3, 4}, {-1, 9}, 2},
+  };
+  for (const auto& c : cases) {
+    for (int variant = 0; variant < 16; ++variant) {
+      // One group, or a group for each channel; a zero point of the data that
+      // is constant, or an input; one or two spatial axes.
+      const int groups = variant % 2 == 0 ? 1 : 2;
+      const int dilation = variant / 2 % 2 == 0 ? 1 : 2;
+      const bool is_constant = variant / 4 % 2 == 0;
+      const bool has_rows = variant / 8 == 0;
+      const std::string label = absl::StrCat(
+          absl::StrJoin(c.weights, " "), " less ", absl::StrJoin(c.zeros, " "),
+          ", groups ", groups, ", dilation ", dilation, ", constant ",
+          is_constant, ", rows ", has_rows);
+      const std::string row = has_rows ? "1, " : "";
+      std::vector<std::string> shape = {
+          "dim_value: 1", absl::StrCat("dim_value: ", groups), "dim_value: 4"};
+      if (has_rows) shape.insert(shape.begin() + 2, "dim_value: 1");
+      const auto initializer = [](absl::string_view name, int type,
+                                  absl::string_view dims,
+                                  const std::vector<int>& values) {
+        return absl::StrCat(
+            "initializer { name: '", name, "' data_type: ", type, " dims: [",
+            dims, "] int32_data: [", absl::StrJoin(values, ", "), "] }");
+      };
+      const auto module = Import(absl::StrCat(
+          "node { op_type: 'ConvInteger' input: 'x' input: 'w' input: 'd'",
+          c.zeros.empty() ? "" : " input: 'z'",
+          " output: 'y' attribute { name: 'group' type: INT i: ", groups,
+          " } attribute { name: 'pads' type: INTS ints: [",
+          has_rows ? "0, " : "", dilation, has_rows ? ", 0" : "",
+          ", 0] } attribute { name: 'dilations' type: INTS ints: [", row,
+          dilation, "] } }",
+          initializer("w", c.type, absl::StrCat("2, 1, ", row, "2"), c.weights),
+          c.zeros.empty() ? ""
+                          : initializer("z", c.type,
+                                        c.zeros.size() > 1 ? "2" : "", c.zeros),
+          Value("input", "x", shape, kUint8),
+          is_constant ? initializer("d", kUint8, "", {kDataZero})
+                      : Value("input", "d", {}, kUint8),
+          "output { name: 'y' }"));
+      ASSERT_THAT(module, IsOk()) << label;
+      const std::string text = AsText(module->Find("main"));
+      for (const char* const type : {"uint8", "int32"}) {
+        EXPECT_THAT(
+            text,
+            Not(HasSubstr(absl::StrCat("Tensor[(2, 1, ", row, "2), ", type))))
+            << label;
+      }
+      // Calls of qnn.conv2d are counted, too.
+      if (dilation == 1 && has_rows) {
+        EXPECT_EQ(CountIn(*module, "nn.conv2d("), c.num_convolutions) << label;
+      }
+      std::vector<uint8_t> x = {200, 255, 0, 7};
+      if (groups == 2) x.insert(x.end(), {31, 0, 255, 3});
+      TensorShape data_shape = {1, groups, 4};
+      if (has_rows) data_shape.insert(data_shape.begin() + 2, 1);
+      std::vector<baton::relay::Value> inputs = {
+          baton::relay::Value(*Tensor::FromValues<uint8_t>(data_shape, x))};
+      if (!is_constant) {
+        inputs.emplace_back(Tensor::Scalar<uint8_t>(kDataZero));
+      }
+      const auto result = EvaluateFunction(*module, "main", inputs);
+      ASSERT_THAT(result, IsOk()) << label;
+      const absl::Span<const int32_t> y = result->tensor().span<int32_t>();
+      ASSERT_EQ(y.size(), 8) << label;
+      for (int i = 0; i < 8; ++i) {
+        const int channel = i / 4;
+        const int zero =
+            c.zeros.empty() ? 0 : c.zeros[c.zeros.size() > 1 ? channel : 0];
+        const int data = groups == 2 ? 4 * channel : 0;
+        int want =
+            (c.weights[2 * channel + 1] - zero) * (x[data + i % 4] - kDataZero);
+        if (i % 4 >= dilation) {
+          want += (c.weights[2 * channel] - zero) *
+                  (x[data + i % 4 - dilation] - kDataZero);
+        }
+        EXPECT_EQ(y[static_cast<size_t>(i)], want) << label << " at " << i;
+      }
+    }
   }
 }
 

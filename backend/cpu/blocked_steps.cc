@@ -1011,7 +1011,7 @@ KernelChoice PoolStep(const blocked::Kernels& kernels, const PoolChoice& pool,
                               ? p.h.in * p.w.in
                               : p.h.out * p.w.out * p.h.kernel * p.w.kernel);
   choice.flops = reads;
-  choice.cost_ns = reads / 8;
+  choice.cost_ns = reads / (is_global ? 4 : 8);
   return choice;
 }
 

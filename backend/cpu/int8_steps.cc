@@ -33,6 +33,7 @@ namespace blocked = kernels::blocked;
 
 // Predicted speeds of one thread, in products a nanosecond.
 constexpr double kProductsPerNs = 100;
+constexpr double kDepthwiseProductsPerNs = 20;
 
 struct Params {
   blocked::Int8ConvParams params;
@@ -124,7 +125,7 @@ std::optional<blocked::Int8ConvParams> Int8ConvParamsOf(const GraphNode& node,
   };
   const DType data = tensor(node.inputs[0]).dtype;
   if ((data != DType::UInt(8) && data != DType::Int(8)) ||
-      tensor(node.inputs[1]).dtype != DType::Int(8) ||
+      !tensor(node.inputs[1]).dtype.is_byte() ||
       tensor(node.outputs[0]).dtype != DType::Int(32)) {
     return std::nullopt;
   }
@@ -137,13 +138,15 @@ std::optional<blocked::Int8ConvParams> Int8ConvParamsOf(const GraphNode& node,
        shape->out_channels % blocked::kBlock != 0)) {
     return std::nullopt;
   }
-  return blocked::Int8ConvParams{.batch = shape->batch,
-                                 .groups = shape->groups,
-                                 .in_channels = shape->in_channels,
-                                 .out_channels = shape->out_channels,
-                                 .h = shape->h,
-                                 .w = shape->w,
-                                 .signed_data = data == DType::Int(8)};
+  return blocked::Int8ConvParams{
+      .batch = shape->batch,
+      .groups = shape->groups,
+      .in_channels = shape->in_channels,
+      .out_channels = shape->out_channels,
+      .h = shape->h,
+      .w = shape->w,
+      .signed_data = data == DType::Int(8),
+      .unsigned_weights = tensor(node.inputs[1]).dtype.is_uint()};
 }
 
 absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
@@ -152,8 +155,8 @@ absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Int(8),
                                    {blocked::PackedInt8ConvSize(params)}));
-  blocked::PackInt8ConvWeights(params, weight.span<int8_t>().data(),
-                               packed.data());
+  blocked::PackInt8ConvWeights(
+      params, static_cast<const int8_t*>(weight.data()), packed.data());
   return std::move(packed).Freeze();
 }
 
@@ -167,9 +170,8 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
   own->has_bias = bias >= 0;
   choice.function = Run;
   choice.kernel = "conv.int8";
-  if (params.groups > 1 && params.in_channels == 1) {
-    choice.kernel += ".depthwise";
-  }
+  const bool is_depthwise = params.groups > 1 && params.in_channels == 1;
+  if (is_depthwise) choice.kernel += ".depthwise";
   if (params.slabs_input) choice.kernel += ".slabs32";
   if (bias >= 0) choice.kernel += "+bias";
   if (scales.has_value()) {
@@ -199,7 +201,8 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
       params.batch * params.groups * params.out_channels * params.in_channels *
       params.h.kernel * params.w.kernel * params.h.out * params.w.out);
   choice.flops = 2 * products;
-  choice.cost_ns = products / kProductsPerNs;
+  choice.cost_ns =
+      products / (is_depthwise ? kDepthwiseProductsPerNs : kProductsPerNs);
   return choice;
 }
 
@@ -259,8 +262,8 @@ KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
   KernelChoice choice;
   choice.function = operands.scale < 0 ? RunMatmul : RunMatmulToFloats;
   choice.params = std::make_shared<MatmulStepParams>(MatmulStepParams{
-      params, blocked::BestInt8Isa(), operands.zero >= 0, operands.offset >= 0,
-      operands.has_scale_of_column, operands.bias >= 0});
+      params, blocked::BestIntMatmulIsa(params), operands.zero >= 0,
+      operands.offset >= 0, operands.has_scale_of_column, operands.bias >= 0});
   choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
   choice.inputs = {x, packed};
   const auto add = [&choice](int tensor, const char* name) {
@@ -287,10 +290,11 @@ namespace {
 
 std::string Text(const blocked::Int8ConvParams& params) {
   const auto& [batch, groups, in_channels, out_channels, h, w, signed_data,
-               slabs_input, slabs_output, padding, least_bands] = params;
+               unsigned_weights, slabs_input, slabs_output, padding,
+               least_bands] = params;
   return Braced(batch, groups, in_channels, out_channels, AxisText(h),
-                AxisText(w), signed_data, slabs_input, slabs_output,
-                int64_t{padding}, least_bands);
+                AxisText(w), signed_data, unsigned_weights, slabs_input,
+                slabs_output, int64_t{padding}, least_bands);
 }
 
 std::string Text(const blocked::IntMatmulParams& params) {

@@ -19,7 +19,7 @@
 namespace baton::cpu {
 
 // The parameters of nn.conv2d and nn.conv1d, in NCHW and NCW, of 8-bit data
-// with a constant int8 weight and an int32 result; nullopt for other nodes, and
+// with a constant weight of bytes and an int32 result; nullopt for other nodes, and
 // for groups of few channels.
 std::optional<kernels::blocked::Int8ConvParams> Int8ConvParamsOf(
     const GraphNode& node, const Graph& graph);

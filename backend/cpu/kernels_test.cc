@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
@@ -537,6 +538,23 @@ def @main(%x: Tensor[(2, 6, 13, 11), )",
         SCOPED_TRACE(text);
         EXPECT_THAT(Check(text), Contains(HasSubstr("conv.int8")));
       }
+    }
+  }
+  // Unsigned weights, of all channels or of one each.
+  for (const char* const type : {"uint8", "int8"}) {
+    for (const char* const weights :
+         {"strides=[2, 1], channels=40, |40, 6", "channels=40, |40, 6",
+          "groups=6, channels=6, padding=[1, 2, 1, 2], |6, 1"}) {
+      const std::pair<std::string, std::string> parts =
+          absl::StrSplit(weights, '|');
+      const std::string text = absl::StrCat(
+          "#[version = \"0.0.5\"]\n"
+          "def @main(%x: Tensor[(2, 6, 13, 11), ",
+          type, "], %w: Tensor[(", parts.second,
+          ", 3, 2), uint8]) {\n  nn.conv2d(%x, %w, ", parts.first,
+          "kernel_size=[3, 2], out_dtype=\"int32\")\n}");
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), Contains(HasSubstr("conv.int8")));
     }
   }
   // A bias that no pass has made a sum.
@@ -1352,6 +1370,19 @@ def @main(%x: Tensor[(3, 5, 40), uint8]) {
   nn.pad(%x, 131, pad_width=[[0, 0], [1, 2], [3, 0]])
 })"),
               Contains("pad.indexed"));
+  // A computed one: as integers do, it wraps around in the map's type.
+  for (const char* const type : {"uint8", "int8", "int16"}) {
+    for (const char* const value : {"int32", "int64", "uint32"}) {
+      const std::string text = absl::StrCat(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5, 40), )",
+                                            type, "], %v: Tensor[(), ", value,
+                                            R"(]) {
+  nn.pad(%x, multiply(%v, %v), pad_width=[[0, 0], [1, 2], [3, 0]])
+})");
+      SCOPED_TRACE(text);
+      EXPECT_THAT(Check(text), Contains("pad.indexed"));
+    }
+  }
 }
 
 // Indices of any shape and type, out of range, computed and constant.

@@ -2,6 +2,7 @@
 // edges, reflections, computed values, negative widths.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "baton/backend/cpu/element_bytes.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -94,6 +96,17 @@ int Run(const executor::StepCall& call) {
   return 0;
 }
 
+// True if the value for data of `type` may be one of `value_type` in memory: it
+// has that type, or is an integer that wraps around in that type, which is its
+// first bytes.
+bool IsValueOf(DType type, DType value_type) {
+  static_assert(std::endian::native == std::endian::little);
+  return value_type == type ||
+         (type.is_integral() && value_type.is_integral() &&
+          type.lanes() == value_type.lanes() &&
+          type.bytes() < value_type.bytes());
+}
+
 executor::StepFunction RunOf(int64_t bytes) {
   return ForElementBytes(
       bytes, []<typename T>() -> executor::StepFunction { return Run<T>; });
@@ -114,7 +127,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   choice.function = RunOf(x.dtype.bytes());
   if (attrs == nullptr || choice.function == nullptr || rank == 0 ||
       x.num_elements() == 0 || y.num_elements() == 0 ||
-      (value.dtype != x.dtype && !value.constant.has_value()) ||
+      (!IsValueOf(x.dtype, value.dtype) && !value.constant.has_value()) ||
       value.num_elements() != 1 || attrs->pad_width.size() != rank ||
       y.shape.size() != rank) {
     return std::nullopt;

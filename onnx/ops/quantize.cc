@@ -1,6 +1,7 @@
 // Converters of quantized operators, to Relay's qnn.*.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -30,6 +32,7 @@
 #include "baton/relay/op/nn/activation.h"
 #include "baton/relay/op/nn/conv.h"
 #include "baton/relay/op/nn/dense.h"
+#include "baton/relay/op/nn/spatial.h"
 #include "baton/relay/op/qnn/centered_bytes.h"
 #include "baton/relay/op/qnn/qnn.h"
 #include "baton/relay/op/tensor/create.h"
@@ -329,6 +332,166 @@ absl::StatusOr<Outputs> DynamicQuantizeLinear(NodeContext& node) {
   return Outputs{bytes.values, bytes.scale, bytes.zero_point};
 }
 
+// Constant weights of a convolution, [channel, ...], less their zero points: int8,
+// for which there are fast products, plus `shifts`, of which there is one, or one
+// for each channel.
+struct SignedWeights {
+  Tensor bytes;
+  Expr constant;  // of `bytes`
+  std::vector<int64_t> shifts;
+
+  bool has_shift_of_channel() const { return shifts.size() > 1; }
+  bool is_shifted() const { return has_shift_of_channel() || shifts[0] != 0; }
+};
+
+// The SignedWeights of bytes; nullopt if weights or zero points are not
+// constants. `zero_point` has one element, or one for each channel.
+absl::StatusOr<std::optional<SignedWeights>> SignedWeightsOf(
+    NodeContext& node, const Expr& weights, const Expr& zero_point) {
+  const Tensor* const bytes = relay::ConstantTensor(weights);
+  const Tensor* const zero = relay::ConstantTensor(zero_point);
+  if (bytes == nullptr || zero == nullptr || !bytes->dtype().is_byte() ||
+      bytes->num_elements() == 0) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> zeros;
+  for (int64_t c = 0; c < zero->num_elements(); ++c) {
+    zeros.push_back(zero->AtAsInt64(c));
+  }
+  std::vector<int64_t> shifts = {0};
+  BATON_ASSIGN_OR_RETURN(std::optional<Tensor> centered,
+                         relay::qnn::CenteredBytes(*bytes, zeros, /*axis=*/0));
+  if (!centered.has_value()) {
+    // Unsigned bytes less 128 fit.
+    const int64_t fitting = bytes->dtype().is_uint() ? 128 : 0;
+    shifts.clear();
+    for (const int64_t of_channel : zeros) {
+      shifts.push_back(fitting - of_channel);
+    }
+    BATON_ASSIGN_OR_RETURN(
+        centered, relay::qnn::CenteredBytes(*bytes, {fitting}, /*axis=*/0));
+  }
+  Expr constant = weights;
+  if (!centered->SharesBufferWith(*bytes)) {
+    BATON_ASSIGN_OR_RETURN(constant, node.Typed(relay::Constant(*centered)));
+  }
+  return SignedWeights{*std::move(centered), std::move(constant),
+                       std::move(shifts)};
+}
+
+// A constant [channel, 1, ...] with `axes` spatial axes, or one of rank 0 for
+// one number.
+absl::StatusOr<Expr> OfChannels(absl::Span<const int64_t> numbers,
+                                size_t axes) {
+  std::vector<int32_t> values;
+  for (const int64_t number : numbers) {
+    values.push_back(static_cast<int32_t>(number));
+  }
+  TensorShape shape;
+  if (values.size() > 1) {
+    shape.assign(1 + axes, 1);
+    shape[0] = static_cast<int64_t>(values.size());
+  }
+  BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                         Tensor::FromValues<int32_t>(shape, values));
+  return relay::Constant(std::move(tensor));
+}
+
+// Weights of int8 that are all 1, whose convolution is the sum of the data of
+// each window: of one channel, or of as many as `weights` has if there are
+// groups.
+absl::StatusOr<Expr> OnesFor(NodeContext& node, const Tensor& weights) {
+  TensorShape shape(weights.shape().begin(), weights.shape().end());
+  int64_t size = weights.num_elements();
+  if (node.Int("group", 1) == 1) {
+    size /= shape[0];
+    shape[0] = 1;
+  }
+  BATON_ASSIGN_OR_RETURN(
+      Tensor bytes,
+      Tensor::FromValues<int8_t>(
+          shape, std::vector<int8_t>(static_cast<size_t>(size), 1)));
+  return node.Typed(relay::Constant(std::move(bytes)));
+}
+
+// `convolution`, whose attributes are A, with data that is padded with `value`
+// instead of 0; nullopt if the padding is not in the attributes.
+template <typename A>
+absl::StatusOr<std::optional<Expr>> PaddedWith(
+    NodeContext& node, const relay::CallNode& convolution, const Expr& value) {
+  const A* const attrs = convolution.attrs_as<A>();
+  if (attrs == nullptr) return std::nullopt;
+  A unpadded = *attrs;
+  const size_t axes = attrs->kernel_size.size();
+  if (attrs->padding.size() != 2 * axes) return std::nullopt;
+  std::vector<std::vector<int64_t>> widths(2, {0, 0});
+  for (size_t i = 0; i < axes; ++i) {
+    const Dim& before = attrs->padding[i];
+    const Dim& after = attrs->padding[axes + i];
+    if (!before.is_const() || !after.is_const()) return std::nullopt;
+    widths.push_back({before.value(), after.value()});
+    unpadded.padding[i] = unpadded.padding[axes + i] = 0;
+  }
+  BATON_ASSIGN_OR_RETURN(
+      const Expr data,
+      node.Typed(relay::nn::Pad(convolution.arg(0), std::move(widths), value)));
+  return Call(convolution.op(), {data, convolution.arg(1)},
+              Attrs::Make(std::move(unpadded)));
+}
+
+// The convolution of `data` less `zero_point`, which is one number of int32,
+// and weights, in convolutions of bytes:
+//
+//   sum((x - z) * (w + s)) = sum(x * w) + s * sum(x) - z * sum(w + s)
+//
+// nullopt if there are three spatial axes, or if the padding is not known.
+absl::StatusOr<std::optional<Expr>> ConvolutionOfBytes(
+    NodeContext& node, const Expr& data, const Expr& zero_point,
+    const SignedWeights& weights) {
+  const size_t axes = weights.bytes.shape().size() - 2;
+  const auto convolved =
+      [&](const Expr& kernel) -> absl::StatusOr<std::optional<Expr>> {
+    BATON_ASSIGN_OR_RETURN(const Expr convolution,
+                           Convolution(node, data, kernel, kInt32));
+    const auto* const call = convolution.As<relay::CallNode>();
+    if (call == nullptr || call->arg(0) != data) return std::nullopt;
+    return axes == 1 ? PaddedWith<relay::Conv1DAttrs>(node, *call, zero_point)
+                     : PaddedWith<relay::Conv2DAttrs>(node, *call, zero_point);
+  };
+  if (axes > 2) return std::nullopt;
+  BATON_ASSIGN_OR_RETURN(std::optional<Expr> result,
+                         convolved(weights.constant));
+  if (!result.has_value()) return std::nullopt;
+  if (weights.is_shifted()) {
+    BATON_ASSIGN_OR_RETURN(const Expr ones, OnesFor(node, weights.bytes));
+    BATON_ASSIGN_OR_RETURN(std::optional<Expr> sums, convolved(ones));
+    if (!sums.has_value()) return std::nullopt;
+    BATON_ASSIGN_OR_RETURN(Expr shifts, OfChannels(weights.shifts, axes));
+    result = relay::Add(*std::move(result),
+                        relay::Multiply(*std::move(sums), std::move(shifts)));
+  }
+  const int64_t channels = weights.bytes.shape()[0];
+  const absl::Span<const int8_t> bytes = weights.bytes.span<int8_t>();
+  const size_t terms = bytes.size() / static_cast<size_t>(channels);
+  std::vector<int64_t> sums_of_weights;
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t shift =
+        weights.shifts[weights.has_shift_of_channel() ? static_cast<size_t>(c)
+                                                      : 0];
+    int64_t sum = shift * static_cast<int64_t>(terms);
+    for (const int8_t w :
+         bytes.subspan(static_cast<size_t>(c) * terms, terms)) {
+      sum += w;
+    }
+    sums_of_weights.push_back(sum);
+  }
+  BATON_ASSIGN_OR_RETURN(Expr of_weights, OfChannels(sums_of_weights, axes));
+  BATON_ASSIGN_OR_RETURN(
+      of_weights,
+      Folded(node, relay::Multiply(std::move(of_weights), zero_point)));
+  return Subtract(*std::move(result), std::move(of_weights));
+}
+
 // The convolution of inputs `x` and `w`, whose zero points are the inputs
 // `x_zero` and `w_zero`, in int32. The scales are those that qnn.conv2d keeps.
 absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w, int x_zero,
@@ -359,15 +522,45 @@ absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w, int x_zero,
     return absl::InvalidArgumentError("the zero point of the data is a scalar");
   }
   BATON_ASSIGN_OR_RETURN(const int w_zero_rank, RankOf(w_zero_point));
-  if (w_zero_rank == 0 && weight->rank() == 4) {
+  const auto convolved = [&](const Expr& weights,
+                             Expr zero_point) -> absl::StatusOr<Expr> {
+    BATON_ASSIGN_OR_RETURN(const relay::Conv2DAttrs attrs,
+                           Conv2DAttrsOf(node, node.Input(x), weights, kInt32));
+    return Call(BATON_OP("qnn.conv2d"),
+                {node.Input(x), weights, x_zero_point, std::move(zero_point),
+                 x_scale, w_scale},
+                Attrs::Make(attrs));
+  };
+  BATON_ASSIGN_OR_RETURN(const std::optional<SignedWeights> known,
+                         SignedWeightsOf(node, node.Input(w), w_zero_point));
+  if (known.has_value()) {
+    // The terms of a qnn.conv2d are convolutions of bytes if it has one group,
+    // or a filter for each channel; if it is dilated, both zero points must be
+    // constants, and that of the weights 0.
+    const int64_t groups = node.Int("group", 1);
+    const absl::Span<const int64_t> shape = known->bytes.shape();
+    const bool has_terms =
+        weight->rank() == 4 &&
+        (groups == 1 || (shape[0] == groups && shape[1] == 1));
+    bool is_dilated = false;
+    for (const int64_t dilation :
+         node.Ints("dilations").value_or(std::vector<int64_t>())) {
+      is_dilated = is_dilated || dilation != 1;
+    }
+    if (has_terms && !known->has_shift_of_channel() &&
+        (!is_dilated || (!known->is_shifted() &&
+                         relay::ConstantTensor(x_zero_point) != nullptr))) {
+      return convolved(known->constant,
+                       relay::Const(Tensor::Scalar<int32_t>(
+                           static_cast<int32_t>(-known->shifts[0]))));
+    }
     BATON_ASSIGN_OR_RETURN(
-        const relay::Conv2DAttrs attrs,
-        Conv2DAttrsOf(node, node.Input(x), node.Input(w), kInt32));
-    return Call(
-        BATON_OP("qnn.conv2d"),
-        {node.Input(x), node.Input(w), std::move(x_zero_point),
-         std::move(w_zero_point), std::move(x_scale), std::move(w_scale)},
-        Attrs::Make(attrs));
+        std::optional<Expr> result,
+        ConvolutionOfBytes(node, node.Input(x), x_zero_point, *known));
+    if (result.has_value()) return *std::move(result);
+  }
+  if (w_zero_rank == 0 && weight->rank() == 4) {
+    return convolved(node.Input(w), std::move(w_zero_point));
   }
   // Other spatial axes, or a zero point for each channel, which qnn.conv2d does
   // not know.

@@ -11,7 +11,8 @@ Arguments: the compilation mode, and the archives.
 - An instruction belongs to the set that the object stands for. In objects of
   several sets (int8), functions that other objects call have instructions of any
   processor alone; others may have those of the set that their name names, or, if
-  it names none, of any set: the object calls them once it knows the processor.
+  it names none, of any set but AMX: the object calls them once it knows the
+  processor.
 - A function that linkers merge by name has instructions of any processor alone.
 """
 
@@ -31,7 +32,7 @@ SETS = {
 }
 AUDITED_LOOPS = ["kernels_fma128", "kernels_avx2", "kernels_avx512"]
 
-_ORDER = ["plain", "avx2", "avx512", "vnni"]
+_ORDER = ["plain", "avx2", "avx512", "vnni", "amx"]
 
 
 class Function:
@@ -61,6 +62,8 @@ def parse(text):
 
 def set_of(mnemonic, operands):
     """The least set of instructions that has the instruction."""
+    if re.match(r"(tile|tdp|(ld|st)tilecfg)", mnemonic):
+        return "amx"
     if re.match(r"vp(dpbusds?|dpwssds?)$", mnemonic):
         return "vnni"
     if (re.search(r"%zmm|%k[0-7]|%[xy]mm(1[6-9]|2\d|3[01])", operands) or
@@ -78,6 +81,8 @@ def allowed_set(function, is_global):
         return SETS[function.member]
     if is_global or not function.member.startswith("int"):
         return "plain"
+    if "Amx" in function.name:
+        return "amx"
     if "512" in function.name:
         return "avx512"
     if "Avx2" in function.name:
@@ -245,6 +250,14 @@ class FindsProblemsTest(unittest.TestCase):
                 count, name)
         plain = parse(text.replace("kernels_avx2", "matmul"))
         self.assertEqual(len(foreign_instructions(plain)), 1)
+        tiles = text.replace("vaddps %zmm0,%zmm1,%zmm1",
+                             "tdpbusd %tmm1,%tmm2,%tmm3")
+        for name, count in [("VnniTile(long)", 1), ("AmxSums(long)", 0)]:
+            several = parse(
+                tiles.replace("kernels_avx2", "int_matmul").replace(
+                    "avx2::Tile(long)", name))
+            self.assertEqual(len(foreign_instructions(several)), count, name)
+        self.assertEqual(set_of("ldtilecfg", "(%rsp)"), "amx")
         self.assertEqual(set_of("vpdpbusd", "%zmm0,%zmm1,%zmm2"), "vnni")
         self.assertEqual(set_of("vaddps", "%ymm17,%ymm1,%ymm2"), "avx512")
         self.assertEqual(set_of("verw", "%ax"), "plain")

@@ -337,7 +337,7 @@ void SumOfBytes(const ByteSumParams& params, [[maybe_unused]] Int8Isa isa,
   const auto* b = static_cast<const uint8_t*>(y) + first;
   auto* result = static_cast<uint8_t*>(to) + first;
 #ifdef BATON_AVX512
-  if (isa == Int8Isa::kVnni) return SumAvx512(params, a, b, count, result);
+  if (isa >= Int8Isa::kVnni) return SumAvx512(params, a, b, count, result);
 #endif
 #ifdef BATON_AVX2
   if (isa == Int8Isa::kAvx2) return SumAvx2(params, a, b, count, result);

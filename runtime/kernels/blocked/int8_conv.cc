@@ -12,6 +12,7 @@
 
 namespace baton::kernels::blocked {
 
+using integers::conv::FlipOf;
 using integers::conv::kCollected;
 using integers::conv::kQuad;
 using integers::conv::kSlab;
@@ -22,6 +23,18 @@ using integers::conv::SlabBytes;
 
 namespace {
 
+int32_t ValueOf(const Int8ConvParams& p, int8_t weight) {
+  return p.unsigned_weights ? static_cast<uint8_t>(weight) : weight;
+}
+
+// The number that takes the sign of data back: the `sum` of a channel's weights
+// times what data has too little.
+int32_t CorrectionOf(const Plan& plan, uint32_t sum) {
+  if (FlipOf(plan.p, plan.is_depthwise) == 0) return 0;
+  return static_cast<int32_t>(plan.p.signed_data ? 0u - sum * 128u
+                                                 : sum * 128u);
+}
+
 // Packs a filter for each channel.
 void PackChannels(const Plan& plan, const int8_t* weights, int8_t* to,
                   int32_t* added) {
@@ -29,12 +42,13 @@ void PackChannels(const Plan& plan, const int8_t* weights, int8_t* to,
     int8_t* const slab = to + c / kSlab * SlabBytes(plan);
     uint32_t sum = 0;
     for (int64_t t = 0; t < plan.taps; ++t) {
-      const int16_t weight = weights[c * plan.taps + t];
+      const auto weight =
+          static_cast<int16_t>(ValueOf(plan.p, weights[c * plan.taps + t]));
       std::memcpy(slab + ((t / 2 * kSlab + c % kSlab) * 2 + t % 2) * 2, &weight,
                   sizeof(weight));
       sum += static_cast<uint32_t>(int32_t{weight});
     }
-    if (plan.p.signed_data) added[c] = static_cast<int32_t>(0u - sum * 128u);
+    added[c] = CorrectionOf(plan, sum);
   }
 }
 
@@ -67,29 +81,6 @@ void PackTaps(const int8_t* from, int64_t taps, int8_t* to, int64_t step) {
 
 }  // namespace
 
-bool IsSupported(Int8Isa isa) {
-#ifdef __x86_64__
-  switch (isa) {
-    case Int8Isa::kPlain:
-      return true;
-    case Int8Isa::kAvx2:
-      return __builtin_cpu_supports("avx2");
-    case Int8Isa::kVnni:
-      return __builtin_cpu_supports("avx512f") &&
-             __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512vnni");
-  }
-  return false;
-#else
-  return isa == Int8Isa::kPlain;
-#endif
-}
-
-Int8Isa BestInt8Isa() {
-  if (IsSupported(Int8Isa::kVnni)) return Int8Isa::kVnni;
-  return IsSupported(Int8Isa::kAvx2) ? Int8Isa::kAvx2 : Int8Isa::kPlain;
-}
-
 int64_t PackedInt8ConvSize(const Int8ConvParams& params) {
   const Plan plan = MakePlan(params);
   return plan.p.groups * plan.slabs *
@@ -110,6 +101,7 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
   const int64_t terms = params.in_channels * plan.taps;
   const int8_t* const end =
       weights + params.groups * params.out_channels * terms;
+  const bool flips = FlipOf(params, /*is_depthwise=*/false) != 0;
   for (int64_t g = 0; g < params.groups; ++g) {
     for (int64_t s = 0; s < plan.slabs; ++s) {
       const int64_t first = s * kSlab;
@@ -138,12 +130,12 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
                     to + (PackedQuad(plan, c, t) * kSlab + with_taps) * kQuad);
         }
       }
-      for (int64_t o = 0; o < outs && params.signed_data; ++o) {
+      for (int64_t o = 0; o < outs && flips; ++o) {
         uint32_t sum = 0;
         for (int64_t i = 0; i < terms; ++i) {
-          sum += static_cast<uint32_t>(int32_t{slab[o * terms + i]});
+          sum += static_cast<uint32_t>(ValueOf(params, slab[o * terms + i]));
         }
-        added[o] = static_cast<int32_t>(0u - sum * 128u);
+        added[o] = CorrectionOf(plan, sum);
       }
       to += SlabBytes(plan);
       added += kSlab;

@@ -1,4 +1,4 @@
-// Convolutions of 8-bit maps with signed 8-bit weights, summed in 32 bits.
+// Convolutions of 8-bit maps with 8-bit weights, summed in 32 bits.
 //
 // Maps are planar, [N, C, H, W], or have slabs of 32 channels, [N, ceil(C /
 // 32), H, W, 32]. What is beyond the last channel of an argument may have any
@@ -31,6 +31,7 @@ struct Int8ConvParams {
   Axis h;
   Axis w;
   bool signed_data = false;
+  bool unsigned_weights = false;
   bool slabs_input = false;
   bool slabs_output = false;  // of Int8ConvToBytes()
   uint8_t padding = 0;        // the value of elements outside of the map
@@ -56,9 +57,6 @@ struct Int8Requantization {
   float high = 0;
 };
 
-bool IsSupported(Int8Isa isa);
-Int8Isa BestInt8Isa();
-
 // The value of least_bands for which `threads` threads have about equal shares
 // of the items.
 int64_t Int8ConvBandsFor(int64_t threads, const Int8ConvParams& params);
@@ -66,7 +64,8 @@ int64_t Int8ConvBandsFor(int64_t threads, const Int8ConvParams& params);
 // The bytes of packed weights, which are aligned to 64.
 int64_t PackedInt8ConvSize(const Int8ConvParams& params);
 
-// Packs `weights` [groups * out_channels, in_channels, h.kernel, w.kernel], and
+// Packs `weights` [groups * out_channels, in_channels, h.kernel, w.kernel],
+// which are the bytes of uint8_t if they are unsigned, and
 // the correction that Int8Conv() adds to the sums of each channel.
 void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
                          void* packed);

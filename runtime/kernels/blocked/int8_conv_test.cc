@@ -49,7 +49,10 @@ std::vector<int32_t> Naive(const Int8ConvParams& p, const uint8_t* x,
                         : p.padding;
                 const int32_t value =
                     p.signed_data ? static_cast<int8_t>(byte) : int32_t{byte};
-                sum += static_cast<uint32_t>(value * *weight);
+                const int32_t factor = p.unsigned_weights
+                                           ? static_cast<uint8_t>(*weight)
+                                           : int32_t{*weight};
+                sum += static_cast<uint32_t>(value * factor);
               }
             }
           }
@@ -106,7 +109,7 @@ using Int8ConvTest = Int8IsaTest;
 
 TEST_P(Int8ConvTest, GivesTheSums) {
   const Int8Isa isa = GetParam();
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 200; ++round) {
     Int8ConvParams p;
     p.batch = Draw(1, 2);
     p.groups = Draw(0, 3) == 0 ? 2 : 1;
@@ -118,6 +121,7 @@ TEST_P(Int8ConvTest, GivesTheSums) {
       p.in_channels = p.out_channels = 1;
     }
     p.signed_data = Draw(0, 2) == 1;
+    p.unsigned_weights = Draw(0, 2) == 1;
     const bool can_have_slabs = p.groups == 1 || is_depthwise;
     p.slabs_input = can_have_slabs && Draw(0, 1) == 1;
     p.slabs_output = can_have_slabs && Draw(0, 1) == 1;

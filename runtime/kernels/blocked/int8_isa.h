@@ -6,8 +6,19 @@
 namespace baton::kernels::blocked {
 
 // kPlain: instructions that every processor has. kVnni: products of bytes
-// (AVX-512 VNNI), and moves of bytes (AVX-512 BW).
-enum class Int8Isa { kPlain, kAvx2, kVnni };
+// (AVX-512 VNNI), and moves of bytes (AVX-512 BW). kAmx: these, and products of
+// matrices of bytes (AMX), which IntMatmul() has; other kernels take it as
+// kVnni. Each set has those before it.
+enum class Int8Isa { kPlain, kAvx2, kVnni, kAmx };
+
+// True if this process may use the instructions. For kAmx the first call asks
+// the system for the permission to have matrix tiles: the process, all its
+// threads and its children keep it.
+bool IsSupported(Int8Isa isa);
+
+// The last of the supported sets, but for kAmx: BestIntMatmulIsa() of
+// int_matmul.h chooses that.
+Int8Isa BestInt8Isa();
 
 }  // namespace baton::kernels::blocked
 

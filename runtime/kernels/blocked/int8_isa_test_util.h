@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <random>
 
-#include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "gtest/gtest.h"
 
@@ -38,7 +37,8 @@ class Int8IsaTest : public ::testing::TestWithParam<Int8Isa> {
 };
 
 inline auto Int8Isas() {
-  return ::testing::Values(Int8Isa::kPlain, Int8Isa::kAvx2, Int8Isa::kVnni);
+  return ::testing::Values(Int8Isa::kPlain, Int8Isa::kAvx2, Int8Isa::kVnni,
+                           Int8Isa::kAmx);
 }
 
 }  // namespace baton::kernels::blocked

@@ -17,6 +17,14 @@ using integers::matmul::BandsOf;
 using integers::matmul::kSlab;
 using integers::matmul::SlabSize;
 using integers::matmul::SlabsOf;
+using integers::matmul::UsesAmx;
+
+Int8Isa BestIntMatmulIsa(const IntMatmulParams& params) {
+  // Permission is asked for where it is needed.
+  return UsesAmx(params, Int8Isa::kAmx) && IsSupported(Int8Isa::kAmx)
+             ? Int8Isa::kAmx
+             : BestInt8Isa();
+}
 
 int64_t PackedIntMatmulSize(const IntMatmulParams& params) {
   return SlabsOf(params) * (SlabSize(params) + kSlab) * 4;

@@ -26,6 +26,9 @@ struct IntMatmulParams {
   bool has_byte_weights = false;  // they fit into int8
 };
 
+// The last of the supported sets that has instructions for the product.
+Int8Isa BestIntMatmulIsa(const IntMatmulParams& params);
+
 // The bytes of packed weights, which are aligned to 64.
 int64_t PackedIntMatmulSize(const IntMatmulParams& params);
 

@@ -24,7 +24,7 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     p.m = Draw(0, 3) == 0 ? 1 : Draw(1, 130);
     p.n = Draw(1, 70);
     // Some with bands of few rows.
-    p.k = Draw(0, 9) == 0 ? Draw(1500, 6000) : Draw(1, 70);
+    p.k = Draw(0, 9) == 0 ? Draw(1500, 6000) : Draw(1, 200);
     p.type = static_cast<Type>(Draw(0, 2));
     p.has_byte_weights = Draw(0, 1) == 1;
     const bool is_wide = p.type == Type::kInt32 && Draw(0, 3) == 0;
@@ -152,6 +152,26 @@ TEST_P(IntMatmulTest, GivesTheSums) {
           << "round " << round;
     }
   }
+}
+
+// Products that fill no matrix tile need no permission to have such.
+TEST(BestIntMatmulIsa, IsAmxForWholeMatrixTiles) {
+  const IntMatmulParams bytes = {.m = 128,
+                                 .n = 384,
+                                 .k = 384,
+                                 .type = IntMatmulParams::Type::kUint8,
+                                 .has_byte_weights = true};
+  const bool has_amx = IsSupported(Int8Isa::kAmx);
+  EXPECT_EQ(BestIntMatmulIsa(bytes) == Int8Isa::kAmx, has_amx);
+  IntMatmulParams p = bytes;
+  p.has_byte_weights = false;
+  EXPECT_EQ(BestIntMatmulIsa(p), BestInt8Isa());
+  p = bytes;
+  p.m = 1;
+  EXPECT_EQ(BestIntMatmulIsa(p), BestInt8Isa());
+  p = bytes;
+  p.k = 60;
+  EXPECT_EQ(BestIntMatmulIsa(p), BestInt8Isa());
 }
 
 INSTANTIATE_TEST_SUITE_P(Isas, IntMatmulTest, Int8Isas());

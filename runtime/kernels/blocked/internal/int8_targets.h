@@ -7,6 +7,8 @@
 #ifdef __x86_64__
 #define BATON_AVX2 [[gnu::target("avx2")]]
 #define BATON_AVX512 [[gnu::target("avx512f")]]
+// Instructions of AMX are written by name.
+#define BATON_AMX [[gnu::target("avx512f")]]
 #endif
 
 #endif  // BATON_RUNTIME_KERNELS_BLOCKED_INTERNAL_INT8_TARGETS_H_
