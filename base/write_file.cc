@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -84,6 +85,59 @@ int CreateBeside(const std::string& target, std::string* path) {
   return -1;
 }
 
+// True for a pipe or a device, to which one writes directly.
+bool IsSpecial(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+}
+
+// A temporary file beside the one whose name it is to take; removed by the
+// destructor where it has not taken it.
+class CompleteFile {
+ public:
+  CompleteFile() = default;
+  CompleteFile(CompleteFile&& other) noexcept
+      : temporary_(std::exchange(other.temporary_, "")),
+        target_(std::move(other.target_)) {}
+  CompleteFile& operator=(CompleteFile&&) = delete;
+  ~CompleteFile() {
+    if (!temporary_.empty()) std::remove(temporary_.c_str());
+  }
+
+  const std::string& target() const { return target_; }
+
+  // Writes the temporary file. Returns false, with errno, on an error.
+  bool Write(const FileToAppear& file) {
+    target_ = FileToWrite(file.path);
+    // A new file could take the place of one that may not be written to.
+    std::error_code ignored;
+    if (fs::exists(target_, ignored) && access(target_.c_str(), W_OK) != 0) {
+      return false;
+    }
+    std::string temporary;
+    Descriptor descriptor(CreateBeside(target_, &temporary));
+    if (descriptor.get() < 0) return false;
+    temporary_ = std::move(temporary);
+    // An old file hands its permissions down.
+    struct stat old = {};
+    const bool is_new = stat(target_.c_str(), &old) != 0;
+    return (is_new || fchmod(descriptor.get(), old.st_mode & 07777) == 0) &&
+           descriptor.Write(file.pieces) && descriptor.Close();
+  }
+
+  // The file takes the name of its target. Returns false, with errno, on an
+  // error.
+  bool TakeName() {
+    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) return false;
+    temporary_.clear();
+    return true;
+  }
+
+ private:
+  std::string temporary_;  // empty: there is none
+  std::string target_;
+};
+
 }  // namespace
 
 std::string FileToWrite(const std::string& path) {
@@ -108,34 +162,29 @@ absl::Status WriteFileAtomically(const std::string& path,
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::Span<const absl::string_view> pieces) {
-  std::error_code ignored;
-  const bool is_special =
-      fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
-  if (is_special) {
-    Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0 || !file.Write(pieces) || !file.Close()) {
-      return Error(errno, path);
+  const FileToAppear file = {path, pieces};
+  return WriteFilesAtomically(absl::MakeConstSpan(&file, 1));
+}
+
+absl::Status WriteFilesAtomically(absl::Span<const FileToAppear> files) {
+  std::vector<CompleteFile> complete;
+  complete.reserve(files.size());
+  for (const FileToAppear& file : files) {
+    std::error_code ignored;
+    if (fs::is_directory(file.path, ignored)) return Error(EISDIR, file.path);
+    if (IsSpecial(file.path)) continue;
+    complete.emplace_back();
+    if (!complete.back().Write(file)) return Error(errno, file.path);
+  }
+  for (CompleteFile& file : complete) {
+    if (!file.TakeName()) return Error(errno, file.target());
+  }
+  for (const FileToAppear& file : files) {
+    if (!IsSpecial(file.path)) continue;
+    Descriptor device(open(file.path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (device.get() < 0 || !device.Write(file.pieces) || !device.Close()) {
+      return Error(errno, file.path);
     }
-    return absl::OkStatus();
-  }
-  const std::string target = FileToWrite(path);
-  // A new file could take the place of one that may not be written to.
-  if (fs::exists(target, ignored) && access(target.c_str(), W_OK) != 0) {
-    return Error(errno, path);
-  }
-  std::string temporary;
-  const int fd = CreateBeside(target, &temporary);
-  if (fd < 0) return Error(errno, path);
-  Descriptor file(fd);
-  // An old file hands its permissions down.
-  struct stat old = {};
-  const bool is_new = stat(target.c_str(), &old) != 0;
-  if ((!is_new && fchmod(fd, old.st_mode & 07777) != 0) ||
-      !file.Write(pieces) || !file.Close() ||
-      std::rename(temporary.c_str(), target.c_str()) != 0) {
-    const int code = errno;
-    std::remove(temporary.c_str());
-    return Error(code, path);
   }
   return absl::OkStatus();
 }

@@ -21,6 +21,17 @@ absl::Status WriteFileAtomically(const std::string& path,
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::Span<const absl::string_view> pieces);
 
+// Contents for files.
+struct FileToAppear {
+  std::string path;
+  absl::Span<const absl::string_view> pieces;  // of the caller
+};
+// Writes files as WriteFileAtomically does, but none takes its name before all
+// are complete: where one cannot be written, for example on a full disk, all
+// stay as they were. What is no regular file is written to at last. Paths must
+// differ.
+absl::Status WriteFilesAtomically(absl::Span<const FileToAppear> files);
+
 // The absolute path, without links, of the file that WriteFileAtomically
 // writes.
 std::string FileToWrite(const std::string& path);

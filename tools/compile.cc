@@ -1,13 +1,17 @@
 #include "baton/tools/compile.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -592,20 +596,94 @@ absl::Status AddExtents(const cpu::PaddedModule& padded, TestCase& test_case) {
   return absl::OkStatus();
 }
 
-absl::Status WriteFiles(const std::vector<CompiledModel::File>& files,
-                        const std::string& folder, std::ostream& out) {
-  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-    return absl::ErrnoToStatus(
-        errno, absl::StrCat("cannot create the folder ", folder));
-  }
-  for (const CompiledModel::File& file : files) {
-    const std::string path = absl::StrCat(folder, "/", file.name);
-    // A file that stays as it is keeps its time: it is not compiled again.
-    const absl::StatusOr<std::string> present = ReadFile(path);
-    if (!present.ok() || *present != file.text) {
-      BATON_RETURN_IF_ERROR(WriteFileAtomically(path, file.text));
+// An error if files could not be written to the folder of a flag, or it could
+// not be made, in a folder that is there or in `made_before`: compiling may take
+// long, and this is known before.
+absl::Status CheckFolder(absl::string_view flag, const std::string& folder,
+                         const std::string& made_before = "") {
+  struct stat info = {};
+  if (stat(folder.c_str(), &info) == 0) {
+    if (!S_ISDIR(info.st_mode)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flag, ": ", folder, " is not a folder"));
     }
-    out << file.name << "\n";
+    if (access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat(flag, ": cannot write to the folder ", folder));
+  }
+  const std::string parent =
+      std::filesystem::path(FileToWrite(folder)).parent_path();
+  if ((!made_before.empty() && parent == FileToWrite(made_before)) ||
+      access(parent.c_str(), W_OK | X_OK) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat(flag, ": cannot create the folder ", folder));
+}
+
+// Folders that are removed again unless they are kept.
+class NewFolders {
+ public:
+  NewFolders() = default;
+  NewFolders(const NewFolders&) = delete;
+  NewFolders& operator=(const NewFolders&) = delete;
+  ~NewFolders() {
+    // The last one may be in the first.
+    for (size_t i = made_.size(); i-- > 0;) rmdir(made_[i].c_str());
+  }
+  absl::Status Make(const std::string& path) {
+    if (mkdir(path.c_str(), 0777) == 0) {
+      made_.push_back(path);
+    } else if (errno != EEXIST) {
+      return absl::ErrnoToStatus(
+          errno, absl::StrCat("cannot create the folder ", path));
+    }
+    return absl::OkStatus();
+  }
+  void Keep() { made_.clear(); }
+
+ private:
+  std::vector<std::string> made_;
+};
+
+// Writes the files of both folders, or none; the second may have no path.
+absl::Status WriteFiles(
+    const LibraryOptions& options,
+    absl::Span<
+        const std::pair<std::string, const std::vector<CompiledModel::File>*>>
+        folders,
+    std::ostream& out) {
+  NewFolders made;
+  const std::string read[] = {FileToWrite(options.model),
+                              FileToWrite(options.inputs)};
+  // Stable: pieces of `changed` are in `texts`.
+  std::deque<absl::string_view> texts;
+  std::vector<FileToAppear> changed;
+  for (const auto& [folder, files] : folders) {
+    if (folder.empty()) continue;
+    BATON_RETURN_IF_ERROR(made.Make(folder));
+    for (const CompiledModel::File& file : *files) {
+      std::string path = absl::StrCat(folder, "/", file.name);
+      if (std::find(std::begin(read), std::end(read), FileToWrite(path)) !=
+          std::end(read)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            path,
+            " is read and would be written: give another --output_dir "
+            "or --name"));
+      }
+      // A file that stays as it is keeps its time: it is not compiled again.
+      const absl::StatusOr<std::string> present = ReadFile(path);
+      if (present.ok() && *present == file.text) continue;
+      texts.emplace_back(file.text);
+      changed.push_back(
+          {std::move(path), absl::MakeConstSpan(&texts.back(), 1)});
+    }
+  }
+  BATON_RETURN_IF_ERROR(WriteFilesAtomically(changed));
+  made.Keep();
+  for (const auto& [folder, files] : folders) {
+    if (folder.empty()) continue;
+    for (const CompiledModel::File& file : *files) out << file.name << "\n";
   }
   return absl::OkStatus();
 }
@@ -687,6 +765,11 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
     }
   }
   BATON_RETURN_IF_ERROR(CheckOptions(model));
+  BATON_RETURN_IF_ERROR(CheckFolder("--output_dir", options.output_dir));
+  if (!options.shared_dir.empty()) {
+    BATON_RETURN_IF_ERROR(
+        CheckFolder("--shared_dir", options.shared_dir, options.output_dir));
+  }
   BATON_ASSIGN_OR_RETURN(const PreparedRun prepared,
                          PreparePasses("tir.lower", options));
   model.lowering = prepared.context;
@@ -816,11 +899,11 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
     compiled.files.push_back(
         {model.name + "_benchmark.cc", std::move(compiled.benchmark)});
   }
-  BATON_RETURN_IF_ERROR(WriteFiles(compiled.files, options.output_dir, out));
-  if (!options.shared_dir.empty()) {
-    BATON_RETURN_IF_ERROR(
-        WriteFiles(compiled.shared_files, options.shared_dir, out));
-  }
+  BATON_RETURN_IF_ERROR(
+      WriteFiles(given,
+                 {{options.output_dir, &compiled.files},
+                  {options.shared_dir, &compiled.shared_files}},
+                 out));
   if (options.report) out << compiled.report;
   out << "steps " << compiled.num_steps << " arena " << compiled.arena_bytes
       << " weights " << compiled.weight_bytes << "\n";

@@ -1,6 +1,11 @@
 #include "baton/tools/compile.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +13,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -24,6 +30,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/strings/substitute.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
@@ -137,10 +144,145 @@ TEST(CompileTest, RefusesFlags) {
   EXPECT_EQ(Mistake(options),
             "--target=mips: unknown value (expected one of x86_64, aarch64)");
   options.target = "x86_64";
-  options.output_dir = options.model;
-  EXPECT_THAT(Mistake(options), HasSubstr("cannot write"));
+}
+
+// --- What cannot be written ----------------------------------------------------
+
+// The files of a folder and of those in it: their contents by their paths.
+std::map<std::string, std::string> ContentsOf(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    files[entry.path()] = std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  return files;
+}
+
+// A model with as many weights as `units`.
+LibraryOptions Units(absl::string_view name, int units) {
+  LibraryOptions options;
+  options.model = ModelFile(
+      absl::StrCat(name, units, ".relay"),
+      absl::Substitute(
+          "def @main(%x: Tensor[(1, 1), float32]) {\n"
+          "  %0 = sin(arange(0f, $0f, 1f, start=0f, stop=$0f, step=1f, "
+          "dtype=\"float32\"));\n"
+          "  nn.dense(%x, reshape(%0, newshape=[$0, 1]), units=$0)\n}\n",
+          units));
+  options.name = std::string(name);
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/", name);
+  options.shared_dir = options.output_dir + "/functions";
+  return options;
+}
+
+TEST(CompileTest, RefusesFolders) {
+  LibraryOptions options = Units("folders", 40);
+  // Before the model is read.
+  const std::string model = std::exchange(options.model, "none.relay");
+  options.output_dir = model;
+  EXPECT_EQ(Mistake(options),
+            absl::StrCat("--output_dir: ", model, " is not a folder"));
   options.output_dir = absl::StrCat(::testing::TempDir(), "/none/there");
-  EXPECT_THAT(Mistake(options), HasSubstr("/none/there: No such file"));
+  EXPECT_EQ(Mistake(options),
+            absl::StrCat("--output_dir: cannot create the folder ",
+                         options.output_dir, ": No such file or directory"));
+  options.output_dir = ::testing::TempDir();
+  options.shared_dir = model;
+  EXPECT_EQ(Mistake(options),
+            absl::StrCat("--shared_dir: ", model, " is not a folder"));
+  if (geteuid() == 0) GTEST_SKIP() << "root may write to all folders";
+  options.shared_dir = absl::StrCat(::testing::TempDir(), "/closed");
+  std::filesystem::create_directory(options.shared_dir);
+  std::filesystem::permissions(
+      options.shared_dir,
+      std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  EXPECT_THAT(Mistake(options), HasSubstr("closed: Permission denied"));
+  options.shared_dir += "/new";
+  EXPECT_THAT(Mistake(options), HasSubstr("closed/new: Permission denied"));
+}
+
+// A file that may not become so large stands for a disk that is full.
+TEST(CompileTest, WritesAllFilesOrNone) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto limited = [&limit](const LibraryOptions& options) {
+    const rlimit small = {400000, limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::string mistake = Mistake(options);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return mistake;
+  };
+  const LibraryOptions large = Units("whole", 200000);
+  // A folder that is not there stays so.
+  EXPECT_THAT(limited(large), HasSubstr("whole_weights.o: File too large"));
+  EXPECT_FALSE(std::filesystem::exists(large.output_dir));
+  const LibraryOptions small = Units("whole", 40);
+  EXPECT_EQ(limited(small), "");
+  const std::map<std::string, std::string> files = ContentsOf(small.output_dir);
+  EXPECT_GE(files.size(), 5u);
+  EXPECT_THAT(limited(large), HasSubstr("whole_weights.o: File too large"));
+  EXPECT_EQ(ContentsOf(small.output_dir), files);
+  EXPECT_EQ(Mistake(large), "");
+  EXPECT_NE(ContentsOf(small.output_dir), files);
+}
+
+TEST(CompileTest, AFolderWhereAFileIsToBe) {
+  const LibraryOptions options = Units("taken", 40);
+  const std::string taken = options.output_dir + "/taken_weights.o";
+  std::filesystem::create_directories(taken);
+  EXPECT_EQ(Mistake(options),
+            absl::StrCat("cannot write ", taken, ": Is a directory"));
+  EXPECT_THAT(ContentsOf(options.output_dir), ::testing::IsEmpty());
+}
+
+TEST(CompileTest, DoesNotWriteOverWhatItReads) {
+  LibraryOptions options = Units("own", 40);
+  const std::string model = options.output_dir + "/own.model.txt";
+  std::filesystem::create_directories(options.output_dir);
+  std::filesystem::rename(options.model, model);
+  options.model = model;
+  EXPECT_EQ(Mistake(options), "");
+  const std::map<std::string, std::string> files =
+      ContentsOf(options.output_dir);
+  options.line_table = true;
+  EXPECT_EQ(Mistake(options),
+            absl::StrCat(model,
+                         " is read and would be written: give another "
+                         "--output_dir or --name"));
+  EXPECT_EQ(ContentsOf(options.output_dir), files);
+}
+
+// Files are those of one version or the other, wherever the program ends.
+TEST(CompileTest, AProgramThatIsKilledLeavesWholeFiles) {
+  const LibraryOptions versions[] = {Units("killed", 20000),
+                                     Units("killed", 30000)};
+  std::map<std::string, std::string> files[2];
+  for (const int i : {0, 1}) {
+    ASSERT_EQ(Mistake(versions[i]), "");
+    files[i] = ContentsOf(versions[i].output_dir);
+  }
+  const int most = testing::IsLongTest() ? 100 : 10;
+  for (int i = 0; i < most; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (int k = 0;; ++k) static_cast<void>(Mistake(versions[k % 2]));
+    }
+    usleep(static_cast<useconds_t>(20000 + 1700 * i));
+    kill(child, SIGKILL);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    for (const auto& [path, text] : ContentsOf(versions[0].output_dir)) {
+      if (absl::StrContains(path, ".tmp")) continue;
+      const auto is_of = [&path = path, &text = text](const auto& version) {
+        const auto found = version.find(path);
+        return found != version.end() && found->second == text;
+      };
+      EXPECT_TRUE(is_of(files[0]) || is_of(files[1])) << path;
+    }
+  }
 }
 
 // Names that the header itself, C++ or the C library has.
@@ -1149,13 +1291,7 @@ def @main(%x: Tensor[(2, 3, 5, 6), float32], %n: Tensor[(9, 1), float32],
             "sse2\n");
 }
 
-// Results have the memory of the largest that they may be, and extents.
-TEST(CompileTest, CompilesResultsOfManySizes) {
-  LibraryOptions options;
-  options.isas = "sse2";
-  options.check_values = true;
-  options.threads = true;
-  const std::string folder = Compiled("chosen", R"(
+constexpr char kChosen[] = R"(
 def @main(%b: Tensor[(1, 17, 4), float32], %s: Tensor[(1, 3, 17), float32], %f: Tensor[(17, 5), float32]) {
   %0 = vision.all_class_non_max_suppression(%b, %s, 4i64, 0.2f, -0.5f);
   %1 = dyn.strided_slice(%0.0, zeros(shape=[1], dtype="int64"), %0.1, ones(shape=[1], dtype="int64"), begin=None, end=None, strides=None, axes=None);
@@ -1166,8 +1302,15 @@ def @main(%b: Tensor[(1, 17, 4), float32], %s: Tensor[(1, 3, 17), float32], %f: 
   %6 = argwhere(greater(%s, 0f));
   (%1, %5, transpose(%6, axes=[1, 0]), exp(%b))
 }
-)",
-                                      options);
+)";
+
+// Results have the memory of the largest that they may be, and extents.
+TEST(CompileTest, CompilesResultsOfManySizes) {
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  options.threads = true;
+  const std::string folder = Compiled("chosen", kChosen, options);
   const std::string header = TextOf(folder + "/chosen.h");
   EXPECT_THAT(header,
               HasSubstr("std::int64_t* output_0;  // at most int64[12,3]: "
@@ -2169,37 +2312,189 @@ def @main(%x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32]) {
   EXPECT_THAT(header, ::testing::Not(HasSubstr("output_1;")));
 }
 
-// A perceptron; in the long form a recurrent model and one of bytes, too.
-TEST(CompileTest, CrossCompiles) {
-  std::vector<std::pair<std::string, std::string>> models = {
-      {"perceptron", kPerceptron}};
-  if (testing::IsLongTest()) {
-    models.emplace_back("voice", kVoice);
-    models.emplace_back("bytes", kBytes);
+// With optimization, compilers warn of loops of which they know more.
+TEST(CompileTest, ProductsOfBytesHaveNoWarnings) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  LibraryOptions options;
+  options.isas = "avx512,avx2,sse2";
+  const std::string folder = Compiled("products", R"(
+def @main(%m: Tensor[(16, 384), int8]) {
+  %0 = sin(arange(0f, 147456f, 1f, start=0f, stop=147456f, step=1f, dtype="float32"));
+  %1 = reshape(cast(multiply(%0, 100f), dtype="int8"), newshape=[384, 384]);
+  nn.dense(%m, %1, units=384, out_dtype="int32")
+}
+)",
+                                      options);
+  EXPECT_THAT(OutputOf(folder,
+                       "g++ -std=c++17 -O2 -Wall -Wextra -Werror *.cc "
+                       "*.o -lm -o run && ./run"),
+              ::testing::MatchesRegex("avx512\n|avx2\n|sse2\n"));
+}
+
+// Loops of rows are made for a group of rows, which stays in the cache, and
+// called for each group; threads share the groups.
+TEST(CompileTest, LoopsTakeGroupsOfRows) {
+  LibraryOptions options;
+  options.threads = true;
+  options.check_values = true;
+  options.isas = "avx2";
+  const std::string folder = Compiled("rows", R"(
+def @main(%x: Tensor[(1, 12, 64, 128), float32], %y: Tensor[(1009, 40), float32], %z: Tensor[(40, 16, 20), float32], %b: Tensor[(4000, 2, 3), bool]) {
+  %0 = nn.softmax(%x);
+  %1 = mean(%y, axis=[-1], keepdims=True);
+  %2 = variance(%y, %1, axis=[1], keepdims=True);
+  %3 = nn.log_softmax(%z, axis=1);
+  %4 = sum(%z, axis=[0, 2], exclude=True);
+  %5 = argmax(%x, axis=[1, 3]);
+  %6 = max(%x, axis=[3]);
+  (%0, %1, %2, %3, %4, %5, %6, all(%b, axis=[2]), min(%y, axis=[0]), nn.softmax(%y, axis=0))
+}
+)",
+                                      options);
+  const std::string source = TextOf(folder + "/rows_avx2.cc");
+  // 768 rows of 1024 bytes and their results, 24 of a group.
+  EXPECT_THAT(source,
+              ContainsRegex("for \\(int64_t i = begin; i < end; "
+                            "\\+\\+i\\) \\{\n *shared::nn_softmax_[0-9a-"
+                            "f]+\\(At<const float>\\(m.inputs\\[0\\], "
+                            "0\\) \\+ i \\* 3072,"));
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
+// A run that is not told its threads has as many parts as it has seen to run at
+// once, and looks for more in its first step and in each eighth.
+TEST(CompileTest, RunsSeeTheirThreads) {
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  LibraryOptions options;
+  options.threads = true;
+  options.isas = "sse2";
+  std::string text =
+      "def @main(%x: Tensor[(256, 256), float32]) {\n"
+      "  %100 = reshape(sin(arange(0f, 65536f, 1f, start=0f, stop=65536f, "
+      "step=1f, dtype=\"float32\")), newshape=[256, 256]);\n";
+  constexpr int kProducts = 11;
+  for (int i = 0; i < kProducts; ++i) {
+    absl::StrAppend(&text, "  %", i, " = nn.dense(",
+                    i == 0 ? "%x" : absl::StrCat("%", i - 1),
+                    ", %100, units=256);\n");
   }
-  for (const auto& [name, text] : models) {
+  absl::StrAppend(&text, "  %", kProducts - 1, "\n}\n");
+  const std::string folder = Compiled("seen", text, options);
+  std::ofstream(folder + "/use.cpp") << R"(
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+#include "seen.h"
+alignas(64) static unsigned char arena[seen::kArenaBytes];
+static std::vector<int> parts;
+static void InTurn(void*, int n, void (*body)(void*, int), void* ctx) {
+  for (int i = 0; i < n; ++i) body(ctx, i);
+  parts.push_back(n);
+}
+static void AtOnce(void*, int n, void (*body)(void*, int), void* ctx) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < n; ++i) threads.emplace_back(body, ctx, i);
+  for (std::thread& thread : threads) thread.join();
+  parts.push_back(n);
+}
+static float x[256 * 256], y[256 * 256], z[256 * 256];
+int main() {
+  for (int i = 0; i < 256 * 256; ++i) x[i] = (i * 7 % 31 - 15) / 100.0f;
+  seen model(arena);
+  model.Run({x}, {y});
+  model.Run({x}, {z}, InTurn, nullptr);
+  for (const int n : parts) std::printf(" %d", n);
+  int same = std::memcmp(y, z, sizeof(y));
+  bool more = false;
+  for (int i = 0; i < 1000 && !more; ++i) {
+    parts.clear();
+    model.Run({x}, {z}, AtOnce, nullptr);
+    same |= std::memcmp(y, z, sizeof(y));
+    more = parts[1] > 2;
+  }
+  std::printf(" %d %d\n", same, more);
+  parts.clear();
+  model.Run({x}, {z}, InTurn, nullptr, 3);
+  for (const int n : parts) std::printf(" %d", n);
+}
+)";
+  EXPECT_EQ(
+      OutputOf(folder, absl::StrCat("g++ -std=c++17 -O1 -Wall -Wextra -Werror "
+                                    "use.cpp seen_sse2.cc seen_weights.o -lm "
+                                    "-pthread -o use && ./use")),
+      " 8 2 2 2 2 2 2 2 8 2 2 0 1\n 3 3 3 3 3 3 3 3 3 3 3");
+}
+
+// A model with a dimension that each run chooses.
+constexpr char kSequence[] =
+    R"(def @main(%x: Tensor[(meta[tir.Var][0], 24), float32], %m: Tensor[(2, 40), float32]) {
+  %0 = sin(arange(0f, 960f, 1f, start=0f, stop=960f, step=1f, dtype="float32"));
+  %1 = tanh(nn.dense(%x, reshape(%0, newshape=[40, 24]), units=40));
+  (nn.softmax(nn.dense(%1, %m, units=2)), sum(%x, axis=[0]))
+}
+
+#[metadata]
+{"root": 1, "nodes": [
+  {"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
+  {"type_key": "Array", "data": [3]},
+  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4", "span": "0", "type_annotation": "0"}},
+  {"type_key": "runtime.String", "repr_str": "n"}],
+ "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}}
+)";
+
+// Steps that threads divide, and the vector mathematics.
+constexpr char kDivided[] =
+    R"(def @main(%x: Tensor[(64, 256), float32], %w: Tensor[(256, 256), float32]) {
+  %0 = nn.dense(%x, %w, units=256);
+  %1 = exp(%0);
+  (tanh(nn.dense(%1, %w, units=256)), erf(%0), log(abs(%0)), power(abs(%0), 0.3f), cast(%0, dtype="float16"))
+}
+)";
+
+// The libraries of AArch64 have the evaluator's bytes, too: a perceptron and a
+// model with dimensions; in the long form a network of convolutions, a recurrent
+// model, one of bytes, results whose sizes values decide, parts for threads.
+TEST(CompileTest, CrossCompiles) {
+  struct Case {
+    std::string name;
+    std::string text;
+    std::string dims;
+    bool threads = false;
+  };
+  std::vector<Case> cases = {{"perceptron", kPerceptron},
+                             {"sequence", kSequence, "n=1..3"}};
+  if (testing::IsLongTest()) {
+    cases.push_back({"network", kNetwork, "", true});
+    cases.push_back({"voice", kVoice});
+    cases.push_back({"bytes", kBytes});
+    cases.push_back({"chosen", kChosen, "", true});
+    cases.push_back({"divided", kDivided, "", true});
+  }
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
     LibraryOptions options;
-    options.model = ModelFile(absl::StrCat(name, ".relay"), text);
-    options.output_dir = absl::StrCat(::testing::TempDir(), "/arm_", name);
     options.target = "aarch64";
-    options.test = true;
-    std::ostringstream out;
-    const absl::Status status = CompileLibrary(options, out);
-    ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_THAT(out.str(),
-                HasSubstr(absl::StrCat(name, ".h\n", name, "_neon.cc\n")));
+    options.dims = c.dims;
+    options.threads = c.threads;
+    const std::string folder =
+        Compiled(c.name, c.text, options, "arm_" + c.name);
+    EXPECT_THAT(FilesOf(folder),
+                ::testing::IsSupersetOf({c.name + ".h", c.name + "_neon.cc"}));
     if (!Has("aarch64-linux-gnu-g++")) {
       GTEST_SKIP() << "there is no aarch64-linux-gnu-g++";
     }
     const std::string compile = absl::StrCat("aarch64-linux-gnu-g++", kFlags);
-    EXPECT_EQ(OutputOf(options.output_dir,
-                       absl::StrCat(compile, "-fsyntax-only *.cc")),
+    EXPECT_EQ(OutputOf(folder, absl::StrCat(compile, "-fsyntax-only *.cc")),
               "");
     if (!Has("qemu-aarch64")) GTEST_SKIP() << "there is no qemu-aarch64";
-    EXPECT_EQ(OutputOf(options.output_dir,
-                       absl::StrCat(compile,
-                                    "-static *.cc *.o -lm -o run && "
-                                    "qemu-aarch64 ./run")),
+    EXPECT_EQ(OutputOf(folder, absl::StrCat(compile,
+                                            "-static *.cc *.o -lm -o run && "
+                                            "qemu-aarch64 ./run")),
               "neon\n");
   }
 }

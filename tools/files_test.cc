@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/limits.h"
 #include "baton/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -160,6 +161,28 @@ TEST_F(FilesTest, OneFileForTwoFlagsIsAMistake) {
   EXPECT_THAT(CheckDifferentFiles(
                   {{"--a", Path("new")}, {"--b", Path("missing/../new")}}),
               StatusIs(absl::StatusCode::kInvalidArgument, "--a and --b"));
+}
+
+TEST_F(FilesTest, AllFilesAppearOrNone) {
+  std::ofstream(Path("a")) << "old";
+  const absl::string_view text[] = {"n", "ew"};
+  EXPECT_THAT(WriteFilesAtomically({{Path("a"), text}, {Path("no/b"), text}}),
+              StatusIs(absl::StatusCode::kNotFound, "no/b"));
+  EXPECT_THAT(
+      WriteFilesAtomically(
+          {{Path("a"), text}, {Path("c"), text}, {folder_, text}}),
+      StatusIs(absl::StatusCode::kFailedPrecondition, "Is a directory"));
+  EXPECT_EQ(CountFiles(), 1);
+  BATON_ASSERT_OK_AND_ASSIGN(std::string read, ReadFile(Path("a")));
+  EXPECT_EQ(read, "old");
+  ASSERT_THAT(WriteFilesAtomically(
+                  {{Path("a"), text}, {Path("c"), text}, {"/dev/null", text}}),
+              IsOk());
+  for (const char* name : {"a", "c"}) {
+    BATON_ASSERT_OK_AND_ASSIGN(read, ReadFile(Path(name)));
+    EXPECT_EQ(read, "new");
+  }
+  EXPECT_EQ(CountFiles(), 2);
 }
 
 TEST_F(FilesTest, DevicesAreWrittenTo) {

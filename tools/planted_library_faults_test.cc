@@ -27,6 +27,7 @@
 #include "baton/ir/module_text.h"
 #include "baton/lower/lower_to_tir.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/ir/infer_type.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
@@ -137,6 +138,53 @@ Pass PlantedFault() {
       {.name = "PlantedFault"});
 }
 BATON_REGISTER_PASS(PlantedFault);
+
+// Replaces text in functions of operators.
+Pass PlantedModelFault() {
+  return CreateModulePass(
+      [](const IRModule& module,
+         const PassContext& /*context*/) -> absl::StatusOr<IRModule> {
+        if (planted == nullptr) return module;
+        BATON_ASSIGN_OR_RETURN(const std::string text,
+                               Planted(ToText(module), *planted));
+        BATON_ASSIGN_OR_RETURN(const IRModule read, ParseModule(text));
+        return relay::InferTypes(read);
+      },
+      {.name = "PlantedModelFault"});
+}
+BATON_REGISTER_PASS(PlantedModelFault);
+
+TEST(PlantedFaultsTest, InPassesOverTheModel) {
+  const Fault faults[] = {
+      {"nn.relu(", "abs("},
+      {"axis=[1]", "axis=[-2]"},
+      {"subtract(%x, %y)", "subtract(%y, %x)"},
+      {"2.5f", "2.25f"},
+      {"nn.dense(%y, %w", "nn.dense(%w, %y"},
+  };
+  LibraryOptions options;
+  options.model = ModelFile(
+      "model.relay",
+      "def @main(%x: Tensor[(8, 8), float32], %y: Tensor[(8, 8), float32], "
+      "%w: Tensor[(8, 8), float32]) {\n"
+      "  %0 = nn.relu(subtract(%x, %y));\n"
+      "  %1 = multiply(nn.dense(%y, %w, units=8), 2.5f);\n"
+      "  (%0, %1, sum(%x, axis=[1]))\n}\n");
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/model");
+  options.check_values = true;
+  options.passes = "SimplifyInference,PlantedModelFault,FoldConstant";
+  std::ostringstream none;
+  EXPECT_EQ(CompileLibrary(options, none), absl::OkStatus());
+  for (const Fault& fault : faults) {
+    planted = &fault;
+    std::ostringstream out;
+    const absl::Status status = CompileLibrary(options, out);
+    planted = nullptr;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("pass PlantedModelFault changed what @main"))
+        << fault.from;
+  }
+}
 
 TEST(PlantedFaultsTest, InPassesOverLoops) {
   const Fault faults[] = {

@@ -49,6 +49,11 @@
 namespace baton {
 namespace {
 
+// Threads that a run assumes if it is not told how many there are, until it sees
+// more; and how many steps it divides for those until it looks for more again.
+constexpr int kThreadsIfUnknown = 2;
+constexpr int kStepsToSeeThreads = 8;
+
 using tir::CppCommentText;
 using tir::CppIdentifier;
 using tir::CppIsa;
@@ -630,6 +635,7 @@ class ModelWriter {
                (step.continue_value ? 1 : 0));
       for (const size_t number : step_functions_of_[i]) hash.Add(number);
       hash.Add(static_cast<uint64_t>(step.workspace_offset));
+      hash.Add(static_cast<uint64_t>(step.groups));
       for (const LibrarySlot& slot : step.slots) {
         hash.Add(static_cast<uint64_t>(slot.space));
         hash.Add(static_cast<uint64_t>(slot.index));
@@ -1012,7 +1018,7 @@ class ModelWriter {
           ";\n  // As Run; steps that take long are divided into at most "
           "`threads` parts, for as\n  // many threads; up to kMaxThreads. 0, "
           "if it is not known how many there are:\n  // parts as large as two "
-          "threads need, up to kMaxThreads of them.\n  ",
+          "threads need, as many as are seen to run at once.\n  ",
           type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"
           "           Parallel parallel, void* ctx,\n"
@@ -1235,8 +1241,13 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     return step.function >= 0 &&
            model_.emitted[static_cast<size_t>(step.function)].can_fail;
   }
+  static int64_t NumElements(const LibrarySlot& slot) {
+    int64_t elements = 1;
+    for (const int64_t extent : slot.shape) elements *= extent;
+    return elements;
+  }
   static int64_t ItemsOf(const LibraryStep& step) {
-    return step.sources.empty() ? 1 : step.sources[0].items;
+    return step.sources.empty() ? step.groups : step.sources[0].items;
   }
 
   // An expression that is texts[k] for the k-th of ThreadCounts(); texts[0] is
@@ -1278,10 +1289,17 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
     for (const CppParam& param : emitted.params) {
       const std::string type = ElementOf(param.type);
       switch (param.kind) {
-        case CppParam::Kind::kPointer:
-          args.push_back(
-              PointerTo(step.slots[static_cast<size_t>(param.index)], type));
+        case CppParam::Kind::kPointer: {
+          const LibrarySlot& slot =
+              step.slots[static_cast<size_t>(param.index)];
+          args.push_back(PointerTo(slot, type));
+          // Slots that are no operands are constants that all groups read.
+          if (step.groups > 1 && slot.operand >= 0) {
+            absl::StrAppend(&args.back(), " + i * ",
+                            NumElements(slot) / step.groups);
+          }
           break;
+        }
         case CppParam::Kind::kConstant: {
           LibrarySlot slot;
           slot.space = LibrarySpace::kConstant;
@@ -1299,18 +1317,26 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
           break;
       }
     }
-    return absl::StrCat(
-        emitted.can_fail ? "  return " : "  ",
+    const std::string call = absl::StrCat(
         options_.llvm.has_value() ? "::" : "shared::", emitted.name, "(",
-        absl::StrJoin(args, ",\n      "), ");\n");
+        absl::StrJoin(args, ",\n      "), ")");
+    if (step.groups == 1) {
+      return absl::StrCat(emitted.can_fail ? "  return " : "  ", call, ";\n");
+    }
+    const std::string loop = "  for (int64_t i = begin; i < end; ++i) {\n";
+    if (!emitted.can_fail) return absl::StrCat(loop, "  ", call, ";\n  }\n");
+    return absl::StrCat(loop, "  if (", call,
+                        " != 0) return 1;\n  }\n  return 0;\n");
   }
 
   // True if threads divide a step.
-  static bool IsDivided(const LibraryStep& step) {
+  bool IsDivided(const LibraryStep& step) const {
     return step.most_parts > 1 &&
-           std::any_of(
-               step.sources.begin(), step.sources.end(),
-               [](const cpu::StepSource& source) { return source.items > 1; });
+           ((step.groups > 1 && !CanFail(step)) ||
+            std::any_of(step.sources.begin(), step.sources.end(),
+                        [](const cpu::StepSource& source) {
+                          return source.items > 1;
+                        }));
   }
 
   // The statement of C++ that step `i`, a beginning or an end, stands for.
@@ -1362,6 +1388,10 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         items_of.push_back(absl::StrCat(source.items));
         bytes_of.push_back(absl::StrCat(source.workspace_bytes));
       }
+      if (step.sources.empty()) {
+        items_of.push_back(absl::StrCat(step.groups));
+        bytes_of.push_back(absl::StrCat(step.group_workspace_bytes));
+      }
       absl::StrAppend(&text, "  Divide({&m, Step", i, ", ", workspace,
                       ",\n    ", ByThreads(bytes_of), ",\n    ",
                       ByThreads(items_of), ", ", step.most_parts,
@@ -1405,8 +1435,13 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
   std::string RunFunction(CppIsa isa) const {
     std::string text = absl::StrCat(
         "\nnamespace ", NameSpace(isa),
-        " {\n\nnamespace shared = ::", SharedNameSpace(isa),
-        ";\n"
+        " {\n\nnamespace shared = ::", SharedNameSpace(isa), ";\n",
+        options_.threads
+            ? "\n// What a run that is not told its threads sees of them.\n"
+              "struct Together {\n  int64_t most;   // parts that ran at once\n"
+              "  int64_t asked;  // parts that a step had\n"
+              "  int64_t steps;  // that could have more parts\n};\n"
+            : "",
         "\n// The memory of a run.\n"
         "struct Memory {\n  const void* const* inputs;\n"
         "  void* const* outputs;\n  unsigned char* arena;\n"
@@ -1414,6 +1449,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         options_.threads
             ? "  int threads;\n"
               "  int level;  // chooses functions made for so many threads\n"
+              "  Together* together;  // null: the caller says how many "
+              "threads\n"
             : "",
         "};\n\n"
         "// T is const where memory may not be written.\n"
@@ -1435,16 +1472,45 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
           "  p.step(*p.m, p.workspace + p.workspace_bytes * part,\n"
           "         p.items * part / p.parts, p.items * (part + 1) / "
           "p.parts);\n}\n"
+          "// Parts that count how many of them run at once.\n"
+          "struct CountedParts {\n  Parts parts;\n"
+          "  unsigned char runs[",
+          options_.max_threads, "];\n  int seen[", options_.max_threads,
+          "];\n};\n"
+          "static void RunCountedPart(void* ctx, int part) {\n"
+          "  CountedParts& p = *static_cast<CountedParts*>(ctx);\n"
+          "  __atomic_store_n(&p.runs[part], 1, __ATOMIC_RELAXED);\n"
+          "  for (int64_t i = 0; i < p.parts.parts; ++i) {\n"
+          "    p.seen[part] += __atomic_load_n(&p.runs[i], "
+          "__ATOMIC_RELAXED);\n  }\n"
+          "  RunPart(&p.parts, part);\n"
+          "  __atomic_store_n(&p.runs[part], 0, __ATOMIC_RELAXED);\n}\n"
           "[[maybe_unused]] static void Divide(Parts p,\n"
           "    void (*parallel)(void*, int, void (*)(void*, int), void*),\n"
           "    void* ctx) {\n"
+          "  Together* const together = p.m->together;\n"
           "  if (p.parts > p.m->threads) p.parts = p.m->threads;\n"
           "  if (p.parts > p.items) p.parts = p.items;\n"
+          "  // Parts repeat some work: there are no more than ran at once, "
+          "but\n"
+          "  // for some steps, which see whether more can.\n"
+          "  if (together != nullptr && p.parts > together->most) {\n"
+          "    if (p.parts > together->asked) {\n"
+          "      together->asked = p.parts;\n"
+          "    } else if (++together->steps % ",
+          kStepsToSeeThreads,
+          " != 0) {\n      p.parts = together->most;\n    }\n  }\n"
           "  if (p.parts < 2) {\n"
           "    p.step(*p.m, p.workspace, 0, p.items);\n"
+          "  } else if (together == nullptr || p.parts <= together->most) {\n"
+          "    parallel(ctx, static_cast<int>(p.parts), RunPart, &p);\n"
           "  } else {\n"
-          "    parallel(ctx, static_cast<int>(p.parts), RunPart, &p);\n  }\n}"
-          "\n");
+          "    CountedParts counted = {p, {}, {}};\n"
+          "    parallel(ctx, static_cast<int>(p.parts), RunCountedPart, "
+          "&counted);\n"
+          "    for (const int seen : counted.seen) {\n"
+          "      if (seen > together->most) together->most = seen;\n    }\n"
+          "  }\n}\n");
     }
     if (options_.profile) {
       absl::StrAppend(&text,
@@ -1479,7 +1545,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         &text, "\n", ResultType(), " Run(", RunParams(), ") {\n",
         options_.threads ? LevelOfThreads() : "",
         "  [[maybe_unused]] const Memory m = {inputs, outputs, arena, weights",
-        options_.threads ? ", threads, level" : "", "};\n",
+        options_.threads ? ", threads, level, unknown ? &together : nullptr"
+                         : "",
+        "};\n",
         options_.profile
             ? "  [[maybe_unused]] uint64_t before =\n"
               "      clock == nullptr ? 0 : clock();\n  (void)times;\n"
@@ -1506,7 +1574,9 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  (void)ctx;\n  if (parallel == nullptr) threads = 1;\n"
         "  [[maybe_unused]] const bool unknown = threads <= 0;\n"
         "  if (unknown || threads > ",
-        most, ") threads = ", most, ";\n  const int level = ", level, ";\n");
+        most, ") threads = ", most, ";\n  const int level = ", level,
+        ";\n  [[maybe_unused]] Together together = {",
+        std::min(most, kThreadsIfUnknown), ", 0, 0};\n");
   }
 
   // The condition that the processor has the instructions of `isa`.

@@ -20,6 +20,7 @@
 #include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/lower.h"
 #include "baton/backend/cpu/padded_sizes.h"
+#include "baton/backend/cpu/row_groups.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/backend/library/library_model.h"
 #include "baton/backend/library/loops_check.h"
@@ -233,8 +234,16 @@ class PlanReader {
     return tensor.constant.has_value() && tensor.shape.empty();
   }
 
-  // The call of a node as a function of its operands that are no numbers.
-  Function FunctionOf(const GraphNode& node) const {
+  cpu::RowGroups GroupsOf(const GraphNode& node) const {
+    std::vector<bool> has_part;
+    for (const int t : node.inputs) has_part.push_back(!IsNumber(t));
+    return cpu::RowGroupsOf(graph_, node, has_part);
+  }
+
+  // The call of a node, for one of its groups, as a function of its operands
+  // that are no numbers.
+  Function FunctionOf(const GraphNode& node,
+                      const cpu::RowGroups& groups = {}) const {
     std::vector<relay::Var> params;
     size_t next = 0;
     const auto expr_of = [&](const GraphValue& value,
@@ -250,7 +259,8 @@ class PlanReader {
       if (IsNumber(t)) return relay::Constant(*TensorOf(t).constant);
       const relay::Var param(
           absl::StrCat("p", params.size()),
-          TensorType::Of(TensorOf(t).shape, TensorOf(t).dtype));
+          TensorType::Of(groups.ShapeOfPart(TensorOf(t).shape),
+                         TensorOf(t).dtype));
       params.push_back(param);
       return param;
     };
@@ -304,6 +314,7 @@ class PlanReader {
   // Makes loops of the steps that have no source.
   absl::Status MakeFunctions() {
     function_of_.assign(plan_->steps.size(), -1);
+    groups_.assign(plan_->steps.size(), 1);
     sources_.resize(plan_->steps.size());
     regions_.resize(plan_->steps.size());
     known_results_.resize(plan_->steps.size());
@@ -356,7 +367,8 @@ class PlanReader {
         }
         continue;
       }
-      Function function = FunctionOf(*node);
+      groups_[i] = GroupsOf(*node).count;
+      Function function = FunctionOf(*node, GroupsOf(*node));
       std::vector<size_t>& equal = by_hash[StructuralHash(function)];
       for (const size_t known : equal) {
         if (StructuralEqual(functions[known], function)) {
@@ -510,6 +522,12 @@ class PlanReader {
     return most;
   }
 
+  // The bytes of the workspace that a call of the function of step `i` needs.
+  int64_t GroupWorkspaceOf(size_t i) const {
+    return executor::AlignUp(
+        model_.emitted[static_cast<size_t>(function_of_[i])].workspace_bytes);
+  }
+
   void AddWorkspaces() {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
       executor::Step& step = plan_->steps[i];
@@ -518,9 +536,9 @@ class PlanReader {
           !regions_[i].empty() ? RegionBytes(i)
           : function_of_[i] < 0
               ? WorkspacesOf(i)
-              : executor::AlignUp(
-                    model_.emitted[static_cast<size_t>(function_of_[i])]
-                        .workspace_bytes);
+              : GroupWorkspaceOf(i) *
+                    std::min({groups_[i], MostParts(plan_->steps[i]),
+                              int64_t{thread_counts_.back()}});
       if (step.workspace < 0 && step.workspace_bytes > 0) {
         step.workspace = static_cast<int32_t>(plan_->values.size());
         plan_->values.emplace_back();
@@ -626,6 +644,8 @@ class PlanReader {
     }
     if (is_call) {
       added.function = function_of_[i];
+      added.groups = groups_[i];
+      added.group_workspace_bytes = GroupWorkspaceOf(i);
       const size_t function = static_cast<size_t>(function_of_[i]);
       added.kernel = model_.functions[function].symbol;
       std::string& origin = model_.functions[function].origin;
@@ -805,6 +825,7 @@ class PlanReader {
   Diagnostics& problems_;
   LibraryModel model_;
   std::vector<int> function_of_;  // of steps
+  std::vector<int64_t> groups_;   // of the operands of steps with functions
   const std::vector<int> thread_counts_;
   std::vector<std::vector<cpu::StepSource>> sources_;  // of steps
   std::vector<std::vector<Tensor>> extra_constants_;   // of functions

@@ -68,6 +68,10 @@ struct LibraryStep {
   // The number of a function of loops in LibraryModel::functions; or -1, and
   // there are `sources` unless the step is a `control`.
   int function = -1;
+  // The groups of rows of the operands (backend/cpu/row_groups.h), for each of
+  // which the function is called; each thread has its own workspace.
+  int64_t groups = 1;
+  int64_t group_workspace_bytes = 0;
   // One for any number of threads, or one for each of ThreadCounts().
   std::vector<cpu::StepSource> sources;
   // The operands of a source, or of the function's buffers; results last.
