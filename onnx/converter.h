@@ -188,6 +188,9 @@ absl::StatusOr<std::vector<int64_t>> ShapeOfBatch(const Expr& expr,
 absl::StatusOr<int> NormalAxis(int64_t axis, int rank);
 absl::StatusOr<std::vector<int64_t>> NormalAxes(std::vector<int64_t> axes,
                                                 int rank);
+// As NormalAxes; an axis that is named twice is InvalidArgument.
+absl::StatusOr<std::vector<int64_t>> DistinctAxes(std::vector<int64_t> axes,
+                                                  int rank);
 // A scalar constant of the element type of `like`, which is typed.
 Expr ScalarLike(double value, const Expr& like);
 // Input `i`, which must be one element, as a scalar. A tensor of several

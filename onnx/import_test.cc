@@ -13,7 +13,9 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
@@ -56,6 +59,7 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
@@ -404,8 +408,24 @@ TEST(ImportOnnxTest, PaddingCanBeComputed) {
            {"wrap",
             {1, 0, 0, 2},
             {3, 5},
-            {4, 5, 6, 4, 5, 1, 2, 3, 1, 2, 4, 5, 6, 4, 5}}}) {
+            {4, 5, 6, 4, 5, 1, 2, 3, 1, 2, 4, 5, 6, 4, 5}},
+           // Cut first: what is cut off is not added again.
+           {"wrap", {0, -1, 0, 2}, {2, 4}, {2, 3, 2, 3, 5, 6, 5, 6}},
+           {"wrap", {-1, 1, 2, -1}, {3, 3}, {5, 4, 5, 5, 4, 5, 5, 4, 5}}}) {
     SCOPED_TRACE(c.mode);
+    const auto known = Import(ModelOf(
+        absl::StrCat("node { op_type: 'Pad' input: 'x' input: 'p' output: 'y'"
+                     " attribute { name: 'mode' type: STRING s: '",
+                     c.mode,
+                     "' } } initializer { name: 'p' dims: 4 data_type: 7"
+                     " int64_data: [",
+                     absl::StrJoin(c.pads, ","), "] }", InOut({kTwo, kThree})),
+        19));
+    ASSERT_THAT(known, IsOk());
+    const auto same =
+        EvaluateFunction(*known, "main", {baton::relay::Value(x)});
+    ASSERT_THAT(same, IsOk());
+    EXPECT_THAT(same->tensor().span<float>(), ElementsAreArray(c.values));
     const auto module = Import(ModelOf(
         absl::StrCat("node { op_type: 'Pad' input: 'x' input: 'p' output: 'y'"
                      " attribute { name: 'mode' type: STRING s: '",
@@ -2067,6 +2087,96 @@ TEST(ImportOnnxTest, SizesOfDimensionsWhoseNamesAreFormulas) {
   EXPECT_THAT(Import(graph, options).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "no input of the model has a dimension pas"));
+}
+
+std::string Int64s(absl::string_view name, const std::vector<int64_t>& values) {
+  return absl::StrCat("initializer { name: '", name, "' dims: ", values.size(),
+                      " data_type: 7 int64_data: [", absl::StrJoin(values, ","),
+                      "] } ");
+}
+
+TEST(ImportOnnxTest, AxesAreNamedOnce) {
+  const std::string axes = Int64s("a", {1, -1});
+  const std::string attribute =
+      "attribute { name: 'axes' type: INTS ints: [1, -1] } ";
+  const std::string starts =
+      Value("input", "s", {kTwo}, 7) + Int64s("e", {2, 2});
+  for (const std::string& graph : {
+           "node { op_type: 'Pad' input: ['x', 'p', '', 'a'] output: 'y' }" +
+               axes + Int64s("p", {1, 1, 1, 1}),
+           "node { op_type: 'Pad' input: ['x', 'p', '', 'a'] output: 'y' }" +
+               axes + Value("input", "p", {"dim_value: 4"}, 7),
+           "node { op_type: 'Slice' input: ['x', 's', 'e', 'a'] output: 'y' }" +
+               axes + starts,
+           "node { op_type: 'Slice' input: ['x', 'e', 'e', 'a'] output: 'y' }" +
+               axes + Int64s("e", {1, 1}),
+           "node { op_type: 'Resize' input: ['x', '', '', 's'] output: 'y' " +
+               attribute + "}" + Int64s("s", {4, 4}),
+           "node { op_type: 'CenterCropPad' input: ['x', 's'] output: 'y' " +
+               attribute + "}" + Int64s("s", {4, 4}),
+           "node { op_type: 'Unsqueeze' input: ['x', 'a'] output: 'y' }" +
+               Int64s("a", {1, 1}),
+           "node { op_type: 'ReduceSum' input: ['x', 'a'] output: 'y' }" + axes,
+           "node { op_type: 'MeanVarianceNormalization' input: 'x'"
+           " output: 'y' " +
+               attribute + "}",
+       }) {
+    EXPECT_THAT(
+        Import(ModelOf(graph + InOut({kTwo, kThree}), 19)).status(),
+        StatusIs(absl::StatusCode::kInvalidArgument, "an axis is named twice"))
+        << graph;
+  }
+}
+
+TEST(ImportOnnxTest, PaddingCutsNoMoreThanThereIs) {
+  for (const std::string mode : {"constant", "edge", "reflect", "wrap"}) {
+    for (const std::vector<int64_t>& pads :
+         {std::vector<int64_t>{0, -2, 0, -2},
+          {0, -4, 0, 3},
+          {0, 1, 0, std::numeric_limits<int64_t>::min()}}) {
+      EXPECT_THAT(
+          Import(
+              ModelOf(absl::StrCat("node { op_type: 'Pad' input: 'x' input: 'p'"
+                                   " output: 'y' attribute { name: 'mode' type:"
+                                   " STRING s: '",
+                                   mode, "' } }", Int64s("p", pads),
+                                   InOut({kTwo, kThree})),
+                      19))
+              .status(),
+          StatusIs(absl::StatusCode::kInvalidArgument,
+                   "cuts more than the 3 elements of axis 1"))
+          << mode;
+    }
+  }
+}
+
+TEST(ImportOnnxTest, SplitsAreEvenUnlessTheirNumberIsGiven) {
+  const std::string graph =
+      "node { op_type: 'Split' input: 'x' output: 'y' output: 'z' " +
+      std::string("attribute { name: 'axis' type: INT i: 1 } ");
+  for (const int opset : {11, 13, 18}) {
+    EXPECT_THAT(
+        Import(ModelOf(graph + "}" + InOut({kTwo, kThree}), opset)).status(),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 "an axis of 3 elements has no 2 parts of one size"));
+  }
+  EXPECT_THAT(Import(ModelOf(
+                  graph + "attribute { name: 'num_outputs' type: INT i: 2 } }" +
+                      InOut({kTwo, kThree}),
+                  18)),
+              IsOk());
+}
+
+TEST(ImportOnnxTest, ResultsOfEinsumHaveEachLabelOnce) {
+  for (const std::string equation : {"ij->iij", "...j->......j"}) {
+    EXPECT_THAT(
+        Import("node { op_type: 'Einsum' input: 'x' output: 'y' attribute {"
+               " name: 'equation' type: STRING s: '" +
+               equation + "' } }" + InOut({kTwo, kThree}))
+            .status(),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 "the result has a label twice"));
+  }
 }
 
 }  // namespace
