@@ -1477,6 +1477,34 @@ TEST(ImportOnnxTest, FlagsDecideBetweenBranchesOfTwoRanks) {
   EXPECT_THAT(Import(graph, options), IsOk());
 }
 
+TEST(ImportOnnxTest, DataDecidesBetweenBranchesOfTwoExtents) {
+  const std::string graph =
+      "node { op_type: 'ReduceMax' input: 'x' output: 't'"
+      "  attribute { name: 'keepdims' type: INT i: 0 } }"
+      "node { op_type: 'Greater' input: 't' input: 'z' output: 'c' }"
+      "node { op_type: 'If' input: 'c' output: 'y'"
+      "  attribute { name: 'then_branch' type: GRAPH g { name: 't'"
+      "    node { op_type: 'Concat' input: 'x' input: 'x' output: 'a'"
+      "      attribute { name: 'axis' type: INT i: 0 } }"
+      "    output { name: 'a' } } }"
+      "  attribute { name: 'else_branch' type: GRAPH g { name: 'e'"
+      "    node { op_type: 'Identity' input: 'x' output: 'b' }"
+      "    output { name: 'b' } } } }"
+      "initializer { name: 'z' data_type: 1 float_data: 1 }" +
+      InOut({kTwo});
+  EXPECT_THAT(Import(graph).status(),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "model.onnx:3:1: error: If: the branches give tensors "
+                       "of the shapes (4) and (2): the condition must be "
+                       "known"));
+  OnnxImportOptions options;
+  options.values_at_hand.emplace("x", *Tensor::FromValues<float>({2}, {1, 2}));
+  const auto module = Import(graph, options);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
+            "Tensor[(4), float32]");
+}
+
 // A sequence of two tensors and an optional of none.
 TEST(ImportOnnxTest, SequencesBecomeParametersForTheirTensors) {
   const std::string graph =
@@ -2177,6 +2205,47 @@ TEST(ImportOnnxTest, ResultsOfEinsumHaveEachLabelOnce) {
         StatusIs(absl::StatusCode::kInvalidArgument,
                  "the result has a label twice"));
   }
+}
+
+// The shapes that a body says are those of what it is given, unless the model
+// runs with other shapes than it says.
+TEST(ImportOnnxTest, BodiesOfScansHaveTheShapesOfTheirInputs) {
+  const auto graph = [](const std::string& state, const std::string& element,
+                        const std::string& length, int elem_type = 1) {
+    return "node { op_type: 'Scan' input: ['s', 'x'] output: ['t', 'y']"
+           " attribute { name: 'num_scan_inputs' type: INT i: 1 }"
+           " attribute { name: 'body' type: GRAPH g { name: 'b'"
+           "   node { op_type: 'Identity' input: 'a' output: 'c' }"
+           "   node { op_type: 'Identity' input: 'b' output: 'd' } " +
+           Value("input", "a", {state}) +
+           Value("input", "b", {element}, elem_type) +
+           "output { name: 'c' } output { name: 'd' } } } }" +
+           Value("input", "s", {kThree}) +
+           Value("input", "x", {length, kThree}) +
+           "output { name: 't' } output { name: 'y' }";
+  };
+  for (const std::string length : {"dim_value: 4", "dim_param: 'n'"}) {
+    EXPECT_THAT(Import(graph(kThree, "dim_param: 'm'", length)), IsOk());
+    EXPECT_THAT(Import(graph(kTwo, kThree, length)).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "model.onnx:1:1: error: Scan: the input of the graph "
+                         "'a' has the shape (3), but the model says (2)"));
+    EXPECT_THAT(Import(graph(kThree, kOne, length)).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "'b' has the shape (3), but the model says (1)"));
+    EXPECT_THAT(
+        Import(graph(kThree, "dim_value: 3 } dim { dim_value: 1", length))
+            .status(),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 "the shape (3), but the model says (3, 1)"));
+    EXPECT_THAT(Import(graph(kThree, kThree, length, 7)).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "'b' has elements that are float, but the model says "
+                         "int64"));
+  }
+  OnnxImportOptions options;
+  options.input_shapes = {{"s", {2}}, {"x", {5, 2}}};
+  EXPECT_THAT(Import(graph(kThree, kThree, "dim_value: 4"), options), IsOk());
 }
 
 }  // namespace
