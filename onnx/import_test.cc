@@ -2207,6 +2207,71 @@ TEST(ImportOnnxTest, ResultsOfEinsumHaveEachLabelOnce) {
   }
 }
 
+// Which element is the nearest, and what is outside of the data, are decided in
+// float32.
+TEST(ImportOnnxTest, PlacesOfResizedElementsAreOfFloat32) {
+  const auto values_of = [](const std::string& mode, const std::string& extent,
+                            const std::string& inputs, int count) {
+    const auto module = Import(ModelOf(
+        "node { op_type: 'Resize' output: 'y' " + inputs + mode +
+            " } initializer { name: 's' dims: 1 data_type: 1 float_data: 0.6 }"
+            "initializer { name: 'r' dims: 2 data_type: 1"
+            " float_data: [0.2, 1.2] }" +
+            Int64s("z", {11}) + InOut({extent}),
+        19));
+    EXPECT_THAT(module, IsOk());
+    std::vector<float> data(count);
+    std::iota(data.begin(), data.end(), 0.0f);
+    const auto result = EvaluateFunction(
+        *module, "main",
+        {baton::relay::Value(*Tensor::FromValues<float>({count}, data))});
+    EXPECT_THAT(result, IsOk());
+    const auto span = result->tensor().span<float>();
+    return std::vector<float>(span.begin(), span.end());
+  };
+  const std::string nearest =
+      "attribute { name: 'coordinate_transformation_mode' type: STRING"
+      " s: 'half_pixel_symmetric' }"
+      "attribute { name: 'nearest_mode' type: STRING s: 'floor' }";
+  for (const std::string extent : {"dim_value: 5", "dim_param: 'n'"}) {
+    EXPECT_THAT(values_of(nearest, extent, "input: ['x', '', 's'] ", 5),
+                ElementsAre(0, 2, 3));
+  }
+  const std::vector<float> crop = values_of(
+      "attribute { name: 'coordinate_transformation_mode' type: STRING"
+      " s: 'tf_crop_and_resize' }"
+      "attribute { name: 'mode' type: STRING s: 'linear' }"
+      "attribute { name: 'extrapolation_value' type: FLOAT f: 9 }",
+      "dim_value: 7", "input: ['x', 'r', '', 'z'] ", 7);
+  ASSERT_EQ(crop.size(), 11);
+  EXPECT_FLOAT_EQ(crop[8], 6);
+  EXPECT_EQ(crop[9], 9);
+}
+
+// As ONNX Runtime has it: opset 10 does not say which element is the nearest.
+TEST(ImportOnnxTest, OldResizeTakesTheElementAboveForSmallerResults) {
+  const std::string node =
+      "node { op_type: 'Resize' input: 'x' input: 's' output: 'y' }";
+  const Tensor x = *Tensor::FromValues<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const Tensor scales = *Tensor::FromValues<float>({2}, {1.5f, 0.6f});
+  const std::string known =
+      "initializer { name: 's' dims: 2 data_type: 1 float_data: [1.5, 0.6] }";
+  const std::string computed = Value("input", "s", {kTwo});
+  for (const std::string& given : {known, computed}) {
+    for (const std::string extent : {"dim_value: 4", "dim_param: 'n'"}) {
+      const auto module =
+          Import(ModelOf(node + InOut({kTwo, extent}) + given, /*opset=*/10));
+      ASSERT_THAT(module, IsOk());
+      std::vector<baton::relay::Value> args = {baton::relay::Value(x)};
+      if (given == computed) args.emplace_back(scales);
+      const auto result = EvaluateFunction(*module, "main", args);
+      ASSERT_THAT(result, IsOk());
+      EXPECT_THAT(result->tensor().span<float>(), ElementsAre(0, 2, 0, 2, 4, 6))
+          << extent;
+    }
+  }
+}
+
 // The shapes that a body says are those of what it is given, unless the model
 // runs with other shapes than it says.
 TEST(ImportOnnxTest, BodiesOfScansHaveTheShapesOfTheirInputs) {
