@@ -264,6 +264,17 @@ absl::StatusOr<std::vector<int64_t>> NormalAxes(std::vector<int64_t> axes,
   return axes;
 }
 
+absl::StatusOr<std::vector<int64_t>> DistinctAxes(std::vector<int64_t> axes,
+                                                  int rank) {
+  BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), rank));
+  std::vector<int64_t> sorted = axes;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return absl::InvalidArgumentError("an axis is named twice");
+  }
+  return axes;
+}
+
 Expr ScalarLike(double value, const Expr& like) {
   const TensorTypeNode* type = like->tensor_type();
   return relay::Const(value,

@@ -56,6 +56,11 @@ class GraphConverter {
   virtual absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
                                                absl::Span<const Expr> inputs,
                                                absl::string_view what) = 0;
+  // Checks what a GraphProto says of its inputs against the typed values that
+  // it is given: element types, ranks, and extents that are numbers. A graph
+  // whose shapes may change from call to call must not be checked.
+  virtual absl::Status CheckInputs(absl::string_view graph,
+                                   absl::Span<const Expr> inputs) const = 0;
   // As ConvertGraph, for the body of a function. The function needs values
   // around the node as parameters: `capture` returns the expression for such a
   // value, unless it is a constant.
@@ -188,6 +193,9 @@ absl::StatusOr<std::vector<int64_t>> ShapeOfBatch(const Expr& expr,
 absl::StatusOr<int> NormalAxis(int64_t axis, int rank);
 absl::StatusOr<std::vector<int64_t>> NormalAxes(std::vector<int64_t> axes,
                                                 int rank);
+// As NormalAxes; an axis that is named twice is InvalidArgument.
+absl::StatusOr<std::vector<int64_t>> DistinctAxes(std::vector<int64_t> axes,
+                                                  int rank);
 // A scalar constant of the element type of `like`, which is typed.
 Expr ScalarLike(double value, const Expr& like);
 // Input `i`, which must be one element, as a scalar. A tensor of several

@@ -13,7 +13,9 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +59,7 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
@@ -405,8 +408,24 @@ TEST(ImportOnnxTest, PaddingCanBeComputed) {
            {"wrap",
             {1, 0, 0, 2},
             {3, 5},
-            {4, 5, 6, 4, 5, 1, 2, 3, 1, 2, 4, 5, 6, 4, 5}}}) {
+            {4, 5, 6, 4, 5, 1, 2, 3, 1, 2, 4, 5, 6, 4, 5}},
+           // Cut first: what is cut off is not added again.
+           {"wrap", {0, -1, 0, 2}, {2, 4}, {2, 3, 2, 3, 5, 6, 5, 6}},
+           {"wrap", {-1, 1, 2, -1}, {3, 3}, {5, 4, 5, 5, 4, 5, 5, 4, 5}}}) {
     SCOPED_TRACE(c.mode);
+    const auto known = Import(ModelOf(
+        absl::StrCat("node { op_type: 'Pad' input: 'x' input: 'p' output: 'y'"
+                     " attribute { name: 'mode' type: STRING s: '",
+                     c.mode,
+                     "' } } initializer { name: 'p' dims: 4 data_type: 7"
+                     " int64_data: [",
+                     absl::StrJoin(c.pads, ","), "] }", InOut({kTwo, kThree})),
+        19));
+    ASSERT_THAT(known, IsOk());
+    const auto same =
+        EvaluateFunction(*known, "main", {baton::relay::Value(x)});
+    ASSERT_THAT(same, IsOk());
+    EXPECT_THAT(same->tensor().span<float>(), ElementsAreArray(c.values));
     const auto module = Import(ModelOf(
         absl::StrCat("node { op_type: 'Pad' input: 'x' input: 'p' output: 'y'"
                      " attribute { name: 'mode' type: STRING s: '",
@@ -1563,6 +1582,34 @@ TEST(ImportOnnxTest, FlagsDecideBetweenBranchesOfTwoRanks) {
   EXPECT_THAT(Import(graph, options), IsOk());
 }
 
+TEST(ImportOnnxTest, DataDecidesBetweenBranchesOfTwoExtents) {
+  const std::string graph =
+      "node { op_type: 'ReduceMax' input: 'x' output: 't'"
+      "  attribute { name: 'keepdims' type: INT i: 0 } }"
+      "node { op_type: 'Greater' input: 't' input: 'z' output: 'c' }"
+      "node { op_type: 'If' input: 'c' output: 'y'"
+      "  attribute { name: 'then_branch' type: GRAPH g { name: 't'"
+      "    node { op_type: 'Concat' input: 'x' input: 'x' output: 'a'"
+      "      attribute { name: 'axis' type: INT i: 0 } }"
+      "    output { name: 'a' } } }"
+      "  attribute { name: 'else_branch' type: GRAPH g { name: 'e'"
+      "    node { op_type: 'Identity' input: 'x' output: 'b' }"
+      "    output { name: 'b' } } } }"
+      "initializer { name: 'z' data_type: 1 float_data: 1 }" +
+      InOut({kTwo});
+  EXPECT_THAT(Import(graph).status(),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "model.onnx:3:1: error: If: the branches give tensors "
+                       "of the shapes (4) and (2): the condition must be "
+                       "known"));
+  OnnxImportOptions options;
+  options.values_at_hand.emplace("x", *Tensor::FromValues<float>({2}, {1, 2}));
+  const auto module = Import(graph, options);
+  ASSERT_THAT(module, IsOk());
+  EXPECT_EQ(module->Find<Function>("main")->body()->type().ToString(),
+            "Tensor[(4), float32]");
+}
+
 // A sequence of two tensors and an optional of none.
 TEST(ImportOnnxTest, SequencesBecomeParametersForTheirTensors) {
   const std::string graph =
@@ -2173,6 +2220,202 @@ TEST(ImportOnnxTest, SizesOfDimensionsWhoseNamesAreFormulas) {
   EXPECT_THAT(Import(graph, options).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "no input of the model has a dimension pas"));
+}
+
+std::string Int64s(absl::string_view name, const std::vector<int64_t>& values) {
+  return absl::StrCat("initializer { name: '", name, "' dims: ", values.size(),
+                      " data_type: 7 int64_data: [", absl::StrJoin(values, ","),
+                      "] } ");
+}
+
+TEST(ImportOnnxTest, AxesAreNamedOnce) {
+  const std::string axes = Int64s("a", {1, -1});
+  const std::string attribute =
+      "attribute { name: 'axes' type: INTS ints: [1, -1] } ";
+  const std::string starts =
+      Value("input", "s", {kTwo}, 7) + Int64s("e", {2, 2});
+  for (const std::string& graph : {
+           "node { op_type: 'Pad' input: ['x', 'p', '', 'a'] output: 'y' }" +
+               axes + Int64s("p", {1, 1, 1, 1}),
+           "node { op_type: 'Pad' input: ['x', 'p', '', 'a'] output: 'y' }" +
+               axes + Value("input", "p", {"dim_value: 4"}, 7),
+           "node { op_type: 'Slice' input: ['x', 's', 'e', 'a'] output: 'y' }" +
+               axes + starts,
+           "node { op_type: 'Slice' input: ['x', 'e', 'e', 'a'] output: 'y' }" +
+               axes + Int64s("e", {1, 1}),
+           "node { op_type: 'Resize' input: ['x', '', '', 's'] output: 'y' " +
+               attribute + "}" + Int64s("s", {4, 4}),
+           "node { op_type: 'CenterCropPad' input: ['x', 's'] output: 'y' " +
+               attribute + "}" + Int64s("s", {4, 4}),
+           "node { op_type: 'Unsqueeze' input: ['x', 'a'] output: 'y' }" +
+               Int64s("a", {1, 1}),
+           "node { op_type: 'ReduceSum' input: ['x', 'a'] output: 'y' }" + axes,
+           "node { op_type: 'MeanVarianceNormalization' input: 'x'"
+           " output: 'y' " +
+               attribute + "}",
+       }) {
+    EXPECT_THAT(
+        Import(ModelOf(graph + InOut({kTwo, kThree}), 19)).status(),
+        StatusIs(absl::StatusCode::kInvalidArgument, "an axis is named twice"))
+        << graph;
+  }
+}
+
+TEST(ImportOnnxTest, PaddingCutsNoMoreThanThereIs) {
+  for (const std::string mode : {"constant", "edge", "reflect", "wrap"}) {
+    for (const std::vector<int64_t>& pads :
+         {std::vector<int64_t>{0, -2, 0, -2},
+          {0, -4, 0, 3},
+          {0, 1, 0, std::numeric_limits<int64_t>::min()}}) {
+      EXPECT_THAT(
+          Import(
+              ModelOf(absl::StrCat("node { op_type: 'Pad' input: 'x' input: 'p'"
+                                   " output: 'y' attribute { name: 'mode' type:"
+                                   " STRING s: '",
+                                   mode, "' } }", Int64s("p", pads),
+                                   InOut({kTwo, kThree})),
+                      19))
+              .status(),
+          StatusIs(absl::StatusCode::kInvalidArgument,
+                   "cuts more than the 3 elements of axis 1"))
+          << mode;
+    }
+  }
+}
+
+TEST(ImportOnnxTest, SplitsAreEvenUnlessTheirNumberIsGiven) {
+  const std::string graph =
+      "node { op_type: 'Split' input: 'x' output: 'y' output: 'z' " +
+      std::string("attribute { name: 'axis' type: INT i: 1 } ");
+  for (const int opset : {11, 13, 18}) {
+    EXPECT_THAT(
+        Import(ModelOf(graph + "}" + InOut({kTwo, kThree}), opset)).status(),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 "an axis of 3 elements has no 2 parts of one size"));
+  }
+  EXPECT_THAT(Import(ModelOf(
+                  graph + "attribute { name: 'num_outputs' type: INT i: 2 } }" +
+                      InOut({kTwo, kThree}),
+                  18)),
+              IsOk());
+}
+
+TEST(ImportOnnxTest, ResultsOfEinsumHaveEachLabelOnce) {
+  for (const std::string equation : {"ij->iij", "...j->......j"}) {
+    EXPECT_THAT(
+        Import("node { op_type: 'Einsum' input: 'x' output: 'y' attribute {"
+               " name: 'equation' type: STRING s: '" +
+               equation + "' } }" + InOut({kTwo, kThree}))
+            .status(),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 "the result has a label twice"));
+  }
+}
+
+// Which element is the nearest, and what is outside of the data, are decided in
+// float32.
+TEST(ImportOnnxTest, PlacesOfResizedElementsAreOfFloat32) {
+  const auto values_of = [](const std::string& mode, const std::string& extent,
+                            const std::string& inputs, int count) {
+    const auto module = Import(ModelOf(
+        "node { op_type: 'Resize' output: 'y' " + inputs + mode +
+            " } initializer { name: 's' dims: 1 data_type: 1 float_data: 0.6 }"
+            "initializer { name: 'r' dims: 2 data_type: 1"
+            " float_data: [0.2, 1.2] }" +
+            Int64s("z", {11}) + InOut({extent}),
+        19));
+    EXPECT_THAT(module, IsOk());
+    std::vector<float> data(count);
+    std::iota(data.begin(), data.end(), 0.0f);
+    const auto result = EvaluateFunction(
+        *module, "main",
+        {baton::relay::Value(*Tensor::FromValues<float>({count}, data))});
+    EXPECT_THAT(result, IsOk());
+    const auto span = result->tensor().span<float>();
+    return std::vector<float>(span.begin(), span.end());
+  };
+  const std::string nearest =
+      "attribute { name: 'coordinate_transformation_mode' type: STRING"
+      " s: 'half_pixel_symmetric' }"
+      "attribute { name: 'nearest_mode' type: STRING s: 'floor' }";
+  for (const std::string extent : {"dim_value: 5", "dim_param: 'n'"}) {
+    EXPECT_THAT(values_of(nearest, extent, "input: ['x', '', 's'] ", 5),
+                ElementsAre(0, 2, 3));
+  }
+  const std::vector<float> crop = values_of(
+      "attribute { name: 'coordinate_transformation_mode' type: STRING"
+      " s: 'tf_crop_and_resize' }"
+      "attribute { name: 'mode' type: STRING s: 'linear' }"
+      "attribute { name: 'extrapolation_value' type: FLOAT f: 9 }",
+      "dim_value: 7", "input: ['x', 'r', '', 'z'] ", 7);
+  ASSERT_EQ(crop.size(), 11);
+  EXPECT_FLOAT_EQ(crop[8], 6);
+  EXPECT_EQ(crop[9], 9);
+}
+
+// As ONNX Runtime has it: opset 10 does not say which element is the nearest.
+TEST(ImportOnnxTest, OldResizeTakesTheElementAboveForSmallerResults) {
+  const std::string node =
+      "node { op_type: 'Resize' input: 'x' input: 's' output: 'y' }";
+  const Tensor x = *Tensor::FromValues<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const Tensor scales = *Tensor::FromValues<float>({2}, {1.5f, 0.6f});
+  const std::string known =
+      "initializer { name: 's' dims: 2 data_type: 1 float_data: [1.5, 0.6] }";
+  const std::string computed = Value("input", "s", {kTwo});
+  for (const std::string& given : {known, computed}) {
+    for (const std::string extent : {"dim_value: 4", "dim_param: 'n'"}) {
+      const auto module =
+          Import(ModelOf(node + InOut({kTwo, extent}) + given, /*opset=*/10));
+      ASSERT_THAT(module, IsOk());
+      std::vector<baton::relay::Value> args = {baton::relay::Value(x)};
+      if (given == computed) args.emplace_back(scales);
+      const auto result = EvaluateFunction(*module, "main", args);
+      ASSERT_THAT(result, IsOk());
+      EXPECT_THAT(result->tensor().span<float>(), ElementsAre(0, 2, 0, 2, 4, 6))
+          << extent;
+    }
+  }
+}
+
+// The shapes that a body says are those of what it is given, unless the model
+// runs with other shapes than it says.
+TEST(ImportOnnxTest, BodiesOfScansHaveTheShapesOfTheirInputs) {
+  const auto graph = [](const std::string& state, const std::string& element,
+                        const std::string& length, int elem_type = 1) {
+    return "node { op_type: 'Scan' input: ['s', 'x'] output: ['t', 'y']"
+           " attribute { name: 'num_scan_inputs' type: INT i: 1 }"
+           " attribute { name: 'body' type: GRAPH g { name: 'b'"
+           "   node { op_type: 'Identity' input: 'a' output: 'c' }"
+           "   node { op_type: 'Identity' input: 'b' output: 'd' } " +
+           Value("input", "a", {state}) +
+           Value("input", "b", {element}, elem_type) +
+           "output { name: 'c' } output { name: 'd' } } } }" +
+           Value("input", "s", {kThree}) +
+           Value("input", "x", {length, kThree}) +
+           "output { name: 't' } output { name: 'y' }";
+  };
+  for (const std::string length : {"dim_value: 4", "dim_param: 'n'"}) {
+    EXPECT_THAT(Import(graph(kThree, "dim_param: 'm'", length)), IsOk());
+    EXPECT_THAT(Import(graph(kTwo, kThree, length)).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "model.onnx:1:1: error: Scan: the input of the graph "
+                         "'a' has the shape (3), but the model says (2)"));
+    EXPECT_THAT(Import(graph(kThree, kOne, length)).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "'b' has the shape (3), but the model says (1)"));
+    EXPECT_THAT(
+        Import(graph(kThree, "dim_value: 3 } dim { dim_value: 1", length))
+            .status(),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 "the shape (3), but the model says (3, 1)"));
+    EXPECT_THAT(Import(graph(kThree, kThree, length, 7)).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "'b' has elements that are float, but the model says "
+                         "int64"));
+  }
+  OnnxImportOptions options;
+  options.input_shapes = {{"s", {2}}, {"x", {5, 2}}};
+  EXPECT_THAT(Import(graph(kThree, kThree, "dim_value: 4"), options), IsOk());
 }
 
 }  // namespace

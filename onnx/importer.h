@@ -97,6 +97,8 @@ class Importer final : public GraphConverter {
       absl::string_view graph, absl::Span<const Expr> inputs,
       absl::string_view what,
       absl::FunctionRef<Expr(const Expr&)> capture) override;
+  absl::Status CheckInputs(absl::string_view graph,
+                           absl::Span<const Expr> inputs) const override;
   TensorSource& tensors() override { return tensors_; }
   const Dims* ElementsOf(const Expr& value) override {
     return shape_values_.Find(value);
@@ -139,6 +141,8 @@ class Importer final : public GraphConverter {
   // Checks the type that the file says of a value, if it says any, against the
   // type that the value has. Extents are not compared: files say them wrongly
   // where a model was changed, and nothing depends on them.
+  absl::Status CheckDeclaredType(const ValueInfo& info, absl::string_view what,
+                                 const Expr& value) const;
   absl::Status CheckDeclaredType(const ValueInfo& info, absl::string_view what,
                                  const Scope& scope) const;
   // Checks the declared types of all outputs and inner values of a graph.

@@ -33,6 +33,7 @@
 #include "baton/onnx/model.h"
 #include "baton/onnx/schema.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/dim_math.h"
 
 namespace baton::onnx {
 
@@ -207,12 +208,19 @@ absl::Status Importer::CheckOperators(absl::string_view graph) {
 absl::Status Importer::CheckDeclaredType(const ValueInfo& info,
                                          absl::string_view what,
                                          const Scope& scope) const {
-  if (info.kind == ValueInfo::Kind::kNone) return absl::OkStatus();
   const auto found = scope.values.find(info.name);
-  if (found == scope.values.end() || !found->second.defined()) {
+  return found == scope.values.end()
+             ? absl::OkStatus()
+             : CheckDeclaredType(info, what, found->second);
+}
+
+absl::Status Importer::CheckDeclaredType(const ValueInfo& info,
+                                         absl::string_view what,
+                                         const Expr& value) const {
+  if (info.kind == ValueInfo::Kind::kNone || !value.defined()) {
     return absl::OkStatus();
   }
-  const ElementTypes types = TypesOf(found->second);
+  const ElementTypes types = TypesOf(value);
   const bool is_tensor = (types & 1) == 0;
   const int64_t said = info.element_type;
   if (is_tensor != (info.kind == ValueInfo::Kind::kTensor)) {
@@ -227,13 +235,44 @@ absl::Status Importer::CheckDeclaredType(const ValueInfo& info,
   if (!is_tensor || said == 0) return absl::OkStatus();
   // Narrow elements are those that store them.
   const absl::StatusOr<DType> dtype = DTypeOf(said);
-  if (dtype.ok() && *dtype == found->second->tensor_type()->dtype()) {
+  if (dtype.ok() && *dtype == value->tensor_type()->dtype()) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat("the ", what, " '", Printable(info.name),
                    "' has elements that are ", ElementTypesToString(types),
                    ", but the model says ", ElementTypeName(said)));
+}
+
+absl::Status Importer::CheckInputs(absl::string_view graph,
+                                   absl::Span<const Expr> inputs) const {
+  BATON_ASSIGN_OR_RETURN(const GraphProto read, ReadGraph(graph));
+  const size_t count = std::min(read.inputs.size(), inputs.size());
+  for (size_t i = 0; i < count; ++i) {
+    const ValueInfo& info = read.inputs[i];
+    BATON_RETURN_IF_ERROR(
+        CheckDeclaredType(info, "input of the graph", inputs[i]));
+    const TensorTypeNode* type =
+        inputs[i].defined() ? inputs[i]->tensor_type() : nullptr;
+    if (type == nullptr || !info.shape.has_value()) continue;
+    bool fits = static_cast<int>(info.shape->size()) == type->rank();
+    for (int axis = 0; fits && axis < type->rank(); ++axis) {
+      const std::optional<int64_t> said = (*info.shape)[axis].value;
+      // Shapes of inputs that replace those of the model replace these, too.
+      fits = !said.has_value() || *said < 0 || !options_.input_shapes.empty() ||
+             !type->dim(axis).is_const() || type->dim(axis).is_const(*said);
+    }
+    if (fits) continue;
+    std::vector<std::string> said;
+    for (const ValueInfo::Dimension& dim : *info.shape) {
+      said.push_back(dim.value.has_value() ? absl::StrCat(*dim.value) : "?");
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("the input of the graph '", Printable(info.name),
+                     "' has the shape ", relay::ShapeToString(type->shape()),
+                     ", but the model says (", absl::StrJoin(said, ", "), ")"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Importer::CheckDeclaredTypes(const GraphProto& graph,

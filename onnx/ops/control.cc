@@ -56,20 +56,27 @@ absl::Status CheckDefined(absl::Span<const Expr> values) {
 }
 
 // Refuses outputs of the branches that are tensors of different ranks, as
-// exporters write them where a shape decides whether an axis is removed: a
-// value has one rank.
-absl::Status CheckRanks(absl::Span<const Expr> then_values,
-                        absl::Span<const Expr> else_values) {
+// exporters write them where a shape decides whether an axis is removed, or of
+// different known extents: a value has one type.
+absl::Status CheckShapes(absl::Span<const Expr> then_values,
+                         absl::Span<const Expr> else_values) {
   for (size_t i = 0; i < then_values.size(); ++i) {
     const TensorTypeNode* a = then_values[i]->tensor_type();
     const TensorTypeNode* b = else_values[i]->tensor_type();
-    if (a != nullptr && b != nullptr && a->rank() != b->rank()) {
-      return absl::UnimplementedError(absl::StrCat(
-          "the branches give tensors of rank ", a->rank(), " and ", b->rank(),
-          ": the condition must be known; the shapes of the model's inputs, or "
-          "their values, may decide about it (--input_shapes, "
-          "--input_values)"));
+    if (a == nullptr || b == nullptr) continue;
+    bool differ = a->rank() != b->rank();
+    for (int axis = 0; !differ && axis < a->rank(); ++axis) {
+      differ = a->dim(axis).is_const() && b->dim(axis).is_const() &&
+               a->dim(axis) != b->dim(axis);
     }
+    if (!differ) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        "the branches give tensors of the shapes ",
+        relay::ShapeToString(a->shape()), " and ",
+        relay::ShapeToString(b->shape()),
+        ": the condition must be known; the shapes of the model's inputs, or "
+        "their values, may decide about it (--input_shapes, "
+        "--input_values)"));
   }
   return absl::OkStatus();
 }
@@ -102,7 +109,7 @@ absl::StatusOr<Outputs> ConvertIf(NodeContext& node) {
   }
   BATON_RETURN_IF_ERROR(CheckDefined(then_values));
   BATON_RETURN_IF_ERROR(CheckDefined(else_values));
-  if (absl::Status status = CheckRanks(then_values, else_values);
+  if (absl::Status status = CheckShapes(then_values, else_values);
       !status.ok()) {
     node.graphs().NoteNeeded(cond);
     return status;
@@ -590,6 +597,9 @@ absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
                                  {.axis = input_axes[i]})));
       inputs.push_back(std::move(element));
     }
+    if (round == 0) {
+      BATON_RETURN_IF_ERROR(node.graphs().CheckInputs(body, inputs));
+    }
     BATON_ASSIGN_OR_RETURN(
         const Outputs outputs,
         node.graphs().ConvertGraph(body, inputs,
@@ -670,6 +680,8 @@ absl::StatusOr<Outputs> ScanRounds::Recursive(NodeContext& node) const {
     BATON_ASSIGN_OR_RETURN(inputs.emplace_back(),
                            node.Typed(relay::Take(data, at, {.axis = axis})));
   }
+  BATON_ASSIGN_OR_RETURN(const absl::string_view body, node.Graph("body"));
+  BATON_RETURN_IF_ERROR(node.graphs().CheckInputs(body, inputs));
   BATON_ASSIGN_OR_RETURN(const Outputs outputs, function.ConvertBody(inputs));
   if (outputs.size() != states.size() + output_axes.size()) {
     return absl::InvalidArgumentError("the body has another number of outputs");

@@ -326,6 +326,11 @@ absl::StatusOr<Expr> Einsum::Convert() {
   std::vector<int> output;
   if (sides.size() == 2) {
     BATON_ASSIGN_OR_RETURN(output, Labels(sides[1], max_ellipsis));
+    std::vector<int> sorted = output;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+      return absl::InvalidArgumentError("the result has a label twice");
+    }
   } else {
     // Labels that occur once, in the order of the alphabet, after the ellipsis.
     for (const auto& [label, count] : counts) {

@@ -693,7 +693,7 @@ absl::StatusOr<Outputs> MeanVarianceNormalization(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(
-      Ints axes, NormalAxes(node.Ints("axes").value_or(Ints{0, 2, 3}), rank));
+      Ints axes, DistinctAxes(node.Ints("axes").value_or(Ints{0, 2, 3}), rank));
   const relay::ReduceAttrs over = {.axis = std::move(axes), .keepdims = true};
   const Expr mean = relay::Mean(x, over);
   const Expr deviation = relay::Sqrt(

@@ -2,7 +2,6 @@
 
 #include "baton/relay/op/tensor/reduce.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -129,12 +128,7 @@ absl::StatusOr<Reduction> ReductionOf(NodeContext& node,
     }
   }
   if (axes.has_value() && !axes->empty()) {
-    BATON_ASSIGN_OR_RETURN(axes, NormalAxes(*std::move(axes), rank));
-    std::vector<int64_t> sorted = *axes;
-    std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-      return absl::InvalidArgumentError("an axis is named twice");
-    }
+    BATON_ASSIGN_OR_RETURN(axes, DistinctAxes(*std::move(axes), rank));
   } else if (node.Int("noop_with_empty_axes", 0) != 0) {
     return result;
   } else {

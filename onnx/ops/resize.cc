@@ -47,6 +47,9 @@ struct Options {
   std::string mode;         // nearest, linear, cubic
   std::string coordinates;  // coordinate_transformation_mode
   std::string nearest_mode;
+  // Before opset 11: the nearest element is the one above where the result is
+  // smaller than the data.
+  bool is_old = false;
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;
@@ -105,11 +108,13 @@ double Coordinate32(const Options& options, int64_t i, double scale, int64_t in,
     return round(round(roi_begin * last) + round(part / (out - 1)));
   }
   if (options.coordinates == "asymmetric") return round(x / round(scale));
-  if (options.coordinates == "half_pixel_symmetric") {
-    return round(Coordinate(options, i, scale, in, out, roi_begin, roi_end));
-  }
   if (options.coordinates == "pytorch_half_pixel" && out <= 1) return 0;
-  const double middle = round((x + 0.5) / round(scale));
+  double middle = round((x + 0.5) / round(scale));
+  if (options.coordinates == "half_pixel_symmetric") {
+    const double whole = round(round(scale) * static_cast<double>(in));
+    const double adjustment = round(std::floor(out) / whole);
+    middle = round(round(in / 2.0 * round(1 - adjustment)) + middle);
+  }
   return options.coordinates == "tf_half_pixel_for_nn" ? middle
                                                        : round(middle - 0.5);
 }
@@ -121,6 +126,10 @@ int64_t Nearest(const std::string& mode, double x) {
     return static_cast<int64_t>(std::floor(x + 0.5));
   }
   return static_cast<int64_t>(std::ceil(x - 0.5));
+}
+
+std::string NearestMode(const Options& options, double scale) {
+  return options.is_old && scale < 1 ? "ceil" : options.nearest_mode;
 }
 
 double Cubic(double a, double distance) {
@@ -148,17 +157,19 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
           : 2 * static_cast<int64_t>(std::ceil(support * stretch));
   result.index.assign(taps, Ints(out, 0));
   result.weight.assign(taps, std::vector<double>(out, 1));
+  const double out_extent =
+      is_whole ? static_cast<double>(out) : scale * static_cast<double>(in);
   for (int64_t i = 0; i < out; ++i) {
     const auto coordinate =
         options.mode == "nearest" ? Coordinate32 : Coordinate;
-    const double x = coordinate(
-        options, i, scale, in,
-        is_whole ? static_cast<double>(out) : scale * static_cast<double>(in),
-        roi_begin, roi_end);
-    result.is_outside[i] = x < 0 || x > static_cast<double>(in - 1);
+    const double x =
+        coordinate(options, i, scale, in, out_extent, roi_begin, roi_end);
+    const double place =
+        Coordinate32(options, i, scale, in, out_extent, roi_begin, roi_end);
+    result.is_outside[i] = place < 0 || place > static_cast<double>(in - 1);
     if (options.mode == "nearest") {
-      result.index[0][i] =
-          std::clamp<int64_t>(Nearest(options.nearest_mode, x), 0, in - 1);
+      result.index[0][i] = std::clamp<int64_t>(
+          Nearest(NearestMode(options, scale), x), 0, in - 1);
       continue;
     }
     const int64_t first = static_cast<int64_t>(std::floor(x)) - taps / 2 + 1;
@@ -289,18 +300,18 @@ absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
   if (options.coordinates == "asymmetric") return Divide(std::move(i), scale);
   const Expr middle = Divide(Add(std::move(i), number(0.5)), scale);
   if (options.coordinates == "tf_half_pixel_for_nn") return middle;
-  Expr half_pixel = Subtract(middle, number(0.5));
+  const Expr half_pixel = Subtract(middle, number(0.5));
   if (options.coordinates == "half_pixel") return half_pixel;
   if (options.coordinates == "pytorch_half_pixel") {
     // The extent is counted after it is rounded.
-    return relay::Where(relay::GreaterEqual(out, number(2)),
-                        std::move(half_pixel), number(0));
+    return relay::Where(relay::GreaterEqual(out, number(2)), half_pixel,
+                        number(0));
   }
   if (options.coordinates == "half_pixel_symmetric") {
     const Expr adjustment = Divide(relay::Floor(out), Multiply(scale, in));
-    return Add(
-        std::move(half_pixel),
-        Multiply(Multiply(in, number(0.5)), Subtract(number(1), adjustment)));
+    const Expr offset =
+        Multiply(Multiply(in, number(0.5)), Subtract(number(1), adjustment));
+    return Subtract(Add(offset, middle), number(0.5));
   }
   return absl::UnimplementedError(
       absl::StrCat("the mode '", options.coordinates, "' is not supported"));
@@ -380,8 +391,13 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
     return relay::Take(x, inside, {.axis = size.axis});
   };
   if (options.mode == "nearest") {
-    return taken(
-        Nearest(options.nearest_mode, relay::Cast(at, DType::Float(64))));
+    const Expr place = relay::Cast(at, wide);
+    if (options.is_old && size.scale == 0) {
+      return taken(relay::Where(relay::Less(scale, Float64(1)),
+                                relay::Ceil(place),
+                                Nearest(options.nearest_mode, place)));
+    }
+    return taken(Nearest(NearestMode(options, size.scale), place));
   }
   const Expr first = relay::Floor(at);
   const Expr rest = Subtract(at, first);  // from 0 to 1
@@ -601,6 +617,7 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
   Options options;
   options.mode = node.String("mode", "nearest");
   const bool is_old = node.opset() < 11;  // data and scales only
+  options.is_old = is_old;
   options.coordinates = node.String("coordinate_transformation_mode",
                                     is_old ? "asymmetric" : "half_pixel");
   options.nearest_mode =
@@ -612,7 +629,7 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
   Ints axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   if (std::optional<Ints> given = node.Ints("axes"); given.has_value()) {
-    BATON_ASSIGN_OR_RETURN(axes, NormalAxes(*std::move(given), rank));
+    BATON_ASSIGN_OR_RETURN(axes, DistinctAxes(*std::move(given), rank));
   }
   const int scales_input = is_old ? 1 : 2;
   std::vector<double> scales;
@@ -685,6 +702,7 @@ absl::StatusOr<Outputs> Upsample(NodeContext& node) {
   if (options.mode == "bilinear") options.mode = "linear";
   options.coordinates = "asymmetric";
   options.nearest_mode = "floor";
+  options.is_old = true;
   std::vector<AxisSize> sizes;
   if (computes_scales) {
     Ints axes(type->rank());

@@ -198,16 +198,13 @@ absl::StatusOr<Outputs> Unsqueeze(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const std::optional<Ints> axes, GivenAxes(node));
   if (!axes.has_value()) return absl::InvalidArgumentError("no axes");
   BATON_ASSIGN_OR_RETURN(
-      Ints sorted, NormalAxes(*axes, rank + static_cast<int>(axes->size())));
+      Ints sorted, DistinctAxes(*axes, rank + static_cast<int>(axes->size())));
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size();) {
     size_t end = i + 1;
     while (end < sorted.size() &&
            sorted[end] == sorted[i] + static_cast<int64_t>(end - i)) {
       ++end;
-    }
-    if (end < sorted.size() && sorted[end] == sorted[end - 1]) {
-      return absl::InvalidArgumentError("an axis is named twice");
     }
     x = relay::ExpandDims(std::move(x), static_cast<int>(sorted[i]),
                           static_cast<int>(end - i));

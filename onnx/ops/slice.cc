@@ -182,6 +182,11 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
       return result;
     }
     const int64_t extent = type->dim(axis).value();
+    if (extent % parts != 0 && !node.HasAttr("num_outputs")) {
+      return absl::InvalidArgumentError(absl::StrCat("an axis of ", extent,
+                                                     " elements has no ", parts,
+                                                     " parts of one size"));
+    }
     const int64_t size = (extent + parts - 1) / parts;
     for (int64_t i = 0; i < parts; ++i) {
       sizes.push_back(std::clamp<int64_t>(extent - i * size, 0, size));
@@ -243,7 +248,7 @@ absl::StatusOr<Outputs> SliceDynamic(NodeContext& node) {
     if (!known.ok()) return SliceOfComputedAxes(node);
     axes = *std::move(known);
   }
-  BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), type->rank()));
+  BATON_ASSIGN_OR_RETURN(axes, DistinctAxes(std::move(axes), type->rank()));
   // Starts, ends and steps: of the given axes, and as vectors of all axes up to
   // the last that dyn.strided_slice cuts.
   constexpr int64_t kWhole[] = {0, std::numeric_limits<int64_t>::max(), 1};
@@ -349,7 +354,7 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
     return absl::InvalidArgumentError(
         "starts, ends, axes and steps differ in length");
   }
-  BATON_ASSIGN_OR_RETURN(axes, NormalAxes(std::move(axes), type->rank()));
+  BATON_ASSIGN_OR_RETURN(axes, DistinctAxes(std::move(axes), type->rank()));
   // Inside of the data, as far as its extent is known. An end before the first
   // element, where steps are negative, is -1 - extent.
   for (size_t i = 0; i < begin.size(); ++i) {
@@ -378,23 +383,29 @@ absl::StatusOr<Outputs> Slice(NodeContext& node) {
 
 // `x` with `before` elements more in front of axis `axis` and `after` behind
 // it, scalars of int64: those of the positions from `-before` to `extent +
-// after` that the mode moves into the tensor. Negative numbers cut off.
+// after` that the mode moves into the tensor. Negative numbers cut off, before
+// others add.
 Expr PaddedByPositions(const Expr& x, int axis, const std::string& mode,
                        const Expr& before, const Expr& after) {
   const auto number = [](int64_t value) {
     return relay::Const(Tensor::Scalar<int64_t>(value));
   };
+  const Expr zero = number(0);
   const Expr extent = ExtentOf(x, axis);
   Expr at = relay::Arange(relay::Negative(before), relay::Add(extent, after),
                           number(1), DType::Int(64));
   const Expr last = relay::Subtract(extent, number(1));
   if (mode == "edge") {
-    at = relay::Minimum(relay::Maximum(std::move(at), number(0)), last);
+    at = relay::Minimum(relay::Maximum(std::move(at), zero), last);
   } else if (mode == "reflect") {
     at = relay::Subtract(
         last, relay::Abs(relay::Subtract(last, relay::Abs(std::move(at)))));
   } else {  // wrap
-    at = relay::FloorMod(std::move(at), extent);
+    const Expr first = relay::Maximum(relay::Negative(before), zero);
+    const Expr behind = relay::Add(extent, relay::Minimum(after, zero));
+    at =
+        relay::Add(first, relay::FloorMod(relay::Subtract(std::move(at), first),
+                                          relay::Subtract(behind, first)));
   }
   return relay::Take(x, std::move(at), {.axis = axis});
 }
@@ -417,14 +428,16 @@ absl::StatusOr<Outputs> Wrapped(NodeContext& node, const Ints& axes,
       continue;
     }
     const int64_t extent = dim.value();
+    const int64_t first = std::max<int64_t>(-before, 0);
+    const int64_t rest = extent - first + std::min<int64_t>(after, 0);
     constexpr int64_t kMost = 1 << 24;
-    if (extent < 1 || std::max(std::abs(before), std::abs(after)) > kMost ||
+    if (rest < 1 || std::max(std::abs(before), std::abs(after)) > kMost ||
         extent > kMost) {
       return absl::UnimplementedError("padding of this size");
     }
     Ints places;
-    for (int64_t k = -before; k < extent + after; ++k) {
-      places.push_back((k % extent + extent) % extent);
+    for (int64_t k = -before - first; k < extent + after - first; ++k) {
+      places.push_back(first + (k % rest + rest) % rest);
     }
     x = relay::Take(std::move(x), VectorConstant(places), {.axis = axes[i]});
   }
@@ -485,7 +498,7 @@ absl::StatusOr<Outputs> CenterCropPad(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(
       const Ints axes,
-      NormalAxes(node.Ints("axes").value_or(Iota(rank)), rank));
+      DistinctAxes(node.Ints("axes").value_or(Iota(rank)), rank));
   const absl::StatusOr<Ints> known_shape = ShapeOf(x);
   const absl::StatusOr<Ints> known_extents = node.ConstantInts(1);
   if (!known_shape.ok() || !known_extents.ok()) {
@@ -636,7 +649,7 @@ absl::StatusOr<Outputs> Pad(NodeContext& node) {
                               AsInt64(node.Input(1)), 2 * rank, 0)));
         return PaddedByComputed(node, mode, Iota(rank), value, all);
       }
-      BATON_ASSIGN_OR_RETURN(axes, NormalAxes(*std::move(known), rank));
+      BATON_ASSIGN_OR_RETURN(axes, DistinctAxes(*std::move(known), rank));
     }
     absl::StatusOr<Ints> known = node.ConstantInts(1);
     if (absl::IsUnimplemented(known.status())) {
@@ -647,6 +660,17 @@ absl::StatusOr<Outputs> Pad(NodeContext& node) {
   if (pads.size() != 2 * axes.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         pads.size(), " numbers of padding for ", axes.size(), " axes"));
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Dim& dim = x->tensor_type()->dim(static_cast<int>(axes[i]));
+    const int64_t before = std::min<int64_t>(pads[i], 0);
+    const int64_t after = std::min<int64_t>(pads[i + axes.size()], 0);
+    if (dim.is_const() &&
+        (before < -dim.value() || after < -dim.value() - before)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "padding by ", pads[i], " and ", pads[i + axes.size()],
+          " cuts more than the ", dim.value(), " elements of axis ", axes[i]));
+    }
   }
   if (mode == "wrap") return Wrapped(node, axes, pads);
   std::vector<Ints> widths(rank, Ints{0, 0});
