@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "baton/base/hash_table.h"
 
 namespace baton {
@@ -103,7 +103,7 @@ class Matcher {
       Match(before_.nodes[a].children, children, Key::kFirstWord);
       Match(Unmatched(before_, a), Unmatched(after_, b), Key::kFirstWord);
     }
-    // What moved from one place to another.
+    // Lines that moved from one place to another.
     Match(AllUnmatched(before_), AllUnmatched(after_), Key::kAll);
   }
 

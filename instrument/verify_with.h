@@ -36,7 +36,7 @@ class VerifyWithInstrument final : public PassInstrument {
   int64_t num_checked() const { return num_checked_; }
 
  private:
-  // What the verifiers return for `module`. The results for the last module are
+  // The results of the verifiers for `module`. Those for the last module are
   // kept: it is the argument of the next pass.
   const std::vector<absl::Status>& Verify(const IRModule& module);
 

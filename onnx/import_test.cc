@@ -2322,7 +2322,7 @@ TEST(ImportOnnxTest, PlacesOfResizedElementsAreOfFloat32) {
             " } initializer { name: 's' dims: 1 data_type: 1 float_data: 0.6 }"
             "initializer { name: 'r' dims: 2 data_type: 1"
             " float_data: [0.2, 1.2] }" +
-            Int64s("z", {11}) + InOut({extent}),
+            Int64s("z", {11}) + Int64s("one", {1}) + InOut({extent}),
         19));
     EXPECT_THAT(module, IsOk());
     std::vector<float> data(count);
@@ -2342,6 +2342,12 @@ TEST(ImportOnnxTest, PlacesOfResizedElementsAreOfFloat32) {
     EXPECT_THAT(values_of(nearest, extent, "input: ['x', '', 's'] ", 5),
                 ElementsAre(0, 2, 3));
   }
+  // 1 / 49 * 49 is less than 1 in float64.
+  EXPECT_THAT(values_of("attribute { name: 'mode' type: STRING s: 'linear' }"
+                        "attribute { name: 'coordinate_transformation_mode'"
+                        " type: STRING s: 'half_pixel_symmetric' }",
+                        "dim_value: 49", "input: ['x', '', '', 'one'] ", 49),
+              ElementsAre(24));
   const std::vector<float> crop = values_of(
       "attribute { name: 'coordinate_transformation_mode' type: STRING"
       " s: 'tf_crop_and_resize' }"
@@ -2351,6 +2357,31 @@ TEST(ImportOnnxTest, PlacesOfResizedElementsAreOfFloat32) {
   ASSERT_EQ(crop.size(), 11);
   EXPECT_FLOAT_EQ(crop[8], 6);
   EXPECT_EQ(crop[9], 9);
+}
+
+// 11 * 9.272727 is 102 in float32, in which ONNX's shape inference computes
+// it, and less in float64.
+TEST(ImportOnnxTest, ScaledExtentsAreOfFloat32) {
+  const std::string node =
+      "node { op_type: 'Resize' input: ['x', '', 's'] output: 'y' }";
+  constexpr float kScale = 9.272727f;
+  const std::string known =
+      "initializer { name: 's' dims: 1 data_type: 1 float_data: 9.272727 }";
+  const std::string computed = Value("input", "s", {kOne});
+  for (const std::string& given : {known, computed}) {
+    for (const std::string extent : {"dim_value: 11", "dim_param: 'n'"}) {
+      const auto module = Import(node + InOut({extent}) + given);
+      ASSERT_THAT(module, IsOk());
+      std::vector<baton::relay::Value> args = {
+          baton::relay::Value(*Tensor::Ones(DType::Float(32), {11}))};
+      if (given == computed) {
+        args.emplace_back(*Tensor::FromValues<float>({1}, {kScale}));
+      }
+      const auto result = EvaluateFunction(*module, "main", args);
+      ASSERT_THAT(result, IsOk());
+      EXPECT_EQ(result->tensor().num_elements(), 102) << extent;
+    }
+  }
 }
 
 // As ONNX Runtime has it: opset 10 does not say which element is the nearest.

@@ -63,8 +63,15 @@ struct Taps {
   std::vector<bool> is_outside;  // of the data, for tf_crop_and_resize
 };
 
-// `out`: the extent of the result, before it is rounded to a whole number where
-// ONNX's tests count so.
+// True if positions depend on the extent of the result as a whole number; else
+// it is that before it is rounded, as in ONNX's tests.
+bool CountsWhole(const Options& options) {
+  return options.coordinates == "tf_crop_and_resize" ||
+         options.coordinates == "pytorch_half_pixel" ||
+         options.coordinates == "half_pixel_symmetric";
+}
+
+// `out`: the extent of the result, see CountsWhole().
 double Coordinate(const Options& options, int64_t i, double scale, int64_t in,
                   double out, double roi_begin, double roi_end) {
   const double x = static_cast<double>(i);
@@ -82,7 +89,7 @@ double Coordinate(const Options& options, int64_t i, double scale, int64_t in,
   }
   double result = (x + 0.5) / scale - 0.5;
   if (options.coordinates == "half_pixel_symmetric") {
-    const double adjustment = std::floor(out) / (scale * in);
+    const double adjustment = out / (scale * in);
     result += in / 2.0 * (1 - adjustment);
   }
   return result;
@@ -112,7 +119,7 @@ double Coordinate32(const Options& options, int64_t i, double scale, int64_t in,
   double middle = round((x + 0.5) / round(scale));
   if (options.coordinates == "half_pixel_symmetric") {
     const double whole = round(round(scale) * static_cast<double>(in));
-    const double adjustment = round(std::floor(out) / whole);
+    const double adjustment = round(out / whole);
     middle = round(round(in / 2.0 * round(1 - adjustment)) + middle);
   }
   return options.coordinates == "tf_half_pixel_for_nn" ? middle
@@ -143,8 +150,6 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
             double roi_begin, double roi_end) {
   Taps result;
   result.is_outside.resize(out);
-  const bool is_whole = options.coordinates == "tf_crop_and_resize" ||
-                        options.coordinates == "pytorch_half_pixel";
   // The kernel of an antialiased downsampling is wider.
   const double stretch =
       options.antialias && scale < 1 && options.mode != "nearest" ? 1 / scale
@@ -157,8 +162,9 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
           : 2 * static_cast<int64_t>(std::ceil(support * stretch));
   result.index.assign(taps, Ints(out, 0));
   result.weight.assign(taps, std::vector<double>(out, 1));
-  const double out_extent =
-      is_whole ? static_cast<double>(out) : scale * static_cast<double>(in);
+  const double out_extent = CountsWhole(options)
+                                ? static_cast<double>(out)
+                                : scale * static_cast<double>(in);
   for (int64_t i = 0; i < out; ++i) {
     const auto coordinate =
         options.mode == "nearest" ? Coordinate32 : Coordinate;
@@ -274,6 +280,14 @@ bool RepeatsElements(const Options& options, double scale) {
           options.nearest_mode == "round_prefer_ceil");
 }
 
+// `extent` times the float32 scalar `scale`, rounded down, as Scaled() computes
+// it of numbers.
+Expr ScaledExtent(const Expr& extent, const Expr& scale) {
+  return relay::Cast(
+      relay::Floor(Multiply(relay::Cast(extent, DType::Float(32)), scale)),
+      DType::Int(64));
+}
+
 // True if positions and weights must be computed from known numbers.
 bool NeedsNumbers(const Options& options) {
   return options.coordinates == "tf_crop_and_resize" ||
@@ -303,12 +317,11 @@ absl::StatusOr<Expr> Coordinates(const Options& options, Expr i, const Expr& in,
   const Expr half_pixel = Subtract(middle, number(0.5));
   if (options.coordinates == "half_pixel") return half_pixel;
   if (options.coordinates == "pytorch_half_pixel") {
-    // The extent is counted after it is rounded.
     return relay::Where(relay::GreaterEqual(out, number(2)), half_pixel,
                         number(0));
   }
   if (options.coordinates == "half_pixel_symmetric") {
-    const Expr adjustment = Divide(relay::Floor(out), Multiply(scale, in));
+    const Expr adjustment = Divide(out, Multiply(scale, in));
     const Expr offset =
         Multiply(Multiply(in, number(0.5)), Subtract(number(1), adjustment));
     return Subtract(Add(offset, middle), number(0.5));
@@ -364,7 +377,7 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
   if (size.scale != 0) {
     scale = Float64(size.scale);
     exact = Multiply(in, scale);
-    out = relay::Cast(relay::Floor(exact), DType::Int(64));
+    out = ScaledExtent(extent, relay::Const(size.scale, DType::Float(32)));
   } else if (scale.defined()) {
     exact = Multiply(in, scale);
   } else {
@@ -380,8 +393,10 @@ absl::StatusOr<Expr> ResizeDynamicAxis(const Options& options, const Expr& x,
     return real == DType::Float(64) ? value : relay::Cast(value, real);
   };
   BATON_ASSIGN_OR_RETURN(
-      const Expr at, Coordinates(options, elements, as_real(in), as_real(scale),
-                                 as_real(exact)));
+      const Expr at,
+      Coordinates(options, elements, as_real(in), as_real(scale),
+                  as_real(CountsWhole(options) ? Expr(relay::Cast(out, wide))
+                                               : exact)));
   const Expr last = Subtract(extent, int64(1));
   const auto taken = [&](Expr position) {
     const Expr inside = relay::Minimum(
@@ -495,8 +510,11 @@ absl::StatusOr<AxisSize> Scaled(int axis, const Dim& in, double scale,
     return absl::InvalidArgumentError("a scale is out of range");
   }
   if (!in.is_const()) return result;
-  const double size =
-      std::floor(static_cast<double>(in.value()) * cropped * scale);
+  // As ONNX's shape inference computes it: 11 * 9.272727 is 102.
+  const double size = std::floor(
+      InFloat32(InFloat32(InFloat32(static_cast<double>(in.value())) *
+                          InFloat32(cropped)) *
+                InFloat32(scale)));
   if (!(size >= 0 && size < 4e9)) {
     return absl::InvalidArgumentError("a scale is out of range");
   }
@@ -596,15 +614,12 @@ absl::StatusOr<std::vector<AxisSize>> ComputedScales(NodeContext& node,
   for (size_t i = 0; i < axes.size(); ++i) {
     const int axis = static_cast<int>(axes[i]);
     AxisSize size{.axis = axis, .in = type->dim(axis)};
-    size.scale_value = relay::Cast(
+    const Expr scale = relay::Cast(
         relay::Take(node.Input(input), relay::Const(Tensor::Scalar<int64_t>(i)),
                     {.axis = 0}),
-        DType::Float(64));
-    size.out_value = relay::Cast(
-        relay::Floor(Multiply(
-            relay::Cast(ExtentOf(node.Input(0), axis), DType::Float(64)),
-            size.scale_value)),
-        DType::Int(64));
+        DType::Float(32));
+    size.scale_value = relay::Cast(scale, DType::Float(64));
+    size.out_value = ScaledExtent(ExtentOf(node.Input(0), axis), scale);
     result.push_back(std::move(size));
   }
   return result;

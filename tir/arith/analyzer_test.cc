@@ -66,6 +66,38 @@ TEST_F(AnalyzerTest, TruthValuesDoNotWrap) {
   EXPECT_EQ(Text(E("T.bool(True) * T.bool(False)")), "T.bool(False)");
 }
 
+// All comparisons but `!=` are false for NaN.
+TEST_F(AnalyzerTest, ComparisonsOfFloatsHaveNoOtherAsNegation) {
+  const Var x("x", DType::Float(32));
+  const Var y("y", DType::Float(32));
+  const auto unchanged = [&](const PrimExpr& e) {
+    EXPECT_EQ(Text(analyzer_.Simplify(e)), Text(e));
+    EXPECT_EQ(Text(analyzer_.RewriteSimplify(e)), Text(e));
+  };
+  for (const BinaryOp op : {BinaryOp::kLT, BinaryOp::kLE}) {
+    const PrimExpr e = Binary(op, x, y);
+    unchanged(e);
+    unchanged(Not(e));
+    unchanged(Binary(BinaryOp::kOr, e, Binary(BinaryOp::kLT, y, x)));
+    {
+      const auto scope = analyzer_.WithConstraint(Not(e));
+      EXPECT_EQ(Text(analyzer_.Simplify(e)), "T.bool(False)");
+      for (const BinaryOp other : {BinaryOp::kLT, BinaryOp::kLE}) {
+        unchanged(Binary(other, y, x));
+      }
+    }
+    EXPECT_EQ(
+        Text(analyzer_.Simplify(Binary(op, Broadcast(x, 4), Broadcast(y, 4)))),
+        Text(Broadcast(e, 4)));
+  }
+  EXPECT_EQ(Text(analyzer_.Simplify(Not(Binary(BinaryOp::kEQ, x, y)))),
+            "x != y");
+  EXPECT_EQ(Text(analyzer_.Simplify(Not(Binary(BinaryOp::kGE, x, y)))),
+            "not y <= x");
+  EXPECT_EQ(Text(analyzer_.Simplify(Not(Binary(BinaryOp::kLT, i_, j_)))),
+            "j <= i");
+}
+
 // A bound is not on one infinite side alone.
 TEST_F(AnalyzerTest, BoundsAtInfinity) {
   analyzer_.UpdateBound(i_, {ConstIntBound::kNegInf, ConstIntBound::kNegInf});

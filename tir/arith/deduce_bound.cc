@@ -43,7 +43,7 @@ class Solver {
     while (!(e_ == target_)) {
       if (!Step()) return IntSet::Nothing();
     }
-    if (wraps_) return IntSet::Nothing();
+    if (folds_.wraps()) return IntSet::Nothing();
     const PrimExpr bound = analyzer_.Simplify(bound_);
     switch (relation_) {
       case Relation::kEqual:
@@ -56,13 +56,8 @@ class Solver {
   }
 
  private:
-  // Notes if constants that are combined leave their type.
   PrimExpr Combine(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
-    wraps_ = wraps_ || FoldWraps(op, a, b);
-    return MakeBinary(op, a, b);
-  }
-  PrimExpr Negate(const PrimExpr& e) {
-    return Combine(BinaryOp::kSub, MakeConst(e.dtype(), 0), e);
+    return folds_.Combine(op, a, b);
   }
   PrimExpr Plus(const PrimExpr& e, int64_t value) {
     return value >= 0
@@ -149,7 +144,7 @@ class Solver {
         if (left) {
           bound_ = Combine(BinaryOp::kAdd, bound_, other);
         } else {
-          bound_ = Negate(Combine(BinaryOp::kSub, bound_, other));
+          bound_ = folds_.Negate(Combine(BinaryOp::kSub, bound_, other));
           Reverse();
         }
         break;
@@ -194,8 +189,8 @@ class Solver {
     const SignType sign = SignOf(divisor);
     if (sign == SignType::kNegative) {
       Reverse();
-      divisor = Negate(divisor);
-      bound_ = Negate(bound_);
+      divisor = folds_.Negate(divisor);
+      bound_ = folds_.Negate(bound_);
     } else if (sign != SignType::kPositive) {
       return false;
     }
@@ -217,7 +212,7 @@ class Solver {
   Analyzer analyzer_;
   PrimExpr e_;
   PrimExpr bound_;
-  bool wraps_ = false;
+  NotedFolds folds_;
   Relation relation_ = Relation::kAtLeast;
   std::vector<std::pair<PrimExpr, IntSet>> sets_;
 };

@@ -43,4 +43,14 @@ PrimExpr MakeBinaryInRange(BinaryOp op, PrimExpr a, PrimExpr b) {
                              : MakeBinary(op, std::move(a), std::move(b));
 }
 
+PrimExpr NotedFolds::Combine(BinaryOp op, const PrimExpr& a,
+                             const PrimExpr& b) {
+  Note(FoldWraps(op, a, b));
+  return MakeBinary(op, a, b);
+}
+
+PrimExpr NotedFolds::Negate(const PrimExpr& e) {
+  return Combine(BinaryOp::kSub, MakeConst(e.dtype(), 0), e);
+}
+
 }  // namespace baton::tir

@@ -14,6 +14,20 @@ bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
 // MakeBinary(), which does not fold where that would wrap.
 PrimExpr MakeBinaryInRange(BinaryOp op, PrimExpr a, PrimExpr b);
 
+// MakeBinary() for a result that counts only if none of its parts wraps: notes
+// whether one did.
+class NotedFolds {
+ public:
+  PrimExpr Combine(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
+  PrimExpr Negate(const PrimExpr& e);
+  // Notes that a part is out of range for another reason.
+  void Note(bool wraps) { wraps_ = wraps_ || wraps; }
+  bool wraps() const { return wraps_; }
+
+ private:
+  bool wraps_ = false;
+};
+
 }  // namespace baton::tir
 
 #endif  // BATON_TIR_ARITH_FOLD_WRAPS_H_

@@ -19,17 +19,8 @@
 namespace baton::tir {
 namespace {
 
-// Combines expressions, unless constants that it joins leave their type.
-class Combiner {
+class Combiner : public NotedFolds {
  public:
-  bool wraps() const { return wraps_; }
-  PrimExpr Combine(BinaryOp op, const PrimExpr& a, const PrimExpr& b) {
-    wraps_ = wraps_ || FoldWraps(op, a, b);
-    return MakeBinary(op, a, b);
-  }
-  PrimExpr Negate(const PrimExpr& e) {
-    return Combine(BinaryOp::kSub, MakeConst(e.dtype(), 0), e);
-  }
   // Null operands and results are 0.
   PrimExpr Sum(const PrimExpr& a, const PrimExpr& b) {
     if (!a.defined()) return b;
@@ -43,9 +34,6 @@ class Combiner {
     return a.defined() && b.defined() ? Combine(BinaryOp::kMul, a, b)
                                       : PrimExpr();
   }
-
- private:
-  bool wraps_ = false;
 };
 
 // coeff * var + base; null parts are 0.

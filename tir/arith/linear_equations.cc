@@ -44,10 +44,10 @@ struct System {
   bool Diagonalize() {
     if (s.empty() || v.empty()) return true;
     const size_t n = v.size();
-    for (size_t k = 0; k < std::min(s.size(), n) && !overflows_;) {
+    for (size_t k = 0; k < std::min(s.size(), n) && !folds_.wraps();) {
       if (DiagonalizeAt(k)) ++k;
     }
-    return !overflows_;
+    return !folds_.wraps();
   }
 
  private:
@@ -72,26 +72,21 @@ struct System {
   int64_t Combined(int64_t a, int64_t p, int64_t b, int64_t q) {
     const __int128 sum =
         static_cast<__int128>(a) * p + static_cast<__int128>(b) * q;
-    overflows_ = overflows_ || sum > kLargestFactor || sum < -kLargestFactor;
+    folds_.Note(sum > kLargestFactor || sum < -kLargestFactor);
     return static_cast<int64_t>(sum);
   }
   // a * p + b * q, or the difference.
   PrimExpr Combined(BinaryOp op, int64_t a, const PrimExpr& p, int64_t b,
                     const PrimExpr& q) {
-    const auto combine = [this](BinaryOp op, const PrimExpr& x,
-                                const PrimExpr& y) {
-      overflows_ = overflows_ || FoldWraps(op, x, y);
-      return MakeBinary(op, x, y);
+    const auto times = [this](int64_t factor, const PrimExpr& e) {
+      folds_.Note(!FitsDType(factor, e.dtype()));
+      return folds_.Combine(BinaryOp::kMul, MakeConst(e.dtype(), factor), e);
     };
-    const auto times = [&](int64_t factor, const PrimExpr& e) {
-      overflows_ = overflows_ || !FitsDType(factor, e.dtype());
-      return combine(BinaryOp::kMul, MakeConst(e.dtype(), factor), e);
-    };
-    return combine(op, times(a, p), times(b, q));
+    return folds_.Combine(op, times(a, p), times(b, q));
   }
 
   // False if row and column k must be cleared once more. Ends early if
-  // overflows_.
+  // folds_ wrap.
   bool DiagonalizeAt(size_t k) {
     const size_t m = s.size();
     const size_t n = v.size();
@@ -112,7 +107,7 @@ struct System {
     }
     if (s[k][k] == 0) return true;
     for (size_t i = k + 1; i < m; ++i) {
-      if (overflows_) return true;
+      if (folds_.wraps()) return true;
       if (s[i][k] == 0) continue;
       const Factors f = FactorsOf(s[k][k], s[i][k]);
       for (size_t j = k; j < n; ++j) {
@@ -128,7 +123,7 @@ struct System {
     }
     bool again = false;
     for (size_t j = k + 1; j < n; ++j) {
-      if (overflows_) return true;
+      if (folds_.wraps()) return true;
       if (s[k][j] == 0) continue;
       again = again || TruncMod(s[k][j], s[k][k]) != 0;
       const Factors f = FactorsOf(s[k][k], s[k][j]);
@@ -148,7 +143,7 @@ struct System {
     return !again;
   }
 
-  bool overflows_ = false;
+  NotedFolds folds_;
 };
 
 // The factors of `vars` in an equation with constant factors, and the rest on

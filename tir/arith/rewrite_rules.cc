@@ -527,10 +527,10 @@ c1 + y < x => c1 < x - y
     // kNotAny
     R"(
 !!x -> x
-!(x <= y) -> y < x
-!(x >= y) -> x < y
-!(x < y) -> y <= x
-!(x > y) -> x <= y
+!(x <= y) -> y < x if ordered(x)
+!(x >= y) -> x < y if ordered(x)
+!(x < y) -> y <= x if ordered(x)
+!(x > y) -> x <= y if ordered(x)
 !(x == y) -> x != y
 !(x != y) -> x == y
 !(x || y) => !x && !y
@@ -588,9 +588,9 @@ broadcast(x, lanes) || broadcast(y, lanes) -> broadcast(x || y, lanes)
 x == y || x != y -> true
 x != y || x == y -> true
 x || !x -> true
-x <= y || y < x -> true
-y < x || x <= y -> true
-x < y || y < x -> x != y
+x <= y || y < x -> true if ordered(x)
+y < x || x <= y -> true if ordered(x)
+x < y || y < x -> x != y if ordered(x)
 x < c1 || c2 < x -> true if c2 < c1
 c2 < x || x < c1 -> true if c2 < c1
 x <= c1 || c2 < x -> true if c2 <= c1

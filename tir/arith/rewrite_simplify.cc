@@ -16,6 +16,7 @@
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/rewrite_rules.h"
 #include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/rule.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/intrinsics.h"
@@ -25,6 +26,20 @@ namespace {
 
 PrimExpr Truth(DType dtype, bool value) {
   return MakeConst(dtype, value ? 1 : 0);
+}
+
+// True for `<`, `<=`, `>` and `>=` of floats, where another one is no negation:
+// all are false for NaN.
+bool IsPartialOrder(const BinaryNode& node) {
+  switch (node.op()) {
+    case BinaryOp::kLT:
+    case BinaryOp::kLE:
+    case BinaryOp::kGT:
+    case BinaryOp::kGE:
+      return !IsOrdered(node.a().dtype());
+    default:
+      return false;
+  }
 }
 
 // Removes double negations and negates comparisons, conjunctions and
@@ -45,7 +60,7 @@ PrimExpr PushNegations(const PrimExpr& e) {
     const PrimExpr& a = negation->a();
     if (const auto* inner = a.As<NotNode>()) return PushNegations(inner->a());
     const auto* binary = a.As<BinaryNode>();
-    if (binary == nullptr) return e;
+    if (binary == nullptr || IsPartialOrder(*binary)) return e;
     switch (binary->op()) {
       case BinaryOp::kOr:
         return MakeBinary(BinaryOp::kAnd, PushNegations(Not(binary->a())),
@@ -588,6 +603,14 @@ PrimExpr RewriteSimplifier::SimplifyNotEqual(const PrimExpr& e) {
 
 PrimExpr RewriteSimplifier::SimplifyLessEqual(const PrimExpr& e) {
   const auto* node = e.As<BinaryNode>();
+  if (IsPartialOrder(*node)) {
+    // Broadcasts are outside, as the rules of `<` have them.
+    const auto* a = node->a().As<BroadcastNode>();
+    const auto* b = node->b().As<BroadcastNode>();
+    if (a == nullptr || b == nullptr) return e;
+    return Broadcast(MakeBinary(BinaryOp::kLE, a->value(), b->value()),
+                     a->lanes());
+  }
   // Rules come first: a <= b * x is a quotient where that is possible.
   PrimExpr result = SimplifyNot(
       Not(SimplifyLess(Binary(BinaryOp::kLT, node->b(), node->a()))));

@@ -75,6 +75,7 @@ int RuleSet::ArityOf(const Node& node) {
     case Kind::kBroadcast:
     case Kind::kZero:
     case Kind::kReads:
+    case Kind::kOrdered:
       return 1;
     default:
       return 0;
@@ -208,6 +209,7 @@ class RuleSet::Parser {
         {"ge", {Kind::kGreaterEqual, 0, 0}, 2},
         {"zero", {Kind::kZero, 0, 0}, 1},
         {"reads", {Kind::kReads, 0, 0}, 1},
+        {"ordered", {Kind::kOrdered, 0, 0}, 1},
     };
     for (const Known& function : known) {
       if (function.name != name) continue;
@@ -467,6 +469,9 @@ bool RuleSet::Check(const Node*& p, const Binding& binding, RuleProver& prover,
     case Kind::kReads:
       value = IsReadOnly(Build(p, binding, kInt32)) ? 1 : 0;
       return true;
+    case Kind::kOrdered:
+      value = IsOrdered(Build(p, binding, kInt32).dtype()) ? 1 : 0;
+      return true;
     case Kind::kBinary: {
       const auto op = static_cast<BinaryOp>(node.slot);
       int64_t a = 0;
@@ -564,6 +569,7 @@ struct RuleSet::Evaluation {
       case Kind::kBroadcast:
         return Value(p, value);
       case Kind::kReads:
+      case Kind::kOrdered:
         if (!Value(p, value)) return false;
         value = 1;
         return true;

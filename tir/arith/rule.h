@@ -17,7 +17,9 @@
 // select, ramp, broadcast. A number in a result has the type of the operand
 // beside it; without one, that of the whole. Conditions compute with constants,
 // and with what is proved: `ge(x, 0)` (x is at least 0), `zero(x - y)` (it is
-// 0), `reads(x)` (x has no effect but that it may read memory).
+// 0), `reads(x)` (x has no effect but that it may read memory), `ordered(x)` (of
+// two values of x's type one is less, or both are equal: they are no floats,
+// which may be NaN).
 
 #ifndef BATON_TIR_ARITH_RULE_H_
 #define BATON_TIR_ARITH_RULE_H_
@@ -34,6 +36,12 @@
 #include "baton/tir/ir/expr.h"
 
 namespace baton::tir {
+
+// True if of two values of the type one is less, or both are equal: no floats,
+// which may be NaN.
+constexpr bool IsOrdered(DType dtype) {
+  return !dtype.is_float() && !IsFloat8(dtype);
+}
 
 // Proves the `ge` and `zero` of conditions.
 class RuleProver {
@@ -88,6 +96,7 @@ class RuleSet {
     kGreaterEqual,
     kZero,
     kReads,
+    kOrdered,
   };
   // Nodes are stored in prefix order.
   struct Node {

@@ -36,6 +36,7 @@
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/function_parts.h"
 #include "baton/tir/codegen/source_texts.h"
+#include "baton/tir/codegen/statement_writer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -219,7 +220,7 @@ FlatHashMap<absl::string_view, bool> WordsOf(absl::string_view text) {
   return words;
 }
 
-class FunctionWriter {
+class FunctionWriter final : private StatementWriter {
  public:
   FunctionWriter(const CppFunction& function, const CppSourceOptions& options,
                  CppNames& symbols, Diagnostics& problems)
@@ -284,6 +285,11 @@ class FunctionWriter {
     problems_.Error(span, absl::StrCat("function ", function_.symbol, ": ",
                                        message, " cannot be written as C++"));
     return {"0", Binding::kPrimary, {}};
+  }
+
+  void RefuseStatement(const ExprNode* node,
+                       absl::string_view message) override {
+    Refuse(node, message);
   }
 
   // --- Names and parameters ----------------------------------------------
@@ -947,26 +953,16 @@ class FunctionWriter {
     return Primary(std::move(vector));
   }
 
-  enum class Access { kRefused, kAdjacent, kScattered };
   // The first element of adjacent ones, or a vector of indices.
   Access Address(const Buffer& buffer, const PrimExpr& flat, Text& address,
                  const ExprNode* node) {
-    const int parts = buffer.dtype().lanes();
-    if (flat.dtype().lanes() == 1) {
-      address =
-          Emit(parts == 1 ? flat : Mul(flat, MakeConst(flat.dtype(), parts)));
-      return Access::kAdjacent;
-    }
-    if (parts > 1) {
+    const AccessedElements elements = ElementsOf(buffer, flat);
+    if (elements.access == Access::kRefused) {
       Refuse(node, "an access of vectors by vectors");
-      return Access::kRefused;
+    } else {
+      address = Emit(elements.index);
     }
-    if (const PrimExpr base = AdjacentBase(flat); base.defined()) {
-      address = Emit(base);
-      return Access::kAdjacent;
-    }
-    address = Emit(flat);
-    return Access::kScattered;
+    return elements.access;
   }
 
   // --- Calls -----------------------------------------------------------------
@@ -1210,80 +1206,29 @@ class FunctionWriter {
                     text, "\n");
   }
 
-  void WriteStmt(const Stmt& stmt, int depth) {
-    if (!stmt.defined()) return;
-    if (stmt->span().defined()) statement_span_ = stmt->span();
-    OnDeepStack([this, &stmt, depth] { WriteNode(stmt.get(), depth); });
+  void WriteWhile(const WhileNode* node, int depth) override {
+    Line(absl::StrCat("while (", Bare(Emit(node->condition())), ") {"));
+    Nested(node->body(), depth + 1);
+    Line("}");
   }
 
-  void WriteNode(const StmtNode* node, int depth) {
-    switch (node->kind().To<TirKind>()) {
-      case TirKind::kSeqStmt:
-        for (const Stmt& part : static_cast<const SeqStmtNode*>(node)->seq()) {
-          WriteStmt(part, depth);
-        }
-        return;
-      case TirKind::kFor:
-        return WriteFor(static_cast<const ForNode*>(node), depth);
-      case TirKind::kWhile: {
-        const auto* loop = static_cast<const WhileNode*>(node);
-        Line(absl::StrCat("while (", Bare(Emit(loop->condition())), ") {"));
-        Nested(loop->body(), depth + 1);
-        return Line("}");
-      }
-      case TirKind::kIfThenElse: {
-        const auto* branch = static_cast<const IfThenElseNode*>(node);
-        Line(absl::StrCat("if (", Bare(Emit(branch->condition())), ") {"));
-        Nested(branch->then_case(), depth);
-        if (branch->else_case().defined()) {
-          Line("} else {");
-          Nested(branch->else_case(), depth);
-        }
-        return Line("}");
-      }
-      case TirKind::kLetStmt:
-        return WriteLet(static_cast<const LetStmtNode*>(node), depth);
-      case TirKind::kAttrStmt: {
-        const auto* attr = static_cast<const AttrStmtNode*>(node);
-        if (attr->key() == "thread_extent" || attr->key() == "virtual_thread") {
-          Refuse(node, "a loop over threads");
-          return;
-        }
-        return WriteStmt(attr->body(), depth);
-      }
-      case TirKind::kAssertStmt: {
-        const auto* assertion = static_cast<const AssertStmtNode*>(node);
-        emitted_.can_fail = true;
-        const Text condition = Emit(assertion->condition());
-        const auto* message = assertion->message().As<StringImmNode>();
-        Line(absl::StrCat(
-            "if (!", At(condition, Binding::kPrimary), ") return 1;  // ",
-            message == nullptr ? "asserted"
-                               : CppCommentText(message->value())));
-        return WriteStmt(assertion->body(), depth);
-      }
-      case TirKind::kBufferStore:
-        return WriteStore(static_cast<const BufferStoreNode*>(node));
-      case TirKind::kAllocate:
-        return WriteAllocate(static_cast<const AllocateNode*>(node), depth);
-      case TirKind::kAllocateConst:
-        return WriteConstant(static_cast<const AllocateConstNode*>(node),
-                             depth);
-      case TirKind::kDeclBuffer:
-        return WriteStmt(static_cast<const DeclBufferNode*>(node)->body(),
-                         depth);
-      case TirKind::kEvaluate:
-        return WriteEvaluate(static_cast<const EvaluateNode*>(node));
-      case TirKind::kPrefetch:
-        return;
-      case TirKind::kBlock:
-      case TirKind::kBlockRealize:
-        Refuse(node, "a block, which passes of lowering take apart,");
-        return;
-      default:
-        Refuse(node, "this statement");
-        return;
+  void WriteIf(const IfThenElseNode* node, int depth) override {
+    Line(absl::StrCat("if (", Bare(Emit(node->condition())), ") {"));
+    Nested(node->then_case(), depth);
+    if (node->else_case().defined()) {
+      Line("} else {");
+      Nested(node->else_case(), depth);
     }
+    Line("}");
+  }
+
+  void WriteCheck(const AssertStmtNode* node) override {
+    emitted_.can_fail = true;
+    const Text condition = Emit(node->condition());
+    const auto* message = node->message().As<StringImmNode>();
+    Line(absl::StrCat(
+        "if (!", At(condition, Binding::kPrimary), ") return 1;  // ",
+        message == nullptr ? "asserted" : CppCommentText(message->value())));
   }
 
   void Nested(const Stmt& body, int depth) {
@@ -1302,11 +1247,7 @@ class FunctionWriter {
         CppCommentText(absl::StrJoin(WrittenNames(Stmt(node)), ", "))));
   }
 
-  void WriteFor(const ForNode* node, int depth) {
-    if (node->for_kind() == ForKind::kThreadBinding) {
-      Refuse(node, "a loop over threads");
-      return;
-    }
+  void WriteFor(const ForNode* node, int depth) override {
     const VarNode* var = node->loop_var().get();
     const Text min = Emit(node->min());
     const Text extent = Emit(node->extent());
@@ -1338,7 +1279,7 @@ class FunctionWriter {
     Line("}");
   }
 
-  void WriteLet(const LetStmtNode* node, int depth) {
+  void WriteLet(const LetStmtNode* node, int depth) override {
     const VarNode* var = node->var().get();
     if (var->dtype() == kHandle) {
       const Text value = Emit(node->value());
@@ -1380,7 +1321,7 @@ class FunctionWriter {
     return Bare(value);
   }
 
-  void WriteStore(const BufferStoreNode* node) {
+  void WriteStore(const BufferStoreNode* node) override {
     const Buffer& buffer = node->buffer();
     const PrimExpr flat = FlatIndex(buffer, node->indices());
     const DType dtype = node->value().dtype();
@@ -1463,7 +1404,7 @@ class FunctionWriter {
     Line("}");
   }
 
-  void WriteAllocate(const AllocateNode* node, int depth) {
+  void WriteAllocate(const AllocateNode* node, int depth) override {
     const AllocationSize size = SizeOf(node);
     if (!size.error.empty()) {
       Refuse(node, size.error);
@@ -1485,7 +1426,7 @@ class FunctionWriter {
     workspace_.Release(offset);
   }
 
-  void WriteConstant(const AllocateConstNode* node, int depth) {
+  void WriteConstant(const AllocateConstNode* node, int depth) override {
     const DType element = WithLanes(node->dtype(), 1);
     const std::string type = CppElementType(element);
     if (type.empty()) {
@@ -1503,7 +1444,7 @@ class FunctionWriter {
     WriteStmt(node->body(), depth);
   }
 
-  void WriteEvaluate(const EvaluateNode* node) {
+  void WriteEvaluate(const EvaluateNode* node) override {
     const PrimExpr& value = node->value();
     if (value.As<IntImmNode>() != nullptr) return;
     if (const auto* call = value.As<CallNode>()) {
@@ -1538,7 +1479,6 @@ class FunctionWriter {
   NodeMap<Variable> variables_;
   FlatHashMap<std::string, DType> vectors_;
   std::string body_;
-  Span statement_span_;
   int indent_ = 0;
   Workspace workspace_;
   bool returns_ = false;

@@ -167,11 +167,28 @@ PrimExpr FlatIndex(const Buffer& buffer, absl::Span<const PrimExpr> indices) {
   return flat;
 }
 
+namespace {
+
+// The base of a ramp of stride 1; null for other indices.
 PrimExpr AdjacentBase(const PrimExpr& index) {
   const auto* ramp = index.As<RampNode>();
   if (ramp == nullptr) return {};
   const auto* stride = ramp->stride().As<IntImmNode>();
   return stride != nullptr && stride->value() == 1 ? ramp->base() : PrimExpr();
+}
+
+}  // namespace
+
+AccessedElements ElementsOf(const Buffer& buffer, const PrimExpr& flat) {
+  const int parts = buffer.dtype().lanes();
+  if (flat.dtype().lanes() == 1) {
+    return {Access::kAdjacent,
+            parts == 1 ? flat : Mul(flat, MakeConst(flat.dtype(), parts))};
+  }
+  if (parts > 1) return {};
+  const PrimExpr base = AdjacentBase(flat);
+  return base.defined() ? AccessedElements{Access::kAdjacent, base}
+                        : AccessedElements{Access::kScattered, flat};
 }
 
 AllocationSize SizeOf(const AllocateNode* node) {

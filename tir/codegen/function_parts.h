@@ -116,8 +116,18 @@ class WrittenPointers : public Visitor {
 // The index of an access as one expression, without the lanes of elements.
 PrimExpr FlatIndex(const Buffer& buffer, absl::Span<const PrimExpr> indices);
 
-// The base of a ramp of stride 1; null for other indices.
-PrimExpr AdjacentBase(const PrimExpr& index);
+// How an access reaches elements.
+enum class Access : uint8_t {
+  kRefused,    // vectors at places of a vector, which cannot be written
+  kAdjacent,   // from `index` on
+  kScattered,  // at the lanes of `index`
+};
+struct AccessedElements {
+  Access access = Access::kRefused;
+  PrimExpr index;  // of scalars
+};
+// The elements of `buffer` at the place `flat`, a FlatIndex().
+AccessedElements ElementsOf(const Buffer& buffer, const PrimExpr& flat);
 
 // Memory of an allocation. `error` says why there can be none, else it is
 // empty.

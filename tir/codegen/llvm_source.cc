@@ -30,6 +30,7 @@
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/function_parts.h"
 #include "baton/tir/codegen/llvm_module.h"
+#include "baton/tir/codegen/statement_writer.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -55,7 +56,7 @@ using llvm::Typed;
 using llvm::Value;
 using llvm::ValueType;
 
-class FunctionWriter {
+class FunctionWriter final : private StatementWriter {
  public:
   FunctionWriter(const CppFunction& function, const LlvmTarget& target,
                  CppNames& symbols, Module& module, Diagnostics& problems)
@@ -177,6 +178,11 @@ class FunctionWriter {
   }
   Value Refuse(const PrimExprNode* node, absl::string_view message) {
     return Refuse(node, message, node->dtype());
+  }
+
+  void RefuseStatement(const ExprNode* node,
+                       absl::string_view message) override {
+    Refuse(node, message);
   }
 
   // True if values of the type exist.
@@ -879,26 +885,16 @@ class FunctionWriter {
                       Alignment(stored.dtype)));
   }
 
-  enum class Access { kRefused, kAdjacent, kScattered };
   // The first element of adjacent ones, or a vector of indices.
   Access Address(const Buffer& buffer, const PrimExpr& flat, Value& address,
                  const ExprNode* node) {
-    const int parts = buffer.dtype().lanes();
-    if (flat.dtype().lanes() == 1) {
-      address =
-          Emit(parts == 1 ? flat : Mul(flat, MakeConst(flat.dtype(), parts)));
-      return Access::kAdjacent;
-    }
-    if (parts > 1) {
+    const AccessedElements elements = ElementsOf(buffer, flat);
+    if (elements.access == Access::kRefused) {
       Refuse(node, "an access of vectors by vectors");
-      return Access::kRefused;
+    } else {
+      address = Emit(elements.index);
     }
-    if (const PrimExpr base = AdjacentBase(flat); base.defined()) {
-      address = Emit(base);
-      return Access::kAdjacent;
-    }
-    address = Emit(flat);
-    return Access::kScattered;
+    return elements.access;
   }
 
   Value EmitLoad(const BufferLoadNode* node) {
@@ -1218,101 +1214,47 @@ class FunctionWriter {
 
   // --- Statements ------------------------------------------------------------
 
-  void WriteStmt(const Stmt& stmt, int depth) {
-    if (!stmt.defined()) return;
-    if (stmt->span().defined()) statement_span_ = stmt->span();
-    OnDeepStack([this, &stmt, depth] { WriteNode(stmt.get(), depth); });
+  void WriteWhile(const WhileNode* node, int depth) override {
+    const std::string head = NewLabel("while");
+    const std::string body = NewLabel("body");
+    const std::string end = NewLabel("end");
+    Branch(head);
+    StartBlock(head);
+    Branch(Emit(node->condition()), body, end);
+    StartBlock(body);
+    WriteStmt(node->body(), depth + 1);
+    Branch(head);
+    StartBlock(end);
   }
 
-  void WriteNode(const StmtNode* node, int depth) {
-    switch (node->kind().To<TirKind>()) {
-      case TirKind::kSeqStmt:
-        for (const Stmt& part : static_cast<const SeqStmtNode*>(node)->seq()) {
-          WriteStmt(part, depth);
-        }
-        return;
-      case TirKind::kFor:
-        return WriteFor(static_cast<const ForNode*>(node), depth);
-      case TirKind::kWhile: {
-        const auto* loop = static_cast<const WhileNode*>(node);
-        const std::string head = NewLabel("while");
-        const std::string body = NewLabel("body");
-        const std::string end = NewLabel("end");
-        Branch(head);
-        StartBlock(head);
-        Branch(Emit(loop->condition()), body, end);
-        StartBlock(body);
-        WriteStmt(loop->body(), depth + 1);
-        Branch(head);
-        return StartBlock(end);
-      }
-      case TirKind::kIfThenElse: {
-        const auto* branch = static_cast<const IfThenElseNode*>(node);
-        const bool has_else = branch->else_case().defined();
-        const std::string yes = NewLabel("then");
-        const std::string no = has_else ? NewLabel("else") : "";
-        const std::string end = NewLabel("end");
-        Branch(Emit(branch->condition()), yes, has_else ? no : end);
-        StartBlock(yes);
-        WriteStmt(branch->then_case(), depth);
-        Branch(end);
-        if (has_else) {
-          StartBlock(no);
-          WriteStmt(branch->else_case(), depth);
-          Branch(end);
-        }
-        return StartBlock(end);
-      }
-      case TirKind::kLetStmt:
-        return WriteLet(static_cast<const LetStmtNode*>(node), depth);
-      case TirKind::kAttrStmt: {
-        const auto* attr = static_cast<const AttrStmtNode*>(node);
-        if (attr->key() == "thread_extent" || attr->key() == "virtual_thread") {
-          Refuse(node, "a loop over threads");
-          return;
-        }
-        return WriteStmt(attr->body(), depth);
-      }
-      case TirKind::kAssertStmt: {
-        const auto* assertion = static_cast<const AssertStmtNode*>(node);
-        emitted_.can_fail = true;
-        const std::string holds = NewLabel("holds");
-        const std::string fails = NewLabel("fails");
-        Branch(Emit(assertion->condition()), holds, fails);
-        StartBlock(fails);
-        Line("ret i32 1");
-        StartBlock(holds);
-        return WriteStmt(assertion->body(), depth);
-      }
-      case TirKind::kBufferStore:
-        return WriteStore(static_cast<const BufferStoreNode*>(node));
-      case TirKind::kAllocate:
-        return WriteAllocate(static_cast<const AllocateNode*>(node), depth);
-      case TirKind::kAllocateConst:
-        return WriteConstant(static_cast<const AllocateConstNode*>(node),
-                             depth);
-      case TirKind::kDeclBuffer:
-        return WriteStmt(static_cast<const DeclBufferNode*>(node)->body(),
-                         depth);
-      case TirKind::kEvaluate:
-        return WriteEvaluate(static_cast<const EvaluateNode*>(node));
-      case TirKind::kPrefetch:
-        return;
-      case TirKind::kBlock:
-      case TirKind::kBlockRealize:
-        Refuse(node, "a block, which passes of lowering take apart,");
-        return;
-      default:
-        Refuse(node, "this statement");
-        return;
+  void WriteIf(const IfThenElseNode* node, int depth) override {
+    const bool has_else = node->else_case().defined();
+    const std::string yes = NewLabel("then");
+    const std::string no = has_else ? NewLabel("else") : "";
+    const std::string end = NewLabel("end");
+    Branch(Emit(node->condition()), yes, has_else ? no : end);
+    StartBlock(yes);
+    WriteStmt(node->then_case(), depth);
+    Branch(end);
+    if (has_else) {
+      StartBlock(no);
+      WriteStmt(node->else_case(), depth);
+      Branch(end);
     }
+    StartBlock(end);
   }
 
-  void WriteFor(const ForNode* node, int depth) {
-    if (node->for_kind() == ForKind::kThreadBinding) {
-      Refuse(node, "a loop over threads");
-      return;
-    }
+  void WriteCheck(const AssertStmtNode* node) override {
+    emitted_.can_fail = true;
+    const std::string holds = NewLabel("holds");
+    const std::string fails = NewLabel("fails");
+    Branch(Emit(node->condition()), holds, fails);
+    StartBlock(fails);
+    Line("ret i32 1");
+    StartBlock(holds);
+  }
+
+  void WriteFor(const ForNode* node, int depth) override {
     const VarNode* var = node->loop_var().get();
     const DType dtype = var->dtype();
     if (!dtype.is_integral() || dtype.is_bool() || !Check(dtype, node)) {
@@ -1360,7 +1302,7 @@ class FunctionWriter {
     StartBlock(exit);
   }
 
-  void WriteLet(const LetStmtNode* node, int depth) {
+  void WriteLet(const LetStmtNode* node, int depth) override {
     const VarNode* var = node->var().get();
     const Value value = Emit(node->value());
     DType element;
@@ -1376,7 +1318,7 @@ class FunctionWriter {
     WriteStmt(node->body(), depth);
   }
 
-  void WriteStore(const BufferStoreNode* node) {
+  void WriteStore(const BufferStoreNode* node) override {
     const Buffer& buffer = node->buffer();
     const PrimExpr flat = FlatIndex(buffer, node->indices());
     const std::string pointer = PointerOf(buffer, node);
@@ -1401,7 +1343,7 @@ class FunctionWriter {
     }
   }
 
-  void WriteAllocate(const AllocateNode* node, int depth) {
+  void WriteAllocate(const AllocateNode* node, int depth) override {
     const AllocationSize size = SizeOf(node);
     if (!size.error.empty()) {
       Refuse(node, size.error);
@@ -1433,7 +1375,7 @@ class FunctionWriter {
     workspace_.Release(offset);
   }
 
-  void WriteConstant(const AllocateConstNode* node, int depth) {
+  void WriteConstant(const AllocateConstNode* node, int depth) override {
     if (written_.Contains(node->var().get())) {
       Refuse(node, "a store to a constant");
       return;
@@ -1457,7 +1399,7 @@ class FunctionWriter {
     WriteStmt(node->body(), depth);
   }
 
-  void WriteEvaluate(const EvaluateNode* node) {
+  void WriteEvaluate(const EvaluateNode* node) override {
     const PrimExpr& value = node->value();
     if (value.As<IntImmNode>() != nullptr) return;
     const auto* call = value.As<CallNode>();
@@ -1491,7 +1433,6 @@ class FunctionWriter {
   std::string entry_;  // instructions that the entry begins with
   std::string body_;
   std::string block_ = "entry";
-  Span statement_span_;
   Workspace workspace_;
   int last_name_ = 0;
   int last_label_ = 0;
