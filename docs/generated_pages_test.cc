@@ -11,7 +11,7 @@
 #include "absl/strings/strip.h"
 #include "baton/docs/cpp_builders.h"
 #include "baton/docs/reference.h"
-#include "baton/instrument/print_ir.h"
+#include "baton/instrument/line_diff.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/run_binary.h"
 #include "baton/testing/status_matchers.h"

@@ -24,7 +24,7 @@
 //   4. instruments that print: --print_before and the like, --dump_dir;
 //   5. registered instruments, sorted by name;
 //   6. instruments that check: --verify_each, --verify_contracts,
-//      --verify_roundtrip, --verify_each_with, --check_values;
+//      --verify_roundtrip, --verify_with, --check_values;
 //   7. the line of a terminal that shows the running pass.
 //
 // So the time of a pass does not include the work of a registered instrument

@@ -72,14 +72,13 @@ absl::Status VerifyWithInstrument::ExitPassContext() {
 namespace {
 
 struct VerifyWithFlags {
-  std::string verify_each_with;
+  std::string verify_with;
 
   template <typename V>
   static void VisitFields(V& v) {
-    v("verify_each_with", &VerifyWithFlags::verify_each_with,
-      FlagSpec{.help = "Runs passes that verify, such as tir.VerifySSA, on the "
-                       "result of each pass; the error names the pass after "
-                       "which one fails.",
+    v("verify_with", &VerifyWithFlags::verify_with,
+      FlagSpec{.help = "Runs passes that verify after each pass: "
+                       "tir.VerifyScopes,tir.VerifySSA.",
                .value = "PASSES",
                .group = kFaultFlags});
   }
@@ -87,17 +86,17 @@ struct VerifyWithFlags {
 
 absl::StatusOr<std::shared_ptr<PassInstrument>> MakeVerifyWith(
     const VerifyWithFlags& flags, const InstrumentRun& run) {
-  if (flags.verify_each_with.empty()) return nullptr;
+  if (flags.verify_with.empty()) return nullptr;
   BATON_ASSIGN_OR_RETURN(
       const Pass pipeline,
-      ParsePipeline(flags.verify_each_with, PassRegistry::Global(),
-                    "--verify_each_with", NamedPasses::kAtAnyLevel));
+      ParsePipeline(flags.verify_with, PassRegistry::Global(), "--verify_with",
+                    NamedPasses::kAtAnyLevel));
   const absl::Span<const Pass> passes = pipeline.impl().listed_passes();
   auto instrument = std::make_shared<VerifyWithInstrument>(
       std::vector<Pass>(passes.begin(), passes.end()));
-  instrument->set_name("--verify_each_with");
+  instrument->set_name("--verify_with");
   run.checked([instrument] {
-    return CheckedLine("verify_each_with", "checked", instrument->num_checked(),
+    return CheckedLine("verify_with", "checked", instrument->num_checked(),
                        "pass", "no pass ran");
   });
   return instrument;

@@ -138,12 +138,12 @@ TEST(ReduceTest, LoopsWithWrongValues) {
   EXPECT_EQ(ReduceLoops(args + " --jobs=4").test, r.test);
 }
 
-TEST(ReduceTest, LoopsThatAreNotWellFormed) {
+TEST(ReduceTest, LoopsWithoutDefinitions) {
   const Reduced r = ReduceLoops(
-      "--passes=tir.Simplify,tir.DropUnitLoop --verify_each --fails");
+      "--passes=tir.DropUnitLoop,tir.Simplify "
+      "--verify_with=tir.VerifyScopes --fails");
   EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
-  EXPECT_THAT(r.test,
-              HasSubstr("CHECK: pass tir.DropUnitLoop broke the module"));
+  EXPECT_THAT(r.test, HasSubstr("after pass tir.DropUnitLoop"));
   EXPECT_THAT(r.run.err, HasSubstr("1 pass"));
 }
 
@@ -164,7 +164,7 @@ TEST(ReduceTest, CommandsOnLoops) {
       "--test='case %s in *.tir) ;; *) exit 1;; esac; grep -q T.exp %s && "
       "echo %p | grep -q Simplify'");
   EXPECT_EQ(r.run.exit_code, 0) << r.run.err;
-  EXPECT_THAT(r.run.err, HasSubstr("reduced to 1 statement, 1 pass"));
+  EXPECT_THAT(r.run.err, ContainsRegex("reduced to [12] statements?, 1 pass"));
   EXPECT_THAT(r.test, HasSubstr("// RUN: grep -v '^//' %s >%t.tir\n"));
   EXPECT_THAT(r.test, HasSubstr("T.exp("));
 }
