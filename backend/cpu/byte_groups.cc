@@ -141,8 +141,7 @@ class Converter {
       return kNone;
     }
     // There is a kernel for a filter for each channel.
-    if (weight.dtype == DType::Int(8) && weight.shape[1] == 1 &&
-        weight.shape[0] == attrs->groups) {
+    if (weight.shape[1] == 1 && weight.shape[0] == attrs->groups) {
       return kNone;
     }
     constexpr int64_t kMostProduct = 255 * 255;

@@ -9,9 +9,9 @@ namespace baton::cpu {
 
 // Replaces an nn.conv2d of bytes with an int32 result by a convolution of
 // float32 between casts, if its sums are exact in float32 and its groups have
-// fewer channels than one instruction on bytes multiplies and adds. Depthwise
-// convolutions with int8 weights stay. Padding with zeros before the
-// convolution becomes a part of it. No value changes.
+// fewer channels than one instruction on bytes multiplies and adds.
+// Convolutions with one filter for each channel stay. Padding with zeros before
+// the convolution becomes a part of it. No value changes.
 void ConvolveGroupsInFloats(Graph& graph);
 
 }  // namespace baton::cpu
