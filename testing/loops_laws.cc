@@ -60,16 +60,23 @@ absl::Status CheckNumbers(const Pass& pass, const IRModule& before,
   for (const auto& definition : before.functions<tir::PrimFunc>()) {
     const auto function = after.Find<tir::PrimFunc>(definition.var->name());
     if (!function.defined() || function == definition.function) continue;
-    tir::InterpretOptions run = {.max_steps = options.max_steps};
+    tir::InterpretOptions run = {
+        .module = &before, .check_order = true, .max_steps = options.max_steps};
     absl::StatusOr<std::vector<Tensor>> want =
         RunOnSmallIntegers(definition.function, run);
-    bool is_checked = want.ok();
+    const bool is_checked = want.ok();
     if (!want.ok()) {
       // It reads what nothing wrote, or touches more than its blocks name.
       run.check_initialized = run.check_regions = false;
       want = RunOnSmallIntegers(definition.function, run);
     }
+    if (!want.ok()) {
+      // Its parallel loops are none.
+      run.check_order = false;
+      want = RunOnSmallIntegers(definition.function, run);
+    }
     if (!want.ok()) continue;
+    run.module = &after;
     run.max_steps *= 4;
     absl::StatusOr<std::vector<Tensor>> got = RunOnSmallIntegers(function, run);
     if (!got.ok() && IsTooLong(got.status())) continue;
@@ -88,12 +95,13 @@ absl::Status CheckNumbers(const Pass& pass, const IRModule& before,
   return absl::OkStatus();
 }
 
-std::vector<Tensor> NumbersOf(const tir::PrimFunc& function,
+std::vector<Tensor> NumbersOf(const IRModule& module, absl::string_view name,
                               const LoopsLawOptions& options) {
-  const absl::StatusOr<std::vector<Tensor>> result =
-      RunOnSmallIntegers(function, {.check_initialized = false,
-                                    .check_regions = false,
-                                    .max_steps = options.max_steps});
+  const absl::StatusOr<std::vector<Tensor>> result = RunOnSmallIntegers(
+      module.Find<tir::PrimFunc>(name), {.module = &module,
+                                         .check_initialized = false,
+                                         .check_regions = false,
+                                         .max_steps = options.max_steps});
   return result.ok() ? *result : std::vector<Tensor>();
 }
 
@@ -109,11 +117,11 @@ absl::Status CheckTextAndFile(const IRModule& module,
     }
   } else {
     for (const auto& definition : module.functions<tir::PrimFunc>()) {
-      const std::vector<Tensor> was = NumbersOf(definition.function, options);
+      const std::string& name = definition.var->name();
+      const std::vector<Tensor> was = NumbersOf(module, name, options);
       if (was.empty()) continue;
-      const std::optional<std::string> other = FirstOtherNumber(
-          was, NumbersOf(again.Find<tir::PrimFunc>(definition.var->name()),
-                         options));
+      const std::optional<std::string> other =
+          FirstOtherNumber(was, NumbersOf(again, name, options));
       if (other.has_value()) {
         return absl::InternalError(absl::StrCat(
             "printed and read, it computes something else: ", *other));

@@ -9,8 +9,9 @@
 // The laws are those of pass_laws.h, and these, by their names in messages:
 //
 //   checked     the result runs in the interpreter with all checks: accesses
-//               are in bounds, reads follow writes, and the regions of blocks
-//               include all accesses
+//               are in bounds, reads follow writes, the regions of blocks
+//               include all accesses, and the order of the iterations of
+//               parallel loops makes no difference
 //   round_trip  the text of the result, read again, is the same function, if
 //               each definition has a variable of its own and all blocks are
 //               below a root block. For other results it is a function that

@@ -1,9 +1,10 @@
 // Tests the law of provenance: after any registered pass, every node has
 // origins in the input program, and so in its text.
 
+#include "baton/testing/provenance_law.h"
+
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,14 +14,10 @@
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_file.h"
 #include "baton/instrument/history_recorder.h"
-#include "baton/instrument/node_text.h"
-#include "baton/instrument/provenance.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
-#include "baton/ir/node_map.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/relay/ir/visit.h"
 #include "baton/relay/transform/function_pass.h"
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
@@ -40,50 +37,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
-
-// Counts of the nodes of all states of several runs, by their origins.
-struct Survey {
-  int64_t made = 0;  // nodes that passes made
-  // Nodes that do not come from a place of the text: `FuseOps: fn`.
-  std::set<std::string> unexplained;
-};
-
-// Adds the run of `pass` on `module`.
-void Study(const Pass& pass, const IRModule& module, Survey& survey) {
-  const auto recorder = std::make_shared<HistoryRecorder>();
-  const PassContext context({.opt_level = 4, .instruments = {recorder}});
-  // Failures are the business of other tests.
-  context.Run([&] { return pass(module); }).status().IgnoreError();
-  const History& history = recorder->history();
-  const Provenance provenance(history);
-  NodeSet seen;
-  const auto check = [&](const ExprNode* node) {
-    if (!seen.Insert(node) || !HasOrigin(node)) return;
-    if (provenance.FirstStateOf(node) == 0) {
-      if (!provenance.PlaceOf(node).has_value()) {
-        survey.unexplained.insert(
-            absl::StrCat("no place: ", NodeText::Head(Expr(node))));
-      }
-      return;
-    }
-    ++survey.made;
-    const Provenance::Making making = provenance.MakingOf(node);
-    const std::vector<const ExprNode*> sources = provenance.SourcesOf(node);
-    const auto execution = history.Find(making.execution);
-    if (execution.ok() && !making.from.empty() && !sources.empty()) return;
-    survey.unexplained.insert(
-        absl::StrCat(execution.ok() ? (*execution)->pass : "nobody", ": ",
-                     NodeText::Head(Expr(node))));
-  };
-  for (const HistoryState& state : history.states) {
-    for (const IRModule::Definition& definition : state.module.functions()) {
-      relay::PostOrderVisit(
-          definition.function,
-          [&seen](const ExprNode* node) { return !seen.Contains(node); },
-          check);
-    }
-  }
-}
 
 // As if it came from a file: with places, and with types.
 absl::StatusOr<IRModule> FromText(const IRModule& module,
@@ -114,24 +67,28 @@ absl::StatusOr<std::vector<IRModule>> Programs() {
 TEST(ProvenanceLawTest, NodesComeFromPlaces) {
   const SilentStderr silent;
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<IRModule> programs, Programs());
-  Survey survey;
+  ProvenanceSurvey survey;
   for (const std::string& text : RegisteredPasses()) {
     BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, ParsePipeline(text));
-    for (const IRModule& program : programs) Study(pass, program, survey);
+    for (const IRModule& program : programs)
+      StudyProvenance(pass, program, survey);
   }
   EXPECT_THAT(survey.unexplained, IsEmpty());
+  EXPECT_THAT(survey.without_place, IsEmpty());
   EXPECT_GT(survey.made, 100'000);
 }
 
 TEST(ProvenanceLawTest, NodesOfPipelinesComeFromPlaces) {
   const SilentStderr silent;
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<IRModule> programs, Programs());
-  Survey survey;
+  ProvenanceSurvey survey;
   for (const std::string& name : NamedPipelines().Names()) {
     BATON_ASSERT_OK_AND_ASSIGN(const Pass pass, ParsePipeline(name));
-    for (const IRModule& program : programs) Study(pass, program, survey);
+    for (const IRModule& program : programs)
+      StudyProvenance(pass, program, survey);
   }
   EXPECT_THAT(survey.unexplained, IsEmpty());
+  EXPECT_THAT(survey.without_place, IsEmpty());
   EXPECT_GT(survey.made, 10'000);
 }
 
@@ -141,14 +98,15 @@ TEST(ProvenanceLawTest, NodesOfConformanceCasesComeFromPlaces) {
   BATON_ASSERT_OK_AND_ASSIGN(
       const std::vector<ConformanceCase> cases,
       ReadConformanceCases(RunfilePath("testing/conformance")));
-  Survey survey;
+  ProvenanceSurvey survey;
   for (const ConformanceCase& c : cases) {
     if (c.passes.empty()) continue;
     const absl::StatusOr<IRModule> module = ParseModule(c.before, c.name());
     const absl::StatusOr<Pass> pass = ParsePipeline(c.passes);
-    if (module.ok() && pass.ok()) Study(*pass, *module, survey);
+    if (module.ok() && pass.ok()) StudyProvenance(*pass, *module, survey);
   }
   EXPECT_THAT(survey.unexplained, IsEmpty());
+  EXPECT_THAT(survey.without_place, IsEmpty());
   EXPECT_GT(survey.made, 1000);
 }
 
@@ -199,8 +157,8 @@ TEST(ProvenanceLawTest, NodesThatComeFromNowhereAreFound) {
                              ParseModule("#[version = \"0.0.5\"]\n"
                                          "def @main(%x: Tensor[(2), float32]) "
                                          "{ nn.relu(%x) }"));
-  Survey survey;
-  Study(pass, module, survey);
+  ProvenanceSurvey survey;
+  StudyProvenance(pass, module, survey);
   EXPECT_THAT(survey.unexplained, IsSupersetOf({"Anew: fn", "Anew: nn.relu"}));
 }
 

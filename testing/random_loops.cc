@@ -1200,6 +1200,82 @@ IRModule ModuleOfLoops(const PrimFunc& function) {
   return module;
 }
 
+namespace {
+
+// A function that changes eight numbers behind a pointer.
+PrimFunc Helper(int64_t factor) {
+  const Var pointer = Var::Pointer("P", kInt32, "global");
+  const Var number("n", kInt32);
+  const Var i("i", kInt32);
+  BufferNode::Parts parts;
+  parts.name = "P_1";
+  parts.data = pointer;
+  parts.dtype = kInt32;
+  parts.shape = {IntImm(kInt32, 8)};
+  const Buffer buffer(std::move(parts));
+  tir::ForNode::Parts loop;
+  loop.loop_var = i;
+  loop.min = IntImm(kInt32, 0);
+  loop.extent = IntImm(kInt32, 8);
+  loop.kind = ForKind::kParallel;
+  loop.body = BufferStore(
+      buffer,
+      tir::Add(tir::Mul(BufferLoad(buffer, {i}), IntImm(kInt32, factor)),
+               number),
+      {i});
+  return PrimFunc({.params = {pointer, number},
+                   .buffers = {},
+                   .ret_type = {},
+                   .body = tir::DeclBuffer(buffer, For(std::move(loop))),
+                   .attrs = DictAttrs(AttrMap{{"tir.noalias", true}})});
+}
+
+// `function`, which begins with a call of `callee` on a further parameter.
+PrimFunc Calling(const PrimFunc& function, const GlobalVar& callee) {
+  tir::PrimFuncNode::Parts parts = function->parts();
+  BufferNode::Parts called;
+  called.name = "D";
+  called.data = Var::Pointer("D", kInt32, "global");
+  called.dtype = kInt32;
+  called.shape = {IntImm(kInt32, 8)};
+  const Buffer buffer(std::move(called));
+  parts.buffers.push_back({static_cast<int64_t>(parts.params.size()), buffer});
+  parts.params.push_back(Var("d", tir::kHandle));
+  const Stmt call =
+      Evaluate(tir::Call(DType(), callee, {buffer->data(), IntImm(kInt32, 3)}));
+  const auto* root = parts.body.As<tir::BlockRealizeNode>();
+  if (root == nullptr) {
+    parts.body = Sequence({call, parts.body});
+  } else {
+    BlockNode::Parts block = root->block()->parts();
+    block.body = Sequence({call, block.body});
+    parts.body = BlockRealize({}, root->predicate(), Block(std::move(block)));
+  }
+  return PrimFunc(std::move(parts));
+}
+
+}  // namespace
+
+IRModule RandomLoopsModule(uint32_t seed, int count) {
+  IRModule module;
+  for (int i = 0; i < count; ++i) {
+    const uint32_t own = seed + static_cast<uint32_t>(i);
+    const std::string name = i == 0 ? "main" : absl::StrCat("f", i);
+    PrimFunc function = RandomLoops(own, RandomLoopsOptions::Mixed(own));
+    tir::PrimFuncNode::Parts parts = function->parts();
+    parts.attrs = DictAttrs(AttrMap{{std::string(tir::kGlobalSymbol), name},
+                                    {"tir.noalias", true}});
+    function = PrimFunc(std::move(parts));
+    if (i % 3 == 2) {
+      const GlobalVar helper(absl::StrCat("h", i));
+      module.Set(helper, Helper(2 + i % 5));
+      function = Calling(function, helper);
+    }
+    module.Set(name, function);
+  }
+  return module;
+}
+
 PrimFunc ShrinkLoops(PrimFunc function,
                      absl::FunctionRef<bool(const PrimFunc&)> fails,
                      int max_calls) {

@@ -53,6 +53,12 @@ tir::PrimFunc RandomLoops(uint32_t seed,
 // The module whose `main` is `function`.
 IRModule ModuleOfLoops(const tir::PrimFunc& function);
 
+// A module of `count` random functions, with RandomLoopsOptions::Mixed() and
+// each with its name as its global symbol: `main`, `f1`, `f2` ... Every third
+// function calls a private one, `h2`, `h5` ..., with a pointer and a number.
+// Equal seeds give equal modules on every machine.
+IRModule RandomLoopsModule(uint32_t seed, int count);
+
 // Shrinks `function`, for which `fails` must be true, to a small one for which
 // it is still true: leaves out statements, and replaces expressions by parts of
 // them or by zero. Calls `fails` at most `max_calls` times.

@@ -127,6 +127,26 @@ TEST(RandomLoopsTest, OtherFunctionsHaveOtherHashes) {
   EXPECT_EQ(hashes.size(), texts.size());
 }
 
+// All functions of a module run, those that call others too.
+TEST(RandomLoopsTest, ModulesOfFunctionsRun) {
+  const IRModule module = RandomLoopsModule(5, 12);
+  EXPECT_EQ(module.size(), 16);
+  EXPECT_THAT(CheckWellFormed(module), IsOk());
+  EXPECT_THAT(CheckBinaryRoundTrip(module), IsOk());
+  int calls = 0;
+  for (const auto& definition : module.functions<PrimFunc>()) {
+    EXPECT_THAT(RunOnSmallIntegers(definition.function,
+                                   {.module = &module, .check_order = true})
+                    .status(),
+                IsOk())
+        << definition.var->name();
+    // Every third function calls another one.
+    calls += RunOnSmallIntegers(definition.function).ok() ? 0 : 1;
+  }
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(AsText(module), AsText(RandomLoopsModule(5, 12)));
+}
+
 bool HasWhile(const PrimFunc& function) {
   bool found = false;
   ForEachNode(function, [&](const Node* node) {

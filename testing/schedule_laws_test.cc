@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -23,9 +24,11 @@
 #include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
+#include "baton/testing/fitting_loops.h"
 #include "baton/testing/loops_values.h"
 #include "baton/testing/random_loops.h"
 #include "baton/testing/round_trip.h"
+#include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
 #include "baton/tir/interpreter/interpreter.h"
@@ -42,6 +45,7 @@
 namespace baton::testing {
 namespace {
 
+using tir::PrimExpr;
 using tir::PrimFunc;
 
 // Steps that are not drawn, and why.
@@ -430,72 +434,188 @@ std::string DescribeBreach(const PrimFunc& function,
   return result;
 }
 
-// Takes up to `num_steps` random steps, and checks the function after each, up
-// to the first breach.
-void TakeSteps(uint32_t seed, int num_steps,
-               std::map<std::string, Count>& counts) {
-  RandomLoopsOptions options;
-  options.size = 2 + static_cast<int>(seed % 4);
-  options.symbolic = seed % 3 == 0;
-  const PrimFunc first = RandomLoops(seed, options);
-  PrimFunc function = first;
-  const absl::StatusOr<std::vector<Tensor>> want = RunOnSmallIntegers(function);
-  ASSERT_THAT(want.status(), IsOk());
-  std::mt19937 random(seed);
-  const std::vector<std::string> names = tir::StepNames();
-  std::vector<tir::Step> taken;
-  bool check_initialized = true;
-  for (int i = 0; i < num_steps; ++i) {
-    Drawer drawer(random, function);
-    if (drawer.empty()) return;
-    const std::string text = drawer.Draw(names[random() % names.size()]);
-    if (text.empty()) continue;
+// Takes steps of one function, and checks the function after each, up to the
+// first breach.
+class Walk {
+ public:
+  // `name` is that of the function in messages.
+  Walk(std::string name, const PrimFunc& function,
+       std::map<std::string, Count>& counts)
+      : name_(std::move(name)),
+        first_(function),
+        function_(function),
+        counts_(counts) {}
+
+  // False if the function cannot be run.
+  bool Start() {
+    absl::StatusOr<std::vector<Tensor>> want = RunOnSmallIntegers(function_);
+    EXPECT_THAT(want.status(), IsOk()) << name_;
+    if (want.ok()) want_ = *std::move(want);
+    return want.ok();
+  }
+
+  // Takes the step; false after a breach.
+  bool Try(const std::string& text) {
     const absl::StatusOr<tir::Step> step = tir::ParseStep(text);
-    ASSERT_THAT(step.status(), IsOk()) << text;
-    Count& count = counts[step->name];
-    const absl::StatusOr<PrimFunc> after = Take(function, *step);
+    EXPECT_THAT(step.status(), IsOk()) << text;
+    if (!step.ok()) return false;
+    Count& count = counts_[step->name];
+    const absl::StatusOr<PrimFunc> after = Take(function_, *step);
     if (!after.ok()) {
       ++count.refused;
-      continue;
+      return true;
     }
     ++count.taken;
     // The caller's data has another layout: values cannot be compared.
     if (step->name == "transform_layout" &&
-        HasOtherParameters(function, *after)) {
-      continue;
+        HasOtherParameters(function_, *after)) {
+      return true;
     }
-    taken.push_back(*step);
-    check_initialized &= !ThreadsCopyTogether(*step, *after);
-    if (!BreachOf(*after, *want, check_initialized).empty()) {
+    taken_.push_back(*step);
+    check_initialized_ &= !ThreadsCopyTogether(*step, *after);
+    if (!BreachOf(*after, want_, check_initialized_).empty()) {
       if (++count.breaches <= 3) {
-        absl::StrAppend(&count.breach, "seed ", seed, ": ",
-                        DescribeBreach(first, taken, *want), "\n");
+        absl::StrAppend(&count.breach, name_, ": ",
+                        DescribeBreach(first_, taken_, want_), "\n");
       }
-      return;
+      return false;
     }
-    function = *after;
+    function_ = *after;
+    return true;
   }
-}
 
-TEST(ScheduleLawsTest, RandomStepsKeepValues) {
-  std::map<std::string, Count> counts;
-  const uint32_t seeds = IsLongTest() ? 300 : 100;
-  const uint32_t first = TestSetting("BATON_FIRST_SEED", 0);
-  for (uint32_t i = 0; i < seeds && !HasFatalFailure(); ++i) {
-    TakeSteps(first + i, 40, counts);
+  // Takes up to `num_steps` random steps.
+  void TryRandomSteps(std::mt19937& random, int num_steps) {
+    const std::vector<std::string> names = tir::StepNames();
+    for (int i = 0; i < num_steps; ++i) {
+      Drawer drawer(random, function_);
+      if (drawer.empty()) return;
+      const std::string text = drawer.Draw(names[random() % names.size()]);
+      if (!text.empty() && !Try(text)) return;
+    }
   }
-  std::set<std::string> never;
-  for (const std::string& name : tir::StepNames()) never.insert(name);
+
+ private:
+  std::string name_;
+  PrimFunc first_;
+  PrimFunc function_;
+  std::vector<Tensor> want_;
+  std::vector<tir::Step> taken_;
+  bool check_initialized_ = true;
+  std::map<std::string, Count>& counts_;
+};
+
+void PrintAndCheck(const std::map<std::string, Count>& counts) {
   for (const auto& [name, count] : counts) {
     std::cout << name << ": " << count.taken << " taken, " << count.refused
               << " refused, " << count.breaches << " breaches\n";
-    never.erase(name);
     EXPECT_TRUE(count.breach.empty()) << name << ": " << count.breach;
   }
-  for (const absl::string_view name : kNotDrawn) {
-    EXPECT_EQ(never.erase(std::string(name)), 1u) << name;
+}
+
+// Each step is taken so often that a fault shows.
+TEST(ScheduleLawsTest, StepsKeepValues) {
+  std::map<std::string, Count> counts;
+  const uint32_t first = TestSetting("BATON_FIRST_SEED", 0);
+  const uint32_t seeds = IsLongTest() ? 300 : 100;
+  for (uint32_t seed = first; seed < first + seeds; ++seed) {
+    RandomLoopsOptions options;
+    options.size = 2 + static_cast<int>(seed % 4);
+    options.symbolic = seed % 3 == 0;
+    std::mt19937 random(seed);
+    Walk walk(absl::StrCat("seed ", seed), RandomLoops(seed, options), counts);
+    if (walk.Start()) walk.TryRandomSteps(random, 40);
   }
-  EXPECT_TRUE(never.empty()) << absl::StrJoin(never, ", ");
+  const uint32_t fitting_seeds = IsLongTest() ? 200 : 24;
+  for (const absl::string_view step : StepsWithFittingLoops()) {
+    for (uint32_t seed = first; seed < first + fitting_seeds; ++seed) {
+      BATON_ASSERT_OK_AND_ASSIGN(const FittingLoops fitting,
+                                 LoopsForStep(step, seed));
+      std::mt19937 random(seed);
+      Walk walk(absl::StrCat("function ", seed, " for ", step),
+                fitting.function, counts);
+      bool goes_on = walk.Start();
+      for (const std::string& text : fitting.steps) {
+        goes_on = goes_on && walk.Try(text);
+      }
+      if (goes_on) walk.TryRandomSteps(random, 6);
+    }
+  }
+  PrintAndCheck(counts);
+  std::set<std::string> undrawn(std::begin(kNotDrawn), std::end(kNotDrawn));
+  for (const std::string& name : tir::StepNames()) {
+    if (undrawn.erase(name) > 0) continue;
+    EXPECT_GE(counts[name].taken, IsLongTest() ? 20 : 3) << name;
+  }
+  EXPECT_TRUE(undrawn.empty()) << absl::StrJoin(undrawn, ", ");
+}
+
+// A nest of loops around one block, as deep as functions may be.
+PrimFunc DeepNest(int depth) {
+  const tir::Buffer buffer = [] {
+    tir::BufferNode::Parts parts;
+    parts.name = "A";
+    parts.dtype = tir::kInt32;
+    parts.shape = {tir::IntImm(tir::kInt32, 4)};
+    parts.data = tir::Var::Pointer("A", tir::kInt32, "global");
+    return tir::Buffer(std::move(parts));
+  }();
+  const tir::Var v("v", tir::kInt32);
+  tir::BlockNode::Parts block;
+  block.name = "S";
+  const tir::Range all = {tir::IntImm(tir::kInt32, 0),
+                          tir::IntImm(tir::kInt32, 4)};
+  const tir::Range one = {v, tir::IntImm(tir::kInt32, 1)};
+  block.iter_vars = {tir::IterVar(all, v, tir::IterVarType::kDataPar)};
+  block.writes = {tir::BufferRegion(buffer, {one})};
+  block.body =
+      tir::BufferStore(buffer, tir::IntImm(tir::kInt32, 1), {PrimExpr(v)});
+  std::vector<tir::Var> vars;
+  for (int i = 0; i < depth; ++i) vars.emplace_back("i", tir::kInt32);
+  tir::Stmt body =
+      tir::BlockRealize({PrimExpr(vars.back())}, tir::IntImm::Bool(true),
+                        tir::Block(std::move(block)));
+  for (int i = depth; i-- > 0;) {
+    tir::ForNode::Parts loop;
+    loop.loop_var = vars[static_cast<size_t>(i)];
+    loop.min = tir::IntImm(tir::kInt32, 0);
+    loop.extent = tir::IntImm(tir::kInt32, i + 1 == depth ? 4 : 1);
+    loop.body = std::move(body);
+    body = tir::For(std::move(loop));
+  }
+  tir::BlockNode::Parts root;
+  root.name = "root";
+  root.body = std::move(body);
+  tir::PrimFuncNode::Parts parts;
+  parts.params = {tir::Var("p", tir::kHandle)};
+  parts.buffers = {{0, buffer}};
+  parts.body = tir::BlockRealize({}, tir::IntImm::Bool(true),
+                                 tir::Block(std::move(root)));
+  return PrimFunc(std::move(parts));
+}
+
+// Each step is taken or refused in a small stack, whatever the depth.
+TEST(ScheduleLawsTest, StepsTakeDeepFunctions) {
+  int taken = 0;
+  RunWithStack(SmallStackBytesOfThisBuild(), [&taken] {
+    const PrimFunc function = DeepNest(IsLongTest() ? 100'000 : 2'000);
+    std::mt19937 random(1);
+    for (const std::string& name : tir::StepNames()) {
+      for (int i = 0; i < 2; ++i) {
+        Drawer drawer(random, function);
+        const std::string text = drawer.Draw(name);
+        if (text.empty()) break;
+        const absl::StatusOr<tir::Step> step = tir::ParseStep(text);
+        ASSERT_THAT(step.status(), IsOk()) << text;
+        tir::Schedule schedule(function);
+        if (!schedule.Apply(*step).ok()) continue;
+        ++taken;
+        EXPECT_THAT(CheckWellFormed(ModuleOfLoops(schedule.function())), IsOk())
+            << text;
+      }
+    }
+  });
+  EXPECT_GE(taken, 20);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ class PrimFuncEvaluator final : public FunctionEvaluator {
   }
 
   absl::StatusOr<std::vector<Tensor>> Evaluate(
-      const IRModule& /*module*/, const BaseFunc& function,
+      const IRModule& module, const BaseFunc& function,
       absl::Span<const Tensor> arguments, int64_t max_steps) const override {
     const PrimFunc prim_func(function.As<PrimFuncNode>());
     BATON_ASSIGN_OR_RETURN(const std::vector<Argument> values,
@@ -122,8 +122,10 @@ class PrimFuncEvaluator final : public FunctionEvaluator {
     // A program may read what nothing wrote, if nothing depends on it; and what
     // blocks name is another question than what they compute.
     return Interpret(prim_func, values,
-                     {.check_initialized = false,
+                     {.module = &module,
+                      .check_initialized = false,
                       .check_regions = false,
+                      .check_order = true,
                       .max_steps = max_steps});
   }
 };

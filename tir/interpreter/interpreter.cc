@@ -23,9 +23,11 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/expr.h"
+#include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
+#include "baton/tir/interpreter/instructions.h"
 #include "baton/tir/interpreter/scalar.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -35,6 +37,9 @@
 
 namespace baton::tir {
 namespace {
+
+// Parallel loops beyond it are not looked at alone.
+constexpr size_t kMaxParallelLoops = 32;
 
 // Memory that a pointer points to. `is_set` has a flag for each byte.
 struct Memory {
@@ -85,8 +90,21 @@ struct View {
 
 class Machine {
  public:
-  explicit Machine(const InterpretOptions& options)
-      : options_(options), random_(options.shuffle_seed) {}
+  // If `only_loop` is not null, only its iterations are shuffled.
+  explicit Machine(const InterpretOptions& options,
+                   const ForNode* only_loop = nullptr)
+      : options_(options),
+        random_(options.shuffle_seed),
+        only_loop_(only_loop) {}
+
+  // The first parallel loops that ran more than one iteration.
+  const std::vector<const ForNode*>& parallel_loops() const {
+    return parallel_loops_;
+  }
+  // The name of the parameter of a result of Run().
+  absl::string_view NameOfResult(size_t i) const {
+    return i < results_.size() ? results_[i].first->name() : "the spare bytes";
+  }
 
   absl::StatusOr<std::vector<Tensor>> Run(
       const PrimFunc& function, absl::Span<const Argument> arguments) {
@@ -662,12 +680,19 @@ class Machine {
 
   Value EvalCall(const CallNode* node) {
     const auto* op = node->op().As<OpNode>();
-    if (op == nullptr) {
-      return Fail(node, "calls of other functions cannot be interpreted");
-    }
+    if (op == nullptr) return CallFunction(node);
     absl::string_view name =
         absl::StripPrefix(absl::string_view(op->name()), "tir.");
     absl::Span<const PrimExpr> args = node->args();
+    const auto* called = args.empty() ? nullptr : args[0].As<StringImmNode>();
+    if (called != nullptr && IsInstruction(called->value())) {
+      if (name == "call_llvm_pure_intrin" && args.size() > 2) {
+        return EvalInstruction(node, called->value(), 2);
+      }
+      if (name == "call_pure_extern") {
+        return EvalInstruction(node, called->value(), 1);
+      }
+    }
     OfTargets(node->dtype(), name, args);
     if (name == "if_then_else" && args.size() == 3) {
       return Choose(args[0], args[1], args[2]);
@@ -685,9 +710,9 @@ class Machine {
       return value;
     }
     if (name == "ret" && args.size() == 1) {
-      Value value = Eval(args[0]);
+      returned_value_ = Eval(args[0]);
       if (ok()) returned_ = true;
-      return value;
+      return returned_value_;
     }
     if (name == "large_uint_imm" && args.size() == 2) {
       const auto low = static_cast<uint64_t>(EvalInteger(args[0]));
@@ -696,6 +721,9 @@ class Machine {
     }
     if (name == "address_of" && args.size() == 1) return AddressOf(node);
     if (name == "reinterpret" && args.size() == 1) return Reinterpret(node);
+    if ((name == "vectorlow" || name == "vectorhigh") && args.size() == 1) {
+      return HalfOf(node, name == "vectorhigh");
+    }
     if (name == "call_pure_extern" && !args.empty()) return EvalExtern(node);
     if (name == "call_extern" && options_.stand_in_for_externs) {
       return StandIn(node);
@@ -801,6 +829,59 @@ class Machine {
     return result;
   }
 
+  // A call of a function of the module, with pointers and numbers.
+  Value CallFunction(const CallNode* node) {
+    const auto* var = node->op().As<GlobalVarNode>();
+    PrimFunc callee;
+    if (var != nullptr && options_.module != nullptr) {
+      callee = options_.module->Find<PrimFunc>(var->name());
+    }
+    if (!callee.defined()) {
+      return Fail(node, "a call of a function that is not known");
+    }
+    const absl::Span<const Var> params = callee->params();
+    if (params.size() != node->args().size()) {
+      return Fail(node, absl::StrCat(var->name(), " has ", params.size(),
+                                     " parameters, got ", node->args().size(),
+                                     " arguments"));
+    }
+    if (call_depth_ >= kMaxCallDepth) {
+      return Fail(node,
+                  absl::StrCat("calls are nested deeper than ", kMaxCallDepth));
+    }
+    // The callee sees none of the caller's variables and blocks.
+    const auto inner = std::make_unique<Machine>(options_, only_loop_);
+    for (size_t i = 0; i < params.size(); ++i) {
+      Value value = Eval(node->args()[i]);
+      if (!ok()) return {};
+      const bool is_pointer = params[i].dtype() == kHandle;
+      if (params[i].dtype() != node->args()[i].dtype() ||
+          is_pointer != (value.memory != nullptr)) {
+        return Fail(node, absl::StrCat("parameter ", params[i]->name(), " of ",
+                                       var->name(), " gets another type"));
+      }
+      const Buffer buffer = callee->BufferOf(static_cast<int>(i));
+      if (buffer.defined()) inner->values_[buffer->data().get()] = value;
+      inner->values_[params[i].get()] = std::move(value);
+    }
+    inner->call_depth_ = call_depth_ + 1;
+    inner->statement_span_ = statement_span_;
+    SwapProgress(*inner);
+    inner->Run(callee->body());
+    SwapProgress(*inner);
+    status_ = std::move(inner->status_);
+    return std::move(inner->returned_value_);
+  }
+
+  // Swaps what goes on from one call to the next.
+  void SwapProgress(Machine& other) {
+    std::swap(random_, other.random_);
+    std::swap(parallel_loops_, other.parallel_loops_);
+    std::swap(returned_memory_, other.returned_memory_);
+    std::swap(digest_, other.digest_);
+    std::swap(steps_, other.steps_);
+  }
+
   Value Refuse(const CallNode* node) {
     return Fail(node, absl::StrCat("T.", ScriptName(*node->op().As<OpNode>()),
                                    " cannot be interpreted"));
@@ -842,17 +923,43 @@ class Machine {
   Value Reinterpret(const CallNode* node) {
     Value value = Eval(node->args()[0]);
     if (!ok()) return {};
-    const DType from = WithLanes(node->args()[0].dtype(), 1);
-    const DType to = WithLanes(node->dtype(), 1);
-    if (ElementBytes(from) != ElementBytes(to) || value.memory != nullptr) {
+    Value result;
+    const Operand operand = {node->args()[0].dtype(), value.lanes};
+    if (value.memory != nullptr ||
+        !ReinterpretLanes(operand, WithLanes(node->dtype(), 1), result.lanes) ||
+        result.lanes.size() != static_cast<size_t>(node->dtype().lanes())) {
       return Refuse(node);
     }
-    for (Scalar& lane : value.lanes) {
-      char bytes[8] = {};
-      StoreScalar(from, lane, bytes);
-      lane = LoadScalar(to, bytes);
+    return result;
+  }
+
+  // The first or the second half of a vector.
+  Value HalfOf(const CallNode* node, bool is_second) {
+    Value value = Eval(node->args()[0]);
+    const auto lanes = static_cast<size_t>(node->dtype().lanes());
+    if (!ok()) return {};
+    if (value.lanes.size() != 2 * lanes) return Refuse(node);
+    const auto begin = value.lanes.begin() +
+                       static_cast<std::ptrdiff_t>(is_second ? lanes : 0);
+    Value result;
+    result.lanes.assign(begin, begin + static_cast<std::ptrdiff_t>(lanes));
+    return result;
+  }
+
+  // A call of an instruction, whose operands begin at argument `first`.
+  Value EvalInstruction(const CallNode* node, absl::string_view name,
+                        size_t first) {
+    std::vector<Operand> operands;
+    for (size_t i = first; i < node->args().size(); ++i) {
+      const PrimExpr& arg = node->args()[i];
+      operands.push_back({arg.dtype(), Eval(arg).lanes});
+      if (!ok()) return {};
     }
-    return value;
+    Value result;
+    if (!ComputeInstruction(name, operands, node->dtype(), result.lanes)) {
+      return Refuse(node);
+    }
+    return result;
   }
 
   // --- Statements ------------------------------------------------------------
@@ -962,20 +1069,47 @@ class Machine {
       }
       Run(node->body());
     };
-    if (node->for_kind() == ForKind::kParallel && options_.shuffle_seed != 0 &&
-        extent > 0 && extent <= options_.max_steps) {
-      std::vector<int64_t> order(static_cast<size_t>(extent));
-      for (size_t i = 0; i < order.size(); ++i) {
-        order[i] = static_cast<int64_t>(i);
+    if (node->for_kind() == ForKind::kParallel && extent > 1) {
+      AddParallelLoop(node);
+      if (IsShuffled(node) && extent <= options_.max_steps) {
+        for (const int64_t i : ShuffledOrder(extent)) {
+          if (!ok() || !Step(node)) return;
+          iterate(i);
+        }
+        return;
       }
-      std::shuffle(order.begin(), order.end(), random_);
-      for (const int64_t i : order) iterate(i);
-      return;
     }
     for (int64_t i = 0; i < extent && ok(); ++i) {
       if (!Step(node)) return;
       iterate(i);
     }
+  }
+
+  void AddParallelLoop(const ForNode* node) {
+    if (parallel_loops_.size() < kMaxParallelLoops &&
+        std::find(parallel_loops_.begin(), parallel_loops_.end(), node) ==
+            parallel_loops_.end()) {
+      parallel_loops_.push_back(node);
+    }
+  }
+  bool IsShuffled(const ForNode* node) const {
+    return options_.shuffle_seed != 0 &&
+           (only_loop_ == nullptr || only_loop_ == node);
+  }
+  // The numbers below `extent`, not in ascending order.
+  std::vector<int64_t> ShuffledOrder(int64_t extent) {
+    std::vector<int64_t> order(static_cast<size_t>(extent));
+    for (size_t i = 0; i < order.size(); ++i) {
+      order[i] = static_cast<int64_t>(i);
+    }
+    // std::shuffle() is another one in each library.
+    for (size_t i = order.size(); i-- > 1;) {
+      std::swap(order[i], order[random_() % (i + 1)]);
+    }
+    if (std::is_sorted(order.begin(), order.end())) {
+      std::reverse(order.begin(), order.end());
+    }
+    return order;
   }
 
   void RunBlock(const BlockRealizeNode* node) {
@@ -1083,9 +1217,12 @@ class Machine {
   }
 
   static constexpr int64_t kMaxBytes = int64_t{1} << 28;
+  static constexpr int kMaxCallDepth = 100;
 
   const InterpretOptions& options_;
   std::mt19937_64 random_;
+  const ForNode* only_loop_;
+  std::vector<const ForNode*> parallel_loops_;
   NodeMap<Value> values_;  // of variables
   NodeMap<View> matched_;  // of buffers that match regions of others
   std::vector<std::pair<Var, Tensor>> results_;  // pointers and arguments
@@ -1096,15 +1233,71 @@ class Machine {
   uint64_t digest_ = uint64_t{14695981039346656037U};
   int64_t steps_ = 0;
   bool returned_ = false;
+  Value returned_value_;
+  int call_depth_ = 0;
   bool copies_memory_ = true;  // of arguments
 };
+
+// The first element that differs: `element 3 of p1`. Empty if there is none.
+std::string FirstOther(const Machine& machine, absl::Span<const Tensor> a,
+                       absl::Span<const Tensor> b) {
+  for (size_t k = 0; k < a.size(); ++k) {
+    const absl::string_view x = a[k].bytes();
+    const absl::string_view y = b[k].bytes();
+    if (x == y) continue;
+    const auto place = static_cast<int64_t>(
+        std::mismatch(x.begin(), x.end(), y.begin()).first - x.begin());
+    return absl::StrCat("element ", place / ElementBytes(a[k].dtype()), " of ",
+                        machine.NameOfResult(k));
+  }
+  return "";
+}
+
+// How a run differs from `in_order` if the iterations of `only_loop`, or of all
+// parallel loops, run in another order; empty if it does not.
+std::string OtherInOrder(const PrimFunc& function,
+                         absl::Span<const Argument> arguments,
+                         const InterpretOptions& options,
+                         const ForNode* only_loop,
+                         absl::Span<const Tensor> in_order) {
+  Machine machine(options, only_loop);
+  const absl::StatusOr<std::vector<Tensor>> other =
+      machine.Run(function, arguments);
+  if (absl::IsResourceExhausted(other.status())) return "";
+  if (!other.ok()) return std::string(other.status().message());
+  const std::string place = FirstOther(machine, in_order, *other);
+  return place.empty() ? "" : absl::StrCat(place, " is another one");
+}
 
 }  // namespace
 
 absl::StatusOr<std::vector<Tensor>> Interpret(
     const PrimFunc& function, absl::Span<const Argument> arguments,
     const InterpretOptions& options) {
-  return Machine(options).Run(function, arguments);
+  Machine machine(options);
+  BATON_ASSIGN_OR_RETURN(std::vector<Tensor> results,
+                         machine.Run(function, arguments));
+  if (!options.check_order || machine.parallel_loops().empty()) return results;
+  InterpretOptions shuffled = options;
+  ++shuffled.shuffle_seed;
+  std::string how =
+      OtherInOrder(function, arguments, shuffled, nullptr, results);
+  if (how.empty()) return results;
+  const ForNode* guilty = machine.parallel_loops()[0];
+  for (const ForNode* loop : machine.parallel_loops()) {
+    const std::string alone =
+        OtherInOrder(function, arguments, shuffled, loop, results);
+    if (alone.empty()) continue;
+    guilty = loop;
+    how = alone;
+    break;
+  }
+  const absl::Status status = ErrorAt(
+      guilty->span(),
+      absl::StrCat("iterations of parallel loop ", guilty->loop_var()->name(),
+                   " depend on one another. In another order (seed ",
+                   shuffled.shuffle_seed, "), ", how));
+  return absl::FailedPreconditionError(status.message());
 }
 
 absl::StatusOr<std::vector<Argument>> ToArguments(

@@ -12,8 +12,9 @@
 //
 // Loops that are bound to threads run one iteration after another, so a
 // function that synchronizes threads is refused, as are calls of external
-// functions and of instructions of accelerators. Marks of a profiler do
-// nothing.
+// functions and of instructions of accelerators, but for the products of vectors
+// in instructions.h. Calls of functions of InterpretOptions::module run them;
+// pointers and numbers are passed. Marks of a profiler do nothing.
 
 #ifndef BATON_TIR_INTERPRETER_INTERPRETER_H_
 #define BATON_TIR_INTERPRETER_INTERPRETER_H_
@@ -26,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/module.h"
 #include "baton/tir/ir/function.h"
 
 namespace baton::tir {
@@ -43,6 +45,8 @@ struct Argument {
 };
 
 struct InterpretOptions {
+  // The module whose functions are called; null: such calls are refused.
+  const IRModule* module = nullptr;
   // False allows reads of elements that nothing wrote; they are zero.
   bool check_initialized = true;
   // False allows blocks to touch more than T.reads and T.writes name.
@@ -50,6 +54,10 @@ struct InterpretOptions {
   // Other than 0: the iterations of parallel loops run in a random order that
   // depends on this number.
   uint64_t shuffle_seed = 0;
+  // True: a function with parallel loops runs a second time, with their
+  // iterations in another order. If that makes a difference, the error is
+  // FailedPrecondition and names the loop and the seed of the order.
+  bool check_order = false;
   // The largest number of statements and expressions that are evaluated.
   int64_t max_steps = 100'000'000;
   // True: calls of unknown external functions return numbers made of the name

@@ -194,6 +194,68 @@ TEST(InterpreterTest, ShufflesParallelLoops) {
   EXPECT_TRUE(differs);
 }
 
+TEST(InterpreterTest, FindsParallelLoopsWhoseOrderMatters) {
+  const auto mistake = [](absl::string_view body) {
+    return Mistake(Parsed(kTwoBuffers, body),
+                   {Floats({1, 2, 3, 4}), Floats({0, 0, 0, 0})},
+                   {.check_order = true});
+  };
+  EXPECT_THAT(mistake(R"(for i in T.parallel(4):
+    B[i] = A[i]
+for j in T.parallel(3):
+    B[j + 1] = B[j])"),
+              HasSubstr("test.tir:5:5: error: iterations of parallel loop j "
+                        "depend on one another. In another order (seed 1), "
+                        "element "));
+  // Two iterations are swapped, whatever the seed.
+  EXPECT_THAT(mistake("for i in T.parallel(2):\n    B[0] = A[i]"),
+              HasSubstr("parallel loop i"));
+  const PrimFunc independent =
+      Parsed(kTwoBuffers, "for i in T.parallel(4):\n    B[i] = A[3 - i]");
+  EXPECT_THAT(Result(independent, {Floats({1, 2, 3, 4}), Floats({0, 0, 0, 0})},
+                     {.check_order = true}),
+              ElementsAre(4, 3, 2, 1));
+}
+
+TEST(InterpreterTest, RunsCalledFunctions) {
+  const absl::StatusOr<IRModule> module = ParseModule(R"(@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def add(A: T.handle("float32", "global"), n: T.int32) -> T.int32:
+        A_1 = T.decl_buffer((4,), data=A)
+        for i in range(n):
+            A_1[i] = A_1[i] + T.float32(1)
+        T.ret(n + 1)
+
+    @T.prim_func(private=True)
+    def forever(n: T.int32):
+        Module.forever(n)
+
+    @T.prim_func
+    def main(B: T.Buffer((4,), "float32")):
+        for i in range(2):
+            n: T.int32 = Module.add(B.data, 2)
+            B[n] = B[n] + T.float32(10)
+
+    @T.prim_func
+    def lost(B: T.Buffer((4,), "float32")):
+        Module.forever(1)
+)");
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  const auto run = [&](absl::string_view name,
+                       const InterpretOptions& options) {
+    return Interpret(module->Find<PrimFunc>(name), {Floats({0, 0, 0, 0})},
+                     options);
+  };
+  const auto result = run("main", {.module = &*module});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT((*result)[0].span<float>(), ElementsAre(2, 2, 0, 20));
+  EXPECT_THAT(std::string(run("main", {}).status().message()),
+              HasSubstr("a call of a function that is not known"));
+  EXPECT_THAT(std::string(run("lost", {.module = &*module}).status().message()),
+              HasSubstr("calls are nested deeper than 100"));
+}
+
 TEST(InterpreterTest, StopsAtALimitAndRefusesWhatItCannotRun) {
   EXPECT_THAT(
       Mistake(Parsed(kTwoBuffers, "while T.bool(True):\n    B[0] = A[0]"),

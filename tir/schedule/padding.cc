@@ -160,14 +160,12 @@ absl::StatusOr<Block> DecomposePadding(ScheduleState& state, const Site* block,
     domains.Set(node->loop_var(), range);
     analyzer.Bind(node->loop_var(), range);
     if (found) continue;
-    if (site == loop) {
-      inside_loop = site;
-      found = true;
-    } else if (node->body().As<ForNode>() == nullptr &&
-               node->body().As<BlockRealizeNode>() == nullptr) {
+    if (node->body().As<ForNode>() == nullptr &&
+        node->body().As<BlockRealizeNode>() == nullptr) {
       found = true;
     } else {
       inside_loop = site;
+      found = site == loop;
     }
   }
   if (inside_loop == nullptr) {

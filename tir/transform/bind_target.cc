@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "baton/base/attr_value.h"
 #include "baton/ir/module.h"
+#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/func_target.h"
@@ -40,7 +41,9 @@ PrimFunc WithoutHostMark(const PrimFunc& function) {
   if (function->attrs().Find(kIsHostFuncAttr) == nullptr) return function;
   PrimFuncNode::Parts parts = function->parts();
   parts.attrs = parts.attrs.Without(kIsHostFuncAttr);
-  return PrimFunc(std::move(parts), function->span());
+  PrimFunc result(std::move(parts), function->span());
+  LogOrigins(result, function.get());
+  return result;
 }
 
 PrimFunc Bound(const PrimFunc& function, const Target& target) {

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/origin.h"
 #include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
@@ -53,7 +54,10 @@ class SsaConverter final : public Rewriter {
       Pop(renamed.back());
       renamed.pop_back();
     }
-    return changed ? PrimFunc(std::move(parts), function->span()) : function;
+    if (!changed) return function;
+    PrimFunc result(std::move(parts), function->span());
+    LogOrigins(result, function.get());
+    return result;
   }
 
  protected:

@@ -10,6 +10,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -171,7 +172,9 @@ PrimFunc MarkFunction(const PrimFunc& function, bool mark_function,
   if (body == function->body()) return function;
   PrimFuncNode::Parts parts = function->parts();
   parts.body = std::move(body);
-  return PrimFunc(std::move(parts), function->span());
+  PrimFunc result(std::move(parts), function->span());
+  LogOrigins(result, function.get());
+  return result;
 }
 
 }  // namespace

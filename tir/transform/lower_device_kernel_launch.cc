@@ -18,6 +18,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/span.h"
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/ir/expr.h"
@@ -198,7 +199,9 @@ absl::StatusOr<PrimFunc> WithAttributes(const std::string& name,
     parts.body = remover.Rewrite(function->body());
     if (!remover.status().ok()) return remover.status();
     parts.ret_type = DType();
-    function = PrimFunc(std::move(parts), function->span());
+    PrimFunc result(std::move(parts), function->span());
+    LogOrigins(result, function.get());
+    function = std::move(result);
     AttrList params;
     for (const std::string& param : kernel.launch_params) {
       params.emplace_back(param);

@@ -11,6 +11,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
@@ -82,8 +83,9 @@ absl::StatusOr<PrimFunc> Unpacked(const PrimFunc& function) {
   }
   parts.buffers.clear();
   parts.ret_type = kInt32;
-  return WithTarget(PrimFunc(std::move(parts), function->span()),
-                    targets->host);
+  PrimFunc result(std::move(parts), function->span());
+  LogOrigins(result, function.get());
+  return WithTarget(result, targets->host);
 }
 
 }  // namespace

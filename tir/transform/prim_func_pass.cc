@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/convert_ssa.h"
@@ -35,6 +36,10 @@ Pass CreatePrimFuncPass(FunctionPassBody<PrimFunc> body, PassInfo info,
             StructuralEqual(*result, function) &&
             (defines_once(function) || !defines_once(*result))) {
           return function;
+        }
+        // Not all of it comes from a rewriter.
+        if (result.ok() && *result != function) {
+          LogOrigins(*result, function.get());
         }
         return result;
       },

@@ -16,6 +16,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
+#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"
@@ -147,6 +148,7 @@ class Splitter final : public Rewriter {
                      .attrs = DictAttrs(AttrMap{{"tir.noalias", true},
                                                 {"tir.is_global_func", true}})},
                     stmt->span());
+    LogOrigins(kernel, stmt.get());
     const GlobalVar var(FreshName());
     module_.Set(var, WithTarget(kernel, device));
 

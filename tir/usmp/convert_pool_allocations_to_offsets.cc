@@ -21,6 +21,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
+#include "baton/ir/origin.h"
 #include "baton/ir/span.h"
 #include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
@@ -197,7 +198,9 @@ class Converter final : public Rewriter {
                         ? DictAttrs()
                         : DictAttrs({{std::string(kGlobalSymbol), *symbol}});
     }
-    return PrimFunc(std::move(parts), function->span());
+    PrimFunc result(std::move(parts), function->span());
+    LogOrigins(result, function.get());
+    return result;
   }
 
   // Adds the attribute `pool_args` to a converted function; with what the pools

@@ -16,6 +16,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
+#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/stmt.h"
@@ -143,7 +144,9 @@ absl::StatusOr<PrimFunc> WithAllocations(const PrimFunc& main,
         std::move(parts.body), main->span());
   }
   if (parts.params.size() == main->params().size()) return main;
-  return PrimFunc(std::move(parts), main->span());
+  PrimFunc result(std::move(parts), main->span());
+  LogOrigins(result, main.get());
+  return result;
 }
 
 }  // namespace
