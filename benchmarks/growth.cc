@@ -196,8 +196,9 @@ absl::Status MeasureAll() {
   if (absl::GetFlag(FLAGS_run)) {
     // Objects that are made once, at first use, are not counted.
     for (const std::string& pass : passes) {
-      if (IsOverLoops(pass)) continue;
-      Line line{.pass = pass, .shape = "resnet", .size = 18};
+      Line line{.pass = pass,
+                .shape = IsOverLoops(pass) ? "tir_flat" : "resnet",
+                .size = 18};
       Measure(nullptr, false, line).IgnoreError();
     }
   }

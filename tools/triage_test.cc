@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
     Loops, PlantedLoopFaultTest,
     ::testing::ValuesIn(std::vector<Fault>{
         {"tir.DropRemainder", kLoops,
-         "tir.Simplify,tir.DropRemainder,tir.LowerInitBlock", 4},
+         "tir.Simplify,tir.DropRemainder,tir.LowerInitBlock", 6},
         {"tir.DropInit", kLoops,
          "tir.Simplify,tir.DropInit,tir.LowerInitBlock,"
          "tir.ConvertBlocksToOpaque",
@@ -217,14 +217,14 @@ INSTANTIATE_TEST_SUITE_P(
          "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,"
          "tir.ConvertBlocksToOpaque,tir.CompactBufferAllocation,"
          "tir.LowerOpaqueBlock,tir.SwapSubtract,tir.FlattenBuffer",
-         2},
-        {"tir.DropUnitLoop", kLoops, "tir.DropUnitLoop,tir.Simplify", 4},
+         6},
+        {"tir.DropUnitLoop", kLoops, "tir.DropUnitLoop,tir.Simplify", 6},
         {"tir.ShiftLoads", kLoops,
          "tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.ShiftLoads,"
          "tir.LowerOpaqueBlock",
-         2},
+         6},
         {"tir.CrashOnSelect", kLoops,
-         "tir.Simplify,tir.LowerInitBlock,tir.CrashOnSelect", 2, "a crash"},
+         "tir.Simplify,tir.LowerInitBlock,tir.CrashOnSelect", 6, "a crash"},
     }),
     [](const ::testing::TestParamInfo<Fault>& info) {
       return std::string(info.param.name).substr(4);
