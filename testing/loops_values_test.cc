@@ -104,7 +104,6 @@ tir::PrimFunc WithFreeVarsAsParams(const tir::PrimFunc& function,
 }
 
 absl::StatusOr<std::vector<Tensor>> Run(const tir::PrimFunc& function,
-                                        const IRModule& module,
                                         const Setting& setting,
                                         int64_t max_steps) {
   const FunctionEvaluator* evaluator =
@@ -128,8 +127,7 @@ absl::StatusOr<std::vector<Tensor>> Run(const tir::PrimFunc& function,
   // A program may read what nothing wrote, if nothing depends on it; and what
   // blocks name is another question than what they compute.
   return tir::Interpret(function, arguments,
-                        {.module = &module,
-                         .check_initialized = false,
+                        {.check_initialized = false,
                          .check_regions = false,
                          .max_steps = max_steps,
                          .stand_in_for_externs = true,
@@ -145,29 +143,23 @@ double ToleranceOf(absl::Span<const Tensor> buffers) {
   return tolerance;
 }
 
-// A function, and the module whose functions it calls.
-struct InModule {
-  const tir::PrimFunc& function;
-  const IRModule& module;
-};
-
 // Compares two functions. Returns `same`, `differs ...`, or why they cannot be
 // evaluated.
-std::string Compare(const InModule& before, const InModule& after,
+std::string Compare(const tir::PrimFunc& before, const tir::PrimFunc& after,
                     int64_t max_steps) {
-  std::set<std::string> names = FreeNames(before.function);
-  names.merge(FreeNames(after.function));
-  const tir::PrimFunc a = WithFreeVarsAsParams(before.function, names);
-  const tir::PrimFunc b = WithFreeVarsAsParams(after.function, names);
+  std::set<std::string> names = FreeNames(before);
+  names.merge(FreeNames(after));
+  const tir::PrimFunc a = WithFreeVarsAsParams(before, names);
+  const tir::PrimFunc b = WithFreeVarsAsParams(after, names);
   std::string result;
   for (const Setting& setting : kSettings) {
-    const auto was = Run(a, before.module, setting, max_steps);
+    const auto was = Run(a, setting, max_steps);
     if (absl::IsResourceExhausted(was.status())) return "before: many steps";
     if (!was.ok()) {
       result = absl::StrCat("before: ", was.status().message());
       continue;
     }
-    const auto is = Run(b, after.module, setting, max_steps);
+    const auto is = Run(b, setting, max_steps);
     if (absl::IsResourceExhausted(is.status())) return "after: many steps";
     if (!is.ok()) {
       result = absl::StrCat("after: ", is.status().message());
@@ -196,7 +188,7 @@ std::string Compare(const std::string& before, const std::string& after,
     const std::string name(definition.var->name());
     const auto other = b->Find<tir::PrimFunc>(name);
     if (!other.defined()) continue;
-    result = Compare({definition.function, *a}, {other, *b}, max_steps);
+    result = Compare(definition.function, other, max_steps);
     if (result != "same") return absl::StrCat(result, " (", name, ")");
   }
   return result;
