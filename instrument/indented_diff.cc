@@ -191,8 +191,8 @@ std::vector<int> MatchedParents(const Tree& tree) {
   return result;
 }
 
-// The lines of `after` that stand in another order than their partners among
-// the lines of one parent: all but those of a longest increasing sequence.
+// Finds the lines of `after` that moved among the lines of one parent: the
+// others, as many as possible, have the order of their partners.
 std::vector<bool> Reordered(const Tree& after,
                             const std::vector<int>& parents) {
   std::vector<bool> result(after.nodes.size(), false);
@@ -225,20 +225,19 @@ std::vector<bool> Reordered(const Tree& after,
   return result;
 }
 
-// Adds the lines without partner. A line whose lines below have no partners
-// either stands for these.
-void AddUnmatched(const Tree& tree, int line, LineChange change,
-                  std::vector<LineChange>& out, std::vector<int>& covered) {
-  const Tree::Node& node = tree.nodes[line];
-  for (int i = line + 1; i < node.end; ++i) {
-    if (tree.nodes[i].partner != kNone) {
-      out.push_back(std::move(change));
-      return;
-    }
+// Adds the change of `line`, which has no partner. If none of the lines below
+// has one, the change covers them all. Returns the number of the next line that
+// no change covers.
+int AddUnmatched(const Tree& tree, int line, LineChange change,
+                 std::vector<LineChange>& out) {
+  const int end = tree.nodes[line].end;
+  bool covers_all = true;
+  for (int i = line + 1; i < end && covers_all; ++i) {
+    covers_all = tree.nodes[i].partner == kNone;
   }
-  change.below = node.end - line - 1;
-  covered.push_back(node.end);
+  if (covers_all) change.below = end - line - 1;
   out.push_back(std::move(change));
+  return covers_all ? end : line + 1;
 }
 
 }  // namespace
@@ -256,47 +255,42 @@ std::vector<LineChange> DiffIndented(absl::string_view before,
   };
   for (int i = 1; i < static_cast<int>(a.nodes.size());) {
     const Tree::Node& node = a.nodes[i];
-    std::vector<int> covered;
-    if (node.partner == kNone) {
-      AddUnmatched(a, i,
-                   {.kind = Kind::kDropped,
-                    .before = text(a, i),
-                    .under = text(a, node.parent)},
-                   result, covered);
+    if (node.partner != kNone) {
+      ++i;
+      continue;
     }
-    i = covered.empty() ? i + 1 : covered.back();
+    i = AddUnmatched(a, i,
+                     {.kind = Kind::kDropped,
+                      .before = text(a, i),
+                      .under = text(a, node.parent)},
+                     result);
   }
   const std::vector<int> parents_before = MatchedParents(a);
   const std::vector<int> parents = MatchedParents(b);
   const std::vector<bool> reordered = Reordered(b, parents);
   for (int i = 1; i < static_cast<int>(b.nodes.size());) {
     const Tree::Node& node = b.nodes[i];
-    std::vector<int> covered;
     if (node.partner == kNone) {
-      AddUnmatched(b, i,
-                   {.kind = Kind::kMade,
-                    .after = text(b, i),
-                    .under = text(b, node.parent)},
-                   result, covered);
-    } else {
-      const Tree::Node& old = a.nodes[node.partner];
-      if (old.text != node.text) {
-        result.push_back({.kind = Kind::kChanged,
-                          .before = text(a, node.partner),
-                          .after = text(b, i),
-                          .under = text(b, node.parent)});
-      }
-      const bool same_parent =
-          b.nodes[parents[i]].partner == parents_before[node.partner];
-      if (!same_parent || reordered[i]) {
-        result.push_back({.kind = Kind::kMoved,
-                          .before = text(a, node.partner),
-                          .after = text(b, i),
-                          .under = text(b, node.parent),
-                          .from = text(a, old.parent)});
-      }
+      i = AddUnmatched(b, i,
+                       {.kind = Kind::kMade,
+                        .after = text(b, i),
+                        .under = text(b, node.parent)},
+                       result);
+      continue;
     }
-    i = covered.empty() ? i + 1 : covered.back();
+    const Tree::Node& old = a.nodes[node.partner];
+    LineChange change = {.kind = Kind::kChanged,
+                         .before = text(a, node.partner),
+                         .after = text(b, i),
+                         .under = text(b, node.parent)};
+    if (old.text != node.text) result.push_back(change);
+    if (b.nodes[parents[i]].partner != parents_before[node.partner] ||
+        reordered[i]) {
+      change.kind = Kind::kMoved;
+      change.from = text(a, old.parent);
+      result.push_back(std::move(change));
+    }
+    ++i;
   }
   return result;
 }

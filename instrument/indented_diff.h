@@ -28,7 +28,7 @@ struct LineChange {
   std::string before = {};
   std::string after = {};
   // The line to which the line belongs: of the first text if the line was
-  // dropped, else of the second. Empty for lines at the beginning of a line.
+  // dropped, else of the second. Empty for lines that are not indented.
   std::string under = {};
   // For a moved line: the line to which it belonged.
   std::string from = {};

@@ -20,6 +20,7 @@
 #include "baton/transform/pass_instrument.h"
 #include "baton/transform/pass_registry.h"
 #include "baton/transform/pipeline.h"
+#include "baton/transform/run_apart.h"
 
 namespace baton {
 
@@ -35,8 +36,7 @@ const std::vector<absl::Status>& VerifyWithInstrument::Verify(
                              .target = current.target()});
   std::vector<absl::Status> results;
   for (const Pass& verifier : verifiers_) {
-    results.push_back(
-        context.Run([&] { return verifier(IRModule(module)); }).status());
+    results.push_back(RunApart(verifier, module, context).status());
   }
   state_ = module;
   results_ = std::move(results);
@@ -48,8 +48,8 @@ absl::Status VerifyWithInstrument::RunAfterPass(const IRModule& module,
   if (pass.info().granularity == PassGranularity::kSequence) {
     return absl::OkStatus();
   }
-  ++num_checked_;
   if (!pass.changed()) return absl::OkStatus();
+  ++num_checked_;
   const std::vector<absl::Status> before = Verify(pass.before());
   const std::vector<absl::Status>& after = Verify(module);
   for (size_t i = 0; i < verifiers_.size(); ++i) {
@@ -97,7 +97,7 @@ absl::StatusOr<std::shared_ptr<PassInstrument>> MakeVerifyWith(
   instrument->set_name("--verify_with");
   run.checked([instrument] {
     return CheckedLine("verify_with", "checked", instrument->num_checked(),
-                       "pass", "no pass ran");
+                       "pass", "no pass changed the module");
   });
   return instrument;
 }

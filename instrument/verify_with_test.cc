@@ -1,5 +1,6 @@
 #include "baton/instrument/verify_with.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pass_info.h"
+#include "baton/transform/pass_instrument.h"
 #include "baton/transform/sequential.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,6 +25,7 @@ namespace baton {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Adds a function `name`.
@@ -83,6 +86,33 @@ TEST(VerifyWithTest, ResultsOfVerifiersAreDropped) {
   EXPECT_TRUE(result->Find("other").defined());
   EXPECT_FALSE(result->Find("first").defined());
   EXPECT_EQ(instrument->num_checked(), 1);
+}
+
+// Collects the numbers of executions.
+class Numbers final : public PassInstrument {
+ public:
+  Numbers() : PassInstrument("Numbers") {}
+  absl::Status RunAfterPass(const IRModule& /*module*/,
+                            const PassExecution& pass) override {
+    numbers.push_back(pass.number());
+    return absl::OkStatus();
+  }
+  std::vector<int64_t> numbers;
+};
+
+TEST(VerifyWithTest, ExecutionsKeepTheirNumbers) {
+  const auto numbers = std::make_shared<Numbers>();
+  const PassContext context(
+      {.instruments = {std::make_shared<VerifyWithInstrument>(
+                           std::vector<Pass>{FailsOn("NoFirst", "first")}),
+                       numbers}});
+  const absl::Status status = context.Run([&] {
+    return Sequential({Add("AddOther", "other"), Add("AddThird", "third")})(
+               toy::Module())
+        .status();
+  });
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_THAT(numbers->numbers, ElementsAre(2, 3, 1));
 }
 
 }  // namespace

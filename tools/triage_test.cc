@@ -204,27 +204,27 @@ INSTANTIATE_TEST_SUITE_P(
     Loops, PlantedLoopFaultTest,
     ::testing::ValuesIn(std::vector<Fault>{
         {"tir.DropRemainder", kLoops,
-         "tir.Simplify,tir.DropRemainder,tir.LowerInitBlock", 6},
+         "tir.Simplify,tir.DropRemainder,tir.LowerInitBlock", 10},
         {"tir.DropInit", kLoops,
          "tir.Simplify,tir.DropInit,tir.LowerInitBlock,"
          "tir.ConvertBlocksToOpaque",
-         6},
+         10},
         {"tir.DropGuard", kLoops,
          "tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.LowerOpaqueBlock,"
          "tir.DropGuard,tir.FlattenBuffer,tir.Simplify",
-         6},
+         10},
         {"tir.SwapSubtract", kLoops,
          "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,"
          "tir.ConvertBlocksToOpaque,tir.CompactBufferAllocation,"
          "tir.LowerOpaqueBlock,tir.SwapSubtract,tir.FlattenBuffer",
-         6},
-        {"tir.DropUnitLoop", kLoops, "tir.DropUnitLoop,tir.Simplify", 6},
+         10},
+        {"tir.DropUnitLoop", kLoops, "tir.DropUnitLoop,tir.Simplify", 10},
         {"tir.ShiftLoads", kLoops,
          "tir.LowerInitBlock,tir.ConvertBlocksToOpaque,tir.ShiftLoads,"
          "tir.LowerOpaqueBlock",
-         6},
+         10},
         {"tir.CrashOnSelect", kLoops,
-         "tir.Simplify,tir.LowerInitBlock,tir.CrashOnSelect", 6, "a crash"},
+         "tir.Simplify,tir.LowerInitBlock,tir.CrashOnSelect", 10, "a crash"},
     }),
     [](const ::testing::TestParamInfo<Fault>& info) {
       return std::string(info.param.name).substr(4);

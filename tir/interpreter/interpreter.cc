@@ -328,7 +328,7 @@ class Machine {
     Value value;
     value.memory = std::make_shared<Memory>();
     value.memory->name = pointer->name();
-    value.memory->bytes.resize(size);
+    value.memory->bytes.resize(size, kUnwritten);
     value.memory->is_set.resize(size);
     values_[pointer.get()] = std::move(value);
   }
@@ -1217,6 +1217,7 @@ class Machine {
   }
 
   static constexpr int64_t kMaxBytes = int64_t{1} << 28;
+  static constexpr char kUnwritten = 0x5a;
   static constexpr int kMaxCallDepth = 100;
 
   const InterpretOptions& options_;

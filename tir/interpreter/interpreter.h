@@ -47,7 +47,9 @@ struct Argument {
 struct InterpretOptions {
   // The module whose functions are called; null: such calls are refused.
   const IRModule* module = nullptr;
-  // False allows reads of elements that nothing wrote; they are zero.
+  // False allows reads of elements that nothing wrote. Their bytes are 0x5a in
+  // memory that the function allocates, so that numbers are large, and a result
+  // that depends on them differs from one that does not.
   bool check_initialized = true;
   // False allows blocks to touch more than T.reads and T.writes name.
   bool check_regions = true;

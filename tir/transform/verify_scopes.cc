@@ -177,6 +177,7 @@ class ScopeVerifier final : public Visitor {
     Visit(buffer->data());
     VisitAll(buffer->shape());
     VisitAll(buffer->strides());
+    if (buffer->elem_offset().defined()) Visit(buffer->elem_offset());
   }
 
   const ExprNode* at_ = nullptr;  // the innermost statement
