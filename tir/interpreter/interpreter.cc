@@ -103,7 +103,8 @@ class Machine {
   }
   // The name of the parameter of a result of Run().
   absl::string_view NameOfResult(size_t i) const {
-    return i < results_.size() ? results_[i].first->name() : "the spare bytes";
+    if (i >= results_.size()) return "the spare bytes";
+    return results_[i].first->name();
   }
 
   absl::StatusOr<std::vector<Tensor>> Run(
