@@ -2364,8 +2364,42 @@ def @main(%x: Tensor[(1, 12, 64, 128), float32], %y: Tensor[(1009, 40), float32]
             "avx2\n");
 }
 
-// A run that is not told its threads has as many parts as it has seen to run at
-// once, and looks for more in its first step and in each eighth.
+// Also in both branches of an `if`, in all parts of a loop, and in these of
+// each other.
+TEST(CompileTest, LoopsInBranchesAndLoopsTakeGroupsOfRows) {
+  LibraryOptions options;
+  options.threads = true;
+  options.check_values = true;
+  options.isas = "avx2";
+  const std::string folder = Compiled("nested", R"(
+def @rounds(%i: int32, %n: int32, %x: Tensor[(64, 200), float32]) -> (Tensor[(64, 200), float32], Tensor[(64), float32]) {
+  if (less(%i, %n)) {
+    %0 = nn.softmax(multiply(%x, 3f));
+    %1 = if (equal(%i, 1i32)) { nn.log_softmax(%0) } else { nn.softmax(%0) };
+    @rounds(add(%i, 1i32), %n, %1)
+  } else {
+    (nn.softmax(%x), sum(%x, axis=[1]))
+  }
+}
+def @main(%x: Tensor[(64, 200), float32], %y: Tensor[(12, 64, 128), float32], %c: bool, %n: int32) {
+  %0 = if (%c) { sum(%x, axis=[1]) } else { max(%x, axis=[1]) };
+  %1 = if (logical_not(%c)) { sum(%x, axis=[1]) } else { max(%x, axis=[1]) };
+  %2 = if (%c) { nn.softmax(%y) } else { nn.log_softmax(%y) };
+  %3 = if (logical_not(%c)) { nn.softmax(%y) } else { nn.log_softmax(%y) };
+  %4 = @rounds(0i32, add(abs(mod(%n, 3i32)), 2i32), %x);
+  (%0, %1, %2, %3, %4.0, %4.1)
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
+// A run whose number of threads is unknown has at most as many parts as have
+// run concurrently so far, at least two; its first step and every eighth try
+// more.
 TEST(CompileTest, RunsSeeTheirThreads) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   LibraryOptions options;

@@ -641,6 +641,7 @@ class ModelWriter {
         hash.Add(static_cast<uint64_t>(slot.index));
         hash.Add(static_cast<uint64_t>(slot.offset));
         hash.Add(static_cast<uint64_t>(slot.bytes));
+        hash.Add(slot.has_groups);
       }
     }
     hash.AddString(RunParams("std::"));
@@ -1293,8 +1294,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
           const LibrarySlot& slot =
               step.slots[static_cast<size_t>(param.index)];
           args.push_back(PointerTo(slot, type));
-          // Slots that are no operands are constants that all groups read.
-          if (step.groups > 1 && slot.operand >= 0) {
+          if (slot.has_groups) {
             absl::StrAppend(&args.back(), " + i * ",
                             NumElements(slot) / step.groups);
           }
