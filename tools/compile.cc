@@ -658,7 +658,7 @@ absl::Status WriteFiles(
                               FileToWrite(options.inputs)};
   // Stable: pieces of `changed` are in `texts`.
   std::deque<absl::string_view> texts;
-  std::vector<FileToAppear> changed;
+  std::vector<FilePieces> changed;
   for (const auto& [folder, files] : folders) {
     if (folder.empty()) continue;
     BATON_RETURN_IF_ERROR(made.Make(folder));
