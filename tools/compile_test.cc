@@ -1,6 +1,7 @@
 #include "baton/tools/compile.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +204,27 @@ TEST(CompileTest, RefusesFolders) {
   EXPECT_THAT(Mistake(options), HasSubstr("closed/new: Permission denied"));
 }
 
+TEST(CompileTest, FoldersMayEndInSlashes) {
+  LibraryOptions options = Units("slashes", 40);
+  const std::string folder = options.output_dir;
+  ASSERT_EQ(Mistake(options), "");
+  const std::map<std::string, std::string> files = ContentsOf(folder);
+  // The second folder is in the first, or beside it.
+  for (const auto& [output, shared] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"/", "/functions"}, {"//", "/functions/"}, {"", "/functions//"}}) {
+    std::filesystem::remove_all(folder);
+    options.output_dir = folder + output;
+    options.shared_dir = folder + shared;
+    EXPECT_EQ(Mistake(options), "");
+    EXPECT_EQ(ContentsOf(folder), files);
+  }
+  std::filesystem::remove_all(folder);
+  options.shared_dir = folder + "_functions/";
+  EXPECT_EQ(Mistake(options), "");
+  EXPECT_TRUE(std::filesystem::is_directory(options.shared_dir));
+}
+
 // A file that may not become so large stands for a disk that is full.
 TEST(CompileTest, WritesAllFilesOrNone) {
   std::signal(SIGXFSZ, SIG_IGN);
@@ -253,6 +275,18 @@ TEST(CompileTest, DoesNotWriteOverWhatItReads) {
                          " is read and would be written: give another "
                          "--output_dir or --name"));
   EXPECT_EQ(ContentsOf(options.output_dir), files);
+  // An object that stays as it is is not written.
+  options.line_table = false;
+  const std::string object = options.output_dir + "/own_weights.o";
+  options.objects = object;
+  EXPECT_EQ(Mistake(options), "");
+  const std::map<std::string, std::string> with_report =
+      ContentsOf(options.output_dir);
+  LibraryOptions other = Units("own", 41);
+  other.objects = object;
+  EXPECT_THAT(Mistake(other), HasSubstr("own_weights.o is read and would be "
+                                        "written"));
+  EXPECT_TRUE(ContentsOf(options.output_dir) == with_report);
 }
 
 // Files are those of one version or the other, wherever the program ends.
@@ -264,17 +298,38 @@ TEST(CompileTest, AProgramThatIsKilledLeavesWholeFiles) {
     ASSERT_EQ(Mistake(versions[i]), "");
     files[i] = ContentsOf(versions[i].output_dir);
   }
+  const std::string& folder = versions[0].output_dir;
+  const auto time_of_folder = [&folder] {
+    struct stat info = {};
+    EXPECT_EQ(stat(folder.c_str(), &info), 0);
+    return std::pair(info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  };
+  const auto weights = [&folder] {
+    std::ifstream file(folder + "/killed_weights.o", std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
   const int most = testing::IsLongTest() ? 100 : 10;
   for (int i = 0; i < most; ++i) {
+    const auto old_time = time_of_folder();
+    const std::string old_weights = weights();
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
       for (int k = 0;; ++k) static_cast<void>(Mistake(versions[k % 2]));
     }
-    usleep(static_cast<useconds_t>(20000 + 1700 * i));
+    // Until there is a temporary file; in each other round, until one has taken
+    // the place of another.
+    bool is_changed = false;
+    for (int k = 0; k < 60000 && !is_changed; ++k) {
+      usleep(1000);
+      is_changed =
+          i % 2 == 0 ? time_of_folder() != old_time : weights() != old_weights;
+    }
+    usleep(static_cast<useconds_t>(1700 * (i / 2)));
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
-    for (const auto& [path, text] : ContentsOf(versions[0].output_dir)) {
+    ASSERT_TRUE(is_changed) << "the program wrote nothing in a minute";
+    for (const auto& [path, text] : ContentsOf(folder)) {
       if (absl::StrContains(path, ".tmp")) continue;
       const auto is_of = [&path = path, &text = text](const auto& version) {
         const auto found = version.find(path);
