@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 
 namespace baton {
 namespace {
@@ -91,46 +92,47 @@ bool IsSpecial(const std::string& path) {
   return fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
 }
 
-// A temporary file beside the one whose name it is to take; removed by the
-// destructor where it has not taken it.
-class CompleteFile {
+// A temporary file beside the one that it is to replace; removed by the
+// destructor unless it was renamed.
+class TemporaryFile {
  public:
-  CompleteFile() = default;
-  CompleteFile(CompleteFile&& other) noexcept
+  explicit TemporaryFile(std::string target) : target_(std::move(target)) {}
+  TemporaryFile(TemporaryFile&& other) noexcept
       : temporary_(std::exchange(other.temporary_, "")),
         target_(std::move(other.target_)) {}
-  CompleteFile& operator=(CompleteFile&&) = delete;
-  ~CompleteFile() {
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  ~TemporaryFile() {
     if (!temporary_.empty()) std::remove(temporary_.c_str());
   }
 
   const std::string& target() const { return target_; }
 
-  // Writes the temporary file. Returns false, with errno, on an error.
-  bool Write(const FileToAppear& file) {
-    target_ = FileToWrite(file.path);
+  // Writes the temporary file. Returns 0, or errno of an error: closing the
+  // file may change it.
+  int Write(absl::Span<const absl::string_view> pieces) {
     // A new file could take the place of one that may not be written to.
     std::error_code ignored;
     if (fs::exists(target_, ignored) && access(target_.c_str(), W_OK) != 0) {
-      return false;
+      return errno;
     }
     std::string temporary;
     Descriptor descriptor(CreateBeside(target_, &temporary));
-    if (descriptor.get() < 0) return false;
+    if (descriptor.get() < 0) return errno;
     temporary_ = std::move(temporary);
     // An old file hands its permissions down.
     struct stat old = {};
     const bool is_new = stat(target_.c_str(), &old) != 0;
-    return (is_new || fchmod(descriptor.get(), old.st_mode & 07777) == 0) &&
-           descriptor.Write(file.pieces) && descriptor.Close();
+    const bool is_written =
+        (is_new || fchmod(descriptor.get(), old.st_mode & 07777) == 0) &&
+        descriptor.Write(pieces) && descriptor.Close();
+    return is_written ? 0 : errno;
   }
 
-  // The file takes the name of its target. Returns false, with errno, on an
-  // error.
-  bool TakeName() {
-    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) return false;
+  // Replaces the target. Returns 0, or errno of an error.
+  int Rename() {
+    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) return errno;
     temporary_.clear();
-    return true;
+    return 0;
   }
 
  private:
@@ -162,24 +164,34 @@ absl::Status WriteFileAtomically(const std::string& path,
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::Span<const absl::string_view> pieces) {
-  const FileToAppear file = {path, pieces};
+  const FilePieces file = {path, pieces};
   return WriteFilesAtomically(absl::MakeConstSpan(&file, 1));
 }
 
-absl::Status WriteFilesAtomically(absl::Span<const FileToAppear> files) {
-  std::vector<CompleteFile> complete;
-  complete.reserve(files.size());
-  for (const FileToAppear& file : files) {
+absl::Status WriteFilesAtomically(absl::Span<const FilePieces> files) {
+  FlatHashSet<std::string> targets;
+  for (const FilePieces& file : files) {
     std::error_code ignored;
     if (fs::is_directory(file.path, ignored)) return Error(EISDIR, file.path);
+    if (!IsSpecial(file.path) &&
+        !targets.insert(FileToWrite(file.path)).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(file.path, " would be written twice"));
+    }
+  }
+  std::vector<TemporaryFile> complete;
+  complete.reserve(files.size());
+  for (const FilePieces& file : files) {
     if (IsSpecial(file.path)) continue;
-    complete.emplace_back();
-    if (!complete.back().Write(file)) return Error(errno, file.path);
+    complete.emplace_back(FileToWrite(file.path));
+    const int code = complete.back().Write(file.pieces);
+    if (code != 0) return Error(code, file.path);
   }
-  for (CompleteFile& file : complete) {
-    if (!file.TakeName()) return Error(errno, file.target());
+  for (TemporaryFile& file : complete) {
+    const int code = file.Rename();
+    if (code != 0) return Error(code, file.target());
   }
-  for (const FileToAppear& file : files) {
+  for (const FilePieces& file : files) {
     if (!IsSpecial(file.path)) continue;
     Descriptor device(open(file.path.c_str(), O_WRONLY | O_CLOEXEC));
     if (device.get() < 0 || !device.Write(file.pieces) || !device.Close()) {

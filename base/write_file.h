@@ -21,16 +21,18 @@ absl::Status WriteFileAtomically(const std::string& path,
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::Span<const absl::string_view> pieces);
 
-// Contents for files.
-struct FileToAppear {
+// A file and its new content.
+struct FilePieces {
   std::string path;
   absl::Span<const absl::string_view> pieces;  // of the caller
 };
-// Writes files as WriteFileAtomically does, but none takes its name before all
-// are complete: where one cannot be written, for example on a full disk, all
-// stay as they were. What is no regular file is written to at last. Paths must
-// differ.
-absl::Status WriteFilesAtomically(absl::Span<const FileToAppear> files);
+// Writes files as WriteFileAtomically does, but renames no temporary file
+// before all are complete: where one cannot be written, for example on a full
+// disk, all files stay as they were. Only if a rename itself fails, the files
+// before it are new and the others are old. What is no regular file is written
+// to at last. An error, before any is written, if two paths are one regular
+// file.
+absl::Status WriteFilesAtomically(absl::Span<const FilePieces> files);
 
 // The absolute path, without links, of the file that WriteFileAtomically
 // writes.

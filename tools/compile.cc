@@ -596,9 +596,15 @@ absl::Status AddExtents(const cpu::PaddedModule& padded, TestCase& test_case) {
   return absl::OkStatus();
 }
 
+// `folder` without slashes at its end.
+std::string WithoutEndSlashes(std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  return folder;
+}
+
 // An error if files could not be written to the folder of a flag, or it could
-// not be made, in a folder that is there or in `made_before`: compiling may take
-// long, and this is known before.
+// not be made, in a folder that is there or in `made_before`: compiling may
+// take long, and this is known before.
 absl::Status CheckFolder(absl::string_view flag, const std::string& folder,
                          const std::string& made_before = "") {
   struct stat info = {};
@@ -654,26 +660,30 @@ absl::Status WriteFiles(
         folders,
     std::ostream& out) {
   NewFolders made;
-  const std::string read[] = {FileToWrite(options.model),
-                              FileToWrite(options.inputs)};
+  std::vector<std::string> read = {FileToWrite(options.model),
+                                   FileToWrite(options.inputs)};
+  for (absl::string_view path :
+       absl::StrSplit(options.objects, ',', absl::SkipEmpty())) {
+    read.push_back(FileToWrite(std::string(path)));
+  }
   // Stable: pieces of `changed` are in `texts`.
   std::deque<absl::string_view> texts;
-  std::vector<FileToAppear> changed;
+  std::vector<FilePieces> changed;
   for (const auto& [folder, files] : folders) {
     if (folder.empty()) continue;
     BATON_RETURN_IF_ERROR(made.Make(folder));
     for (const CompiledModel::File& file : *files) {
       std::string path = absl::StrCat(folder, "/", file.name);
-      if (std::find(std::begin(read), std::end(read), FileToWrite(path)) !=
-          std::end(read)) {
+      // A file that stays as it is keeps its time: it is not compiled again.
+      const absl::StatusOr<std::string> present = ReadFile(path);
+      if (present.ok() && *present == file.text) continue;
+      if (std::find(read.begin(), read.end(), FileToWrite(path)) !=
+          read.end()) {
         return absl::InvalidArgumentError(absl::StrCat(
             path,
             " is read and would be written: give another --output_dir "
             "or --name"));
       }
-      // A file that stays as it is keeps its time: it is not compiled again.
-      const absl::StatusOr<std::string> present = ReadFile(path);
-      if (present.ok() && *present == file.text) continue;
       texts.emplace_back(file.text);
       changed.push_back(
           {std::move(path), absl::MakeConstSpan(&texts.back(), 1)});
@@ -715,6 +725,8 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
                             std::ostream* notes) {
   LibraryOptions options = given;
   BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<LibraryOptions>(), &options));
+  options.output_dir = WithoutEndSlashes(options.output_dir);
+  options.shared_dir = WithoutEndSlashes(options.shared_dir);
   const bool default_passes = options.passes == LibraryOptions().passes;
   if (default_passes) options.passes = kDefaultPasses;
   // The pipeline of baton-opt that has the passes which run.

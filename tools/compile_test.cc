@@ -1,6 +1,7 @@
 #include "baton/tools/compile.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +204,27 @@ TEST(CompileTest, RefusesFolders) {
   EXPECT_THAT(Mistake(options), HasSubstr("closed/new: Permission denied"));
 }
 
+TEST(CompileTest, FoldersMayEndInSlashes) {
+  LibraryOptions options = Units("slashes", 40);
+  const std::string folder = options.output_dir;
+  ASSERT_EQ(Mistake(options), "");
+  const std::map<std::string, std::string> files = ContentsOf(folder);
+  // The second folder is in the first, or beside it.
+  for (const auto& [output, shared] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"/", "/functions"}, {"//", "/functions/"}, {"", "/functions//"}}) {
+    std::filesystem::remove_all(folder);
+    options.output_dir = folder + output;
+    options.shared_dir = folder + shared;
+    EXPECT_EQ(Mistake(options), "");
+    EXPECT_EQ(ContentsOf(folder), files);
+  }
+  std::filesystem::remove_all(folder);
+  options.shared_dir = folder + "_functions/";
+  EXPECT_EQ(Mistake(options), "");
+  EXPECT_TRUE(std::filesystem::is_directory(options.shared_dir));
+}
+
 // A file that may not become so large stands for a disk that is full.
 TEST(CompileTest, WritesAllFilesOrNone) {
   std::signal(SIGXFSZ, SIG_IGN);
@@ -253,6 +275,18 @@ TEST(CompileTest, DoesNotWriteOverWhatItReads) {
                          " is read and would be written: give another "
                          "--output_dir or --name"));
   EXPECT_EQ(ContentsOf(options.output_dir), files);
+  // An object that stays as it is is not written.
+  options.line_table = false;
+  const std::string object = options.output_dir + "/own_weights.o";
+  options.objects = object;
+  EXPECT_EQ(Mistake(options), "");
+  const std::map<std::string, std::string> with_report =
+      ContentsOf(options.output_dir);
+  LibraryOptions other = Units("own", 41);
+  other.objects = object;
+  EXPECT_THAT(Mistake(other), HasSubstr("own_weights.o is read and would be "
+                                        "written"));
+  EXPECT_TRUE(ContentsOf(options.output_dir) == with_report);
 }
 
 // Files are those of one version or the other, wherever the program ends.
@@ -264,17 +298,38 @@ TEST(CompileTest, AProgramThatIsKilledLeavesWholeFiles) {
     ASSERT_EQ(Mistake(versions[i]), "");
     files[i] = ContentsOf(versions[i].output_dir);
   }
+  const std::string& folder = versions[0].output_dir;
+  const auto time_of_folder = [&folder] {
+    struct stat info = {};
+    EXPECT_EQ(stat(folder.c_str(), &info), 0);
+    return std::pair(info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  };
+  const auto weights = [&folder] {
+    std::ifstream file(folder + "/killed_weights.o", std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
   const int most = testing::IsLongTest() ? 100 : 10;
   for (int i = 0; i < most; ++i) {
+    const auto old_time = time_of_folder();
+    const std::string old_weights = weights();
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
       for (int k = 0;; ++k) static_cast<void>(Mistake(versions[k % 2]));
     }
-    usleep(static_cast<useconds_t>(20000 + 1700 * i));
+    // Until there is a temporary file; in each other round, until one has taken
+    // the place of another.
+    bool is_changed = false;
+    for (int k = 0; k < 60000 && !is_changed; ++k) {
+      usleep(1000);
+      is_changed =
+          i % 2 == 0 ? time_of_folder() != old_time : weights() != old_weights;
+    }
+    usleep(static_cast<useconds_t>(1700 * (i / 2)));
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
-    for (const auto& [path, text] : ContentsOf(versions[0].output_dir)) {
+    ASSERT_TRUE(is_changed) << "the program wrote nothing in a minute";
+    for (const auto& [path, text] : ContentsOf(folder)) {
       if (absl::StrContains(path, ".tmp")) continue;
       const auto is_of = [&path = path, &text = text](const auto& version) {
         const auto found = version.find(path);
@@ -2364,8 +2419,42 @@ def @main(%x: Tensor[(1, 12, 64, 128), float32], %y: Tensor[(1009, 40), float32]
             "avx2\n");
 }
 
-// A run that is not told its threads has as many parts as it has seen to run at
-// once, and looks for more in its first step and in each eighth.
+// Also in both branches of an `if`, in all parts of a loop, and in these of
+// each other.
+TEST(CompileTest, LoopsInBranchesAndLoopsTakeGroupsOfRows) {
+  LibraryOptions options;
+  options.threads = true;
+  options.check_values = true;
+  options.isas = "avx2";
+  const std::string folder = Compiled("nested", R"(
+def @rounds(%i: int32, %n: int32, %x: Tensor[(64, 200), float32]) -> (Tensor[(64, 200), float32], Tensor[(64), float32]) {
+  if (less(%i, %n)) {
+    %0 = nn.softmax(multiply(%x, 3f));
+    %1 = if (equal(%i, 1i32)) { nn.log_softmax(%0) } else { nn.softmax(%0) };
+    @rounds(add(%i, 1i32), %n, %1)
+  } else {
+    (nn.softmax(%x), sum(%x, axis=[1]))
+  }
+}
+def @main(%x: Tensor[(64, 200), float32], %y: Tensor[(12, 64, 128), float32], %c: bool, %n: int32) {
+  %0 = if (%c) { sum(%x, axis=[1]) } else { max(%x, axis=[1]) };
+  %1 = if (logical_not(%c)) { sum(%x, axis=[1]) } else { max(%x, axis=[1]) };
+  %2 = if (%c) { nn.softmax(%y) } else { nn.log_softmax(%y) };
+  %3 = if (logical_not(%c)) { nn.softmax(%y) } else { nn.log_softmax(%y) };
+  %4 = @rounds(0i32, add(abs(mod(%n, 3i32)), 2i32), %x);
+  (%0, %1, %2, %3, %4.0, %4.1)
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "avx2\n");
+}
+
+// A run whose number of threads is unknown has at most as many parts as have
+// run concurrently so far, at least two; its first step and every eighth try
+// more.
 TEST(CompileTest, RunsSeeTheirThreads) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   LibraryOptions options;

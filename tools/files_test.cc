@@ -185,6 +185,22 @@ TEST_F(FilesTest, AllFilesAppearOrNone) {
   EXPECT_EQ(CountFiles(), 2);
 }
 
+TEST_F(FilesTest, NoFileIsWrittenTwice) {
+  std::ofstream(Path("a")) << "old";
+  fs::create_symlink("a", Path("link"));
+  const absl::string_view text[] = {"new"};
+  for (const char* name : {"a", "./a", "link"}) {
+    EXPECT_THAT(
+        WriteFilesAtomically({{Path("a"), text}, {Path(name), text}}),
+        StatusIs(absl::StatusCode::kInvalidArgument, "would be written twice"));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a")));
+    EXPECT_EQ(read, "old");
+  }
+  EXPECT_EQ(CountFiles(), 2);
+  EXPECT_THAT(WriteFilesAtomically({{"/dev/null", text}, {"/dev/null", text}}),
+              IsOk());
+}
+
 TEST_F(FilesTest, DevicesAreWrittenTo) {
   EXPECT_THAT(WriteFileAtomically("/dev/null", "x"), IsOk());
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

@@ -49,10 +49,11 @@
 namespace baton {
 namespace {
 
-// Threads that a run assumes if it is not told how many there are, until it sees
-// more; and how many steps it divides for those until it looks for more again.
-constexpr int kThreadsIfUnknown = 2;
-constexpr int kStepsToSeeThreads = 8;
+// Parts of a step that a run assumes to run concurrently if the number of
+// threads is unknown, until more have; and of how many steps that could have
+// more parts one tries them.
+constexpr int kPartsIfUnknown = 2;
+constexpr int kStepsToTryMoreParts = 8;
 
 using tir::CppCommentText;
 using tir::CppIdentifier;
@@ -641,6 +642,7 @@ class ModelWriter {
         hash.Add(static_cast<uint64_t>(slot.index));
         hash.Add(static_cast<uint64_t>(slot.offset));
         hash.Add(static_cast<uint64_t>(slot.bytes));
+        hash.Add(slot.has_groups);
       }
     }
     hash.AddString(RunParams("std::"));
@@ -1016,10 +1018,12 @@ class ModelWriter {
           "  static constexpr int kMaxThreads = ",
           options_.max_threads,
           ";\n  // As Run; steps that take long are divided into at most "
-          "`threads` parts, for as\n  // many threads; up to kMaxThreads. 0, "
-          "if it is not known how many there are:\n  // parts as large as two "
-          "threads need, as many as are seen to run at once.\n  ",
-          type,
+          "`threads` parts, for\n  // as many threads; up to kMaxThreads. 0: "
+          "the number of threads is unknown. A\n  // step then has at most as "
+          "many parts as have run concurrently so far in this\n  // run, at "
+          "least ",
+          kPartsIfUnknown, "; every ", kStepsToTryMoreParts,
+          "th such step tries more.\n  ", type,
           " Run(const Inputs& inputs, const Outputs& outputs,\n"
           "           Parallel parallel, void* ctx,\n"
           "           int threads = 0) noexcept {\n",
@@ -1293,8 +1297,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
           const LibrarySlot& slot =
               step.slots[static_cast<size_t>(param.index)];
           args.push_back(PointerTo(slot, type));
-          // Slots that are no operands are constants that all groups read.
-          if (step.groups > 1 && slot.operand >= 0) {
+          if (slot.has_groups) {
             absl::StrAppend(&args.back(), " + i * ",
                             NumElements(slot) / step.groups);
           }
@@ -1437,10 +1440,13 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "\nnamespace ", NameSpace(isa),
         " {\n\nnamespace shared = ::", SharedNameSpace(isa), ";\n",
         options_.threads
-            ? "\n// What a run that is not told its threads sees of them.\n"
-              "struct Together {\n  int64_t most;   // parts that ran at once\n"
-              "  int64_t asked;  // parts that a step had\n"
-              "  int64_t steps;  // that could have more parts\n};\n"
+            ? "\n// The concurrency so far in a run whose number of threads is "
+              "unknown.\n"
+              "struct ConcurrencySeen {\n"
+              "  int64_t most_at_once;   // parts that ran concurrently\n"
+              "  int64_t most_parts;     // of a step\n"
+              "  int64_t limited_steps;  // that could have had more parts\n"
+              "};\n"
             : "",
         "\n// The memory of a run.\n"
         "struct Memory {\n  const void* const* inputs;\n"
@@ -1449,8 +1455,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         options_.threads
             ? "  int threads;\n"
               "  int level;  // chooses functions made for so many threads\n"
-              "  Together* together;  // null: the caller says how many "
-              "threads\n"
+              "  ConcurrencySeen* seen;  // null: the number of threads is "
+              "known\n"
             : "",
         "};\n\n"
         "// T is const where memory may not be written.\n"
@@ -1472,44 +1478,43 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
           "  p.step(*p.m, p.workspace + p.workspace_bytes * part,\n"
           "         p.items * part / p.parts, p.items * (part + 1) / "
           "p.parts);\n}\n"
-          "// Parts that count how many of them run at once.\n"
+          "// Parts that count how many of them run concurrently.\n"
           "struct CountedParts {\n  Parts parts;\n"
           "  unsigned char runs[",
-          options_.max_threads, "];\n  int seen[", options_.max_threads,
+          options_.max_threads, "];\n  int at_once[", options_.max_threads,
           "];\n};\n"
           "static void RunCountedPart(void* ctx, int part) {\n"
           "  CountedParts& p = *static_cast<CountedParts*>(ctx);\n"
           "  __atomic_store_n(&p.runs[part], 1, __ATOMIC_RELAXED);\n"
           "  for (int64_t i = 0; i < p.parts.parts; ++i) {\n"
-          "    p.seen[part] += __atomic_load_n(&p.runs[i], "
+          "    p.at_once[part] += __atomic_load_n(&p.runs[i], "
           "__ATOMIC_RELAXED);\n  }\n"
           "  RunPart(&p.parts, part);\n"
           "  __atomic_store_n(&p.runs[part], 0, __ATOMIC_RELAXED);\n}\n"
           "[[maybe_unused]] static void Divide(Parts p,\n"
           "    void (*parallel)(void*, int, void (*)(void*, int), void*),\n"
           "    void* ctx) {\n"
-          "  Together* const together = p.m->together;\n"
+          "  ConcurrencySeen* const seen = p.m->seen;\n"
           "  if (p.parts > p.m->threads) p.parts = p.m->threads;\n"
           "  if (p.parts > p.items) p.parts = p.items;\n"
-          "  // Parts repeat some work: there are no more than ran at once, "
-          "but\n"
-          "  // for some steps, which see whether more can.\n"
-          "  if (together != nullptr && p.parts > together->most) {\n"
-          "    if (p.parts > together->asked) {\n"
-          "      together->asked = p.parts;\n"
-          "    } else if (++together->steps % ",
-          kStepsToSeeThreads,
-          " != 0) {\n      p.parts = together->most;\n    }\n  }\n"
+          "  // Parts repeat some work: a step has no more than have run\n"
+          "  // concurrently, but some steps try more.\n"
+          "  if (seen != nullptr && p.parts > seen->most_at_once) {\n"
+          "    if (p.parts > seen->most_parts) {\n"
+          "      seen->most_parts = p.parts;\n"
+          "    } else if (++seen->limited_steps % ",
+          kStepsToTryMoreParts,
+          " != 0) {\n      p.parts = seen->most_at_once;\n    }\n  }\n"
           "  if (p.parts < 2) {\n"
           "    p.step(*p.m, p.workspace, 0, p.items);\n"
-          "  } else if (together == nullptr || p.parts <= together->most) {\n"
+          "  } else if (seen == nullptr || p.parts <= seen->most_at_once) {\n"
           "    parallel(ctx, static_cast<int>(p.parts), RunPart, &p);\n"
           "  } else {\n"
           "    CountedParts counted = {p, {}, {}};\n"
           "    parallel(ctx, static_cast<int>(p.parts), RunCountedPart, "
           "&counted);\n"
-          "    for (const int seen : counted.seen) {\n"
-          "      if (seen > together->most) together->most = seen;\n    }\n"
+          "    for (const int n : counted.at_once) {\n"
+          "      if (n > seen->most_at_once) seen->most_at_once = n;\n    }\n"
           "  }\n}\n");
     }
     if (options_.profile) {
@@ -1545,8 +1550,7 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         &text, "\n", ResultType(), " Run(", RunParams(), ") {\n",
         options_.threads ? LevelOfThreads() : "",
         "  [[maybe_unused]] const Memory m = {inputs, outputs, arena, weights",
-        options_.threads ? ", threads, level, unknown ? &together : nullptr"
-                         : "",
+        options_.threads ? ", threads, level, unknown ? &seen : nullptr" : "",
         "};\n",
         options_.profile
             ? "  [[maybe_unused]] uint64_t before =\n"
@@ -1575,8 +1579,8 @@ __attribute__((always_inline)) inline auto Shuffled(const V& a, const V& b) {
         "  [[maybe_unused]] const bool unknown = threads <= 0;\n"
         "  if (unknown || threads > ",
         most, ") threads = ", most, ";\n  const int level = ", level,
-        ";\n  [[maybe_unused]] Together together = {",
-        std::min(most, kThreadsIfUnknown), ", 0, 0};\n");
+        ";\n  [[maybe_unused]] ConcurrencySeen seen = {",
+        std::min(most, kPartsIfUnknown), ", 0, 0};\n");
   }
 
   // The condition that the processor has the instructions of `isa`.

@@ -640,6 +640,7 @@ class PlanReader {
       }
       slot.operand = k;
       slot.is_result = is_result;
+      slot.has_groups = is_call && groups_[i] > 1;
       (is_result ? results : added.slots).push_back(std::move(slot));
     }
     if (is_call) {

@@ -44,6 +44,9 @@ struct LibrarySlot {
   // none.
   int operand = -1;
   bool is_result = false;
+  // True if each group of LibraryStep::groups has rows of its own in the
+  // tensor, false if all read the whole of it.
+  bool has_groups = false;
 };
 
 // Steps that compute nothing: above all the beginnings and ends of branches and
