@@ -69,8 +69,8 @@ void PackQuads(const int8_t* from, int64_t row, int64_t outs, int64_t channels,
 constexpr int64_t kMostTaps = 16;
 
 // Packs the weights of a quad of one channel of the result: those of tap t are
-// at `to` + t * `step`. Reads kMostTaps bytes from the first tap of each channel
-// on.
+// at `to` + t * `step`. Reads kMostTaps bytes from the first tap of each
+// channel on.
 void PackTaps(const int8_t* from, int64_t taps, int8_t* to, int64_t step) {
   int8_t words[kMostTaps * kQuad];
   internal::WriteWordsOfRows(from, taps, words);

@@ -20,7 +20,7 @@ using integers::matmul::SlabsOf;
 using integers::matmul::UsesAmx;
 
 Int8Isa BestIntMatmulIsa(const IntMatmulParams& params) {
-  // Permission is asked for where it is needed.
+  // Requests the permission where it is needed.
   return UsesAmx(params, Int8Isa::kAmx) && IsSupported(Int8Isa::kAmx)
              ? Int8Isa::kAmx
              : BestInt8Isa();
