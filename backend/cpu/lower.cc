@@ -1692,9 +1692,9 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(operands.bias,
                              ChannelConstant(*product.bias, params.n));
     }
-    return AddPlanarStep(
-        IntMatmulStep(params, product.data, weight, operands, product.result),
-        product.nodes);
+    return AddPlanarStep(IntMatmulStep(params, product.data, weight, operands,
+                                       product.result, options_.use_amx),
+                         product.nodes);
   }
 
   // The constant `t`, for a step that has it packed. The last such step gets
