@@ -57,8 +57,13 @@ class GraphConverter {
                                                absl::Span<const Expr> inputs,
                                                absl::string_view what) = 0;
   // Checks what a GraphProto says of its inputs against the typed values that
-  // it is given: element types, ranks, and extents that are numbers. A graph
-  // whose shapes may change from call to call must not be checked.
+  // it is given: element types, ranks, and extents that are numbers. For bodies
+  // of scans, which are given pieces of other tensors: a wrong axis, or a state
+  // of another shape, often shows in extents alone, and most bodies compute
+  // something with whatever they are given. Bodies say extents for the shapes
+  // of the model, so those are not compared if OnnxImportOptions::input_shapes
+  // (--input_shapes) replaces any of these. A graph whose shapes may change
+  // from call to call must not be checked.
   virtual absl::Status CheckInputs(absl::string_view graph,
                                    absl::Span<const Expr> inputs) const = 0;
   // As ConvertGraph, for the body of a function. The function needs values

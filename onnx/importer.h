@@ -140,7 +140,8 @@ class Importer final : public GraphConverter {
   ElementTypes TypesOf(const Expr& value) const;
   // Checks the type that the file says of a value, if it says any, against the
   // type that the value has. Extents are not compared: files say them wrongly
-  // where a model was changed, and nothing depends on them.
+  // where a model was changed, and nothing depends on them. CheckInputs()
+  // compares those of a scan's body.
   absl::Status CheckDeclaredType(const ValueInfo& info, absl::string_view what,
                                  const Expr& value) const;
   absl::Status CheckDeclaredType(const ValueInfo& info, absl::string_view what,

@@ -138,6 +138,7 @@ absl::StatusOr<Executable> Compile(IRModule module,
                                    .shared = options.shared_weights,
                                    .mapped_file = options.mapped_file,
                                    .width = options.width,
+                                   .use_amx = options.use_amx,
                                    .only_sources = options.only_sources}));
   end_phase("packing and plan");
   if (options.verify_plan) {

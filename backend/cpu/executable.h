@@ -66,10 +66,15 @@ struct CompileOptions {
   // only.
   cpu::SharedWeights* shared_weights = nullptr;
   // The bytes of a mapped file. Pages of the file that have weights of the
-  // module are released as the weights are packed.
+  // module are released as the weights are packed, so the file must stay mapped
+  // until Compile returns.
   absl::string_view mapped_file = {};
   // The vector width of the kernels; nullopt for the widest of the processor.
   std::optional<kernels::blocked::Width> width = std::nullopt;
+  // If false, products of integers do not use AMX, and Compile does not request
+  // the permission that AMX needs, which also makes Linux refuse small stacks of
+  // signals (runtime/kernels/blocked/int8_isa.h). The results are the same.
+  bool use_amx = true;
   // If not null and the module cannot become a graph, Compile moves the module
   // here; otherwise Compile sets it to an empty module. So a caller can give
   // Compile its only reference, in which case weights are packed in place, and

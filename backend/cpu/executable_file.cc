@@ -367,6 +367,7 @@ absl::StatusOr<MappedExecutable> ReadExecutable(
   compile.max_threads = options.max_threads;
   compile.packed = &packed;
   compile.keep_graph = options.keep_graph;
+  compile.use_amx = options.use_amx;
   compile.origins = std::move(origins);
   absl::StatusOr<Executable> executable = Compile(content.module, compile);
   // The plan of other sources may need other constants.

@@ -78,6 +78,7 @@ struct ReadExecutableOptions {
   // are released.
   bool is_mapped = false;
   bool keep_graph = false;  // see CompileOptions
+  bool use_amx = true;      // see CompileOptions
 };
 
 struct MappedExecutable {

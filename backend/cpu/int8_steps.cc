@@ -257,13 +257,15 @@ absl::StatusOr<Tensor> PackIntWeight(const Tensor& weight, bool transposed,
 }
 
 KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
-                           int packed, const IntMatmulOperands& operands,
-                           int y) {
+                           int packed, const IntMatmulOperands& operands, int y,
+                           bool use_amx) {
   KernelChoice choice;
   choice.function = operands.scale < 0 ? RunMatmul : RunMatmulToFloats;
   choice.params = std::make_shared<MatmulStepParams>(MatmulStepParams{
-      params, blocked::BestIntMatmulIsa(params), operands.zero >= 0,
-      operands.offset >= 0, operands.has_scale_of_column, operands.bias >= 0});
+      params,
+      use_amx ? blocked::BestIntMatmulIsa(params) : blocked::BestInt8Isa(),
+      operands.zero >= 0, operands.offset >= 0, operands.has_scale_of_column,
+      operands.bias >= 0});
   choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
   choice.inputs = {x, packed};
   const auto add = [&choice](int tensor, const char* name) {

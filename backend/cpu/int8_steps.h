@@ -19,8 +19,8 @@
 namespace baton::cpu {
 
 // The parameters of nn.conv2d and nn.conv1d, in NCHW and NCW, of 8-bit data
-// with a constant weight of bytes and an int32 result; nullopt for other nodes, and
-// for groups of few channels.
+// with a constant weight of bytes and an int32 result; nullopt for other nodes,
+// and for groups of few channels.
 std::optional<kernels::blocked::Int8ConvParams> Int8ConvParamsOf(
     const GraphNode& node, const Graph& graph);
 
@@ -67,9 +67,10 @@ struct IntMatmulOperands {
   int bias = -1;
 };
 
+// Uses AMX where it is better, if `use_amx`.
 KernelChoice IntMatmulStep(const kernels::blocked::IntMatmulParams& params,
                            int x, int packed, const IntMatmulOperands& operands,
-                           int y);
+                           int y, bool use_amx);
 
 // The source of such steps, in the items that `threads` threads need; nullopt
 // for others.

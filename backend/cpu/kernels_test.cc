@@ -2,10 +2,16 @@
 
 #include "baton/runtime/kernels/blocked/kernels.h"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -36,6 +42,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
@@ -622,6 +629,46 @@ def @main(%x: Tensor[(17, 72), float32], %z: Tensor[(), int32],
 })"),
               Contains("matmul.int8+zero+scale"));
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+
+// 0 if this process has no permission to have matrix tiles, 1 if it has.
+int HasPermissionOfTiles() {
+  constexpr int kGetPermission = 0x1022;
+  constexpr int kTileData = 18;
+  uint64_t features = 0;
+  if (syscall(SYS_arch_prctl, kGetPermission, &features) != 0) return 0;
+  return static_cast<int>(features >> kTileData & 1);
+}
+
+// In processes of their own, as a process keeps the permission.
+TEST(KernelsDeathTest, RequestsMatrixTilesOnlyIfItMay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto compile = [](bool use_amx) {
+    const absl::StatusOr<IRModule> module =
+        cpu::WithWeights(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(64, 128), uint8], %w: Tensor[(64, 128), int8]) {
+  nn.dense(%x, %w, units=64, out_dtype="int32")
+})");
+    if (!module.ok() || HasPermissionOfTiles() != 0) std::exit(2);
+    const absl::StatusOr<Executable> model =
+        Compile(*module, {.use_amx = use_amx});
+    if (!model.ok() || model->plan().notes[0].kernel != "matmul.int8") {
+      std::exit(3);
+    }
+    ExpectSameAsEvaluator(*module, *model, 5, false);
+    std::exit(::testing::Test::HasFailure() ? 4 : HasPermissionOfTiles());
+  };
+  EXPECT_EXIT(compile(false), ::testing::ExitedWithCode(0), "");
+  // The predicate is made in this process.
+  using kernels::blocked::Int8Isa;
+  EXPECT_EXIT(compile(true),
+              ::testing::ExitedWithCode(
+                  kernels::blocked::IsSupported(Int8Isa::kAmx) ? 1 : 0),
+              "");
+}
+
+#endif  // __x86_64__ && __linux__
 
 // Chains that quantize and dequantize, of which some values have other uses or
 // numbers that are not one for all elements.

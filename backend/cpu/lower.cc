@@ -269,7 +269,7 @@ class Lowering {
   absl::StatusOr<KernelChoice> LowerRegion(const GraphNode& node) {
     LowerOptions options = options_;
     options.max_threads = 1;
-    // The rounds of an unrolled loop have the same weights.
+    // Branches, and the rounds of an unrolled loop, may have the same weights.
     if (options.shared == nullptr) options.shared = &weights_of_regions_;
     return RegionStep(
         node, graph_,
@@ -1692,9 +1692,9 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(operands.bias,
                              ChannelConstant(*product.bias, params.n));
     }
-    return AddPlanarStep(
-        IntMatmulStep(params, product.data, weight, operands, product.result),
-        product.nodes);
+    return AddPlanarStep(IntMatmulStep(params, product.data, weight, operands,
+                                       product.result, options_.use_amx),
+                         product.nodes);
   }
 
   // The constant `t`, for a step that has it packed. The last such step gets
@@ -1730,9 +1730,12 @@ class Lowering {
       int t, int64_t groups, bool alternate, const PackedSize& size,
       absl::FunctionRef<absl::StatusOr<PackedConstants::Entry>(Tensor)> pack) {
     Tensor weight = TakeWeight(t);
-    // Packing may release the weight, but not the file.
-    const absl::string_view in_file =
-        IsMapped(weight) ? weight.bytes() : absl::string_view();
+    // Keeps the memory mapped until its pages are released. PackBlocks()
+    // releases pieces of a large weight as it packs them, so that memory never
+    // has all of both forms; here, pages are released that other packing, and
+    // weights that are not packed again, have read.
+    const std::optional<Tensor> mapped =
+        IsMapped(weight) ? std::optional<Tensor>(weight) : std::nullopt;
     const auto make = [&]() -> absl::StatusOr<PackedConstants::Entry> {
       SharedWeights* const shared = options_.shared;
       if (shared == nullptr) return pack(std::move(weight));
@@ -1748,7 +1751,10 @@ class Lowering {
     BATON_ASSIGN_OR_RETURN(
         PackedConstants::Entry entry,
         options_.packed == nullptr ? make() : options_.packed->Next(make));
-    AdviseWholePages(in_file.data(), in_file.size(), MADV_DONTNEED);
+    if (mapped.has_value()) {
+      const absl::string_view bytes = mapped->bytes();
+      AdviseWholePages(bytes.data(), bytes.size(), MADV_DONTNEED);
+    }
     if (entry.tensor.dtype() != size.dtype ||
         entry.tensor.num_elements() != size.elements) {
       return absl::InternalError("a packed constant has another size");
@@ -2478,6 +2484,9 @@ class Lowering {
   std::vector<std::vector<int>> consumers_;  // of tensors
   // The consumers of each tensor that have no packed form of it.
   std::vector<size_t> num_unpacked_;
+  // Has the weights of all regions, also those that no other region has. Those
+  // stay in `graph_` as long, so none of them could be packed in place, or freed
+  // before the lowering ends.
   SharedWeights weights_of_regions_;
   std::vector<bool> is_claimed_;  // of nodes: another step computes them
   // Convolutions of bytes, and the calls of nn.pad that they compute.

@@ -29,10 +29,12 @@ struct LowerOptions {
   // lowerings share.
   SharedWeights* shared = nullptr;
   // The bytes of a mapped file. Pages of the file that have weights are
-  // released as the weights are packed.
+  // released as the weights are packed. Mapped until LowerGraph returns.
   absl::string_view mapped_file = {};
   // The vectors of the kernels; the widest that the processor has by default.
   std::optional<kernels::blocked::Width> width = std::nullopt;
+  // See CompileOptions.
+  bool use_amx = true;
   // Uses only kernels that SourceOf() can write as C++, for models that are
   // compiled to C++ libraries. All other steps are regions and fallbacks (calls
   // of the evaluator).

@@ -332,9 +332,9 @@ absl::StatusOr<Outputs> DynamicQuantizeLinear(NodeContext& node) {
   return Outputs{bytes.values, bytes.scale, bytes.zero_point};
 }
 
-// Constant weights of a convolution, [channel, ...], less their zero points: int8,
-// for which there are fast products, plus `shifts`, of which there is one, or one
-// for each channel.
+// Constant weights of a convolution, [channel, ...], less their zero points:
+// int8, for which there are fast products, plus `shifts`, of which there is
+// one, or one for each channel.
 struct SignedWeights {
   Tensor bytes;
   Expr constant;  // of `bytes`

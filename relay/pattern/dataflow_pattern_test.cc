@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +38,7 @@
 #include "baton/relay/pattern/rewriter.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "gtest/gtest.h"
 
 namespace baton::relay {
@@ -1173,6 +1176,146 @@ TEST(MatchTest, DeepPatternsAndPrograms) {
       return e;
     }()));
   });
+}
+
+// Failing early, by the kinds of nodes that parts can match, changes no match.
+
+using Bindings = std::vector<std::pair<int, const ExprNode*>>;
+
+// The bindings of `matcher` at `expr`; nullopt without a match.
+std::optional<Bindings> BindingsOf(const Matcher& matcher, const Expr& expr,
+                                   const UseCounts& uses,
+                                   bool tries_all_parts) {
+  MatchMachine machine;
+  machine.set_tries_all_parts(tries_all_parts);
+  const PatternMatch* match = machine.Run(matcher, expr.get(), &uses);
+  if (match == nullptr) return std::nullopt;
+  Bindings result;
+  for (const PatternMatch::Bound& bound : match->bound()) {
+    result.push_back({bound.part, bound.node});
+  }
+  return result;
+}
+
+// A random program, and for each of its nodes a pattern that mostly follows it:
+// arguments may be exchanged or others, parts have alternatives, and are often
+// shared.
+struct RandomPatterns {
+  RandomPatterns(int num_calls, std::mt19937_64& random)
+      : nodes({Var("x"), Var("y"), Const(1.0f), Const(2.0f)}),
+        patterns({Wildcard("x"), IsVar(), IsConstant(), IsSplat(2)}) {
+    const auto below = [&random](size_t n) { return random() % n; };
+    for (int i = 0; i < num_calls; ++i) {
+      const size_t size = nodes.size();
+      const size_t form = below(std::size(kOps) + 1);
+      // Mostly the last nodes, which have more below them.
+      const auto any = [&] {
+        return below(2) == 0 ? below(size) : size - 1 - below(3);
+      };
+      size_t a = any(), b = below(4) == 0 ? a : any();
+      nodes.push_back(Node(form, nodes[a], nodes[b]));
+      if (below(3) == 0) std::swap(a, b);
+      if (below(8) == 0) a = any();
+      const P own = Pattern(form, patterns[a], patterns[b]);
+      const P other = patterns[below(size)];
+      const auto repeated = [&](const P& self) {
+        return Pattern(form, self | patterns[a], patterns[b]);
+      };
+      switch (below(10)) {
+        case 0:
+          patterns.push_back(Wildcard());
+          break;
+        case 1:
+          patterns.push_back(other | own);
+          break;
+        case 2:
+          patterns.push_back(own | other);
+          break;
+        case 3:
+          patterns.push_back(
+              Pattern(below(std::size(kOps)), patterns[a], patterns[b]) | own);
+          break;
+        case 4:
+          patterns.push_back(own.Optional(IsOp("exp")));
+          break;
+        case 5:
+          patterns.push_back(Repeated(repeated));
+          break;
+        case 6:
+          patterns.push_back(
+              Dominates(patterns[a], IsOp("exp")(Wildcard()), own | other));
+          break;
+        case 7:
+          patterns.push_back(
+              own.Where("any", [](const Expr&) { return true; }));
+          break;
+        default:
+          patterns.push_back(own);
+      }
+    }
+  }
+
+  static constexpr const char* kOps[] = {"add", "multiply", "subtract", "exp",
+                                         "nn.relu"};
+  static Expr Node(size_t form, const Expr& a, const Expr& b) {
+    switch (form) {
+      case 0:
+        return Add(a, b);
+      case 1:
+        return Multiply(a, b);
+      case 2:
+        return Subtract(a, b);
+      case 3:
+        return Exp(a);
+      case 4:
+        return nn::Relu(a);
+      default:
+        return Tuple({a, b});
+    }
+  }
+  static P Pattern(size_t form, const P& a, const P& b) {
+    if (form == std::size(kOps)) return IsTuple({a, b});
+    return form < 3 ? IsOp(kOps[form])(a, b) : IsOp(kOps[form])(a);
+  }
+
+  std::vector<Expr> nodes;
+  std::vector<P> patterns;
+};
+
+TEST(MatcherTest, FailingEarlyChangesNoMatch) {
+  std::mt19937_64 random(testing::TestSetting("BATON_FIRST_SEED", 17));
+  const int num_programs = testing::IsLongTest() ? 20'000 : 400;
+  int matched = 0, failed = 0, backtracked = 0;
+  for (int program = 0; program < num_programs; ++program) {
+    const RandomPatterns made(/*num_calls=*/8, random);
+    const UseCounts uses(IndexedGraph(made.nodes.back()));
+    for (size_t i = 4; i < made.patterns.size(); ++i) {
+      const Matcher all(made.patterns[i], Matcher::Ways::kAll);
+      const Matcher first(made.patterns[i], Matcher::Ways::kFirst);
+      if (!all.status().ok()) continue;
+      for (size_t k = 0; k < made.nodes.size(); ++k) {
+        std::optional<Bindings> of_all;
+        for (const Matcher* matcher : {&all, &first}) {
+          const std::optional<Bindings> early =
+              BindingsOf(*matcher, made.nodes[k], uses, false);
+          ASSERT_EQ(early, BindingsOf(*matcher, made.nodes[k], uses, true))
+              << "program " << program << ", node " << k << ", "
+              << (matcher == &all ? "all ways" : "first ways") << ": "
+              << made.patterns[i].ToString();
+          ++(early.has_value() ? matched : failed);
+          if (matcher == &all) {
+            of_all = early;
+          } else if (of_all != early) {
+            ++backtracked;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(matched, 10 * num_programs);
+  EXPECT_GT(failed, 10 * num_programs);
+  // All ways gave another match than the first ways.
+  EXPECT_GT(backtracked, num_programs / 100);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class Solver {
     while (!(e_ == target_)) {
       if (!Step()) return IntSet::Nothing();
     }
-    if (folds_.wraps()) return IntSet::Nothing();
+    if (folds_.is_out_of_range()) return IntSet::Nothing();
     const PrimExpr bound = analyzer_.Simplify(bound_);
     switch (relation_) {
       case Relation::kEqual:

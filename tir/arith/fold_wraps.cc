@@ -45,7 +45,7 @@ PrimExpr MakeBinaryInRange(BinaryOp op, PrimExpr a, PrimExpr b) {
 
 PrimExpr NotedFolds::Combine(BinaryOp op, const PrimExpr& a,
                              const PrimExpr& b) {
-  Note(FoldWraps(op, a, b));
+  NoteOutOfRange(FoldWraps(op, a, b));
   return MakeBinary(op, a, b);
 }
 

@@ -14,18 +14,18 @@ bool FoldWraps(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
 // MakeBinary(), which does not fold where that would wrap.
 PrimExpr MakeBinaryInRange(BinaryOp op, PrimExpr a, PrimExpr b);
 
-// MakeBinary() for a result that counts only if none of its parts wraps: notes
-// whether one did.
+// MakeBinary() for a result that counts only if all its parts are in range:
+// notes whether one wraps, or is out of range in another way.
 class NotedFolds {
  public:
   PrimExpr Combine(BinaryOp op, const PrimExpr& a, const PrimExpr& b);
   PrimExpr Negate(const PrimExpr& e);
-  // Notes that a part is out of range for another reason.
-  void Note(bool wraps) { wraps_ = wraps_ || wraps; }
-  bool wraps() const { return wraps_; }
+  // Notes a part that is out of range, for any reason, if `value` is true.
+  void NoteOutOfRange(bool value) { is_out_of_range_ |= value; }
+  bool is_out_of_range() const { return is_out_of_range_; }
 
  private:
-  bool wraps_ = false;
+  bool is_out_of_range_ = false;
 };
 
 }  // namespace baton::tir

@@ -78,7 +78,7 @@ std::optional<Linear> DetectLinear(const PrimExpr& e, const VarNode* var) {
                   combiner.Product(a->base, b->base)};
         break;
     }
-    if (combiner.wraps()) return std::nullopt;
+    if (combiner.is_out_of_range()) return std::nullopt;
     return linear;
   });
 }
@@ -140,7 +140,7 @@ bool NarrowInterval(const PrimExpr& condition, VarMap<Interval>& intervals) {
   } else {
     return false;
   }
-  if (combiner.wraps()) return false;
+  if (combiner.is_out_of_range()) return false;
   Interval& known = *intervals.Find(var);
   if (bound.min.defined()) {
     known.min = known.min.defined()

@@ -44,10 +44,11 @@ struct System {
   bool Diagonalize() {
     if (s.empty() || v.empty()) return true;
     const size_t n = v.size();
-    for (size_t k = 0; k < std::min(s.size(), n) && !folds_.wraps();) {
+    for (size_t k = 0;
+         k < std::min(s.size(), n) && !folds_.is_out_of_range();) {
       if (DiagonalizeAt(k)) ++k;
     }
-    return !folds_.wraps();
+    return !folds_.is_out_of_range();
   }
 
  private:
@@ -72,21 +73,21 @@ struct System {
   int64_t Combined(int64_t a, int64_t p, int64_t b, int64_t q) {
     const __int128 sum =
         static_cast<__int128>(a) * p + static_cast<__int128>(b) * q;
-    folds_.Note(sum > kLargestFactor || sum < -kLargestFactor);
+    folds_.NoteOutOfRange(sum > kLargestFactor || sum < -kLargestFactor);
     return static_cast<int64_t>(sum);
   }
   // a * p + b * q, or the difference.
   PrimExpr Combined(BinaryOp op, int64_t a, const PrimExpr& p, int64_t b,
                     const PrimExpr& q) {
     const auto times = [this](int64_t factor, const PrimExpr& e) {
-      folds_.Note(!FitsDType(factor, e.dtype()));
+      folds_.NoteOutOfRange(!FitsDType(factor, e.dtype()));
       return folds_.Combine(BinaryOp::kMul, MakeConst(e.dtype(), factor), e);
     };
     return folds_.Combine(op, times(a, p), times(b, q));
   }
 
   // False if row and column k must be cleared once more. Ends early if
-  // folds_ wrap.
+  // folds_ are out of range.
   bool DiagonalizeAt(size_t k) {
     const size_t m = s.size();
     const size_t n = v.size();
@@ -107,7 +108,7 @@ struct System {
     }
     if (s[k][k] == 0) return true;
     for (size_t i = k + 1; i < m; ++i) {
-      if (folds_.wraps()) return true;
+      if (folds_.is_out_of_range()) return true;
       if (s[i][k] == 0) continue;
       const Factors f = FactorsOf(s[k][k], s[i][k]);
       for (size_t j = k; j < n; ++j) {
@@ -123,7 +124,7 @@ struct System {
     }
     bool again = false;
     for (size_t j = k + 1; j < n; ++j) {
-      if (folds_.wraps()) return true;
+      if (folds_.is_out_of_range()) return true;
       if (s[k][j] == 0) continue;
       again = again || TruncMod(s[k][j], s[k][k]) != 0;
       const Factors f = FactorsOf(s[k][k], s[k][j]);

@@ -17,9 +17,9 @@
 // select, ramp, broadcast. A number in a result has the type of the operand
 // beside it; without one, that of the whole. Conditions compute with constants,
 // and with what is proved: `ge(x, 0)` (x is at least 0), `zero(x - y)` (it is
-// 0), `reads(x)` (x has no effect but that it may read memory), `ordered(x)` (of
-// two values of x's type one is less, or both are equal: they are no floats,
-// which may be NaN).
+// 0), `reads(x)` (x has no effect but that it may read memory), `ordered(x)`
+// (of two values of x's type one is less, or both are equal: they are no
+// floats, which may be NaN).
 
 #ifndef BATON_TIR_ARITH_RULE_H_
 #define BATON_TIR_ARITH_RULE_H_

@@ -124,7 +124,7 @@ enum class Access : uint8_t {
 };
 struct AccessedElements {
   Access access = Access::kRefused;
-  PrimExpr index;  // of scalars
+  PrimExpr index;  // in scalars, not in elements of several lanes
 };
 // The elements of `buffer` at the place `flat`, a FlatIndex().
 AccessedElements ElementsOf(const Buffer& buffer, const PrimExpr& flat);

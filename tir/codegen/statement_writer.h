@@ -16,7 +16,8 @@ class StatementWriter {
   StatementWriter() = default;
   ~StatementWriter() = default;
 
-  // Writes `stmt`, which `depth` loops enclose. A null statement is none.
+  // Writes `stmt`, which `depth` loops enclose. Writes nothing for a null
+  // statement.
   void WriteStmt(const Stmt& stmt, int depth);
 
   virtual void WriteFor(const ForNode* node, int depth) = 0;

@@ -17,8 +17,8 @@ namespace baton::relay::qnn {
 namespace {
 
 // Writes `count` elements less their zero points, each `zero_step` behind the
-// one before it. `to` may be `from`. The result has a bit set if an element does
-// not fit.
+// one before it. `to` may be `from`. The result has a bit set if an element
+// does not fit.
 template <typename T>
 int32_t CenterRun(const T* from, const int32_t* zero, size_t zero_step,
                   size_t count, int8_t* to) {

@@ -7,7 +7,7 @@
 
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
-#include "baton/runtime/kernels/blocked/internal/byte_words.h"
+#include "baton/runtime/kernels/blocked/internal/byte_words.inc"
 #include "baton/runtime/kernels/blocked/internal/int8_conv.inc"
 
 namespace baton::kernels::blocked {
@@ -69,11 +69,11 @@ void PackQuads(const int8_t* from, int64_t row, int64_t outs, int64_t channels,
 constexpr int64_t kMostTaps = 16;
 
 // Packs the weights of a quad of one channel of the result: those of tap t are
-// at `to` + t * `step`. Reads kMostTaps bytes from the first tap of each channel
-// on.
+// at `to` + t * `step`. Reads kMostTaps bytes from the first tap of each
+// channel on.
 void PackTaps(const int8_t* from, int64_t taps, int8_t* to, int64_t step) {
   int8_t words[kMostTaps * kQuad];
-  internal::WriteWordsOfRows(from, taps, words);
+  integers::WriteWordsOfRows(from, taps, words);
   for (int64_t t = 0; t < taps; ++t) {
     std::memcpy(to + t * step, words + t * kQuad, kQuad);
   }

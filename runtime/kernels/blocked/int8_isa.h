@@ -11,9 +11,12 @@ namespace baton::kernels::blocked {
 // kVnni. Each set has those before it.
 enum class Int8Isa { kPlain, kAvx2, kVnni, kAmx };
 
-// True if this process may use the instructions. For kAmx the first call asks
-// the system for the permission to have matrix tiles: the process, all its
-// threads and its children keep it.
+// True if this process may use the instructions. For kAmx the first call
+// requests the permission of Linux to have matrix tiles: the process, all its
+// threads and its children keep it. From then on the stack of a signal must
+// have room for tiles: sigaltstack() refuses smaller ones with ENOMEM, and so
+// Linux refuses the permission if a thread has one. getauxval(AT_MINSIGSTKSZ)
+// is the least size, some 12 KB.
 bool IsSupported(Int8Isa isa);
 
 // The last of the supported sets, but for kAmx: BestIntMatmulIsa() of

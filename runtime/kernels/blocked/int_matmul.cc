@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "baton/runtime/kernels/blocked/int8_isa.h"
-#include "baton/runtime/kernels/blocked/internal/byte_words.h"
+#include "baton/runtime/kernels/blocked/internal/byte_words.inc"
 #include "baton/runtime/kernels/blocked/internal/int_matmul.inc"
 
 namespace baton::kernels::blocked {
@@ -20,7 +20,7 @@ using integers::matmul::SlabsOf;
 using integers::matmul::UsesAmx;
 
 Int8Isa BestIntMatmulIsa(const IntMatmulParams& params) {
-  // Permission is asked for where it is needed.
+  // Requests the permission where it is needed.
   return UsesAmx(params, Int8Isa::kAmx) && IsSupported(Int8Isa::kAmx)
              ? Int8Isa::kAmx
              : BestInt8Isa();
@@ -119,7 +119,7 @@ void PackWholeByteSlab(const T* weights, int64_t k, int64_t row,
       }
       sum += reinterpret_cast<Uint32x16>(
           __builtin_convertvector(sum_of_four, Int32x16));
-      internal::WriteWordsOfRows(from, row, words + i * kSlab + c);
+      integers::WriteWordsOfRows(from, row, words + i * kSlab + c);
     }
     for (int64_t o = 0; o < kColumns; ++o) {
       sums[c + o] += sum[o];
