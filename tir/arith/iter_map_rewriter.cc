@@ -238,8 +238,11 @@ void IterMapRewriter::AddConstraint(const PrimExpr& iter, PrimExpr min,
   PrimExpr iter_max = Plus(iter_min, entry->mark.extent());
   PrimExpr delta = MakeConst(iter_min.dtype(), 0);
   if (min.defined()) {
-    delta = Minus(min, iter_min);
-    iter_min = Op(BinaryOp::kMax, min, iter_min);
+    // The reference moves the iterator by `min`, also where that is below its
+    // least value.
+    const PrimExpr least = std::move(iter_min);
+    iter_min = Op(BinaryOp::kMax, min, least);
+    delta = Minus(iter_min, least);
   }
   if (max.defined()) {
     // Conditions mostly constrain, so their bound is taken where that can be
