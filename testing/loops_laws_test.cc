@@ -117,7 +117,7 @@ TEST_P(EveryPassTest, ModulesOfManyFunctions) {
     }
   }
   for (const std::string& before : PipelinesBefore(pass().name())) {
-    for (uint32_t seed = 0; seed < (IsLongTest() ? 128 : 16); seed += 16) {
+    for (uint32_t seed = 0; seed < (IsLongTest() ? 64 : 16); seed += 16) {
       const absl::Status status =
           CheckLoopsLaws(pass(), RandomLoopsModule(seed, 16),
                          {.waivers = waivers, .before = before});
