@@ -1315,7 +1315,7 @@ TEST(MatcherTest, FailingEarlyChangesNoMatch) {
   EXPECT_GT(matched, 10 * num_programs);
   EXPECT_GT(failed, 10 * num_programs);
   // All ways gave another match than the first ways.
-  EXPECT_GT(backtracked, num_programs / 100);
+  EXPECT_GT(backtracked, num_programs / 200);
 }
 
 }  // namespace
