@@ -10,11 +10,11 @@
 #include "absl/status/statusor.h"
 #include "baton/base/attr_value.h"
 #include "baton/ir/module.h"
-#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/transform/func_target.h"
 #include "baton/tir/transform/prim_func_pass.h"
+#include "baton/tir/transform/with_parts.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -41,9 +41,7 @@ PrimFunc WithoutHostMark(const PrimFunc& function) {
   if (function->attrs().Find(kIsHostFuncAttr) == nullptr) return function;
   PrimFuncNode::Parts parts = function->parts();
   parts.attrs = parts.attrs.Without(kIsHostFuncAttr);
-  PrimFunc result(std::move(parts), function->span());
-  LogOrigins(result, function.get());
-  return result;
+  return WithParts(function, std::move(parts));
 }
 
 PrimFunc Bound(const PrimFunc& function, const Target& target) {

@@ -8,12 +8,12 @@
 #include "absl/types/span.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
-#include "baton/ir/origin.h"
 #include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/with_parts.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -54,10 +54,7 @@ class SsaConverter final : public Rewriter {
       Pop(renamed.back());
       renamed.pop_back();
     }
-    if (!changed) return function;
-    PrimFunc result(std::move(parts), function->span());
-    LogOrigins(result, function.get());
-    return result;
+    return changed ? WithParts(function, std::move(parts)) : function;
   }
 
  protected:

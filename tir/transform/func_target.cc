@@ -12,10 +12,10 @@
 #include "baton/base/attr_value.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
-#include "baton/ir/origin.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
+#include "baton/tir/transform/with_parts.h"
 
 namespace baton::tir {
 
@@ -134,9 +134,7 @@ PrimFunc WithAttr(const PrimFunc& function, absl::string_view name,
                   AttrValue value) {
   PrimFuncNode::Parts parts = function->parts();
   parts.attrs = parts.attrs.With(std::string(name), std::move(value));
-  PrimFunc result(std::move(parts), function->span());
-  LogOrigins(result, function.get());
-  return result;
+  return WithParts(function, std::move(parts));
 }
 
 PrimFunc WithTarget(const PrimFunc& function, const Target& target) {

@@ -10,12 +10,12 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
-#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/with_parts.h"
 #include "baton/transform/config.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
@@ -172,9 +172,7 @@ PrimFunc MarkFunction(const PrimFunc& function, bool mark_function,
   if (body == function->body()) return function;
   PrimFuncNode::Parts parts = function->parts();
   parts.body = std::move(body);
-  PrimFunc result(std::move(parts), function->span());
-  LogOrigins(result, function.get());
-  return result;
+  return WithParts(function, std::move(parts));
 }
 
 }  // namespace

@@ -18,7 +18,6 @@
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
-#include "baton/ir/origin.h"
 #include "baton/ir/span.h"
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/ir/expr.h"
@@ -27,6 +26,7 @@
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/func_target.h"
+#include "baton/tir/transform/with_parts.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -199,9 +199,7 @@ absl::StatusOr<PrimFunc> WithAttributes(const std::string& name,
     parts.body = remover.Rewrite(function->body());
     if (!remover.status().ok()) return remover.status();
     parts.ret_type = DType();
-    PrimFunc result(std::move(parts), function->span());
-    LogOrigins(result, function.get());
-    function = std::move(result);
+    function = WithParts(function, std::move(parts));
     AttrList params;
     for (const std::string& param : kernel.launch_params) {
       params.emplace_back(param);

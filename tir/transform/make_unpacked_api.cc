@@ -11,12 +11,12 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/func_target.h"
+#include "baton/tir/transform/with_parts.h"
 #include "baton/transform/module_pass.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -83,9 +83,7 @@ absl::StatusOr<PrimFunc> Unpacked(const PrimFunc& function) {
   }
   parts.buffers.clear();
   parts.ret_type = kInt32;
-  PrimFunc result(std::move(parts), function->span());
-  LogOrigins(result, function.get());
-  return WithTarget(result, targets->host);
+  return WithTarget(WithParts(function, std::move(parts)), targets->host);
 }
 
 }  // namespace

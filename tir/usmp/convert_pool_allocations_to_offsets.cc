@@ -21,7 +21,6 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/node_map.h"
-#include "baton/ir/origin.h"
 #include "baton/ir/span.h"
 #include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
@@ -30,6 +29,7 @@
 #include "baton/tir/ir/intrinsics.h"
 #include "baton/tir/ir/stmt.h"
 #include "baton/tir/transform/func_target.h"
+#include "baton/tir/transform/with_parts.h"
 #include "baton/tir/usmp/call_visitor.h"
 #include "baton/tir/usmp/memory_pools.h"
 #include "baton/transform/module_pass.h"
@@ -198,9 +198,7 @@ class Converter final : public Rewriter {
                         ? DictAttrs()
                         : DictAttrs({{std::string(kGlobalSymbol), *symbol}});
     }
-    PrimFunc result(std::move(parts), function->span());
-    LogOrigins(result, function.get());
-    return result;
+    return WithParts(function, std::move(parts));
   }
 
   // Adds the attribute `pool_args` to a converted function; with what the pools

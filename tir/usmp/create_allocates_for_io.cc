@@ -16,10 +16,10 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
-#include "baton/ir/origin.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/stmt.h"
+#include "baton/tir/transform/with_parts.h"
 #include "baton/tir/usmp/call_visitor.h"
 #include "baton/tir/usmp/memory_pools.h"
 #include "baton/transform/module_pass.h"
@@ -144,9 +144,7 @@ absl::StatusOr<PrimFunc> WithAllocations(const PrimFunc& main,
         std::move(parts.body), main->span());
   }
   if (parts.params.size() == main->params().size()) return main;
-  PrimFunc result(std::move(parts), main->span());
-  LogOrigins(result, main.get());
-  return result;
+  return WithParts(main, std::move(parts));
 }
 
 }  // namespace
