@@ -1,6 +1,7 @@
 #include "baton/tir/transform/verify_scopes.h"
 
-#include "absl/functional/function_ref.h"
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -102,10 +103,12 @@ class ScopeVerifier final : public Visitor {
   void VisitBufferRealize(const BufferRealizeNode* realize) override {
     at_ = realize;
     VisitAll(realize->bounds());
-    DefineBuffer(realize->buffer());
+    std::vector<Var> vars;
+    AppendDefinedVars(realize->buffer(), vars);
+    for (const Var& var : vars) Define(var.get());
     Visit(realize->condition());
     Visit(realize->body());
-    ForgetBuffer(realize->buffer());
+    for (const Var& var : vars) Forget(var.get());
   }
   void VisitAllocate(const AllocateNode* allocate) override {
     at_ = allocate;
@@ -156,28 +159,11 @@ class ScopeVerifier final : public Visitor {
  private:
   void Define(const VarNode* var) { ++definitions_[var]; }
   void Forget(const VarNode* var) { --definitions_[var]; }
-  // The variables that a declaration of the buffer defines.
-  static void ForEachVarOf(const Buffer& buffer,
-                           absl::FunctionRef<void(const VarNode*)> fn) {
-    fn(buffer->data().get());
-    const auto add = [&fn](const PrimExpr& e) {
-      if (const auto* var = e.As<VarNode>()) fn(var);
-    };
-    for (const PrimExpr& extent : buffer->shape()) add(extent);
-    for (const PrimExpr& stride : buffer->strides()) add(stride);
-    if (buffer->elem_offset().defined()) add(buffer->elem_offset());
-  }
-  void DefineBuffer(const Buffer& buffer) {
-    ForEachVarOf(buffer, [this](const VarNode* var) { Define(var); });
-  }
-  void ForgetBuffer(const Buffer& buffer) {
-    ForEachVarOf(buffer, [this](const VarNode* var) { Forget(var); });
-  }
   void UseBuffer(const Buffer& buffer) {
     Visit(buffer->data());
     VisitAll(buffer->shape());
     VisitAll(buffer->strides());
-    if (buffer->elem_offset().defined()) Visit(buffer->elem_offset());
+    Visit(buffer->elem_offset());
   }
 
   const ExprNode* at_ = nullptr;  // the innermost statement

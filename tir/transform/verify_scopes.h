@@ -12,10 +12,10 @@ namespace baton::tir {
 
 // An error if a variable is used outside of the scopes of its definitions:
 // parameters, loops, lets, allocations, blocks, launches of threads. The
-// pointer, extents, strides and offset of an accessed buffer are uses. Changes nothing.
+// pointer, extents, strides and offset of an accessed buffer are uses. Changes
+// nothing.
 //
-// The reference has functions that use variables of their callers, which
-// CheckWellFormed() allows.
+// CheckWellFormed() allows such functions: the reference has some in its tests.
 Pass VerifyScopes();
 
 }  // namespace baton::tir
