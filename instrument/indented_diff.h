@@ -20,9 +20,11 @@
 
 namespace baton {
 
+enum class ChangeKind : uint8_t { kDropped, kMade, kMoved, kChanged };
+
 // The change of one line. Texts of lines have no indentation.
 struct LineChange {
-  enum class Kind : uint8_t { kDropped, kMade, kMoved, kChanged };
+  using Kind = ChangeKind;
   Kind kind;
   // `before` is empty if the line was made; `after` is empty if it was dropped.
   std::string before = {};

@@ -1140,11 +1140,13 @@ std::string StructuralDiffText(const StructuralDiff& diff) {
 }
 
 std::string StructuralDiffJson(const StructuralDiff& diff) {
-  using Kind = NodeChange::Kind;
+  using Kind = ChangeKind;
   const NodeText before(diff.before);
   const NodeText after(diff.after);
-  static constexpr const char* kKinds[] = {"dropped", "made", "moved",
-                                           "changed"};
+  const auto name_of = [](Kind kind) {
+    constexpr const char* kNames[] = {"dropped", "made", "moved", "changed"};
+    return kNames[static_cast<size_t>(kind)];
+  };
   JsonWriter json;
   json.BeginObject().Fields(
       "dropped_functions", diff.dropped_functions, "made_functions",
@@ -1153,8 +1155,8 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
       "types_found", diff.types_found, "types_lost", diff.types_lost);
   json.Key("changes").BeginArray();
   for (const NodeChange& change : diff.changes) {
-    json.BeginObject().Fields("kind", kKinds[static_cast<int>(change.kind)],
-                              "function", change.function);
+    json.BeginObject().Fields("kind", name_of(change.kind), "function",
+                              change.function);
     if (change.before.defined()) {
       json.Fields("before", before.Line(change.before));
     }
@@ -1183,7 +1185,7 @@ std::string StructuralDiffJson(const StructuralDiff& diff) {
     if (!change.lines.empty()) {
       json.Key("lines").BeginArray();
       for (const LineChange& line : change.lines) {
-        json.BeginObject().Fields("kind", kKinds[static_cast<int>(line.kind)]);
+        json.BeginObject().Fields("kind", name_of(line.kind));
         if (!line.before.empty()) json.Fields("before", line.before);
         if (!line.after.empty()) json.Fields("after", line.after);
         if (!line.under.empty()) json.Fields("under", line.under);

@@ -45,7 +45,7 @@ struct FieldChange {
 
 // The change of one node.
 struct NodeChange {
-  enum class Kind : uint8_t { kDropped, kMade, kMoved, kChanged };
+  using Kind = ChangeKind;
   Kind kind;
   // The global function that contains the node or, if it was dropped, contained
   // it.

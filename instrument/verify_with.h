@@ -42,8 +42,8 @@ class VerifyWithInstrument final : public PassInstrument {
 
   const std::vector<Pass> verifiers_;
   IRModule state_;
-  std::vector<absl::Status>
-      results_;  // of `state_`; empty if it was not checked
+  // The results for `state_`; empty if that was not checked.
+  std::vector<absl::Status> results_;
   int64_t num_checked_ = 0;
 };
 
