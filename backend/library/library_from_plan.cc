@@ -367,8 +367,9 @@ class PlanReader {
         }
         continue;
       }
-      groups_[i] = GroupsOf(*node).count;
-      Function function = FunctionOf(*node, GroupsOf(*node));
+      const cpu::RowGroups groups = GroupsOf(*node);
+      groups_[i] = groups.count;
+      Function function = FunctionOf(*node, groups);
       std::vector<size_t>& equal = by_hash[StructuralHash(function)];
       for (const size_t known : equal) {
         if (StructuralEqual(functions[known], function)) {

@@ -162,6 +162,7 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
           : 2 * static_cast<int64_t>(std::ceil(support * stretch));
   result.index.assign(taps, Ints(out, 0));
   result.weight.assign(taps, std::vector<double>(out, 1));
+  const std::string nearest_mode = NearestMode(options, scale);
   const double out_extent = CountsWhole(options)
                                 ? static_cast<double>(out)
                                 : scale * static_cast<double>(in);
@@ -174,8 +175,8 @@ Taps TapsOf(const Options& options, int64_t in, int64_t out, double scale,
         Coordinate32(options, i, scale, in, out_extent, roi_begin, roi_end);
     result.is_outside[i] = place < 0 || place > static_cast<double>(in - 1);
     if (options.mode == "nearest") {
-      result.index[0][i] = std::clamp<int64_t>(
-          Nearest(NearestMode(options, scale), x), 0, in - 1);
+      result.index[0][i] =
+          std::clamp<int64_t>(Nearest(nearest_mode, x), 0, in - 1);
       continue;
     }
     const int64_t first = static_cast<int64_t>(std::floor(x)) - taps / 2 + 1;
