@@ -40,7 +40,8 @@ class Maker {
   T OneOf(std::initializer_list<T> values) {
     return *(values.begin() + Random(static_cast<int>(values.size())));
   }
-  bool Once(int n) { return Random(n) == 0; }
+  // True for one of `n` numbers.
+  bool OneIn(int n) { return Random(n) == 0; }
 
   // --- Text ------------------------------------------------------------------
 
@@ -77,7 +78,7 @@ class Maker {
     Step("split", absl::StrCat("\"loop\": ", LoopOf(block, loop),
                                ", \"factors\": [null, ", factor,
                                "], \"preserve_unit_iters\": ",
-                               Once(2) ? "true" : "false"));
+                               OneIn(2) ? "true" : "false"));
   }
   // A binding of an axis that has that loop.
   std::string Axis(absl::string_view kind, int extent, absl::string_view loop) {
@@ -140,7 +141,7 @@ class Maker {
     Param("A", shape);
     Param("C0", shape);
     for (int k = 1; k < nests; ++k) {
-      if (Once(2)) {
+      if (OneIn(2)) {
         Param(absl::StrCat("C", k), shape);
       } else {
         Alloc(absl::StrCat("C", k), shape);
@@ -151,13 +152,13 @@ class Maker {
       // The last nest writes the output, so that all of them matter.
       const std::string target = absl::StrCat("C", k == nests - 1 ? 0 : k + 1);
       const std::string source =
-          k == 0 || Once(3) ? "A" : absl::StrCat("C", 1 + Random(k));
+          k == 0 || OneIn(3) ? "A" : absl::StrCat("C", 1 + Random(k));
       std::string from = at;
-      if (Once(3)) {
-        from = rank == 2 && Once(2) ? "v1, v0"
-               : rank == 2          ? absl::StrCat("(v0 + 1) % ", n, ", v1")
-               : Once(2)            ? absl::StrCat(n - 1, " - v0")
-                                    : absl::StrCat("(v0 + 1) % ", n);
+      if (OneIn(3)) {
+        from = rank == 2 && OneIn(2) ? "v1, v0"
+               : rank == 2           ? absl::StrCat("(v0 + 1) % ", n, ", v1")
+               : OneIn(2)            ? absl::StrCat(n - 1, " - v0")
+                                     : absl::StrCat("(v0 + 1) % ", n);
       }
       int depth = 0;
       for (const std::string& loop : loops) {
@@ -211,7 +212,7 @@ class Maker {
     }
     Param("A", absl::StrJoin(in, ", "));
     Param("C", absl::StrJoin(shape, ", "));
-    const int swapped = Once(4) ? Random(spatial + reducing) : spatial;
+    const int swapped = OneIn(4) ? Random(spatial + reducing) : spatial;
     if (swapped < spatial) std::swap(loops[swapped], loops.back());
     int depth = 0;
     for (const auto& [loop, n] : loops) {
@@ -249,8 +250,8 @@ class Maker {
   int Windows() {
     const int rank = 1 + Random(2);
     const int window = 1 + Random(3);
-    const int stride = Once(4) ? 2 : 1;
-    const bool padded = Once(4);  // reads what is not there, in part
+    const int stride = OneIn(4) ? 2 : 1;
+    const bool padded = OneIn(4);  // reads what is not there, in part
     std::vector<std::string> from_shape;
     std::vector<std::string> to_shape;
     std::vector<int> from;
@@ -308,7 +309,7 @@ class Maker {
            element);
     int loops = rank;
     for (int i = rank; i-- > 0;) {
-      if (Once(2)) continue;
+      if (OneIn(2)) continue;
       Split("C", i, OneOf({2, 3, 4}));
       ++loops;
     }
@@ -319,7 +320,7 @@ class Maker {
     Step("compute_at",
          absl::StrCat(
              "\"block\": {\"block\": \"B\"}, \"loop\": ", LoopOf("C", loop),
-             ", \"preserve_unit_loops\": ", Once(2) ? "true" : "false"));
+             ", \"preserve_unit_loops\": ", OneIn(2) ? "true" : "false"));
   }
 
   void ForComputeAt() { ComputeBAt(Random(Windows())); }
@@ -356,7 +357,7 @@ class Maker {
                                   : absl::StrCat("v", i, " - ", before));
       vars.push_back(absl::StrCat("v", i));
     }
-    const bool is_output = Once(2);
+    const bool is_output = OneIn(2);
     Param("A", absl::StrJoin(from_shape, ", "));
     Param("C", absl::StrJoin(to_shape, ", "));
     if (!is_output) Alloc("B", absl::StrJoin(to_shape, ", "));
@@ -404,8 +405,8 @@ class Maker {
   void ForCacheInplace() {
     const int n = OneOf({4, 6, 8});
     const int times = OneOf({1, 1, 2, 3});
-    const bool second = Once(3);
-    const bool after = Once(2);
+    const bool second = OneIn(3);
+    const bool after = OneIn(2);
     Param("A", absl::StrCat(n));
     Param("C", absl::StrCat(n));
     int depth = 0;
@@ -415,14 +416,14 @@ class Maker {
       Line(2, absl::StrCat("v = ", Axis("spatial", n, "i")));
       Line(2, "C[v] = A[v]");
     }
-    if (times > 1 || Once(2)) {
+    if (times > 1 || OneIn(2)) {
       Line(depth++, absl::StrCat("for t in range(", times, "):"));
       Line(depth++, "with T.block(\"S\"):");
       Line(depth, absl::StrCat("o = ", Axis("opaque", times, "t")));
     } else {
       Line(depth++, "with T.block(\"S\"):");
     }
-    const int part = Once(3) ? n / 2 : n;
+    const int part = OneIn(3) ? n / 2 : n;
     Line(depth, absl::StrCat("T.reads(C[0:", part, "], A[0:", n, "])"));
     Line(depth, absl::StrCat("T.writes(C[0:", part, "])"));
     Line(depth++, absl::StrCat("for i in range(", part, "):"));
@@ -454,13 +455,13 @@ class Maker {
     Line(2, absl::StrCat("v = ", Axis("spatial", n, "i")));
     Line(2, absl::StrCat("C[v] = ", Changed("A[v]")));
     const std::string site = absl::StrCat(
-        "\"block_or_loop\": ", Once(2) ? "{\"block\": \"S\"}" : LoopOf("S", 0),
+        "\"block_or_loop\": ", OneIn(2) ? "{\"block\": \"S\"}" : LoopOf("S", 0),
         ", \"ann_key\": ");
     const int keys = 1 + Random(2);
     for (int i = 0; i < keys; ++i) {
       Step("annotate", absl::StrCat(site, "\"key", i, "\", \"ann_val\": 1"));
     }
-    if (Once(2)) Split("S", 0, 2);
+    if (OneIn(2)) Split("S", 0, 2);
     Step("unannotate", absl::StrCat(site, "\"key", Random(keys), "\""));
   }
 
