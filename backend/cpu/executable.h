@@ -72,8 +72,8 @@ struct CompileOptions {
   // The vector width of the kernels; nullopt for the widest of the processor.
   std::optional<kernels::blocked::Width> width = std::nullopt;
   // If false, products of integers do not use AMX, and Compile does not request
-  // the permission that AMX needs, which also makes Linux refuse small stacks of
-  // signals (runtime/kernels/blocked/int8_isa.h). The results are the same.
+  // the permission that AMX needs, which also makes Linux refuse small stacks
+  // of signals (runtime/kernels/blocked/int8_isa.h). The results are the same.
   bool use_amx = true;
   // If not null and the module cannot become a graph, Compile moves the module
   // here; otherwise Compile sets it to an empty module. So a caller can give

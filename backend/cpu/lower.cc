@@ -2485,8 +2485,8 @@ class Lowering {
   // The consumers of each tensor that have no packed form of it.
   std::vector<size_t> num_unpacked_;
   // Has the weights of all regions, also those that no other region has. Those
-  // stay in `graph_` as long, so none of them could be packed in place, or freed
-  // before the lowering ends.
+  // stay in `graph_` as long, so none of them could be packed in place, or
+  // freed before the lowering ends.
   SharedWeights weights_of_regions_;
   std::vector<bool> is_claimed_;  // of nodes: another step computes them
   // Convolutions of bytes, and the calls of nn.pad that they compute.

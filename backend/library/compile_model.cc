@@ -49,10 +49,11 @@
 namespace baton {
 namespace {
 
-// Parts of a step that a run assumes to run concurrently if the number of
-// threads is unknown, until more have; and of how many steps that could have
-// more parts one tries them.
+// If a run does not know its number of threads, steps have at first at most
+// this many parts.
 constexpr int kPartsIfUnknown = 2;
+// One in so many steps that could have more parts than have run concurrently
+// has them, to find out whether there are more threads.
 constexpr int kStepsToTryMoreParts = 8;
 
 using tir::CppCommentText;

@@ -93,7 +93,8 @@ struct LibraryStep {
 std::vector<int> ThreadCounts(int most);
 // The index in ThreadCounts(), if it is that long, of the number of threads for
 // which steps are divided in runs that do not say how many threads they have.
-// Such runs still have as many parts as runs on `most` threads.
+// The number of parts of a step in such a run depends on how many parts have
+// run concurrently before, and is at most that of a run on `most` threads.
 inline constexpr size_t kUnknownThreadsLevel = 1;
 
 struct LibraryModel {

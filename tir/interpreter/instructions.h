@@ -29,8 +29,8 @@ bool ComputeInstruction(absl::string_view name,
                         absl::Span<const Operand> operands, DType dtype,
                         Lanes& result);
 
-// The bits of `operand` as lanes of `element`, a type of one lane. False if they
-// are no whole number of them.
+// The bits of `operand` as lanes of `element`, a type of one lane. False if
+// these are no whole number of lanes.
 bool ReinterpretLanes(const Operand& operand, DType element, Lanes& result);
 
 }  // namespace baton::tir

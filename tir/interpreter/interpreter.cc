@@ -38,7 +38,8 @@
 namespace baton::tir {
 namespace {
 
-// Parallel loops beyond it are not looked at alone.
+// If the order of iterations makes a difference, so many parallel loops are
+// tried one by one to find the loop that is the cause.
 constexpr size_t kMaxParallelLoops = 32;
 
 // Memory that a pointer points to. `is_set` has a flag for each byte.

@@ -12,9 +12,9 @@
 //
 // Loops that are bound to threads run one iteration after another, so a
 // function that synchronizes threads is refused, as are calls of external
-// functions and of instructions of accelerators, but for the products of vectors
-// in instructions.h. Calls of functions of InterpretOptions::module run them;
-// pointers and numbers are passed. Marks of a profiler do nothing.
+// functions and of instructions of accelerators, but for the products of
+// vectors in instructions.h. Calls of functions of InterpretOptions::module run
+// them; pointers and numbers are passed. Marks of a profiler do nothing.
 
 #ifndef BATON_TIR_INTERPRETER_INTERPRETER_H_
 #define BATON_TIR_INTERPRETER_INTERPRETER_H_

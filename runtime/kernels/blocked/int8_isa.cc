@@ -19,7 +19,8 @@ bool HasVnni() {
 
 #ifdef __linux__
 
-// Linux gives threads memory for matrix tiles only if their process requests it.
+// Linux gives threads memory for matrix tiles only if their process requests
+// it.
 bool MayUseAmx() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
