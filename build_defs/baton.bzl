@@ -168,14 +168,14 @@ def _ir_test_impl(ctx):
     launcher = ctx.actions.declare_file(ctx.label.name + ".sh")
     ctx.actions.write(
         launcher,
-        "#!/bin/bash\nexec '%s' '%s' --programs='%s' \"$@\"\n" % (
+        "#!/bin/bash\nexec '%s' %s --programs='%s' \"$@\"\n" % (
             ctx.executable._runner.short_path,
-            ctx.file.src.short_path,
+            " ".join(["'%s'" % file.short_path for file in ctx.files.srcs]),
             ",".join([executable.short_path for executable in executables]),
         ),
         is_executable = True,
     )
-    runfiles = ctx.runfiles(files = [ctx.file.src] + ctx.files.data)
+    runfiles = ctx.runfiles(files = ctx.files.srcs + ctx.files.data)
     for target in programs + [ctx.attr._runner] + ctx.attr.data:
         runfiles = runfiles.merge(target[DefaultInfo].default_runfiles)
     return [DefaultInfo(executable = launcher, runfiles = runfiles)]
@@ -184,7 +184,7 @@ _ir_test = rule(
     implementation = _ir_test_impl,
     attrs = {
         "data": attr.label_list(allow_files = True),
-        "src": attr.label(allow_single_file = True, mandatory = True),
+        "srcs": attr.label_list(allow_files = True, mandatory = True),
         "tool": attr.label(
             cfg = "target",
             default = Label("//tools:baton-opt"),
@@ -219,7 +219,7 @@ def baton_ir_test(name, src, **kwargs):
         every test rule has; `size` is "small" if not given.
     """
     kwargs.setdefault("size", "small")
-    _ir_test(name = name, src = src, **kwargs)
+    _ir_test(name = name, srcs = [src], **kwargs)
 
 def _rules_test_impl(ctx):
     launcher = ctx.actions.declare_file(ctx.label.name + ".sh")
@@ -263,39 +263,46 @@ def baton_rules_test(name, srcs, **kwargs):
     kwargs.setdefault("size", "small")
     _rules_test(name = name, srcs = srcs, **kwargs)
 
-def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
-    """One baton_ir_test for each file, and a test_suite of them.
+# Files that a shard of a baton_ir_test_suite runs, about. To start a test takes
+# as long as to run a file of a few programs.
+_FILES_PER_SHARD = 16
 
-    The test of `folder/file.relay` is `<name>_folder_file`.
+def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
+    """A test of several files with RUN and CHECK lines, and one of each.
+
+    The test of all runs them in shards, and its test.xml has a case for each
+    file. The test of `folder/file.relay` alone is `<name>_folder_file`; it is
+    `manual`, so that `bazel test //...` runs each file once.
 
     Args:
-      name: of the test_suite.
+      name: of the test of all files.
       srcs: the files, as by `glob(["testdata/*.relay"])`.
       tags: of all.
       visibility: of all.
       **kwargs: of baton_ir_test.
     """
-    tests = []
     if not srcs:
         fail("//%s:%s has no files" % (native.package_name(), name))
+    kwargs.setdefault("size", "small")
+    shards = (len(srcs) + _FILES_PER_SHARD - 1) // _FILES_PER_SHARD
+    _ir_test(
+        name = name,
+        srcs = srcs,
+        shard_count = shards if shards > 1 else None,
+        tags = tags,
+        visibility = visibility,
+        **kwargs
+    )
     for src in srcs:
         file = src.split(":")[-1]
         stem = file[:file.rfind(".")] if "." in file.split("/")[-1] else file
-        test = "%s_%s" % (name, stem.replace("/", "_"))
         baton_ir_test(
-            name = test,
+            name = "%s_%s" % (name, stem.replace("/", "_")),
             src = src,
-            tags = tags,
+            tags = tags + ["manual"],
             visibility = visibility,
             **kwargs
         )
-        tests.append(":" + test)
-    native.test_suite(
-        name = name,
-        tests = tests,
-        tags = tags,
-        visibility = visibility,
-    )
 
 def _optimize_impl(ctx):
     attr = ctx.attr

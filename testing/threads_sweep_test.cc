@@ -112,13 +112,16 @@ TEST(ThreadsSweepTest, RandomPipelines) {
 }
 
 TEST(ThreadsSweepTest, Loops) {
-  const IRModule module = testing::RandomLoopsModule(500, 40);
+  const IRModule module =
+      testing::RandomLoopsModule(500, testing::IsLongTest() ? 40 : 15);
   BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
   EXPECT_EQ(FindThreadsDifference(lower, module), "");
   const std::vector<std::string> passes = testing::PassesOverLoops();
   // Functions with blocks, and flat ones.
   for (const std::string& before : testing::PipelinesBefore("tir.Simplify")) {
-    SweepRandomPipelines(testing::RandomLoopsModule(600, 20), passes, before);
+    SweepRandomPipelines(
+        testing::RandomLoopsModule(600, testing::IsLongTest() ? 20 : 8), passes,
+        before);
   }
 }
 

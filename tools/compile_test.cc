@@ -627,8 +627,11 @@ std::vector<const char*> IsasToTest() {
   return {"avx512", "avx2", "sse2"};
 }
 
-constexpr char kFlags[] =
-    " -std=c++17 -O1 -Wall -Wextra -Werror -fno-exceptions -fno-rtti ";
+// In the short form nothing is optimized, which takes two thirds of the time.
+std::string Flags() {
+  return absl::StrCat(" -std=c++17 ", testing::IsLongTest() ? "-O1" : "-O0",
+                      " -Wall -Wextra -Werror -fno-exceptions -fno-rtti ");
+}
 
 // Compiles a model with its test, and returns the folder, whose name is that of
 // the model unless another one is given.
@@ -724,7 +727,7 @@ TEST(CompileTest, HasANumericalContract) {
   EXPECT_THAT(TextOf(folder + "/contract.report.json"),
               HasSubstr("\"max_error\":"));
   const std::string run = absl::StrCat(
-      "g++", kFlags, "contract_sse2.cc contract_test.cc *.o -lm -o t && ./t");
+      "g++", Flags(), "contract_sse2.cc contract_test.cc *.o -lm -o t && ./t");
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   EXPECT_EQ(OutputOf(folder, run), "sse2\n");
   options.max_error = error / 2;
@@ -821,7 +824,7 @@ TEST(CompileTest, CompilesProductsOfFewRows) {
     EXPECT_THAT(text, ::testing::Not(HasSubstr("kernels::Dots(1, 17")));
     EXPECT_THAT(
         OutputOf(folder,
-                 absl::StrCat("g++", kFlags, "*.cc *.o -lm -o t && ./t")),
+                 absl::StrCat("g++", Flags(), "*.cc *.o -lm -o t && ./t")),
         ::testing::AnyOf(absl::StrCat(isa, "\n"), HasSubstr("skipped")));
   }
 }
@@ -871,14 +874,14 @@ TEST(CompileTest, CompilesKernelsOfBytes) {
     EXPECT_THAT(text, Not(HasSubstr("nn_conv2d_")));
     EXPECT_THAT(text, Not(HasSubstr("nn_dense_")));
     if (Has("clang++")) {
-      EXPECT_EQ(OutputOf(folder,
-                         absl::StrCat("clang++", kFlags, "-fsyntax-only *.cc")),
+      EXPECT_EQ(OutputOf(folder, absl::StrCat("clang++", Flags(),
+                                              "-fsyntax-only *.cc")),
                 "");
     }
     // g++-11 has no __builtin_shufflevector.
     if (Has("g++-11")) {
       EXPECT_EQ(
-          OutputOf(folder, absl::StrCat("g++-11", kFlags, "-fsyntax-only ",
+          OutputOf(folder, absl::StrCat("g++-11", Flags(), "-fsyntax-only ",
                                         name, "_", isa, ".cc")),
           "");
     }
@@ -886,7 +889,7 @@ TEST(CompileTest, CompilesKernelsOfBytes) {
     // The compiler takes the most time, in sources that ask for all of its work.
     std::ofstream(path) << absl::StrReplaceAll(text, {{", \"O3\")", ")"}});
     const std::string run =
-        absl::StrCat("g++", kFlags, "*.cc *.o -lm -o t && ./t");
+        absl::StrCat("g++", Flags(), "*.cc *.o -lm -o t && ./t");
     const auto passes =
         ::testing::AnyOf(absl::StrCat(isa, "\n"), HasSubstr("skipped"));
     EXPECT_THAT(OutputOf(folder, run), passes);
@@ -948,14 +951,14 @@ def @main(%f: Tensor[(3, 5, 421), float32], %a: Tensor[(3, 5, 421), int32], %b: 
         TextOf(absl::StrCat(folder, "/", name, "_", isa, ".cc"));
     EXPECT_THAT(text, Not(HasSubstr("    for (int32_t ")));
     if (Has("clang++")) {
-      EXPECT_EQ(OutputOf(folder,
-                         absl::StrCat("clang++", kFlags, "-fsyntax-only *.cc")),
+      EXPECT_EQ(OutputOf(folder, absl::StrCat("clang++", Flags(),
+                                              "-fsyntax-only *.cc")),
                 "");
     }
     if (!Has("g++")) continue;
     EXPECT_THAT(
         OutputOf(folder,
-                 absl::StrCat("g++", kFlags, "*.cc *.o -lm -o t && ./t")),
+                 absl::StrCat("g++", Flags(), "*.cc *.o -lm -o t && ./t")),
         ::testing::AnyOf(absl::StrCat(isa, "\n"), HasSubstr("skipped")));
   }
 }
@@ -990,7 +993,7 @@ def @main(%x: Tensor[(1, 4), float32], %i: Tensor[(1, 4), int64]) {
   const std::string text = TextOf(folder + "/branches_sse2.cc");
   EXPECT_THAT(text, HasSubstr("  } else {\n"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
 }
@@ -1015,7 +1018,7 @@ def @main(%x: Tensor[(1, 0, 4), float32], %y: Tensor[(1, 2, 4), float32]) {
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
 }
@@ -1063,10 +1066,10 @@ int main() {
   }
 }
 )";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "nothing_sse2.cc nothing_test.cc *.o "
                                           "-lm -o test && ./test && g++",
-                                          kFlags,
+                                          Flags(),
                                           "use.cpp nothing_sse2.cc "
                                           "nothing_weights.o -lm -o use && "
                                           "./use")),
@@ -1089,7 +1092,7 @@ def @part(%y: Tensor[(4, 5), float32], Primitive=1, Inline=1, Compiler="acme", g
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
 }
@@ -1111,7 +1114,7 @@ def @main(%x: Tensor[(1, 16, 6, 5), float32], %m: Tensor[(4, 4), float32]) {
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "avx2\n");
 }
@@ -1135,7 +1138,7 @@ def @main(%x: Tensor[(3, 7), float32], %h: Tensor[(2, 9), float16],
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
 }
@@ -1153,7 +1156,7 @@ def @main(%x: Tensor[(3, 7), float32], %i: Tensor[(2, 0), int64], %u: Tensor[(0)
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "avx2\n");
 }
@@ -1223,7 +1226,7 @@ def @main(%x: Tensor[(3, 421), float32], %y: Tensor[(421), float32]) {
     if (!Has("g++")) continue;
     EXPECT_THAT(
         OutputOf(folder,
-                 absl::StrCat("g++", kFlags, "*.cc *.o -lm -o t && ./t")),
+                 absl::StrCat("g++", Flags(), "*.cc *.o -lm -o t && ./t")),
         ::testing::AnyOf(absl::StrCat(isa, "\n"), HasSubstr("skipped")));
   }
 }
@@ -1259,7 +1262,7 @@ def @main(%x: Tensor[(1, 20, 9, 7), H], %b: Tensor[(32), H],
       EXPECT_THAT(TextOf(absl::StrCat(folder, "/", name, "_", isa, ".cc")),
                   HasSubstr("ConvByTiles("));
       if (!Has("g++")) continue;
-      EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+      EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                               "*.cc *.o -lm -o t && ./t")),
                 absl::StrCat(isa, "\n"));
     }
@@ -1293,7 +1296,7 @@ def @main(%x: Tensor[(1, 64, 28, 28), float32]) {
               ContainsRegex("\"functions\":\\[\"conv_[0-9a-f]+\","
                             "\"conv_[0-9a-f]+\"\\],[^\n]*\"items\":6,"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "avx2\n");
 }
@@ -1317,7 +1320,7 @@ def @main(%x: Tensor[(1, 3, 5, 9, 8), float32]) {
   EXPECT_THAT(TextOf(absl::StrCat(folder, "/videos_avx2.cc")),
               HasSubstr("ConvByTiles("));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "avx2\n");
 }
@@ -1341,7 +1344,7 @@ def @main(%x: Tensor[(2, 3, 5, 6), float32], %n: Tensor[(9, 1), float32],
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
 }
@@ -1375,7 +1378,7 @@ TEST(CompileTest, CompilesResultsOfManySizes) {
   EXPECT_THAT(header, HasSubstr("std::int64_t* output_2_shape;  // int64[2]: "
                                 "the extents of output_2\n"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
 }
@@ -1415,7 +1418,7 @@ def @main(%x: Tensor[(6), float32]) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   std::ofstream(folder + "/use.cpp") << kFound;
   // All but 3 and 6 elements are Error::kValue.
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "use.cpp found_sse2.cc *.o -lm -o "
                                           "use && ./use")),
             "1110110");
@@ -1444,7 +1447,7 @@ def @main(%x: Tensor[(2, 3), float32], %n: int32) {
                                       options);
   EXPECT_THAT(TextOf(folder + "/loops_sse2.cc"), HasSubstr("  for (;;) {\n"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
 }
@@ -1468,7 +1471,7 @@ def @main(%x: Tensor[(2, 20, 5, 7), float32], %z: Tensor[(1, 4, 9), float32]) {
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_THAT(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_THAT(OutputOf(folder, absl::StrCat("g++", Flags(),
                                             "*.cc *.o -lm -o test && ./test")),
               Not(HasSubstr("exit ")));
 }
@@ -1496,7 +1499,7 @@ def @main(%x: Tensor[(3, 70, 90), TYPE], %y: Tensor[(5, 1), TYPE]) {
 )",
                                                             {{"TYPE", type}}),
                                         options);
-    EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+    EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                             "*.cc *.o -lm -o test && ./test")),
               "sse2\n")
         << type;
@@ -1544,7 +1547,7 @@ TEST(CompileTest, AReportNamesTheFunctionsOfSteps) {
   LibraryOptions options;
   options.isas = "sse2";
   const std::string folder = Compiled("named", kNetwork, options);
-  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags, "-c named_sse2.cc")),
+  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(), "-c named_sse2.cc")),
             "");
   const std::string symbols =
       OutputOf(folder, "nm -S --defined-only named_sse2.o");
@@ -1570,7 +1573,7 @@ TEST(CompileTest, AReportSumsToTheObjects) {
   options.isas = "avx2,sse2";
   const std::string folder = Compiled("machine", kNetwork, options);
   ASSERT_EQ(
-      OutputOf(folder, absl::StrCat("g++", kFlags,
+      OutputOf(folder, absl::StrCat("g++", Flags(),
                                     "-g -c machine_avx2.cc machine_sse2.cc && "
                                     "ar rcs libm.a machine_sse2.o")),
       "");
@@ -1734,12 +1737,12 @@ TEST(CompileTest, OtherWeightsAreLinkedToTheSameCode) {
   EXPECT_EQ(OutputOf(folders[1],
                      absl::StrCat("cp ../retrained0/*_avx2.cc "
                                   "../retrained0/*_sse2.cc . && g++",
-                                  kFlags, "*.cc *.o -lm -o test && ./test")),
+                                  Flags(), "*.cc *.o -lm -o test && ./test")),
             "avx2\n");
   // The header of the first names other weights.
   EXPECT_THAT(
-      OutputOf(folders[1], absl::StrCat("cp ../retrained0/*.h . && g++", kFlags,
-                                        "*.cc *.o -lm -o test 2>&1")),
+      OutputOf(folders[1], absl::StrCat("cp ../retrained0/*.h . && g++",
+                                        Flags(), "*.cc *.o -lm -o test 2>&1")),
       HasSubstr("undefined reference to `retrained_model_"));
 }
 
@@ -1783,7 +1786,7 @@ TEST(CompileTest, ModelsOfAProgramShareFunctionsAndWeights) {
   if (!Has("g++") || !Has("size")) GTEST_SKIP() << "there is no g++ or no size";
   std::ofstream(root + "/use.cc")
       << "int First();\nint Second();\nint main() { return RUN; }\n";
-  const std::string compile = absl::StrCat("g++", kFlags, "-c ");
+  const std::string compile = absl::StrCat("g++", Flags(), "-c ");
   std::ofstream(root + "/build.sh") << absl::StrCat(
       "set -e\nmkdir -p objects0 objects1\n(cd objects0 && ", compile,
       "../functions0/*.cc)\nfor f in functions1/*.cc; do\n"
@@ -1826,9 +1829,9 @@ TEST(CompileTest, TestsOfANetworkFindPlantedFaults) {
   options.isas = "avx2";
   const std::string folder = Compiled("faulty", kNetwork, options);
   if (Has("clang++")) {
-    EXPECT_EQ(
-        OutputOf(folder, absl::StrCat("clang++", kFlags, "-fsyntax-only *.cc")),
-        "");
+    EXPECT_EQ(OutputOf(folder,
+                       absl::StrCat("clang++", Flags(), "-fsyntax-only *.cc")),
+              "");
   }
   std::string source = "extern int planted;\n";
   int faults = 0;
@@ -1855,7 +1858,7 @@ TEST(CompileTest, TestsOfANetworkFindPlantedFaults) {
                "  for (const char* c = argc > 1 ? argv[1] : \"\"; *c; ++c) "
                "planted = planted * 10 + *c - '0';\n");
   std::ofstream(folder + "/faulty_test.cc") << test;
-  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o run && ./run 0")),
             "avx2\n");
   for (int fault = 1; fault <= faults; ++fault) {
@@ -1887,7 +1890,7 @@ def @main(%x: Tensor[(3, 1500), float32], %i: Tensor[(5, 7, 2), int8], %a: Tenso
                                       options);
   for (const char* compiler : {"g++", "clang++"}) {
     if (!Has(compiler)) continue;
-    EXPECT_EQ(OutputOf(folder, absl::StrCat(compiler, kFlags,
+    EXPECT_EQ(OutputOf(folder, absl::StrCat(compiler, Flags(),
                                             "*.cc *.o -lm -o run && ./run")),
               "avx2\n");
   }
@@ -1896,11 +1899,11 @@ def @main(%x: Tensor[(3, 1500), float32], %i: Tensor[(5, 7, 2), int8], %a: Tenso
 TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
   if (!Has("g++") || !Has("nm")) GTEST_SKIP() << "there is no g++ or no nm";
   const std::string folder = Compiled("small", kPerceptron);
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "-ffreestanding -fsyntax-only "
                                           "small_avx2.cc small_sse2.cc")),
             "");
-  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "-c small_avx512.cc small_avx2.cc "
                                           "small_sse2.cc")),
             "");
@@ -1916,7 +1919,7 @@ TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
   // Also with exceptions, which the library does not have, and without
   // optimization.
   for (const std::string& compiler :
-       {absl::StrCat("g++", kFlags), std::string("g++ -std=c++17 -O2 "),
+       {absl::StrCat("g++", Flags()), std::string("g++ -std=c++17 -O2 "),
         std::string("g++ -std=c++17 -O0 "),
         std::string("clang++ -std=c++17 -O2 ")}) {
     SCOPED_TRACE(compiler);
@@ -1983,7 +1986,7 @@ TEST(CompileTest, ARecurrentModelIsSmall) {
   // -O3, as baton_model_library has it, takes minutes.
   const bool is_long = testing::IsLongTest();
   ASSERT_EQ(OutputOf(folder,
-                     absl::StrCat("g++", kFlags, is_long ? "-O3" : "",
+                     absl::StrCat("g++", Flags(), is_long ? "-O3" : "",
                                   " -c voice_avx512.cc voice_avx2.cc "
                                   "voice_sse2.cc voice_test.cc && "
                                   "g++ *.o -lm -o test && ./test >/dev/null")),
@@ -2034,7 +2037,7 @@ TEST(CompileTest, ARunMakesNoSystemCall) {
       options);
   std::ofstream(folder + "/use.cpp") << kConfined;
   const std::string output = OutputOf(
-      folder, absl::StrCat("g++", kFlags,
+      folder, absl::StrCat("g++", Flags(),
                            "use.cpp confined_avx512.cc confined_avx2.cc "
                            "confined_sse2.cc confined_weights.o -lm -o use && "
                            "./use; echo $?"));
@@ -2071,9 +2074,9 @@ TEST(CompileTest, TakesHostileNames) {
   for (const char* compiler : {"g++", "clang++"}) {
     if (!Has(compiler)) continue;
     EXPECT_EQ(OutputOf(folder,
-                       absl::StrCat(compiler, kFlags,
+                       absl::StrCat(compiler, Flags(),
                                     "-c hostile_benchmark.cc -o benchmark && ",
-                                    compiler, kFlags,
+                                    compiler, Flags(),
                                     "hostile_avx2.cc hostile_sse2.cc "
                                     "hostile_test.cc *.o -lm -o run && ./run")),
               "avx2\n");
@@ -2108,7 +2111,7 @@ TEST(CompileTest, ClassesOfOneNameAreDifferent) {
            "  const float x[6] = {5, 3, 8, 2, 4, 6};\n  float y = 0;\n"
            "  model.Run({x}, {&y});\n  return y;\n}\n";
     ASSERT_EQ(
-        OutputOf(folder, absl::StrCat("g++", kFlags, "-c use.cc ", name,
+        OutputOf(folder, absl::StrCat("g++", Flags(), "-c use.cc ", name,
                                       "_sse2.cc && ar rcs ../lib", name, ".a ",
                                       name, "_sse2.o ", name, "_weights.o")),
         "");
@@ -2116,7 +2119,7 @@ TEST(CompileTest, ClassesOfOneNameAreDifferent) {
   std::ofstream(root + "/main.cc")
       << "#include <cstdio>\nfloat Use_least();\nfloat Use_most();\nint main() "
          "{ std::printf(\"%g %g\\n\", Use_least(), Use_most()); }\n";
-  EXPECT_EQ(OutputOf(root, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(root, absl::StrCat("g++", Flags(),
                                         "main.cc least/use.o most/use.o -L. "
                                         "-lleast -lmost -lm -o run && ./run")),
             "2 8\n");
@@ -2144,7 +2147,7 @@ TEST(CompileTest, VersionsOfOneNameAreDifferent) {
            "arena[acme::Model::kArenaBytes];\n  acme::Model model(arena);\n"
            "  const float x[2] = {1, 1};\n  float y[2];\n"
            "  model.Run({x}, {y});\n  return y[1];\n}\n";
-    ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+    ASSERT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                             "-c use.cc version_sse2.cc && ar "
                                             "rcs ../libv",
                                             version,
@@ -2157,7 +2160,7 @@ TEST(CompileTest, VersionsOfOneNameAreDifferent) {
   std::ofstream(root + "/main.cc")
       << "#include <cstdio>\nfloat Use_2();\nfloat Use_5();\nint main() "
          "{ std::printf(\"%g %g\\n\", Use_2(), Use_5()); }\n";
-  EXPECT_EQ(OutputOf(root, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(root, absl::StrCat("g++", Flags(),
                                         "main.cc v2/use.o v5/use.o -L. -lv2 "
                                         "-lv5 -lm -o run && ./run")),
             "4 10\n");
@@ -2225,7 +2228,7 @@ def @main(%x: Tensor[(8, 16), float32], %w: Tensor[(16, 16), float32]) {
     GTEST_SKIP() << "there is no g++ or no objdump";
   }
   const std::string table =
-      OutputOf(folder, absl::StrCat("g++", kFlags,
+      OutputOf(folder, absl::StrCat("g++", Flags(),
                                     "-g -c lines_sse2.cc -o lines.o && objdump "
                                     "--dwarf=decodedline lines.o"));
   for (const int line : {dense, loop}) {
@@ -2279,21 +2282,21 @@ int main() {
   }
 }
 )";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags, "-c divided_avx2.cc")),
-            "");
+  EXPECT_EQ(
+      OutputOf(folder, absl::StrCat("g++", Flags(), "-c divided_avx2.cc")), "");
   const std::string files = "divided_avx2.o divided_weights.o -lm ";
   const std::string output = OutputOf(
       folder,
-      absl::StrCat("g++", kFlags, "use.cpp ", files, "-o use && ./use"));
+      absl::StrCat("g++", Flags(), "use.cpp ", files, "-o use && ./use"));
   EXPECT_THAT(output, HasSubstr("1 3 0\n"));
   EXPECT_THAT(output, HasSubstr("elementwise: exp, "));
   EXPECT_EQ(
-      OutputOf(folder, absl::StrCat("g++", kFlags, "divided_test.cc ", files,
+      OutputOf(folder, absl::StrCat("g++", Flags(), "divided_test.cc ", files,
                                     "divided_test_data.o "
                                     "-o run && ./run")),
       "avx2\n");
   EXPECT_THAT(
-      OutputOf(folder, absl::StrCat("g++", kFlags, "divided_benchmark.cc ",
+      OutputOf(folder, absl::StrCat("g++", Flags(), "divided_benchmark.cc ",
                                     files, "-o measure && ./measure 3")),
       ::testing::MatchesRegex(
           "(ms min [0-9.]+ median [0-9.]+ threads 1 arena [0-9]+ weights in "
@@ -2344,7 +2347,7 @@ int main() {
 }
 )";
   EXPECT_EQ(
-      OutputOf(folder, absl::StrCat("g++", kFlags,
+      OutputOf(folder, absl::StrCat("g++", Flags(),
                                     "use.cpp counted_sse2.cc "
                                     "counted_weights.o -lm -o use && ./use")),
       "1 1 1 1\n");
@@ -2414,7 +2417,7 @@ def @main(%x: Tensor[(1, 12, 64, 128), float32], %y: Tensor[(1009, 40), float32]
                             "f]+\\(At<const float>\\(m.inputs\\[0\\], "
                             "0\\) \\+ i \\* 3072,"));
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "avx2\n");
 }
@@ -2447,7 +2450,7 @@ def @main(%x: Tensor[(64, 200), float32], %y: Tensor[(12, 64, 128), float32], %c
 )",
                                       options);
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "avx2\n");
 }
@@ -2577,7 +2580,7 @@ TEST(CompileTest, CrossCompiles) {
     if (!Has("aarch64-linux-gnu-g++")) {
       GTEST_SKIP() << "there is no aarch64-linux-gnu-g++";
     }
-    const std::string compile = absl::StrCat("aarch64-linux-gnu-g++", kFlags);
+    const std::string compile = absl::StrCat("aarch64-linux-gnu-g++", Flags());
     EXPECT_EQ(OutputOf(folder, absl::StrCat(compile, "-fsyntax-only *.cc")),
               "");
     if (!Has("qemu-aarch64")) GTEST_SKIP() << "there is no qemu-aarch64";

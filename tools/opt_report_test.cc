@@ -362,7 +362,7 @@ TEST(ConfigTest, ValuesAreChecked) {
 
 TEST(ProgressTest, OnATerminalOnly) {
   const std::string args =
-      "--workload='resnet{num_layers=152}' --bind_params --check_values "
+      "--workload='resnet{num_layers=50}' --bind_params --check_values "
       "--emit=none --opt_level=3 "
       "--passes=InferType,SimplifyInference,FoldConstant";
   const std::optional<RunResult> r =

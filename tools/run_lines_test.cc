@@ -1,5 +1,6 @@
 #include "baton/tools/run_lines.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ReadFileOrFail;
 using testing::RunBinary;
 using testing::RunfilePath;
@@ -139,6 +141,65 @@ TEST(RunLinesTest, ProgramsHaveTheirNames) {
   const RunResult missing = RunText("RUN: true\n", "no/such");
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_EQ(missing.err, "there is no program no/such\n");
+}
+
+// A file that passes and two that fail.
+std::string ThreeFiles() {
+  std::string files;
+  int count = 0;
+  for (const char* line : {"RUN: true\n", "RUN: (exit 3)\n", "no lines\n"}) {
+    const std::string path =
+        absl::StrCat(testing::TempDir(), "/several_", ++count, "&.relay");
+    WriteTextFile(path, line);
+    absl::StrAppend(&files, "'", path, "' ");
+  }
+  return files;
+}
+
+TEST(RunLinesTest, RunsAllFilesAndNamesThoseThatFail) {
+  const RunResult result = RunBinary("tools/baton-ir-test",
+                                     absl::StrCat(ThreeFiles(), "--programs="));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, Not(HasSubstr("FAILED " + testing::TempDir() +
+                                        "/several_1&.relay")));
+  EXPECT_THAT(result.err,
+              HasSubstr("FAILED " + testing::TempDir() + "/several_2&.relay"));
+  EXPECT_THAT(result.err,
+              HasSubstr("FAILED " + testing::TempDir() + "/several_3&.relay"));
+}
+
+// Bazel's protocol: a shard runs its files and reports a case for each.
+TEST(RunLinesTest, AShardRunsItsFiles) {
+  const std::string files = ThreeFiles();
+  const std::string xml = testing::TempDir() + "/shard.xml";
+  const std::string touched = testing::TempDir() + "/shard.status";
+  const auto run_shard = [&](int index) {
+    setenv("TEST_TOTAL_SHARDS", "2", 1);
+    setenv("TEST_SHARD_INDEX", absl::StrCat(index).c_str(), 1);
+    setenv("TEST_SHARD_STATUS_FILE", touched.c_str(), 1);
+    setenv("XML_OUTPUT_FILE", xml.c_str(), 1);
+    RunResult result =
+        RunBinary("tools/baton-ir-test", absl::StrCat(files, "--programs="));
+    for (const char* name : {"TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX",
+                             "TEST_SHARD_STATUS_FILE", "XML_OUTPUT_FILE"}) {
+      unsetenv(name);
+    }
+    return result;
+  };
+  EXPECT_EQ(run_shard(1).exit_code, 3);
+  EXPECT_EQ(ReadFileOrFail(touched), "");
+  EXPECT_EQ(ReadFileOrFail(xml),
+            absl::StrCat("<testsuites><testsuite name=\"ir_test\">\n"
+                         "<testcase name=\"",
+                         testing::TempDir(),
+                         "/several_2&amp;.relay\">"
+                         "<failure message=\"exit code 3\"/></testcase>\n"
+                         "</testsuite></testsuites>\n"));
+  EXPECT_EQ(run_shard(0).exit_code, 2);
+  const std::string report = ReadFileOrFail(xml);
+  EXPECT_THAT(report, HasSubstr("several_1&amp;.relay\"></testcase>"));
+  EXPECT_THAT(report, HasSubstr("several_3&amp;.relay\"><failure "));
+  EXPECT_EQ(run_shard(2).exit_code, 2);
 }
 
 TEST(RunLinesTest, BadUsage) {
