@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Drives the page of `baton-history html` in a headless Chromium.
 
-    history_page_browser_test.py BATON_OPT BATON_HISTORY
+    history_page_browser_test.py BATON_OPT BATON_HISTORY BATON_COMPILE [times]
 
 Speaks WebDriver to chromedriver. Without Chromium it says so and passes. With
+`times`, runs the tests that measure times, in place of the others; these need a
+machine to themselves, and run with BATON_LONG_TESTS=1 only. With
 SCREENSHOTS=DIR in the environment it also leaves pictures there, of three widths,
 light and dark.
 """
@@ -107,7 +109,7 @@ class Browser:
 
     def wait(self, condition):
         """Until a JavaScript expression holds."""
-        for _ in range(400):
+        for _ in range(1500):
             if self.run(f"return !!({condition})"):
                 return
             time.sleep(0.02)
@@ -251,7 +253,14 @@ PROFILE = {
 }
 
 
+def measures_time(test):
+    test.measures_time = True
+    return test
+
+
 class PageTest(unittest.TestCase):
+    times = False  # Whether the tests that measure times run, or the others.
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
@@ -259,6 +268,15 @@ class PageTest(unittest.TestCase):
         path = cls.folder + "/"
         cls.resnet = record(cls.folder, "resnet", "--workload=resnet{num_layers=50}",
                             "--passes=O3")
+        cls.browser = Browser(cls.folder)
+        cls.addClassCleanup(cls.browser.close)
+        if cls.times:
+            with open(path + "large.relay", "w", encoding="utf-8") as file:
+                file.write(large_program(10_500))
+            cls.large = record(cls.folder, "large", path + "large.relay", "--passes=InferType")
+            cls.deep = record(cls.folder, "deep", "--workload=resnet{num_layers=152}",
+                              "--passes=O3")
+            return
         with open(path + "small.relay", "w", encoding="utf-8") as file:
             file.write(SMALL)
         cls.small = record(cls.folder, "small", path + "small.relay",
@@ -278,14 +296,10 @@ class PageTest(unittest.TestCase):
             file.write(NORM)
         cls.checked = record(cls.folder, "checked", path + "norm.relay", "--check_values",
                              "--passes=InferType,SimplifyInference")
-        with open(path + "large.relay", "w", encoding="utf-8") as file:
-            file.write(large_program(10_500))
-        cls.large = record(cls.folder, "large", path + "large.relay", "--passes=InferType")
         with open(path + "wrong.relay", "w", encoding="utf-8") as file:
             file.write('#[version = "0.0.5"]\n'
                        "def @main(%x: Tensor[(2, 3), float32]) {\n"
                        "  nn.prelu(%x, ones(shape=[3], dtype=\"float32\"), axis=1)\n}\n")
-        cls.deep = record(cls.folder, "deep", "--workload=resnet{num_layers=152}", "--passes=O3")
         cls.wrong = record(cls.folder, "wrong", path + "wrong.relay",
                            "--passes=InferType,FirstOrderGradient", fails=True)
         # Names in the data of a page, written as HistoryPage writes them.
@@ -296,8 +310,6 @@ class PageTest(unittest.TestCase):
         cls.hostile = path + "hostile.html"
         with open(cls.hostile, "w", encoding="utf-8") as file:
             file.write(html)
-        cls.browser = Browser(cls.folder)
-        cls.addClassCleanup(cls.browser.close)
 
     def setUp(self):
         self.browser.scheme("light")
@@ -325,6 +337,7 @@ class PageTest(unittest.TestCase):
 
     # --- Opening -----------------------------------------------------------------
 
+    @measures_time
     def test_resnet_50_opens_in_time(self):
         self.assertLess(os.path.getsize(self.resnet), 5_000_000)
         times = []
@@ -534,10 +547,12 @@ class PageTest(unittest.TestCase):
         self.assertTrue(self.browser.run(
             "const v = baton.view; return v.drawing.h * v.scale <= v.height"))
 
+    @measures_time
     def test_10000_nodes_move_smoothly(self):
         self.browser.open(self.large)
         self.assert_moves_smoothly(10_000)
 
+    @measures_time
     def test_resnet_152_moves_smoothly(self):
         self.browser.open(self.deep)
         self.assert_moves_smoothly(600)
@@ -843,9 +858,16 @@ class PageTest(unittest.TestCase):
 
 if __name__ == "__main__":
     TOOLS["opt"], TOOLS["history"], TOOLS["compile"] = map(os.path.abspath, sys.argv[1:4])
+    PageTest.times = sys.argv[4:5] == ["times"]
+    if PageTest.times and os.environ.get("BATON_LONG_TESTS") != "1":
+        print("SKIPPED: only with BATON_LONG_TESTS=1")
+        sys.exit(0)
+    for name in unittest.defaultTestLoader.getTestCaseNames(PageTest):
+        if hasattr(getattr(PageTest, name), "measures_time") != PageTest.times:
+            delattr(PageTest, name)
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if missing:
         print(f"SKIPPED: there is no {' and no '.join(missing)}; Debian's packages are "
               "chromium and chromium-driver")
         sys.exit(0)
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4 + PageTest.times:])
