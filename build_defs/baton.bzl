@@ -170,12 +170,12 @@ def _ir_test_impl(ctx):
         launcher,
         "#!/bin/bash\nexec '%s' '%s' --programs='%s' \"$@\"\n" % (
             ctx.executable._runner.short_path,
-            ctx.file.src.short_path,
+            "' '".join([src.short_path for src in ctx.files.srcs]),
             ",".join([executable.short_path for executable in executables]),
         ),
         is_executable = True,
     )
-    runfiles = ctx.runfiles(files = [ctx.file.src] + ctx.files.data)
+    runfiles = ctx.runfiles(files = ctx.files.srcs + ctx.files.data)
     for target in programs + [ctx.attr._runner] + ctx.attr.data:
         runfiles = runfiles.merge(target[DefaultInfo].default_runfiles)
     return [DefaultInfo(executable = launcher, runfiles = runfiles)]
@@ -184,7 +184,7 @@ _ir_test = rule(
     implementation = _ir_test_impl,
     attrs = {
         "data": attr.label_list(allow_files = True),
-        "src": attr.label(allow_single_file = True, mandatory = True),
+        "srcs": attr.label_list(allow_files = True, mandatory = True),
         "tool": attr.label(
             cfg = "target",
             default = Label("//tools:baton-opt"),
@@ -219,7 +219,7 @@ def baton_ir_test(name, src, **kwargs):
         every test rule has; `size` is "small" if not given.
     """
     kwargs.setdefault("size", "small")
-    _ir_test(name = name, src = src, **kwargs)
+    _ir_test(name = name, srcs = [src], **kwargs)
 
 def _rules_test_impl(ctx):
     launcher = ctx.actions.declare_file(ctx.label.name + ".sh")
@@ -263,7 +263,7 @@ def baton_rules_test(name, srcs, **kwargs):
     kwargs.setdefault("size", "small")
     _rules_test(name = name, srcs = srcs, **kwargs)
 
-def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
+def baton_ir_test_suite(name, srcs, tags = [], visibility = None, files_per_test = 1, **kwargs):
     """One baton_ir_test for each file, and a test_suite of them.
 
     The test of `folder/file.relay` is `<name>_folder_file`.
@@ -273,6 +273,9 @@ def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
       srcs: the files, as by `glob(["testdata/*.relay"])`.
       tags: of all.
       visibility: of all.
+      files_per_test: if more than 1, the suite has tests `<name>_part_<k>`, each
+        of so many files, which saves the time that Bazel takes for each test.
+        The tests of single files are `manual` then: they run by name only.
       **kwargs: of baton_ir_test.
     """
     tests = []
@@ -285,11 +288,24 @@ def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
         baton_ir_test(
             name = test,
             src = src,
-            tags = tags,
+            tags = tags + ([] if files_per_test == 1 else ["manual"]),
             visibility = visibility,
             **kwargs
         )
         tests.append(":" + test)
+    if files_per_test > 1:
+        tests = []
+        for first in range(0, len(srcs), files_per_test):
+            part = "%s_part_%d" % (name, first // files_per_test + 1)
+            _ir_test(
+                name = part,
+                srcs = srcs[first:first + files_per_test],
+                size = kwargs.get("size", "small"),
+                tags = tags,
+                visibility = visibility,
+                **{key: value for key, value in kwargs.items() if key != "size"}
+            )
+            tests.append(":" + part)
     native.test_suite(
         name = name,
         tests = tests,

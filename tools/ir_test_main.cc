@@ -1,11 +1,15 @@
-// baton-ir-test: runs the RUN lines of a file; see tools/run_lines.h.
+// baton-ir-test: runs the RUN lines of files; see tools/run_lines.h.
 //
-//   baton-ir-test FILE --programs=PATH,PATH
+//   baton-ir-test FILE... --programs=PATH,PATH
 //
-// Exit code 0 if all lines succeeded.
+// Runs the lines of each file until one fails. Exit code 0 if all succeeded,
+// else that of the first failing line. With several files, names the failed ones
+// at the end, and lists all in the file XML_OUTPUT_FILE, of which Bazel reads
+// test cases.
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -29,8 +33,8 @@ namespace baton {
 namespace {
 
 constexpr char kUsage[] =
-    "Runs the RUN lines of a file.\n\n"
-    "  baton-ir-test FILE --programs=PATH,PATH\n\n"
+    "Runs the RUN lines of files.\n\n"
+    "  baton-ir-test FILE... --programs=PATH,PATH\n\n"
     "Flags:\n";
 
 struct IrTestOptions {
@@ -72,15 +76,41 @@ absl::StatusOr<int> RunFile(const std::string& path,
   return code;
 }
 
+// Runs several files. A file that cannot be run has failed with code 2.
+int RunFiles(const std::vector<std::string>& paths,
+             const std::vector<std::string>& programs) {
+  int first_failure = 0;
+  std::string failed;
+  std::string cases;
+  for (const std::string& path : paths) {
+    const absl::StatusOr<int> result = RunFile(path, programs);
+    if (!result.ok()) std::cerr << result.status().message() << "\n";
+    const int code = result.ok() ? *result : 2;
+    if (first_failure == 0) first_failure = code;
+    if (code != 0) absl::StrAppend(&failed, "FAILED ", path, "\n");
+    absl::StrAppend(&cases, "<testcase name=\"",
+                    std::filesystem::path(path).filename().string(), "\">",
+                    code == 0 ? "" : "<failure/>", "</testcase>\n");
+  }
+  std::cerr << failed;
+  if (const char* xml = std::getenv("XML_OUTPUT_FILE"); xml != nullptr) {
+    std::ofstream(xml) << "<testsuite>\n" << cases << "</testsuite>\n";
+  }
+  return first_failure;
+}
+
 absl::StatusOr<int> Main(const std::vector<absl::string_view>& args) {
   IrTestOptions options;
   BATON_ASSIGN_OR_RETURN(
       const ParsedCommandLine line,
       ReadCommandLine("baton-ir-test", kUsage, args, std::cout, &options));
   if (line.is_answered) return 0;
-  if (line.arguments.size() != 1) {
+  if (line.arguments.empty()) {
     return absl::InvalidArgumentError(
-        "usage: baton-ir-test FILE --programs=PATH,PATH");
+        "usage: baton-ir-test FILE... --programs=PATH,PATH");
+  }
+  if (line.arguments.size() > 1) {
+    return RunFiles(line.arguments, options.programs);
   }
   return RunFile(line.arguments[0], options.programs);
 }

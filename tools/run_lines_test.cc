@@ -141,6 +141,31 @@ TEST(RunLinesTest, ProgramsHaveTheirNames) {
   EXPECT_EQ(missing.err, "there is no program no/such\n");
 }
 
+TEST(RunLinesTest, RunsSeveralFiles) {
+  const std::string folder = testing::TempDir();
+  WriteTextFile(folder + "/a.relay", "RUN: echo one\n");
+  WriteTextFile(folder + "/b.relay", "RUN: exit_with 3\nRUN: echo two\n");
+  WriteTextFile(folder + "/c.relay", "RUN: echo three >%t && cat %t\n");
+  const auto run = [&folder](absl::string_view files) {
+    std::string args;
+    for (const char file : files) {
+      absl::StrAppend(&args, " '", folder, "/", std::string(1, file),
+                      ".relay'");
+    }
+    return RunBinary("tools/baton-ir-test", args);
+  };
+  EXPECT_EQ(run("ac").exit_code, 0);
+  const RunResult result = run("abcd");
+  EXPECT_EQ(result.exit_code, 127);
+  EXPECT_EQ(result.out, "one\nthree\n");
+  EXPECT_THAT(result.err, HasSubstr("b.relay:1: error: this RUN line failed"));
+  EXPECT_THAT(result.err,
+              HasSubstr(absl::StrCat("there is no file ", folder,
+                                     "/d.relay\nFAILED ", folder,
+                                     "/b.relay\nFAILED ", folder,
+                                     "/d.relay\n")));
+}
+
 TEST(RunLinesTest, BadUsage) {
   RunResult result = RunBinary("tools/baton-ir-test");
   EXPECT_EQ(result.exit_code, 2);
