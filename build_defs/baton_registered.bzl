@@ -1,4 +1,4 @@
-"""Libraries that register a pass or a family of operators."""
+"""Libraries that register a pass, a family of operators, or their kernels."""
 
 load(":baton.bzl", "baton_rules_library")
 load(":baton_cc.bzl", "baton_cc_library")
@@ -30,6 +30,20 @@ _OPERATOR_DEPS = [
     "//relay/op:fusion_pattern",
     "//relay/op:type_relations",
     "@com_google_absl//absl/status:statusor",
+]
+
+_KERNEL_DEPS = [
+    "//base:status_macros",
+    "//base:tensor",
+    "//ir",
+    "//relay/ir",
+    "//relay/kernels:kernel_adapters",
+    "//relay/runtime:kernel",
+    "//relay/runtime:value",
+    "@com_google_absl//absl/status",
+    "@com_google_absl//absl/status:statusor",
+    "@com_google_absl//absl/strings",
+    "@com_google_absl//absl/types:span",
 ]
 
 def _place(dep):
@@ -101,3 +115,20 @@ def baton_operators(name, deps = [], **kwargs):
       **kwargs: of baton_cc_library.
     """
     _registers(name, _OPERATOR_DEPS + deps, **kwargs)
+
+def baton_kernels(name, deps = [], **kwargs):
+    """The library of <name>.cc, which registers the kernels of a family of operators.
+
+    Args:
+      name: the target's name.
+      deps: the operators, the functions on tensors that compute them, and
+        dependencies beside the IR and values.
+      **kwargs: of baton_cc_library.
+    """
+    baton_cc_library(
+        name = name,
+        srcs = [name + ".cc"],
+        deps = sorted(_KERNEL_DEPS + deps, key = _place),
+        alwayslink = True,
+        **kwargs
+    )

@@ -190,11 +190,11 @@ def report(problems, summary):
     return 1 if problems else 0
 
 
-def main():
+def main(*command_line):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--print", action="store_true", help="write the graph as a table")
     parser.add_argument("root", nargs="?", default=".", type=pathlib.Path)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(command_line)
     sources = read_sources(arguments.root)
     rule = parse_rule((arguments.root / RULE).read_text(encoding="utf-8"))
     if arguments.print:
@@ -206,4 +206,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -27,21 +27,12 @@
 #include <string>
 #include <vector>
 
+#include "baton/instrument/field_changes.h"
 #include "baton/instrument/indented_diff.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
 
 namespace baton {
-
-// A field of a node whose value changed: `attrs.strides`, `args[1]`, `type`.
-struct FieldChange {
-  std::string field;
-  // The values as text; for operands, the nodes.
-  std::string before = {};
-  std::string after = {};
-  Expr before_node = {};
-  Expr after_node = {};
-};
 
 // The change of one node.
 struct NodeChange {
