@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 
@@ -17,6 +18,10 @@ namespace {
 constexpr int kHeapBytes = 1 << 30;
 constexpr int kLaterHeapStep = 64 << 20;
 constexpr int kMaxBlockInHeap = 32 << 20;
+// More than is free at the end of the heap once it has kHeapBytes more: free()
+// would give those back, and the heap would grow again on small pages.
+constexpr int kNeverTrim = std::numeric_limits<int>::max();
+constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 // True if the heap is a small part of what the process may have.
 template <typename Resource>
@@ -27,9 +32,20 @@ bool HasRoom(Resource resource) {
          (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kLeast);
 }
 
+// The rest of the huge page in which the heap ends; not used.
+[[maybe_unused]] void* volatile skipped = nullptr;
+
+// Takes the memory from `end` of the heap, where a large block would begin, up
+// to the next huge page: pages of that huge page are in use, so that the others
+// would be small ones, each with a fault of its own.
+void SkipToHugePage(uintptr_t end) {
+  const uintptr_t offset = end % kHugePageBytes;
+  if (offset != 0) skipped = std::malloc(kHugePageBytes - offset);
+}
+
 bool GrowHeapOnHugePages() {
   mallopt(M_MMAP_THRESHOLD, kMaxBlockInHeap);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TRIM_THRESHOLD, kNeverTrim);
   mallopt(M_TOP_PAD, kHeapBytes);
   const char* const old_end = static_cast<const char*>(sbrk(0));
   // More than the heap has left at its end, so that it grows. Volatile: a block
@@ -41,7 +57,9 @@ bool GrowHeapOnHugePages() {
     AdviseWholePages(old_end, static_cast<size_t>(end - old_end),
                      MADV_HUGEPAGE);
   }
+  const auto first_free = reinterpret_cast<uintptr_t>(block);
   std::free(block);
+  if (old_end < end) SkipToHugePage(first_free);
   return true;
 }
 
@@ -50,6 +68,11 @@ bool GrowHeapOnHugePages() {
 void PutHeapOnHugePages() {
   if (!HasRoom(RLIMIT_AS) || !HasRoom(RLIMIT_DATA)) return;
   [[maybe_unused]] static const bool once = GrowHeapOnHugePages();
+}
+
+void KeepFreedMemory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, kNeverTrim);
 }
 
 }  // namespace baton

@@ -71,8 +71,15 @@ TEST(HeapTest, BlocksShareHugePages) {
     EXPECT_LT(block, end);
     EXPECT_TRUE(IsOnHugePages(block + (1 << 19)));
   }
+  // The first block begins where no small pages are.
+  constexpr uintptr_t kHugePageBytes = uintptr_t{2} << 20;
+  EXPECT_LT(reinterpret_cast<uintptr_t>(small.get()) % kHugePageBytes, 1 << 16);
   // Another call changes nothing.
   PutHeapOnHugePages();
+  EXPECT_EQ(sbrk(0), end);
+  // The heap keeps its size.
+  KeepFreedMemory();
+  Allocate(20 << 20).reset();
   EXPECT_EQ(sbrk(0), end);
 }
 

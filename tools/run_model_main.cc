@@ -4,10 +4,6 @@
 
 #include <unistd.h>
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 #include <filesystem>
 #include <iostream>
 #include <vector>
@@ -21,6 +17,7 @@
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/tools/command_line.h"
+#include "baton/tools/heap.h"
 #include "baton/tools/run_model.h"
 #include "baton/tools/tool_main.h"
 
@@ -33,15 +30,6 @@ constexpr char kUsage[] =
     "or "
     "a folder\n"
     "                             with model.onnx and test_data_set_0 ...\n\n";
-
-// Results come and go: their memory stays with the process. To ask the system
-// for pages anew takes longer than most operators.
-void KeepFreedMemory() {
-#if defined(__GLIBC__)
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
-}
 
 // An error if a flag that is given has no effect beside the others.
 absl::Status CheckFlagsTogether(const AttrMap& given,
@@ -74,6 +62,8 @@ absl::Status CheckFlagsTogether(const AttrMap& given,
 }
 
 absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
+  // Results come and go: to ask the system for pages anew takes longer than
+  // most operators.
   KeepFreedMemory();
   RunModelOptions options;
   BATON_ASSIGN_OR_RETURN(

@@ -98,36 +98,47 @@ using Int16x16 [[gnu::vector_size(32)]] = int16_t;
 using Int32x16 [[gnu::vector_size(64)]] = int32_t;
 using Uint32x16 [[gnu::vector_size(64)]] = uint32_t;
 
-// As PackWholeSlab, for bytes, four to a word, on processors whose words begin
-// with their low bytes. Writes all of `words`.
+// Packs the first `slabs` slabs of bytes, of which all columns are there, four
+// bytes to a word, on processors whose words begin with their low bytes. Adds
+// the sums of columns to `sums`.
 template <typename T>
-void PackWholeByteSlab(const T* weights, int64_t k, int64_t row,
-                       uint32_t* words, uint32_t* sums) {
+void PackWholeByteSlabs(const IntMatmulParams& params, const T* weights,
+                        int64_t slabs, uint32_t* words, uint32_t* sums) {
   static_assert(sizeof(T) == 1);
   using Bytes = std::conditional_t<std::is_signed_v<T>, Int8x16, Uint8x16>;
   constexpr int64_t kColumns = 16;
-  const int64_t whole = k / 4;
-  for (int64_t c = 0; c < kSlab; c += kColumns) {
-    Uint32x16 sum = {};
-    for (int64_t i = 0; i < whole; ++i) {
-      const T* const from = weights + i * 4 * row + c;
-      Int16x16 sum_of_four = {};
-      for (int64_t j = 0; j < 4; ++j) {
-        Bytes bytes;
-        std::memcpy(&bytes, from + j * row, sizeof(bytes));
-        sum_of_four += __builtin_convertvector(bytes, Int16x16);
+  // The words of some columns that are packed before those of the next columns,
+  // which are in the same lines of the cache. Sums of so many bytes fit into 16
+  // bits.
+  constexpr int64_t kWords = 8;
+  const int64_t row = params.n;
+  const int64_t whole = params.k / 4;
+  for (int64_t first = 0; first < whole; first += kWords) {
+    const int64_t end = std::min(whole, first + kWords);
+    for (int64_t c = 0; c < slabs * kSlab; c += kColumns) {
+      uint32_t* const to = words + c / kSlab * SlabSize(params) + c % kSlab;
+      Int16x16 sum = {};
+      for (int64_t i = first; i < end; ++i) {
+        const T* const from = weights + i * 4 * row + c;
+        for (int64_t j = 0; j < 4; ++j) {
+          Bytes bytes;
+          std::memcpy(&bytes, from + j * row, sizeof(bytes));
+          sum += __builtin_convertvector(bytes, Int16x16);
+        }
+        integers::WriteWordsOfRows(from, row, to + i * kSlab);
       }
-      sum += reinterpret_cast<Uint32x16>(
-          __builtin_convertvector(sum_of_four, Int32x16));
-      integers::WriteWordsOfRows(from, row, words + i * kSlab + c);
-    }
-    for (int64_t o = 0; o < kColumns; ++o) {
-      sums[c + o] += sum[o];
+      Uint32x16 total;
+      std::memcpy(&total, sums + c, sizeof(total));
+      total +=
+          reinterpret_cast<Uint32x16>(__builtin_convertvector(sum, Int32x16));
+      std::memcpy(sums + c, &total, sizeof(total));
     }
   }
-  if (whole * 4 < k) {
-    PackSlab<4>(weights + whole * 4 * row, k - whole * 4, kSlab, row,
-                /*column=*/1, words + whole * kSlab, sums);
+  if (whole * 4 == params.k) return;
+  for (int64_t s = 0; s < slabs; ++s) {
+    PackSlab<4>(weights + whole * 4 * row + s * kSlab, params.k - whole * 4,
+                kSlab, row, /*column=*/1,
+                words + s * SlabSize(params) + whole * kSlab, sums + s * kSlab);
   }
 }
 
@@ -161,29 +172,25 @@ void PackTransposedBytes(const T* weights, int64_t k, int64_t columns,
   }
 }
 
+// True if words of bytes are copies of the bytes.
+template <int kWidth, typename T>
+constexpr bool kCopiesBytes =
+    sizeof(T) == 1 && kWidth == 4 && std::endian::native == std::endian::little;
+
 // Packs all columns of a slab and zeros for those that are not there. `sums`
 // are 0.
 template <int kWidth, typename T>
 void PackColumns(const IntMatmulParams& params, const T* weights,
                  bool transposed, int64_t columns, uint32_t* words,
                  uint32_t* sums) {
-  constexpr bool kCopiesBytes = sizeof(T) == 1 && kWidth == 4 &&
-                                std::endian::native == std::endian::little;
-  const bool is_whole = columns == kSlab;
-  if constexpr (kCopiesBytes) {
-    if (!transposed && is_whole) {
-      PackWholeByteSlab(weights, params.k, params.n, words, sums);
-      return;
-    }
-  }
   std::memset(words, 0, static_cast<size_t>(SlabSize(params)) * 4);
-  if constexpr (kCopiesBytes) {
+  if constexpr (kCopiesBytes<kWidth, T>) {
     if (transposed) {
       PackTransposedBytes(weights, params.k, columns, words, sums);
       return;
     }
   }
-  if (!transposed && is_whole) {
+  if (!transposed && columns == kSlab) {
     PackWholeSlab<kWidth>(weights, params.k, params.n, words, sums);
     return;
   }
@@ -199,7 +206,15 @@ void PackIntMatmul(const IntMatmulParams& params, const T* weights,
   auto* const words = static_cast<uint32_t*>(packed);
   uint32_t* const sums = words + SlabsOf(params) * SlabSize(params);
   std::memset(sums, 0, static_cast<size_t>(SlabsOf(params) * kSlab) * 4);
-  for (int64_t o = 0; o < params.n; o += kSlab) {
+  int64_t first = 0;
+  if constexpr (kCopiesBytes<4, T>) {
+    if (params.has_byte_weights && !transposed) {
+      const int64_t slabs = params.n / kSlab;
+      PackWholeByteSlabs(params, weights, slabs, words, sums);
+      first = slabs * kSlab;
+    }
+  }
+  for (int64_t o = first; o < params.n; o += kSlab) {
     const int64_t columns = std::min(kSlab, params.n - o);
     uint32_t* const slab = words + o / kSlab * SlabSize(params);
     (params.has_byte_weights
