@@ -375,6 +375,7 @@ KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
   choice.params =
       std::make_shared<MapStepParams>(MapStepParams{kernel, params, function});
   choice.kernel = std::move(name);
+  choice.reason = "the next kernel reads another layout";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = blocked::MapItems(params);
@@ -1001,6 +1002,7 @@ KernelChoice PoolStep(const blocked::Kernels& kernels, const PoolChoice& pool,
                   : pool.kind == PoolKind::kGlobalMax
                       ? "global_max_pool.blocked16"
                       : "global_avg_pool.blocked16";
+  choice.reason = "a block of channels is a vector";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = std::max<int64_t>(
@@ -1047,6 +1049,7 @@ KernelChoice ApplyStep(const blocked::Kernels& kernels,
   choice.params = std::make_shared<ApplyStepParams>(
       ApplyStepParams{&kernels, params, EpilogueForm(epilogue)});
   choice.kernel = "apply.blocked16";
+  choice.reason = "elementwise calls on a blocked map, in one pass over it";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.in_place = true;
@@ -1068,6 +1071,7 @@ KernelChoice LrnStep(const blocked::Kernels& kernels,
   choice.params =
       std::make_shared<LrnStepParams>(LrnStepParams{&kernels, params});
   choice.kernel = "lrn.blocked16";
+  choice.reason = "a block of channels is a vector";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = std::max<int64_t>(1, blocked::LrnItems(params));
