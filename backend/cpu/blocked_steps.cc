@@ -483,7 +483,7 @@ std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
     Dims padding(attrs->padding.begin(), attrs->padding.end());
     relay::SpellOutPadding(dims, padding);
     if (attrs->strides.size() != dims || attrs->dilation.size() != dims ||
-        padding.size() != 2 * dims) {
+        attrs->output_padding.size() != dims || padding.size() != 2 * dims) {
       return std::nullopt;
     }
     TransposedConv result;
@@ -491,6 +491,13 @@ std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
     for (size_t d = 0; d < dims; ++d) {
       if (!attrs->strides[d].is_const() || !attrs->dilation[d].is_const() ||
           !padding[d].is_const()) {
+        return std::nullopt;
+      }
+      // The evaluator's kernel refuses more.
+      const Dim& extra = attrs->output_padding[d];
+      if (!extra.is_const() || extra.value() < 0 ||
+          extra.value() >=
+              std::max(attrs->strides[d].value(), attrs->dilation[d].value())) {
         return std::nullopt;
       }
       const bool is_row = d + 1 == dims;
@@ -681,6 +688,13 @@ std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph,
     };
     choice.params.h = axis(0);
     choice.params.w = axis(1);
+    // The evaluator's kernel refuses windows that do not fit.
+    for (size_t d = 0; d < 2; ++d) {
+      if (x.shape[2 + d] + (*padding)[d] + (*padding)[2 + d] <=
+          ((*size)[d] - 1) * (*dilation)[d]) {
+        return false;
+      }
+    }
     return true;
   };
   if (op == "nn.max_pool2d") {
