@@ -55,6 +55,7 @@
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
@@ -91,6 +92,26 @@ int Copy(const executor::StepCall& call) {
   return 0;
 }
 
+// The instructions of kernels of bytes: the best, or the best whose vectors are
+// not wider than `width`.
+kernels::blocked::Int8Isa Int8IsaOf(
+    std::optional<kernels::blocked::Width> width) {
+  using kernels::blocked::Int8Isa;
+  using kernels::blocked::Width;
+  switch (width.value_or(Width::k512)) {
+    case Width::kPlain128:
+    case Width::k128:
+      return Int8Isa::kPlain;
+    case Width::k256:
+    case Width::kHalves512:
+      return kernels::blocked::IsSupported(Int8Isa::kAvx2) ? Int8Isa::kAvx2
+                                                           : Int8Isa::kPlain;
+    case Width::k512:
+      break;
+  }
+  return kernels::blocked::BestInt8Isa();
+}
+
 class Lowering {
  public:
   Lowering(Graph graph, const LowerOptions& options)
@@ -98,6 +119,7 @@ class Lowering {
         options_(options),
         blocked_kernels_(*kernels::blocked::KernelsOf(
             options.width.value_or(kernels::blocked::BestWidth()))),
+        isa_(Int8IsaOf(options.width)),
         tensors_(graph_.tensors),
         views_(graph_.tensors.size()),
         inside_(graph_.tensors.size()),
@@ -1329,7 +1351,7 @@ class Lowering {
       to = NewSlabs(result);
     }
     KernelChoice choice =
-        ByteSumStep(sum.params, TensorOf(to).num_elements(), x, y, to);
+        ByteSumStep(sum.params, TensorOf(to).num_elements(), x, y, to, isa_);
     if (to != result) choice.kernel += ".slabs32";
     return AddPlanarStep(std::move(choice), std::move(nodes));
   }
@@ -1394,9 +1416,9 @@ class Lowering {
     if (!bias.empty()) {
       BATON_ASSIGN_OR_RETURN(sums, IntegerConstant(bias));
     }
-    return AddPlanarStep(
-        Int8ConvStep(params, data, weight, sums, std::move(scales), result),
-        std::move(nodes));
+    return AddPlanarStep(Int8ConvStep(params, data, weight, sums,
+                                      std::move(scales), result, isa_),
+                         std::move(nodes));
   }
 
   // The node that computes each tensor of the graph, or kNone.
@@ -1692,9 +1714,13 @@ class Lowering {
       BATON_ASSIGN_OR_RETURN(operands.bias,
                              ChannelConstant(*product.bias, params.n));
     }
-    return AddPlanarStep(IntMatmulStep(params, product.data, weight, operands,
-                                       product.result, options_.use_amx),
-                         product.nodes);
+    const bool may_use_amx =
+        options_.use_amx && isa_ == kernels::blocked::Int8Isa::kVnni;
+    return AddPlanarStep(
+        IntMatmulStep(
+            params, product.data, weight, operands, product.result,
+            may_use_amx ? kernels::blocked::BestIntMatmulIsa(params) : isa_),
+        product.nodes);
   }
 
   // The constant `t`, for a step that has it packed. The last such step gets
@@ -2461,6 +2487,7 @@ class Lowering {
   Graph graph_;
   const LowerOptions options_;
   const kernels::blocked::Kernels& blocked_kernels_;
+  const kernels::blocked::Int8Isa isa_;
   executor::Plan plan_;
   // The tensors of the graph come first, then packed weights and blocked forms.
   std::vector<GraphTensor> tensors_;
