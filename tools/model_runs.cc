@@ -209,13 +209,15 @@ absl::StatusOr<std::string> EvaluatorProfile(const RunnableModel& model,
 // The profile of a run of the executor, and of the evaluator behind it.
 absl::StatusOr<std::string> ExecutorProfile(const RunnableModel& model,
                                             absl::Span<const Value> args,
-                                            const RunModelOptions& options) {
+                                            const RunModelOptions& options,
+                                            std::vector<double>& step_us) {
   for (int i = 0; i < std::max(0, options.warmup); ++i) {
     BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
   }
   PlanProfile profile(model.session->executable(), model.creation);
   BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> planned,
                          RunPlan(model, args, &profile));
+  step_us = profile.StepTimes();
   BATON_ASSIGN_OR_RETURN(std::string report, profile.Report(options.profile));
   if (!model.rest.has_value()) return report;
   BATON_ASSIGN_OR_RETURN(
@@ -325,11 +327,12 @@ absl::Status MeasureRuns(const RunnableModel& model,
 
 absl::Status ProfileRun(const RunnableModel& model,
                         absl::Span<const Value> args,
-                        const RunModelOptions& options, std::ostream& out) {
+                        const RunModelOptions& options, std::ostream& out,
+                        std::vector<double>& step_us) {
   BATON_ASSIGN_OR_RETURN(
       const std::string report,
       model.session != nullptr
-          ? ExecutorProfile(model, args, options)
+          ? ExecutorProfile(model, args, options, step_us)
           : EvaluatorProfile(model, model.module, args, options));
   if (!options.report.empty()) {
     return WriteFileAtomically(options.report, report);

@@ -36,10 +36,11 @@ absl::Status MeasureRuns(const RunnableModel& model,
                          const RunModelOptions& options, std::ostream& out);
 
 // Runs the model, and writes the profile that --profile asks for to --report or
-// `out`.
+// `out`. `step_us` receives the time of each step of the executor's plan.
 absl::Status ProfileRun(const RunnableModel& model,
                         absl::Span<const relay::Value> args,
-                        const RunModelOptions& options, std::ostream& out);
+                        const RunModelOptions& options, std::ostream& out,
+                        std::vector<double>& step_us);
 
 }  // namespace baton
 

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/json.h"
 #include "baton/onnx/listing.h"
@@ -99,7 +100,8 @@ std::vector<int64_t> LiveBytes(const Plan& plan) {
 
 }  // namespace
 
-std::string PlanText(const Executable& executable) {
+std::string PlanText(const Executable& executable,
+                     absl::Span<const double> measured_us) {
   const Plan& plan = executable.plan();
   int64_t constants = 0;
   for (const executor::Constant& constant : plan.constants) {
@@ -129,11 +131,12 @@ std::string PlanText(const Executable& executable) {
         &out, "step %d: %s (%s): %s -> %s\n", i, note.kernel, OperatorsOf(note),
         operands(step.first_operand, step.num_inputs),
         operands(step.first_operand + step.num_inputs, step.num_outputs));
-    absl::StrAppendFormat(&out,
-                          "    predicted %.1f us, %.0f flops, %.0f bytes, %d "
-                          "items, live %d",
-                          step.cost_ns / 1e3, note.flops, note.bytes,
-                          step.items, live[i]);
+    absl::StrAppendFormat(&out, "    predicted %.1f us, ", step.cost_ns / 1e3);
+    if (i < measured_us.size()) {
+      absl::StrAppendFormat(&out, "measured %.1f us, ", measured_us[i]);
+    }
+    absl::StrAppendFormat(&out, "%.0f flops, %.0f bytes, %d items, live %d",
+                          note.flops, note.bytes, step.items, live[i]);
     if (step.workspace_bytes > 0) {
       absl::StrAppend(&out, ", workspace ", step.workspace_bytes);
     }
@@ -207,6 +210,12 @@ void PlanProfile::AfterStep(const StepEvent& event) {
   times_[static_cast<size_t>(event.number)] = {
       absl::ToDoubleMicroseconds(begin_ - first_),
       absl::ToDoubleMicroseconds(end - begin_)};
+}
+
+std::vector<double> PlanProfile::StepTimes() const {
+  std::vector<double> times;
+  for (const StepTime& time : times_) times.push_back(time.us);
+  return times;
 }
 
 void PlanProfile::WriteNodes(const MachinePeak& peak, JsonWriter& json) const {
@@ -341,11 +350,12 @@ absl::StatusOr<std::string> PlanProfile::Report(
       const StepNote& note = plan.notes[i];
       const std::vector<std::string> origins = OriginsOf(executable_, note);
       json.NewLine().Object(
-          "operator", OperatorsOf(note), "kernel", note.kernel, "origin",
-          origins.empty() ? "" : origins.back(), "nodes", origins, "begin_us",
-          Us(times_[i].begin_us), "us", Us(times_[i].us), "predicted_us",
-          Us(plan.steps[i].cost_ns / 1e3), "flops", Whole(note.flops), "bytes",
-          Whole(note.bytes), "limit_us", Us(LimitOf(note, peak)), "share",
+          "operator", OperatorsOf(note), "kernel", note.kernel, "reason",
+          note.reason, "origin", origins.empty() ? "" : origins.back(), "nodes",
+          origins, "begin_us", Us(times_[i].begin_us), "us", Us(times_[i].us),
+          "predicted_us", Us(plan.steps[i].cost_ns / 1e3), "flops",
+          Whole(note.flops), "bytes", Whole(note.bytes), "limit_us",
+          Us(LimitOf(note, peak)), "share",
           Share(LimitOf(note, peak), times_[i].us), "live", live[i]);
     }
     WriteNodes(peak, json.End().Key("nodes"));

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/json.h"
 #include "baton/runtime/executor/runtime_instrument.h"
@@ -17,8 +18,10 @@
 namespace baton {
 
 // The plan: its arena and lower bound, then a line for each step (kernel,
-// operators, places of operands, predicted time, origin, reason).
-std::string PlanText(const Executable& executable);
+// operators, places of operands, predicted time, origin, reason). `measured_us`
+// has the time of each step in a run, or is empty.
+std::string PlanText(const Executable& executable,
+                     absl::Span<const double> measured_us = {});
 
 // The plan for programs, as JSON: values with their places and lifetimes, and
 // steps with their operands, [value, offset, bytes]. tools/check_plan.py proves
@@ -41,12 +44,16 @@ class PlanProfile final : public executor::RuntimeInstrument {
   // text: the time of each kernel and of the slowest steps, with the share of
   // the machine's peak (tools/machine_peak.h), then the nodes with the longest
   // time above that at the peak. json: as that of RunProfile, with the fields
-  // "kernel", "nodes", "flops", "bytes", "limit_us" and "share" for each call.
+  // "kernel", "reason", "nodes", "predicted_us", "flops", "bytes", "limit_us",
+  // "share" and "live" for each call.
   // Its field "creation" has the phases, and "nodes" each node of the model: of
   // the nodes that one step computes, the first has the time of the step, and
   // the others name the first as "in". trace: the steps for Chrome's and
   // Perfetto's viewers, and the bytes that live in the arena.
   absl::StatusOr<std::string> Report(absl::string_view format) const;
+
+  // The time of each step, in microseconds.
+  std::vector<double> StepTimes() const;
 
  private:
   struct StepTime {

@@ -264,18 +264,19 @@ absl::StatusOr<bool> RunOnce(RunnableModel& model,
     BATON_ASSIGN_OR_RETURN(const std::string npz, WriteNpz(got));
     BATON_RETURN_IF_ERROR(WriteFileAtomically(options.outputs, npz));
   }
+  if (options.bench > 0) {
+    BATON_RETURN_IF_ERROR(MeasureRuns(model, args, options, out));
+  }
+  std::vector<double> step_us;
+  if (!options.profile.empty()) {
+    BATON_RETURN_IF_ERROR(ProfileRun(model, args, options, out, step_us));
+  }
   if (!options.plan.empty() && model.session != nullptr) {
     const Executable& executable = model.session->executable();
     BATON_RETURN_IF_ERROR(
         WriteFileAtomically(options.plan, absl::EndsWith(options.plan, ".json")
                                               ? PlanJson(executable)
-                                              : PlanText(executable)));
-  }
-  if (options.bench > 0) {
-    BATON_RETURN_IF_ERROR(MeasureRuns(model, args, options, out));
-  }
-  if (!options.profile.empty()) {
-    BATON_RETURN_IF_ERROR(ProfileRun(model, args, options, out));
+                                              : PlanText(executable, step_us)));
   }
   if (!compared && options.outputs.empty() && options.bench <= 0 &&
       options.profile.empty() && options.plan.empty()) {

@@ -89,6 +89,35 @@ TEST(RunModelTest, AProfileSaysWhereTheTimeGoes) {
                               "\"operator\",\"ph\":\"X\"")));
 }
 
+TEST(RunModelTest, APlanHasReasonsAndCosts) {
+  RunModelOptions options;
+  options.model = ModelFile("planned.relay", "1f");
+  options.random_inputs = true;
+  options.plan = absl::StrCat(::testing::TempDir(), "/plan.txt");
+  const auto plan = [&options] {
+    std::ostringstream text;
+    text << std::ifstream(options.plan).rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(OutputOf(options), "");
+  EXPECT_THAT(plan(),
+              AllOf(StartsWith("arena "), HasSubstr(" bytes, lower bound "),
+                    HasSubstr("\nstep 0: elementwise (multiply+add+exp): "
+                              "input0[0+24] "),
+                    HasSubstr(" -> output0[0+24]\n"),
+                    ContainsRegex("    predicted [0-9.]+ us, [0-9]+ flops, "
+                                  "56 bytes, 1 items, live [0-9]+, "),
+                    HasSubstr("planned.relay:5; calls that follow one another"),
+                    Not(HasSubstr("measured"))));
+  // With a profile, the time of each step in that run.
+  options.profile = "json";
+  EXPECT_THAT(OutputOf(options),
+              HasSubstr("\"reason\":\"calls that follow one another"));
+  EXPECT_THAT(plan(),
+              ContainsRegex("predicted [0-9.]+ us, measured [0-9.]+ us, "
+                            "[0-9]+ flops"));
+}
+
 TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
   RunModelOptions options;
   options.model = ModelFile("refused.relay", "1f");

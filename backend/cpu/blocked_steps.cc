@@ -375,6 +375,7 @@ KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
   choice.params =
       std::make_shared<MapStepParams>(MapStepParams{kernel, params, function});
   choice.kernel = std::move(name);
+  choice.reason = "the next kernel reads another layout";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = blocked::MapItems(params);
@@ -482,7 +483,7 @@ std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
     Dims padding(attrs->padding.begin(), attrs->padding.end());
     relay::SpellOutPadding(dims, padding);
     if (attrs->strides.size() != dims || attrs->dilation.size() != dims ||
-        padding.size() != 2 * dims) {
+        attrs->output_padding.size() != dims || padding.size() != 2 * dims) {
       return std::nullopt;
     }
     TransposedConv result;
@@ -490,6 +491,13 @@ std::optional<TransposedConv> TransposedConvOf(const GraphNode& node,
     for (size_t d = 0; d < dims; ++d) {
       if (!attrs->strides[d].is_const() || !attrs->dilation[d].is_const() ||
           !padding[d].is_const()) {
+        return std::nullopt;
+      }
+      // The evaluator's kernel refuses more.
+      const Dim& extra = attrs->output_padding[d];
+      if (!extra.is_const() || extra.value() < 0 ||
+          extra.value() >=
+              std::max(attrs->strides[d].value(), attrs->dilation[d].value())) {
         return std::nullopt;
       }
       const bool is_row = d + 1 == dims;
@@ -680,6 +688,13 @@ std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph,
     };
     choice.params.h = axis(0);
     choice.params.w = axis(1);
+    // The evaluator's kernel refuses windows that do not fit.
+    for (size_t d = 0; d < 2; ++d) {
+      if (x.shape[2 + d] + (*padding)[d] + (*padding)[2 + d] <=
+          ((*size)[d] - 1) * (*dilation)[d]) {
+        return false;
+      }
+    }
     return true;
   };
   if (op == "nn.max_pool2d") {
@@ -1001,6 +1016,7 @@ KernelChoice PoolStep(const blocked::Kernels& kernels, const PoolChoice& pool,
                   : pool.kind == PoolKind::kGlobalMax
                       ? "global_max_pool.blocked16"
                       : "global_avg_pool.blocked16";
+  choice.reason = "a block of channels is a vector";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = std::max<int64_t>(
@@ -1047,6 +1063,7 @@ KernelChoice ApplyStep(const blocked::Kernels& kernels,
   choice.params = std::make_shared<ApplyStepParams>(
       ApplyStepParams{&kernels, params, EpilogueForm(epilogue)});
   choice.kernel = "apply.blocked16";
+  choice.reason = "elementwise calls on a blocked map, in one pass over it";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.in_place = true;
@@ -1068,6 +1085,7 @@ KernelChoice LrnStep(const blocked::Kernels& kernels,
   choice.params =
       std::make_shared<LrnStepParams>(LrnStepParams{&kernels, params});
   choice.kernel = "lrn.blocked16";
+  choice.reason = "a block of channels is a vector";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = std::max<int64_t>(1, blocked::LrnItems(params));

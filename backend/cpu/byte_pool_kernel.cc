@@ -65,6 +65,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   KernelChoice choice;
   choice.function = Run;
   choice.kernel = "max_pool.bytes";
+  choice.reason = "rows of bytes, one window after the other";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items =

@@ -778,6 +778,8 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
   KernelChoice choice;
   choice.function = Run;
   choice.kernel = "elementwise";
+  choice.reason =
+      "calls that follow one another, tile by tile in the nearest cache";
   choice.items = kernels::ElementProgramItems(program);
   choice.workspace_bytes =
       static_cast<int64_t>(kernels::ElementProgramWorkspaceSize(program));

@@ -70,6 +70,8 @@ struct CompileOptions {
   // until Compile returns.
   absl::string_view mapped_file = {};
   // The vector width of the kernels; nullopt for the widest of the processor.
+  // Kernels of bytes use AVX2 for vectors of 256 bits, and plain code for those
+  // of 128.
   std::optional<kernels::blocked::Width> width = std::nullopt;
   // If false, products of integers do not use AMX, and Compile does not request
   // the permission that AMX needs, which also makes Linux refuse small stacks

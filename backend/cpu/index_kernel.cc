@@ -76,6 +76,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseGatherNd(
   KernelChoice choice;
   choice.function = RunGatherNd;
   choice.kernel = "gather_nd";
+  choice.reason = "parts are copied, each as a whole";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = (params->points + kPointsOfItem - 1) / kPointsOfItem;
@@ -127,6 +128,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseOneHot(const GraphNode& node,
   KernelChoice choice;
   choice.function = RunOneHot;
   choice.kernel = "one_hot";
+  choice.reason = "a fill, then one element for each index";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = outer;

@@ -115,6 +115,20 @@ std::optional<std::pair<int32_t, int32_t>> RangeOf(const Tensor& weight) {
   return std::nullopt;
 }
 
+const char* IsaName(blocked::Int8Isa isa) {
+  switch (isa) {
+    case blocked::Int8Isa::kPlain:
+      return "plain code";
+    case blocked::Int8Isa::kAvx2:
+      return "AVX2";
+    case blocked::Int8Isa::kVnni:
+      return "AVX-512 VNNI";
+    case blocked::Int8Isa::kAmx:
+      return "AMX";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<blocked::Int8ConvParams> Int8ConvParamsOf(const GraphNode& node,
@@ -162,17 +176,20 @@ absl::StatusOr<Tensor> PackInt8Conv(const Tensor& weight,
 
 KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
                           int packed, int bias,
-                          std::optional<Int8Scales> scales, int y) {
+                          std::optional<Int8Scales> scales, int y,
+                          blocked::Int8Isa isa) {
   KernelChoice choice;
   auto own = std::make_shared<Params>();
   own->params = params;
-  own->isa = blocked::BestInt8Isa();
+  own->isa = isa;
   own->has_bias = bias >= 0;
   choice.function = Run;
   choice.kernel = "conv.int8";
   const bool is_depthwise = params.groups > 1 && params.in_channels == 1;
   if (is_depthwise) choice.kernel += ".depthwise";
   if (params.slabs_input) choice.kernel += ".slabs32";
+  choice.reason = absl::StrCat("products of bytes with ", IsaName(isa),
+                               ", whose sums are exact; the weight is packed");
   if (bias >= 0) choice.kernel += "+bias";
   if (scales.has_value()) {
     choice.function = RunToBytes;
@@ -258,15 +275,15 @@ absl::StatusOr<Tensor> PackIntWeight(const Tensor& weight, bool transposed,
 
 KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
                            int packed, const IntMatmulOperands& operands, int y,
-                           bool use_amx) {
+                           blocked::Int8Isa isa) {
   KernelChoice choice;
   choice.function = operands.scale < 0 ? RunMatmul : RunMatmulToFloats;
-  choice.params = std::make_shared<MatmulStepParams>(MatmulStepParams{
-      params,
-      use_amx ? blocked::BestIntMatmulIsa(params) : blocked::BestInt8Isa(),
-      operands.zero >= 0, operands.offset >= 0, operands.has_scale_of_column,
-      operands.bias >= 0});
+  choice.params = std::make_shared<MatmulStepParams>(
+      MatmulStepParams{params, isa, operands.zero >= 0, operands.offset >= 0,
+                       operands.has_scale_of_column, operands.bias >= 0});
   choice.kernel = params.has_byte_weights ? "matmul.int8" : "matmul.int16";
+  choice.reason = absl::StrCat("products of integers with ", IsaName(isa),
+                               ", whose sums are exact; the weight is packed");
   choice.inputs = {x, packed};
   const auto add = [&choice](int tensor, const char* name) {
     if (tensor < 0) return;

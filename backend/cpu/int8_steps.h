@@ -14,6 +14,7 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 
 namespace baton::cpu {
@@ -41,10 +42,11 @@ struct Int8Scales {
 
 // `x`, `packed`, `bias` and `y` are indices in Graph::tensors; `bias` is
 // negative for none. The elements of the result are int32 sums or, if there are
-// `scales`, requantized bytes.
+// `scales`, requantized bytes. `isa` is supported.
 KernelChoice Int8ConvStep(const kernels::blocked::Int8ConvParams& params, int x,
                           int packed, int bias,
-                          std::optional<Int8Scales> scales, int y);
+                          std::optional<Int8Scales> scales, int y,
+                          kernels::blocked::Int8Isa isa);
 
 // The parameters of nn.dense and nn.matmul of integers of 8 or 32 bits with a
 // constant weight that fits into 16 bits and an int32 result; nullopt for other
@@ -67,10 +69,9 @@ struct IntMatmulOperands {
   int bias = -1;
 };
 
-// Uses AMX where it is better, if `use_amx`.
 KernelChoice IntMatmulStep(const kernels::blocked::IntMatmulParams& params,
                            int x, int packed, const IntMatmulOperands& operands,
-                           int y, bool use_amx);
+                           int y, kernels::blocked::Int8Isa isa);
 
 // The source of such steps, in the items that `threads` threads need; nullopt
 // for others.

@@ -14,8 +14,6 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,22 +23,20 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/bound_weights.h"
+#include "baton/backend/cpu/evaluator_test_util.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
-#include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/testing/random_program.h"
@@ -52,320 +48,13 @@
 namespace baton {
 namespace {
 
+using cpu::CheckProgram;
+using cpu::ExpectSameAsEvaluator;
+
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// Some elements become numbers that arithmetic treats apart.
-Tensor WithSpecialNumbers(const Tensor& x, uint32_t seed) {
-  if (x.dtype() == DType::Float(16) || x.dtype() == DType::BFloat(16)) {
-    // Zeros, infinities, the smallest and the largest numbers, a NaN.
-    const bool is_short = x.dtype() == DType::BFloat(16);
-    const uint16_t most = is_short ? 0x7f7f : 0x7bff;
-    const uint16_t infinity = is_short ? 0x7f80 : 0x7c00;
-    const uint16_t specials[] = {0,
-                                 0x8000,
-                                 infinity,
-                                 1,
-                                 0x8001,
-                                 most,
-                                 0x0400,
-                                 static_cast<uint16_t>(infinity + 3),
-                                 static_cast<uint16_t>(infinity | 0x8000)};
-    std::mt19937 random(seed);
-    MutableTensor copy = *MutableTensor::Create(
-        x.dtype(), TensorShape(x.shape().begin(), x.shape().end()));
-    const auto* const from = static_cast<const uint16_t*>(x.data());
-    auto* const to = static_cast<uint16_t*>(copy.data());
-    for (int64_t i = 0; i < x.num_elements(); ++i) {
-      to[i] = random() % 16 == 0 ? specials[random() % 9] : from[i];
-    }
-    return std::move(copy).Freeze();
-  }
-  if (x.dtype() != DType::Float(32)) return x;
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  const float specials[] = {0.0f, -0.0f, kInf, -kInf, 0x1p-149f, std::nanf("")};
-  std::mt19937 random(seed);
-  MutableTensor copy = *MutableTensor::Create(
-      x.dtype(), TensorShape(x.shape().begin(), x.shape().end()));
-  for (size_t i = 0; i < copy.span<float>().size(); ++i) {
-    copy.span<float>()[i] =
-        random() % 16 == 0 ? specials[random() % 6] : x.span<float>()[i];
-  }
-  return std::move(copy).Freeze();
-}
-
-// The executor gives the bits of the evaluator, for any number of threads, and
-// fails where that fails.
-void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
-                           uint32_t seed, bool special) {
-  BATON_ASSERT_OK_AND_ASSIGN(
-      std::vector<relay::Value> args,
-      relay::RandomInputs(module.Find<relay::Function>("main"), seed));
-  std::vector<Tensor> inputs;
-  for (relay::Value& arg : args) {
-    if (special) arg = WithSpecialNumbers(arg.tensor(), seed);
-    inputs.push_back(arg.tensor());
-  }
-  const absl::StatusOr<relay::Value> want =
-      relay::EvaluateFunction(module, "main", args);
-  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
-                             Session::Create(model));
-  for (const int threads : {1, 2, 3, 16}) {
-    if (threads > model.plan().max_threads) break;
-    SCOPED_TRACE(absl::StrCat(threads, " threads"));
-    WorkerPool pool(threads);
-    const absl::StatusOr<std::vector<Tensor>> got = session->Run(inputs, &pool);
-    ASSERT_EQ(got.ok(), want.ok()) << got.status() << want.status();
-    if (!want.ok()) continue;
-    const std::vector<Tensor> results = relay::TensorsOf(*want);
-    ASSERT_EQ(got->size(), results.size());
-    for (size_t i = 0; i < results.size(); ++i) {
-      ASSERT_TRUE(HaveSameElements((*got)[i], results[i])) << "result " << i;
-    }
-  }
-}
-
-// Compiles and compares; returns the kernels of the plan.
-std::vector<std::string> Check(
-    const std::string& text,
-    std::optional<kernels::blocked::Width> width = std::nullopt) {
-  std::vector<std::string> kernels;
-  const absl::StatusOr<IRModule> module = cpu::WithWeights(text);
-  EXPECT_TRUE(module.ok()) << module.status() << text;
-  if (!module.ok()) return kernels;
-  const absl::StatusOr<Executable> model =
-      Compile(*module, {.max_threads = 16, .width = width});
-  EXPECT_TRUE(model.ok()) << model.status() << text;
-  if (!model.ok()) return kernels;
-  ExpectSameAsEvaluator(*module, *model, 5, false);
-  ExpectSameAsEvaluator(*module, *model, 6, true);
-  for (const executor::StepNote& note : model->plan().notes) {
-    kernels.push_back(note.kernel);
-  }
-  return kernels;
-}
-
-// A random network of maps, of odd sizes, as text.
-class RandomNetwork {
- public:
-  explicit RandomNetwork(uint32_t seed) : random_(seed) {}
-
-  std::string Text() {
-    const int64_t batch = Of(0, 5) == 0 ? 2 : 1;
-    const Map image = {"%x", batch, Channels(), Of(1, 11), Of(1, 11)};
-    maps_.push_back(image);
-    const int64_t calls = Of(3, 14);
-    for (int64_t i = 0; i < calls; ++i) Add();
-    std::vector<std::string> params = {
-        absl::StrCat("%x: Tensor[", Shape(image), ", float32]")};
-    for (const std::string& weight : weights_) params.push_back(weight);
-    std::vector<std::string> results;
-    for (size_t i = maps_.size() > 2 ? maps_.size() - 2 : 0; i < maps_.size();
-         ++i) {
-      results.push_back(maps_[i].name);
-    }
-    return absl::StrCat("def @main(", absl::StrJoin(params, ", "), ") {\n",
-                        body_, "  (", absl::StrJoin(results, ", "), ",)\n}\n");
-  }
-
- private:
-  struct Map {
-    std::string name;
-    int64_t n, c, h, w;
-  };
-
-  int64_t Of(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(random_() %
-                                      static_cast<uint64_t>(high - low + 1));
-  }
-  int64_t Channels() {
-    const int64_t many[] = {1, 3, 8, 15, 16, 17, 24, 32, 34, 48};
-    return many[Of(0, 9)];
-  }
-  static std::string Shape(const Map& m) {
-    return absl::StrCat("(", m.n, ", ", m.c, ", ", m.h, ", ", m.w, ")");
-  }
-  std::string Weight(const std::string& shape) {
-    const std::string name = absl::StrCat("%w", weights_.size());
-    weights_.push_back(absl::StrCat(name, ": Tensor[", shape, ", float32]"));
-    return name;
-  }
-  std::string Call(const std::string& call) {
-    const std::string name = absl::StrCat("%v", num_calls_++);
-    absl::StrAppend(&body_, "  let ", name, " = ", call, ";\n");
-    return name;
-  }
-  void Push(Map map, const std::string& call) {
-    map.name = Call(call);
-    maps_.push_back(map);
-  }
-
-  void Add() {
-    const Map m = maps_[static_cast<size_t>(
-        Of(std::max<int64_t>(0, static_cast<int64_t>(maps_.size()) - 3),
-           static_cast<int64_t>(maps_.size()) - 1))];
-    const std::string& x = m.name;
-    switch (Of(0, 17)) {
-      case 0:
-      case 1:
-      case 2:
-      case 3:
-        return AddConv(m);
-      case 4:
-        return Push(m, absl::StrCat("nn.relu(", x, ")"));
-      case 5:
-        return Push(m, absl::StrCat("clip(", x, ", a_min=-0.5f, a_max=6f)"));
-      case 6:
-        return Push(
-            m, absl::StrCat("add(", x, ", ",
-                            Weight(absl::StrCat("(", m.c, ", 1, 1)")), ")"));
-      case 7:
-        return Push(
-            m, absl::StrCat("multiply(",
-                            Weight(absl::StrCat("(1, ", m.c, ", 1, 1)")), ", ",
-                            x, ")"));
-      case 8:
-        for (const Map& other : maps_) {
-          if (Shape(other) == Shape(m)) {
-            return Push(m, absl::StrCat(Of(0, 3) == 0 ? "multiply(" : "add(", x,
-                                        ", ", other.name, ")"));
-          }
-        }
-        return;
-      case 9: {
-        std::vector<std::string> parts;
-        Map sum = m;
-        sum.c = 0;
-        for (const Map& other : maps_) {
-          if (other.n == m.n && other.h == m.h && other.w == m.w) {
-            parts.push_back(other.name);
-            sum.c += other.c;
-          }
-        }
-        if (sum.c > 150) return;
-        return Push(sum,
-                    absl::StrCat("concatenate((", absl::StrJoin(parts, ", "),
-                                 ",), axis=1)"));
-      }
-      case 10:
-      case 11:
-        return AddPool(m);
-      case 12:
-        return Push(
-            m, absl::StrCat("nn.lrn(", x, ", size=", 1 + 2 * Of(0, 3), ")"));
-      case 13: {
-        for (const int64_t groups : {4, 3, 2, 17}) {
-          if (m.c % groups != 0) continue;
-          const std::string apart = Call(
-              absl::StrCat("reshape(", x, ", newshape=[", m.n, ", ", groups,
-                           ", ", m.c / groups, ", ", m.h, ", ", m.w, "])"));
-          const std::string moved = Call(
-              absl::StrCat("transpose(", apart, ", axes=[0, 2, 1, 3, 4])"));
-          return Push(m, absl::StrCat("reshape(", moved, ", newshape=[", m.n,
-                                      ", ", m.c, ", ", m.h, ", ", m.w, "])"));
-        }
-        return;
-      }
-      case 14: {
-        if (m.c < 2) return;
-        const int64_t first = Of(1, m.c - 1);
-        const std::string parts = Call(absl::StrCat(
-            "split(", x, ", indices_or_sections=[", first, "], axis=1)"));
-        Map part = m;
-        part.c = first;
-        Push(part, parts + ".0");
-        part.c = m.c - first;
-        return Push(part, parts + ".1");
-      }
-      case 15: {
-        const std::string mean =
-            Call(absl::StrCat("nn.global_avg_pool2d(", x, ")"));
-        const std::string gate = Call(absl::StrCat("sigmoid(", mean, ")"));
-        return Push(m, absl::StrCat("multiply(", x, ", ", gate, ")"));
-      }
-      case 16:
-        return Push(m, absl::StrCat("nn.softmax(", x,
-                                    ", axis=", Of(0, 1) == 0 ? 1 : 3, ")"));
-      default: {
-        Map turned = m;
-        std::swap(turned.h, turned.w);
-        return Push(turned,
-                    absl::StrCat("transpose(", x, ", axes=[0, 1, 3, 2])"));
-      }
-    }
-  }
-
-  // The extent of what a window makes of `in`, or less than 1.
-  static int64_t Out(int64_t in, int64_t kernel, int64_t stride,
-                     int64_t dilation, int64_t pad) {
-    const int64_t room = in + 2 * pad - (kernel - 1) * dilation - 1;
-    return room < 0 ? 0 : room / stride + 1;
-  }
-
-  void AddConv(const Map& m) {
-    const int64_t kernel = Of(1, 4) == 4 ? 1 : Of(1, 3);
-    const int64_t stride = Of(1, 3) == 3 ? 2 : 1;
-    const int64_t dilation = Of(1, 4) == 4 ? 2 : 1;
-    // Wider than the kernel, too.
-    const int64_t pad = Of(0, 6) == 6 ? kernel + 1 : Of(0, kernel - 1);
-    Map y = m;
-    y.h = Out(m.h, kernel, stride, dilation, pad);
-    y.w = Out(m.w, kernel, stride, dilation, pad);
-    if (y.h < 1 || y.w < 1 || y.h > 15 || y.w > 15) return;
-    int64_t groups = 1;
-    y.c = Channels();
-    const int64_t form = Of(0, 5);
-    if (form == 0) {
-      groups = m.c;
-      y.c = Of(0, 2) == 0 ? 2 * m.c : m.c;
-      if (y.c > 100) y.c = m.c;
-    } else if (form <= 2) {
-      for (const int64_t g : {4, 3, 2, 17}) {
-        if (m.c % g == 0) groups = g;
-      }
-      y.c = groups * Of(1, 12);
-    }
-    const std::string w = Weight(absl::StrCat("(", y.c, ", ", m.c / groups,
-                                              ", ", kernel, ", ", kernel, ")"));
-    Push(y, absl::StrCat("nn.conv2d(", m.name, ", ", w, ", strides=[", stride,
-                         ", ", stride, "], padding=[", pad, ", ", pad, ", ",
-                         pad, ", ", pad, "], dilation=[", dilation, ", ",
-                         dilation, "], groups=", groups, ", channels=", y.c,
-                         ", kernel_size=[", kernel, ", ", kernel, "])"));
-  }
-
-  void AddPool(const Map& m) {
-    const int64_t kernel = Of(1, 3);
-    const int64_t stride = Of(1, 2);
-    const int64_t pad = Of(0, kernel - 1);
-    Map y = m;
-    y.h = Out(m.h, kernel, stride, 1, pad);
-    y.w = Out(m.w, kernel, stride, 1, pad);
-    if (y.h < 1 || y.w < 1) return;
-    Push(y, absl::StrCat(Of(0, 1) == 0 ? "nn.max_pool2d(" : "nn.avg_pool2d(",
-                         m.name, ", pool_size=[", kernel, ", ", kernel,
-                         "], strides=[", stride, ", ", stride, "], padding=[",
-                         pad, ", ", pad, ", ", pad, ", ", pad, "])"));
-  }
-
-  std::mt19937 random_;
-  std::vector<Map> maps_;
-  std::vector<std::string> weights_;
-  std::string body_;
-  int num_calls_ = 0;
-};
-
-TEST(KernelsTest, RandomNetworks) {
-  const uint32_t count = testing::IsLongTest() ? 600 : 60;
-  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(absl::StrCat("seed ", seed));
-    const std::string text = RandomNetwork(seed).Text();
-    SCOPED_TRACE(text);
-    Check(text);
-  }
-}
 
 TEST(KernelsTest, RandomPrograms) {
   const uint32_t count = testing::IsLongTest() ? 400 : 40;
@@ -385,16 +74,6 @@ TEST(KernelsTest, RandomPrograms) {
     ExpectSameAsEvaluator(module, *model, seed, false);
   }
   EXPECT_GE(compiled, static_cast<int>(count) / 20);
-}
-
-TEST(KernelsTest, RandomNetworksOfHalves) {
-  const uint32_t count = testing::IsLongTest() ? 200 : 12;
-  for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(absl::StrCat("seed ", seed));
-    Check(absl::StrReplaceAll(
-        RandomNetwork(seed).Text(),
-        {{"float32", seed % 3 == 0 ? "bfloat16" : "float16"}}));
-  }
 }
 
 // Calls of half floats; none is the evaluator's unless it is named.
@@ -493,7 +172,7 @@ def @main(%x: Tensor[(2, 3, 13, 17), $], %y: Tensor[(2, 3, 13, 17), $],
           {{"$", type}});
       const std::string whole = absl::StrCat(text, calls, "\n}");
       SCOPED_TRACE(whole);
-      const std::vector<std::string> kernels = Check(whole);
+      const std::vector<std::string> kernels = CheckProgram(whole);
       if (one.is_fallback || (is_short && one.is_fallback_of_bfloat16)) {
         EXPECT_THAT(kernels, Contains(HasSubstr("evaluator.")));
       } else {
@@ -505,12 +184,12 @@ def @main(%x: Tensor[(2, 3, 13, 17), $], %y: Tensor[(2, 3, 13, 17), $],
 
 // A chain of half floats is one step, and one of convolutions stays blocked.
 TEST(KernelsTest, HalvesAreRoundedWithinSteps) {
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(2, 3, 13), float16], %y: Tensor[(13), float16]) {
   tanh(multiply(add(%x, %x), sigmoid(%x)))
 })"),
               ::testing::ElementsAre("elementwise+cast"));
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 16, 9, 9), float16], %w: Tensor[(16, 16, 3, 3), float16],
           %w1: Tensor[(16), float16]) {
   %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
@@ -543,7 +222,7 @@ def @main(%x: Tensor[(2, 6, 13, 11), )",
   )",
             rest, "\n}");
         SCOPED_TRACE(text);
-        EXPECT_THAT(Check(text), Contains(HasSubstr("conv.int8")));
+        EXPECT_THAT(CheckProgram(text), Contains(HasSubstr("conv.int8")));
       }
     }
   }
@@ -561,22 +240,23 @@ def @main(%x: Tensor[(2, 6, 13, 11), )",
           ", 3, 2), uint8]) {\n  nn.conv2d(%x, %w, ", parts.first,
           "kernel_size=[3, 2], out_dtype=\"int32\")\n}");
       SCOPED_TRACE(text);
-      EXPECT_THAT(Check(text), Contains(HasSubstr("conv.int8")));
+      EXPECT_THAT(CheckProgram(text), Contains(HasSubstr("conv.int8")));
     }
   }
   // A bias that no pass has made a sum.
   for (const char* const type : {"uint8", "int8"}) {
-    EXPECT_THAT(Check(absl::StrCat(R"(#[version = "0.0.5"]
+    EXPECT_THAT(
+        CheckProgram(absl::StrCat(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(2, 6, 13, 11), )",
-                                   type, R"(], %w: Tensor[(40, 6, 3, 2), int8],
+                                  type, R"(], %w: Tensor[(40, 6, 3, 2), int8],
           %wb: Tensor[(40), int32]) {
   nn.bias_add(nn.conv2d(%x, %w, channels=40, kernel_size=[3, 2],
                         out_dtype="int32"), %wb)
 })")),
-                ::testing::ElementsAre("conv.int8+bias"));
+        ::testing::ElementsAre("conv.int8+bias"));
   }
   // A group of channels that are no words.
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 6, 9, 9), uint8], %w: Tensor[(32, 3, 3, 3), int8]) {
   nn.conv2d(%x, %w, groups=2, channels=32, kernel_size=[3, 3],
             out_dtype="int32")
@@ -607,10 +287,10 @@ def @main(%x: Tensor[(3, 17, 71), )",
         continue;
       }
       SCOPED_TRACE(text);
-      Check(text);
+      CheckProgram(text);
     }
   }
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
           %w: Tensor[(33, 71), int8]) {
   %0 = subtract(cast(%x, dtype="int32"), cast(%z, dtype="int32"));
@@ -619,7 +299,7 @@ def @main(%x: Tensor[(17, 71), uint8], %z: Tensor[(), uint8],
 })"),
               Contains("matmul.int8+zero+scale"));
   // Numbers of a byte that products alone read are bytes in memory.
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(17, 72), float32], %z: Tensor[(), int32],
           %w: Tensor[(33, 72), int8]) {
   %0 = clip(round(multiply(%x, 90f)), a_min=0f, a_max=255f);
@@ -704,7 +384,7 @@ def @main(%x: Tensor[(5, 400), float32], %y: Tensor[(5, 400), int32],
   )",
               result, "\n}");
           SCOPED_TRACE(text);
-          Check(text);
+          CheckProgram(text);
         }
       }
     }
@@ -730,15 +410,15 @@ def @main(%x: Tensor[(3, 17, 71), uint8], %z: Tensor[(), uint8],
         rest, "\n}");
   };
   const char* const kBias = "tanh(add(%2, %w1))";
-  EXPECT_THAT(Check(program("", "0.01f", "%2")),
+  EXPECT_THAT(CheckProgram(program("", "0.01f", "%2")),
               Contains("matmul.int8+zero+scale"));
-  EXPECT_THAT(Check(program("", "0.01f", kBias)),
+  EXPECT_THAT(CheckProgram(program("", "0.01f", kBias)),
               Contains("matmul.int8+zero+scale+bias"));
-  EXPECT_THAT(Check(program("33", "0.01f", kBias)),
+  EXPECT_THAT(CheckProgram(program("33", "0.01f", kBias)),
               Contains("matmul.int8+zero+scale+bias"));
-  EXPECT_THAT(Check(program("1, 1", "0.01f", "add(%w1, %2)")),
+  EXPECT_THAT(CheckProgram(program("1, 1", "0.01f", "add(%w1, %2)")),
               Contains("matmul.int8+zero+scale+bias"));
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(17, 71), uint8], %w: Tensor[(33, 71), int8],
           %w1: Tensor[(33), int32], %w2: Tensor[(33), float32]) {
   %0 = subtract(nn.dense(%x, %w, units=33, out_dtype="int32"), %w1);
@@ -746,8 +426,9 @@ def @main(%x: Tensor[(17, 71), uint8], %w: Tensor[(33, 71), int8],
 })"),
               Contains("matmul.int8+offset+scale"));
   // A scale for each row, and sums that something else reads, too.
-  EXPECT_THAT(Check(program("17, 1", "0.01f", kBias)), Contains("matmul.int8"));
-  EXPECT_THAT(Check(program("33", "0.01f", "(%1, %2)")),
+  EXPECT_THAT(CheckProgram(program("17, 1", "0.01f", kBias)),
+              Contains("matmul.int8"));
+  EXPECT_THAT(CheckProgram(program("33", "0.01f", "(%1, %2)")),
               Contains("matmul.int8"));
 }
 
@@ -804,11 +485,11 @@ def @main(%x: Tensor[(2, 3, 13, 11), )",
   )",
             results, "\n}");
         SCOPED_TRACE(text);
-        Check(text);
+        CheckProgram(text);
       }
     }
   }
-  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+  const std::vector<std::string> kernels = CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 3, 13, 11), uint8], %w0: Tensor[(40, 3, 3, 3), int8],
           %w1: Tensor[(40, 40, 3, 3), int8], %wb: Tensor[(1, 40, 1, 1), int32]) {
   %0 = nn.pad(%x, 131, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]);
@@ -849,13 +530,15 @@ def @main(%x: Tensor[()",
   };
   // Channels that begin at multiples of 32 are computed in their places.
   EXPECT_THAT(
-      Check(program(1, 64, 32, "%8")),
+      CheckProgram(program(1, 64, 32, "%8")),
       ElementsAre("conv.int8+requantize", "conv.int8+requantize", "to_slabs32",
                   "max_pool.slabs32", "conv.int8.slabs32"));
-  EXPECT_THAT(Check(program(1, 48, 20, "%8")), Contains("concatenate.slabs32"));
-  EXPECT_THAT(Check(program(1, 33, 8, "(%6, %8, %2)")),
+  EXPECT_THAT(CheckProgram(program(1, 48, 20, "%8")),
               Contains("concatenate.slabs32"));
-  EXPECT_THAT(Check(program(2, 64, 32, "%8")), Contains("concatenate.rows"));
+  EXPECT_THAT(CheckProgram(program(1, 33, 8, "(%6, %8, %2)")),
+              Contains("concatenate.slabs32"));
+  EXPECT_THAT(CheckProgram(program(2, 64, 32, "%8")),
+              Contains("concatenate.rows"));
 }
 
 // A residual map of bytes is stored in bytes, whatever casts passes left out.
@@ -889,11 +572,12 @@ def @main(%x: Tensor[(1, 32, 7, 5), )",
                                       ? text(residual, "-128f", "127f", "int8")
                                       : text(residual, "0f", "255f", "uint8");
       SCOPED_TRACE(program);
-      EXPECT_THAT(Check(program), Contains("conv.int8+requantize").Times(2));
+      EXPECT_THAT(CheckProgram(program),
+                  Contains("conv.int8+requantize").Times(2));
     }
   }
   // A range that no byte has.
-  Check(text("int32", "-1f", "255f", "uint8"));
+  CheckProgram(text("int32", "-1f", "255f", "uint8"));
 }
 
 // A block of a quantized residual network: biases of floats and bounds before
@@ -953,7 +637,7 @@ def @main(%x: Tensor[(2, 3, 23, 21), )",
   %13 = )",
             requantize("%12"), ";\n  ", results, "\n}");
         SCOPED_TRACE(text);
-        const std::vector<std::string> kernels = Check(text);
+        const std::vector<std::string> kernels = CheckProgram(text);
         for (const char* const kernel :
              {"conv.int8+requantize", "max_pool.slabs32",
               "conv.int8.slabs32+requantize", "add.bytes.slabs32",
@@ -984,13 +668,13 @@ def @main(%x: Tensor[)",
               type[0] == 'u' ? "0f, a_max=255f" : "-128f, a_max=127f",
               "), dtype=\"", type, "\")\n}");
           SCOPED_TRACE(text);
-          EXPECT_THAT(Check(text), ::testing::ElementsAre("add.bytes"));
+          EXPECT_THAT(CheckProgram(text), ::testing::ElementsAre("add.bytes"));
         }
       }
     }
   }
   // A scale that is no number for quotients without divisions.
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(99), uint8], %y: Tensor[(99), uint8]) {
   %0 = add(multiply(cast(%x, dtype="float32"), -0.5f), cast(%y, dtype="float32"));
   cast(clip(round(divide(%0, 0.05f)), a_min=0f, a_max=255f), dtype="uint8")
@@ -1023,7 +707,7 @@ def @main(%x: Tensor[(1, 48, 9, 11), )",
   (%3, nn.conv2d(%3, %w1, groups=16, channels=32, kernel_size=[2, 2], out_dtype="int32"))
 })");
           SCOPED_TRACE(text);
-          const std::vector<std::string> kernels = Check(text);
+          const std::vector<std::string> kernels = CheckProgram(text);
           EXPECT_THAT(kernels, ::testing::Each(::testing::Not(
                                    ::testing::HasSubstr("nn.conv2d"))));
           if (zero[0] == '0') {
@@ -1053,15 +737,34 @@ def @main(%x: Tensor[(2, 19, 9, 7), float32], %w: Tensor[(19, 40, 3, 2), float32
   %0 = nn.conv2d_transpose(%x, %w, )",
           attrs, ", channels=40, kernel_size=[3, 2]);\n  ", rest, "\n}");
       SCOPED_TRACE(text);
-      EXPECT_THAT(Check(text), Contains(HasSubstr("fold.blocked16")));
+      EXPECT_THAT(CheckProgram(text), Contains(HasSubstr("fold.blocked16")));
     }
   }
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 300, 50), float32], %w: Tensor[(300, 130, 4), float32]) {
   nn.conv1d_transpose(%x, %w, strides=[2], padding=[1, 1], channels=130,
                       kernel_size=[4])
 })"),
               Contains("fold.blocked16"));
+}
+
+// Other kernels do not compute windows that the evaluator refuses.
+TEST(KernelsTest, WindowsThatDoNotFitFail) {
+  for (const char* const call :
+       {"nn.avg_pool2d(%x, pool_size=[3, 1], strides=[2, 2], "
+        "padding=[0, 0, 1, 0], ceil_mode=True)",
+        "nn.max_pool2d(%x, pool_size=[1, 4], dilation=[1, 3], strides=[2, 2], "
+        "ceil_mode=True)",
+        "nn.conv2d_transpose(%x, %w, channels=8, kernel_size=[3, 3], "
+        "strides=[2, 1], output_padding=[1, 1])"}) {
+    const std::string text = absl::StrCat(
+        "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 16, 1, 9), "
+        "float32], %w: Tensor[(16, 8, 3, 3), float32]) {\n  ",
+        call, "\n}");
+    SCOPED_TRACE(text);
+    EXPECT_THAT(CheckProgram(text),
+                ::testing::Each(::testing::StartsWith("evaluator.")));
+  }
 }
 
 TEST(KernelsTest, Reductions) {
@@ -1076,7 +779,7 @@ TEST(KernelsTest, Reductions) {
       SCOPED_TRACE(text);
       const bool is_adjacent = !absl::StrContains(text, "exclude");
       EXPECT_THAT(
-          Check(text),
+          CheckProgram(text),
           Contains(absl::StrCat(is_adjacent ? "reduce." : "evaluator.", op)));
     }
   }
@@ -1094,7 +797,7 @@ def @main(%x: Tensor[(3, 5, 7, 37), float32]) {
     // One row is not worth joining.
     const absl::string_view a = axis;
     EXPECT_THAT(
-        Check(text),
+        CheckProgram(text),
         Contains(a == "[1]"            ? "evaluator.variance"
                  : a == "[0, 1, 2, 3]" ? "reduce.variance"
                                        : "rows:reduce.mean+reduce.variance"));
@@ -1165,7 +868,7 @@ TEST(KernelsTest, Rows) {
        "rows:elementwise+cast+softmax"},
   };
   for (const auto& one : cases) {
-    EXPECT_THAT(Check(one.text), Contains(one.kernel)) << one.text;
+    EXPECT_THAT(CheckProgram(one.text), Contains(one.kernel)) << one.text;
   }
 }
 
@@ -1203,7 +906,7 @@ def @main(%x: Tensor[(3, 5, 70), float32], %b: Tensor[(3, 5, 70), uint8],
   )",
                                           one.calls, "\n}");
     SCOPED_TRACE(text);
-    EXPECT_THAT(Check(text), Contains(one.kernel));
+    EXPECT_THAT(CheckProgram(text), Contains(one.kernel));
   }
 }
 
@@ -1259,7 +962,7 @@ def @main(%x: Tensor[(3, 5, 7, 37), float32]) {
   add(power(add(%x, %x), )",
         exponent, "), power(%x, ", exponent, "))\n}");
     SCOPED_TRACE(text);
-    EXPECT_THAT(Check(text), Contains("elementwise"));
+    EXPECT_THAT(CheckProgram(text), Contains("elementwise"));
   }
 }
 
@@ -1281,13 +984,13 @@ def @main(%x: Tensor[(3, 5, 400), )",
           "multiply(%0, cast(cast(add(%z, %y), dtype=\"",
           to, "\"), dtype=\"float32\")))\n}");
       SCOPED_TRACE(text);
-      const std::vector<std::string> kernels = Check(text);
+      const std::vector<std::string> kernels = CheckProgram(text);
       EXPECT_THAT(kernels, Contains("elementwise+cast"));
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
     }
   }
   // A blocked map becomes bytes, and bytes become one.
-  Check(R"(#[version = "0.0.5"]
+  CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32]) {
   %0 = nn.relu(nn.conv2d(%x, %w, channels=24, kernel_size=[3, 3]));
   %1 = cast(%0, dtype="uint8");
@@ -1336,7 +1039,7 @@ def @main(%x: Tensor[(3, 5, 437), T], %y: Tensor[(5, 1), T],
           program, {{", T]", absl::StrCat(", ", type, "]")},
                     {"\"T\"", absl::StrCat("\"", type, "\"")}});
       SCOPED_TRACE(typed);
-      const std::vector<std::string> kernels = Check(typed);
+      const std::vector<std::string> kernels = CheckProgram(typed);
       EXPECT_THAT(kernels, Contains(HasSubstr("elementwise")));
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
     }
@@ -1363,7 +1066,7 @@ def @main(%r: Tensor[(3, 5, 437), float32], %w: Tensor[(5), int32]) {
   )",
         text, "\n}");
     SCOPED_TRACE(program);
-    const std::vector<std::string> kernels = Check(program);
+    const std::vector<std::string> kernels = CheckProgram(program);
     EXPECT_THAT(kernels, Contains(HasSubstr("elementwise")));
     EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
   }
@@ -1371,7 +1074,7 @@ def @main(%r: Tensor[(3, 5, 437), float32], %w: Tensor[(5), int32]) {
 
 // One step quantizes and dequantizes a map, on the map's blocks.
 TEST(KernelsTest, QuantizedMapsStayBlocked) {
-  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+  const std::vector<std::string> kernels = CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 20, 9, 9), float32], %w: Tensor[(24, 20, 3, 3), float32],
           %w1: Tensor[(24, 24, 1, 1), float32]) {
   %0 = nn.relu(nn.conv2d(%x, %w, channels=24, kernel_size=[3, 3]));
@@ -1404,7 +1107,7 @@ def @main(%x: Tensor[(3, 5, 40), )",
             "]) {\n  nn.pad(%x, %v, pad_width=", width, ", pad_mode=\"", mode,
             "\")\n}");
         SCOPED_TRACE(text);
-        EXPECT_THAT(Check(text), Contains("pad.indexed"));
+        EXPECT_THAT(CheckProgram(text), Contains("pad.indexed"));
       }
     }
   }
@@ -1412,7 +1115,7 @@ def @main(%x: Tensor[(3, 5, 40), )",
 
 // The zero point of a quantized map has another type than the map.
 TEST(KernelsTest, PadsWithConvertedValues) {
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(3, 5, 40), uint8]) {
   nn.pad(%x, 131, pad_width=[[0, 0], [1, 2], [3, 0]])
 })"),
@@ -1427,7 +1130,7 @@ def @main(%x: Tensor[(3, 5, 40), )",
   nn.pad(%x, multiply(%v, %v), pad_width=[[0, 0], [1, 2], [3, 0]])
 })");
       SCOPED_TRACE(text);
-      EXPECT_THAT(Check(text), Contains("pad.indexed"));
+      EXPECT_THAT(CheckProgram(text), Contains("pad.indexed"));
     }
   }
 }
@@ -1442,7 +1145,7 @@ TEST(KernelsTest, JoinsWithoutElements) {
                          "], %y: Tensor[(1, 0, 3), ", type, "]) { ", call,
                          "((%x, %y), axis=", axis, ") }");
         SCOPED_TRACE(text);
-        Check(text);
+        CheckProgram(text);
       }
     }
   }
@@ -1459,10 +1162,10 @@ def @main(%x: Tensor[(5, 7, 9), float32], %i: Tensor[(2, 3), )",
           type, "]) {\n  (take(%x, %i, ", attrs,
           "), take(cast(%x, dtype=\"int8\"), %i, ", attrs, "))\n}");
       SCOPED_TRACE(text);
-      EXPECT_THAT(Check(text), Contains("take.rows"));
+      EXPECT_THAT(CheckProgram(text), Contains("take.rows"));
     }
   }
-  EXPECT_THAT(Check(R"(#[version = "0.0.5"]
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(5, 7, 9), float32]) {
   take(%x, arange(0, 7, 2, start=0, stop=7, step=2, dtype="int32"), axis=1, mode="fast")
 })"),
@@ -1490,7 +1193,7 @@ TEST(KernelsTest, SearchesAndScans) {
 def @main(%x: Tensor[(37, 9, 211), )",
                                             type, "]) {\n  ", call, "\n}");
       SCOPED_TRACE(text);
-      const std::vector<std::string> kernels = Check(text);
+      const std::vector<std::string> kernels = CheckProgram(text);
       if (is_search && is_rare) continue;
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator"))));
     }
@@ -1507,7 +1210,7 @@ def @main(%x: Tensor[(3, 500, 3), float32]) {
   )",
                                           call, "\n}");
     SCOPED_TRACE(text);
-    EXPECT_THAT(Check(text), Not(Contains(HasSubstr("evaluator"))));
+    EXPECT_THAT(CheckProgram(text), Not(Contains(HasSubstr("evaluator"))));
   }
 }
 
@@ -1534,7 +1237,7 @@ def @main(%x: Tensor[(4, 6, 5), float32], %m: Tensor[(4, 4), int8],
                                            call, "\n}"),
                               {{"\"T\"", absl::StrCat("\"", type, "\"")}});
       SCOPED_TRACE(text);
-      const std::vector<std::string> kernels = Check(text);
+      const std::vector<std::string> kernels = CheckProgram(text);
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.gather_nd"))));
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.one_hot"))));
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("evaluator.take"))));
@@ -1554,7 +1257,7 @@ TEST(KernelsTest, PoolsOfBytes) {
 def @main(%x: Tensor[(2, 37, 21, 23), )",
                        type, "]) {\n  nn.max_pool2d(%x, ", attrs, ")\n}");
       SCOPED_TRACE(text);
-      EXPECT_THAT(Check(text), ::testing::ElementsAre("max_pool.bytes"));
+      EXPECT_THAT(CheckProgram(text), ::testing::ElementsAre("max_pool.bytes"));
     }
   }
 }
@@ -1582,13 +1285,13 @@ def @main(%x: Tensor[(3, 5, 437), T], %y: Tensor[(5, 1), T],
                               {{", T]", absl::StrCat(", ", type, "]")},
                                {"\"T\"", absl::StrCat("\"", type, "\"")}});
       SCOPED_TRACE(text);
-      EXPECT_THAT(Check(text), Not(Contains(HasSubstr("evaluator"))));
+      EXPECT_THAT(CheckProgram(text), Not(Contains(HasSubstr("evaluator"))));
     }
   }
 }
 
 TEST(KernelsTest, ResizesStayBlocked) {
-  const std::vector<std::string> kernels = Check(R"(#[version = "0.0.5"]
+  const std::vector<std::string> kernels = CheckProgram(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(2, 3, 9, 7), float32], %w0: Tensor[(24, 3, 3, 3), float32],
           %w1: Tensor[(16, 24, 1, 1), float32], %r: Tensor[(18, 1), float32],
           %c: Tensor[(1, 1, 1, 14), float32], %m: Tensor[(2, 1, 18, 14), float32]) {
@@ -1640,7 +1343,7 @@ def @main(%q: Tensor[(B, 19, 60), float32], %k: Tensor[(B, 23, 60), float32],
            {"SHAPE", is_joint ? "23, 20" : "20, 23"},
            {"JOINT", is_joint ? "True" : "False"}});
       SCOPED_TRACE(text);
-      const std::vector<std::string> kernels = Check(text);
+      const std::vector<std::string> kernels = CheckProgram(text);
       EXPECT_THAT(kernels, Contains("matmul.batch"));
       EXPECT_THAT(kernels, Not(Contains(HasSubstr("move"))));
     }
@@ -1689,7 +1392,7 @@ TEST(KernelsTest, ProductsWithMovesOfTheirOwn) {
   for (const auto& one : cases) {
     SCOPED_TRACE(one.text);
     const std::vector<std::string> kernels =
-        Check(absl::StrCat(kBegin, one.text));
+        CheckProgram(absl::StrCat(kBegin, one.text));
     EXPECT_THAT(kernels, Contains("matmul.batch"));
     EXPECT_EQ(std::any_of(kernels.begin(), kernels.end(),
                           [](const std::string& kernel) {
@@ -1755,7 +1458,7 @@ TEST(KernelsTest, OtherKernels) {
        "elementwise.blocked16"},
   };
   for (const auto& one : cases) {
-    EXPECT_THAT(Check(one.text), Contains(one.kernel)) << one.text;
+    EXPECT_THAT(CheckProgram(one.text), Contains(one.kernel)) << one.text;
   }
 }
 
@@ -1867,7 +1570,7 @@ TEST(KernelsTest, SumsAreWithinTheirBounds) {
 
 // Channels stay in blocks from the first convolution to the last pool.
 TEST(KernelsTest, ChainsStayBlocked) {
-  const std::vector<std::string> kernels = Check(R"(
+  const std::vector<std::string> kernels = CheckProgram(R"(
     def @main(%x: Tensor[(1, 3, 9, 9), float32],
               %w0: Tensor[(24, 3, 3, 3), float32],
               %w1: Tensor[(24, 1, 3, 3), float32],

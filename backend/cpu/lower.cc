@@ -28,15 +28,40 @@
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 
 namespace baton::cpu::internal {
+namespace {
+
+// The instructions of kernels of bytes: the best, or the best whose vectors are
+// not wider than `width`.
+kernels::blocked::Int8Isa Int8IsaOf(
+    std::optional<kernels::blocked::Width> width) {
+  using kernels::blocked::Int8Isa;
+  using kernels::blocked::Width;
+  switch (width.value_or(Width::k512)) {
+    case Width::kPlain128:
+    case Width::k128:
+      return Int8Isa::kPlain;
+    case Width::k256:
+    case Width::kHalves512:
+      return kernels::blocked::IsSupported(Int8Isa::kAvx2) ? Int8Isa::kAvx2
+                                                           : Int8Isa::kPlain;
+    case Width::k512:
+      break;
+  }
+  return kernels::blocked::BestInt8Isa();
+}
+
+}  // namespace
 
 Lowering::Lowering(Graph graph, const LowerOptions& options)
     : graph_(std::move(graph)),
       options_(options),
       blocked_kernels_(*kernels::blocked::KernelsOf(
           options.width.value_or(kernels::blocked::BestWidth()))),
+      isa_(Int8IsaOf(options.width)),
       tensors_(graph_.tensors),
       views_(graph_.tensors.size()),
       inside_(graph_.tensors.size()),

@@ -31,7 +31,7 @@ struct LowerOptions {
   // The bytes of a mapped file. Pages of the file that have weights are
   // released as the weights are packed. Mapped until LowerGraph returns.
   absl::string_view mapped_file = {};
-  // The vectors of the kernels; the widest that the processor has by default.
+  // See CompileOptions.
   std::optional<kernels::blocked::Width> width = std::nullopt;
   // See CompileOptions.
   bool use_amx = true;

@@ -382,7 +382,7 @@ absl::Status Lowering::LowerByteSum(const ByteSum& sum, int result,
     to = NewSlabs(result);
   }
   KernelChoice choice =
-      ByteSumStep(sum.params, TensorOf(to).num_elements(), x, y, to);
+      ByteSumStep(sum.params, TensorOf(to).num_elements(), x, y, to, isa_);
   if (to != result) choice.kernel += ".slabs32";
   return AddPlanarStep(std::move(choice), std::move(nodes));
 }
@@ -448,7 +448,7 @@ absl::Status Lowering::LowerInt8Conv(int number) {
     BATON_ASSIGN_OR_RETURN(sums, IntegerConstant(bias));
   }
   return AddPlanarStep(
-      Int8ConvStep(params, data, weight, sums, std::move(scales), result),
+      Int8ConvStep(params, data, weight, sums, std::move(scales), result, isa_),
       std::move(nodes));
 }
 

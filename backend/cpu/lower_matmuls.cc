@@ -25,6 +25,7 @@
 #include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 #include "baton/runtime/kernels/elementwise_program.h"
@@ -285,9 +286,13 @@ absl::Status Lowering::LowerIntMatmul(const ScaledProduct& product) {
     BATON_ASSIGN_OR_RETURN(operands.bias,
                            ChannelConstant(*product.bias, params.n));
   }
-  return AddPlanarStep(IntMatmulStep(params, product.data, weight, operands,
-                                     product.result, options_.use_amx),
-                       product.nodes);
+  const bool may_use_amx =
+      options_.use_amx && isa_ == kernels::blocked::Int8Isa::kVnni;
+  return AddPlanarStep(
+      IntMatmulStep(
+          params, product.data, weight, operands, product.result,
+          may_use_amx ? kernels::blocked::BestIntMatmulIsa(params) : isa_),
+      product.nodes);
 }
 
 Tensor Lowering::TakeWeight(int t) {

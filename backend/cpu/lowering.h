@@ -37,6 +37,7 @@
 #include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
@@ -485,6 +486,7 @@ class Lowering {
   Graph graph_;
   const LowerOptions options_;
   const kernels::blocked::Kernels& blocked_kernels_;
+  const kernels::blocked::Int8Isa isa_;
   executor::Plan plan_;
   // The tensors of the graph come first, then packed weights and blocked forms.
   std::vector<GraphTensor> tensors_;

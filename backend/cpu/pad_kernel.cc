@@ -179,6 +179,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   params->rows_of_item =
       std::max<int64_t>(1, kItemElements / params->row.extent);
   choice.kernel = "pad.indexed";
+  choice.reason = "a table has the element for each place";
   choice.inputs = {node.inputs[0]};
   if (value.constant.has_value()) {
     BATON_ASSIGN_OR_RETURN(params->value,

@@ -361,6 +361,9 @@ std::optional<KernelChoice> RearrangeStep(const Graph& graph,
   choice.items =
       count / (params->rows * params->columns) * params->items_of_plane;
   choice.kernel = params->column_from == 1 ? "move.rows" : "move.tiles";
+  choice.reason = params->column_from == 1   ? "rows stay together"
+                  : params->column_from == 0 ? "a row repeats one element"
+                                             : "neighbours come from apart";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.cost_ns = static_cast<double>(2 * result.bytes()) / kBytesPerNs;
@@ -418,6 +421,7 @@ std::optional<KernelChoice> PadStep(const GraphNode& node, const Graph& graph) {
   choice.function = PadOf(bytes);
   choice.items = (p.rows + p.rows_of_item - 1) / p.rows_of_item;
   choice.kernel = "pad.rows";
+  choice.reason = "rows stay together between their padding";
   choice.inputs = {node.inputs[0]};
   choice.outputs = node.outputs;
   choice.cost_ns = static_cast<double>(x.bytes() + y.bytes()) / kBytesPerNs;
@@ -461,6 +465,7 @@ std::optional<KernelChoice> ConcatenateStep(const GraphNode& node,
   choice.items =
       (params->rows + params->rows_of_item - 1) / params->rows_of_item;
   choice.kernel = "concatenate.rows";
+  choice.reason = "parts alternate, so that none is a part of the result";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.cost_ns = static_cast<double>(2 * result.bytes()) / kBytesPerNs;

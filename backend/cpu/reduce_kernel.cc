@@ -97,6 +97,7 @@ KernelChoice StepOf(const GraphNode& node, executor::StepFunction function,
   KernelChoice choice;
   choice.function = function;
   choice.kernel = "reduce." + node.op_name();
+  choice.reason = "the reduced dimensions are adjacent";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = reduced.outer;

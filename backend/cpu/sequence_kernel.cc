@@ -109,6 +109,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseTopK(const GraphNode& node,
   KernelChoice choice;
   choice.function = RunTopK;
   choice.kernel = "topk";
+  choice.reason = "each row is searched on its own";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = (view->outer + params->of_item - 1) / params->of_item;
@@ -147,6 +148,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseScan(const GraphNode& node,
   KernelChoice choice;
   choice.function = RunScan;
   choice.kernel = node.op_name();
+  choice.reason = "each row is scanned on its own";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = view->outer;

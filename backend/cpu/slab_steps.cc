@@ -47,6 +47,7 @@ KernelChoice MoveStep(executor::StepFunction function, const char* kernel,
   choice.function = function;
   choice.params = std::make_shared<blocked::ByteMap>(map);
   choice.kernel = kernel;
+  choice.reason = "the next kernel reads another layout";
   choice.inputs = {from};
   choice.outputs = {to};
   choice.items = blocked::SlabItems(map);
@@ -263,6 +264,7 @@ KernelChoice SlabPoolStep(const PoolChoice& pool, bool is_signed, int x,
   KernelChoice choice;
   choice.function = RunPool;
   choice.kernel = "max_pool.slabs32";
+  choice.reason = "a slab of channels is a vector";
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = blocked::SlabPoolItems(*params);
@@ -282,17 +284,17 @@ std::optional<ByteSum> ByteSumOf(absl::Span<const ElementArg> operands,
 }
 
 KernelChoice ByteSumStep(blocked::ByteSumParams params, int64_t size, int x,
-                         int y, int result) {
+                         int y, int result, blocked::Int8Isa isa) {
   params.size = size;
   KernelChoice choice;
   choice.function = RunSum;
   choice.kernel = "add.bytes";
+  choice.reason = "two quantized maps are added without maps of floats between";
   choice.inputs = {x, y};
   choice.outputs = {result};
   choice.items = blocked::ByteSumItems(params);
   choice.cost_ns = static_cast<double>(size) / kAddedPerNs;
-  choice.params =
-      std::make_shared<SumParams>(SumParams{params, blocked::BestInt8Isa()});
+  choice.params = std::make_shared<SumParams>(SumParams{params, isa});
   return choice;
 }
 

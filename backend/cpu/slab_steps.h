@@ -15,6 +15,7 @@
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/base/dtype.h"
 #include "baton/runtime/kernels/blocked/byte_slabs.h"
+#include "baton/runtime/kernels/blocked/int8_isa.h"
 
 namespace baton::cpu {
 
@@ -47,9 +48,10 @@ std::optional<ByteSum> ByteSumOf(absl::Span<const ElementArg> operands,
                                  const TensorShape& shape, DType type,
                                  const Graph& graph);
 
-// `size` is the number of bytes of each tensor.
+// `size` is the number of bytes of each tensor; `isa` is supported.
 KernelChoice ByteSumStep(kernels::blocked::ByteSumParams params, int64_t size,
-                         int x, int y, int result);
+                         int x, int y, int result,
+                         kernels::blocked::Int8Isa isa);
 
 }  // namespace baton::cpu
 

@@ -63,6 +63,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   KernelChoice choice;
   choice.function = Run;
   choice.kernel = params->log ? "log_softmax" : "softmax";
+  choice.reason = "a row is computed as a whole";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items =

@@ -125,6 +125,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   KernelChoice choice;
   choice.function = kFunction;
   choice.kernel = "elementwise.wide";
+  choice.reason = "numbers of a type that groups of calls do not have";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.flops = static_cast<double>(y.num_elements());

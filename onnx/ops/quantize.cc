@@ -444,7 +444,7 @@ absl::StatusOr<std::optional<Expr>> PaddedWith(
 //
 //   sum((x - z) * (w + s)) = sum(x * w) + s * sum(x) - z * sum(w + s)
 //
-// nullopt if there are three spatial axes, or if the padding is not known.
+// nullopt if the padding is not known.
 absl::StatusOr<std::optional<Expr>> ConvolutionOfBytes(
     NodeContext& node, const Expr& data, const Expr& zero_point,
     const SignedWeights& weights) {
@@ -455,10 +455,15 @@ absl::StatusOr<std::optional<Expr>> ConvolutionOfBytes(
                            Convolution(node, data, kernel, kInt32));
     const auto* const call = convolution.As<relay::CallNode>();
     if (call == nullptr || call->arg(0) != data) return std::nullopt;
-    return axes == 1 ? PaddedWith<relay::Conv1DAttrs>(node, *call, zero_point)
-                     : PaddedWith<relay::Conv2DAttrs>(node, *call, zero_point);
+    switch (axes) {
+      case 1:
+        return PaddedWith<relay::Conv1DAttrs>(node, *call, zero_point);
+      case 2:
+        return PaddedWith<relay::Conv2DAttrs>(node, *call, zero_point);
+      default:
+        return PaddedWith<relay::Conv3DAttrs>(node, *call, zero_point);
+    }
   };
-  if (axes > 2) return std::nullopt;
   BATON_ASSIGN_OR_RETURN(std::optional<Expr> result,
                          convolved(weights.constant));
   if (!result.has_value()) return std::nullopt;

@@ -50,13 +50,10 @@ constexpr double kMaxUnfolded = 1 << 26;
 
 using Shape = std::vector<int64_t>;
 
-// The extents of `type`, of rank 5; nullopt if they are not known, one is 0 or
-// large, or the elements are not float32 or half floats.
+// The extents of `type`, of rank 5; nullopt if they are not known, or one is 0
+// or large.
 std::optional<Shape> ExtentsOf(const TensorTypeNode* type) {
-  if (type == nullptr || type->rank() != 5 || !type->dtype().is_float() ||
-      type->dtype().bits() > 32) {
-    return std::nullopt;
-  }
+  if (type == nullptr || type->rank() != 5) return std::nullopt;
   const auto dims = ConstDims(type->shape());
   if (!dims.has_value() || !absl::c_all_of(*dims, [](int64_t extent) {
         return extent > 0 && extent <= kMaxExtent;
@@ -64,6 +61,19 @@ std::optional<Shape> ExtentsOf(const TensorTypeNode* type) {
     return std::nullopt;
   }
   return Shape(dims->begin(), dims->end());
+}
+
+// True if convolutions over two axes have kernels for the types: float32, half
+// floats, and bytes whose sums are int32.
+bool HaveKernels(const TensorTypeNode& data, const TensorTypeNode& weight,
+                 const TensorTypeNode& result) {
+  if (data.dtype().is_byte()) {
+    return weight.dtype().is_byte() && result.dtype() == DType::Int(32);
+  }
+  const auto is_float = [](const TensorTypeNode& type) {
+    return type.dtype().is_float() && type.dtype().bits() <= 32;
+  };
+  return is_float(data) && is_float(weight) && is_float(result);
 }
 
 // `n` numbers of an attribute; nullopt if they are not known or not small.
@@ -105,7 +115,8 @@ absl::StatusOr<Expr> AsConv2D(const PatternMatch& m,
   auto data = ExtentsOf(type);
   auto weight = ExtentsOf(m.tensor_type(weight_part));
   auto result = ExtentsOf(m.tensor_type(conv));
-  if (!data.has_value() || !weight.has_value() || !result.has_value()) {
+  if (!data.has_value() || !weight.has_value() || !result.has_value() ||
+      !HaveKernels(*type, *m.tensor_type(weight_part), *m.tensor_type(conv))) {
     return m.Decline("the shapes and element types have no other form");
   }
   const auto& attrs = m.attrs<Conv3DAttrs>(conv);

@@ -7,7 +7,7 @@ Arguments: the compilation mode, and the archives.
   refers to the stack. The two halves of 512 bits are left out: a tile that fills
   the registers of 512 bits takes twice as many of 256, more than there are. The
   products of rows (Matmul) load addresses of rows from there, of which there are
-  more than registers, but no vectors.
+  more than registers, but no vectors; and so may all kernels of bytes.
 - An instruction belongs to the set that the object stands for. In objects of
   several sets (int8), functions that other objects call have instructions of any
   processor alone; others may have those of the set that their name names, or, if
@@ -30,7 +30,12 @@ SETS = {
     "kernels_avx2_halves": "avx2",
     "kernels_avx512": "avx512",
 }
-AUDITED_LOOPS = ["kernels_fma128", "kernels_avx2", "kernels_avx512"]
+# Objects of several sets.
+BYTES = ["int8_conv", "int_matmul", "byte_slabs"]
+AUDITED_LOOPS = [
+    "kernels_fma128", "kernels_avx2", "kernels_avx512", "int8_conv",
+    "int_matmul"
+]
 
 _ORDER = ["plain", "avx2", "avx512", "vnni", "amx"]
 
@@ -79,7 +84,7 @@ def allowed_set(function, is_global):
     its name."""
     if function.member in SETS:
         return SETS[function.member]
-    if is_global or not function.member.startswith("int"):
+    if is_global or function.member not in BYTES:
         return "plain"
     if "Amx" in function.name:
         return "amx"
@@ -125,8 +130,9 @@ def innermost_loops(function):
             for begin, end in sorted(set(inner))]
 
 
-def is_fma(mnemonic):
-    return re.match(r"vfn?m(add|sub)", mnemonic) is not None
+def is_product(mnemonic):
+    """True for products that are added: of floats, of bytes, of tiles."""
+    return re.match(r"vfn?m(add|sub)|vp(dp|madd)|tdp", mnemonic) is not None
 
 
 def stack_registers(function):
@@ -137,14 +143,17 @@ def stack_registers(function):
     return ("%rsp",)
 
 
-def is_address_of_row(function, mnemonic, operands):
+def is_address(function, mnemonic, operands):
+    """True for an address, or another number, that is loaded from the stack."""
+    if function.member in BYTES:
+        return re.search(r"%[xyzt]mm", operands) is None
     return "::Matmul(" in function.name and mnemonic == "mov" and re.match(
         r"0x[0-9a-f]+\(%rsp\),%r\w+$", operands)
 
 
 def spills(functions, audited):
-    """References to the stack in innermost loops with FMAs, and the number of
-    such loops by member."""
+    """References to the stack in innermost loops with products, and the number
+    of such loops by member."""
     problems = []
     counts = {}
     for function in functions:
@@ -152,12 +161,12 @@ def spills(functions, audited):
             continue
         registers = stack_registers(function)
         for loop in innermost_loops(function):
-            if not any(is_fma(mnemonic) for _, mnemonic, _ in loop):
+            if not any(is_product(mnemonic) for _, mnemonic, _ in loop):
                 continue
             counts[function.member] = counts.get(function.member, 0) + 1
             for address, mnemonic, operands in loop:
                 if any(f"({r}" in operands for r in registers
-                      ) and not is_address_of_row(function, mnemonic, operands):
+                      ) and not is_address(function, mnemonic, operands):
                     problems.append(f"{function.member}: {function.name}: "
                                     f"{address:x}: {mnemonic} {operands}")
     return problems, counts
@@ -227,6 +236,17 @@ class FindsProblemsTest(unittest.TestCase):
             rows = SAMPLE.format(spill="  18:\tmov    0x40(%rsp),%rdx\n")
             rows = rows.replace("avx2::Tile(long)", name)
             self.assertEqual(len(spills(parse(rows), AUDITED_LOOPS)[0]), count)
+        # Kernels of bytes.
+        for line, count in [("mov    0x40(%rsp),%rdx", 0),
+                            ("vmovdqu64 0x40(%rsp),%zmm1", 1),
+                            ("tileloadd 0x40(%rsp,%rax,1),%tmm1", 1)]:
+            rows = SAMPLE.format(spill=f"  18:\t{line}\n")
+            for product in ("vpdpbusd %zmm1,%zmm2,%zmm3", "tdpbusd %tmm1,%tmm2",
+                            "vpmaddwd %ymm1,%ymm2,%ymm3"):
+                loop = parse(
+                    rows.replace("kernels_avx2", "int_matmul").replace(
+                        "vfmadd231ps (%rsi),%ymm0,%ymm1", product))
+                self.assertEqual(len(spills(loop, AUDITED_LOOPS)[0]), count)
         vectors = SAMPLE.format(
             spill="  18:\tvmovaps 0x40(%rsp),%ymm1\n").replace(
                 "avx2::Tile(long)", "a::Matmul(long)")
@@ -307,11 +327,12 @@ class ObjectsTest(unittest.TestCase):
         self.assertEqual(
             merged(functions, functions_of_binding(table, "w")), [])
         problems, counts = spills(functions, AUDITED_LOOPS)
-        print(f"innermost loops with FMAs: {counts}; kernels_avx2_halves are "
+        print(f"innermost loops with products: {counts}; kernels_avx2_halves are "
               "left out: their tiles take more registers than there are")
         self.assertEqual(problems, [])
         for member in AUDITED_LOOPS:
-            self.assertGreater(counts.get(member, 0), 10, member)
+            least = 3 if member in BYTES else 10
+            self.assertGreater(counts.get(member, 0), least, member)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,29 @@
+// Compares plans with the evaluator, for tests of this package.
+
+#ifndef BATON_BACKEND_CPU_EVALUATOR_TEST_UTIL_H_
+#define BATON_BACKEND_CPU_EVALUATOR_TEST_UTIL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "baton/backend/cpu/executable.h"
+#include "baton/ir/module.h"
+
+namespace baton::cpu {
+
+// Runs `model`, which was compiled from `module`, on random inputs with 1, 2, 3
+// and 16 threads, as many as the model has, and expects the bits of the
+// evaluator, or a failure where it fails. Bytes of inputs have their whole
+// range. The evaluator uses the widest vectors; the steps of the run use at
+// most `bits` bits, if that is not 0.
+void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
+                           uint32_t seed, bool special, int bits = 0);
+
+// Binds weights (bound_weights.h), compiles for 16 threads and compares on plain
+// and on special numbers. Returns the kernels of the plan.
+std::vector<std::string> CheckProgram(const std::string& text);
+
+}  // namespace baton::cpu
+
+#endif  // BATON_BACKEND_CPU_EVALUATOR_TEST_UTIL_H_
