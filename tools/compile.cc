@@ -163,6 +163,8 @@ struct Variant {
 struct Variants {
   std::vector<DimBound> bounds;   // those that leave a choice
   std::vector<Variant> variants;  // the last bound varies fastest
+  // The paths of further files that they were read from, such as external data.
+  std::vector<std::string> further_files;
 };
 
 // Functions without the code that another compiler made of them: the library
@@ -185,9 +187,11 @@ IRModule WithoutArtifacts(IRModule module) {
   return module;
 }
 
-// `dims`: sizes of dimensions, of ONNX files only.
+// Appends the paths of further files that are read to `further_files`. `dims`:
+// sizes of dimensions, of ONNX files only.
 absl::StatusOr<IRModule> ReadModule(
     ModuleSource source, const LibraryOptions& options, TensorsAtHand* given,
+    std::vector<std::string>& further_files,
     const std::map<std::string, int64_t>& dims = {}) {
   source.at_hand = given;
   source.input_shapes = options.input_shapes;
@@ -200,6 +204,8 @@ absl::StatusOr<IRModule> ReadModule(
     return absl::InvalidArgumentError(
         absl::StrCat(options.model, " has no module"));
   }
+  further_files.insert(further_files.end(), read.further_files.begin(),
+                       read.further_files.end());
   IRModule module = std::move(read.modules[0].module);
   if (!module.Find<Function>("main").defined()) {
     return absl::InvalidArgumentError(
@@ -248,13 +254,14 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options,
         "--inputs: needs --test or --check_values, which run the model: only "
         "an ONNX file takes shapes and values from its inputs");
   }
+  Variants result;
   IRModule module;
   if (!is_onnx) {
-    BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options, given));
+    BATON_ASSIGN_OR_RETURN(
+        module, ReadModule(source, options, given, result.further_files));
     BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_RETURN_IF_ERROR(CheckPorts(module));
   }
-  Variants result;
   int64_t count = 1;
   for (const DimBound& bound : bounds) {
     if (bound.least == bound.most) continue;
@@ -290,8 +297,9 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options,
       for (size_t i = 0; i < bounds.size(); ++i) {
         dims.emplace(bounds[i].name, sizes[i]);
       }
-      BATON_ASSIGN_OR_RETURN(variant.module,
-                             ReadModule(source, options, given, dims));
+      BATON_ASSIGN_OR_RETURN(
+          variant.module,
+          ReadModule(source, options, given, result.further_files, dims));
       BATON_ASSIGN_OR_RETURN(variant.module, relay::InferTypes(variant.module));
       BATON_RETURN_IF_ERROR(CheckPorts(variant.module));
       BATON_RETURN_IF_ERROR(CheckDims(variant.module, {}));
@@ -653,8 +661,9 @@ class NewFolders {
 };
 
 // Writes the files of both folders, or none; the second may have no path.
+// `further_files`: files that were read, beside those of flags.
 absl::Status WriteFiles(
-    const LibraryOptions& options,
+    const LibraryOptions& options, absl::Span<const std::string> further_files,
     absl::Span<
         const std::pair<std::string, const std::vector<CompiledModel::File>*>>
         folders,
@@ -665,6 +674,9 @@ absl::Status WriteFiles(
   for (absl::string_view path :
        absl::StrSplit(options.objects, ',', absl::SkipEmpty())) {
     read.push_back(FileToWrite(std::string(path)));
+  }
+  for (const std::string& path : further_files) {
+    read.push_back(FileToWrite(path));
   }
   // Stable: pieces of `changed` are in `texts`.
   std::deque<absl::string_view> texts;
@@ -912,7 +924,7 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
         {model.name + "_benchmark.cc", std::move(compiled.benchmark)});
   }
   BATON_RETURN_IF_ERROR(
-      WriteFiles(given,
+      WriteFiles(given, variants.further_files,
                  {{options.output_dir, &compiled.files},
                   {options.shared_dir, &compiled.shared_files}},
                  out));

@@ -312,6 +312,10 @@ TEST(HistoryToolTest, MistakesAreErrors) {
               HasSubstr("--text: regular expression (: missing )"));
   EXPECT_THAT(History(file + " find").err,
               HasSubstr("give one of --has, --lacks and --text"));
+  const std::string before = testing::ReadFileOrFail(file);
+  EXPECT_THAT(History(file + " log --output=" + file).err,
+              HasSubstr("--output: " + file + " is read and would be written"));
+  EXPECT_EQ(testing::ReadFileOrFail(file), before);
   EXPECT_EQ(History(Path("mistakes.relay") + " log").exit_code, 1);
   EXPECT_THAT(History("--help").out, HasSubstr("baton-history FILE log"));
   const RunResult unwritable = testing::RunBinary(

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
@@ -45,6 +46,27 @@ const char* FirstGiven(const OptOptions& options,
 absl::Status Needs(absl::string_view flag, absl::string_view other) {
   return absl::InvalidArgumentError(
       absl::StrCat("--", flag, ": needs ", other));
+}
+
+// The files that a run writes, as pairs of a flag and a path; empty for those
+// that are not given.
+std::vector<std::pair<std::string, std::string>> FilesWritten(
+    const OptOptions& options) {
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"--output", options.output}, {"--report", options.report}};
+  for (const auto& [name, value] : options.report_flags) {
+    const Flag* flag = FindInstrumentFlag(name);
+    const auto* file = value.As<std::string>();
+    if (flag != nullptr && flag->spec.value == "FILE" && file != nullptr) {
+      files.emplace_back(absl::StrCat("--", name), *file);
+    }
+  }
+  if (options.onnx_external_data && !options.output.empty()) {
+    files.emplace_back("the data of --output",
+                       absl::StrCat(options.output, ".data"));
+  }
+  files.emplace_back("--reproducer", options.reproducer);
+  return files;
 }
 
 }  // namespace
@@ -118,25 +140,33 @@ absl::Status CheckRunFlags(const OptOptions& options,
 }
 
 absl::Status CheckFiles(const OptOptions& options) {
-  std::vector<std::pair<std::string, std::string>> files = {
-      {"--output", options.output}, {"--report", options.report}};
-  for (const auto& [name, value] : options.report_flags) {
-    const Flag* flag = FindInstrumentFlag(name);
-    const auto* file = value.As<std::string>();
-    if (flag != nullptr && flag->spec.value == "FILE" && file != nullptr) {
-      files.push_back({absl::StrCat("--", name), *file});
-    }
-  }
-  if (options.onnx_external_data && !options.output.empty()) {
-    files.push_back(
-        {"the data of --output", absl::StrCat(options.output, ".data")});
-  }
-  files.push_back({"--reproducer", options.reproducer});
-  BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles(FilesWritten(options)));
   // A result may take the place of its input, and so may a reproducer.
-  files.back() = {};
-  files[0] = {"the input", options.input};
-  return CheckDifferentFiles(files);
+  OptOptions others = options;
+  others.output.clear();
+  others.reproducer.clear();
+  std::vector<std::pair<std::string, std::string>> files = FilesWritten(others);
+  files.emplace_back("the input", options.input);
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
+  std::vector<std::string> read = {options.resume, options.run.inputs,
+                                   options.run.expect, options.run.schedule};
+  for (absl::string_view path :
+       absl::StrSplit(options.run.rules, ',', absl::SkipEmpty())) {
+    read.emplace_back(path);
+  }
+  return CheckNotRead(FilesWritten(options), read);
+}
+
+absl::Status CheckFurtherFiles(const OptOptions& options, const OptJob& job) {
+  OptOptions written = options;
+  if (!options.output.empty() &&
+      FileToWrite(options.output) == FileToWrite(options.input)) {
+    written.onnx_external_data = false;
+  }
+  std::vector<std::string> read = job.further_files;
+  read.push_back(job.prepared.run.inputs);
+  read.push_back(job.prepared.run.expect);
+  return CheckNotRead(FilesWritten(written), read);
 }
 
 }  // namespace baton

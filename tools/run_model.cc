@@ -330,6 +330,14 @@ std::string OptCommandOf(const RunModelOptions& options) {
        {"threads", number(options.threads, RunModelOptions().threads)}});
 }
 
+// The files that a run writes, as pairs of a flag and a path.
+std::vector<std::pair<std::string, std::string>> FilesWritten(
+    const RunModelOptions& options) {
+  return {{"--outputs", options.outputs},
+          {"--report", options.report},
+          {"--plan", options.plan}};
+}
+
 }  // namespace
 
 absl::StatusOr<bool> RunModel(const RunModelOptions& options,
@@ -348,6 +356,8 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                                              {"--outputs", options.outputs},
                                              {"--report", options.report},
                                              {"--plan", options.plan}}));
+  BATON_RETURN_IF_ERROR(
+      CheckNotRead(FilesWritten(options), {options.expect, options.against}));
   BATON_RETURN_IF_ERROR(CheckExecutorFlags(options));
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.
@@ -408,6 +418,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
           ReadRunnableModel(one.against, "", one, inputs, true));
       if (other.has_value()) MoveState(*other, next, one);
       other = std::move(next);
+    }
+    for (const std::optional<RunnableModel>* read : {&model, &other}) {
+      if (!read->has_value()) continue;
+      BATON_RETURN_IF_ERROR(
+          CheckNotRead(FilesWritten(options), (*read)->further_files));
     }
     BATON_ASSIGN_OR_RETURN(const bool holds,
                            RunOnce(*model, other, at_hand.tensors, one, out));

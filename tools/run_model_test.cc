@@ -16,6 +16,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/runtime/io/npy.h"
+#include "baton/testing/external_data.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/tools/input.h"
 #include "gmock/gmock.h"
@@ -103,6 +104,41 @@ TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
   EXPECT_THAT(RunModel(options, out).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "--report: needs --profile"));
+}
+
+TEST(RunModelTest, WhatIsReadIsNotWrittenOver) {
+  RunModelOptions options;
+  options.model = ModelFile("kept.relay", "1f");
+  options.random_inputs = true;
+  options.outputs = absl::StrCat(::testing::TempDir(), "/kept.npz");
+  EXPECT_EQ(OutputOf(options), "");
+  const auto mistake = [&options] {
+    std::ostringstream out;
+    return RunModel(options, out).status();
+  };
+  options.expect = options.outputs;
+  EXPECT_THAT(mistake(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat("--outputs: ", options.outputs,
+                                    " is read and would be written")));
+  options.expect.clear();
+  options.against = ModelFile("other.relay", "1f");
+  options.plan = options.against;
+  EXPECT_THAT(mistake(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "--plan: "));
+  // The external data of a model.
+  const std::string folder = absl::StrCat(::testing::TempDir(), "/with_data");
+  const std::string data = folder + "/data.npz";
+  options = RunModelOptions();
+  options.model = testing::WriteModelWithData(folder, "data.npz");
+  options.random_inputs = true;
+  options.outputs = data;
+  EXPECT_THAT(mistake(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat("--outputs: ", data, " is read")));
+  EXPECT_EQ(std::filesystem::file_size(data), 1280u);
+  options.outputs = folder + "/results.npz";
+  EXPECT_EQ(OutputOf(options), "");
 }
 
 // Functions of loops, compiled by LLVM, give the bytes of the evaluator's kernels.
