@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
@@ -140,21 +139,22 @@ absl::Status CheckRunFlags(const OptOptions& options,
 }
 
 absl::Status CheckFiles(const OptOptions& options) {
-  BATON_RETURN_IF_ERROR(CheckDifferentFiles(FilesWritten(options)));
+  const std::vector<std::pair<std::string, std::string>> written =
+      FilesWritten(options);
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles(written));
   // A result may take the place of its input, and so may a reproducer.
-  OptOptions others = options;
-  others.output.clear();
-  others.reproducer.clear();
-  std::vector<std::pair<std::string, std::string>> files = FilesWritten(others);
-  files.emplace_back("the input", options.input);
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"the input", options.input}};
+  for (const auto& file : written) {
+    if (file.first != "--output" && file.first != "--reproducer") {
+      files.push_back(file);
+    }
+  }
   BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
   std::vector<std::string> read = {options.resume, options.run.inputs,
                                    options.run.expect, options.run.schedule};
-  for (absl::string_view path :
-       absl::StrSplit(options.run.rules, ',', absl::SkipEmpty())) {
-    read.emplace_back(path);
-  }
-  return CheckNotRead(FilesWritten(options), read);
+  read.insert(read.end(), options.run.rules.begin(), options.run.rules.end());
+  return CheckNotRead(written, read);
 }
 
 absl::Status CheckFurtherFiles(const OptOptions& options, const OptJob& job) {

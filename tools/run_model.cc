@@ -356,8 +356,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                                              {"--outputs", options.outputs},
                                              {"--report", options.report},
                                              {"--plan", options.plan}}));
+  // Results may take the place of those that were expected.
   BATON_RETURN_IF_ERROR(
-      CheckNotRead(FilesWritten(options), {options.expect, options.against}));
+      CheckNotRead({{"--report", options.report}, {"--plan", options.plan}},
+                   {options.expect}));
+  BATON_RETURN_IF_ERROR(CheckNotRead(FilesWritten(options), {options.against}));
   BATON_RETURN_IF_ERROR(CheckExecutorFlags(options));
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.

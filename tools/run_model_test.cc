@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -116,10 +117,11 @@ TEST(RunModelTest, WhatIsReadIsNotWrittenOver) {
     std::ostringstream out;
     return RunModel(options, out).status();
   };
-  options.expect = options.outputs;
+  options.expect = std::exchange(options.outputs, "");
+  options.plan = options.expect;
   EXPECT_THAT(mistake(),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       absl::StrCat("--outputs: ", options.outputs,
+                       absl::StrCat("--plan: ", options.plan,
                                     " is read and would be written")));
   options.expect.clear();
   options.against = ModelFile("other.relay", "1f");
