@@ -458,7 +458,7 @@ def _model_files_impl(ctx):
             "--output_dir=" + ctx.outputs.outs[0].dirname,
             "--shared_dir=" + functions.path,
         ] + ctx.attr.flags,
-        inputs = [ctx.file.src],
+        inputs = [ctx.file.src] + ctx.files.data,
         outputs = ctx.outputs.outs + [functions],
         tools = [ctx.executable.tool],
         mnemonic = "BatonCompile",
@@ -469,6 +469,7 @@ def _model_files_impl(ctx):
 _model_files = rule(
     implementation = _model_files_impl,
     attrs = {
+        "data": attr.label_list(allow_files = True),
         "flags": attr.string_list(),
         "model": attr.string(mandatory = True),
         "outs": attr.output_list(mandatory = True),
@@ -506,7 +507,7 @@ exit ${status}
             ctx.file.src.path,
             "--objects=" + ",".join([archive.path for archive in archives]),
         ] + ctx.attr.flags,
-        inputs = [ctx.file.src] + archives,
+        inputs = [ctx.file.src] + ctx.files.data + archives,
         outputs = [text, report],
         tools = [ctx.executable.tool],
         mnemonic = "BatonCompileReport",
@@ -521,6 +522,7 @@ _model_report = rule(
     implementation = _model_report_impl,
     attrs = {
         "code": attr.label(mandatory = True, providers = [CcInfo]),
+        "data": attr.label_list(allow_files = True),
         "flags": attr.string_list(),
         "model": attr.string(mandatory = True),
         "src": attr.label(allow_single_file = True, mandatory = True),
@@ -532,7 +534,7 @@ _model_report = rule(
     },
 )
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, max_threads = None, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, visibility = None, **kwargs):
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, max_threads = None, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, model_data = [], visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
@@ -565,6 +567,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         over the largest element of the output: "1e-5". `<name>_test` fails where
         they are farther; the header has it as kMaxError. If it is not given,
         kMaxError is what random inputs show.
+      model_data: the files of an ONNX model's external data, beside it.
       visibility: of all targets.
       **kwargs: of cc_library.
     """
@@ -600,6 +603,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
 
     _model_files(
         name = name + "_files",
+        data = model_data,
         flags = flags,
         model = name,
         outs = outs,
@@ -620,6 +624,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
     _model_report(
         name = name + "_report",
         code = ":" + name + "_code",
+        data = model_data,
         flags = flags,
         model = name,
         src = src,
