@@ -465,7 +465,7 @@ def _model_files_impl(ctx):
             "--output_dir=" + ctx.outputs.outs[0].dirname,
             "--shared_dir=" + functions.path,
         ] + ctx.attr.flags,
-        inputs = [ctx.file.src],
+        inputs = [ctx.file.src] + ctx.files.data,
         outputs = ctx.outputs.outs + [functions],
         tools = [ctx.executable.tool],
         mnemonic = "BatonCompile",
@@ -476,6 +476,7 @@ def _model_files_impl(ctx):
 _model_files = rule(
     implementation = _model_files_impl,
     attrs = {
+        "data": attr.label_list(allow_files = True),
         "flags": attr.string_list(),
         "model": attr.string(mandatory = True),
         "outs": attr.output_list(mandatory = True),
@@ -513,7 +514,7 @@ exit ${status}
             ctx.file.src.path,
             "--objects=" + ",".join([archive.path for archive in archives]),
         ] + ctx.attr.flags,
-        inputs = [ctx.file.src] + archives,
+        inputs = [ctx.file.src] + ctx.files.data + archives,
         outputs = [text, report],
         tools = [ctx.executable.tool],
         mnemonic = "BatonCompileReport",
@@ -528,6 +529,7 @@ _model_report = rule(
     implementation = _model_report_impl,
     attrs = {
         "code": attr.label(mandatory = True, providers = [CcInfo]),
+        "data": attr.label_list(allow_files = True),
         "flags": attr.string_list(),
         "model": attr.string(mandatory = True),
         "src": attr.label(allow_single_file = True, mandatory = True),
@@ -539,7 +541,7 @@ _model_report = rule(
     },
 )
 
-def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, max_threads = None, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, visibility = None, **kwargs):
+def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, state = {}, isas = ["avx512", "avx2", "sse2"], threads = False, max_threads = None, profile = False, line_table = False, input_shapes = None, input_values = None, max_error = None, model_data = [], visibility = None, **kwargs):
     """A model as a C++ library, which needs nothing but libc and libm.
 
     The header is "<package>/<name>.h"; docs/ship_a_model.md shows its use. Beside
@@ -572,6 +574,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
         over the largest element of the output: "1e-5". `<name>_test` fails where
         they are farther; the header has it as kMaxError. If it is not given,
         kMaxError is what random inputs show.
+      model_data: the files of an ONNX model's external data, beside it.
       visibility: of all targets.
       **kwargs: of cc_library.
     """
@@ -607,6 +610,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
 
     _model_files(
         name = name + "_files",
+        data = model_data,
         flags = flags,
         model = name,
         outs = outs,
@@ -627,6 +631,7 @@ def baton_model_library(name, src, passes = None, cpp_class = None, dims = {}, s
     _model_report(
         name = name + "_report",
         code = ":" + name + "_code",
+        data = model_data,
         flags = flags,
         model = name,
         src = src,

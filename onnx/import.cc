@@ -44,6 +44,12 @@ absl::StatusOr<IRModule> ImportOnce(const ModelProto& model,
                                     InputNeeds& needs) {
   Importer importer(model, owner, options, /*keeps_names=*/true);
   absl::StatusOr<IRModule> module = importer.Import();
+  if (options.external_files != nullptr) {
+    for (const auto& [location, file] : importer.tensors().files) {
+      options.external_files->push_back(
+          absl::StrCat(options.folder, "/", location));
+    }
+  }
   if (module.ok()) return module;
   needs = importer.Needs();
   if (!importer.has_symbols() || !absl::IsInvalidArgument(module.status())) {

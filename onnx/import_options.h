@@ -34,6 +34,9 @@ struct OnnxImportOptions {
   // True if the bytes are a mapped file: pages are released when their data has
   // been copied.
   bool is_mapped = false;
+  // Receives the paths of the files of external data that are read, unless null;
+  // a path may be there several times.
+  std::vector<std::string>* external_files = nullptr;
   // Shapes of inputs, by name, which replace those of the model; a negative
   // number leaves a dimension unknown.
   FlatHashMap<std::string, std::vector<int64_t>> input_shapes;

@@ -389,7 +389,7 @@ absl::Status CompileLibrary(const LibraryOptions& given, std::ostream& out,
         {model.name + "_benchmark.cc", std::move(compiled.benchmark)});
   }
   BATON_RETURN_IF_ERROR(
-      WriteFiles(given,
+      WriteFiles(given, variants.further_files,
                  {{options.output_dir, &compiled.files},
                   {options.shared_dir, &compiled.shared_files}},
                  out));

@@ -113,7 +113,7 @@ absl::Status CheckFolder(absl::string_view flag, const std::string& folder,
 }
 
 absl::Status WriteFiles(
-    const LibraryOptions& options,
+    const LibraryOptions& options, absl::Span<const std::string> further_files,
     absl::Span<
         const std::pair<std::string, const std::vector<CompiledModel::File>*>>
         folders,
@@ -124,6 +124,9 @@ absl::Status WriteFiles(
   for (absl::string_view path :
        absl::StrSplit(options.objects, ',', absl::SkipEmpty())) {
     read.push_back(FileToWrite(std::string(path)));
+  }
+  for (const std::string& path : further_files) {
+    read.push_back(FileToWrite(path));
   }
   // Stable: pieces of `changed` are in `texts`.
   std::deque<absl::string_view> texts;

@@ -37,9 +37,10 @@ absl::Status CheckFolder(absl::string_view flag, const std::string& folder,
 
 // Writes the files of all folders, or none, and their names to `out`. Skips
 // folders with an empty path, and files that have the content already. An error
-// if a file would replace one that the flags of `options` read.
+// if a file would replace one that the flags of `options` read, or one of
+// `further_files`, the paths of others that were read.
 absl::Status WriteFiles(
-    const LibraryOptions& options,
+    const LibraryOptions& options, absl::Span<const std::string> further_files,
     absl::Span<
         const std::pair<std::string, const std::vector<CompiledModel::File>*>>
         folders,

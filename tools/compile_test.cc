@@ -37,6 +37,7 @@
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/io/npy.h"
+#include "baton/testing/external_data.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
 #include "baton/tools/input.h"
@@ -287,6 +288,26 @@ TEST(CompileTest, DoesNotWriteOverWhatItReads) {
   EXPECT_THAT(Mistake(other), HasSubstr("own_weights.o is read and would be "
                                         "written"));
   EXPECT_TRUE(ContentsOf(options.output_dir) == with_report);
+}
+
+TEST(CompileTest, DoesNotWriteOverExternalData) {
+  // A model whose weights are in a file with the name of one of the library.
+  LibraryOptions options;
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/external_data");
+  options.name = "weighty";
+  const std::string data = options.output_dir + "/weighty_weights.o";
+  options.model =
+      testing::WriteModelWithData(options.output_dir, "weighty_weights.o");
+  const std::map<std::string, std::string> files =
+      ContentsOf(options.output_dir);
+  EXPECT_EQ(files.size(), 2u);
+  EXPECT_EQ(Mistake(options),
+            absl::StrCat(data,
+                         " is read and would be written: give another "
+                         "--output_dir or --name"));
+  EXPECT_EQ(ContentsOf(options.output_dir), files);
+  options.name = "other";
+  EXPECT_EQ(Mistake(options), "");
 }
 
 // Files are those of one version or the other, wherever the program ends.
@@ -1452,6 +1473,71 @@ def @main(%x: Tensor[(2, 3), float32], %n: int32) {
             "sse2\n");
 }
 
+// The stacks of a loop are as large as the values say, up to a bound.
+TEST(CompileTest, CompilesLoopsThatStack) {
+  const auto text = [](absl::string_view limit) {
+    return absl::StrCat(R"(
+def @main(%x: Tensor[(2, 3), float32], %n: int64) {
+  let %loop = fn (%i: int64, %go: bool, %n: int64, %s: Tensor[(2, 3), float32], %all: Tensor[(?, 2, 3), float32]) -> (Tensor[(2, 3), float32], Tensor[(?, 2, 3), float32]) {
+    if (logical_and(%go, less(%i, %n))) {
+      %0 = tanh(add(%s, 1f));
+      %loop(add(%i, 1i64), less(min(%0), 0.9f), %n, %0, concatenate((%all, expand_dims(%0, axis=0)), axis=0))
+    } else {
+      (%s, %all)
+    }
+  };
+  %1 = %loop(0i64, True, )",
+                        limit,
+                        R"(, %x, zeros(shape=[0, 2, 3], dtype="float32"));
+  (%1.0, exp(%1.1))
+}
+)");
+  };
+  LibraryOptions options;
+  options.isas = "sse2";
+  options.check_values = true;
+  options.threads = true;
+  const std::string folder =
+      Compiled("stacked", text("minimum(abs(%n), 6i64)"), options);
+  EXPECT_THAT(
+      TextOf(folder + "/stacked.h"),
+      HasSubstr("float* output_1;  // at most float32[6,2,3]: row-major, "
+                "of the extents in output_1_shape\n"));
+  LibraryOptions unbounded;
+  unbounded.model = ModelFile("unbounded.relay", text("%n"));
+  unbounded.output_dir = ::testing::TempDir();
+  EXPECT_THAT(
+      Mistake(unbounded),
+      HasSubstr("unbounded.relay:12:8: error: values decide how large the "
+                "results of a loop are: they have no bound (its number of "
+                "rounds has no bound: a Loop of ONNX has one if its input M is "
+                "a constant, or is bounded by other nodes, as by Min)"));
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  std::ofstream(folder + "/use.cpp") << R"(
+#include <cstdio>
+#include "stacked.h"
+alignas(64) static unsigned char arena[stacked::kArenaBytes];
+int main() {
+  stacked model(arena);
+  for (long n = 0; n < 9; ++n) {
+    float x[6] = {0, -1, 2, -3, 4, -0.5f}, last[6], all[36];
+    const std::int64_t limit = n;
+    std::int64_t shape[3];
+    model.Run({x, &limit}, {last, all, shape});
+    std::printf(" %d", static_cast<int>(shape[0]));
+  }
+}
+)";
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "*.cc *.o -lm -o test && ./test")),
+            "sse2\n");
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                          "use.cpp stacked_sse2.cc "
+                                          "stacked_weights.o -lm -o use && "
+                                          "./use")),
+            " 0 1 2 3 4 4 4 4 4");
+}
+
 // Windows of transposed convolutions overlap, with and without an epilogue.
 TEST(CompileTest, CompilesTransposedConvolutions) {
   LibraryOptions options;
@@ -2047,6 +2133,69 @@ TEST(CompileTest, ARunMakesNoSystemCall) {
 
 // Names that are keywords, macros, types and members, and a file's name that
 // ends comments, strings and lines.
+// The same files, and the same objects of them, wherever they are.
+TEST(CompileTest, TwoBuildsGiveTheSameBytes) {
+  LibraryOptions options;
+  options.isas = "avx2,sse2";
+  options.threads = options.line_table = options.benchmark = true;
+  std::map<std::string, std::string> contents[2];
+  for (const int i : {0, 1}) {
+    const std::string folder =
+        Compiled("same", kPerceptron, options, absl::StrCat("same_", i));
+    if (Has("g++")) {
+      EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+                                              "-g0 -c same_avx2.cc "
+                                              "same_sse2.cc")),
+                "");
+    }
+    for (const auto& [path, bytes] : ContentsOf(folder)) {
+      contents[i].emplace(path.substr(folder.size()), bytes);
+    }
+  }
+  EXPECT_GE(contents[0].size(), Has("g++") ? 11u : 9u);
+  EXPECT_TRUE(contents[0] == contents[1]);
+}
+
+// A model without inputs, of which passes leave no steps but copies; and results
+// that are constants, an input, or equal.
+TEST(CompileTest, CompilesModelsWithoutInputs) {
+  LibraryOptions options;
+  options.isas = "avx2,sse2";
+  options.threads = options.profile = options.check_values = true;
+  options.line_table = options.benchmark = true;
+  const char* const nothing = R"(
+def @main() {
+  %0 = nn.softmax(arange(0f, 5f, 1f, start=0f, stop=5f, step=1f, dtype="float32"));
+  (%0, full(3i32, shape=[2], dtype="int32"), %0)
+}
+)";
+  const char* const passed = R"(
+def @main(%x: Tensor[(3), float32], %unused: Tensor[(2), int64]) {
+  (%x, exp(%x), %x, ones(shape=[2], dtype="bool"))
+}
+)";
+  for (const char* passes : {"", "FoldConstant"}) {
+    for (const auto& [name, text] :
+         {std::pair("nothing", nothing), std::pair("passed", passed)}) {
+      SCOPED_TRACE(absl::StrCat(name, " ", passes));
+      options.passes = passes;
+      const std::string folder =
+          Compiled(name, text, options, absl::StrCat(name, "_", passes));
+      for (const char* compiler : {"g++", "clang++"}) {
+        if (!Has(compiler)) continue;
+        EXPECT_EQ(
+            OutputOf(folder,
+                     absl::StrCat("rm -f run && ", compiler, kFlags,
+                                  "-fsyntax-only ", name, "_benchmark.cc && ",
+                                  compiler, kFlags, name, "_avx2.cc ", name,
+                                  "_sse2.cc ", name,
+                                  "_test.cc *.o -lm -o run && ./run")),
+            "avx2\n");
+      }
+    }
+  }
+}
+
 TEST(CompileTest, TakesHostileNames) {
   LibraryOptions options;
   options.name = "hostile";
@@ -2519,6 +2668,75 @@ int main() {
                                     "use.cpp seen_sse2.cc seen_weights.o -lm "
                                     "-pthread -o use && ./use")),
       " 8 2 2 2 2 2 2 2 8 2 2 0 1\n 3 3 3 3 3 3 3 3 3 3 3");
+}
+
+// A thread that has computed its part of a step computes what is left of others.
+TEST(CompileTest, ThreadsTakeWhatOthersHaveLeft) {
+  LibraryOptions options;
+  options.threads = true;
+  options.isas = "sse2";
+  const std::string folder = Compiled("left", R"(
+def @main(%x: Tensor[(1, 32, 28, 28), float32], %w: Tensor[(48, 32, 3, 3), float32], %v: Tensor[(48, 784), float32]) {
+  %0 = nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=48, kernel_size=[3, 3]));
+  %1 = reshape(%0, newshape=[48, 784]);
+  %2 = nn.dense(%1, %v, units=48);
+  %3 = nn.batch_matmul(reshape(%2, newshape=[1, 48, 48]), reshape(%1, newshape=[1, 48, 784]));
+  nn.softmax(exp(tanh(reshape(%3, newshape=[48, 784]))))
+}
+)",
+                                      options);
+  if (!Has("g++")) GTEST_SKIP() << "there is no g++";
+  std::ofstream(folder + "/use.cpp") << R"(
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include "left.h"
+alignas(64) static unsigned char arena[left::kArenaBytes];
+static float x[32 * 784], w[48 * 288], v[48 * 784], y[48 * 784], z[48 * 784];
+static int steps = 0, first = 0;
+static bool is_complete = false;
+// One part computes all of a step, before the others begin.
+static void InTurn(void*, int n, void (*body)(void*, int), void* ctx) {
+  ++steps;
+  for (int i = 0; i < n; ++i) {
+    body(ctx, (first + i) % n);
+    if (i == 0) is_complete = std::memcmp(y, z, sizeof(y)) == 0;
+  }
+}
+static void AtOnce(void*, int n, void (*body)(void*, int), void* ctx) {
+  std::thread threads[8];
+  for (int i = 0; i < n; ++i) threads[i] = std::thread(body, ctx, i);
+  for (int i = 0; i < n; ++i) threads[i].join();
+}
+int main() {
+  for (int i = 0; i < 32 * 784; ++i) x[i] = (i * 7 % 31 - 15) / 10.0f;
+  for (int i = 0; i < 48 * 288; ++i) w[i] = (i * 5 % 23 - 11) / 50.0f;
+  for (int i = 0; i < 48 * 784; ++i) v[i] = (i * 3 % 29 - 14) / 90.0f;
+  left model(arena);
+  model.Run({x, w, v}, {y});
+  const int counts[] = {0, 2, 3, 8};
+  for (const int threads : counts) {
+    for (first = 0; first < 2; ++first) {
+      std::memset(z, 0, sizeof(z));
+      steps = 0;
+      is_complete = false;
+      model.Run({x, w, v}, {z}, InTurn, nullptr, threads);
+      std::printf("%d%d%d ", steps > 1, is_complete,
+                  std::memcmp(y, z, sizeof(y)) == 0);
+    }
+  }
+  for (int i = 0; i < 100; ++i) {
+    std::memset(z, 0, sizeof(z));
+    model.Run({x, w, v}, {z}, AtOnce, nullptr, i % 9);
+    if (std::memcmp(y, z, sizeof(y)) != 0) std::puts("differs");
+  }
+}
+)";
+  EXPECT_EQ(
+      OutputOf(folder, absl::StrCat("g++", kFlags,
+                                    "use.cpp left_sse2.cc left_weights.o -lm "
+                                    "-pthread -o use && ./use")),
+      "111 111 111 111 111 111 111 111 ");
 }
 
 // A model with a dimension that each run chooses.

@@ -97,9 +97,11 @@ IRModule WithoutArtifacts(IRModule module) {
   return module;
 }
 
-// `dims`: sizes of dimensions, of ONNX files only.
+// Appends the paths of further files that are read to `further_files`. `dims`:
+// sizes of dimensions, of ONNX files only.
 absl::StatusOr<IRModule> ReadModule(
     ModuleSource source, const LibraryOptions& options, TensorsAtHand* given,
+    std::vector<std::string>& further_files,
     const std::map<std::string, int64_t>& dims = {}) {
   source.at_hand = given;
   source.input_shapes = options.input_shapes;
@@ -112,6 +114,8 @@ absl::StatusOr<IRModule> ReadModule(
     return absl::InvalidArgumentError(
         absl::StrCat(options.model, " has no module"));
   }
+  further_files.insert(further_files.end(), read.further_files.begin(),
+                       read.further_files.end());
   IRModule module = std::move(read.modules[0].module);
   if (!module.Find<Function>("main").defined()) {
     return absl::InvalidArgumentError(
@@ -177,13 +181,14 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options,
         "--inputs: needs --test or --check_values, which run the model: only "
         "an ONNX file takes shapes and values from its inputs");
   }
+  Variants result;
   IRModule module;
   if (!is_onnx) {
-    BATON_ASSIGN_OR_RETURN(module, ReadModule(source, options, given));
+    BATON_ASSIGN_OR_RETURN(
+        module, ReadModule(source, options, given, result.further_files));
     BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     BATON_RETURN_IF_ERROR(CheckPorts(module));
   }
-  Variants result;
   int64_t count = 1;
   for (const DimBound& bound : bounds) {
     if (bound.least == bound.most) continue;
@@ -219,8 +224,9 @@ absl::StatusOr<Variants> MakeVariants(const LibraryOptions& options,
       for (size_t i = 0; i < bounds.size(); ++i) {
         dims.emplace(bounds[i].name, sizes[i]);
       }
-      BATON_ASSIGN_OR_RETURN(variant.module,
-                             ReadModule(source, options, given, dims));
+      BATON_ASSIGN_OR_RETURN(
+          variant.module,
+          ReadModule(source, options, given, result.further_files, dims));
       BATON_ASSIGN_OR_RETURN(variant.module, relay::InferTypes(variant.module));
       BATON_RETURN_IF_ERROR(CheckPorts(variant.module));
       BATON_RETURN_IF_ERROR(CheckDims(variant.module, {}));

@@ -24,6 +24,8 @@ struct Variant {
 struct Variants {
   std::vector<DimBound> bounds;   // those that leave a choice
   std::vector<Variant> variants;  // the last bound varies fastest
+  // The paths of further files that they were read from, such as external data.
+  std::vector<std::string> further_files;
 };
 
 // `x:[1,3],y:[4]`: the shapes of the inputs of `module`.

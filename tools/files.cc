@@ -23,6 +23,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
 #include "baton/base/status_macros.h"
 
@@ -137,6 +138,24 @@ absl::Status CheckDifferentFiles(
     if (is_new) continue;
     return absl::InvalidArgumentError(
         absl::StrCat(known->second, " and ", flag, " are one file, ", path));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNotRead(
+    absl::Span<const std::pair<std::string, std::string>> written,
+    absl::Span<const std::string> read) {
+  FlatHashSet<std::string> kept;
+  for (const std::string& path : read) {
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) kept.insert(FileToWrite(path));
+  }
+  for (const auto& [flag, path] : written) {
+    if (path.empty() || path == "-" || !kept.contains(FileToWrite(path))) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        flag, ": ", path, " is read and would be written: give another file"));
   }
   return absl::OkStatus();
 }

@@ -43,6 +43,12 @@ FileContent ContentOf(std::string text);
 absl::Status CheckDifferentFiles(
     absl::Span<const std::pair<std::string, std::string>> files);
 
+// An error if one of `written`, pairs of a flag and its value, is a file of
+// `read`, paths of files that would be lost.
+absl::Status CheckNotRead(
+    absl::Span<const std::pair<std::string, std::string>> written,
+    absl::Span<const std::string> read);
+
 }  // namespace baton
 
 #endif  // BATON_TOOLS_FILES_H_

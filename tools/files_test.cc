@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -161,6 +162,24 @@ TEST_F(FilesTest, OneFileForTwoFlagsIsAMistake) {
   EXPECT_THAT(CheckDifferentFiles(
                   {{"--a", Path("new")}, {"--b", Path("missing/../new")}}),
               StatusIs(absl::StatusCode::kInvalidArgument, "--a and --b"));
+}
+
+TEST_F(FilesTest, FilesThatAreReadAreNotWrittenOver) {
+  std::ofstream(Path("file")) << "old";
+  fs::create_symlink("file", Path("link"));
+  const std::vector<std::string> read = {"", Path("file"), Path("not_there"),
+                                         folder_, "/dev/null"};
+  EXPECT_THAT(CheckNotRead({{"--a", ""},
+                            {"--b", "-"},
+                            {"--c", Path("other")},
+                            {"--d", Path("not_there")},
+                            {"--e", "/dev/null"}},
+                           read),
+              IsOk());
+  EXPECT_THAT(
+      CheckNotRead({{"--a", Path("other")}, {"--b", Path("./link")}}, read),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "--b: " + Path("./link") + " is read and would be written"));
 }
 
 TEST_F(FilesTest, AllFilesAppearOrNone) {

@@ -302,6 +302,9 @@ absl::Status HistoryTool(const std::vector<absl::string_view>& args,
     }
   }
   options.file = rest[0];
+  BATON_RETURN_IF_ERROR(
+      CheckNotRead({{"--output", options.output}},
+                   {options.file, options.profile, options.library}));
   BATON_ASSIGN_OR_RETURN(const FileContent content, MapFile(rest[0]));
   BATON_ASSIGN_OR_RETURN(const History history,
                          ReadHistory(content.bytes, content.owner, rest[0]));

@@ -46,6 +46,11 @@ std::string Record(const std::string& name, const std::string& args,
   return history;
 }
 
+std::string Content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 RunResult History(const std::string& args) {
   return testing::RunBinary("tools/baton-history", args);
 }
@@ -312,6 +317,10 @@ TEST(HistoryToolTest, MistakesAreErrors) {
               HasSubstr("--text: regular expression (: missing )"));
   EXPECT_THAT(History(file + " find").err,
               HasSubstr("give one of --has, --lacks and --text"));
+  const std::string before = Content(file);
+  EXPECT_THAT(History(file + " log --output=" + file).err,
+              HasSubstr("--output: " + file + " is read and would be written"));
+  EXPECT_EQ(Content(file), before);
   EXPECT_EQ(History(Path("mistakes.relay") + " log").exit_code, 1);
   EXPECT_THAT(History("--help").out, HasSubstr("baton-history FILE log"));
   const RunResult unwritable = testing::RunBinary(

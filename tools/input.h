@@ -106,6 +106,9 @@ struct ModuleReader {
     // Is set to the names that the file has for the dimensions of the
     // parameters of main (OnnxValuesUsed::dims), unless null.
     std::vector<std::vector<std::string>>* param_dims = nullptr;
+    // Receives the paths of further files that are read, such as external data,
+    // unless null.
+    std::vector<std::string>* further_files = nullptr;
   };
   absl::StatusOr<IRModule> (*read)(const Input& input) = nullptr;
 };

@@ -54,7 +54,8 @@ absl::string_view FirstComments(absl::string_view text) {
   return text.substr(0, end);
 }
 
-absl::StatusOr<IRModule> ReadOnnx(const ModuleSource& source) {
+absl::StatusOr<IRModule> ReadOnnx(const ModuleSource& source,
+                                  std::vector<std::string>& further_files) {
   const ModuleReader* reader = ModuleReaders().Find("onnx");
   if (reader == nullptr) {
     return absl::UnimplementedError(absl::StrCat(
@@ -72,6 +73,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleSource& source) {
   input.at_hand = source.at_hand;
   input.keeps_weights = source.keeps_weights;
   input.param_dims = source.param_dims;
+  input.further_files = &further_files;
   return reader->read(input);
 }
 
@@ -113,7 +115,8 @@ absl::StatusOr<ModulesRead> ReadModules(const ModuleSource& source,
         "--split_input_file: ", source.name, " is no text; it has one module"));
   }
   if (format == InputFormat::kOnnx) {
-    BATON_ASSIGN_OR_RETURN(IRModule module, ReadOnnx(source));
+    BATON_ASSIGN_OR_RETURN(IRModule module,
+                           ReadOnnx(source, result.further_files));
     result.modules.push_back({.module = std::move(module)});
     return result;
   }

@@ -44,6 +44,9 @@ struct ModulesRead {
   // The comments at the beginning, which may be the head of a reproducer
   // (reproducer.h).
   std::string head;
+  // The paths of further files that were read, such as the external data of an
+  // ONNX file.
+  std::vector<std::string> further_files;
 };
 
 // Reads the modules of `source`. Adds errors in syntax and types of a text to

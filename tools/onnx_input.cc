@@ -229,6 +229,7 @@ absl::StatusOr<IRModule> ReadOnnx(const ModuleReader::Input& input) {
     BATON_RETURN_IF_ERROR(AddInputValues(input, options));
   }
   options.keeps_weights = input.keeps_weights;
+  options.external_files = input.further_files;
   OnnxValuesUsed used;
   options.used = &used;
   if (input.at_hand != nullptr) {

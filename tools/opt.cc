@@ -106,6 +106,7 @@ absl::Status ReadInput(const OptOptions& options, std::istream& in,
         absl::StrCat(Plural(n, "error"), " in ", job.name));
   }
   job.modules = std::move(read.modules);
+  job.further_files = std::move(read.further_files);
   if (!IsReproducerHead(read.head)) return absl::OkStatus();
   BATON_ASSIGN_OR_RETURN(RunOptions run,
                          ReproducedOptions(options, read, job.name));
@@ -339,6 +340,7 @@ absl::Status Opt(const OptOptions& options, const OptStreams& streams) {
   BATON_ASSIGN_OR_RETURN(
       OptJob job, LoadJob(options, std::move(prepared), streams.in, console));
   BATON_RETURN_IF_ERROR(CheckRunFlags(options, job.prepared));
+  BATON_RETURN_IF_ERROR(CheckFurtherFiles(options, job));
   BATON_RETURN_IF_ERROR(ReadTensorsOf(job.prepared));
   const std::string skipped = DescribeSkippedPasses(
       job.prepared.pipeline, PassContext(job.prepared.context));

@@ -225,6 +225,8 @@ struct OptJob {
   std::string name;  // of the input, for messages
   std::vector<InputModule> modules;
   PreparedRun prepared;
+  // The paths of further files that were read, such as external data.
+  std::vector<std::string> further_files;
   // True if the input is small enough to stay in memory during the run, so that
   // a result that is the unchanged input is not checked.
   bool is_small = false;

@@ -47,6 +47,27 @@ absl::Status Needs(absl::string_view flag, absl::string_view other) {
       absl::StrCat("--", flag, ": needs ", other));
 }
 
+// The files that a run writes, as pairs of a flag and a path; empty for those
+// that are not given.
+std::vector<std::pair<std::string, std::string>> FilesWritten(
+    const OptOptions& options) {
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"--output", options.output}, {"--report", options.report}};
+  for (const auto& [name, value] : options.report_flags) {
+    const Flag* flag = FindInstrumentFlag(name);
+    const auto* file = value.As<std::string>();
+    if (flag != nullptr && flag->spec.value == "FILE" && file != nullptr) {
+      files.emplace_back(absl::StrCat("--", name), *file);
+    }
+  }
+  if (options.onnx_external_data && !options.output.empty()) {
+    files.emplace_back("the data of --output",
+                       absl::StrCat(options.output, ".data"));
+  }
+  files.emplace_back("--reproducer", options.reproducer);
+  return files;
+}
+
 }  // namespace
 
 absl::Status CheckFlagsTogether(const OptOptions& options) {
@@ -118,25 +139,34 @@ absl::Status CheckRunFlags(const OptOptions& options,
 }
 
 absl::Status CheckFiles(const OptOptions& options) {
+  const std::vector<std::pair<std::string, std::string>> written =
+      FilesWritten(options);
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles(written));
+  // A result may take the place of its input, and so may a reproducer.
   std::vector<std::pair<std::string, std::string>> files = {
-      {"--output", options.output}, {"--report", options.report}};
-  for (const auto& [name, value] : options.report_flags) {
-    const Flag* flag = FindInstrumentFlag(name);
-    const auto* file = value.As<std::string>();
-    if (flag != nullptr && flag->spec.value == "FILE" && file != nullptr) {
-      files.push_back({absl::StrCat("--", name), *file});
+      {"the input", options.input}};
+  for (const auto& file : written) {
+    if (file.first != "--output" && file.first != "--reproducer") {
+      files.push_back(file);
     }
   }
-  if (options.onnx_external_data && !options.output.empty()) {
-    files.push_back(
-        {"the data of --output", absl::StrCat(options.output, ".data")});
-  }
-  files.push_back({"--reproducer", options.reproducer});
   BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
-  // A result may take the place of its input, and so may a reproducer.
-  files.back() = {};
-  files[0] = {"the input", options.input};
-  return CheckDifferentFiles(files);
+  std::vector<std::string> read = {options.resume, options.run.inputs,
+                                   options.run.expect, options.run.schedule};
+  read.insert(read.end(), options.run.rules.begin(), options.run.rules.end());
+  return CheckNotRead(written, read);
+}
+
+absl::Status CheckFurtherFiles(const OptOptions& options, const OptJob& job) {
+  OptOptions written = options;
+  if (!options.output.empty() &&
+      FileToWrite(options.output) == FileToWrite(options.input)) {
+    written.onnx_external_data = false;
+  }
+  std::vector<std::string> read = job.further_files;
+  read.push_back(job.prepared.run.inputs);
+  read.push_back(job.prepared.run.expect);
+  return CheckNotRead(FilesWritten(written), read);
 }
 
 }  // namespace baton

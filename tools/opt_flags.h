@@ -17,9 +17,14 @@ absl::Status CheckFlagsTogether(const OptOptions& options);
 absl::Status CheckRunFlags(const OptOptions& options,
                            const PreparedRun& prepared);
 
-// An error if two outputs are one file, or if an output other than the result
-// is the input.
+// An error if two outputs are one file, if an output other than the result is
+// the input, or if an output is another file that is read.
 absl::Status CheckFiles(const OptOptions& options);
+
+// As above, for files that are known after the input has been read: its
+// external data, and what a reproducer names. The external data of a result may
+// take the place of its input's if the result takes the place of the input.
+absl::Status CheckFurtherFiles(const OptOptions& options, const OptJob& job);
 
 }  // namespace baton
 

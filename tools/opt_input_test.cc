@@ -455,6 +455,62 @@ TEST(OptInputTest, ExternalDataIsAFileBesideTheOutput) {
   EXPECT_EQ(BatonOpt(path + " --emit=none").exit_code, 1);
 }
 
+TEST(OptInputTest, WhatIsReadIsNotWrittenOver) {
+  const std::string folder = absl::StrCat(testing::TempDir(), "/kept");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string model = folder + "/a.onnx";
+  RunResult r = BatonOpt(
+      "--workload=mlp --bind_params --onnx_external_data "
+      "--output=" +
+      model);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  // The data of the model, under the name that that of another would have.
+  const std::string text = ReadFileOrFail(model);
+  const std::string data = folder + "/b.onnx.data";
+  std::filesystem::rename(model + ".data", data);
+  File("kept/a.onnx",
+       absl::StrReplaceAll(text, {{"a.onnx.data", "b.onnx.data"}}));
+  const std::string bytes = ReadFileOrFail(data);
+  const auto refuses = [&](const std::string& flags, const std::string& flag,
+                           const std::string& path) {
+    r = BatonOpt(model + flags);
+    EXPECT_EQ(r.exit_code, 1) << flags;
+    EXPECT_THAT(r.err, HasSubstr(absl::StrCat(flag, ": ", path,
+                                              " is read and would be written")))
+        << flags;
+    EXPECT_EQ(ReadFileOrFail(data), bytes) << flags;
+  };
+  refuses(" --onnx_external_data --output=" + folder + "/b.onnx",
+          "the data of --output", data);
+  for (const std::string flag :
+       {"--output", "--report", "--record", "--reproducer"}) {
+    refuses(
+        absl::StrCat(" --passes=FoldConstant --emit=text ", flag, "=", data),
+        flag, data);
+  }
+  // A result takes the place of its input, and its data that of the input's.
+  r = BatonOpt(absl::StrCat(model, " --onnx_external_data --output=", model));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(ReadFileOrFail(data), bytes);
+  r = BatonOpt(absl::StrCat(model, " --onnx_external_data --output=", model));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  r = BatonOpt(model + " --emit=none");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  // Rules, schedules, arguments and histories are kept, too.
+  const std::string rules = File("kept/a.rules", "");
+  r = BatonOpt(absl::StrCat(model, " --rules=", rules, " --output=", rules));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("--output: " + rules + " is read"));
+  const std::string history = folder + "/h";
+  r = BatonOpt(model +
+               " --passes=FoldConstant --emit=none --record=" + history);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  r = BatonOpt(absl::StrCat("--resume=", history, " --record=", history));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("--record: " + history + " is read"));
+}
+
 TEST(OptInputTest, ArtifactsAreFilesOfAFolder) {
   const auto function = [](const char* artifact) {
     return absl::StrCat("def @f(%x: int32, artifact_name=\"", artifact,

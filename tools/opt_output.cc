@@ -147,8 +147,10 @@ absl::Status OptOutput::Write(std::ostream& out) const {
   }
   if (emit_ == "none") return absl::OkStatus();
   if (!written_.external_pieces.empty()) {
-    BATON_RETURN_IF_ERROR(WriteFileAtomically(options_.output + ".data",
-                                              written_.external_pieces));
+    // --output is a file. The model and its data are of one run.
+    return WriteFilesAtomically(
+        {{options_.output + ".data", written_.external_pieces},
+         {options_.output, written_.pieces}});
   }
   const absl::string_view whole = text_;
   return Emit(options_,

@@ -266,6 +266,8 @@ absl::Status ReduceJob(const OptOptions& input,
                        const OptStreams& streams, BestTest& best) {
   BATON_RETURN_IF_ERROR(CheckOptions(options));
   BATON_ASSIGN_OR_RETURN(OptJob job, LoadOptJob(input, streams));
+  BATON_RETURN_IF_ERROR(
+      CheckNotRead({{"--output", options.output}}, job.further_files));
   if (job.modules.size() != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat(job.name, " has ", Plural(job.modules.size(), "module"),

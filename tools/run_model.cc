@@ -331,6 +331,14 @@ std::string OptCommandOf(const RunModelOptions& options) {
        {"threads", number(options.threads, RunModelOptions().threads)}});
 }
 
+// The files that a run writes, as pairs of a flag and a path.
+std::vector<std::pair<std::string, std::string>> FilesWritten(
+    const RunModelOptions& options) {
+  return {{"--outputs", options.outputs},
+          {"--report", options.report},
+          {"--plan", options.plan}};
+}
+
 }  // namespace
 
 absl::StatusOr<bool> RunModel(const RunModelOptions& options,
@@ -349,6 +357,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
                                              {"--outputs", options.outputs},
                                              {"--report", options.report},
                                              {"--plan", options.plan}}));
+  // Results may take the place of those that were expected.
+  BATON_RETURN_IF_ERROR(
+      CheckNotRead({{"--report", options.report}, {"--plan", options.plan}},
+                   {options.expect}));
+  BATON_RETURN_IF_ERROR(CheckNotRead(FilesWritten(options), {options.against}));
   BATON_RETURN_IF_ERROR(CheckExecutorFlags(options));
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.
@@ -409,6 +422,11 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
           ReadRunnableModel(one.against, "", one, inputs, true));
       if (other.has_value()) MoveState(*other, next, one);
       other = std::move(next);
+    }
+    for (const std::optional<RunnableModel>* read : {&model, &other}) {
+      if (!read->has_value()) continue;
+      BATON_RETURN_IF_ERROR(
+          CheckNotRead(FilesWritten(options), (*read)->further_files));
     }
     BATON_ASSIGN_OR_RETURN(const bool holds,
                            RunOnce(*model, other, at_hand.tensors, one, out));

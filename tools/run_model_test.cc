@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +17,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/runtime/io/npy.h"
+#include "baton/testing/external_data.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/tools/input.h"
 #include "gmock/gmock.h"
@@ -132,6 +134,42 @@ TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
   EXPECT_THAT(RunModel(options, out).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "--report: needs --profile"));
+}
+
+TEST(RunModelTest, WhatIsReadIsNotWrittenOver) {
+  RunModelOptions options;
+  options.model = ModelFile("kept.relay", "1f");
+  options.random_inputs = true;
+  options.outputs = absl::StrCat(::testing::TempDir(), "/kept.npz");
+  EXPECT_EQ(OutputOf(options), "");
+  const auto mistake = [&options] {
+    std::ostringstream out;
+    return RunModel(options, out).status();
+  };
+  options.expect = std::exchange(options.outputs, "");
+  options.plan = options.expect;
+  EXPECT_THAT(mistake(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat("--plan: ", options.plan,
+                                    " is read and would be written")));
+  options.expect.clear();
+  options.against = ModelFile("other.relay", "1f");
+  options.plan = options.against;
+  EXPECT_THAT(mistake(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "--plan: "));
+  // The external data of a model.
+  const std::string folder = absl::StrCat(::testing::TempDir(), "/with_data");
+  const std::string data = folder + "/data.npz";
+  options = RunModelOptions();
+  options.model = testing::WriteModelWithData(folder, "data.npz");
+  options.random_inputs = true;
+  options.outputs = data;
+  EXPECT_THAT(mistake(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat("--outputs: ", data, " is read")));
+  EXPECT_EQ(std::filesystem::file_size(data), 1280u);
+  options.outputs = folder + "/results.npz";
+  EXPECT_EQ(OutputOf(options), "");
 }
 
 // Functions of loops, compiled by LLVM, give the bytes of the evaluator's kernels.

@@ -118,11 +118,13 @@ absl::StatusOr<IRModule> WithShapesAtHand(const IRModule& module,
 }
 
 // `source`: the file, or null for a workload. `at_hand`: what the model is
-// going to be run with, or null.
+// going to be run with, or null. `further_files` receives the paths of further
+// files that are read, unless null.
 absl::StatusOr<IRModule> ReadModule(const std::string& path,
                                     ModuleSource* source,
                                     const RunModelOptions& options,
-                                    TensorsAtHand* at_hand) {
+                                    TensorsAtHand* at_hand,
+                                    std::vector<std::string>* further_files) {
   const bool takes_shapes = at_hand != nullptr && at_hand->takes_all_shapes;
   if (source == nullptr) {
     BATON_ASSIGN_OR_RETURN(
@@ -143,6 +145,7 @@ absl::StatusOr<IRModule> ReadModule(const std::string& path,
   if (read.modules.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat(path, " has no module"));
   }
+  if (further_files != nullptr) *further_files = std::move(read.further_files);
   // The import of ONNX has taken the shapes.
   if (takes_shapes &&
       FormatOf(source->content.bytes, path) != InputFormat::kOnnx) {
@@ -468,7 +471,8 @@ BoundedExecutable::MakeModule ImporterOf(const std::string& path,
     TensorsAtHand values = *tensors;
     BATON_ASSIGN_OR_RETURN(IRModule module,
                            ReadModule(path, &sized, options,
-                                      at_hand == nullptr ? nullptr : &values));
+                                      at_hand == nullptr ? nullptr : &values,
+                                      /*further_files=*/nullptr));
     BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
     if (passes.empty()) return module;
     return RunPasses(passes, options, /*is_first=*/false, std::move(module));
@@ -557,7 +561,7 @@ absl::StatusOr<RunnableModel> ReadRunnableModel(const std::string& path,
   }
   BATON_ASSIGN_OR_RETURN(
       result.module, ReadModule(path, source.has_value() ? &*source : nullptr,
-                                options, at_hand));
+                                options, at_hand, &result.further_files));
   if (source.has_value()) source->param_dims = nullptr;
   if (at_hand != nullptr) {
     const auto is_in = [](const std::vector<std::string>& names,

@@ -37,6 +37,8 @@ struct RunnableModel {
   // inputs.
   NamedTensors used_values;
   NamedTensors used_shapes;
+  // The paths of further files that it was read from, such as external data.
+  std::vector<std::string> further_files;
   // The parts of its inputs, if some are sequences or optionals.
   std::vector<TensorPart> parts;
   // The compiled model and its memory; null if the evaluator runs it.

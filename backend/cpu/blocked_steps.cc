@@ -1352,7 +1352,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step,
         plan.depthwise ? "  kernels::Depthwise(kPlan@N@, "
                        : "  kernels::ConvByTiles(kPlan@N@, kTiles@N@, ",
         "@0@, @1@,\n      ", Text(p.epilogue, 2), ",\n      ", y,
-        plan.depthwise ? "" : ", workspace, false", ", begin, end);\n");
+        plan.depthwise ? "" : ", workspace, resumes", ", begin, end);\n");
     return source;
   }
   if (step.function == RunMatmul) {
@@ -1367,7 +1367,7 @@ std::optional<StepSource> BlockedStepSource(const executor::Step& step,
     source.definitions = MatmulDefinitions(plan);
     source.statements = absl::StrCat(
         "  ", MatmulCall(plan), "@0@, @1@,\n      ", Text(p.epilogue, 2),
-        ",\n      ", y, ", workspace, false, begin, end);\n");
+        ",\n      ", y, ", workspace, resumes, begin, end);\n");
     return source;
   }
   if (step.function == RunProduct) {

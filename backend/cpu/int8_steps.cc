@@ -354,7 +354,7 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step,
     source.statements = absl::StrCat(
         "  kernels::IntMatmul(kPlan@N@, kernels::integers::LibraryIsa(), @0@, "
         "@1@,\n      reinterpret_cast<int32_t*>(",
-        y, "), workspace, false, begin, end);\n");
+        y, "), workspace, resumes, begin, end);\n");
     return source;
   }
   if (step.function != Run && step.function != RunToBytes) return std::nullopt;
@@ -372,7 +372,7 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step,
   if (step.function == Run) {
     source.statements =
         absl::StrCat("  kernels::Int8Conv", args, "reinterpret_cast<int32_t*>(",
-                     y, "),\n      workspace, false, begin, end);\n");
+                     y, "),\n      workspace, resumes, begin, end);\n");
     return source;
   }
   const std::string factor =
@@ -391,7 +391,7 @@ std::optional<StepSource> Int8StepSource(const executor::Step& step,
       ";\n");
   source.statements =
       absl::StrCat("  kernels::Int8ConvToBytes", args, "kRequantization@N@, ",
-                   y, ",\n      workspace, false, begin, end);\n");
+                   y, ",\n      workspace, resumes, begin, end);\n");
   return source;
 }
 

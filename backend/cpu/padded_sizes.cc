@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/known_sizes.h"
+#include "baton/backend/cpu/padded_loops.h"
 #include "baton/backend/cpu/padded_rules.h"
 #include "baton/backend/cpu/value_ranges.h"
 #include "baton/base/dtype.h"
@@ -75,6 +76,9 @@ class Padder {
 
   absl::StatusOr<PaddedModule> Run() {
     values_.resize(static_cast<size_t>(graph_.size()));
+    for (int i = 0; i < graph_.size(); ++i) {
+      if (const FunctionNode* const loop = UnsizedLoop(i)) loops_.insert(loop);
+    }
     for (int i = 0; i < graph_.size(); ++i) {
       BATON_ASSIGN_OR_RETURN(values_[static_cast<size_t>(i)], ValueOf(i));
     }
@@ -141,7 +145,8 @@ class Padder {
     const bool has_known_size = (graph_.As<CallNode>(i) == nullptr &&
                                  graph_.As<relay::IfNode>(i) == nullptr) ||
                                 HasKnownSizes(node->type());
-    if (graph_.As<FunctionNode>(i) != nullptr) {
+    if (const auto* function = graph_.As<FunctionNode>(i);
+        function != nullptr && !loops_.contains(function)) {
       std::vector<std::string> callees;
       for (const CallNode* call : UnsizedCalls(Expr(node), callees)) {
         RefuseInFunction(call, problems_);
@@ -167,6 +172,7 @@ class Padder {
       }
       return CallOf(i, *call);
     }
+    if (UnsizedLoop(i) != nullptr) return LoopCallOf(i);
     if (is_padded || !has_known_size) {
       return Refuse(node,
                     "values decide the size of a value that a branch, a loop "
@@ -174,6 +180,26 @@ class Padder {
     }
     BATON_ASSIGN_OR_RETURN(Expr rebuilt, Rebuilt(i));
     return Padded{std::move(rebuilt)};
+  }
+
+  // The function of loop `i`, whose result has a size that values decide; null
+  // if it is no such call.
+  const FunctionNode* UnsizedLoop(int i) const {
+    const auto* call = graph_.As<CallNode>(i);
+    if (call == nullptr || HasKnownSizes(call->type())) return nullptr;
+    return LoopOf(*call);
+  }
+
+  absl::StatusOr<Padded> LoopCallOf(int i) {
+    const auto* call = graph_.As<CallNode>(i);
+    std::vector<Padded> args;
+    for (const int arg : graph_.args(i)) args.push_back(At(arg));
+    absl::StatusOr<Padded> result = PadLoop(*call, args, ranges_, module_);
+    if (!absl::IsUnimplemented(result.status())) return result;
+    return Refuse(call,
+                  absl::StrCat("values decide how large the results of a loop "
+                               "are: they have no bound (",
+                               result.status().message(), ")"));
   }
 
   // Node `i` with the values of its children, none of which is padded, typed.
@@ -264,7 +290,8 @@ class Padder {
   Diagnostics& problems_;
   relay::IndexedGraph graph_;
   ValueRanges ranges_;
-  std::vector<Padded> values_;  // by nodes of the graph
+  std::vector<Padded> values_;              // by nodes of the graph
+  FlatHashSet<const FunctionNode*> loops_;  // of unsized loops
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "baton/backend/cpu/padded_sizes.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -181,6 +182,34 @@ INSTANTIATE_TEST_SUITE_P(
    dyn.ones(%5, shape=None, dtype="float32"), dyn.broadcast_to(take(%x, 0i32, axis=1), concatenate((%3, full(2i64, shape=[1], dtype="int64")), axis=0), shape=None),
    dyn.reshape(%0, concatenate((strided_slice(%1, begin=[0], end=[1], strides=[1], axes=None), full(2i64, shape=[1], dtype="int64"), full(1i64, shape=[1], dtype="int64")), axis=0), newshape=[]))
 })",
+        // The rounds of a loop stack and carry tensors.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  let %loop = fn (%i: int64, %n: int64, %s: Tensor[(2, 3), float32], %all: Tensor[(?, 2, 3), float32], %sums: Tensor[(?), int32]) -> (Tensor[(?), int32], Tensor[(2, 3), float32], Tensor[(?, 2, 3), float32]) {
+    if (less(%i, %n)) {
+      %0 = add(%s, 1f);
+      %loop(add(%i, 1i64), %n, %0, concatenate((%all, expand_dims(%0, axis=0)), axis=0),
+            concatenate((%sums, reshape(cast(sum(%s), dtype="int32"), newshape=[1])), axis=0))
+    } else {
+      (%sums, %s, %all)
+    }
+  };
+  %1 = %loop(0i64, minimum(cast(floor(sum(%x)), dtype="int64"), 5i64), %x, zeros(shape=[0, 2, 3], dtype="float32"), zeros(shape=[0], dtype="int32"));
+  (%1.1, exp(%1.2), add(%1.0, 1i32), %1.0)
+})",
+        // A condition that values decide, beside a constant bound; the counter
+        // begins at 3 and is an int32.
+        R"(def @main(%x: Tensor[(2, 3), float32]) {
+  let %loop = fn (%go: bool, %all: Tensor[(?, 3), float32], %s: Tensor[(2, 3), float32], %i: int32) -> (Tensor[(?, 3), float32],) {
+    if (logical_and(less_equal(%i, 6i32), %go)) {
+      %0 = add(%s, 1f);
+      %loop(less(sum(%0), 12f), concatenate((%all, take(%0, reshape(0i32, newshape=[1]), axis=0)), axis=0), %0, add(1i32, %i))
+    } else {
+      (%all,)
+    }
+  };
+  %1 = %loop(less(min(%x), 0f), zeros(shape=[0, 3], dtype="float32"), %x, 3i32);
+  (%1.0, argwhere(%x))
+})",
         // Two choices, one after the other.
         R"(def @main(%x: Tensor[(2, 3), float32]) {
   %0 = argwhere(%x);
@@ -236,6 +265,54 @@ def @main(%x: Tensor[(2, 3), float32]) {
                               "is, Tensor[(?), float32]: it has no bound"));
   EXPECT_THAT(text, HasSubstr("sum cannot compute with padding behind it"));
   EXPECT_THAT(text, HasSubstr("a branch, a loop or a function"));
+}
+
+// A reason for each loop whose results have no bound.
+TEST(PaddedSizesTest, NamesLoopsWithoutABound) {
+  for (const auto& [limit, added, result, reason] :
+       std::vector<std::array<const char*, 4>>{
+           {"cast(sum(%x), dtype=\"int64\")", "expand_dims(%s, axis=0)",
+            "(%all, %s)",
+            "its number of rounds has no bound: a Loop of ONNX has one if its "
+            "input M is a constant"},
+           {"100000000i64", "expand_dims(%s, axis=0)", "(%all, %s)",
+            "its number of rounds has no bound"},
+           {"10000000i64", "expand_dims(%s, axis=0)", "(%all, %s)",
+            "10000000 rounds may stack more than 16777216 elements"},
+           {"5i64", "expand_dims(add(%s, sum(%all)), axis=0)", "(%all, %s)",
+            "it computes with %all, to which its rounds add"},
+           {"5i64", "expand_dims(%s, axis=0)", "(exp(%all), %s)",
+            "it computes with %all, to which its rounds add"},
+           {"5i64", "stack((%s, %s), axis=0)", "(%all, %s)",
+            "a round changes the size of %all"},
+           {"5i64",
+            "expand_dims(multiply(%s, cast(sum(argwhere(%s), axis=[0, 1]), "
+            "dtype=\"float32\")), axis=0)",
+            "(%all, %s)",
+            "in a round, values decide how large the result of argwhere is"},
+       }) {
+    SCOPED_TRACE(absl::StrCat(limit, " ", added, " ", result));
+    const IRModule module = Parsed(absl::StrCat(
+        R"(
+def @main(%x: Tensor[(2, 3), float32]) {
+  let %loop = fn (%i: int64, %n: int64, %s: Tensor[(2, 3), float32], %all: Tensor[(?, 2, 3), float32]) -> (Tensor[(?, 2, 3), float32], Tensor[(2, 3), float32]) {
+    if (less(%i, %n)) {
+      %loop(add(%i, 1i64), %n, exp(%s), concatenate((%all, )",
+        added, R"(), axis=0))
+    } else { )",
+        result, R"( }
+  };
+  %loop(0i64, )",
+        limit, R"(, %x, zeros(shape=[0, 2, 3], dtype="float32"))
+})"));
+    Diagnostics problems;
+    ASSERT_THAT(PadToBounds(module, problems), IsOk());
+    EXPECT_EQ(problems.num_errors(), 1) << problems.ToString();
+    EXPECT_THAT(problems.ToString(),
+                HasSubstr(absl::StrCat("values decide how large the results of "
+                                       "a loop are: they have no bound (",
+                                       reason)));
+  }
 }
 
 // An empty list of axes means all of them.

@@ -2,7 +2,7 @@
 //
 //   conv:  static constexpr kernels::internal::ConvPlan kPlan@N@ = {...};
 //          kernels::ConvByTiles(kPlan@N@, kTiles@N@, @0@, @1@, {...}, @2@,
-//                               workspace, false, begin, end);
+//                               workspace, resumes, begin, end);
 
 #ifndef BATON_BACKEND_CPU_STEP_SOURCE_H_
 #define BATON_BACKEND_CPU_STEP_SOURCE_H_
@@ -42,7 +42,7 @@ struct StepSource {
   std::string definitions = {};
   // Statements that compute the items of work [begin, end). `@0@` is replaced
   // by a pointer to the first operand, `@1@` by one to the second, and so on,
-  // inputs before outputs. `workspace` is that of StepCall.
+  // inputs before outputs. `workspace` and `resumes` are those of StepCall.
   std::string statements = {};
   // The number of items of work.
   int64_t items = 1;

@@ -276,11 +276,15 @@ class PlanReader {
   }
 
   // The parts of a step that are worth a thread each.
-  int64_t MostParts(const executor::Step& step) const {
+  static int64_t WorthParts(const executor::Step& step) {
     // A part that takes less is not worth waking a thread for.
     constexpr double kMinPartNs = 4000;
-    return static_cast<int64_t>(std::clamp<double>(step.cost_ns / kMinPartNs, 1,
-                                                   thread_counts_.back()));
+    return static_cast<int64_t>(
+        std::clamp<double>(step.cost_ns / kMinPartNs, 1, 1e6));
+  }
+  // As above, for as many threads as a run may have.
+  int64_t MostParts(const executor::Step& step) const {
+    return std::min<int64_t>(WorthParts(step), thread_counts_.back());
   }
 
   // The sources of a step for thread_counts_, or one where these are equal;
@@ -613,7 +617,7 @@ class PlanReader {
     added.kernel = note.kernel;
     added.reason = note.reason;
     added.flops = note.flops;
-    added.most_parts = MostParts(step);
+    added.most_parts = WorthParts(step);
     added.origin = OriginOf(i);
     const GraphNode* const node = NodeOf(i);
     const bool is_call = function_of_[i] >= 0;

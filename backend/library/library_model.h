@@ -83,7 +83,8 @@ struct LibraryStep {
   int64_t workspace_bytes = 0;
   int64_t workspace_offset = 0;
   double flops = 0;
-  // The most parts that are worth a thread each, by the predicted time.
+  // The number of parts that are worth a thread each, by the predicted time. The
+  // plan's arena has workspaces for the most threads of a run only.
   int64_t most_parts = 1;
 };
 

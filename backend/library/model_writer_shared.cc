@@ -204,6 +204,7 @@ size_t ModelWriter::FunctionOf(size_t i, const cpu::StepSource& source) {
       absl::StrCat("void ", name, "(\n    ", absl::StrJoin(params, ",\n    "),
                    params.empty() ? "" : ",\n    ",
                    "[[maybe_unused]] unsigned char* workspace,\n"
+                   "    [[maybe_unused]] bool resumes,\n"
                    "    [[maybe_unused]] int64_t begin,\n"
                    "    [[maybe_unused]] int64_t end)");
   function.text = absl::StrCat(absl::StrReplaceAll(source.definitions, names),

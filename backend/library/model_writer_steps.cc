@@ -165,9 +165,9 @@ std::string ModelWriter::StatementsOf(size_t i) const {
       names.push_back(absl::StrCat("shared::", step_functions_[number].name));
     }
     const std::string name = ByThreads(names);
-    return absl::StrCat("  ",
-                        name == names[0] ? name : absl::StrCat("(", name, ")"),
-                        "(\n      ", args, "workspace, begin, end);\n");
+    return absl::StrCat(
+        "  ", name == names[0] ? name : absl::StrCat("(", name, ")"),
+        "(\n      ", args, "workspace, resumes, begin, end);\n");
   }
   const tir::CppEmitted& emitted =
       model_.emitted[static_cast<size_t>(step.function)];
@@ -276,7 +276,7 @@ std::string ModelWriter::RunOf(size_t i) const {
                     step.most_parts, "}, parallel, ctx);\n");
   } else {
     const std::string call =
-        absl::StrCat("Step", i, "(m, ", workspace, ", 0, ", items, ")");
+        absl::StrCat("Step", i, "(m, ", workspace, ", false, 0, ", items, ")");
     absl::StrAppend(&text, CanFail(step) ? absl::StrCat("  if (", call,
                                                         " != 0) return 1;\n")
                                          : absl::StrCat("  ", call, ";\n"));
@@ -301,6 +301,7 @@ std::string ModelWriter::StepText(size_t i) const {
       &text, "static ", CanFail(step) ? "int" : "void", " Step", i,
       "([[maybe_unused]] const Memory& m,\n"
       "    [[maybe_unused]] unsigned char* workspace,\n"
+      "    [[maybe_unused]] bool resumes,\n"
       "    [[maybe_unused]] int64_t begin,\n"
       "    [[maybe_unused]] int64_t end) {\n",
       options_.line_table ? WithPlace(i, StatementsOf(i)) : StatementsOf(i),
@@ -340,55 +341,10 @@ std::string ModelWriter::RunFunction(CppIsa isa) const {
       "      static_cast<const unsigned char*>(base) + offset));\n}\n");
   if (options_.threads) {
     absl::StrAppend(
-        &text,
-        "\n// A step that threads divide.\n"
-        "struct Parts {\n  const Memory* m;\n"
-        "  void (*step)(const Memory&, unsigned char*, int64_t, int64_t);\n"
-        "  unsigned char* workspace;\n  int64_t workspace_bytes;\n"
-        "  int64_t items;\n  int64_t parts;  // at most\n};\n"
-        "static void RunPart(void* ctx, int part) {\n"
-        "  const Parts& p = *static_cast<const Parts*>(ctx);\n"
-        "  p.step(*p.m, p.workspace + p.workspace_bytes * part,\n"
-        "         p.items * part / p.parts, p.items * (part + 1) / "
-        "p.parts);\n}\n"
-        "// Parts that count how many of them run concurrently.\n"
-        "struct CountedParts {\n  Parts parts;\n"
-        "  unsigned char runs[",
-        options_.max_threads, "];\n  int at_once[", options_.max_threads,
-        "];\n};\n"
-        "static void RunCountedPart(void* ctx, int part) {\n"
-        "  CountedParts& p = *static_cast<CountedParts*>(ctx);\n"
-        "  __atomic_store_n(&p.runs[part], 1, __ATOMIC_RELAXED);\n"
-        "  for (int64_t i = 0; i < p.parts.parts; ++i) {\n"
-        "    p.at_once[part] += __atomic_load_n(&p.runs[i], "
-        "__ATOMIC_RELAXED);\n  }\n"
-        "  RunPart(&p.parts, part);\n"
-        "  __atomic_store_n(&p.runs[part], 0, __ATOMIC_RELAXED);\n}\n"
-        "[[maybe_unused]] static void Divide(Parts p,\n"
-        "    void (*parallel)(void*, int, void (*)(void*, int), void*),\n"
-        "    void* ctx) {\n"
-        "  ConcurrencySeen* const seen = p.m->seen;\n"
-        "  if (p.parts > p.m->threads) p.parts = p.m->threads;\n"
-        "  if (p.parts > p.items) p.parts = p.items;\n"
-        "  // Parts repeat some work: a step has no more than have run\n"
-        "  // concurrently, but some steps try more.\n"
-        "  if (seen != nullptr && p.parts > seen->most_at_once) {\n"
-        "    if (p.parts > seen->most_parts) {\n"
-        "      seen->most_parts = p.parts;\n"
-        "    } else if (++seen->limited_steps % ",
-        kStepsToTryMoreParts,
-        " != 0) {\n      p.parts = seen->most_at_once;\n    }\n  }\n"
-        "  if (p.parts < 2) {\n"
-        "    p.step(*p.m, p.workspace, 0, p.items);\n"
-        "  } else if (seen == nullptr || p.parts <= seen->most_at_once) {\n"
-        "    parallel(ctx, static_cast<int>(p.parts), RunPart, &p);\n"
-        "  } else {\n"
-        "    CountedParts counted = {p, {}, {}};\n"
-        "    parallel(ctx, static_cast<int>(p.parts), RunCountedPart, "
-        "&counted);\n"
-        "    for (const int n : counted.at_once) {\n"
-        "      if (n > seen->most_at_once) seen->most_at_once = n;\n    }\n"
-        "  }\n}\n");
+        &text, absl::StrReplaceAll(
+                   kDivide, {{"@most@", absl::StrCat(options_.max_threads)},
+                             {"@try@", absl::StrCat(kStepsToTryMoreParts)},
+                             {"@pieces@", absl::StrCat(kMostPieces)}}));
   }
   if (options_.profile) {
     absl::StrAppend(&text,

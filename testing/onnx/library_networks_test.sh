@@ -1,7 +1,8 @@
 #!/bin/bash
 # Compiles ONNX's light models to libraries. Each step and each result has the
-# bytes of the executor and of the evaluator. Two models; all of them with
-# BATON_LONG_TESTS=1.
+# bytes of the executor and of the evaluator. A source is at most 1 MB of text,
+# and takes the compiler at most 20 seconds of one processor and 1 GB. Two models;
+# all of them with BATON_LONG_TESTS=1.
 #
 # usage: library_networks_test.sh BATON_COMPILE FOLDER
 
@@ -24,8 +25,18 @@ for model in ${models}; do
   output="${TEST_TMPDIR}/${model}"
   "${baton_compile}" "${folder}/light_${model}.onnx" --isas=avx2 --test \
     --check_values --output_dir="${output}" | tail -n 1
-  if ! (cd "${output}" && g++ -std=c++17 -O1 ./*.cc ./*.o -lm -o run && ./run)
-  then
+  source="${output}/light_${model}_avx2.cc"
+  if (($(stat -c %s "${source}") > 1 << 20)); then
+    echo "${model}: the source has more than 1 MB"
+    failed=1
+  fi
+  if ! (ulimit -t 20 -v $((1 << 20)) &&
+    g++ -std=c++17 -O2 -c "${source}" -o "${output}/limited.o"); then
+    echo "${model}: the compiler takes more than 20 seconds or 1 GB"
+    failed=1
+  fi
+  if ! (cd "${output}" && mv limited.o code.o &&
+    g++ -std=c++17 -O1 ./*_test.cc ./*.o -lm -o run && ./run); then
     echo "${model}: the library differs"
     failed=1
   fi
