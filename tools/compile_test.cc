@@ -1528,10 +1528,10 @@ int main() {
   }
 }
 )";
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "*.cc *.o -lm -o test && ./test")),
             "sse2\n");
-  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+  EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                           "use.cpp stacked_sse2.cc "
                                           "stacked_weights.o -lm -o use && "
                                           "./use")),
@@ -2143,7 +2143,7 @@ TEST(CompileTest, TwoBuildsGiveTheSameBytes) {
     const std::string folder =
         Compiled("same", kPerceptron, options, absl::StrCat("same_", i));
     if (Has("g++")) {
-      EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", kFlags,
+      EXPECT_EQ(OutputOf(folder, absl::StrCat("g++", Flags(),
                                               "-g0 -c same_avx2.cc "
                                               "same_sse2.cc")),
                 "");
@@ -2185,9 +2185,9 @@ def @main(%x: Tensor[(3), float32], %unused: Tensor[(2), int64]) {
         if (!Has(compiler)) continue;
         EXPECT_EQ(
             OutputOf(folder,
-                     absl::StrCat("rm -f run && ", compiler, kFlags,
+                     absl::StrCat("rm -f run && ", compiler, Flags(),
                                   "-fsyntax-only ", name, "_benchmark.cc && ",
-                                  compiler, kFlags, name, "_avx2.cc ", name,
+                                  compiler, Flags(), name, "_avx2.cc ", name,
                                   "_sse2.cc ", name,
                                   "_test.cc *.o -lm -o run && ./run")),
             "avx2\n");
@@ -2733,7 +2733,7 @@ int main() {
 }
 )";
   EXPECT_EQ(
-      OutputOf(folder, absl::StrCat("g++", kFlags,
+      OutputOf(folder, absl::StrCat("g++", Flags(),
                                     "use.cpp left_sse2.cc left_weights.o -lm "
                                     "-pthread -o use && ./use")),
       "111 111 111 111 111 111 111 111 ");

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/element_group.h"
@@ -20,6 +21,123 @@
 
 namespace baton::internal {
 namespace {
+
+// Divides a step among threads. Each part has a share of the items, divided
+// into pieces of which each is half of what is left of the share, so that the
+// last ones are small: a thread that has computed its share takes pieces of
+// others. So a thread that begins late, or is slow, does not hold up the step.
+constexpr char kDivide[] =
+    R"(
+// A step that threads divide.
+struct Parts {
+  const Memory* m;
+  void (*step)(const Memory&, unsigned char*, bool, int64_t, int64_t);
+  unsigned char* workspace;
+  int64_t workspace_bytes;
+  int64_t items;
+  int64_t parts;  // at most
+};
+// The number of pieces of a part's share that threads have taken; in a cache
+// line of its own.
+struct alignas(64) Share {
+  uint32_t taken;
+};
+// The state that the threads of a step share.
+struct Division {
+  Parts parts;
+  uint32_t pieces;  // of a share
+  Share shares[@most@];
+  // Counts the parts that run concurrently.
+  unsigned char runs[@most@];
+  int at_once[@most@];
+};
+// The number of the next piece of a share.
+static uint32_t TakePiece(Share& share) {
+#if defined(__aarch64__)
+  // An atomic addition may be a function of libgcc here.
+  uint32_t piece, next, failed;
+  __asm__ volatile(
+      "1: ldxr %w0, [%3]\n"
+      "   add %w1, %w0, #1\n"
+      "   stxr %w2, %w1, [%3]\n"
+      "   cbnz %w2, 1b"
+      : "=&r"(piece), "=&r"(next), "=&r"(failed)
+      : "r"(&share.taken)
+      : "memory");
+  return piece;
+#else
+  return __atomic_fetch_add(&share.taken, 1u, __ATOMIC_RELAXED);
+#endif
+}
+// Computes the pieces of a part's share, then those that are left of others.
+static void RunPart(void* ctx, int part) {
+  Division& d = *static_cast<Division*>(ctx);
+  const Parts& p = d.parts;
+  unsigned char* const workspace = p.workspace + p.workspace_bytes * part;
+  bool resumes = false;
+  for (int64_t i = 0; i < p.parts; ++i) {
+    const int64_t share = (part + i) % p.parts;
+    const int64_t last = p.items * (share + 1) / p.parts;
+    const int64_t size = last - p.items * share / p.parts;
+    uint32_t piece;
+    while ((piece = TakePiece(d.shares[share])) < d.pieces) {
+      const int64_t begin = last - (size >> piece);
+      const int64_t end =
+          piece + 1 < d.pieces ? last - (size >> (piece + 1)) : last;
+      if (begin == end) continue;
+      p.step(*p.m, workspace, resumes, begin, end);
+      resumes = true;
+    }
+  }
+}
+static void RunCountedPart(void* ctx, int part) {
+  Division& d = *static_cast<Division*>(ctx);
+  __atomic_store_n(&d.runs[part], 1, __ATOMIC_RELAXED);
+  for (int64_t i = 0; i < d.parts.parts; ++i) {
+    d.at_once[part] += __atomic_load_n(&d.runs[i], __ATOMIC_RELAXED);
+  }
+  RunPart(&d, part);
+  __atomic_store_n(&d.runs[part], 0, __ATOMIC_RELAXED);
+}
+[[maybe_unused]] static void Divide(Parts p,
+    void (*parallel)(void*, int, void (*)(void*, int), void*),
+    void* ctx) {
+  ConcurrencySeen* const seen = p.m->seen;
+  int64_t worth = p.parts;
+  if (worth > p.items) worth = p.items;
+  if (p.parts > p.m->threads) p.parts = p.m->threads;
+  if (p.parts > p.items) p.parts = p.items;
+  // Parts repeat some work: a step has no more than have run
+  // concurrently, but some steps try more.
+  if (seen != nullptr && p.parts > seen->most_at_once) {
+    if (p.parts > seen->most_parts) {
+      seen->most_parts = p.parts;
+    } else if (++seen->limited_steps % @try@ != 0) {
+      p.parts = seen->most_at_once;
+    }
+  }
+  if (p.parts < 2) {
+    p.step(*p.m, p.workspace, false, 0, p.items);
+    return;
+  }
+  // Each share has as many pieces as halve what is worth a thread.
+  Division d;
+  d.parts = p;
+  d.pieces = 1;
+  for (int64_t n = p.parts; n < worth && d.pieces < @pieces@; n *= 2) ++d.pieces;
+  for (int64_t i = 0; i < p.parts; ++i) d.shares[i].taken = 0;
+  const int n = static_cast<int>(p.parts);
+  if (seen == nullptr || p.parts <= seen->most_at_once) {
+    parallel(ctx, n, RunPart, &d);
+    return;
+  }
+  for (int i = 0; i < n; ++i) d.runs[i] = 0, d.at_once[i] = 0;
+  parallel(ctx, n, RunCountedPart, &d);
+  for (int i = 0; i < n; ++i) {
+    if (d.at_once[i] > seen->most_at_once) seen->most_at_once = d.at_once[i];
+  }
+}
+)";
 
 using tir::CppCommentText;
 using tir::CppIsa;
