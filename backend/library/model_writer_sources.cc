@@ -229,14 +229,15 @@ std::string ModelWriter::Benchmark() const {
     const std::string element = MemberElement(member.slot->dtype);
     int64_t elements = 1;
     for (const int64_t extent : member.slot->shape) elements *= extent;
-    absl::StrAppend(&buffers, "alignas(64) static ",
+    absl::StrAppend(&buffers, "  alignas(64) ",
                     absl::EndsWith(element, "_t") ? "std::" : "", element, " ",
                     name, "[", std::max<int64_t>(elements, 1), "];\n");
   };
   std::string values;
   for (const LibraryMember& member : inputs_) {
-    from.push_back(absl::StrCat("input_", member.index));
-    add(from.back(), member);
+    const std::string name = absl::StrCat("input_", member.index);
+    from.push_back(absl::StrCat("memory->", name));
+    add(name, member);
     const std::string element = MemberElement(member.slot->dtype);
     if (element == "float" || element == "double") {
       absl::StrAppend(&values, "  value = 0;\n  for (", element,
@@ -245,8 +246,9 @@ std::string ModelWriter::Benchmark() const {
     }
   }
   for (const LibraryMember& member : outputs_) {
-    to.push_back(absl::StrCat("output_", member.index));
-    add(to.back(), member);
+    const std::string name = absl::StrCat("output_", member.index);
+    to.push_back(absl::StrCat("memory->", name));
+    add(name, member);
   }
   for (const DimBound& bound : options_.bounds) {
     from.push_back(absl::StrCat(bound.most));
@@ -255,16 +257,20 @@ std::string ModelWriter::Benchmark() const {
   return absl::StrCat(
       "// Measures runs of the model ", CppCommentText(options_.model),
       ": prints milliseconds and bytes, with the weights\n"
-      "// in the program's file, and with a copy of them in large pages.\n"
+      "// in the program's file, and with a copy of them in large pages. All "
+      "other memory is\n// in large pages, as that of the executor is.\n"
       "// Written by baton-compile. Do not edit.\n//\n// usage: ",
       options_.name,
       "_benchmark [RUNS]\n\n#include <algorithm>\n#include <chrono>\n"
       "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n"
       "#include <vector>\n\n#ifdef __linux__\n#include <sys/mman.h>\n"
       "#endif\n\n#include \"",
-      options_.name, ".h\"\n\nnamespace baton_benchmark {\n\n", buffers,
-      kLargePages, "\nstatic void Measure(", name, " model, const ", name,
-      "::Inputs& inputs,\n                    const ", name,
+      options_.name,
+      ".h\"\n\nnamespace baton_benchmark {\n\n"
+      "// Inputs and outputs.\nstruct Memory {\n",
+      buffers, "};\n", kLargePages, "\nstatic void Measure(", name,
+      " model, const ", name, "::Inputs& inputs,\n                    const ",
+      name,
       "::Outputs& outputs, int runs,\n                    const char* "
       "weights) {\n  std::vector<double> times;\n"
       "  for (int run = -3; run < runs; ++run) {\n"
@@ -288,7 +294,11 @@ std::string ModelWriter::Benchmark() const {
       "the "
       "instructions\\n\");\n    return 0;\n  }\n"
       "  const int runs = std::max(1, argc > 1 ? std::atoi(argv[1]) : 100);\n"
-      "  [[maybe_unused]] int value = 0;\n",
+      "  [[maybe_unused]] int value = 0;\n"
+      "  Memory* const memory =\n"
+      "      static_cast<Memory*>(LargePages(sizeof(Memory)));\n"
+      "  if (memory == nullptr) return 1;\n"
+      "  __builtin_memset(static_cast<void*>(memory), 0, sizeof(Memory));\n",
       values, "  const ", name, "::Inputs inputs = {",
       absl::StrJoin(from, ", "), "};\n  const ", name, "::Outputs outputs = {",
       absl::StrJoin(to, ", "), "};\n  void* const arena = LargePages(", name,
