@@ -34,15 +34,11 @@ absl::StatusOr<const Site*> ScopeRoot(const ScheduleState& state,
 // A complete block: all variables are spatial; no other block of the scope
 // writes the same buffers; it writes no buffer that it reads. If `scope` is a
 // loop, only the blocks below the loop count.
-bool IsCompleteBlock(const ScheduleState& state, const Site* block,
-                     const Site* scope);
 absl::Status CheckCompleteBlock(const ScheduleState& state, const Site* block,
                                 const Site* scope);
 // A reduction block: it has `T.init()`; its bindings are affine; all variables
 // are spatial or reduce; no other block of the scope writes the same buffers;
 // indices of what it writes do not use the variables that reduce.
-bool IsReductionBlock(const ScheduleState& state, const Site* block,
-                      const Site* scope);
 absl::Status CheckReductionBlock(const ScheduleState& state, const Site* block,
                                  const Site* scope);
 absl::Status CheckCompleteOrReductionBlock(const ScheduleState& state,
