@@ -29,9 +29,9 @@ struct FilePieces {
 // Writes files as WriteFileAtomically does, but renames no temporary file
 // before all are complete: where one cannot be written, for example on a full
 // disk, all files stay as they were. Only if a rename itself fails, the files
-// before it are new and the others are old. What is no regular file is written
-// to at last. An error, before any is written, if two paths are one regular
-// file.
+// before it are new and the others are old. Pipes and devices are written to
+// after the renames. An error, before any file is written, if two paths are one
+// regular file.
 absl::Status WriteFilesAtomically(absl::Span<const FilePieces> files);
 
 // The absolute path, without links, of the file that WriteFileAtomically

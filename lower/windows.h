@@ -58,8 +58,9 @@ absl::StatusOr<std::vector<AxisWindow>> WindowsOf(const A& attrs, size_t n) {
   return windows;
 }
 
-// An index by the letters of a layout. Axes in blocks are wholes here: C has
-// the channels of NCHW16c.
+// Converts indices of an array in a layout to positions along the letters of
+// the layout, and back. Blocks and the axis that they divide are one position:
+// that of C is the channel, in NCHW16c as well.
 class LayoutIndex {
  public:
   static absl::StatusOr<LayoutIndex> Parse(absl::string_view layout, int rank);
@@ -67,9 +68,9 @@ class LayoutIndex {
   bool Has(char letter) const { return layout_.IndexOf(letter) >= 0; }
   // The extent of an axis of an array of `shape`; 1 if there is none.
   int64_t ExtentOf(char letter, absl::Span<const int64_t> shape) const;
-  // The position along an axis.
+  // The position along `letter` of the element at the index `at`.
   tir::PrimExpr PositionOf(char letter, const Indices& at) const;
-  // The index with these positions, one for each of `letters`.
+  // The index of the element with `positions`, one for each of `letters`.
   Indices IndexOf(absl::string_view letters, const Indices& positions) const;
 
  private:

@@ -275,16 +275,6 @@ int64_t NewestOpset() {
   return newest;
 }
 
-std::vector<Schema> NewestSchemas() {
-  std::vector<Schema> result;
-  const std::vector<absl::string_view>& lines = Lines();
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (i + 1 < lines.size() && OpOf(lines[i]) == OpOf(lines[i + 1])) continue;
-    result.push_back(SchemaOf(lines[i]));
-  }
-  return result;
-}
-
 absl::Status CheckSignature(const Schema& schema, const NodeProto& node) {
   const size_t num_inputs = CountPresent(node.inputs);
   // An optional input may be there and have no name (Loop).

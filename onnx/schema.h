@@ -67,9 +67,6 @@ std::optional<Schema> FindSchema(absl::string_view op, int64_t opset);
 // The newest opset in which an operator is known.
 int64_t NewestOpset();
 
-// All operators, each with its newest signature, in alphabetical order.
-std::vector<Schema> NewestSchemas();
-
 // Checks the numbers of inputs and outputs, and the attributes.
 absl::Status CheckSignature(const Schema& schema, const NodeProto& node);
 

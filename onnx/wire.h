@@ -68,8 +68,8 @@ class WireReader {
   absl::Status status_;
 };
 
-// Reads the values of the field of that number into `*target`, of which a list
-// receives all values, anything else the last one.
+// Reads the field `field` into `*target`: all values of a repeated field if
+// `*target` is a vector, else the last one.
 template <typename T>
 class ReadInto {
  public:
@@ -95,8 +95,8 @@ class ReadInto {
   T& target_;
 };
 
-// Calls `fn`, which returns a status, for each value of the field of that
-// number: bytes, as a rule another message.
+// Calls `fn`, which returns a status, with each value of the field `field`: the
+// bytes of a nested message, or of a text.
 template <typename F>
 class CallWith {
  public:

@@ -24,8 +24,8 @@ struct ArenaBlock {
 // branch stay until its end, and what a loop reads stays for all rounds.
 std::vector<ArenaBlock> ArenaBlocksOf(const LibraryModel& model);
 
-// The blocks that are live while the step runs at which they have the most
-// bytes.
+// The blocks that are live during one step, the step at which live blocks have
+// the most bytes.
 std::vector<ArenaBlock> ArenaAtPeak(const LibraryModel& model);
 
 // The step before `i` that wrote to the bytes of a slot last; -1 for none.

@@ -1,4 +1,4 @@
-// Converts average pools.
+// The converter of AveragePool, for operators that are average pools, too.
 
 #ifndef BATON_ONNX_OPS_AVERAGE_POOL_H_
 #define BATON_ONNX_OPS_AVERAGE_POOL_H_

@@ -23,7 +23,7 @@ class TypeParamNames {
   void AddDataTypesIn(const Type& type);
   // Brings a type parameter into scope, and returns its name there.
   const std::string& Declare(const TypeVar& param);
-  // Ends the scope of those that were declared last.
+  // Ends the scope of `params`, which were declared last.
   void EndScope(absl::Span<const TypeVar> params);
   // A definition begins: numbers begin again.
   void Clear() {
@@ -43,13 +43,14 @@ class TypeParamNames {
   Type Named(const Type& type, int depth);
   std::vector<Type> AllNamed(absl::Span<const Type> types, int depth);
 
-  // In the text, and in how many scopes it is declared here.
+  // The name of a type parameter in the text, and the number of scopes around
+  // the current place that declare it.
   struct Name {
     TypeVar var;
     int scopes = 0;
   };
   FlatHashMap<const TypeNode*, Name> names_;
-  // By name: the data types and type parameters that have it here.
+  // The number of data types, and of type parameters in scope, with each name.
   FlatHashMap<std::string, int> users_;
   FlatHashMap<std::string, int64_t> last_number_;
 };

@@ -26,8 +26,9 @@ struct TensorPart {
   bool operator==(const TensorPart&) const = default;
 };
 
-// Reads an array of little-endian numbers or bools in C order. Other arrays are
-// Unimplemented; malformed files are InvalidArgument.
+// Reads an array of little-endian numbers or bools, in the order of C or of
+// Fortran. Arrays of other elements are Unimplemented; malformed files are
+// InvalidArgument.
 absl::StatusOr<Tensor> ReadNpy(absl::string_view bytes);
 
 // Reads the arrays of an archive, in order, with names without `.npy`: one that

@@ -98,10 +98,6 @@ std::vector<Range> FullRegion(const Buffer& buffer) {
   return region;
 }
 
-BufferRegion FullBufferRegion(const Buffer& buffer) {
-  return BufferRegion(buffer, FullRegion(buffer));
-}
-
 std::vector<PrimExpr> SourceIndices(const BufferRegion& source,
                                     absl::Span<const PrimExpr> indices) {
   const absl::Span<const Range> region = source->region();

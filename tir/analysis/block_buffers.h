@@ -38,7 +38,6 @@ std::vector<PrimExpr> AllocationShape(const Buffer& buffer);
 
 // The range of each axis of `buffer`.
 std::vector<Range> FullRegion(const Buffer& buffer);
-BufferRegion FullBufferRegion(const Buffer& buffer);
 
 // Convert indices and a region of a buffer that matches `source` to indices and
 // a region of the buffer of `source`.

@@ -92,6 +92,8 @@ class IntSetEvaluator {
   int bounds_of_bounds_ = 0;
 };
 
+// The sets of variables: those that Update() gives until it gives others, and
+// those that conditions imply in their scopes.
 class IntSets {
  public:
   explicit IntSets(Analyzer& analyzer) : analyzer_(analyzer) {}

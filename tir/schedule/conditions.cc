@@ -119,22 +119,12 @@ absl::StatusOr<const Site*> ScopeRoot(const ScheduleState& state,
   return scope;
 }
 
-bool IsCompleteBlock(const ScheduleState& state, const Site* block,
-                     const Site* scope) {
-  return WhyNotComplete(state, block, scope).empty();
-}
-
 absl::Status CheckCompleteBlock(const ScheduleState& state, const Site* block,
                                 const Site* scope) {
   const std::string why = WhyNotComplete(state, block, scope);
   if (why.empty()) return absl::OkStatus();
   return SiteError(block,
                    absl::StrCat(block->Describe(), " is not complete: ", why));
-}
-
-bool IsReductionBlock(const ScheduleState& state, const Site* block,
-                      const Site* scope) {
-  return WhyNotReduction(state, block, scope).empty();
 }
 
 absl::Status CheckReductionBlock(const ScheduleState& state, const Site* block,

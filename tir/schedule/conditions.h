@@ -32,17 +32,13 @@ absl::StatusOr<const Site*> ScopeRoot(const ScheduleState& state,
                                       bool require_stage_pipeline);
 
 // A complete block: all variables are spatial; no other block of the scope
-// writes the same buffers; what it reads it does not write. Under a loop as
-// `scope`, blocks below the loop count only.
-bool IsCompleteBlock(const ScheduleState& state, const Site* block,
-                     const Site* scope);
+// writes the same buffers; it writes no buffer that it reads. If `scope` is a
+// loop, only the blocks below the loop count.
 absl::Status CheckCompleteBlock(const ScheduleState& state, const Site* block,
                                 const Site* scope);
 // A reduction block: it has `T.init()`; its bindings are affine; all variables
 // are spatial or reduce; no other block of the scope writes the same buffers;
 // indices of what it writes do not use the variables that reduce.
-bool IsReductionBlock(const ScheduleState& state, const Site* block,
-                      const Site* scope);
 absl::Status CheckReductionBlock(const ScheduleState& state, const Site* block,
                                  const Site* scope);
 absl::Status CheckCompleteOrReductionBlock(const ScheduleState& state,
@@ -59,6 +55,7 @@ absl::Status CheckNotOutputBlock(const Site* block, const Site* scope);
 absl::Status CheckPartialAffineBinding(const ScheduleState& state,
                                        const Site* block, const Site* high);
 
+// The loop starts at 0.
 absl::Status CheckStartsWithZero(const Site* loop, Analyzer& analyzer);
 // The variable of `block` starts at 0.
 absl::Status CheckStartsWithZero(const Site* block, const IterVar& iter);
@@ -70,6 +67,7 @@ absl::Status CheckPlainLoop(const Site* loop);
 // The blocks directly below a site, in order.
 std::vector<const Site*> ChildBlocks(const ScheduleState& state,
                                      const Site* site);
+// The block directly below a site; an error if there is none, or another one.
 absl::StatusOr<const Site*> OnlyChildBlock(const ScheduleState& state,
                                            const Site* site);
 
@@ -87,6 +85,7 @@ std::vector<const Site*> ConsumersOf(const ScheduleState& state,
 
 // The first site around all of `sites`, which must not be empty.
 const Site* LowestCommonAncestor(absl::Span<const Site* const> sites);
+// True if `low` is below `high`.
 bool IsAncestor(const Site* high, const Site* low);
 // The sites are in the order of the text.
 absl::Status CheckInOrder(const ScheduleState& state,
@@ -105,9 +104,11 @@ absl::StatusOr<BufferRegion> AccessedRegion(const Site* block, int index,
 // null if it is a buffer of a parameter.
 std::pair<const Site*, bool> DefiningSite(const Site* site,
                                           const Buffer& buffer);
+// The block around `site` that allocates the buffer; an error if none does.
 absl::StatusOr<const Site*> AllocationSite(const Site* site,
                                            const Buffer& buffer);
 
+// `scope` is a kind of memory, such as `global` or `shared`.
 absl::Status CheckStorageScope(absl::string_view scope);
 
 // Each iteration of the loops around `block`, up to `place` (exclusive), runs

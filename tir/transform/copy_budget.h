@@ -20,8 +20,8 @@
 
 namespace baton::tir {
 
-// The nodes of `stmt`, those that occur several times counted as often; `most`
-// if there are more.
+// The number of nodes of `stmt`; a node that occurs several times counts each
+// time. `most` if there are more.
 int64_t CountNodes(const Stmt& stmt, int64_t most);
 
 class CopyBudget {

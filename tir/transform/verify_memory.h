@@ -10,8 +10,8 @@
 
 namespace baton::tir {
 
-// An error if a function of a device accesses memory that its caller passes
-// outside of kernels. Each function must have a target; those with a calling
+// An error if a function of a device accesses, outside of kernels, memory that
+// its caller passes. Each function must have a target; those with a calling
 // convention are not checked.
 Pass VerifyMemory();
 
