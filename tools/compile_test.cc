@@ -829,6 +829,9 @@ TEST(CompileTest, CompilesProductsOfFewRows) {
   add(2, 1, 77, 300);
   add(1, 3, 5, 3);
   add(1, 1, 17, 4700);
+  // Columns are packed sixteen at a time, and the rest one by one.
+  add(2, 5, 37, 50);
+  add(3, 4, 16, 16);
   LibraryOptions options;
   options.check_values = true;
   const std::string network = absl::StrCat("def @main(", params, ") {\n", body,
@@ -841,6 +844,7 @@ TEST(CompileTest, CompilesProductsOfFewRows) {
         TextOf(absl::StrCat(folder, "/", name, "_", isa, ".cc"));
     EXPECT_THAT(text, HasSubstr("kernels::Dots(1, 77, 300"));
     EXPECT_THAT(text, HasSubstr("kernels::Dots(3, 5, 3"));
+    EXPECT_THAT(text, HasSubstr("kernels::PackMatrix(37, 50"));
     // The matrix is packed for sums of more than one group.
     EXPECT_THAT(text, ::testing::Not(HasSubstr("kernels::Dots(1, 17")));
     EXPECT_THAT(
