@@ -88,6 +88,11 @@ def _copts(copts):
 # Packages whose headers baton_ir_precompiled has, and those that it does not serve.
 _UP_TO_IR = ("base", "ir", "runtime")
 
+# g++ collects garbage when its memory has doubled, and walks the whole
+# precompiled header each time: a fifth of a compilation. Without, a compilation
+# of 350 MB takes 372.
+_NO_GARBAGE_COLLECTION = ["--param=ggc-min-heapsize=1048576"]
+
 def _precompiled(srcs, copts, suffix = ""):
     """The options and dependencies that give sources a precompiled header.
 
@@ -101,7 +106,7 @@ def _precompiled(srcs, copts, suffix = ""):
         return [], []
     clang = str(Label("//build_defs:clang"))
     return (
-        select({clang: [], "//conditions:default": ["-include", header + ".h"]}),
+        select({clang: [], "//conditions:default": ["-include", header + ".h"] + _NO_GARBAGE_COLLECTION}),
         select({clang: [], "//conditions:default": [str(label)]}),
     )
 
