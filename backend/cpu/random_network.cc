@@ -183,14 +183,18 @@ class Generator {
   }
 
   // The expression with floats of the network's type. A number that is an
-  // operand is behind a space or a parenthesis, one of an attribute is not.
+  // operand is behind a space or a parenthesis; one of an attribute is not, or
+  // is in a list.
   std::string OfFloatType(absl::string_view expression) const {
     if (options_.float_type == kFloat32) return std::string(expression);
     std::string text;
+    bool is_in_list = false;
     for (size_t i = 0; i < expression.size();) {
       const char before = i == 0 ? ' ' : expression[i - 1];
-      const size_t end =
-          before == ' ' || before == '(' ? FloatEnd(expression, i) : i;
+      if (before == '[' || before == ']') is_in_list = before == '[';
+      const size_t end = !is_in_list && (before == ' ' || before == '(')
+                             ? FloatEnd(expression, i)
+                             : i;
       if (end == i) {
         text += expression[i++];
         continue;
@@ -247,7 +251,8 @@ class Generator {
     const bool has_forms =
         y.dtype == options_.float_type ||
         (options_.has_bytes && (y.dtype == "uint8" || y.dtype == "int8"));
-    return has_forms && size > 0 && size <= kMaxElements && y.rank() <= 6;
+    return has_forms && size > 0 && size <= kMaxElements && y.rank() > 0 &&
+           y.rank() <= 6;
   }
 
   // Another value for which `fits` is true; null if there is none.
@@ -704,12 +709,16 @@ class Generator {
     for (int64_t i = 2; i < x.rank(); ++i) {
       size.push_back(OneIn(2) ? 2 * x.dim(i) : Of(1, 2 * x.dim(i) + 1));
     }
+    std::vector<const char*> roi(x.shape.size() - 2, "0f");
+    for (int64_t i = 0; i < d; ++i) roi.push_back(AnyOf({"1f", "0.7f"}));
     return absl::Substitute(
-        "image.resize$0d($1, size=$2, method=\"$3\", "
-        "coordinate_transformation_mode=\"$4\", rounding_method=\"$5\"$6)",
-        d, x.name, Text(size),
+        "image.resize$0d($1, size=$2, roi=[$3], method=\"$4\", "
+        "coordinate_transformation_mode=\"$5\", rounding_method=\"$6\"$7)",
+        d, x.name, Text(size), absl::StrJoin(roi, ", "),
         AnyOf({"nearest_neighbor", "linear", "linear", "cubic"}),
-        AnyOf({"half_pixel", "align_corners", "asymmetric"}),
+        AnyOf({"half_pixel", "align_corners", "asymmetric",
+               "pytorch_half_pixel", "tf_half_pixel_for_nn",
+               "tf_crop_and_resize"}),
         AnyOf({"round", "floor", "ceil", "round_prefer_ceil"}),
         OneIn(3) ? ", cubic_alpha=-0.75f, cubic_exclude=1" : "");
   }
@@ -1151,10 +1160,13 @@ std::vector<Generator::Form> Generator::FloatForms(
       {"normalization", &Generator::Normalization},
       {"scan", &Generator::Scan},
       {"dense", &Generator::Dense},
-      {"batch_matmul", &Generator::BatchMatmul},
-      {"attention", &Generator::Attention},
-      {"recurrence", &Generator::Recurrence},
   };
+  if (options.spatial_dims < 2) {
+    // Others seldom have three dimensions.
+    forms.push_back({"batch_matmul", &Generator::BatchMatmul});
+    forms.push_back({"attention", &Generator::Attention});
+    forms.push_back({"recurrence", &Generator::Recurrence});
+  }
   if (options.spatial_dims > 0) {
     // Networks of maps consist of these for the most part.
     for (int i = 0; i < 3; ++i) {

@@ -170,8 +170,10 @@ TEST(RandomBoundedNetworksTest, AnyBatchGivesTheBitsOfTheEvaluator) {
                               {{"meta[tir.Var][0]", absl::StrCat(n)}}));
       // The numbers of an attribute may be those of one size.
       if (!fixed.ok()) continue;
-      BATON_ASSERT_OK_AND_ASSIGN(const Executable at, model->At({n}));
-      ExpectSameAsEvaluator(*fixed, at, seed, /*special=*/n == batch);
+      const absl::StatusOr<Executable> at = model->At({n});
+      if (absl::IsUnimplemented(at.status())) continue;
+      ASSERT_TRUE(at.ok()) << at.status();
+      ExpectSameAsEvaluator(*fixed, *at, seed, /*special=*/n == batch);
     }
   }
   std::printf("%u of %u networks compared\n", compared, count);
