@@ -2006,6 +2006,11 @@ TEST(CompileTest, LibrariesAreSmallAndNeedLibcAlone) {
   ASSERT_TRUE(absl::SimpleAtoi(absl::StripAsciiWhitespace(sizes), &bytes))
       << sizes;
   EXPECT_LT(bytes, 64 << 10);
+  // Nothing runs before main.
+  EXPECT_EQ(OutputOf(folder,
+                     "{ nm small_*.o; objdump -h small_*.o; } | awk "
+                     "'/_GLOBAL__sub_I|init_array/ {++n} END {print n + 0}'"),
+            "0\n");
   // Also with exceptions, which the library does not have, and without
   // optimization.
   for (const std::string& compiler :
