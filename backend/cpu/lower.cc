@@ -1711,7 +1711,7 @@ class Lowering {
   }
 
   bool IsMapped(const Tensor& tensor) const {
-    const char* const data = static_cast<const char*>(tensor.data());
+    const char* const data = tensor.bytes().data();
     const absl::string_view file = options_.mapped_file;
     return std::less_equal<>()(file.data(), data) &&
            std::less<>()(data, file.data() + file.size());
@@ -2291,7 +2291,10 @@ class Lowering {
     if (tensor.constant.has_value()) {
       value.space = Space::kConstant;
       value.index = static_cast<int32_t>(plan_.constants.size());
-      plan_.constants.push_back({tensor.constant->data(), value.bytes});
+      plan_.constants.push_back({needs_aligned_[static_cast<size_t>(storage)]
+                                     ? tensor.constant->data()
+                                     : tensor.constant->bytes().data(),
+                                 value.bytes});
       plan_.owners.push_back(std::make_shared<Tensor>(*tensor.constant));
     } else if (tensor.input >= 0) {
       value.space = Space::kInput;
@@ -2315,6 +2318,15 @@ class Lowering {
       if (blocked_of_[t] >= 0 &&
           MapShape(static_cast<int>(t)) == graph_.tensors[t].shape) {
         planar_of_.insert_or_assign(blocked_of_[t], static_cast<int>(t));
+      }
+    }
+    needs_aligned_.assign(tensors_.size(), false);
+    for (const LoweredStep& lowered : steps_) {
+      const KernelChoice& kernel = lowered.kernel;
+      for (size_t k = kernel.moves_bytes ? 1 : 0; k < kernel.inputs.size();
+           ++k) {
+        needs_aligned_[static_cast<size_t>(
+            StorageOf(kernel.inputs[k]).tensor)] = true;
       }
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
@@ -2471,6 +2483,8 @@ class Lowering {
   std::vector<int> output_of_;   // of tensors: the output that they are
   std::vector<int> blocked_of_;  // of tensors: their blocked forms
   std::vector<bool> is_planar_;  // of tensors: a step so far computes them
+  // Tensors of which a step reads elements, which must be aligned.
+  std::vector<bool> needs_aligned_;
   struct PackedWeight {
     int tensor = -1;
     bool is_finite = false;
