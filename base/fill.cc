@@ -19,10 +19,10 @@ bool IsFill(const Tensor& value) {
 
 Tensor FirstElement(const Tensor& value, const TensorShape& shape) {
   const auto owner = std::make_shared<const Tensor>(value);
-  return *Tensor::FromBuffer(
+  return *Tensor::FromUnaligned(
       value.dtype(), shape,
       value.bytes().substr(0, static_cast<size_t>(value.dtype().bytes())),
-      owner);
+      owner, /*is_mapped=*/false);
 }
 
 }  // namespace baton

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -18,6 +20,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/limits.h"
 #include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
@@ -37,6 +41,64 @@ constexpr size_t kMinHugePageBytes = size_t{4} << 20;
 // that tensors were given, which may be read-only.
 struct FreeBlock {
   void operator()(void* block) const { std::free(block); }
+};
+
+// `bytes` bytes, of which the address is aligned to kAlignment, from a block of
+// `allocate`. Null if there is no memory.
+std::shared_ptr<void> AllocateAligned(int64_t bytes,
+                                      void* (*allocate)(size_t bytes)) {
+  if (bytes > std::numeric_limits<int64_t>::max() - kAlignment) return nullptr;
+  char* const block =
+      static_cast<char*>(allocate(static_cast<size_t>(bytes + kAlignment)));
+  if (block == nullptr) return nullptr;
+  if (static_cast<size_t>(bytes) >= kMinHugePageBytes) {
+    AdviseWholePages(block, static_cast<size_t>(bytes), MADV_HUGEPAGE);
+  }
+  const uintptr_t address = reinterpret_cast<uintptr_t>(block);
+  char* const aligned =
+      block + (kAlignment - address % kAlignment) % kAlignment;
+  std::shared_ptr<void> owner(block, FreeBlock());
+  return std::shared_ptr<void>(std::move(owner), aligned);
+}
+
+// A buffer that is not aligned, and its aligned copy once that is made.
+struct UnalignedBuffer {
+  absl::string_view bytes;
+  std::shared_ptr<const void> owner;
+  bool is_mapped = false;
+  std::mutex mutex;  // for making the copy
+  std::shared_ptr<void> copy;
+  std::atomic<const void*> copied = nullptr;  // the data of `copy`
+
+  const void* Copy() {
+    if (const void* known = copied.load(std::memory_order_acquire)) {
+      return known;
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (copy == nullptr) {
+      copy = AllocateAligned(static_cast<int64_t>(bytes.size()), std::malloc);
+      if (copy == nullptr) throw std::bad_alloc();
+      // Pages of a file are released piece by piece, so that a large tensor is
+      // not in memory twice. They are read again if they are used again.
+      constexpr size_t kPiece = size_t{4} << 20;
+      for (size_t at = 0; at < bytes.size(); at += kPiece) {
+        const absl::string_view piece = bytes.substr(at, kPiece);
+        std::memcpy(static_cast<char*>(copy.get()) + at, piece.data(),
+                    piece.size());
+        if (is_mapped) {
+          AdviseWholePages(piece.data(), piece.size(), MADV_DONTNEED);
+        }
+      }
+      copied.store(copy.get(), std::memory_order_release);
+    }
+    return copy.get();
+  }
+};
+
+// The deleter of the data of tensors that are not aligned.
+struct ReleaseUnaligned {
+  std::shared_ptr<UnalignedBuffer> buffer;
+  void operator()(const void* /*data*/) { buffer = nullptr; }
 };
 
 // Mixes 8 bytes at a time; stable across runs, unlike absl::Hash.
@@ -110,28 +172,28 @@ absl::StatusOr<MutableTensor> MutableTensor::Allocate(
   BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
   const int64_t bytes = elements * dtype.bytes();
   BATON_RETURN_IF_ERROR(CheckTensorBytes(bytes));
-  char* block = nullptr;
-  if (bytes <= std::numeric_limits<int64_t>::max() - kAlignment) {
-    block =
-        static_cast<char*>(allocate(static_cast<size_t>(bytes + kAlignment)));
-  }
-  if (block == nullptr) {
+  std::shared_ptr<void> data = AllocateAligned(bytes, allocate);
+  if (data == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a tensor of ", bytes, " bytes"));
   }
-  if (static_cast<size_t>(bytes) >= kMinHugePageBytes) {
-    AdviseWholePages(block, static_cast<size_t>(bytes), MADV_HUGEPAGE);
-  }
-  const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-  char* aligned = block + (kAlignment - address % kAlignment) % kAlignment;
-  std::shared_ptr<void> owner(block, FreeBlock());
   return MutableTensor(dtype, TensorShape(shape.begin(), shape.end()), elements,
-                       std::shared_ptr<void>(std::move(owner), aligned));
+                       std::move(data));
 }
 
 std::optional<MutableTensor> MutableTensor::Reuse(Tensor& tensor) {
-  if (tensor.data_.use_count() != 1 ||
-      std::get_deleter<FreeBlock>(tensor.data_) == nullptr) {
+  if (tensor.data_.use_count() != 1) return std::nullopt;
+  if (const auto* unaligned =
+          std::get_deleter<ReleaseUnaligned>(tensor.data_)) {
+    unaligned->buffer->Copy();
+    // No other tensor has the buffer, so none has its copy.
+    std::shared_ptr<const void> copy = unaligned->buffer->copy;
+    tensor.data_ = std::move(copy);
+    tensor.is_aligned_ = true;
+  }
+  // A part of a buffer may begin anywhere.
+  if (std::get_deleter<FreeBlock>(tensor.data_) == nullptr ||
+      reinterpret_cast<uintptr_t>(tensor.data_.get()) % kAlignment != 0) {
     return std::nullopt;
   }
   // Reads by other threads before they released the buffer must precede the
@@ -150,6 +212,38 @@ namespace {
 const Tensor& ZeroScalar() {
   static const auto* const zero = new Tensor(Tensor::Scalar(0.0f));
   return *zero;
+}
+
+// The number of elements of a tensor whose bytes are `data`.
+absl::StatusOr<int64_t> CheckBuffer(DType dtype,
+                                    absl::Span<const int64_t> shape,
+                                    absl::string_view data) {
+  if (!dtype.IsStorable()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no tensor can hold elements of ", dtype.ToString()));
+  }
+  BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
+  if (static_cast<int64_t>(data.size()) != elements * dtype.bytes()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a tensor ", dtype.ToString(), "[", absl::StrJoin(shape, ", "),
+        "] takes ", elements * dtype.bytes(), " bytes, not ", data.size()));
+  }
+  return elements;
+}
+
+// Element `i` of a tensor whose bytes are `bytes`, at any address.
+template <typename T>
+T ElementAt(absl::string_view bytes, int64_t i) {
+  T value;
+  std::memcpy(&value, bytes.data() + static_cast<size_t>(i) * sizeof(T),
+              sizeof(T));
+  return value;
+}
+
+bool IsAligned(DType dtype, absl::string_view data) {
+  return reinterpret_cast<uintptr_t>(data.data()) %
+             static_cast<uintptr_t>(dtype.bytes()) ==
+         0;
 }
 
 }  // namespace
@@ -196,34 +290,48 @@ absl::StatusOr<Tensor> Tensor::FromBuffer(DType dtype,
                                           absl::Span<const int64_t> shape,
                                           absl::string_view data,
                                           std::shared_ptr<const void> owner) {
-  if (!dtype.IsStorable()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no tensor can hold elements of ", dtype.ToString()));
-  }
-  BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype, shape));
-  if (static_cast<int64_t>(data.size()) != elements * dtype.bytes()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a tensor ", dtype.ToString(), "[", absl::StrJoin(shape, ", "),
-        "] takes ", elements * dtype.bytes(), " bytes, not ", data.size()));
-  }
-  if (reinterpret_cast<uintptr_t>(data.data()) %
-          static_cast<uintptr_t>(dtype.bytes()) !=
-      0) {
+  BATON_ASSIGN_OR_RETURN(const int64_t elements,
+                         CheckBuffer(dtype, shape, data));
+  if (!IsAligned(dtype, data)) {
     return absl::InvalidArgumentError("the buffer of a tensor is not aligned");
   }
   return Tensor(dtype, TensorShape(shape.begin(), shape.end()), elements,
                 std::shared_ptr<const void>(std::move(owner), data.data()));
 }
 
+absl::StatusOr<Tensor> Tensor::FromUnaligned(DType dtype,
+                                             absl::Span<const int64_t> shape,
+                                             absl::string_view data,
+                                             std::shared_ptr<const void> owner,
+                                             bool is_mapped) {
+  BATON_ASSIGN_OR_RETURN(const int64_t elements,
+                         CheckBuffer(dtype, shape, data));
+  if (IsAligned(dtype, data)) {
+    return FromBuffer(dtype, shape, data, std::move(owner));
+  }
+  auto buffer = std::make_shared<UnalignedBuffer>();
+  buffer->bytes = data;
+  buffer->owner = std::move(owner);
+  buffer->is_mapped = is_mapped;
+  return Tensor(dtype, TensorShape(shape.begin(), shape.end()), elements,
+                std::shared_ptr<const void>(
+                    data.data(), ReleaseUnaligned{std::move(buffer)}),
+                /*is_aligned=*/false);
+}
+
+const void* Tensor::AlignedCopy() const {
+  return std::get_deleter<ReleaseUnaligned>(data_)->buffer->Copy();
+}
+
 double Tensor::AtAsDouble(int64_t i) const {
   return VisitDType(dtype_, [&]<typename T>() {
-    return static_cast<double>(span<T>()[static_cast<size_t>(i)]);
+    return static_cast<double>(ElementAt<T>(bytes(), i));
   });
 }
 
 int64_t Tensor::AtAsInt64(int64_t i) const {
   return VisitDType(dtype_, [&]<typename T>() {
-    const T value = span<T>()[static_cast<size_t>(i)];
+    const T value = ElementAt<T>(bytes(), i);
     if constexpr (std::is_integral_v<T>) {
       return static_cast<int64_t>(value);
     } else {
@@ -245,7 +353,27 @@ absl::StatusOr<Tensor> Tensor::Reshaped(absl::Span<const int64_t> shape) const {
                      absl::StrJoin(shape, ", "), ")"));
   }
   return Tensor(dtype_, TensorShape(shape.begin(), shape.end()), elements,
-                data_);
+                data_, is_aligned_);
+}
+
+absl::StatusOr<Tensor> Tensor::Part(int64_t begin,
+                                    absl::Span<const int64_t> shape) const {
+  BATON_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dtype_, shape));
+  if (begin < 0 || begin > num_elements_ || elements > num_elements_ - begin) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(TypeToString(), " does not have elements ", begin, " to ",
+                     begin, " + ", elements));
+  }
+  const absl::string_view part =
+      bytes().substr(static_cast<size_t>(begin * dtype_.bytes()),
+                     static_cast<size_t>(elements * dtype_.bytes()));
+  if (is_aligned_) {
+    return Tensor(dtype_, TensorShape(shape.begin(), shape.end()), elements,
+                  std::shared_ptr<const void>(data_, part.data()));
+  }
+  return FromUnaligned(
+      dtype_, shape, part, data_,
+      std::get_deleter<ReleaseUnaligned>(data_)->buffer->is_mapped);
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {
@@ -259,8 +387,7 @@ uint64_t Tensor::Hash() const {
                static_cast<uint64_t>(dtype_.lanes());
   h = HashBytes(reinterpret_cast<const char*>(shape_.data()),
                 shape_.size() * sizeof(int64_t), h);
-  return HashBytes(static_cast<const char*>(data()),
-                   static_cast<size_t>(byte_size()), h);
+  return HashBytes(bytes().data(), bytes().size(), h);
 }
 
 std::string Tensor::TypeToString() const {

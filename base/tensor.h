@@ -62,6 +62,17 @@ class Tensor {
                                            absl::Span<const int64_t> shape,
                                            absl::string_view data,
                                            std::shared_ptr<const void> owner);
+  // As FromBuffer, for `data` at any address, such as the weights of most ONNX
+  // files. data(), span() and what uses them copy the elements to aligned
+  // memory when they are first called, once for all tensors that share the
+  // buffer; bytes() copies nothing. With `is_mapped`, `data` is in a mapped
+  // file, whose pages are released as they are copied. A copy without memory
+  // throws std::bad_alloc (out_of_memory.h).
+  static absl::StatusOr<Tensor> FromUnaligned(DType dtype,
+                                              absl::Span<const int64_t> shape,
+                                              absl::string_view data,
+                                              std::shared_ptr<const void> owner,
+                                              bool is_mapped);
 
   DType dtype() const { return dtype_; }
   absl::Span<const int64_t> shape() const { return shape_; }
@@ -72,9 +83,11 @@ class Tensor {
   // The elements, row-major. T must be the C++ type of dtype().
   template <typename T>
   absl::Span<const T> span() const;
-  const void* data() const { return data_.get(); }
+  const void* data() const { return is_aligned_ ? data_.get() : AlignedCopy(); }
+  // The bytes of the elements, at any address.
   absl::string_view bytes() const {
-    return {static_cast<const char*>(data()), static_cast<size_t>(byte_size())};
+    return {static_cast<const char*>(data_.get()),
+            static_cast<size_t>(byte_size())};
   }
 
   // Element `i` (row-major), converted to double or to int64.
@@ -84,6 +97,11 @@ class Tensor {
   // A tensor with the same elements and the shape `shape`, which must have as
   // many elements. Shares the buffer.
   absl::StatusOr<Tensor> Reshaped(absl::Span<const int64_t> shape) const;
+
+  // A tensor of `shape` with the elements from number `begin` on, which must be
+  // there. Shares the buffer.
+  absl::StatusOr<Tensor> Part(int64_t begin,
+                              absl::Span<const int64_t> shape) const;
 
   // Same dtype, shape and bytes (so NaN equals NaN, and 0 differs from -0).
   friend bool operator==(const Tensor& a, const Tensor& b);
@@ -103,13 +121,19 @@ class Tensor {
  private:
   friend class MutableTensor;
   Tensor(DType dtype, TensorShape shape, int64_t num_elements,
-         std::shared_ptr<const void> data)
+         std::shared_ptr<const void> data, bool is_aligned = true)
       : dtype_(dtype),
+        is_aligned_(is_aligned),
         shape_(std::move(shape)),
         num_elements_(num_elements),
         data_(std::move(data)) {}
 
+  // The copy of a buffer that is not aligned.
+  const void* AlignedCopy() const;
+
   DType dtype_;
+  // If false, the deleter of `data_` has the aligned copy.
+  bool is_aligned_ = true;
   TensorShape shape_;
   int64_t num_elements_;
   std::shared_ptr<const void> data_;
@@ -130,7 +154,8 @@ class MutableTensor {
       DType dtype, absl::Span<const int64_t> shape);
   // Returns a writable view of the buffer of `tensor`; writing to it changes
   // the elements of `tensor`. Returns nullopt if another tensor shares the
-  // buffer, or if no MutableTensor allocated it.
+  // buffer, or if no MutableTensor allocated it. A buffer that is not aligned
+  // is copied first, and `tensor` keeps only the copy.
   static std::optional<MutableTensor> Reuse(Tensor& tensor);
 
   MutableTensor(MutableTensor&&) = default;

@@ -1,20 +1,27 @@
 #include "baton/base/tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/fill.h"
 #include "baton/base/tensor_difference.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace baton {
 namespace {
+
+using ::testing::ElementsAreArray;
 
 TEST(TensorTest, CopiesShareTheBuffer) {
   const Tensor a = *Tensor::FromValues<float>({2, 2}, {1, 2, 3, 4});
@@ -135,6 +142,96 @@ TEST(TensorTest, FromBufferKeepsTheOwnerAndChecksTheSize) {
   EXPECT_FALSE(
       Tensor::FromBuffer(DType::Int(32), {3}, bytes.substr(1, 12), nullptr)
           .ok());
+}
+
+TEST(TensorTest, UnalignedBuffersAreCopiedOnceTheirElementsAreRead) {
+  const std::vector<float> values = {1, -2, 3};
+  auto owner = std::make_shared<std::string>(1, ' ');
+  owner->append(reinterpret_cast<const char*>(values.data()), 12);
+  const absl::string_view bytes = absl::string_view(*owner).substr(1);
+  const std::weak_ptr<std::string> is_kept = owner;
+  {
+    const Tensor tensor =
+        *Tensor::FromUnaligned(DType::Float(32), {3}, bytes, owner,
+                               /*is_mapped=*/false);
+    owner.reset();
+    // These need no elements.
+    EXPECT_EQ(tensor, *Tensor::FromValues<float>({3}, values));
+    EXPECT_EQ(tensor.Hash(), Tensor::FromValues<float>({3}, values)->Hash());
+    EXPECT_EQ(tensor.bytes().data(), bytes.data());
+    Tensor row = *tensor.Reshaped({1, 3});
+    EXPECT_TRUE(row.SharesBufferWith(tensor));
+    EXPECT_FALSE(MutableTensor::Reuse(row).has_value());
+    EXPECT_EQ(FirstElement(tensor, {}).AtAsDouble(0), 1);
+
+    // Threads that read the elements at the same time get one copy.
+    std::vector<const void*> data(4);
+    std::vector<std::thread> threads;
+    for (const void*& each : data) {
+      threads.emplace_back([&each, tensor] { each = tensor.data(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(std::count(data.begin(), data.end(), row.data()), 4);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(row.data()) % 64, 0);
+    EXPECT_THAT(row.span<float>(), ElementsAreArray(values));
+    EXPECT_EQ(row.AtAsInt64(1), -2);
+    EXPECT_FALSE(is_kept.expired());
+  }
+  EXPECT_TRUE(is_kept.expired());
+}
+
+TEST(TensorTest, ReuseOfAnUnalignedBufferWritesToTheCopy) {
+  const std::vector<float> values = {1, 2, 3};
+  auto owner = std::make_shared<std::string>(1, ' ');
+  owner->append(reinterpret_cast<const char*>(values.data()), 12);
+  const std::string before = *owner;
+  const std::weak_ptr<std::string> is_kept = owner;
+  const absl::string_view bytes = absl::string_view(*owner).substr(1);
+  Tensor tensor = *Tensor::FromUnaligned(DType::Float(32), {3}, bytes,
+                                         std::move(owner), /*is_mapped=*/false);
+  const std::shared_ptr<const std::string> file = is_kept.lock();
+  const void* const data = tensor.data();
+  std::optional<MutableTensor> reused = MutableTensor::Reuse(tensor);
+  ASSERT_TRUE(reused.has_value());
+  EXPECT_EQ(reused->data(), data);
+  reused->span<float>()[1] = 7;
+  EXPECT_THAT(tensor.span<float>(), ElementsAreArray({1.0f, 7.0f, 3.0f}));
+  EXPECT_EQ(tensor.bytes().data(), data);
+  // The buffer is as it was, and nothing keeps it.
+  EXPECT_EQ(*file, before);
+  EXPECT_EQ(file.use_count(), 1);
+}
+
+TEST(TensorTest, FromUnalignedChecksTheSizeAndUsesAlignedBuffers) {
+  const std::vector<int64_t> values = {1, 2};
+  const absl::string_view bytes(reinterpret_cast<const char*>(values.data()),
+                                16);
+  const Tensor tensor = *Tensor::FromUnaligned(DType::Int(64), {2}, bytes,
+                                               nullptr, /*is_mapped=*/false);
+  EXPECT_EQ(tensor.data(), values.data());
+  EXPECT_FALSE(Tensor::FromUnaligned(DType::Int(64), {3}, bytes, nullptr,
+                                     /*is_mapped=*/false)
+                   .ok());
+}
+
+TEST(TensorTest, PartsShareTheBuffer) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const Tensor whole = *Tensor::FromValues<float>({3, 2}, values);
+  const Tensor part = *whole.Part(2, {2, 1, 2});
+  EXPECT_EQ(part, *Tensor::FromValues<float>({2, 1, 2}, {3, 4, 5, 6}));
+  EXPECT_EQ(part.data(), whole.span<float>().data() + 2);
+  EXPECT_FALSE(whole.Part(3, {2, 2}).ok());
+  EXPECT_FALSE(whole.Part(-1, {2}).ok());
+  EXPECT_EQ(whole.Part(6, {0})->num_elements(), 0);
+
+  std::string bytes(1, ' ');
+  bytes.append(reinterpret_cast<const char*>(values.data()), 24);
+  const Tensor unaligned = *Tensor::FromUnaligned(
+      DType::Float(32), {6}, absl::string_view(bytes).substr(1),
+      std::make_shared<int>(0), /*is_mapped=*/false);
+  const Tensor end = *unaligned.Part(4, {2});
+  EXPECT_EQ(end.bytes().data(), bytes.data() + 17);
+  EXPECT_THAT(end.span<float>(), ElementsAreArray({5.0f, 6.0f}));
 }
 
 TEST(MutableTensorTest, ReusesABufferThatNoOtherTensorUses) {

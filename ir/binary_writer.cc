@@ -267,7 +267,8 @@ absl::StatusOr<uint64_t> BinaryWriter::AttrsTypeIndex(const AttrsType& type) {
 
 absl::StatusOr<uint64_t> BinaryWriter::BufferIndex(const Tensor& tensor) {
   const auto [it, is_new] = buffer_indices_.try_emplace(
-      std::make_pair(tensor.data(), tensor.byte_size()),
+      std::pair<const void*, int64_t>(tensor.bytes().data(),
+                                      tensor.byte_size()),
       buffer_indices_.size());
   if (is_new) {
     const absl::string_view bytes = tensor.bytes();

@@ -871,6 +871,29 @@ TEST(ImportOnnxTest, AlignedInitializersShareTheFile) {
   EXPECT_EQ(shared, 1);
 }
 
+TEST(ImportOnnxTest, UnalignedInitializersShareTheFileUntilTheyAreRead) {
+  ::onnx::ModelProto model = ModelOf(
+      "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
+      "initializer { name: 'w' dims: 100 data_type: 1 }" +
+      InOut({"dim_value: 100"}));
+  std::vector<float> values(100);
+  std::iota(values.begin(), values.end(), -3.5f);
+  model.mutable_graph()->mutable_initializer(0)->set_raw_data(
+      RawFloats(values));
+  for (int padding = 0; padding < 4; ++padding) {
+    model.set_producer_name(std::string(padding, 'p'));
+    auto bytes = std::make_shared<const std::string>(model.SerializeAsString());
+    const auto module = ImportOnnx(*bytes, bytes);
+    ASSERT_THAT(module, IsOk());
+    const Tensor* tensor = Operand(*module);
+    ASSERT_NE(tensor, nullptr);
+    EXPECT_GE(tensor->bytes().data(), bytes->data());
+    EXPECT_LT(tensor->bytes().data(), bytes->data() + bytes->size());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->data()) % alignof(float), 0);
+    EXPECT_THAT(tensor->span<float>(), ElementsAreArray(values));
+  }
+}
+
 // The bytes of the mapping that begins at `begin` that are in memory
 // (proc(5), smaps).
 int64_t ResidentBytes(const void* begin) {

@@ -25,7 +25,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
-#include "baton/base/pages.h"
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -192,6 +191,12 @@ absl::StatusOr<TensorSource::Mapped> ExternalBytes(const Header& header,
                               file->is_mapped};
 }
 
+bool IsAligned(DType dtype, absl::string_view data) {
+  return reinterpret_cast<uintptr_t>(data.data()) %
+             static_cast<uintptr_t>(dtype.bytes()) ==
+         0;
+}
+
 absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
                                  int64_t elements,
                                  const TensorSource::Mapped& data) {
@@ -200,11 +205,12 @@ absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
     return absl::InvalidArgumentError(absl::StrCat(
         "its shape takes ", size, " bytes, but it has ", data.bytes.size()));
   }
-  const bool is_aligned = reinterpret_cast<uintptr_t>(data.bytes.data()) %
-                              static_cast<uintptr_t>(dtype.bytes()) ==
-                          0;
-  if (is_aligned && data.owner != nullptr && !dtype.is_bool()) {
-    return Tensor::FromBuffer(dtype, header.dims, data.bytes, data.owner);
+  // A small copy costs less than the page of a file that would stay in memory.
+  constexpr size_t kMinInPlace = 256;
+  if (data.owner != nullptr && !dtype.is_bool() &&
+      (data.bytes.size() >= kMinInPlace || IsAligned(dtype, data.bytes))) {
+    return Tensor::FromUnaligned(dtype, header.dims, data.bytes, data.owner,
+                                 data.is_mapped);
   }
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Uninitialized(dtype, header.dims));
@@ -213,19 +219,8 @@ absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
     for (int64_t i = 0; i < elements; ++i) {
       result.span<bool>()[i] = data.bytes[i] != 0;
     }
-  }
-  // Pages of a file are released piece by piece, so that a large weight is not
-  // in memory twice. They are read again if they are used again.
-  constexpr size_t kPiece = size_t{4} << 20;
-  for (size_t at = 0; at < data.bytes.size(); at += kPiece) {
-    const absl::string_view piece = data.bytes.substr(at, kPiece);
-    if (!dtype.is_bool()) {
-      std::memcpy(static_cast<char*>(result.data()) + at, piece.data(),
-                  piece.size());
-    }
-    if (data.is_mapped) {
-      AdviseWholePages(piece.data(), piece.size(), MADV_DONTNEED);
-    }
+  } else if (!data.bytes.empty()) {
+    std::memcpy(result.data(), data.bytes.data(), data.bytes.size());
   }
   return std::move(result).Freeze();
 }

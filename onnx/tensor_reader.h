@@ -37,12 +37,12 @@ struct TensorSource {
   FlatHashMap<std::string, Mapped> files;
 };
 
-// Reads the tensor of a TensorProto. Aligned raw and external data is used in
-// place. Other data is copied once, and its pages of a mapped file are
-// released. Integers of 2 and 4 bits become elements of 8 bits, floats of 4 and
-// 8 bits become float32. Memory is allocated only if the file has as many
-// elements as the shape. Errors: InvalidArgument, Unimplemented (an element
-// type, segments), NotFound (a file of external data).
+// Reads the tensor of a TensorProto. Raw and external data is used in place
+// (Tensor::FromUnaligned), but a little data that is not aligned is copied.
+// Integers of 2 and 4 bits become elements of 8 bits, floats of 4 and 8 bits
+// become float32. Memory is allocated only if the file has as many elements as
+// the shape. Errors: InvalidArgument, Unimplemented (an element type,
+// segments), NotFound (a file of external data).
 absl::StatusOr<Tensor> ReadTensor(absl::string_view message,
                                   TensorSource& source);
 

@@ -89,7 +89,8 @@ Tensor AsStored(const Tensor& tensor, DType wanted) {
   }
   const auto owner = std::make_shared<const Tensor>(tensor);
   absl::StatusOr<Tensor> result =
-      Tensor::FromBuffer(wanted, tensor.shape(), tensor.bytes(), owner);
+      Tensor::FromUnaligned(wanted, tensor.shape(), tensor.bytes(), owner,
+                            /*is_mapped=*/false);
   return result.ok() ? *std::move(result) : tensor;
 }
 

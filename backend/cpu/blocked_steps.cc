@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -303,36 +304,79 @@ int RunGather(const executor::StepCall& call) {
   return 0;
 }
 
-// The floats of a weight whose memory is released at a time.
-constexpr int64_t kReleased = int64_t{512} << 10;
+// The bytes of a weight that are released at a time.
+constexpr size_t kReleasedBytes = size_t{2} << 20;
+// The floats of some rows of a weight, which a cache holds.
+constexpr int64_t kFloatsOfRows = int64_t{32} << 10;
 // The least floats of a weight in memory of its own that is released piece by
 // piece. That of others is only freed: taking its pages from the heap and
 // giving them back would take longer than packing.
 constexpr int64_t kLargeWeight = int64_t{8} << 20;
 
-// True if the pages of a weight may be released as it is packed: they are of a
-// file, or of a large weight to which nothing else refers.
-bool MayRelease(Tensor& weight, bool is_mapped) {
-  return is_mapped || (weight.num_elements() >= kLargeWeight &&
-                       MutableTensor::Reuse(weight).has_value());
+bool IsAligned(absl::string_view floats) {
+  return reinterpret_cast<uintptr_t>(floats.data()) % alignof(float) == 0;
 }
-void Release(const float* data, int64_t count) {
-  AdviseWholePages(data, static_cast<size_t>(count) * sizeof(float),
-                   MADV_DONTNEED);
-}
+
+// Reads the floats of a weight from front to back. Releases pages that it has
+// read if they are of a mapped file, or of a large weight to which nothing else
+// refers.
+class WeightReader {
+ public:
+  // `weight` must outlive the reader.
+  WeightReader(Tensor& weight, bool is_mapped)
+      : bytes_(weight.bytes()),
+        is_aligned_(IsAligned(bytes_)),
+        may_release_(is_mapped ||
+                     (is_aligned_ && weight.num_elements() >= kLargeWeight &&
+                      MutableTensor::Reuse(weight).has_value())) {}
+  ~WeightReader() { Release(); }
+  WeightReader(const WeightReader&) = delete;
+  WeightReader& operator=(const WeightReader&) = delete;
+
+  // The next `count` floats; valid until the next call.
+  const float* Next(int64_t count) {
+    if (at_ - released_ >= kReleasedBytes) Release();
+    const size_t size = static_cast<size_t>(count) * sizeof(float);
+    const char* const from = bytes_.data() + at_;
+    at_ += size;
+    if (is_aligned_) return reinterpret_cast<const float*>(from);
+    if (aligned_.size() < static_cast<size_t>(count)) {
+      aligned_.resize(static_cast<size_t>(count));
+    }
+    std::memcpy(aligned_.data(), from, size);
+    return aligned_.data();
+  }
+
+ private:
+  void Release() {
+    if (!may_release_) return;
+    AdviseWholePages(bytes_.data() + released_, at_ - released_, MADV_DONTNEED);
+    released_ = at_;
+  }
+
+  const absl::string_view bytes_;
+  const bool is_aligned_;
+  const bool may_release_;
+  std::vector<float> aligned_;
+  size_t at_ = 0;
+  size_t released_ = 0;
+};
 
 // Packs a weight of blocks of `size` floats, of which each stays in its place
 // and the last one may have fewer: `packed_size` floats with all of it. Packs
 // in the memory of the weight if nothing else refers to it and all blocks are
-// whole; otherwise in new memory, and releases what is packed, if MayRelease().
+// whole; otherwise in new memory.
 // The only error is that there is no memory.
 absl::StatusOr<Tensor> PackBlocks(
     Tensor weight, int64_t size, int64_t packed_size, bool is_mapped,
     absl::FunctionRef<void(const float* from, int64_t count, float* to)> pack) {
   const int64_t count = weight.num_elements();
-  const bool may_release = MayRelease(weight, is_mapped);
-  std::optional<MutableTensor> reused = MutableTensor::Reuse(weight);
-  if (reused.has_value() && packed_size == count) {
+  // A weight that is not aligned would be copied for that.
+  std::optional<MutableTensor> reused =
+      packed_size == count && IsAligned(weight.bytes())
+          ? MutableTensor::Reuse(weight)
+          : std::nullopt;
+  if (reused.has_value()) {
     std::vector<float> block(static_cast<size_t>(size));
     float* const data = static_cast<float*>(reused->data());
     for (int64_t at = 0; at < count; at += size) {
@@ -344,16 +388,12 @@ absl::StatusOr<Tensor> PackBlocks(
   BATON_ASSIGN_OR_RETURN(
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32), {packed_size}));
-  const float* const data = weight.span<float>().data();
-  int64_t released = 0;
+  WeightReader reader(weight, is_mapped);
   for (int64_t at = 0; at < count;) {
     const int64_t from_block = std::min(size, count - at);
-    pack(data + at, from_block, static_cast<float*>(packed.data()) + at);
+    pack(reader.Next(from_block), from_block,
+         static_cast<float*>(packed.data()) + at);
     at += from_block;
-    if (may_release && (at - released >= kReleased || at == count)) {
-      Release(data + released, at - released);
-      released = at;
-    }
   }
   return std::move(packed).Freeze();
 }
@@ -641,16 +681,14 @@ absl::StatusOr<Tensor> PackWeight(Tensor weight, bool is_mapped,
       MutableTensor packed,
       MutableTensor::Uninitialized(DType::Float(32),
                                    {blocked::PackedMatmulSize(params)}));
-  const bool may_release = MayRelease(weight, is_mapped);
-  const float* const data = weight.span<float>().data();
+  WeightReader reader(weight, is_mapped);
   const int64_t rows =
-      std::max<int64_t>(blocked::kBlock, kReleased / params.n /
+      std::max<int64_t>(blocked::kBlock, kFloatsOfRows / params.n /
                                              blocked::kBlock * blocked::kBlock);
   for (int64_t row = 0; row < params.k; row += rows) {
     const int64_t end = std::min(params.k, row + rows);
-    blocked::PackMatmulRows(params, data, row, end,
-                            static_cast<float*>(packed.data()));
-    if (may_release) Release(data + row * params.n, (end - row) * params.n);
+    blocked::PackMatmulRows(params, reader.Next((end - row) * params.n), row,
+                            end, static_cast<float*>(packed.data()));
   }
   return std::move(packed).Freeze();
 }

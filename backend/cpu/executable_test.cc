@@ -25,12 +25,14 @@
 #include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
+#include "baton/ir/type.h"
 #include "baton/relay/bind.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
@@ -97,6 +99,52 @@ INSTANTIATE_TEST_SUITE_P(
         "mlp", "resnet{num_layers=18,image_shape=[3,32,32],num_classes=10}",
         "mobilenet{num_classes=10,image_shape=[3,64,64]}", "dqn", "dcgan",
         "lstm{iterations=3,num_hidden=8}"));
+
+// `tensor`, of which no element is aligned.
+Tensor Misaligned(const Tensor& tensor) {
+  const auto owner = std::make_shared<std::string>(1, ' ');
+  owner->append(tensor.bytes().data(), tensor.bytes().size());
+  return *Tensor::FromUnaligned(tensor.dtype(), tensor.shape(),
+                                absl::string_view(*owner).substr(1), owner,
+                                /*is_mapped=*/false);
+}
+
+TEST(UnalignedWeightsTest, ArePackedAndTakenFromWhereTheyAre) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%ids: Tensor[(9), int32], %x: Tensor[(1, 16, 6, 6), float32],
+          %table: Tensor[(50, 40), float32], %w: Tensor[(40, 52), float32],
+          %d: Tensor[(20, 40), float32], %c: Tensor[(32, 16, 3, 3), float32],
+          %o: Tensor[(5, 16, 1, 1), float32], %e: Tensor[(9, 52), float32]) {
+  %0 = take(%table, %ids, axis=0);
+  %1 = add(nn.matmul(%0, %w, units=None), %e);
+  %2 = nn.conv2d(%x, %c, padding=[1, 1, 1, 1], kernel_size=[3, 3]);
+  (%1, nn.dense(%0, %d, units=None), %2, nn.conv2d(%x, %o, kernel_size=[1, 1]))
+})");
+  const auto main = module.Find<relay::Function>("main");
+  relay::NamedTensors weights;
+  std::mt19937 random(3);
+  for (size_t i = 2; i < main->params().size(); ++i) {
+    const relay::Var& param = main->params()[i];
+    const auto shape = ConstDims(param->tensor_type()->shape());
+    MutableTensor values = *MutableTensor::Create(DType::Float(32), *shape);
+    for (float& value : values.span<float>()) {
+      value = std::normal_distribution<float>()(random);
+    }
+    weights.emplace_back(param->name(), Misaligned(std::move(values).Freeze()));
+  }
+  BATON_ASSERT_OK_AND_ASSIGN(const relay::Function bound,
+                             relay::BindParamsByName(main, weights));
+  IRModule with_weights;
+  with_weights.Set("main", bound);
+  BATON_ASSERT_OK_AND_ASSIGN(with_weights, relay::InferTypes(with_weights));
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
+                             Compile(with_weights, {}));
+  EXPECT_THAT(executable.plan().constants,
+              Contains(::testing::Field(
+                  &executor::Constant::data,
+                  static_cast<const void*>(weights[0].second.bytes().data()))));
+  ExpectSameAsEvaluator(with_weights);
+}
 
 // The kernels of the plan's steps.
 std::vector<std::string> KernelsOf(const IRModule& module) {

@@ -374,19 +374,27 @@ class GraphBuilder {
     const auto bytes =
         static_cast<size_t>(constant.num_elements() * constant.dtype().bytes());
     if (bytes > 0) {
-      // Samples differ where contents do, mostly.
+      // Samples differ where contents do, mostly. Those of large constants are
+      // at both ends, near what the reader of the file has read: each page of a
+      // mapped file costs a fault, and rows of a table may never be read.
       constexpr size_t kSamples = 16;
       constexpr size_t kSampleBytes = 8;
+      constexpr size_t kEndBytes = 4096;
       StableHash hash(bytes);
-      const absl::string_view data(static_cast<const char*>(constant.data()),
-                                   bytes);
+      const absl::string_view data = constant.bytes();
+      const auto add_samples = [&hash](absl::string_view part, size_t count) {
+        const size_t step = (part.size() - kSampleBytes) / (count - 1);
+        for (size_t i = 0; i < count; ++i) {
+          hash.AddString(part.substr(step * i, kSampleBytes));
+        }
+      };
       if (bytes <= kSamples * kSampleBytes) {
         hash.AddString(data);
+      } else if (bytes <= 2 * kEndBytes) {
+        add_samples(data, kSamples);
       } else {
-        const size_t step = (bytes - kSampleBytes) / (kSamples - 1);
-        for (size_t i = 0; i < kSamples; ++i) {
-          hash.AddString(data.substr(step * i, kSampleBytes));
-        }
+        add_samples(data.substr(0, kEndBytes), kSamples / 2);
+        add_samples(data.substr(bytes - kEndBytes), kSamples / 2);
       }
       std::vector<int>& alike = constants_[hash.value()];
       for (const int other : alike) {

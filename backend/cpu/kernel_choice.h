@@ -56,6 +56,8 @@ struct KernelChoice {
   double flops = 0;
   double cost_ns = 0;  // the predicted time on one thread
   bool is_fallback = false;
+  // True if the step copies bytes of input 0, which need not be aligned.
+  bool moves_bytes = false;
   RowKernel rows;  // with the same params and workspace
   // True if the output is the bytes of the inputs, in order. The plan has no
   // step for such a call, and `function` is null.

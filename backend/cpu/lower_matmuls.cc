@@ -307,7 +307,7 @@ Tensor Lowering::TakeWeight(int t) {
 }
 
 bool Lowering::IsMapped(const Tensor& tensor) const {
-  const char* const data = static_cast<const char*>(tensor.data());
+  const char* const data = tensor.bytes().data();
   const absl::string_view file = options_.mapped_file;
   return std::less_equal<>()(file.data(), data) &&
          std::less<>()(data, file.data() + file.size());

@@ -183,7 +183,10 @@ int32_t Lowering::ValueOf(int storage) {
   if (tensor.constant.has_value()) {
     value.space = Space::kConstant;
     value.index = static_cast<int32_t>(plan_.constants.size());
-    plan_.constants.push_back({tensor.constant->data(), value.bytes});
+    plan_.constants.push_back({needs_aligned_[static_cast<size_t>(storage)]
+                                   ? tensor.constant->data()
+                                   : tensor.constant->bytes().data(),
+                               value.bytes});
     plan_.owners.push_back(std::make_shared<Tensor>(*tensor.constant));
   } else if (tensor.input >= 0) {
     value.space = Space::kInput;
@@ -202,6 +205,14 @@ void Lowering::MakeSteps() {
     if (blocked_of_[t] >= 0 &&
         MapShape(static_cast<int>(t)) == graph_.tensors[t].shape) {
       planar_of_.insert_or_assign(blocked_of_[t], static_cast<int>(t));
+    }
+  }
+  needs_aligned_.assign(tensors_.size(), false);
+  for (const LoweredStep& lowered : steps_) {
+    const KernelChoice& kernel = lowered.kernel;
+    for (size_t k = kernel.moves_bytes ? 1 : 0; k < kernel.inputs.size(); ++k) {
+      needs_aligned_[static_cast<size_t>(StorageOf(kernel.inputs[k]).tensor)] =
+          true;
     }
   }
   for (size_t i = 0; i < steps_.size(); ++i) {

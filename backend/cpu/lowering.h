@@ -497,6 +497,8 @@ class Lowering {
   std::vector<int> output_of_;   // of tensors: the output that they are
   std::vector<int> blocked_of_;  // of tensors: their blocked forms
   std::vector<bool> is_planar_;  // of tensors: a step so far computes them
+  // Tensors of which a step reads elements, which must be aligned.
+  std::vector<bool> needs_aligned_;
   // By the tensor, the groups of a convolution (-1 for a product, else kWindows
   // or kIntegers), and whether the input is planar or the weight transposed.
   std::map<std::tuple<int, int64_t, bool>, PackedWeight> packed_;
@@ -523,7 +525,7 @@ class Lowering {
   // Tensors, and the outputs that are copies of them.
   std::vector<std::pair<int, int>> copied_outputs_;
   FlatHashMap<int, int32_t> value_of_;  // of tensors: values of the plan
-  FlatHashMap<int, int> planar_of_;  // of blocked forms: the maps
+  FlatHashMap<int, int> planar_of_;     // of blocked forms: the maps
 };
 
 }  // namespace baton::cpu::internal

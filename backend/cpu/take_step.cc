@@ -181,6 +181,7 @@ KernelChoice TakeStep(TakeChoice take, int x, int indices, int y) {
   choice.items = (rows + params->rows_of_item - 1) / params->rows_of_item;
   choice.kernel = "take.rows";
   choice.reason = "parts are copied, each as a whole";
+  choice.moves_bytes = true;
   choice.inputs = {x};
   if (!take.places.has_value()) choice.inputs.push_back(indices);
   choice.outputs = {y};

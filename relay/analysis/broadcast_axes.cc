@@ -1,11 +1,14 @@
 #include "baton/relay/analysis/broadcast_axes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
@@ -180,9 +183,14 @@ bool IsNonNegativeConstant(const Expr& expr) {
       (dtype.is_integral() && (dtype.bits() == 8 || dtype.bits() == 32));
   if (!is_known) return false;
   return VisitDType(dtype, [&]<typename T>() {
-    const absl::Span<const T> elements = value.span<T>();
-    return std::all_of(elements.begin(), elements.end(),
-                       [](T element) { return element >= T{0}; });
+    // The elements need not be aligned, and the first ones may decide.
+    const absl::string_view bytes = value.bytes();
+    for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+      T element;
+      std::memcpy(&element, bytes.data() + at, sizeof(T));
+      if (!(element >= T{0})) return false;
+    }
+    return true;
   });
 }
 

@@ -25,7 +25,7 @@ std::optional<double> ConstantScalar(const Expr& expr) {
 std::optional<double> ConstantSplat(const Expr& expr) {
   const Tensor* tensor = ConstantTensor(expr);
   if (tensor == nullptr || tensor->num_elements() == 0) return std::nullopt;
-  const auto* data = static_cast<const char*>(tensor->data());
+  const char* const data = tensor->bytes().data();
   const int size = tensor->dtype().bytes();
   // Each element equals the next one.
   if (std::memcmp(data, data + size, tensor->byte_size() - size) != 0) {

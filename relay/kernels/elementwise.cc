@@ -212,8 +212,9 @@ absl::StatusOr<Tensor> ComputeReinterpret(const CastAttrs& attrs,
                      attrs.dtype.ToString()));
   }
   // The new tensor keeps the old one alive.
-  return Tensor::FromBuffer(attrs.dtype, data.shape(), data.bytes(),
-                            std::make_shared<Tensor>(data));
+  return Tensor::FromUnaligned(attrs.dtype, data.shape(), data.bytes(),
+                               std::make_shared<Tensor>(data),
+                               /*is_mapped=*/false);
 }
 
 BATON_EXTEND_OP("cast").Set(Kernels(),

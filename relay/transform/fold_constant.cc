@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -275,11 +274,7 @@ std::optional<Tensor> SharedSlice(const CallNode& call,
   if (bytes < kLeastBytes || bytes < whole.byte_size() / kMostParts) {
     return std::nullopt;
   }
-  absl::StatusOr<Tensor> part = Tensor::FromBuffer(
-      whole.dtype(), shape,
-      whole.bytes().substr(static_cast<size_t>(begin * whole.dtype().bytes()),
-                           static_cast<size_t>(bytes)),
-      std::make_shared<const Tensor>(whole));
+  absl::StatusOr<Tensor> part = whole.Part(begin, shape);
   return part.ok() ? std::optional(*std::move(part)) : std::nullopt;
 }
 

@@ -17,8 +17,9 @@
 
 namespace baton::executor {
 
-// The alignment of the arena and of the values in it, in bytes. Constants,
-// inputs and outputs are aligned to their elements.
+// The alignment of the arena and of the values in it, in bytes. Inputs and
+// outputs are aligned to their elements, and so are constants, except those of
+// which steps only copy bytes.
 inline constexpr int64_t kAlignment = 64;
 
 // The arguments of a step's function.

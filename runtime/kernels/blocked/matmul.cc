@@ -108,9 +108,9 @@ void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
              packed + full * params.k);
 }
 
-void PackMatmulRows(const MatmulParams& params, const float* b, int64_t begin,
-                    int64_t end, float* packed) {
-  PackRows(params.n, params.k, b,
+void PackMatmulRows(const MatmulParams& params, const float* rows,
+                    int64_t begin, int64_t end, float* packed) {
+  PackRows(params.n, params.k, rows,
            params.b_stride != 0 ? params.b_stride : params.n, begin, end,
            packed);
 }

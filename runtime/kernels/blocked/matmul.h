@@ -36,10 +36,10 @@ int64_t PackedMatmulSize(const MatmulParams& params);
 void PackMatmul(const MatmulParams& params, const float* b, bool transposed,
                 float* packed);
 
-// Packs the rows [begin, end) of b that is not transposed. The other rows may
-// be packed before or later.
-void PackMatmulRows(const MatmulParams& params, const float* b, int64_t begin,
-                    int64_t end, float* packed);
+// Packs the rows [begin, end) of b that is not transposed; `rows` has these
+// rows. The other rows may be packed before or later.
+void PackMatmulRows(const MatmulParams& params, const float* rows,
+                    int64_t begin, int64_t end, float* packed);
 
 // The number of independent parts of the work, and the bytes of the workspace
 // that each call of the kernel needs, aligned to 64.
