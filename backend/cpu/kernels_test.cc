@@ -721,6 +721,17 @@ def @main(%x: Tensor[(1, 48, 9, 11), )",
   }
 }
 
+// A map of one element that a blocked step has computed is read as a scalar.
+TEST(KernelsTest, BlockedMapsOfOneElementAreScalars) {
+  EXPECT_THAT(CheckProgram(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 1, 4, 2), float32]) {
+  let %one = nn.max_pool2d(%x, pool_size=[4, 2]);
+  let %map = nn.max_pool2d(%x, pool_size=[1, 2]);
+  nn.global_avg_pool2d(maximum(%map, %one))
+})"),
+              Contains(HasSubstr("elementwise.blocked16")));
+}
+
 // Windows that overlap, that leave gaps, and that padding cuts off.
 TEST(KernelsTest, TransposedConvolutions) {
   for (const char* const attrs :

@@ -154,7 +154,10 @@ absl::StatusOr<bool> Lowering::LowerGroup(int last) {
       return true;
     }
     for (ElementArg& operand : operands) {
-      if (TensorOf(operand.tensor).num_elements() == 1) continue;
+      if (TensorOf(operand.tensor).num_elements() == 1) {
+        BATON_RETURN_IF_ERROR(MakePlanar(operand.tensor));
+        continue;
+      }
       BATON_ASSIGN_OR_RETURN(operand, BlockedArg(operand, shape));
     }
     shape = BlockedShape(MapShape(result));
