@@ -193,7 +193,7 @@ std::optional<MutableTensor> MutableTensor::Reuse(Tensor& tensor) {
   }
   // A part of a buffer may begin anywhere.
   if (std::get_deleter<FreeBlock>(tensor.data_) == nullptr ||
-      reinterpret_cast<uintptr_t>(tensor.data_.get()) % kAlignment != 0) {
+      !IsAligned(tensor.data_.get(), kAlignment)) {
     return std::nullopt;
   }
   // Reads by other threads before they released the buffer must precede the
@@ -238,12 +238,6 @@ T ElementAt(absl::string_view bytes, int64_t i) {
   std::memcpy(&value, bytes.data() + static_cast<size_t>(i) * sizeof(T),
               sizeof(T));
   return value;
-}
-
-bool IsAligned(DType dtype, absl::string_view data) {
-  return reinterpret_cast<uintptr_t>(data.data()) %
-             static_cast<uintptr_t>(dtype.bytes()) ==
-         0;
 }
 
 }  // namespace
@@ -292,7 +286,7 @@ absl::StatusOr<Tensor> Tensor::FromBuffer(DType dtype,
                                           std::shared_ptr<const void> owner) {
   BATON_ASSIGN_OR_RETURN(const int64_t elements,
                          CheckBuffer(dtype, shape, data));
-  if (!IsAligned(dtype, data)) {
+  if (!IsAligned(data.data(), dtype.bytes())) {
     return absl::InvalidArgumentError("the buffer of a tensor is not aligned");
   }
   return Tensor(dtype, TensorShape(shape.begin(), shape.end()), elements,
@@ -306,7 +300,7 @@ absl::StatusOr<Tensor> Tensor::FromUnaligned(DType dtype,
                                              bool is_mapped) {
   BATON_ASSIGN_OR_RETURN(const int64_t elements,
                          CheckBuffer(dtype, shape, data));
-  if (IsAligned(dtype, data)) {
+  if (IsAligned(data.data(), dtype.bytes())) {
     return FromBuffer(dtype, shape, data, std::move(owner));
   }
   auto buffer = std::make_shared<UnalignedBuffer>();

@@ -50,12 +50,12 @@ def _place(dep):
     """The key of the order that Buildifier gives dependencies."""
     return ("0" if dep.startswith(":") else "1" if dep.startswith("//") else "2") + dep.replace(":", "!")
 
-def _registers(name, deps, source = None, **kwargs):
+def _registers(name, deps, source = None, has_header = True, **kwargs):
     source = source or name
     baton_cc_library(
         name = name,
         srcs = [source + ".cc"],
-        hdrs = [source + ".h"],
+        hdrs = [source + ".h"] if has_header else [],
         deps = sorted(deps, key = _place),
         alwayslink = True,
         **kwargs
@@ -125,10 +125,4 @@ def baton_kernels(name, deps = [], **kwargs):
         dependencies beside the IR and values.
       **kwargs: of baton_cc_library.
     """
-    baton_cc_library(
-        name = name,
-        srcs = [name + ".cc"],
-        deps = sorted(_KERNEL_DEPS + deps, key = _place),
-        alwayslink = True,
-        **kwargs
-    )
+    _registers(name, _KERNEL_DEPS + deps, has_header = False, **kwargs)

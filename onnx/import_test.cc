@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -846,38 +847,18 @@ const Tensor* Operand(const IRModule& module) {
   return call == nullptr ? nullptr : relay::ConstantTensor(call->arg(1));
 }
 
-TEST(ImportOnnxTest, AlignedInitializersShareTheFile) {
+// Imports the sum of an input and an initializer w of `values`, whose data begin
+// at each of four addresses in turn, so that they are aligned once. Calls `check`
+// with the file and the tensor.
+void ForEachAddress(
+    const std::vector<float>& values,
+    absl::FunctionRef<void(const std::string& file, const Tensor& tensor)>
+        check) {
   ::onnx::ModelProto model = ModelOf(
-      "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
-      "initializer { name: 'w' dims: 4 data_type: 1 }" +
-      InOut({"dim_value: 4"}));
-  model.mutable_graph()->mutable_initializer(0)->set_raw_data(
-      RawFloats({1, 2, 3, 4}));
-  // Padded, until the data begins where a float can.
-  int shared = 0;
-  for (int padding = 0; padding < 4; ++padding) {
-    model.set_producer_name(std::string(padding, 'p'));
-    auto bytes = std::make_shared<const std::string>(model.SerializeAsString());
-    const auto module = ImportOnnx(*bytes, bytes);
-    ASSERT_THAT(module, IsOk());
-    const Tensor* tensor = Operand(*module);
-    ASSERT_NE(tensor, nullptr);
-    EXPECT_EQ(tensor->span<float>()[3], 4);
-    const auto* data = static_cast<const char*>(tensor->data());
-    if (data >= bytes->data() && data < bytes->data() + bytes->size()) {
-      ++shared;
-    }
-  }
-  EXPECT_EQ(shared, 1);
-}
-
-TEST(ImportOnnxTest, UnalignedInitializersShareTheFileUntilTheyAreRead) {
-  ::onnx::ModelProto model = ModelOf(
-      "node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
-      "initializer { name: 'w' dims: 100 data_type: 1 }" +
-      InOut({"dim_value: 100"}));
-  std::vector<float> values(100);
-  std::iota(values.begin(), values.end(), -3.5f);
+      absl::StrCat("node { op_type: 'Add' input: 'x' input: 'w' output: 'y' }"
+                   "initializer { name: 'w' dims: ",
+                   values.size(), " data_type: 1 }",
+                   InOut({absl::StrCat("dim_value: ", values.size())})));
   model.mutable_graph()->mutable_initializer(0)->set_raw_data(
       RawFloats(values));
   for (int padding = 0; padding < 4; ++padding) {
@@ -887,11 +868,38 @@ TEST(ImportOnnxTest, UnalignedInitializersShareTheFileUntilTheyAreRead) {
     ASSERT_THAT(module, IsOk());
     const Tensor* tensor = Operand(*module);
     ASSERT_NE(tensor, nullptr);
-    EXPECT_GE(tensor->bytes().data(), bytes->data());
-    EXPECT_LT(tensor->bytes().data(), bytes->data() + bytes->size());
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->data()) % alignof(float), 0);
-    EXPECT_THAT(tensor->span<float>(), ElementsAreArray(values));
+    check(*bytes, *tensor);
   }
+}
+
+TEST(ImportOnnxTest, AlignedInitializersShareTheFile) {
+  int calls = 0;
+  int shared = 0;
+  ForEachAddress(
+      {1, 2, 3, 4}, [&](const std::string& file, const Tensor& tensor) {
+        ++calls;
+        EXPECT_EQ(tensor.span<float>()[3], 4);
+        const auto* data = static_cast<const char*>(tensor.data());
+        if (data >= file.data() && data < file.data() + file.size()) {
+          ++shared;
+        }
+      });
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(shared, 1);
+}
+
+TEST(ImportOnnxTest, UnalignedInitializersShareTheFileUntilTheyAreRead) {
+  std::vector<float> values(100);
+  std::iota(values.begin(), values.end(), -3.5f);
+  int calls = 0;
+  ForEachAddress(values, [&](const std::string& file, const Tensor& tensor) {
+    ++calls;
+    EXPECT_GE(tensor.bytes().data(), file.data());
+    EXPECT_LT(tensor.bytes().data(), file.data() + file.size());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.data()) % alignof(float), 0);
+    EXPECT_THAT(tensor.span<float>(), ElementsAreArray(values));
+  });
+  EXPECT_EQ(calls, 4);
 }
 
 // The bytes of the mapping that begins at `begin` that are in memory

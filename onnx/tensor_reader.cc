@@ -25,6 +25,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/pages.h"
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -191,12 +192,6 @@ absl::StatusOr<TensorSource::Mapped> ExternalBytes(const Header& header,
                               file->is_mapped};
 }
 
-bool IsAligned(DType dtype, absl::string_view data) {
-  return reinterpret_cast<uintptr_t>(data.data()) %
-             static_cast<uintptr_t>(dtype.bytes()) ==
-         0;
-}
-
 absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
                                  int64_t elements,
                                  const TensorSource::Mapped& data) {
@@ -208,7 +203,8 @@ absl::StatusOr<Tensor> FromBytes(DType dtype, const Header& header,
   // A small copy costs less than the page of a file that would stay in memory.
   constexpr size_t kMinInPlace = 256;
   if (data.owner != nullptr && !dtype.is_bool() &&
-      (data.bytes.size() >= kMinInPlace || IsAligned(dtype, data.bytes))) {
+      (data.bytes.size() >= kMinInPlace ||
+       IsAligned(data.bytes.data(), dtype.bytes()))) {
     return Tensor::FromUnaligned(dtype, header.dims, data.bytes, data.owner,
                                  data.is_mapped);
   }

@@ -2140,9 +2140,8 @@ TEST(CompileTest, ARunMakesNoSystemCall) {
   EXPECT_EQ(output, "0\n");
 }
 
-// Names that are keywords, macros, types and members, and a file's name that
-// ends comments, strings and lines.
-// The same files, and the same objects of them, wherever they are.
+// Two builds in different folders write equal files, of which g++ makes equal
+// objects.
 TEST(CompileTest, TwoBuildsGiveTheSameBytes) {
   LibraryOptions options;
   options.isas = "avx2,sse2";
@@ -2205,6 +2204,8 @@ def @main(%x: Tensor[(3), float32], %unused: Tensor[(2), int64]) {
   }
 }
 
+// Names that are keywords, macros, types and members, and a file's name that
+// ends comments, strings and lines.
 TEST(CompileTest, TakesHostileNames) {
   LibraryOptions options;
   options.name = "hostile";

@@ -352,16 +352,17 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
         "--outputs: results are written as .npz, not as ", options.outputs));
   }
   BATON_RETURN_IF_ERROR(CheckFlagValues(FlagsOf<RunModelOptions>(), &options));
-  BATON_RETURN_IF_ERROR(CheckDifferentFiles({{"the model", options.model},
-                                             {"--inputs", options.inputs},
-                                             {"--outputs", options.outputs},
-                                             {"--report", options.report},
-                                             {"--plan", options.plan}}));
+  const std::vector<std::pair<std::string, std::string>> written =
+      FilesWritten(options);
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"the model", options.model}, {"--inputs", options.inputs}};
+  files.insert(files.end(), written.begin(), written.end());
+  BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
   // Results may take the place of those that were expected.
   BATON_RETURN_IF_ERROR(
       CheckNotRead({{"--report", options.report}, {"--plan", options.plan}},
                    {options.expect}));
-  BATON_RETURN_IF_ERROR(CheckNotRead(FilesWritten(options), {options.against}));
+  BATON_RETURN_IF_ERROR(CheckNotRead(written, {options.against}));
   BATON_RETURN_IF_ERROR(CheckExecutorFlags(options));
   if (!options.profile.empty()) {
     // Before the model runs, which may take long.
@@ -425,8 +426,7 @@ absl::StatusOr<bool> RunModel(const RunModelOptions& options,
     }
     for (const std::optional<RunnableModel>* read : {&model, &other}) {
       if (!read->has_value()) continue;
-      BATON_RETURN_IF_ERROR(
-          CheckNotRead(FilesWritten(options), (*read)->further_files));
+      BATON_RETURN_IF_ERROR(CheckNotRead(written, (*read)->further_files));
     }
     BATON_ASSIGN_OR_RETURN(const bool holds,
                            RunOnce(*model, other, at_hand.tensors, one, out));

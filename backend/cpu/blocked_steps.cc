@@ -313,10 +313,6 @@ constexpr int64_t kFloatsOfRows = int64_t{32} << 10;
 // giving them back would take longer than packing.
 constexpr int64_t kLargeWeight = int64_t{8} << 20;
 
-bool IsAligned(absl::string_view floats) {
-  return reinterpret_cast<uintptr_t>(floats.data()) % alignof(float) == 0;
-}
-
 // Reads the floats of a weight from front to back. Releases pages that it has
 // read if they are of a mapped file, or of a large weight to which nothing else
 // refers.
@@ -325,7 +321,7 @@ class WeightReader {
   // `weight` must outlive the reader.
   WeightReader(Tensor& weight, bool is_mapped)
       : bytes_(weight.bytes()),
-        is_aligned_(IsAligned(bytes_)),
+        is_aligned_(IsAligned(bytes_.data(), alignof(float))),
         may_release_(is_mapped ||
                      (is_aligned_ && weight.num_elements() >= kLargeWeight &&
                       MutableTensor::Reuse(weight).has_value())) {}
@@ -373,7 +369,7 @@ absl::StatusOr<Tensor> PackBlocks(
   const int64_t count = weight.num_elements();
   // A weight that is not aligned would be copied for that.
   std::optional<MutableTensor> reused =
-      packed_size == count && IsAligned(weight.bytes())
+      packed_size == count && IsAligned(weight.bytes().data(), alignof(float))
           ? MutableTensor::Reuse(weight)
           : std::nullopt;
   if (reused.has_value()) {

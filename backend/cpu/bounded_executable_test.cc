@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/backend/cpu/bound_weights.h"
+#include "baton/backend/cpu/evaluator_test_util.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
@@ -150,16 +151,10 @@ def @main(%a: Tensor[(meta[tir.Var][0], 64), float32],
   (nn.dense(%a, %w, units=32),
    nn.dense(%b, reshape(%w, newshape=[64, 32]), units=64))
 }
-#[metadata]
-{"root": 1, "nodes": [{"type_key": ""},
-  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
-  {"type_key": "Array", "data": [3]},
-  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
-   "span": "0", "type_annotation": "0"}},
-  {"type_key": "runtime.String", "repr_str": "n"}],
- "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})";
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
-                             cpu::WithWeights(kProducts));
+)";
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const IRModule module,
+      cpu::WithWeights(absl::StrCat(kProducts, cpu::kMetadataOfN)));
   BATON_ASSERT_OK_AND_ASSIGN(std::vector<DimBound> bounds,
                              ParseDimBounds("n=1..4"));
   BATON_ASSERT_OK_AND_ASSIGN(
@@ -284,17 +279,12 @@ def @main(%x: Tensor[(meta[tir.Var][0], 4), float32],
     };
   %loop(0, %x)
 }
-#[metadata]
-{"root": 1, "nodes": [{"type_key": ""},
-  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
-  {"type_key": "Array", "data": [3]},
-  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
-   "span": "0", "type_annotation": "0"}},
-  {"type_key": "runtime.String", "repr_str": "n"}],
- "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})";
+)";
 
 TEST(BoundedExecutableTest, LoopsNameDimensions) {
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, cpu::WithWeights(kLoop));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const IRModule module,
+      cpu::WithWeights(absl::StrCat(kLoop, cpu::kMetadataOfN)));
   BATON_ASSERT_OK_AND_ASSIGN(std::vector<DimBound> bounds,
                              ParseDimBounds("n=1..5"));
   BATON_ASSERT_OK_AND_ASSIGN(

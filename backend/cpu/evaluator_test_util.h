@@ -12,6 +12,17 @@
 
 namespace baton::cpu {
 
+// The last lines of a module's text in which `meta[tir.Var][0]` is a dimension
+// n.
+inline constexpr char kMetadataOfN[] = R"(#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
+  {"type_key": "Array", "data": [3]},
+  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
+   "span": "0", "type_annotation": "0"}},
+  {"type_key": "runtime.String", "repr_str": "n"}],
+ "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})";
+
 // Runs `model`, which was compiled from `module`, on random inputs with 1, 2, 3
 // and 16 threads, as many as the model has, and expects the bits of the
 // evaluator, or a failure where it fails. Bytes of inputs have their whole

@@ -20,6 +20,7 @@
 #include "baton/backend/cpu/half_tensors.h"
 #include "baton/backend/cpu/lower.h"
 #include "baton/base/dtype.h"
+#include "baton/base/pages.h"
 #include "baton/base/parallel_for.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -44,10 +45,6 @@ using Clock = std::chrono::steady_clock;
 std::string Describe(const Executable::Port& port) {
   return absl::StrCat(port.dtype.ToString(), "[",
                       absl::StrJoin(port.shape, ", "), "]");
-}
-
-bool IsAligned(const void* data, int64_t bytes) {
-  return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(bytes) == 0;
 }
 
 // True if `view` is a tensor of the port. `is_state`: its data may be null.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -63,6 +64,15 @@ struct KernelChoice {
   // step for such a call, and `function` is null.
   bool is_join = false;
 };
+
+// A call whose output is the bytes of the inputs, in order.
+inline KernelChoice Joined(std::vector<int> inputs, int output) {
+  KernelChoice choice;
+  choice.is_join = true;
+  choice.inputs = std::move(inputs);
+  choice.outputs = {output};
+  return choice;
+}
 
 // Chooses the kernel of a call. Returns nullopt if no kernel supports its
 // types, shapes and attributes; then the evaluator's kernel computes the call.

@@ -287,11 +287,8 @@ absl::StatusOr<bool> Lowering::LowerToKernel(int number) {
   BATON_ASSIGN_OR_RETURN(const bool is_move, LowerChannelMove(number));
   if (is_move) return true;
   if (IsJoin(node, graph_)) {
-    KernelChoice join;
-    join.is_join = true;
-    join.inputs = node.inputs;
-    join.outputs = node.outputs;
-    BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(join), {number}));
+    BATON_RETURN_IF_ERROR(
+        AddPlanarStep(Joined(node.inputs, node.outputs[0]), {number}));
     return true;
   }
   if (auto step = PadStep(node, graph_); step.has_value()) {

@@ -346,15 +346,10 @@ absl::Status Lowering::LowerSlabConcatenation(int number) {
   }
   const int64_t plane = ByteMapOf(node.outputs[0]).plane;
   const int y = NewSlabs(node.outputs[0]);
-  KernelChoice choice;
-  if (is_join) {
-    choice.is_join = true;
-    choice.inputs = std::move(parts);
-    choice.outputs = {y};
-  } else {
-    choice = JoinSlabsStep(std::move(channels), plane, std::move(parts), y);
-  }
-  return AddPlanarStep(std::move(choice), {number});
+  return AddPlanarStep(
+      is_join ? Joined(std::move(parts), y)
+              : JoinSlabsStep(std::move(channels), plane, std::move(parts), y),
+      {number});
 }
 
 bool Lowering::LowerSlabPool(int number) {

@@ -175,16 +175,11 @@ absl::Status Lowering::LowerBlockedConcatenation(int number) {
         is_join && (i + 1 == node.inputs.size() || shapes[i][1] % 16 == 0);
   }
   const int y = NewBlocked(node.outputs[0]);
-  KernelChoice choice;
-  if (is_join) {
-    choice.is_join = true;
-    choice.inputs = std::move(parts);
-    choice.outputs = {y};
-  } else {
-    choice = GatherStep(blocked_kernels_, shapes, std::move(sources),
-                        std::move(parts), y);
-  }
-  steps_.push_back({std::move(choice), {number}});
+  steps_.push_back({is_join
+                        ? Joined(std::move(parts), y)
+                        : GatherStep(blocked_kernels_, shapes,
+                                     std::move(sources), std::move(parts), y),
+                    {number}});
   return absl::OkStatus();
 }
 

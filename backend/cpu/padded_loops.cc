@@ -153,9 +153,15 @@ class LoopPadder {
     return ranges_.Of(args_[*i].value).most;
   }
 
-  // The bound that `condition` gives the rounds, if it compares the counter with
+  struct Rounds {
+    int64_t most = 0;    // of them
+    size_t counter = 0;  // the parameter that counts them
+    int64_t first = 0;   // its value in the first one
+  };
+
+  // The bound that `condition` gives the rounds, if it compares a counter with
   // what no round changes.
-  std::optional<int64_t> RoundsOf(const Expr& condition) {
+  std::optional<Rounds> RoundsOf(const Expr& condition) {
     const auto* compare = condition.As<CallNode>();
     if (compare == nullptr) return std::nullopt;
     const Op less = BATON_OP("less");
@@ -173,10 +179,9 @@ class LoopPadder {
     if (!first.has_value() || !most.has_value()) return std::nullopt;
     const __int128 rounds = __int128{*most} - *first +
                             (op == less_equal || op == greater_equal ? 1 : 0);
-    counter_ = *i;
-    first_ = *first;
     constexpr int64_t kMany = int64_t{1} << 40;
-    return static_cast<int64_t>(std::clamp<__int128>(rounds, 0, kMany));
+    return Rounds{static_cast<int64_t>(std::clamp<__int128>(rounds, 0, kMany)),
+                  *i, *first};
   }
 
   // The number of the first round if parameter `i` counts rounds.
@@ -199,7 +204,7 @@ class LoopPadder {
 
   // The least of the bounds of the conditions that must all hold.
   absl::Status FindBound() {
-    std::optional<int64_t> bound;
+    std::optional<Rounds> least;
     std::vector<Expr> conditions = {condition_};
     while (!conditions.empty()) {
       const Expr one = std::move(conditions.back());
@@ -210,22 +215,15 @@ class LoopPadder {
         conditions.push_back(both->arg(1));
         continue;
       }
-      const size_t counter = counter_;
-      const int64_t first = first_;
-      const std::optional<int64_t> rounds = RoundsOf(one);
+      const std::optional<Rounds> rounds = RoundsOf(one);
       if (!rounds.has_value()) continue;
-      if (!bound.has_value() || *rounds < *bound) {
-        bound = rounds;
-      } else {
-        counter_ = counter;
-        first_ = first;
-      }
+      if (!least.has_value() || rounds->most < least->most) least = rounds;
     }
-    if (!bound.has_value()) return Refused(kNoBound);
-    bound_ = *bound;
+    if (!least.has_value()) return Refused(kNoBound);
+    rounds_ = *least;
     for (size_t i = 0; i < num_params(); ++i) {
       if (!IsStack(i)) continue;
-      __int128 elements = bound_;
+      __int128 elements = rounds_.most;
       const std::vector<int64_t> shape = *ElementShape(param(i)->type());
       for (const int64_t extent : shape) {
         elements *= extent;
@@ -233,9 +231,10 @@ class LoopPadder {
       }
       if (elements <= kMostElements) continue;
       // Only its type bounds the number of rounds then.
-      return Refused(bound_ > kMostElements
+      return Refused(rounds_.most > kMostElements
                          ? std::string(kNoBound)
-                         : absl::StrCat(bound_, " rounds may stack more than ",
+                         : absl::StrCat(rounds_.most,
+                                        " rounds may stack more than ",
                                         kMostElements, " elements"));
     }
     return absl::OkStatus();
@@ -282,15 +281,16 @@ class LoopPadder {
   // True for the row of `stack`, of `rank` axes, that a round sets.
   Expr IsRowOfRound(int rank) const {
     std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
-    shape[0] = bound_;
+    shape[0] = rounds_.most;
     return relay::Equal(
         relay::Reshape(
-            relay::Arange(Number(0), Number(bound_), Number(1), kInt64), shape),
-        Round(param(counter_)));
+            relay::Arange(Number(0), Number(rounds_.most), Number(1), kInt64),
+            shape),
+        Round(param(rounds_.counter)));
   }
   // The number of rounds before the counter has the value `counter`.
   Expr Round(const Expr& counter) const {
-    return relay::Subtract(relay::Cast(counter, kInt64), Number(first_));
+    return relay::Subtract(relay::Cast(counter, kInt64), Number(rounds_.first));
   }
 
   absl::StatusOr<Padded> Build() {
@@ -305,7 +305,7 @@ class LoopPadder {
         initial.push_back(args_[i].value);
       } else {
         std::vector<int64_t> shape = *ElementShape(param(i)->type());
-        shape.insert(shape.begin(), bound_);
+        shape.insert(shape.begin(), rounds_.most);
         const DType dtype = param(i)->type().As<TensorTypeNode>()->dtype();
         params.emplace_back(param(i)->name(), TensorType::Of(shape, dtype));
         nexts.push_back(
@@ -320,7 +320,7 @@ class LoopPadder {
       const std::optional<size_t> i = ParamOf(result);
       results.push_back(i.has_value() ? params[*i] : result);
     }
-    results.push_back(params[counter_]);
+    results.push_back(params[rounds_.counter]);
     std::vector<Type> types;
     for (const Expr& result : results) {
       const auto* var = result.As<VarNode>();
@@ -377,9 +377,7 @@ class LoopPadder {
   const CallNode* next_ = nullptr;
   const relay::TupleNode* results_ = nullptr;
   std::vector<Expr> elements_;  // what rounds add to a stack; null for others
-  size_t counter_ = 0;          // the parameter that counts rounds
-  int64_t first_ = 0;           // its value in the first round
-  int64_t bound_ = 0;           // of rounds
+  Rounds rounds_;
 };
 
 }  // namespace

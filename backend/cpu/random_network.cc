@@ -70,6 +70,8 @@ class Generator {
   };
   static std::vector<Form> FloatForms(const RandomNetworkOptions& options);
   static std::vector<Form> ByteForms();
+  // These move elements of any type.
+  static std::vector<Form> MoveForms();
 
   Generator(uint32_t seed, const RandomNetworkOptions& options)
       : random_(seed), options_(options) {}
@@ -614,10 +616,10 @@ class Generator {
     switch (Of(0, 3)) {
       case 0:  // two axes are one
         if (shape.size() < 2) return "";
-        for (const auto i = static_cast<size_t>(Of(0, x.rank() - 2));;) {
+        {
+          const auto i = static_cast<size_t>(Of(0, x.rank() - 2));
           shape[i] *= shape[i + 1];
           shape.erase(shape.begin() + static_cast<ptrdiff_t>(i) + 1);
-          break;
         }
         break;
       case 1: {  // one axis is two
@@ -1135,6 +1137,11 @@ class Generator {
   int num_names_ = 0;
 };
 
+void Append(const std::vector<Generator::Form>& more,
+            std::vector<Generator::Form>& forms) {
+  forms.insert(forms.end(), more.begin(), more.end());
+}
+
 std::vector<Generator::Form> Generator::FloatForms(
     const RandomNetworkOptions& options) {
   std::vector<Form> forms = {
@@ -1146,21 +1153,15 @@ std::vector<Generator::Form> Generator::FloatForms(
       {"broadcast", &Generator::Broadcast},
       {"halves", &Generator::Halves},
       {"integers", &Generator::Integers},
-      {"concat", &Generator::Concat},
-      {"split", &Generator::Split},
-      {"slice", &Generator::Slice},
-      {"pad", &Generator::Pad},
-      {"transpose", &Generator::Transpose},
-      {"reshape", &Generator::Reshape},
-      {"take", &Generator::Take},
-      {"repeat", &Generator::Repeat},
-      {"reduce", &Generator::Reduce},
-      {"centered", &Generator::Centered},
-      {"softmax", &Generator::Softmax},
-      {"normalization", &Generator::Normalization},
-      {"scan", &Generator::Scan},
-      {"dense", &Generator::Dense},
   };
+  Append(MoveForms(), forms);
+  Append({{"reduce", &Generator::Reduce},
+          {"centered", &Generator::Centered},
+          {"softmax", &Generator::Softmax},
+          {"normalization", &Generator::Normalization},
+          {"scan", &Generator::Scan},
+          {"dense", &Generator::Dense}},
+         forms);
   if (options.spatial_dims < 2) {
     // Others seldom have three dimensions.
     forms.push_back({"batch_matmul", &Generator::BatchMatmul});
@@ -1199,27 +1200,29 @@ std::vector<Generator::Form> Generator::FloatForms(
 }
 
 std::vector<Generator::Form> Generator::ByteForms() {
-  return {{"byte_conv", &Generator::ByteConv},
-          {"byte_conv", &Generator::ByteConv},
-          {"byte_conv", &Generator::ByteConv},
-          {"byte_conv", &Generator::ByteConv},
-          {"byte_dense", &Generator::ByteDense},
-          {"byte_dense", &Generator::ByteDense},
-          {"byte_pool", &Generator::BytePool},
-          {"byte_pool", &Generator::BytePool},
-          {"byte_sum", &Generator::ByteSum},
-          {"byte_sum", &Generator::ByteSum},
-          {"byte_elements", &Generator::ByteElements},
-          {"dequantize", &Generator::Dequantize},
-          {"concat", &Generator::Concat},
-          {"split", &Generator::Split},
-          {"slice", &Generator::Slice},
-          {"pad", &Generator::Pad},
-          {"transpose", &Generator::Transpose},
-          {"reshape", &Generator::Reshape},
-          {"take", &Generator::Take},
-          {"repeat", &Generator::Repeat},
-          {"shuffle", &Generator::ShuffleChannels}};
+  std::vector<Form> forms = {{"byte_conv", &Generator::ByteConv},
+                             {"byte_conv", &Generator::ByteConv},
+                             {"byte_conv", &Generator::ByteConv},
+                             {"byte_conv", &Generator::ByteConv},
+                             {"byte_dense", &Generator::ByteDense},
+                             {"byte_dense", &Generator::ByteDense},
+                             {"byte_pool", &Generator::BytePool},
+                             {"byte_pool", &Generator::BytePool},
+                             {"byte_sum", &Generator::ByteSum},
+                             {"byte_sum", &Generator::ByteSum},
+                             {"byte_elements", &Generator::ByteElements},
+                             {"dequantize", &Generator::Dequantize}};
+  Append(MoveForms(), forms);
+  forms.push_back({"shuffle", &Generator::ShuffleChannels});
+  return forms;
+}
+
+std::vector<Generator::Form> Generator::MoveForms() {
+  return {
+      {"concat", &Generator::Concat},       {"split", &Generator::Split},
+      {"slice", &Generator::Slice},         {"pad", &Generator::Pad},
+      {"transpose", &Generator::Transpose}, {"reshape", &Generator::Reshape},
+      {"take", &Generator::Take},           {"repeat", &Generator::Repeat}};
 }
 
 }  // namespace

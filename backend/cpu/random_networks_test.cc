@@ -124,14 +124,7 @@ std::string WithBatch(const std::string& text, int64_t& batch) {
   const size_t end = text.find(',', begin);
   EXPECT_TRUE(absl::SimpleAtoi(text.substr(begin, end - begin), &batch));
   return absl::StrCat(text.substr(0, begin), "meta[tir.Var][0]",
-                      text.substr(end), R"(#[metadata]
-{"root": 1, "nodes": [{"type_key": ""},
-  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
-  {"type_key": "Array", "data": [3]},
-  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
-   "span": "0", "type_annotation": "0"}},
-  {"type_key": "runtime.String", "repr_str": "n"}],
- "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})");
+                      text.substr(end), kMetadataOfN);
 }
 
 // Networks that can be typed so: a reshape to numbers, for example, cannot.

@@ -297,15 +297,6 @@ class ModelWriter {
       absl::string_view from, const std::vector<LibraryMember>& members,
       size_t count);
 
-  static constexpr char kLargePages[] =
-      "\nstatic void* LargePages(std::size_t bytes) {\n"
-      "  const std::size_t page = std::size_t{2} << 20;\n"
-      "  bytes = (bytes + page - 1) / page * page;\n"
-      "  void* const memory = std::aligned_alloc(page, bytes);\n"
-      "#ifdef __linux__\n"
-      "  if (memory != nullptr) madvise(memory, bytes, MADV_HUGEPAGE);\n"
-      "#endif\n  return memory;\n}\n";
-
   // A program that measures runs.
   std::string Benchmark() const;
 

@@ -56,6 +56,16 @@ static int Level() noexcept {
 
 )";
 
+// A function of the benchmark, which makes memory of large pages.
+constexpr char kLargePages[] =
+    "\nstatic void* LargePages(std::size_t bytes) {\n"
+    "  const std::size_t page = std::size_t{2} << 20;\n"
+    "  bytes = (bytes + page - 1) / page * page;\n"
+    "  void* const memory = std::aligned_alloc(page, bytes);\n"
+    "#ifdef __linux__\n"
+    "  if (memory != nullptr) madvise(memory, bytes, MADV_HUGEPAGE);\n"
+    "#endif\n  return memory;\n}\n";
+
 }  // namespace
 
 std::string ModelWriter::LevelOfThreads() const {
