@@ -21,7 +21,7 @@
 #include "baton/instrument/history.h"
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/op_differ.h"
-#include "baton/instrument/print_ir.h"
+#include "baton/instrument/print_ir_instrument.h"
 #include "baton/instrument/remarks.h"
 #include "baton/instrument/skip.h"
 #include "baton/instrument/timing.h"

@@ -20,11 +20,11 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/benchmarks/float_memory.h"
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
-#include "baton/runtime/kernels/conv.h"
+#include "baton/runtime/kernels/conv_kernels.h"
 #include "baton/runtime/kernels/linear.h"
 #include "baton/tools/machine_peak.h"
 

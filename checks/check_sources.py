@@ -14,6 +14,7 @@ import comment_words
 import direct_includes
 import hash_tables
 import header_first
+import header_names
 import include_graph
 import public_targets
 import shipped_sources
@@ -25,6 +26,7 @@ def main(root):
         direct_includes,
         hash_tables,
         header_first,
+        header_names,
         include_graph,
         public_targets,
         shipped_sources,

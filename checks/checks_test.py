@@ -9,6 +9,7 @@ import comment_words
 import direct_includes
 import hash_tables
 import header_first
+import header_names
 import include_graph
 import public_targets
 import shipped_sources
@@ -148,6 +149,15 @@ class ChecksTest(unittest.TestCase):
             header_first.check(include_graph.read_sources(self.root)),
             ['relay/bind.cc: the first include must be "baton/relay/bind.h"'],
         )
+
+    def test_headers_have_names_of_their_own(self):
+        check = lambda: header_names.check(self.root, include_graph.read_sources(self.root))
+        for path in ("ir/expr.h", "relay/expr.h", "ir/bind.h", "relay/bind.cc"):
+            self.write(path)
+        (self.root / "relay/bind.h").write_text("// Forwards to baton/ir/bind.h.\n")
+        self.assertEqual(check(), [])
+        self.write("base/bind.h")
+        self.assertEqual(check(), ["bind.h is the name of base/bind.h and ir/bind.h"])
 
     def test_files_include_the_headers_of_the_names_in_code(self):
         check = lambda: direct_includes.check(self.root, ["ir/node.h", "ir/node.cc"])

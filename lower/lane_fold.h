@@ -23,7 +23,7 @@ struct LaneOrder {
 // Sums and maxima of softmax and of normalizations
 // (runtime/kernels/internal/math.h).
 inline constexpr LaneOrder kPartialLanes = {16, 16};
-// Reductions (runtime/kernels/reduce.cc).
+// Reductions (runtime/kernels/reduce_kernels.cc).
 inline constexpr LaneOrder kReductionLanes = {32, 8};
 
 struct LaneFold {

@@ -1,5 +1,5 @@
 // Computations of softmax and of normalizations. Statistics are summed in
-// double, in the order of the kernels (runtime/kernels/normalize.cc).
+// double, in the order of the kernels (runtime/kernels/normalize_kernels.cc).
 
 #include "baton/relay/op/nn/normalize.h"
 

@@ -1,5 +1,5 @@
 // Computations of pools. They fold over all spatial axes but the last first,
-// and then over the last, as the kernels do (runtime/kernels/pool.cc).
+// and then over the last, as the kernels do (runtime/kernels/pool_kernels.cc).
 
 #include "baton/relay/op/nn/pool.h"
 
@@ -18,7 +18,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/lower/computation.h"
-#include "baton/lower/reduction.h"
+#include "baton/lower/lane_reduction.h"
 #include "baton/lower/windows.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"

@@ -13,7 +13,7 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/lower/computation.h"
-#include "baton/lower/reduction.h"
+#include "baton/lower/lane_reduction.h"
 #include "baton/relay/op/nn/normalize.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"

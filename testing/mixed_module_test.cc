@@ -17,7 +17,7 @@
 #include "baton/instrument/check_values.h"
 #include "baton/instrument/dump.h"
 #include "baton/instrument/op_differ.h"
-#include "baton/instrument/print_ir.h"
+#include "baton/instrument/print_ir_instrument.h"
 #include "baton/instrument/progress.h"
 #include "baton/instrument/recorder.h"
 #include "baton/instrument/timing.h"

@@ -18,7 +18,7 @@
 #include "baton/base/text_file.h"
 #include "baton/instrument/dump.h"
 #include "baton/instrument/op_differ.h"
-#include "baton/instrument/print_ir.h"
+#include "baton/instrument/print_ir_instrument.h"
 #include "baton/instrument/recorder.h"
 #include "baton/instrument/timing.h"
 #include "baton/instrument/verify.h"

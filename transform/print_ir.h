@@ -1,5 +1,5 @@
 // PrintIR: a pass that prints the module at its place in a pipeline. To print
-// before or after other passes, use the instrument in instrument/print_ir.h.
+// before or after other passes, use instrument/print_ir_instrument.h.
 
 #ifndef BATON_TRANSFORM_PRINT_IR_H_
 #define BATON_TRANSFORM_PRINT_IR_H_

@@ -16,13 +16,13 @@
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
+#include "baton/runtime/kernels/blocked/blocked_pool.h"
 #include "baton/runtime/kernels/blocked/channels.h"
-#include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
-#include "baton/runtime/kernels/blocked/fold.h"
+#include "baton/runtime/kernels/blocked/fold_windows.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
-#include "baton/runtime/kernels/blocked/pool.h"
 
 namespace baton::cpu {
 

@@ -13,8 +13,8 @@
 #include "baton/base/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/blocked/conv.h"
-#include "baton/runtime/kernels/pool.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
+#include "baton/runtime/kernels/pool_kernels.h"
 
 namespace baton::cpu {
 namespace {

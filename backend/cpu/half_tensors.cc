@@ -24,7 +24,7 @@
 #include "baton/relay/op/op_flags.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/reduce.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::cpu {
 namespace {

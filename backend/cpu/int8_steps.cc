@@ -20,7 +20,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int_matmul.h"

@@ -27,7 +27,7 @@
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/arena_planner.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 

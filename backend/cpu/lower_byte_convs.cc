@@ -22,8 +22,8 @@
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/op/nn/spatial.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/byte_slabs.h"
-#include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/elementwise_program.h"
 

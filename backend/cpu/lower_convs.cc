@@ -17,7 +17,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/elementwise_program.h"
 

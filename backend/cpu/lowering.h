@@ -32,9 +32,9 @@
 #include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/byte_slabs.h"
 #include "baton/runtime/kernels/blocked/channels.h"
-#include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
@@ -101,7 +101,7 @@ std::optional<StepSource> CopyStepSource(const executor::Step& step);
 //
 // A map is a tensor [N, C, H, W], or [N, C, W]. Its planar form is the tensor
 // as the graph has it, its blocked form that of runtime/kernels/blocked
-// (conv.h), its slabs, for a map of bytes, those of byte_slabs.h. Each
+// (blocked_conv.h), its slabs, for a map of bytes, those of byte_slabs.h. Each
 // form is a tensor, computed by the first step that needs it. A view has the
 // memory of another tensor. A node is claimed if the step of another node
 // computes it.

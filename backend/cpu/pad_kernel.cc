@@ -22,7 +22,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/op/nn/spatial.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::cpu {
 namespace {

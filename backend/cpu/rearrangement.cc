@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/base/dtype.h"
+#include "baton/base/strides.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
 #include "baton/relay/op/tensor/indexing.h"
@@ -82,14 +83,6 @@ std::optional<Rearrangement> Affine(const Tensor& places) {
     }
   }
   return result;
-}
-
-TensorShape RowMajorStrides(const TensorShape& shape) {
-  TensorShape strides(shape.size(), 1);
-  for (size_t d = shape.size(); d-- > 1;) {
-    strides[d - 1] = strides[d] * shape[d];
-  }
-  return strides;
 }
 
 // A tensor of `shape` at `strides` from element `base` on.

@@ -17,7 +17,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/op/tensor/reduce.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/reduce.h"
+#include "baton/runtime/kernels/reduce_kernels.h"
 
 namespace baton::cpu {
 namespace {

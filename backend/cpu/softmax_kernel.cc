@@ -15,7 +15,7 @@
 #include "baton/ir/op.h"
 #include "baton/relay/op/nn/activation.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/normalize.h"
+#include "baton/runtime/kernels/normalize_kernels.h"
 
 namespace baton::cpu {
 namespace {

@@ -17,9 +17,9 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/elementwise_kernels.h"
 #include "baton/runtime/kernels/operand.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::cpu {
 namespace {

@@ -15,10 +15,10 @@
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/bitserial.h"
-#include "baton/runtime/kernels/conv.h"
+#include "baton/runtime/kernels/conv_kernels.h"
 #include "baton/runtime/kernels/deformable_conv.h"
-#include "baton/runtime/kernels/gradients.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/gradient_kernels.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 #include "baton/runtime/kernels/transformed_weight.h"
 
 namespace baton::relay {

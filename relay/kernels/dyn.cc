@@ -26,7 +26,7 @@
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -23,10 +23,10 @@
 #include "baton/relay/op/tensor/topk.h"
 #include "baton/relay/op/window_math.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 #include "baton/runtime/kernels/resize.h"
 #include "baton/runtime/kernels/scatter.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 #include "baton/runtime/kernels/sort.h"
 
 namespace baton::relay {

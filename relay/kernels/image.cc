@@ -13,11 +13,11 @@
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/conv.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/conv_kernels.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 #include "baton/runtime/kernels/morphology.h"
 #include "baton/runtime/kernels/resize.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::relay {
 namespace {

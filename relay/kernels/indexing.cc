@@ -24,7 +24,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/rearrange.h"
 #include "baton/runtime/kernels/scatter.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -7,7 +7,7 @@
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/loss.h"
+#include "baton/runtime/kernels/loss_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -13,7 +13,7 @@
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/normalize.h"
+#include "baton/runtime/kernels/normalize_kernels.h"
 
 namespace baton::relay {
 namespace {

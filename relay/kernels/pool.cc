@@ -10,8 +10,8 @@
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/gradients.h"
-#include "baton/runtime/kernels/pool.h"
+#include "baton/runtime/kernels/gradient_kernels.h"
+#include "baton/runtime/kernels/pool_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -27,9 +27,9 @@
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/elementwise.h"
-#include "baton/runtime/kernels/quantize.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/elementwise_kernels.h"
+#include "baton/runtime/kernels/quantize_kernels.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -10,7 +10,7 @@
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/random.h"
+#include "baton/runtime/kernels/random_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -21,9 +21,9 @@
 #include "baton/relay/op/tensor/scheduled_layout.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 #include "baton/runtime/kernels/rearrange.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -15,8 +15,8 @@
 #include "baton/relay/kernels/kernel_adapters.h"
 #include "baton/relay/runtime/kernel.h"
 #include "baton/relay/runtime/value.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/sparse.h"
+#include "baton/runtime/kernels/layout_kernels.h"
+#include "baton/runtime/kernels/sparse_kernels.h"
 
 namespace baton::relay {
 namespace {

@@ -16,7 +16,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/correlation.h"
 #include "baton/runtime/kernels/rearrange.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::relay {
 namespace {

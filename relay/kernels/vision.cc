@@ -17,7 +17,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/runtime/kernels/boxes.h"
 #include "baton/runtime/kernels/detection.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 
 namespace baton::relay {
 namespace {

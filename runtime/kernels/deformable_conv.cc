@@ -12,7 +12,7 @@
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"
 #include "baton/runtime/kernels/internal/window.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 
 namespace baton::kernels {
 namespace {

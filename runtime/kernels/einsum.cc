@@ -15,6 +15,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/limits.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/strides.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
@@ -101,7 +102,7 @@ class Contraction {
         strides.push_back(a.strides[static_cast<size_t>(c)]);
       }
       internal::StridedCopy(sizeof(T), shape, a.data, strides, out,
-                            internal::RowMajorStrides(shape));
+                            RowMajorStrides(shape));
       return absl::OkStatus();
     }
     int64_t terms = 1;
@@ -551,8 +552,7 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
     for (size_t i = 0; i < converted.size(); ++i) {
       View<T>& view = views.emplace_back();
       view.data = static_cast<const T*>(converted[i].data());
-      const TensorShape strides =
-          internal::RowMajorStrides(converted[i].shape());
+      const TensorShape strides = RowMajorStrides(converted[i].shape());
       for (size_t d = 0; d < plan.axes[i].size(); ++d) {
         if (converted[i].shape()[d] != 1) {
           view.strides[static_cast<size_t>(plan.axes[i][d])] += strides[d];
@@ -577,7 +577,7 @@ absl::StatusOr<Tensor> Einsum(absl::Span<const Tensor> operands,
           CheckTensorBytes(size * static_cast<int64_t>(sizeof(T))));
       View<T> view;
       view.storage.resize(static_cast<size_t>(size));
-      const TensorShape strides = internal::RowMajorStrides(extents);
+      const TensorShape strides = RowMajorStrides(extents);
       for (size_t d = 0; d < step.kept.size(); ++d) {
         view.strides[static_cast<size_t>(step.kept[d])] =
             extents[d] == 1 ? 0 : strides[d];

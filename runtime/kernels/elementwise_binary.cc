@@ -7,7 +7,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
-#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/elementwise_kernels.h"
 #include "baton/runtime/kernels/internal/binary.h"
 #include "baton/runtime/kernels/internal/binary_dtypes.h"
 #include "baton/runtime/kernels/internal/integer_checks.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
-#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/elementwise_kernels.h"
 #include "baton/runtime/kernels/internal/float16_functions.h"
 #include "baton/runtime/kernels/internal/math.h"
 #include "baton/runtime/kernels/internal/unary.h"

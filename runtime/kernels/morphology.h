@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/base/tensor.h"
-#include "baton/runtime/kernels/conv.h"
+#include "baton/runtime/kernels/conv_kernels.h"
 
 namespace baton::kernels {
 

@@ -8,10 +8,11 @@
 #include "absl/status/status.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/strides.h"
 #include "baton/runtime/kernels/internal/strided_copy.h"
 #include "baton/runtime/kernels/internal/util.h"
-#include "baton/runtime/kernels/layout.h"
-#include "baton/runtime/kernels/shape.h"
+#include "baton/runtime/kernels/layout_kernels.h"
+#include "baton/runtime/kernels/shape_kernels.h"
 
 namespace baton::kernels {
 namespace {
@@ -143,8 +144,8 @@ absl::StatusOr<Tensor> SpaceToBatchNd(
     kept.push_back(static_cast<int64_t>(split.size()) - 1);
     split.push_back(blocks[i]);
     order.push_back(static_cast<int64_t>(split.size()) - 1);
-    BATON_ASSIGN_OR_RETURN(
-        result[0], internal::CheckedMul(kKernel, result[0], blocks[i]));
+    BATON_ASSIGN_OR_RETURN(result[0],
+                           internal::CheckedMul(kKernel, result[0], blocks[i]));
     result[i + 1] /= blocks[i];
   }
   for (size_t i = blocks.size() + 1; i < shape.size(); ++i) {
@@ -186,8 +187,7 @@ absl::StatusOr<Tensor> BatchToSpaceNd(
     order.push_back(m + 1 + i);
     order.push_back(i);
     BATON_ASSIGN_OR_RETURN(
-        result[i + 1],
-        internal::CheckedMul(kKernel, result[i + 1], blocks[i]));
+        result[i + 1], internal::CheckedMul(kKernel, result[i + 1], blocks[i]));
     if (crops[i][0] < 0 || crops[i][1] < 0) {
       return Error(kKernel, "the crops (", crops[i][0], ", ", crops[i][1],
                    ") are negative");
@@ -262,7 +262,7 @@ absl::StatusOr<Tensor> Dilate(const Tensor& x,
   if (empty.byte_size() > 0) {
     std::memcpy(result.data(), empty.data(), empty.byte_size());
   }
-  const TensorShape steps = internal::RowMajorStrides(shape);
+  const TensorShape steps = RowMajorStrides(shape);
   const int64_t bytes = x.dtype().bytes();
   const char* in = static_cast<const char*>(x.data());
   char* out = static_cast<char*>(result.data());
@@ -298,7 +298,7 @@ absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
     }
   }
   if (x.num_elements() == 0) return x;
-  const TensorShape steps = internal::RowMajorStrides(x.shape());
+  const TensorShape steps = RowMajorStrides(x.shape());
   const int64_t bytes = x.dtype().bytes();
   const char* in = static_cast<const char*>(x.data());
   // The elements below an index of the outer one of the two axes, and of the
@@ -413,7 +413,7 @@ absl::StatusOr<Tensor> SlidingWindow(const Tensor& x, int64_t axis,
     return Error(kKernel, "a window of ", count, " axes from axis ", axis,
                  " on does not fit ", x.TypeToString());
   }
-  const TensorShape steps = internal::RowMajorStrides(x.shape());
+  const TensorShape steps = RowMajorStrides(x.shape());
   TensorShape shape(x.shape().begin(), x.shape().begin() + axis);
   TensorShape from(steps.begin(), steps.begin() + axis);
   for (int64_t i = 0; i < count; ++i) {
@@ -432,7 +432,7 @@ absl::StatusOr<Tensor> SlidingWindow(const Tensor& x, int64_t axis,
                          MutableTensor::Create(x.dtype(), shape));
   if (out.num_elements() > 0) {
     internal::StridedCopy(x.dtype().bytes(), shape, x.data(), from, out.data(),
-                          internal::RowMajorStrides(shape));
+                          RowMajorStrides(shape));
   }
   return std::move(out).Freeze();
 }

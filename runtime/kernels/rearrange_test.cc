@@ -8,7 +8,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/testing.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels {

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/strides.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/places.h"
 #include "baton/runtime/kernels/internal/util.h"
@@ -24,7 +25,6 @@ namespace {
 
 using ::baton::kernels::internal::Error;
 using ::baton::kernels::internal::Product;
-using ::baton::kernels::internal::RowMajorStrides;
 using ::baton::kernels::internal::ShapeToString;
 
 absl::Status CheckIndices(absl::string_view kernel, const Tensor& indices) {

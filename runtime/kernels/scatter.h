@@ -31,9 +31,9 @@ absl::StatusOr<Tensor> ScatterElements(const Tensor& data,
 absl::StatusOr<Tensor> ScatterNd(const Tensor& data, const Tensor& indices,
                                  const Tensor& updates, ScatterMode mode);
 
-// Replaces the elements of `data` that StridedSlice (runtime/kernels/shape.h)
-// with these bounds would take by those of `part`, which has the shape of the
-// slice. Axes without bounds are taken whole.
+// Replaces the elements of `data` that StridedSlice (shape_kernels.h) with these
+// bounds would take by those of `part`, which has the shape of the slice. Axes
+// without bounds are taken whole.
 absl::StatusOr<Tensor> StridedSet(const Tensor& data, const Tensor& part,
                                   absl::Span<const int64_t> begin,
                                   absl::Span<const int64_t> end,

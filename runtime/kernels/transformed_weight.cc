@@ -14,7 +14,7 @@
 #include "baton/base/status_macros.h"
 #include "baton/runtime/kernels/internal/convert.h"
 #include "baton/runtime/kernels/internal/util.h"
-#include "baton/runtime/kernels/layout.h"
+#include "baton/runtime/kernels/layout_kernels.h"
 
 namespace baton::kernels {
 namespace {

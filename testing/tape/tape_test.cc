@@ -24,7 +24,7 @@
 #include "baton/instrument/history_recorder.h"
 #include "baton/instrument/history_text.h"
 #include "baton/instrument/op_differ.h"
-#include "baton/instrument/print_ir.h"
+#include "baton/instrument/print_ir_instrument.h"
 #include "baton/instrument/recorder.h"
 #include "baton/instrument/structural_diff.h"
 #include "baton/instrument/timing.h"

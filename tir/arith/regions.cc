@@ -8,10 +8,10 @@
 
 #include "absl/types/span.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/arith/fold_wraps.h"
 #include "baton/tir/arith/int_set.h"
 #include "baton/tir/arith/iter_map.h"
-#include "baton/tir/arith/rewriter.h"
 #include "baton/tir/arith/var_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"

@@ -8,9 +8,9 @@
 
 #include "baton/base/dtype.h"
 #include "baton/tir/arith/analyzer.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/arith/recent_nodes.h"
 #include "baton/tir/arith/rewrite_rules.h"
-#include "baton/tir/arith/rewriter.h"
 #include "baton/tir/arith/rule.h"
 #include "baton/tir/arith/scoped_exprs.h"
 #include "baton/tir/arith/var_map.h"

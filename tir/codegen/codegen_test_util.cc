@@ -30,7 +30,7 @@
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
-#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/elementwise_kernels.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/loops_values.h"
 #include "baton/testing/random_loops.h"

@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
-#include "baton/runtime/kernels/elementwise.h"
+#include "baton/runtime/kernels/elementwise_kernels.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 

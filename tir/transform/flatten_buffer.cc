@@ -15,7 +15,7 @@
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/analysis/buffer_offset.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"

@@ -13,7 +13,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"

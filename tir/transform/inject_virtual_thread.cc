@@ -17,7 +17,7 @@
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/ir/buffer_map.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"

@@ -13,7 +13,7 @@
 #include "baton/ir/op.h"
 #include "baton/tir/analysis/memory_copy.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"

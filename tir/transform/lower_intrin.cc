@@ -17,7 +17,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"

@@ -13,7 +13,7 @@
 #include "baton/ir/rewrite_gate.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/arith/analyzer.h"
-#include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
 #include "baton/tir/ir/functor.h"

@@ -21,7 +21,7 @@
 #include "baton/tir/analysis/buffer_offset.h"
 #include "baton/tir/analysis/scopes.h"
 #include "baton/tir/analysis/side_effect.h"
-#include "baton/tir/arith/rewriter.h"
+#include "baton/tir/arith/analyzing_rewriter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/function.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/internal/byte_moves.inc"

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 
 namespace baton::kernels::blocked {

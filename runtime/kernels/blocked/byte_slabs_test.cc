@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int8_isa_test_util.h"

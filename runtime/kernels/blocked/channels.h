@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 
 namespace baton::kernels::blocked {
 
@@ -32,7 +32,7 @@ constexpr int64_t GatherItems(const GatherParams& params) {
 }
 
 // Local response normalization along the channels, as Lrn() of
-// runtime/kernels/normalize.h with beta 0.75.
+// runtime/kernels/normalize_kernels.h with beta 0.75.
 struct BlockedLrnParams {
   int64_t batch = 1;
   int64_t channels = 1;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/internal/byte_words.inc"
 #include "baton/runtime/kernels/blocked/internal/int8_conv.inc"

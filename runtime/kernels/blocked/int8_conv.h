@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 
 namespace baton::kernels::blocked {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 #include "baton/runtime/kernels/blocked/int8_isa_test_util.h"
 #include "gtest/gtest.h"

@@ -14,12 +14,12 @@
 
 #include <cstdint>
 
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
+#include "baton/runtime/kernels/blocked/blocked_pool.h"
 #include "baton/runtime/kernels/blocked/channels.h"
-#include "baton/runtime/kernels/blocked/conv.h"
 #include "baton/runtime/kernels/blocked/epilogue.h"
 #include "baton/runtime/kernels/blocked/map.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
-#include "baton/runtime/kernels/blocked/pool.h"
 
 namespace baton::kernels::blocked {
 
@@ -34,7 +34,7 @@ struct Kernels {
                  const float* packed, const Epilogue& epilogue, float* y,
                  void* workspace, bool resumes, int64_t begin, int64_t end);
 
-  // As runtime/kernels/pool.h on planar maps.
+  // As runtime/kernels/pool_kernels.h on planar maps.
   void (*max_pool)(const PoolParams& params, const float* x, float* y,
                    int64_t begin, int64_t end);
   void (*avg_pool)(const PoolParams& params, const float* x, float* y,

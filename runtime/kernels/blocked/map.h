@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 
 namespace baton::kernels::blocked {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "baton/base/align.h"
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/internal/interleave.h"
 #include "baton/runtime/kernels/blocked/internal/matmul_plan.h"
 #include "baton/runtime/kernels/blocked/sums.h"

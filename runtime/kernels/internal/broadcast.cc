@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/strides.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/util.h"
 

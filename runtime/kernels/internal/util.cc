@@ -23,16 +23,6 @@ std::string ShapeToString(absl::Span<const int64_t> shape) {
   return absl::StrCat("(", absl::StrJoin(shape, ", "), ")");
 }
 
-TensorShape RowMajorStrides(absl::Span<const int64_t> shape) {
-  TensorShape strides(shape.size());
-  int64_t stride = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
-    if (shape[i] != 0) stride *= shape[i];
-  }
-  return strides;
-}
-
 int64_t Product(absl::Span<const int64_t> shape) {
   int64_t product = 1;
   for (int64_t d : shape) {

@@ -33,10 +33,6 @@ inline TensorShape ToShape(absl::Span<const int64_t> shape) {
   return TensorShape(shape.begin(), shape.end());
 }
 
-// Strides in elements of a dense row-major tensor. A dimension of extent 0
-// counts as 1.
-TensorShape RowMajorStrides(absl::Span<const int64_t> shape);
-
 // The product of `shape`, which must be the shape (or a part of the shape) of
 // an existing tensor, so that it cannot overflow.
 int64_t Product(absl::Span<const int64_t> shape);

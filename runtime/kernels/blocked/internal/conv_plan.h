@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 
 namespace baton::kernels::blocked::internal {
 
