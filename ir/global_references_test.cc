@@ -40,8 +40,8 @@ TEST(GlobalReferencesTest, Reachable) {
   EXPECT_THAT(ReachableFunctions(module, {}), IsEmpty());
   const std::vector<std::string> all = ReachableFunctions(module, {"main"});
   EXPECT_EQ(all[0], "main");
-  EXPECT_THAT(all, ::testing::UnorderedElementsAre("main", "a", "b", "c",
-                                                   "missing"));
+  EXPECT_THAT(
+      all, ::testing::UnorderedElementsAre("main", "a", "b", "c", "missing"));
 }
 
 TEST(GlobalReferencesTest, StopsWhereThePredicateHolds) {

@@ -19,8 +19,7 @@ Registry<PassListKind>& PassListKinds() {
 absl::StatusOr<Pass> WithPasses(const Pass& list, std::vector<Pass> passes) {
   BATON_ASSIGN_OR_RETURN(const PassListKind* kind,
                          PassListKinds().Get(list.impl().list_keyword()));
-  BATON_ASSIGN_OR_RETURN(const AttrMap options,
-                         list.impl().options().Values());
+  BATON_ASSIGN_OR_RETURN(const AttrMap options, list.impl().options().Values());
   return kind->make(std::move(passes), options);
 }
 

@@ -351,6 +351,8 @@ class Holder {
 
 }  // namespace
 
-absl::Status ComputeHalvesInFloat32(Graph& graph) { return Holder(graph).Run(); }
+absl::Status ComputeHalvesInFloat32(Graph& graph) {
+  return Holder(graph).Run();
+}
 
 }  // namespace baton::cpu

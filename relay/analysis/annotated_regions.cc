@@ -20,12 +20,8 @@
 namespace baton::relay {
 namespace {
 
-const Op& BeginOp() {
-  return BATON_OP("annotation.compiler_begin");
-}
-const Op& EndOp() {
-  return BATON_OP("annotation.compiler_end");
-}
+const Op& BeginOp() { return BATON_OP("annotation.compiler_begin"); }
+const Op& EndOp() { return BATON_OP("annotation.compiler_end"); }
 
 Expr Annotate(const Op& op, Expr expr, absl::string_view compiler) {
   const Type type = expr->type();

@@ -1040,11 +1040,10 @@ class ConvLowering {
     }
     // The reference takes groups of several channels with one result for
     // depthwise, too.
-    depthwise_ = attrs_.channels.has_value() && attrs_.channels->is_const() &&
-                 attrs_.channels->value() == attrs_.groups &&
-                 attrs_.groups != 1 &&
-                 (!data->dim(ChannelAxis()).is_const() ||
-                  in_channels_ == attrs_.groups);
+    depthwise_ =
+        attrs_.channels.has_value() && attrs_.channels->is_const() &&
+        attrs_.channels->value() == attrs_.groups && attrs_.groups != 1 &&
+        (!data->dim(ChannelAxis()).is_const() || in_channels_ == attrs_.groups);
     constant_zeros_ =
         IsScalarConstant(data_zero_) && IsScalarConstant(weight_zero_);
     SpellOutAxes(2, attrs_.strides);

@@ -52,10 +52,8 @@ constexpr DotProduct kUnsignedBySigned16 = {16, "uint8", "int8", "int32"};
 // `instruction` is the name after `llvm.aarch64.neon.`.
 TensorIntrin ArmDot(absl::string_view type, absl::string_view sum,
                     absl::string_view instruction) {
-  return Intrin(
-      {4, type, type, sum},
-      absl::Substitute(
-          R"(        a_x4: T.$0x4 = A[0:4]
+  return Intrin({4, type, type, sum}, absl::Substitute(
+                                          R"(        a_x4: T.$0x4 = A[0:4]
         a_x1: T.$1 = T.reinterpret("$1", a_x4)
         a_x1x4: T.$1x4 = T.Broadcast(a_x1, 4)
         a: T.$0x16 = T.reinterpret("$0x16", a_x1x4)
@@ -63,7 +61,7 @@ TensorIntrin ArmDot(absl::string_view type, absl::string_view sum,
         c: T.$1x4 = C[0:4]
         C[0:4] = T.call_llvm_pure_intrin("$1x4", "llvm.aarch64.neon.$2", T.uint32(3), c, a, b)
 )",
-          type, sum, instruction));
+                                          type, sum, instruction));
 }
 
 // One sum of four products, of threads of a graphics processor.
@@ -89,22 +87,17 @@ $1)",
 
 [[maybe_unused]] const bool registered = [] {
   auto& registry = TensorIntrinRegistry();
-  registry.Register(
-      "dot_16x4_vnni",
-      Intrin(
-          kUnsignedBySigned16,
-          R"(        a_x4: T.uint8x4 = A[0:4]
+  registry.Register("dot_16x4_vnni", Intrin(kUnsignedBySigned16,
+                                            R"(        a_x4: T.uint8x4 = A[0:4]
         a: T.int32 = T.reinterpret("int32", a_x4)
         b_x64: T.int8x64 = B.vload([0, 0], "int8x64")
         b: T.int32x16 = T.reinterpret("int32x16", b_x64)
         c: T.int32x16 = C[0:16]
         C[0:16] = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.vpdpbusd.512", T.uint32(3), c, T.Broadcast(a, 16), b)
 )"));
-  registry.Register(
-      "dot_16x4_avx512",
-      Intrin(
-          kUnsignedBySigned16,
-          R"(        a_x4: T.uint8x4 = A[0:4]
+  registry.Register("dot_16x4_avx512",
+                    Intrin(kUnsignedBySigned16,
+                           R"(        a_x4: T.uint8x4 = A[0:4]
         a_x1: T.int32 = T.reinterpret("int32", a_x4)
         a_x16: T.int32x16 = T.Broadcast(a_x1, 16)
         a: T.uint8x64 = T.reinterpret("uint8x64", a_x16)
@@ -112,11 +105,9 @@ $1)",
         pairs: T.int16x32 = T.call_llvm_pure_intrin("int16x32", "llvm.x86.avx512.pmaddubs.w.512", T.uint32(2), a, b)
         C[0:16] = C[0:16] + T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.pmaddw.d.512", T.uint32(2), pairs, T.Broadcast(T.int16(1), 32))
 )"));
-  registry.Register(
-      "dot_4x4_i8i8s32_neon",
-      Intrin(
-          {4, "int8", "int8", "int32"},
-          R"(        a_x4: T.int8x4 = A[0:4]
+  registry.Register("dot_4x4_i8i8s32_neon",
+                    Intrin({4, "int8", "int8", "int32"},
+                           R"(        a_x4: T.int8x4 = A[0:4]
         a_x1: T.int32 = T.reinterpret("int32", a_x4)
         a_x2: T.int32x2 = T.Broadcast(a_x1, 2)
         a: T.int8x8 = T.reinterpret("int8x8", a_x2)

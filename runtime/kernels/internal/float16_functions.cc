@@ -19,28 +19,27 @@ namespace {
 template <typename Plain, typename Fn>
 absl::StatusOr<Tensor> MapLogarithm(const Tensor& x, const Plain& plain,
                                     const Fn& fn) {
-  return MapStoredHalves(
-      x, [=](const uint16_t* from, int64_t n, uint16_t* to) {
-        constexpr int64_t kBlock = 2048;
-        for (int64_t i = 0; i < n; i += kBlock) {
-          const uint16_t* in = from + i;
-          const int64_t count = std::min(kBlock, n - i);
-          uint16_t any = 0;
-          RunLoop<kMemoryBound>([=, &any]() BATON_LOOP {
-            uint16_t others = 0;
-            for (int64_t j = 0; j < count; ++j) {
-              // The bits of those that are positive and finite are 1 to 0x7bff.
-              others |= static_cast<uint16_t>(in[j] - 1u) < 0x7bffu ? 0 : 1;
-            }
-            any = others;
-          });
-          if (any == 0) {
-            MapHalves(in, count, to + i, plain);
-          } else {
-            MapHalves<kMemoryBound>(in, count, to + i, fn);
-          }
+  return MapStoredHalves(x, [=](const uint16_t* from, int64_t n, uint16_t* to) {
+    constexpr int64_t kBlock = 2048;
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const uint16_t* in = from + i;
+      const int64_t count = std::min(kBlock, n - i);
+      uint16_t any = 0;
+      RunLoop<kMemoryBound>([=, &any]() BATON_LOOP {
+        uint16_t others = 0;
+        for (int64_t j = 0; j < count; ++j) {
+          // The bits of those that are positive and finite are 1 to 0x7bff.
+          others |= static_cast<uint16_t>(in[j] - 1u) < 0x7bffu ? 0 : 1;
         }
+        any = others;
       });
+      if (any == 0) {
+        MapHalves(in, count, to + i, plain);
+      } else {
+        MapHalves<kMemoryBound>(in, count, to + i, fn);
+      }
+    }
+  });
 }
 
 }  // namespace

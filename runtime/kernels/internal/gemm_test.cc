@@ -35,8 +35,8 @@ void Check(int64_t m, int64_t n, int64_t k, bool ta, bool tb,
       }
     }
   }
-  Gemm<T>(m, n, {k}, {a.data(), a_stride, ta}, {b.data(), b_stride, tb}, c.data(),
-          c_stride);
+  Gemm<T>(m, n, {k}, {a.data(), a_stride, ta}, {b.data(), b_stride, tb},
+          c.data(), c_stride);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < c_stride; ++j) {
       const T actual = c[static_cast<size_t>(i * c_stride + j)];
