@@ -220,10 +220,6 @@ class ScriptParser {
   bool CallFunction(absl::string_view name, Values args,
                     std::vector<std::pair<std::string, Value>> keywords,
                     int64_t begin, int64_t end, Value* result);
-  // A call of a method of a buffer or an expression.
-  bool CallMethod(const Value& method, Values args,
-                  std::vector<std::pair<std::string, Value>> keywords,
-                  int64_t end, Value* result);
   bool CallDType(DType dtype, const Values& args,
                  const std::vector<std::pair<std::string, Value>>& keywords,
                  const Value& place, Value* result);
@@ -231,6 +227,66 @@ class ScriptParser {
   // one is not given.
   bool Bind(const Value& form, std::initializer_list<const char*> names,
             size_t required, std::vector<const Value*>* args);
+  // The names that may follow `T.`, but for data types.
+  static std::vector<std::string> FunctionNames();
+
+  // Functions of expressions. Each Read method makes the result of the calls of
+  // one function, or of several that differ by their names.
+  struct FunctionCall;
+  struct FunctionRow {
+    absl::string_view name;
+    bool (ScriptParser::*read)(FunctionCall& call);
+  };
+  static const FunctionRow kFunctions[30];
+  bool Bind(FunctionCall& call, std::initializer_list<const char*> names,
+            size_t required);
+  // Sets the result of the call. Returns true.
+  static bool Give(FunctionCall& call, PrimExpr e);
+  // Reports that the types of the operands differ. Returns false.
+  bool FailToMatch(const FunctionCall& call, const PrimExpr& a,
+                   const PrimExpr& b);
+  // Reports that there is no such function. Returns false.
+  bool FailUnknown(const FunctionCall& call);
+  // A call of the operator whose name is `op_name`.
+  bool CallNamed(FunctionCall& call, const Value& dtype_name,
+                 const Value& op_name, std::vector<PrimExpr> args);
+  bool ReadAbs(FunctionCall& call);
+  bool ReadBinary(FunctionCall& call);
+  bool ReadBroadcast(FunctionCall& call);
+  bool ReadBufferLoad(FunctionCall& call);
+  bool ReadCall(FunctionCall& call);
+  bool ReadCallIntrin(FunctionCall& call);
+  bool ReadCast(FunctionCall& call);
+  bool ReadCastNode(FunctionCall& call);
+  bool ReadCeilDiv(FunctionCall& call);
+  bool ReadCommReducer(FunctionCall& call);
+  bool ReadImm(FunctionCall& call);
+  bool ReadIndexMap(FunctionCall& call);
+  bool ReadInfinity(FunctionCall& call);
+  bool ReadIntrinsic(FunctionCall& call);
+  bool ReadIsInfinite(FunctionCall& call);
+  bool ReadIterVar(FunctionCall& call);
+  bool ReadLet(FunctionCall& call);
+  bool ReadLimit(FunctionCall& call);
+  bool ReadMetaVar(FunctionCall& call);
+  bool ReadNot(FunctionCall& call);
+  bool ReadRamp(FunctionCall& call);
+  bool ReadSelect(FunctionCall& call);
+  bool ReadShuffle(FunctionCall& call);
+  bool ReadTarget(FunctionCall& call);
+  bool ReadText(FunctionCall& call);
+  bool ReadVar(FunctionCall& call);
+
+  // --- Buffers (script_buffers.cc).
+  // A call of a method of a buffer or an expression.
+  bool CallMethod(const Value& method, Values args,
+                  std::vector<std::pair<std::string, Value>> keywords,
+                  int64_t end, Value* result);
+  bool CallAsType(const Value& method, const Value& form, Value* result);
+  bool CallAccessPtr(const Value& method, const Value& form, Value* result);
+  bool CallLoadOrStore(const Value& method, const Value& form, Value* result);
+  // Makes the buffer of `form`, a call with the arguments of a buffer after
+  // `skip` others.
   bool MakeBuffer(const Value& form, absl::string_view name, size_t skip,
                   Buffer* buffer, bool* has_data);
 
