@@ -307,10 +307,6 @@ class ScriptParser {
                        int64_t begin);
   bool Store(const Value& target, const Value& value, int64_t begin);
   bool ExpressionStmt(const Value& value, int64_t begin);
-  // Forms that are statements. `name` is null if there is none; `in_with`:
-  // the body is indented.
-  bool ScopeForm(const Value& form, const Token* name, bool in_with,
-                 int64_t begin);
   bool AxisForm(const std::vector<Token>& names, const Value& form);
   // The names that `num_values` values get: `*a, b` is a_0, a_1 ..., b, and
   // `a` for several values a_0, a_1 ...
@@ -342,6 +338,30 @@ class ScriptParser {
   Span SpanFrom(int64_t begin) const {
     return context_.SpanOf(begin, last_end_);
   }
+
+  // --- Statements with a body (script_scopes.cc).
+  // Opens the body of `form`, which defines `name` if that is not null.
+  // `in_with`: the body is indented.
+  bool ScopeForm(const Value& form, const Token* name, bool in_with,
+                 int64_t begin);
+  // Each Read method reads the calls of one function.
+  struct ScopeCall;
+  struct ScopeRow {
+    absl::string_view name;
+    bool (ScriptParser::*read)(ScopeCall& call);
+  };
+  static const ScopeRow kScopes[8];
+  Scope& OpenBody(const ScopeCall& call);
+  // Defines the name of the call, if it has one, as `e`.
+  void DefineResult(const ScopeCall& call, const PrimExpr& e);
+  bool ReadAllocate(ScopeCall& call);
+  bool ReadAllocateConst(ScopeCall& call);
+  bool ReadAssert(ScopeCall& call);
+  bool ReadAttr(ScopeCall& call);
+  bool ReadDeclBuffer(ScopeCall& call);
+  bool ReadLaunchThread(ScopeCall& call);
+  bool ReadLetStmt(ScopeCall& call);
+  bool ReadRealize(ScopeCall& call);
 
   const absl::string_view text_;
   ScriptContext& context_;
