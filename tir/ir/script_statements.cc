@@ -15,7 +15,6 @@
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
-#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
