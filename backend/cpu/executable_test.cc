@@ -16,10 +16,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/base/dtype.h"
+#include "baton/base/parallel_for.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
@@ -559,6 +561,172 @@ TEST(SessionTest, RefusesArenasThatDoNotFit) {
                        "must be aligned to 64 bytes"));
 }
 
+// A model of three inputs and four results, of which some are empty.
+absl::StatusOr<Executable> ModelOfManyPorts() {
+  return Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%a: Tensor[(4), float32], %b: Tensor[(2, 4), float32],
+          %c: Tensor[(0), float32]) {
+  %0 = add(exp(%b), %a);
+  (negative(%a), transpose(tanh(%0), axes=[1, 0]), exp(%c), %a)
+})"),
+                 {});
+}
+
+// Memory that a session of ModelOfManyPorts and its tensors have in common.
+class ManyPorts {
+ public:
+  static constexpr size_t kInputs = 3;
+  static constexpr size_t kOutputs = 4;
+  static constexpr size_t kFloats = 64;  // in front of the arena
+
+  absl::Status Create() {
+    BATON_ASSIGN_OR_RETURN(const Executable executable, ModelOfManyPorts());
+    arena_bytes_ = static_cast<size_t>(executable.plan().arena_bytes);
+    memory_.resize(4 * kFloats + arena_bytes_ + 128);
+    begin_ = memory_.data() +
+             (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64;
+    BATON_ASSIGN_OR_RETURN(
+        session_,
+        Session::Create(executable, {begin_ + 4 * kFloats, arena_bytes_}));
+    return absl::OkStatus();
+  }
+
+  size_t arena_floats() const { return arena_bytes_ / 4; }
+  float* at(size_t i) { return reinterpret_cast<float*>(begin_) + i; }
+
+  // Runs with port i at the float of number `places`[i] of the memory.
+  absl::Status Run(const std::vector<size_t>& places) {
+    const Executable& executable = session_->executable();
+    std::vector<TensorView> inputs;
+    std::vector<MutableTensorView> outputs;
+    for (size_t i = 0; i < kInputs; ++i) {
+      const Executable::Port& port = executable.inputs()[i];
+      inputs.emplace_back(port.dtype, port.shape, at(places[i]));
+    }
+    for (size_t i = 0; i < kOutputs; ++i) {
+      const Executable::Port& port = executable.outputs()[i];
+      outputs.emplace_back(port.dtype, port.shape, at(places[kInputs + i]));
+    }
+    return session_->Run(inputs, outputs);
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::byte* begin_ = nullptr;
+  size_t arena_bytes_ = 0;
+  std::unique_ptr<Session> session_;
+};
+
+TEST(SessionTest, RefusesOutputsThatOverlapOthers) {
+  ManyPorts ports;
+  ASSERT_THAT(ports.Create(), IsOk());
+  // Side by side; the empty ones are anywhere.
+  const std::vector<size_t> good = {0, 4, 13, 12, 16, 3, 24};
+  for (size_t i = 0; i < 12; ++i) *ports.at(i) = static_cast<float>(i);
+  ASSERT_THAT(ports.Run(good), IsOk());
+  EXPECT_EQ(*ports.at(13), -1);
+  EXPECT_EQ(*ports.at(27), 3);
+  const auto with = [&good](size_t port, size_t place) {
+    std::vector<size_t> places = good;
+    places[port] = place;
+    return places;
+  };
+  const auto refused = [](absl::string_view what) {
+    return StatusIs(absl::StatusCode::kInvalidArgument, what);
+  };
+  // Inputs may have memory in common.
+  EXPECT_THAT(ports.Run(with(0, 5)), IsOk());
+  for (size_t i = 12; i < 28; ++i) *ports.at(i) = 77;
+  // An output and an input, all of it or its ends.
+  EXPECT_THAT(ports.Run(with(3, 0)), refused("output 0 overlaps an input"));
+  EXPECT_THAT(ports.Run(with(3, 11)), refused("output 0 overlaps an input"));
+  EXPECT_THAT(ports.Run(with(1, 9)), refused("output 0 overlaps an input"));
+  EXPECT_THAT(ports.Run(with(4, 2)), refused("output 1 overlaps an input"));
+  // Two outputs, or one within the other.
+  EXPECT_THAT(ports.Run(with(6, 12)), refused("output 3 overlaps"));
+  EXPECT_THAT(ports.Run(with(6, 18)), refused("output 3 overlaps"));
+  EXPECT_THAT(ports.Run(with(3, 27)), refused("output 3 overlaps"));
+  // The arena.
+  const size_t arena = ManyPorts::kFloats;
+  EXPECT_THAT(ports.Run(with(1, arena - 8)), IsOk());
+  EXPECT_THAT(ports.Run(with(1, arena - 7)),
+              refused("input 1 (%b) overlaps the arena"));
+  EXPECT_THAT(ports.Run(with(4, arena + ports.arena_floats() - 1)),
+              refused("output 1 overlaps"));
+  EXPECT_THAT(ports.Run(with(4, arena + ports.arena_floats())), IsOk());
+  EXPECT_THAT(ports.Run(with(5, arena)), IsOk());
+}
+
+TEST(SessionTest, RefusedOutputsAreNotWritten) {
+  ManyPorts ports;
+  ASSERT_THAT(ports.Create(), IsOk());
+  for (size_t i = 12; i < 28; ++i) *ports.at(i) = 77;
+  EXPECT_FALSE(ports.Run({0, 4, 0, 8, 16, 0, 24}).ok());
+  for (size_t i = 12; i < 28; ++i) EXPECT_EQ(*ports.at(i), 77);
+  EXPECT_THAT(ports.Run({0, 4, 0, 12, 16, 0, 24}), IsOk());
+}
+
+// Ports anywhere in memory: a run fails if and only if two of them overlap of
+// which one is written.
+TEST(SessionTest, RandomPlacesAreRefusedOrApart) {
+  ManyPorts ports;
+  ASSERT_THAT(ports.Create(), IsOk());
+  constexpr size_t kArena = ManyPorts::kInputs + ManyPorts::kOutputs;
+  const size_t floats[kArena + 1] = {4, 8, 0, 4, 8, 0, 4, ports.arena_floats()};
+  std::mt19937 random(3);
+  int fitted = 0;
+  for (int k = 0; k < 20'000; ++k) {
+    std::vector<size_t> places(kArena);
+    for (size_t& place : places) place = random() % (ManyPorts::kFloats + 4);
+    std::vector<size_t> all = places;
+    all.push_back(ManyPorts::kFloats);
+    bool fits = true;
+    for (size_t i = ManyPorts::kInputs; i <= kArena; ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        fits = fits &&
+               (floats[i] == 0 || floats[j] == 0 ||
+                all[i] + floats[i] <= all[j] || all[j] + floats[j] <= all[i]);
+      }
+    }
+    const absl::Status status = ports.Run(places);
+    ASSERT_EQ(status.ok(), fits) << status << absl::StrJoin(places, " ");
+    if (!fits) {
+      ASSERT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    }
+    fitted += fits ? 1 : 0;
+  }
+  EXPECT_GT(fitted, 1000);
+}
+
+// Threads of a caller, which says that there are none.
+class NoThreads final : public ParallelFor {
+ public:
+  explicit NoThreads(int threads) : threads_(threads) {}
+  int num_threads() const override { return threads_; }
+  void Run(int parts, Body body, void* context) override {
+    for (int part = 0; part < parts; ++part) body(context, part, 0);
+  }
+
+ private:
+  const int threads_;
+};
+
+TEST(SessionTest, RefusesNumbersOfThreads) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel(2));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  SmallTensors t;
+  for (const int threads : {-2147483647, -1, 0, 3, 2147483647}) {
+    NoThreads parallel(threads);
+    EXPECT_THAT(session->Run({t.input()}, {t.output()}, &parallel),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "a run has at least one thread, and the model was "
+                         "compiled for at most 2 threads"));
+  }
+  NoThreads two(2);
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}, &two), IsOk());
+}
+
 // Views of any type, shape and address, and any number of them: a run fails, or
 // all fit.
 TEST(SessionTest, RandomViewsAreRefusedOrFit) {
@@ -676,7 +844,8 @@ def @main(%x: Tensor[(2, 3), float32], %sum: Tensor[(2, 3), float32]) {
   EXPECT_THAT(session->Run({t.input(), kept}, {t.output(), t.output()}),
               StatusIs(absl::StatusCode::kInvalidArgument, "input 1 (%sum)"));
   const MutableTensorView left(DType::Float(32), t.shape, nullptr);
-  EXPECT_THAT(session->KeepState({{2, 1}}),
+  // All of it or nothing.
+  EXPECT_THAT(session->KeepState({{1, 1}, {2, 1}}),
               StatusIs(absl::StatusCode::kInvalidArgument, "no output 2"));
   ASSERT_THAT(session->KeepState({{1, 1}}), IsOk());
   EXPECT_THAT(session->KeepState({{1, 0}}),
