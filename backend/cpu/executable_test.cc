@@ -871,6 +871,61 @@ def @main(%x: Tensor[(2, 3), float32], %sum: Tensor[(2, 3), float32]) {
   EXPECT_EQ(t.y[0], 204);
 }
 
+// A failure in the plan, or in that of a loop, leaves nothing behind.
+TEST(SessionTest, RunsAfterFailures) {
+  for (const char* const text : {R"(#[version = "0.0.5"]
+def @main(%i: Tensor[(1, 1), int64], %sum: Tensor[(4), float32]) {
+  %0 = add(%sum, 1f);
+  (gather_nd(%0, %i), %0)
+})",
+                                 R"(#[version = "0.0.5"]
+def @main(%i: Tensor[(1, 1), int64], %sum: Tensor[(4), float32]) {
+  let %loop: fn (int32, Tensor[(4), float32], Tensor[(1), float32])
+      -> (Tensor[(1), float32], Tensor[(4), float32]) =
+    fn (%k: int32, %a: Tensor[(4), float32], %b: Tensor[(1), float32])
+        -> (Tensor[(1), float32], Tensor[(4), float32]) {
+      if (less(%k, 2)) {
+        %0 = add(%a, 0.5f);
+        %loop(add(%k, 1), %0, gather_nd(%0, %i))
+      } else {
+        (%b, %a)
+      }
+    };
+  %loop(0, %sum, zeros(shape=[1], dtype="float32"))
+})"}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
+                               Compile(testing::ParseTyped(text), {}));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                               Session::Create(executable));
+    ASSERT_THAT(session->KeepState({{1, 1}}), IsOk());
+    const std::vector<int64_t> index_shape = {1, 1};
+    const std::vector<int64_t> sum_shape = {4};
+    const std::vector<int64_t> y_shape = {1};
+    int64_t index = 0;
+    float y[1] = {};
+    const auto run = [&] {
+      return session->Run(
+          {TensorView(DType::Int(64), index_shape, &index),
+           TensorView(DType::Float(32), sum_shape, nullptr)},
+          {MutableTensorView(DType::Float(32), y_shape, y),
+           MutableTensorView(DType::Float(32), sum_shape, nullptr)});
+    };
+    float sum = 0;
+    for (const int64_t at : {0, 4, 3, -5, INT32_MAX, 1, 2}) {
+      index = at;
+      const absl::Status status = run();
+      if (at >= 0 && at < 4) {
+        sum += 1;
+        ASSERT_THAT(status, IsOk());
+        EXPECT_EQ(y[0], sum);
+      } else {
+        EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                     "refuses the values"));
+      }
+    }
+  }
+}
+
 // Runs the session again in its steps.
 class Intruder final : public executor::RuntimeInstrument {
  public:
