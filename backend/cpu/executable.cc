@@ -153,7 +153,8 @@ absl::StatusOr<Executable> Compile(IRModule module,
       absl::StrCat("the model has ", impl->inputs.size(), " inputs and ",
                    impl->outputs.size(), " outputs"));
   impl->busy = absl::FailedPreconditionError(
-      "another thread runs this session; each thread needs one of its own");
+      "another thread runs this session, or one with the same arena; each "
+      "thread needs one of its own");
   impl->wrong_threads = absl::InvalidArgumentError(absl::StrCat(
       "a run has at least one thread, and the model was compiled for at most ",
       impl->plan.max_threads, " threads (CompileOptions::max_threads)"));

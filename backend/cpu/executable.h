@@ -90,7 +90,8 @@ struct CompileOptions {
   std::vector<std::string> origins;
 };
 
-// A tensor in the caller's memory, which is aligned to its elements.
+// A tensor in the caller's memory, which is aligned to its elements. The bytes
+// of bools are 0 or 1.
 struct TensorView {
   TensorView(DType dtype, absl::Span<const int64_t> shape, const void* data)
       : dtype(dtype), shape(shape), data(data) {}

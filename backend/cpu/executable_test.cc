@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <future>
@@ -19,6 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
+#include "absl/types/span.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/base/dtype.h"
 #include "baton/base/parallel_for.h"
@@ -954,6 +956,49 @@ TEST(SessionTest, OneRunAtATime) {
   EXPECT_THAT(intruder.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                           "another thread runs this session"));
   EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+}
+
+// Sessions of two models in one arena run in turn.
+TEST(SessionTest, SessionsOfOneArenaRunInTurn) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable small, SmallModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable large, ModelOfManyPorts());
+  const size_t bytes = static_cast<size_t>(
+      std::max(small.plan().arena_bytes, large.plan().arena_bytes));
+  std::vector<std::byte> memory(bytes + 64);
+  const absl::Span<std::byte> arena(
+      memory.data() +
+          (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64,
+      bytes);
+  std::atomic<bool> is_running = false;
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> first,
+                             Session::Create(small, arena, &is_running));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> second,
+                             Session::Create(small, arena, &is_running));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> third,
+                             Session::Create(large, arena, &is_running));
+  SmallTensors t;
+  SmallTensors other;
+  Intruder intruder(*second, other);
+  ASSERT_THAT(first->Run({t.input()}, {t.output()}, nullptr, &intruder),
+              IsOk());
+  EXPECT_THAT(intruder.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                          "or one with the same arena"));
+  std::vector<Tensor> inputs;
+  for (const Executable::Port& port : large.inputs()) {
+    inputs.push_back(*Tensor::Zeros(port.dtype, port.shape));
+  }
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> want,
+                             third->Run(inputs));
+  for (int i = 0; i < 3; ++i) {
+    t.x[0] = static_cast<float>(i);
+    other.x[0] = static_cast<float>(i);
+    ASSERT_THAT(first->Run({t.input()}, {t.output()}), IsOk());
+    BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                               third->Run(inputs));
+    EXPECT_TRUE(HaveSameElements(got[1], want[1]));
+    ASSERT_THAT(second->Run({other.input()}, {other.output()}), IsOk());
+    EXPECT_EQ(t.y[0], other.y[0]);
+  }
 }
 
 // Doubles a tensor, in one step.
