@@ -501,7 +501,13 @@ TEST(ImportOnnxTest, DimensionsWithNamesStaySymbolic) {
   EXPECT_TRUE(
       bound->Find<Function>("main")->body()->tensor_type()->dim(0).is_const(4));
 
-  options.input_shapes["z"] = {1};
+  options.input_shapes["x"] = {INT64_MAX, 3};
+  EXPECT_THAT(Import(graph, options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "input 'x' has a dimension of 9223372036854775807, more "
+                       "than 2^60"));
+
+  options.input_shapes = {{"z", {1}}};
   EXPECT_THAT(Import(graph, options).status(),
               StatusIs(absl::StatusCode::kInvalidArgument, "'z'"));
 }
@@ -2245,6 +2251,13 @@ TEST(ImportOnnxTest, SizesOfDimensionsWhoseNamesAreFormulas) {
             "Tensor[(5, 4), float32]");
   EXPECT_THAT(used.dims, ElementsAre(ElementsAre("past + 1", "past"),
                                      ElementsAre("other + 1")));
+  options.dims = {{"past", int64_t{1} << 60}};
+  EXPECT_THAT(Import(graph, options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "input 'x' has a dimension of 1152921504606846977, more "
+                       "than 2^60"));
+  options.dims = {{"past", 0}};
+  EXPECT_THAT(Import(graph, options), IsOk());
   options.dims = {{"other", 4}};
   EXPECT_THAT(Import(graph, options), IsOk());
   options.dims = {{"pas", 4}};

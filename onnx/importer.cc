@@ -236,10 +236,23 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
                                      "': ", dtype.status().message()));
   }
   Dims dims;
+  const auto add = [&](int64_t extent) -> absl::Status {
+    if (extent > int64_t{1} << 60) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", Printable(info.name), "' has a dimension of ",
+                       extent, ", more than 2^60"));
+    }
+    dims.push_back(extent);
+    return absl::OkStatus();
+  };
   const auto given = options_.input_shapes.find(std::string(info.name));
   if (given != options_.input_shapes.end()) {
     for (int64_t dim : given->second) {
-      dims.push_back(dim < 0 ? Dim::Any() : Dim(dim));
+      if (dim < 0) {
+        dims.push_back(Dim::Any());
+      } else {
+        BATON_RETURN_IF_ERROR(add(dim));
+      }
     }
     if (info.shape.has_value() && info.shape->size() != dims.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -255,15 +268,10 @@ absl::StatusOr<Type> Importer::InputType(const ValueInfo& info) {
   }
   for (const ValueInfo::Dimension& dimension : *info.shape) {
     if (dimension.value.has_value() && *dimension.value >= 0) {
-      if (*dimension.value > int64_t{1} << 60) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("input '", Printable(info.name),
-                         "' has a dimension of ", *dimension.value));
-      }
-      dims.push_back(*dimension.value);
+      BATON_RETURN_IF_ERROR(add(*dimension.value));
     } else if (const auto sized = SizeOfDim(dimension.param, options_.dims);
                sized.has_value()) {
-      dims.push_back(*sized);
+      BATON_RETURN_IF_ERROR(add(*sized));
     } else if (keeps_names_ && !dimension.param.empty() &&
                !dimension.value.has_value()) {
       std::string name(dimension.param);

@@ -33,9 +33,17 @@ using relay::Function;
 
 absl::StatusOr<std::vector<DimBound>> ParseDims(const std::string& text) {
   absl::StatusOr<std::vector<DimBound>> bounds = ParseDimBounds(text);
-  if (bounds.ok()) return bounds;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--dims: ", bounds.status().message()));
+  if (!bounds.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--dims: ", bounds.status().message()));
+  }
+  for (const DimBound& bound : *bounds) {
+    if (bound.least > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--dims: in a compiled library the sizes of ", bound.name,
+                     " begin at 1 or above, not at ", bound.least));
+  }
+  return bounds;
 }
 
 // An error if a dimension of an input of a typed module has no bounds, or

@@ -91,6 +91,7 @@ absl::Status NoSuchDimension(const DimBound& bound) {
 absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
     IRModule module, std::vector<DimBound> bounds,
     const CompileOptions& options) {
+  BATON_RETURN_IF_ERROR(CheckDimBounds(bounds));
   auto state = std::make_shared<State>();
   state->options = options;
   state->options.uncompiled = nullptr;
@@ -155,6 +156,7 @@ absl::StatusOr<BoundedExecutable> BoundedExecutable::Compile(
     MakeModule make, std::vector<DimBound> bounds,
     const CompileOptions& options,
     const std::vector<std::vector<std::string>>& names) {
+  BATON_RETURN_IF_ERROR(CheckDimBounds(bounds));
   auto state = std::make_shared<State>();
   state->options = options;
   state->options.uncompiled = nullptr;

@@ -40,7 +40,8 @@ namespace baton {
 class BoundedExecutable {
  public:
   // Compiles for the largest sizes. Errors: a dimension of an input has no
-  // bounds, `bounds` has a name that no dimension of an input has.
+  // bounds, `bounds` has a name that no dimension of an input has, and those of
+  // CheckDimBounds.
   static absl::StatusOr<BoundedExecutable> Compile(
       IRModule module, std::vector<DimBound> bounds,
       const CompileOptions& options);

@@ -92,14 +92,14 @@ std::vector<TensorView> ViewsOf(const std::vector<Tensor>& tensors) {
 TEST(BoundedExecutableTest, AnySizeWithinTheBoundsGivesTheEvaluatorsBits) {
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, cpu::WithWeights(kNetwork));
   BATON_ASSERT_OK_AND_ASSIGN(const BoundedExecutable model,
-                             CompileNetwork("n=1..5,s=4..40"));
+                             CompileNetwork("n=0..5,s=4..40"));
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BoundedSession> sessions,
                              BoundedSession::Create(model));
   EXPECT_EQ(sessions->arena_bytes() / 64,
             (model.largest().plan().arena_bytes + 63) / 64);
   std::mt19937 random(5);
   for (int round = 0; round < 20; ++round) {
-    const int64_t n = 1 + static_cast<int64_t>(random() % 5);
+    const int64_t n = static_cast<int64_t>(random() % 6);
     const int64_t s = 4 + static_cast<int64_t>(random() % 37);
     SCOPED_TRACE(absl::StrCat("n ", n, ", s ", s));
     const std::vector<Tensor> inputs = Inputs(n, s);
@@ -244,6 +244,19 @@ TEST(BoundedExecutableTest, SizesThatDoNotFitAreRefused) {
                        "n is 6, outside of its bounds, 2..5"));
 }
 
+TEST(BoundedExecutableTest, SizesThatNoMemoryHasAreRefused) {
+  EXPECT_THAT(CompileNetwork("n=1..1000000000000000,s=4").status(),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       "the values of the model have more than 2^62 bytes"));
+  EXPECT_THAT(CompileNetwork("n=1..100000000000000000,s=4").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "is too large"));
+  BATON_ASSERT_OK_AND_ASSIGN(const BoundedExecutable model,
+                             CompileNetwork("n=1..100000000000000,s=4"));
+  EXPECT_THAT(
+      BoundedSession::Create(model).status(),
+      StatusIs(absl::StatusCode::kResourceExhausted, "no memory for an arena"));
+}
+
 TEST(BoundedExecutableTest, BoundsAndDimensionsBelongTogether) {
   EXPECT_THAT(CompileNetwork("n=1..5").status(),
               StatusIs(absl::StatusCode::kUnimplemented,
@@ -252,11 +265,18 @@ TEST(BoundedExecutableTest, BoundsAndDimensionsBelongTogether) {
   EXPECT_THAT(CompileNetwork("n=1..5,s=4,m=2").status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "no input of the model has a dimension m"));
-  for (const char* const text :
-       {"n", "n=", "n=0..4", "n=5..4", "n=1..", "=1..2", "n=1...4"}) {
+  for (const char* const text : {"n", "n=", "n=1..", "=1..2", "n=1...4"}) {
     EXPECT_THAT(ParseDimBounds(text).status(),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          "expected NAME=N or NAME=LEAST..MOST"))
+        << text;
+  }
+  for (const char* const text :
+       {"n=5..4", "n=-1", "n=-1..4", "n=1..9223372036854775807"}) {
+    EXPECT_THAT(ParseDimBounds(text).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "the least size must be from 0 to the greatest, and "
+                         "that at most 4611686018427387903"))
         << text;
   }
   EXPECT_THAT(ParseDimBounds("n=1,n=2").status(),

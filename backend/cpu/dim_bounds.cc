@@ -254,6 +254,25 @@ absl::StatusOr<IRModule> BindDims(const IRModule& module,
   return relay::InferTypes(result);
 }
 
+absl::Status CheckDimBounds(absl::Span<const DimBound> bounds) {
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const DimBound& bound = bounds[i];
+    if (bound.least < 0 || bound.least > bound.most || bound.most > Dim::kMax) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the bounds of dimension ", bound.name, " are ", bound.least, "..",
+          bound.most, ": the least size must be from 0 to the greatest, and ",
+          "that at most ", Dim::kMax));
+    }
+    for (const DimBound& other : bounds.subspan(0, i)) {
+      if (other.name == bound.name) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("dimension ", bound.name, " has two bounds"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text) {
   std::vector<DimBound> bounds;
   for (const absl::string_view pair :
@@ -271,21 +290,15 @@ absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text) {
               : absl::SimpleAtoi(value.substr(0, dots), &bound.least) &&
                     absl::SimpleAtoi(value.substr(dots + 2), &bound.most);
       if (dots == absl::string_view::npos) bound.most = bound.least;
-      is_valid = is_valid && bound.least >= 1 && bound.least <= bound.most;
     }
     if (!is_valid) {
       return absl::InvalidArgumentError(absl::StrCat(
           "expected NAME=N or NAME=LEAST..MOST, as in batch=1..64, found `",
           pair, "`"));
     }
-    for (const DimBound& other : bounds) {
-      if (other.name == bound.name) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("dimension ", bound.name, " has two bounds"));
-      }
-    }
     bounds.push_back(std::move(bound));
   }
+  BATON_RETURN_IF_ERROR(CheckDimBounds(bounds));
   return bounds;
 }
 

@@ -7,22 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "baton/base/hash_table.h"
 #include "baton/ir/module.h"
 #include "baton/ir/type.h"
 
 namespace baton {
 
-// The sizes that a symbolic dimension may have.
+// The sizes that a symbolic dimension may have, from `least` to `most`. A size
+// may be 0.
 struct DimBound {
   std::string name;
   int64_t least = 1;
   int64_t most = 1;
 };
 
-// Parses `batch=1..64,length=128`.
+// An error if a bound has no sizes or a negative one, or a name has two bounds.
+absl::Status CheckDimBounds(absl::Span<const DimBound> bounds);
+
+// Parses `batch=1..64,length=128`. Errors also as CheckDimBounds.
 absl::StatusOr<std::vector<DimBound>> ParseDimBounds(absl::string_view text);
 
 // The name of a dimension; empty if it has none.

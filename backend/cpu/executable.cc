@@ -109,6 +109,9 @@ absl::StatusOr<Executable> Compile(IRModule module,
     impl->wrong_input.push_back(absl::InvalidArgumentError(absl::StrCat(
         "input ", i, " (%", graph.input_names[i], ") must be ",
         Describe(impl->inputs.back()), ", aligned to its elements")));
+    impl->overlapping.push_back(absl::InvalidArgumentError(
+        absl::StrCat("input ", i, " (%", graph.input_names[i],
+                     ") overlaps the arena of the session")));
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const cpu::GraphTensor& tensor =
@@ -117,6 +120,10 @@ absl::StatusOr<Executable> Compile(IRModule module,
     impl->wrong_output.push_back(absl::InvalidArgumentError(
         absl::StrCat("output ", i, " must be ", Describe(impl->outputs.back()),
                      ", aligned to its elements")));
+    impl->overlapping.push_back(absl::InvalidArgumentError(
+        absl::StrCat("output ", i,
+                     " overlaps an input, another output or the arena of the "
+                     "session")));
   }
   for (const cpu::GraphNode& node : graph.nodes) {
     const size_t i = impl->sources.size();
@@ -146,10 +153,11 @@ absl::StatusOr<Executable> Compile(IRModule module,
       absl::StrCat("the model has ", impl->inputs.size(), " inputs and ",
                    impl->outputs.size(), " outputs"));
   impl->busy = absl::FailedPreconditionError(
-      "another thread runs this session; each thread needs one of its own");
-  impl->too_many_threads = absl::InvalidArgumentError(absl::StrCat(
-      "the model was compiled for at most ", impl->plan.max_threads,
-      " threads (CompileOptions::max_threads)"));
+      "another thread runs this session, or one with the same arena; each "
+      "thread needs one of its own");
+  impl->wrong_threads = absl::InvalidArgumentError(absl::StrCat(
+      "a run has at least one thread, and the model was compiled for at most ",
+      impl->plan.max_threads, " threads (CompileOptions::max_threads)"));
   return Executable(std::move(impl));
 }
 
@@ -176,7 +184,9 @@ Session::Session(Executable executable, void* arena)
                   : std::make_unique<executor::PlanRunner>(executable_.plan(),
                                                            arena)),
       inputs_(executable_.inputs().size()),
-      outputs_(executable_.outputs().size()) {}
+      outputs_(executable_.outputs().size()) {
+  ranges_.reserve(inputs_.size() + outputs_.size() + 1);
+}
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
     Executable executable) {
@@ -220,40 +230,89 @@ bool Session::IsStateOutput(size_t i) const {
 }
 
 absl::Status Session::KeepState(absl::Span<const StateBinding> state) {
-  const Executable::Impl& impl = *executable_.impl_;
+  const size_t num_kept = state_.size();
+  absl::Status status;
   for (const StateBinding& ports : state) {
-    if (ports.output < 0 || ports.input < 0 ||
-        static_cast<size_t>(ports.output) >= impl.outputs.size() ||
-        static_cast<size_t>(ports.input) >= impl.inputs.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there is no output ", ports.output, " or no input ",
-                       ports.input, " to keep state"));
+    status = KeepOne(ports);
+    if (!status.ok()) {
+      state_.erase(state_.begin() + static_cast<std::ptrdiff_t>(num_kept),
+                   state_.end());
+      break;
     }
-    const Executable::Port& input =
-        impl.inputs[static_cast<size_t>(ports.input)];
-    const Executable::Port& output =
-        impl.outputs[static_cast<size_t>(ports.output)];
-    if (input.dtype != output.dtype || input.shape != output.shape) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "output ", ports.output, " is ", Describe(output), ", but input ",
-          ports.input, " (%", input.name, ") is ", Describe(input)));
-    }
-    if (IsStateInput(static_cast<size_t>(ports.input)) ||
-        IsStateOutput(static_cast<size_t>(ports.output))) {
-      return absl::InvalidArgumentError(absl::StrCat("output ", ports.output,
-                                                     " or input ", ports.input,
-                                                     " is state twice"));
-    }
-    State added;
-    added.ports = ports;
-    for (int i = 0; i < 2; ++i) {
-      BATON_ASSIGN_OR_RETURN(MutableTensor place,
-                             MutableTensor::Create(input.dtype, input.shape));
-      added.places.push_back(std::move(place));
-    }
-    state_.push_back(std::move(added));
   }
+  return status;
+}
+
+absl::Status Session::KeepOne(const StateBinding& ports) {
+  const Executable::Impl& impl = *executable_.impl_;
+  if (ports.output < 0 || ports.input < 0 ||
+      static_cast<size_t>(ports.output) >= impl.outputs.size() ||
+      static_cast<size_t>(ports.input) >= impl.inputs.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no output ", ports.output, " or no input ",
+                     ports.input, " to keep state"));
+  }
+  const Executable::Port& input = impl.inputs[static_cast<size_t>(ports.input)];
+  const Executable::Port& output =
+      impl.outputs[static_cast<size_t>(ports.output)];
+  if (input.dtype != output.dtype || input.shape != output.shape) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "output ", ports.output, " is ", Describe(output), ", but input ",
+        ports.input, " (%", input.name, ") is ", Describe(input)));
+  }
+  if (IsStateInput(static_cast<size_t>(ports.input)) ||
+      IsStateOutput(static_cast<size_t>(ports.output))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "output ", ports.output, " or input ", ports.input, " is state twice"));
+  }
+  State added;
+  added.ports = ports;
+  for (int i = 0; i < 2; ++i) {
+    BATON_ASSIGN_OR_RETURN(MutableTensor place,
+                           MutableTensor::Create(input.dtype, input.shape));
+    added.places.push_back(std::move(place));
+  }
+  state_.push_back(std::move(added));
   return absl::OkStatus();
+}
+
+int32_t Session::FindOverlap() {
+  const executor::Plan& plan = executable_.plan();
+  const auto num_inputs = static_cast<int32_t>(inputs_.size());
+  const auto arena = static_cast<int32_t>(inputs_.size() + outputs_.size());
+  ranges_.clear();
+  const auto add = [this](const void* data, int64_t bytes) {
+    const auto begin = reinterpret_cast<uintptr_t>(data);
+    ranges_.push_back({begin, begin + static_cast<uintptr_t>(bytes),
+                       static_cast<int32_t>(ranges_.size())});
+  };
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    add(inputs_[i], plan.input_bytes[i]);
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    add(outputs_[i], plan.output_bytes[i]);
+  }
+  add(runner_->arena(), plan.arena_bytes);
+  std::sort(ranges_.begin(), ranges_.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  // The ranges that end last so far.
+  const Range none = {0, 0, -1};
+  const Range* last = &none;
+  const Range* last_written = &none;
+  for (const Range& range : ranges_) {
+    if (range.begin == range.end) continue;
+    const bool is_written = range.port >= num_inputs;
+    const Range* const before = is_written ? last : last_written;
+    if (range.begin < before->end) {
+      // An output rather than an input, which may be right.
+      if (range.port == arena) return before->port;
+      if (before->port == arena) return range.port;
+      return std::max(range.port, before->port);
+    }
+    if (range.end > last->end) last = &range;
+    if (is_written && range.end > last_written->end) last_written = &range;
+  }
+  return -1;
 }
 
 absl::Status Session::Run(absl::Span<const TensorView> inputs,
@@ -273,8 +332,11 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
     if (!Fits(impl.outputs[i], outputs[i], IsStateOutput(i)))
       return impl.wrong_output[i];
   }
-  if (parallel != nullptr && parallel->num_threads() > impl.plan.max_threads) {
-    return impl.too_many_threads;
+  if (parallel != nullptr) {
+    const int threads = parallel->num_threads();
+    if (threads < 1 || threads > impl.plan.max_threads) {
+      return impl.wrong_threads;
+    }
   }
   if (is_running_->exchange(true, std::memory_order_acquire)) return impl.busy;
   for (size_t i = 0; i < inputs.size(); ++i) inputs_[i] = inputs[i].data;
@@ -288,6 +350,10 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
     if (output == nullptr) {
       output = state.places[static_cast<size_t>(1 - state.current)].data();
     }
+  }
+  if (const int32_t port = FindOverlap(); port >= 0) {
+    is_running_->store(false, std::memory_order_release);
+    return impl.overlapping[static_cast<size_t>(port)];
   }
   cpu::RunState state;
   const executor::PlanRunner::Outcome outcome = runner_->Run(

@@ -90,7 +90,8 @@ struct CompileOptions {
   std::vector<std::string> origins;
 };
 
-// A tensor in the caller's memory, which is aligned to its elements.
+// A tensor in the caller's memory, which is aligned to its elements. The bytes
+// of bools are 0 or 1.
 struct TensorView {
   TensorView(DType dtype, absl::Span<const int64_t> shape, const void* data)
       : dtype(dtype), shape(shape), data(data) {}
@@ -160,8 +161,9 @@ class Executable {
     absl::Status wrong_number;
     std::vector<absl::Status> wrong_input;
     std::vector<absl::Status> wrong_output;
+    std::vector<absl::Status> overlapping;  // of inputs, then of outputs
     absl::Status busy;
-    absl::Status too_many_threads;
+    absl::Status wrong_threads;
 
     // The error of a run in which `step` failed, at the operator that it
     // computes.
@@ -206,15 +208,17 @@ class Session {
   // first run. In Run(), null data of such an input means the kept output, at
   // first zeros; other data replaces it. Null data of such an output means that
   // the result stays in the session; it is not copied, as there are two
-  // buffers.
+  // buffers. After an error the session keeps what it kept before.
   absl::Status KeepState(absl::Span<const StateBinding> state);
 
   // Computes `outputs` from `inputs`, on the threads of `parallel` if that is
-  // not null. Outputs overlap neither inputs nor each other. Allocates nothing
-  // unless a step of the plan is a fallback (a call of the evaluator) or
-  // rejects values, which is an error at its operator. Other errors, which
-  // Compile allocated: views that do not match the ports, a run while another
-  // one is running.
+  // not null. Inputs may share memory. Allocates nothing unless a step of the
+  // plan is a fallback (a call of the evaluator) or rejects values, which is an
+  // error at its operator. Other errors, which Compile allocated, and after
+  // which no output has changed: views that do not match the ports, an output
+  // that overlaps an input or another output, an input or output in the arena,
+  // a number of threads that `parallel` has and the plan does not allow, a run
+  // while another one is running.
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,
@@ -230,13 +234,26 @@ class Session {
  private:
   Session(Executable executable, void* arena);
 
+  // KeepState for one binding.
+  absl::Status KeepOne(const StateBinding& ports);
+  // Memory that a run reads or writes.
+  struct Range {
+    uintptr_t begin;
+    uintptr_t end;
+    int32_t port;  // the inputs, then the outputs, then the arena
+  };
+
   bool IsStateInput(size_t i) const;
   bool IsStateOutput(size_t i) const;
+  // The number of an input or output, as Range::port, that overlaps what it
+  // must not; -1 if none does. For a run that has begun.
+  int32_t FindOverlap();
 
   const Executable executable_;
   std::unique_ptr<executor::PlanRunner> runner_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
+  std::vector<Range> ranges_;  // of all ports and of the arena
   struct State {
     StateBinding ports;
     std::vector<MutableTensor> places;  // two

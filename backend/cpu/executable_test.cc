@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <future>
@@ -16,10 +17,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
+#include "absl/types/span.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/base/dtype.h"
+#include "baton/base/parallel_for.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
@@ -559,6 +563,172 @@ TEST(SessionTest, RefusesArenasThatDoNotFit) {
                        "must be aligned to 64 bytes"));
 }
 
+// A model of three inputs and four results, of which some are empty.
+absl::StatusOr<Executable> ModelOfManyPorts() {
+  return Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%a: Tensor[(4), float32], %b: Tensor[(2, 4), float32],
+          %c: Tensor[(0), float32]) {
+  %0 = add(exp(%b), %a);
+  (negative(%a), transpose(tanh(%0), axes=[1, 0]), exp(%c), %a)
+})"),
+                 {});
+}
+
+// Memory that a session of ModelOfManyPorts and its tensors have in common.
+class ManyPorts {
+ public:
+  static constexpr size_t kInputs = 3;
+  static constexpr size_t kOutputs = 4;
+  static constexpr size_t kFloats = 64;  // in front of the arena
+
+  absl::Status Create() {
+    BATON_ASSIGN_OR_RETURN(const Executable executable, ModelOfManyPorts());
+    arena_bytes_ = static_cast<size_t>(executable.plan().arena_bytes);
+    memory_.resize(4 * kFloats + arena_bytes_ + 128);
+    begin_ = memory_.data() +
+             (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64;
+    BATON_ASSIGN_OR_RETURN(
+        session_,
+        Session::Create(executable, {begin_ + 4 * kFloats, arena_bytes_}));
+    return absl::OkStatus();
+  }
+
+  size_t arena_floats() const { return arena_bytes_ / 4; }
+  float* at(size_t i) { return reinterpret_cast<float*>(begin_) + i; }
+
+  // Runs with port i at the float of number `places`[i] of the memory.
+  absl::Status Run(const std::vector<size_t>& places) {
+    const Executable& executable = session_->executable();
+    std::vector<TensorView> inputs;
+    std::vector<MutableTensorView> outputs;
+    for (size_t i = 0; i < kInputs; ++i) {
+      const Executable::Port& port = executable.inputs()[i];
+      inputs.emplace_back(port.dtype, port.shape, at(places[i]));
+    }
+    for (size_t i = 0; i < kOutputs; ++i) {
+      const Executable::Port& port = executable.outputs()[i];
+      outputs.emplace_back(port.dtype, port.shape, at(places[kInputs + i]));
+    }
+    return session_->Run(inputs, outputs);
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::byte* begin_ = nullptr;
+  size_t arena_bytes_ = 0;
+  std::unique_ptr<Session> session_;
+};
+
+TEST(SessionTest, RefusesOutputsThatOverlapOthers) {
+  ManyPorts ports;
+  ASSERT_THAT(ports.Create(), IsOk());
+  // Side by side; the empty ones are anywhere.
+  const std::vector<size_t> good = {0, 4, 13, 12, 16, 3, 24};
+  for (size_t i = 0; i < 12; ++i) *ports.at(i) = static_cast<float>(i);
+  ASSERT_THAT(ports.Run(good), IsOk());
+  EXPECT_EQ(*ports.at(13), -1);
+  EXPECT_EQ(*ports.at(27), 3);
+  const auto with = [&good](size_t port, size_t place) {
+    std::vector<size_t> places = good;
+    places[port] = place;
+    return places;
+  };
+  const auto refused = [](absl::string_view what) {
+    return StatusIs(absl::StatusCode::kInvalidArgument, what);
+  };
+  // Inputs may have memory in common.
+  EXPECT_THAT(ports.Run(with(0, 5)), IsOk());
+  for (size_t i = 12; i < 28; ++i) *ports.at(i) = 77;
+  // An output and an input, all of it or its ends.
+  EXPECT_THAT(ports.Run(with(3, 0)), refused("output 0 overlaps an input"));
+  EXPECT_THAT(ports.Run(with(3, 11)), refused("output 0 overlaps an input"));
+  EXPECT_THAT(ports.Run(with(1, 9)), refused("output 0 overlaps an input"));
+  EXPECT_THAT(ports.Run(with(4, 2)), refused("output 1 overlaps an input"));
+  // Two outputs, or one within the other.
+  EXPECT_THAT(ports.Run(with(6, 12)), refused("output 3 overlaps"));
+  EXPECT_THAT(ports.Run(with(6, 18)), refused("output 3 overlaps"));
+  EXPECT_THAT(ports.Run(with(3, 27)), refused("output 3 overlaps"));
+  // The arena.
+  const size_t arena = ManyPorts::kFloats;
+  EXPECT_THAT(ports.Run(with(1, arena - 8)), IsOk());
+  EXPECT_THAT(ports.Run(with(1, arena - 7)),
+              refused("input 1 (%b) overlaps the arena"));
+  EXPECT_THAT(ports.Run(with(4, arena + ports.arena_floats() - 1)),
+              refused("output 1 overlaps"));
+  EXPECT_THAT(ports.Run(with(4, arena + ports.arena_floats())), IsOk());
+  EXPECT_THAT(ports.Run(with(5, arena)), IsOk());
+}
+
+TEST(SessionTest, RefusedOutputsAreNotWritten) {
+  ManyPorts ports;
+  ASSERT_THAT(ports.Create(), IsOk());
+  for (size_t i = 12; i < 28; ++i) *ports.at(i) = 77;
+  EXPECT_FALSE(ports.Run({0, 4, 0, 8, 16, 0, 24}).ok());
+  for (size_t i = 12; i < 28; ++i) EXPECT_EQ(*ports.at(i), 77);
+  EXPECT_THAT(ports.Run({0, 4, 0, 12, 16, 0, 24}), IsOk());
+}
+
+// Ports anywhere in memory: a run fails if and only if two of them overlap of
+// which one is written.
+TEST(SessionTest, RandomPlacesAreRefusedOrApart) {
+  ManyPorts ports;
+  ASSERT_THAT(ports.Create(), IsOk());
+  constexpr size_t kArena = ManyPorts::kInputs + ManyPorts::kOutputs;
+  const size_t floats[kArena + 1] = {4, 8, 0, 4, 8, 0, 4, ports.arena_floats()};
+  std::mt19937 random(3);
+  int fitted = 0;
+  for (int k = 0; k < 20'000; ++k) {
+    std::vector<size_t> places(kArena);
+    for (size_t& place : places) place = random() % (ManyPorts::kFloats + 4);
+    std::vector<size_t> all = places;
+    all.push_back(ManyPorts::kFloats);
+    bool fits = true;
+    for (size_t i = ManyPorts::kInputs; i <= kArena; ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        fits = fits &&
+               (floats[i] == 0 || floats[j] == 0 ||
+                all[i] + floats[i] <= all[j] || all[j] + floats[j] <= all[i]);
+      }
+    }
+    const absl::Status status = ports.Run(places);
+    ASSERT_EQ(status.ok(), fits) << status << absl::StrJoin(places, " ");
+    if (!fits) {
+      ASSERT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    }
+    fitted += fits ? 1 : 0;
+  }
+  EXPECT_GT(fitted, 1000);
+}
+
+// Threads of a caller, which says that there are none.
+class NoThreads final : public ParallelFor {
+ public:
+  explicit NoThreads(int threads) : threads_(threads) {}
+  int num_threads() const override { return threads_; }
+  void Run(int parts, Body body, void* context) override {
+    for (int part = 0; part < parts; ++part) body(context, part, 0);
+  }
+
+ private:
+  const int threads_;
+};
+
+TEST(SessionTest, RefusesNumbersOfThreads) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel(2));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                             Session::Create(executable));
+  SmallTensors t;
+  for (const int threads : {-2147483647, -1, 0, 3, 2147483647}) {
+    NoThreads parallel(threads);
+    EXPECT_THAT(session->Run({t.input()}, {t.output()}, &parallel),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "a run has at least one thread, and the model was "
+                         "compiled for at most 2 threads"));
+  }
+  NoThreads two(2);
+  EXPECT_THAT(session->Run({t.input()}, {t.output()}, &two), IsOk());
+}
+
 // Views of any type, shape and address, and any number of them: a run fails, or
 // all fit.
 TEST(SessionTest, RandomViewsAreRefusedOrFit) {
@@ -676,7 +846,8 @@ def @main(%x: Tensor[(2, 3), float32], %sum: Tensor[(2, 3), float32]) {
   EXPECT_THAT(session->Run({t.input(), kept}, {t.output(), t.output()}),
               StatusIs(absl::StatusCode::kInvalidArgument, "input 1 (%sum)"));
   const MutableTensorView left(DType::Float(32), t.shape, nullptr);
-  EXPECT_THAT(session->KeepState({{2, 1}}),
+  // All of it or nothing.
+  EXPECT_THAT(session->KeepState({{1, 1}, {2, 1}}),
               StatusIs(absl::StatusCode::kInvalidArgument, "no output 2"));
   ASSERT_THAT(session->KeepState({{1, 1}}), IsOk());
   EXPECT_THAT(session->KeepState({{1, 0}}),
@@ -700,6 +871,61 @@ def @main(%x: Tensor[(2, 3), float32], %sum: Tensor[(2, 3), float32]) {
   EXPECT_EQ(t.y[0], 202);
   ASSERT_THAT(session->Run({t.input(), kept}, {t.output(), left}), IsOk());
   EXPECT_EQ(t.y[0], 204);
+}
+
+// A failure in the plan, or in that of a loop, leaves nothing behind.
+TEST(SessionTest, RunsAfterFailures) {
+  for (const char* const text : {R"(#[version = "0.0.5"]
+def @main(%i: Tensor[(1, 1), int64], %sum: Tensor[(4), float32]) {
+  %0 = add(%sum, 1f);
+  (gather_nd(%0, %i), %0)
+})",
+                                 R"(#[version = "0.0.5"]
+def @main(%i: Tensor[(1, 1), int64], %sum: Tensor[(4), float32]) {
+  let %loop: fn (int32, Tensor[(4), float32], Tensor[(1), float32])
+      -> (Tensor[(1), float32], Tensor[(4), float32]) =
+    fn (%k: int32, %a: Tensor[(4), float32], %b: Tensor[(1), float32])
+        -> (Tensor[(1), float32], Tensor[(4), float32]) {
+      if (less(%k, 2)) {
+        %0 = add(%a, 0.5f);
+        %loop(add(%k, 1), %0, gather_nd(%0, %i))
+      } else {
+        (%b, %a)
+      }
+    };
+  %loop(0, %sum, zeros(shape=[1], dtype="float32"))
+})"}) {
+    BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
+                               Compile(testing::ParseTyped(text), {}));
+    BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
+                               Session::Create(executable));
+    ASSERT_THAT(session->KeepState({{1, 1}}), IsOk());
+    const std::vector<int64_t> index_shape = {1, 1};
+    const std::vector<int64_t> sum_shape = {4};
+    const std::vector<int64_t> y_shape = {1};
+    int64_t index = 0;
+    float y[1] = {};
+    const auto run = [&] {
+      return session->Run(
+          {TensorView(DType::Int(64), index_shape, &index),
+           TensorView(DType::Float(32), sum_shape, nullptr)},
+          {MutableTensorView(DType::Float(32), y_shape, y),
+           MutableTensorView(DType::Float(32), sum_shape, nullptr)});
+    };
+    float sum = 0;
+    for (const int64_t at : {0, 4, 3, -5, INT32_MAX, 1, 2}) {
+      index = at;
+      const absl::Status status = run();
+      if (at >= 0 && at < 4) {
+        sum += 1;
+        ASSERT_THAT(status, IsOk());
+        EXPECT_EQ(y[0], sum);
+      } else {
+        EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                     "refuses the values"));
+      }
+    }
+  }
 }
 
 // Runs the session again in its steps.
@@ -730,6 +956,49 @@ TEST(SessionTest, OneRunAtATime) {
   EXPECT_THAT(intruder.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                           "another thread runs this session"));
   EXPECT_THAT(session->Run({t.input()}, {t.output()}), IsOk());
+}
+
+// Sessions of two models in one arena run in turn.
+TEST(SessionTest, SessionsOfOneArenaRunInTurn) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable small, SmallModel());
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable large, ModelOfManyPorts());
+  const size_t bytes = static_cast<size_t>(
+      std::max(small.plan().arena_bytes, large.plan().arena_bytes));
+  std::vector<std::byte> memory(bytes + 64);
+  const absl::Span<std::byte> arena(
+      memory.data() +
+          (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64,
+      bytes);
+  std::atomic<bool> is_running = false;
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> first,
+                             Session::Create(small, arena, &is_running));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> second,
+                             Session::Create(small, arena, &is_running));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> third,
+                             Session::Create(large, arena, &is_running));
+  SmallTensors t;
+  SmallTensors other;
+  Intruder intruder(*second, other);
+  ASSERT_THAT(first->Run({t.input()}, {t.output()}, nullptr, &intruder),
+              IsOk());
+  EXPECT_THAT(intruder.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                          "or one with the same arena"));
+  std::vector<Tensor> inputs;
+  for (const Executable::Port& port : large.inputs()) {
+    inputs.push_back(*Tensor::Zeros(port.dtype, port.shape));
+  }
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> want,
+                             third->Run(inputs));
+  for (int i = 0; i < 3; ++i) {
+    t.x[0] = static_cast<float>(i);
+    other.x[0] = static_cast<float>(i);
+    ASSERT_THAT(first->Run({t.input()}, {t.output()}), IsOk());
+    BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                               third->Run(inputs));
+    EXPECT_TRUE(HaveSameElements(got[1], want[1]));
+    ASSERT_THAT(second->Run({other.input()}, {other.output()}), IsOk());
+    EXPECT_EQ(t.y[0], other.y[0]);
+  }
 }
 
 // Doubles a tensor, in one step.

@@ -95,6 +95,16 @@ absl::StatusOr<executor::Plan> Lowering::Run() {
   PlaceOutputs();
   PlaceParts();
   MakeSteps();
+  // Places in the arena are sums of sizes.
+  int64_t room = int64_t{1} << 62;
+  for (const executor::Value& value : plan_.values) {
+    if (value.space != executor::Space::kArena) continue;
+    if (value.bytes > room - executor::kAlignment) {
+      return absl::ResourceExhaustedError(
+          "the values of the model have more than 2^62 bytes");
+    }
+    room -= executor::AlignUp(value.bytes);
+  }
   ReuseInputs();
   executor::PlaceValues(plan_);
   return std::move(plan_);

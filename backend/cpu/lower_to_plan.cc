@@ -237,7 +237,10 @@ void Lowering::MakeSteps() {
       step.workspace_bytes = executor::AlignUp(kernel.workspace_bytes);
       step.workspace = static_cast<int32_t>(plan_.values.size());
       executor::Value value;
-      value.bytes = step.workspace_bytes * plan_.max_threads;
+      if (__builtin_mul_overflow(step.workspace_bytes, plan_.max_threads,
+                                 &value.bytes)) {
+        value.bytes = std::numeric_limits<int64_t>::max();
+      }
       plan_.values.push_back(value);
     }
   }

@@ -262,7 +262,8 @@ ArenaPlan PlanArena(absl::Span<const Lifetime> blocks) {
     return std::pair(int64_t{-length(i)}, -blocks[i].bytes);
   });
   attempt([&](size_t i) {
-    return std::pair(-blocks[i].bytes * (length(i) + 1), -blocks[i].bytes);
+    return std::pair(-static_cast<double>(blocks[i].bytes) * (length(i) + 1),
+                     -blocks[i].bytes);
   });
   // Then from the best order on: what ends highest is placed earlier.
   std::vector<size_t> best(blocks.size());

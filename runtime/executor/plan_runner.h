@@ -35,6 +35,7 @@ class PlanRunner {
   PlanRunner& operator=(const PlanRunner&) = delete;
 
   bool ok() const { return arena_ != nullptr || plan_.arena_bytes == 0; }
+  const std::byte* arena() const { return arena_; }
 
   // Runs all steps, on the threads of `parallel` if that is not null. `inputs`
   // and `outputs` have the sizes that the plan says, are aligned to their

@@ -262,6 +262,8 @@ int64_t ConvBandsFor(int64_t threads, const ConvParams& params) {
   while (true) {
     const internal::ConvPlan plan = internal::MakeConvPlan(p);
     if (plan.depthwise || plan.items == 0) return best;
+    const bool are_many = plan.items >= kManyItems * threads;
+    if (are_many && least == 0) return best;
     const ConvParams& q = plan.params;
     const int64_t bands = plan.row_bands * plan.column_bands;
     const int64_t positions = plan.rows * plan.columns;
@@ -294,7 +296,7 @@ int64_t ConvBandsFor(int64_t threads, const ConvParams& params) {
       best = least == 0 ? 1 : bands;
       least = time;
     }
-    if (plan.items >= kManyItems * threads) return best;
+    if (are_many) return best;
     // The next smaller bands.
     const int64_t extent = q.h.out == 1 ? q.w.out : q.h.out;
     const int64_t smaller =

@@ -363,6 +363,10 @@ TEST(ConvBandsTest, ThreadsHaveEqualShares) {
   EXPECT_EQ(ConvBandsFor(2, SquareConv(64, 64, 224, 3)), 1);
   // A band would not be worth a thread's while.
   EXPECT_EQ(ConvBandsFor(2, SquareConv(16, 16, 7, 1)), 1);
+  // More items than can be counted one by one.
+  p = SquareConv(16, 16, 14, 3);
+  p.batch = int64_t{1} << 45;
+  EXPECT_EQ(ConvBandsFor(16, p), 1);
 }
 
 int64_t NearBlocks(Numbers& numbers, int64_t most) {
