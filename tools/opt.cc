@@ -292,6 +292,11 @@ absl::Status RunJob(const OptOptions& options, OptJob& job, Console& console,
   if (errors.empty() && output.lacks_artifacts()) {
     console.Report("--artifacts: no code generator made any\n");
   }
+  if (errors.empty()) {
+    const absl::Status status =
+        CheckArtifactFiles(options, job, output.ArtifactFiles());
+    if (!status.ok()) errors.push_back(std::string(status.message()));
+  }
   const auto write = [&errors](const std::string& file,
                                const std::string& content) {
     if (file.empty()) return;

@@ -68,6 +68,22 @@ std::vector<std::pair<std::string, std::string>> FilesWritten(
   return files;
 }
 
+// The files that flags name and a run reads, but for the input.
+std::vector<std::string> FilesRead(const OptOptions& options) {
+  std::vector<std::string> files = {options.resume, options.run.inputs,
+                                    options.run.expect, options.run.schedule};
+  files.insert(files.end(), options.run.rules.begin(), options.run.rules.end());
+  return files;
+}
+
+// The files that a run reads and that flags do not name.
+std::vector<std::string> FurtherFilesRead(const OptJob& job) {
+  std::vector<std::string> files = job.further_files;
+  files.push_back(job.prepared.run.inputs);
+  files.push_back(job.prepared.run.expect);
+  return files;
+}
+
 }  // namespace
 
 absl::Status CheckFlagsTogether(const OptOptions& options) {
@@ -151,10 +167,7 @@ absl::Status CheckFiles(const OptOptions& options) {
     }
   }
   BATON_RETURN_IF_ERROR(CheckDifferentFiles(files));
-  std::vector<std::string> read = {options.resume, options.run.inputs,
-                                   options.run.expect, options.run.schedule};
-  read.insert(read.end(), options.run.rules.begin(), options.run.rules.end());
-  return CheckNotRead(written, read);
+  return CheckNotRead(written, FilesRead(options));
 }
 
 absl::Status CheckFurtherFiles(const OptOptions& options, const OptJob& job) {
@@ -163,10 +176,22 @@ absl::Status CheckFurtherFiles(const OptOptions& options, const OptJob& job) {
       FileToWrite(options.output) == FileToWrite(options.input)) {
     written.onnx_external_data = false;
   }
-  std::vector<std::string> read = job.further_files;
-  read.push_back(job.prepared.run.inputs);
-  read.push_back(job.prepared.run.expect);
-  return CheckNotRead(FilesWritten(written), read);
+  return CheckNotRead(FilesWritten(written), FurtherFilesRead(job));
+}
+
+absl::Status CheckArtifactFiles(const OptOptions& options, const OptJob& job,
+                                absl::Span<const std::string> artifacts) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const std::string& path : artifacts) {
+    files.emplace_back("--artifacts", path);
+  }
+  std::vector<std::string> read = FilesRead(options);
+  const std::vector<std::string> further = FurtherFilesRead(job);
+  read.insert(read.end(), further.begin(), further.end());
+  read.push_back(options.input);
+  BATON_RETURN_IF_ERROR(CheckNotRead(files, read));
+  for (auto& file : FilesWritten(options)) files.push_back(std::move(file));
+  return CheckDifferentFiles(files);
 }
 
 }  // namespace baton

@@ -3,7 +3,10 @@
 #ifndef BATON_TOOLS_OPT_FLAGS_H_
 #define BATON_TOOLS_OPT_FLAGS_H_
 
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "baton/tools/opt.h"
 #include "baton/tools/prepared_run.h"
 
@@ -25,6 +28,11 @@ absl::Status CheckFiles(const OptOptions& options);
 // external data, and what a reproducer names. The external data of a result may
 // take the place of its input's if the result takes the place of the input.
 absl::Status CheckFurtherFiles(const OptOptions& options, const OptJob& job);
+
+// As above, for the files that code generators made, `artifacts`, whose names
+// are known after the passes have run.
+absl::Status CheckArtifactFiles(const OptOptions& options, const OptJob& job,
+                                absl::Span<const std::string> artifacts);
 
 }  // namespace baton
 

@@ -536,6 +536,25 @@ TEST(OptInputTest, ArtifactsAreFilesOfAFolder) {
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.out, IsEmpty());
   EXPECT_THAT(r.err, HasSubstr("--artifacts=/dev/null/x: "));
+  // Nor over what is read or is another result.
+  std::filesystem::create_directories(folder + "/kept");
+  const std::string model = File("made/here/kept/f.c", function("f.c"));
+  const std::string text = ReadFileOrFail(model);
+  const std::string kept = absl::StrCat(" --artifacts=", folder, "/kept");
+  r = BatonOpt(absl::StrCat(model, " --emit=none", kept));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("--artifacts: " + model + " is read"));
+  EXPECT_EQ(ReadFileOrFail(model), text);
+  const std::string rules = File("made/here/kept/g.c", "");
+  r = BatonOpt(absl::StrCat(File("g.relay", function("g.c")),
+                            " --rules=", rules, " --emit=none", kept));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("--artifacts: " + rules + " is read"));
+  r = BatonOpt(absl::StrCat(File("g.relay", function("h.c")), kept,
+                            " --output=", folder, "/kept/h.c"));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.err, HasSubstr("--artifacts and --output are one file"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/kept/h.c"));
 }
 
 TEST(OptInputTest, FilesOfOtherKindsAreNamed) {

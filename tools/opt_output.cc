@@ -138,12 +138,24 @@ bool OptOutput::lacks_artifacts() const {
                      [](const auto& of_module) { return of_module.empty(); });
 }
 
+std::string OptOutput::ArtifactFolder(size_t i) const {
+  return artifacts_.size() > 1 ? absl::StrCat(options_.artifacts, "/", i + 1)
+                               : options_.artifacts;
+}
+
+std::vector<std::string> OptOutput::ArtifactFiles() const {
+  std::vector<std::string> files;
+  for (size_t i = 0; i < artifacts_.size(); ++i) {
+    for (const relay::Artifact& artifact : artifacts_[i]) {
+      files.push_back(absl::StrCat(ArtifactFolder(i), "/", artifact.name));
+    }
+  }
+  return files;
+}
+
 absl::Status OptOutput::Write(std::ostream& out) const {
   for (size_t i = 0; i < artifacts_.size(); ++i) {
-    BATON_RETURN_IF_ERROR(WriteArtifacts(
-        artifacts_.size() > 1 ? absl::StrCat(options_.artifacts, "/", i + 1)
-                              : options_.artifacts,
-        artifacts_[i]));
+    BATON_RETURN_IF_ERROR(WriteArtifacts(ArtifactFolder(i), artifacts_[i]));
   }
   if (emit_ == "none") return absl::OkStatus();
   if (!written_.external_pieces.empty()) {

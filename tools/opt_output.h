@@ -36,6 +36,9 @@ class OptOutput {
   // True if --artifacts is given and no module has any.
   bool lacks_artifacts() const;
 
+  // The files that --artifacts asks for.
+  std::vector<std::string> ArtifactFiles() const;
+
   // Writes artifacts and results; those without a file go to `out`.
   absl::Status Write(std::ostream& out) const;
 
@@ -47,6 +50,9 @@ class OptOutput {
   bool is_written() const {
     return emit_ == "onnx" || emit_ == "executable" || emit_ == "llvm";
   }
+
+  // The folder for the artifacts of the i-th module.
+  std::string ArtifactFolder(size_t i) const;
 
   const OptOptions& options_;
   std::string emit_;
