@@ -1,7 +1,6 @@
 #include "baton/tools/measure_kernels.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/executable.h"
@@ -175,8 +175,8 @@ std::vector<Program> Others() {
       "0.07f)), a_min=0f, a_max=255f), dtype=\"uint8\")";
   const std::string weights =
       ", %w: Tensor[(64, 64, 3, 3), int8], %w1: Tensor[(64, 64, 3, 3), int8]";
-  std::vector<Program> programs = {
-      {"step", "softmax", "%x: Tensor[(1, 1), float32]", "nn.softmax(%x)", 64},
+  return {
+      {"step", "cumsum", "%x: Tensor[(1), float32]", "cumsum(%x, axis=0)", 64},
       {"elementwise.wide.step", "elementwise.wide", "%x: Tensor[(2), int64]",
        "add(%x, %x)", 64},
       {"to_blocked16", "to_blocked16", map, pool},
@@ -187,7 +187,8 @@ std::vector<Program> Others() {
       {"apply.near", "apply", near_map + scale, "multiply(" + pool + ", %w)"},
       {"apply.far", "apply", "%x: " + FloatMap(1, 64, 128, 128) + scale,
        "multiply(" + pool + ", %w)"},
-      {"gather_channels", "gather_channels", map,
+      {"gather_channels", "gather_channels",
+       map + ", %w: " + FloatMap(24, 64, 1, 1),
        "%0 = nn.conv2d(%x, %w, channels=24, kernel_size=[1, 1]);\n"
        "  concatenate((%0, " +
            pool + "), axis=1)"},
@@ -231,32 +232,22 @@ std::vector<Program> Others() {
       {"evaluator.call", "evaluator", "%x: Tensor[(2), float32]", "sort(%x)"},
       {"evaluator", "evaluator", "%x: Tensor[(65536), float32]", "sort(%x)"},
   };
-  programs[9].params += ", %w: " + FloatMap(24, 64, 1, 1);
-  return programs;
+}
+
+// The call number `i` of a chain: the first one reads %x, any other one the
+// result of the one before.
+std::string CallOn(int i, const std::string& call) {
+  return i == 0 ? call
+                : absl::StrReplaceAll(call, {{"%x", absl::StrCat("%", i - 1)}});
 }
 
 absl::StatusOr<IRModule> ModuleOf(const Program& program) {
-  std::string body = program.body;
-  for (int i = 1; i < program.chain; ++i) {
-    // %0 = CALL(%x); %1 = CALL(%0); ...
-    body = "";
+  // %0 = CALL(%x); %1 = CALL(%0); ...
+  std::string body;
+  for (int i = 0; i + 1 < program.chain; ++i) {
+    absl::StrAppend(&body, "%", i, " = ", CallOn(i, program.body), ";\n  ");
   }
-  if (program.chain > 1) {
-    for (int i = 0; i < program.chain; ++i) {
-      std::string call = program.body;
-      if (i > 0) {
-        std::string next;
-        for (const absl::string_view part : absl::StrSplit(call, "%x")) {
-          absl::StrAppend(&next, next.empty() ? "" : absl::StrCat("%", i - 1),
-                          part);
-        }
-        call = next;
-      }
-      absl::StrAppend(&body,
-                      i + 1 < program.chain ? absl::StrCat("%", i, " = ") : "",
-                      call, i + 1 < program.chain ? ";\n  " : "");
-    }
-  }
+  body += CallOn(program.chain - 1, program.body);
   BATON_ASSIGN_OR_RETURN(
       IRModule module,
       ParseModule(absl::StrCat("#[version = \"0.0.5\"]\ndef @main(",

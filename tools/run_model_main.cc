@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"

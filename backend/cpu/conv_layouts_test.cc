@@ -199,7 +199,7 @@ TEST(ConvLayoutsTest, PlansHaveTheCandidates) {
   EXPECT_NEAR(layouts[0].cost_ns, steps, 1);
 }
 
-// What is packed depends on the table: a file of an executable has it.
+// The table decides what is packed: a file of an executable has it.
 TEST(ConvLayoutsTest, FilesKeepTheTable) {
   constexpr char kText[] = R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 32, 1, 1), float32], %w: Tensor[(40, 32, 1, 1), float32]) {

@@ -89,7 +89,7 @@ enum class KernelFamily : uint8_t {
   kLastFamily = kMatmulBatch,
 };
 
-// What a step does: parts that follow one another, or of which the longest
+// The work of a step: parts that follow one another, or of which the longest
 // counts.
 class Work {
  public:

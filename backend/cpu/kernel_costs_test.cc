@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "baton/backend/cpu/built_in_costs.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/testing/status_matchers.h"
@@ -59,7 +57,7 @@ TEST(KernelCostsTest, MissingRowsAreThoseOfTheBuiltInTable) {
   EXPECT_THAT(costs.missing(), ElementsAre("reduce"));
   EXPECT_EQ(costs.Get("reduce", Width::k512),
             KernelCosts::BuiltIn().Get("reduce", Width::k512));
-  // What is missing is not written as if it were measured.
+  // Rows that are missing are not written as if they were measured.
   EXPECT_EQ(costs.ToString(), text);
   BATON_ASSERT_OK_AND_ASSIGN(costs, KernelCosts::Parse("{}", "t"));
   EXPECT_EQ(costs.missing(), KernelCosts::Rows());

@@ -10,10 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
@@ -23,9 +23,10 @@
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/take_step.h"
 #include "baton/base/dtype.h"
+#include "baton/base/hash_table.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/blocked/conv.h"
+#include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/matmul.h"
 
 namespace baton::cpu::internal {
@@ -42,9 +43,8 @@ int64_t CostOf(double ns) {
 // A convolution among those for which there is a choice.
 struct Candidates {
   int node = -1;
-  int data = -1;    // the root of its data
-  int result = -1;  // its result, before the epilogue
-  int reads = -1;   // vertices
+  int data = -1;   // the root of its data
+  int reads = -1;  // vertices
   int computes = -1;
   // The times of its kernels by the forms of data and result; negative for
   // none.
@@ -111,7 +111,6 @@ void Lowering::ChooseLayouts() {
     if (!params.has_value()) continue;
     Candidates conv;
     conv.node = static_cast<int>(i);
-    conv.result = node.outputs[0];
     kernels::blocked::ConvParams p = *params;
     conv.blocked = PredictNs(WorkOfConv(p));
     if (p.groups == 1) {
@@ -154,6 +153,7 @@ void Lowering::ChooseLayouts() {
            (root.tensor == t ||
             FirstChannel(shape_of(t), shape_of(root.tensor), root.offset) >= 0);
   };
+  FlatHashMap<int, int> rounded;  // half floats: what their source is made by
   size_t next = 0;
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (is_view_[i]) continue;
@@ -190,6 +190,18 @@ void Lowering::ChooseLayouts() {
     }
     int vertex = kPlanar;
     const int t = node.outputs.empty() ? -1 : node.outputs[0];
+    // Two casts that round to half floats are a part of what is before them.
+    if (group_of_[i] != kNone && node.op_name() == "cast") {
+      const int from = node.inputs[0];
+      if (TensorOf(t).dtype.is_half() && IsRead(t, "cast")) {
+        rounded.insert_or_assign(t, forms_of(from).producer);
+        continue;
+      }
+      if (const auto found = rounded.find(from); found != rounded.end()) {
+        set_producer(found->second);
+        continue;
+      }
+    }
     if (!is_claimed_[i] && node.region == nullptr && t >= 0 &&
         TensorOf(t).dtype == DType::Float(32)) {
       if (group_of_[i] != kNone) {
@@ -207,7 +219,7 @@ void Lowering::ChooseLayouts() {
             set_producer(maps[0]);
             for (const ElementArg& arg : call->args) {
               if (arg.shape != TensorOf(t).shape || !is_map(arg.tensor)) {
-                read(arg.tensor, kPlanar);
+                read(arg.tensor, is_map(arg.tensor) ? maps[0] : kPlanar);
               }
             }
             continue;
@@ -289,6 +301,11 @@ void Lowering::ChooseLayouts() {
     }
   }
   const bool is_solved = cut.Solve();
+  std::vector<std::vector<int>> made_by(cut.num_vertices());
+  for (size_t t = 0; t < forms.size(); ++t) {
+    made_by[static_cast<size_t>(forms[t].producer)].push_back(
+        static_cast<int>(t));
+  }
 
   for (const Candidates& conv : convs) {
     // Without a solution, as the kernels were made for.
@@ -315,15 +332,19 @@ void Lowering::ChooseLayouts() {
           blocked ? KernelRate::kToBlocked : KernelRate::kToPlanar, map);
     };
     const auto computing = [&](bool blocked) {
-      const std::vector<int>& users =
-          forms[static_cast<size_t>(conv.result)].users;
-      if (std::none_of(users.begin(), users.end(),
-                       [&](int user) { return is_blocked(user) != blocked; })) {
-        return 0.0;
+      double ns = 0;
+      for (const int t : made_by[static_cast<size_t>(conv.computes)]) {
+        const std::vector<int>& users = forms[static_cast<size_t>(t)].users;
+        const TensorShape map = shape_of(t);
+        if (!map.empty() &&
+            std::any_of(users.begin(), users.end(), [&](int user) {
+              return is_blocked(user) != blocked;
+            })) {
+          ns += ConversionNs(
+              blocked ? KernelRate::kToPlanar : KernelRate::kToBlocked, map);
+        }
       }
-      return ConversionNs(
-          blocked ? KernelRate::kToPlanar : KernelRate::kToBlocked,
-          MapShape(conv.result));
+      return ns;
     };
     ConvLayout& layout = conv_layouts_[conv.node];
     using Kind = ConvLayout::Kind;
@@ -344,6 +365,12 @@ void Lowering::ChooseLayouts() {
     add(conv.planar_kind, conv.planar_kind == Kind::kRows ? "rows" : "planar",
         conv.planar, false, false);
   }
+}
+
+bool Lowering::IsRead(int t, absl::string_view op) const {
+  const std::vector<int>& users = consumers_[static_cast<size_t>(t)];
+  return users.size() == 1 && users[0] != kOutput &&
+         graph_.nodes[static_cast<size_t>(users[0])].op_name() == op;
 }
 
 double Lowering::SeparateEpilogueNs(int t) const {

@@ -171,6 +171,8 @@ absl::Status Lowering::LowerConv(int number,
     KernelChoice choice =
         ProductStep(blocked_kernels_, ImageProductOf(params), node.inputs[1],
                     node.inputs[0], node.outputs[0]);
+    choice.reason =
+        "the weight is multiplied with each image, which is packed in each run";
     choice.candidates = std::move(layout.candidates);
     return AddPlanarStep(std::move(choice), {number});
   }

@@ -16,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
@@ -267,6 +268,9 @@ class Lowering {
 
   // The predicted time of the conversion of a map.
   double ConversionNs(KernelRate rate, const TensorShape& map) const;
+
+  // True if a call of `op` is all that reads `t`.
+  bool IsRead(int t, absl::string_view op) const;
 
   // The predicted time of elementwise calls behind `t`, as a step of their own.
   double SeparateEpilogueNs(int t) const;

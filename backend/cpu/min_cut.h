@@ -30,6 +30,7 @@ class MinCut {
     first_.push_back(-1);
     return static_cast<int>(first_.size()) - 1;
   }
+  size_t num_vertices() const { return first_.size(); }
   // Adds a cost that is paid if `from` is on the source's side and `to` on the
   // sink's. Costs of one pair add up.
   void AddCost(int from, int to, int64_t cost);
