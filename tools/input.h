@@ -131,6 +131,9 @@ struct ModuleWriter {
     // `llvm -mcpu=haswell`, and whether instructions have places.
     std::string llvm_target;
     bool line_table = false;
+    // For executables: the file with the table of the costs of kernels; empty
+    // for the built-in table.
+    std::string kernel_costs;
   };
   // The content of files, in pieces that are valid as long as `owner`.
   struct Output {

@@ -64,6 +64,8 @@ struct OptOptions {
   // For LLVM's text: see ModuleWriter::Options.
   std::string llvm_target = "llvm";
   bool line_table = false;
+  // For executables: see ModuleWriter::Options.
+  std::string kernel_costs;
   // A folder for the artifacts of code generators
   // (relay/runtime/code_generator.h). If there are several modules, each has a
   // folder in it: 1, 2, ...
@@ -165,6 +167,11 @@ struct OptOptions {
                .group = kOutputFlags});
     v("line_table", &OptOptions::line_table,
       FlagSpec{.help = "Adds places of statements in the input to LLVM's text.",
+               .group = kOutputFlags});
+    v("kernel_costs", &OptOptions::kernel_costs,
+      FlagSpec{.help = "Table of the costs of kernels for an executable, as "
+                       "`baton-run --measure_kernels` writes it.",
+               .value = "FILE",
                .group = kOutputFlags});
     v("artifacts", &OptOptions::artifacts,
       FlagSpec{.help = "Folder for the files that code generators make.",

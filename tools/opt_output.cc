@@ -39,7 +39,8 @@ absl::StatusOr<ModuleWriter::Output> WriteAs(const std::string& format,
   }
   ModuleWriter::Options write = {.onnx_opset = options.onnx_opset,
                                  .llvm_target = options.llvm_target,
-                                 .line_table = options.line_table};
+                                 .line_table = options.line_table,
+                                 .kernel_costs = options.kernel_costs};
   if (options.onnx_external_data) {
     if (options.output.empty() || options.output == kStandardStream) {
       return absl::InvalidArgumentError(

@@ -67,6 +67,16 @@ std::vector<std::string> OriginsOf(const Executable& executable,
   return names;
 }
 
+// The layouts among which predicted times decided, the chosen one first.
+std::vector<std::string> LayoutsOf(const StepNote& note) {
+  std::vector<std::string> layouts;
+  for (const executor::Candidate& candidate : note.candidates) {
+    layouts.push_back(absl::StrFormat("%s %.3f us", candidate.layout,
+                                      candidate.cost_ns / 1e3));
+  }
+  return layouts;
+}
+
 std::string OperatorsOf(const StepNote& note) {
   return note.names.empty() ? note.kernel : absl::StrJoin(note.names, "+");
 }
@@ -115,6 +125,8 @@ std::string PlanText(const Executable& executable,
       "the evaluator's kernels compute %d; at most %d threads\n",
       plan.arena_bytes, plan.arena_lower_bound, constants, plan.steps.size(),
       fallbacks, plan.max_threads);
+  absl::StrAppendFormat(&out, "predicted from costs measured on %s\n",
+                        plan.costs);
   const std::vector<int64_t> live = LiveBytes(plan);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const executor::Step& step = plan.steps[i];
@@ -145,6 +157,12 @@ std::string PlanText(const Executable& executable,
       absl::StrAppend(&out, "; of ", absl::StrJoin(origins, ", "));
     }
     if (!note.reason.empty()) absl::StrAppend(&out, "; ", note.reason);
+    // `; layouts: blocked 12.1 us, planar input 15.3 us`
+    for (size_t k = 0; k < note.candidates.size(); ++k) {
+      absl::StrAppendFormat(&out, "%s%s %.1f us", k == 0 ? "; layouts: " : ", ",
+                            note.candidates[k].layout,
+                            note.candidates[k].cost_ns / 1e3);
+    }
     out += "\n";
   }
   return out;
@@ -351,11 +369,11 @@ absl::StatusOr<std::string> PlanProfile::Report(
       const std::vector<std::string> origins = OriginsOf(executable_, note);
       json.NewLine().Object(
           "operator", OperatorsOf(note), "kernel", note.kernel, "reason",
-          note.reason, "origin", origins.empty() ? "" : origins.back(), "nodes",
-          origins, "begin_us", Us(times_[i].begin_us), "us", Us(times_[i].us),
-          "predicted_us", Us(plan.steps[i].cost_ns / 1e3), "flops",
-          Whole(note.flops), "bytes", Whole(note.bytes), "limit_us",
-          Us(LimitOf(note, peak)), "share",
+          note.reason, "layouts", LayoutsOf(note), "origin",
+          origins.empty() ? "" : origins.back(), "nodes", origins, "begin_us",
+          Us(times_[i].begin_us), "us", Us(times_[i].us), "predicted_us",
+          Us(plan.steps[i].cost_ns / 1e3), "flops", Whole(note.flops), "bytes",
+          Whole(note.bytes), "limit_us", Us(LimitOf(note, peak)), "share",
           Share(LimitOf(note, peak), times_[i].us), "live", live[i]);
     }
     WriteNodes(peak, json.End().Key("nodes"));

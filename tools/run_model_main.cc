@@ -6,18 +6,22 @@
 
 #include <filesystem>
 #include <iostream>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/attr_value.h"
 #include "baton/base/fields.h"
 #include "baton/base/printable.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/write_file.h"
 #include "baton/tools/command_line.h"
 #include "baton/tools/heap.h"
+#include "baton/tools/measure_kernels.h"
 #include "baton/tools/run_model.h"
 #include "baton/tools/tool_main.h"
 
@@ -46,6 +50,12 @@ absl::Status CheckFlagsTogether(const AttrMap& given,
       {"atol", compares, "--expect, --against or a folder with data sets"},
       {"warmup", options.bench > 0 || !options.profile.empty(),
        "--bench or --profile"},
+      {"kernel_costs",
+       options.executor == "cpu" ||
+           (options.executor.empty() &&
+            (options.bench > 0 || !options.profile.empty() ||
+             !options.plan.empty() || !options.shadow.empty())),
+       "--executor=cpu"},
       {"opt_level", !options.passes.empty(), "--passes"}};
   const FieldList& fields = FieldsOf<RunModelOptions>();
   for (const auto& rule : rules) {
@@ -61,6 +71,12 @@ absl::Status CheckFlagsTogether(const AttrMap& given,
   return absl::OkStatus();
 }
 
+// Writes the table of --measure_kernels.
+absl::Status WriteMeasuredKernels(const std::string& path) {
+  BATON_ASSIGN_OR_RETURN(const cpu::KernelCosts costs, MeasureKernels({}));
+  return WriteFileAtomically(path, costs.ToString());
+}
+
 absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
   // Results come and go: to ask the system for pages anew takes longer than
   // most operators.
@@ -72,6 +88,14 @@ absl::StatusOr<bool> Main(const std::vector<absl::string_view>& args) {
   if (line.is_answered) return true;
   BATON_RETURN_IF_ERROR(CheckNumArguments(line.arguments, 1));
   if (!line.arguments.empty()) options.model = line.arguments[0];
+  if (!options.measure_kernels.empty()) {
+    if (line.flags.size() > 1 || !options.model.empty()) {
+      return absl::InvalidArgumentError(
+          "--measure_kernels: measures without a model or other flags");
+    }
+    BATON_RETURN_IF_ERROR(WriteMeasuredKernels(options.measure_kernels));
+    return true;
+  }
   if (options.model.empty() == options.workload.empty()) {
     return absl::InvalidArgumentError(
         options.model.empty()

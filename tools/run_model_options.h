@@ -45,6 +45,8 @@ struct RunModelOptions {
   std::string plan;
   std::string shadow;
   std::string state;
+  std::string kernel_costs;
+  std::string measure_kernels;
 
   // The stream (not a flag) for lines that are not results, such as the names
   // of inputs whose values the import took. Null: they are not written.
@@ -144,6 +146,14 @@ struct RunModelOptions {
       FlagSpec{.help = "Results that are inputs of the next run, zeros at "
                        "first: present:past.",
                .value = "OUT:IN,..."});
+    v("kernel_costs", &RunModelOptions::kernel_costs,
+      FlagSpec{.help = "Table of the costs of kernels, for the executor cpu; "
+                       "the built-in table by default.",
+               .value = "FILE"});
+    v("measure_kernels", &RunModelOptions::measure_kernels,
+      FlagSpec{.help = "Measures the costs of kernels on this machine and "
+                       "writes the table; needs no MODEL.",
+               .value = "FILE"});
   }
 };
 

@@ -120,6 +120,52 @@ TEST(RunModelTest, APlanHasReasonsAndCosts) {
                             "[0-9]+ flops"));
 }
 
+// The table of --kernel_costs decides the layout of a convolution, whose
+// candidates the plan shows.
+TEST(RunModelTest, ATableOfCostsDecidesLayouts) {
+  const std::string folder = ::testing::TempDir();
+  RunModelOptions options;
+  options.model = absl::StrCat(folder, "/layouts.relay");
+  std::ofstream(options.model)
+      << "#[version = \"0.0.5\"]\n"
+         "def @main(%x: Tensor[(1, 20, 6, 6), float32]) {\n"
+         "  %0 = ones(shape=[24, 20, 1, 1], dtype=\"float32\");\n"
+         "  nn.conv2d(%x, %0, channels=24, kernel_size=[1, 1])\n"
+         "}\n";
+  options.passes = "FoldConstant";
+  options.random_inputs = true;
+  options.executor = "cpu";
+  const std::string results = OutputOf(options);
+  options.plan = absl::StrCat(folder, "/layouts_plan.txt");
+  options.kernel_costs = absl::StrCat(folder, "/costs.txt");
+  std::ostringstream notes;
+  options.notes = &notes;
+  const auto plan = [&](absl::string_view costs) {
+    std::ofstream(options.kernel_costs) << costs;
+    EXPECT_EQ(OutputOf(options), results);
+    std::ostringstream text;
+    text << std::ifstream(options.plan).rdbuf();
+    return text.str();
+  };
+  EXPECT_THAT(plan("{machine = \"slow\", to_planar = 1e-6,\n"
+                   " matmul.batch.pack = 1e6}"),
+              AllOf(HasSubstr("\npredicted from costs measured on slow\n"),
+                    HasSubstr("step 0: matmul.batch (nn.conv2d)"),
+                    ContainsRegex("; layouts: planar [0-9.]+ us, ")));
+  EXPECT_THAT(notes.str(),
+              AllOf(HasSubstr("costs.txt lacks rows, which are those of the "
+                              "built-in table: peak, step, "),
+                    Not(HasSubstr("matmul.batch.pack"))));
+  EXPECT_THAT(plan("{matmul.batch.pack = 1e-6, to_blocked16 = 1e-6}"),
+              AllOf(HasSubstr("step 0: conv.blocked16.first (nn.conv2d)"),
+                    ContainsRegex("; layouts: planar input [0-9.]+ us, ")));
+  std::ofstream(options.kernel_costs) << "{\n  to_planar = 0\n}\n";
+  std::ostringstream out;
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "costs.txt:2:15: error: to_planar must be a number"));
+}
+
 TEST(RunModelTest, ProfilesThatDoNotExistAreRefused) {
   RunModelOptions options;
   options.model = ModelFile("refused.relay", "1f");

@@ -29,6 +29,7 @@
 #include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/backend/cpu/executable_file.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/shadow.h"
 #include "baton/base/status_macros.h"
@@ -45,6 +46,7 @@
 #include "baton/tir/jit/jit_evaluator.h"
 #include "baton/tools/flag_pairs.h"
 #include "baton/tools/input.h"
+#include "baton/tools/kernel_costs_file.h"
 #include "baton/tools/module_source.h"
 #include "baton/tools/prepared_run.h"
 #include "baton/tools/run_model_options.h"
@@ -268,6 +270,14 @@ IRModule SignatureOf(const Executable& executable) {
   return result;
 }
 
+// The table of --kernel_costs; null without the flag. Names the rows that it
+// does not have.
+absl::StatusOr<std::shared_ptr<const cpu::KernelCosts>> CostsOf(
+    const RunModelOptions& options) {
+  if (options.kernel_costs.empty()) return nullptr;
+  return ReadKernelCosts(options.kernel_costs, options.notes, "baton-run");
+}
+
 // Compiles the model for all sizes that --dims permits. `make`, unless null,
 // makes the module for sizes where the symbolic one does not serve; `names` are
 // those of the dimensions of its inputs.
@@ -282,9 +292,11 @@ absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
                         absl::StrCat("--dims: ", bounds.status().message()));
   }
   const int threads = ThreadsOf(options);
+  BATON_ASSIGN_OR_RETURN(auto costs, CostsOf(options));
   const CompileOptions compile = {.pipeline = has_pipeline ? "" : "cpu",
                                   .max_threads = threads,
-                                  .mapped_file = mapped_file};
+                                  .mapped_file = mapped_file,
+                                  .costs = std::move(costs)};
   absl::StatusOr<BoundedExecutable> executable =
       BoundedExecutable::Compile(std::move(model.module), *bounds, compile);
   if (!executable.ok() && make != nullptr) {
@@ -328,11 +340,13 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
     BATON_ASSIGN_OR_RETURN(model.module, Signature(module));
   }
   IRModule uncompiled;
+  BATON_ASSIGN_OR_RETURN(const auto costs, CostsOf(options));
   absl::StatusOr<Executable> executable =
       Compile(std::move(module), {.pipeline = has_pipeline ? "" : "cpu",
                                   .max_threads = threads,
                                   .keep_graph = !options.shadow.empty(),
                                   .mapped_file = mapped_file,
+                                  .costs = costs,
                                   .uncompiled = &uncompiled});
   // A part of it may have a plan.
   if (absl::IsUnimplemented(executable.status()) && options.shadow.empty() &&
@@ -340,8 +354,9 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
       (options.profile.empty() || options.profile == "text")) {
     absl::StatusOr<cpu::SplitModule> split = Split(uncompiled, has_pipeline);
     if (split.ok()) {
-      absl::StatusOr<Executable> planned = Compile(
-          std::move(split->planned), {.pipeline = "", .max_threads = threads});
+      absl::StatusOr<Executable> planned =
+          Compile(std::move(split->planned),
+                  {.pipeline = "", .max_threads = threads, .costs = costs});
       if (planned.ok()) {
         if (options.notes != nullptr) {
           *options.notes << "baton-run: the evaluator computes what has no "
@@ -394,6 +409,7 @@ absl::StatusOr<RunnableModel> ReadCompiled(const ModuleSource& source,
   for (const auto& [flag, value] :
        {std::pair<const char*, const std::string&>{"passes", options.passes},
         {"dims", options.dims},
+        {"kernel_costs", options.kernel_costs},
         {"input_shapes", options.input_shapes},
         {"input_values", options.input_values}}) {
     if (!value.empty() && !is_oracle) {

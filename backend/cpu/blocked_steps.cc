@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/pages.h"
@@ -44,13 +45,7 @@ namespace {
 
 namespace blocked = kernels::blocked;
 
-// Predicted speeds of one thread.
-constexpr double kFlopsPerNs = 100;
-constexpr double kBytesPerNs = 8;
-// Elementwise steps are faster on maps of at most kNearBytes, which stay in the
-// nearest caches.
-constexpr double kNearBytesPerNs = 64;
-constexpr double kFarBytesPerNs = 16;
+// Maps of at most so many bytes stay in the nearest caches.
 constexpr double kNearBytes = 256 << 10;
 
 double RoundedUp(int64_t channels) {
@@ -403,7 +398,7 @@ blocked::MapParams MapParamsOf(const TensorShape& planar) {
 KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
                                     const float* x, float* y, int64_t begin,
                                     int64_t end),
-                     std::string name, const char* function,
+                     std::string name, const char* function, KernelRate rate,
                      const TensorShape& planar, int x, int y) {
   const blocked::MapParams params = MapParamsOf(planar);
   KernelChoice choice;
@@ -415,9 +410,9 @@ KernelChoice MapStep(void (*kernel)(const blocked::MapParams& params,
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = blocked::MapItems(params);
-  choice.cost_ns = static_cast<double>(params.batch * params.channels *
-                                       params.positions * 8) /
-                   kBytesPerNs;
+  choice.work =
+      WorkOf(rate, static_cast<double>(params.batch * params.channels *
+                                       params.positions * 8));
   return choice;
 }
 
@@ -758,6 +753,52 @@ std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph,
   return std::nullopt;
 }
 
+Work WorkOfConv(const blocked::ConvParams& params) {
+  const bool is_depthwise =
+      params.in_channels == 1 && params.out_channels == 1 && params.groups > 1;
+  const auto taps = static_cast<double>(params.h.kernel * params.w.kernel);
+  const bool is_pointwise = taps == 1;
+  const KernelFamily family =
+      is_depthwise          ? KernelFamily::kConvDepthwise
+      : params.planar_input ? is_pointwise ? KernelFamily::kConvPlanarPointwise
+                                           : KernelFamily::kConvPlanar
+      : params.groups > 1   ? KernelFamily::kConvGrouped
+      : is_pointwise        ? KernelFamily::kConvPointwise
+                            : KernelFamily::kConv;
+  const auto positions = static_cast<double>(params.h.out * params.w.out);
+  // Lanes without a channel take their time, too.
+  const double channels = is_depthwise ? RoundedUp(params.groups)
+                                       : static_cast<double>(params.groups) *
+                                             RoundedUp(params.out_channels);
+  const double terms = static_cast<double>(params.in_channels) * taps;
+  return Work()
+      .AddFlops(
+          family,
+          2 * static_cast<double>(params.batch) * channels * positions * terms,
+          positions, terms)
+      .Beside(KernelRate::kMemory, channels * terms * 4);
+}
+
+Work WorkOfMatmul(const blocked::MatmulParams& params) {
+  const double columns = RoundedUp(params.n);
+  const auto rows = static_cast<double>(params.m);
+  const auto terms = static_cast<double>(params.k);
+  return Work()
+      .AddFlops(KernelFamily::kMatmul, 2 * rows * columns * terms, rows, terms)
+      .Beside(KernelRate::kMemory, columns * terms * 4);
+}
+
+Work WorkOfProduct(const ProductChoice& product) {
+  const blocked::MatmulParams& p = product.params;
+  const auto batch = static_cast<double>(product.batch);
+  const auto rows = static_cast<double>(p.m);
+  const auto terms = static_cast<double>(p.k);
+  return Work()
+      .AddFlops(KernelFamily::kMatmulBatch,
+                2 * batch * rows * RoundedUp(p.n) * terms, rows, terms)
+      .Add(KernelRate::kPackMatrix, batch * terms * static_cast<double>(p.n));
+}
+
 KernelChoice ConvStep(const blocked::Kernels& kernels,
                       const blocked::ConvParams& params, int x, int packed,
                       const EpilogueOperands& epilogue, int y) {
@@ -783,14 +824,7 @@ KernelChoice ConvStep(const blocked::Kernels& kernels,
                                      params.in_channels * params.out_channels) *
                  static_cast<double>(params.h.kernel * params.w.kernel *
                                      params.h.out * params.w.out);
-  // Lanes without a channel take their time, too; those of a depthwise
-  // convolution wait for memory.
-  const double lanes = depthwise ? 4
-                                 : RoundedUp(params.out_channels) /
-                                       static_cast<double>(params.out_channels);
-  choice.cost_ns = std::max(
-      choice.flops * lanes / kFlopsPerNs,
-      static_cast<double>(blocked::PackedConvSize(params) * 4) / kBytesPerNs);
+  choice.work = WorkOfConv(params);
   choice.reason =
       params.planar_input ? "a map of few channels is read where it is"
       : depthwise         ? "a block of channels is a vector"
@@ -817,9 +851,7 @@ KernelChoice MatmulStep(const blocked::Kernels& kernels,
       static_cast<int64_t>(blocked::MatmulWorkspaceSize(params));
   choice.flops = 2.0 * static_cast<double>(params.m * params.n) *
                  static_cast<double>(params.k);
-  choice.cost_ns =
-      std::max(choice.flops / kFlopsPerNs,
-               static_cast<double>(params.n * params.k * 4) / kBytesPerNs);
+  choice.work = WorkOfMatmul(params);
   return choice;
 }
 
@@ -999,8 +1031,7 @@ KernelChoice ProductStep(const blocked::Kernels& kernels,
       static_cast<int64_t>(blocked::MatmulWorkspaceSize(p));
   choice.flops = 2.0 * static_cast<double>(product.batch * p.m * p.n) *
                  static_cast<double>(p.k);
-  choice.cost_ns = choice.flops / kFlopsPerNs +
-                   static_cast<double>(product.batch * p.k * p.n) / 2;
+  choice.work = WorkOfProduct(product);
   choice.params = std::move(params);
   return choice;
 }
@@ -1024,7 +1055,7 @@ KernelChoice FoldStep(const blocked::Kernels& kernels,
                           params.w.kernel) *
       static_cast<double>(params.h.out * params.w.out);
   choice.flops = windows;
-  choice.cost_ns = windows * 12 / kBytesPerNs;
+  choice.work = WorkOf(KernelRate::kFold, windows * 12);
   choice.reason = "windows of a transposed convolution are added";
   return choice;
 }
@@ -1061,7 +1092,8 @@ KernelChoice PoolStep(const blocked::Kernels& kernels, const PoolChoice& pool,
                               ? p.h.in * p.w.in
                               : p.h.out * p.w.out * p.h.kernel * p.w.kernel);
   choice.flops = reads;
-  choice.cost_ns = reads / (is_global ? 4 : 8);
+  choice.work =
+      WorkOf(is_global ? KernelRate::kGlobalPool : KernelRate::kPool, reads);
   return choice;
 }
 
@@ -1107,8 +1139,8 @@ KernelChoice ApplyStep(const blocked::Kernels& kernels,
       static_cast<double>(params.batch * params.channels * params.positions);
   choice.flops = elements;
   const double bytes = elements * (epilogue.residual >= 0 ? 12 : 8);
-  choice.cost_ns =
-      bytes / (bytes <= kNearBytes ? kNearBytesPerNs : kFarBytesPerNs);
+  choice.work = WorkOf(
+      bytes <= kNearBytes ? KernelRate::kNearMap : KernelRate::kFarMap, bytes);
   return choice;
 }
 
@@ -1126,7 +1158,7 @@ KernelChoice LrnStep(const blocked::Kernels& kernels,
   const double elements =
       static_cast<double>(params.batch * params.channels * params.positions);
   choice.flops = elements * static_cast<double>(2 * params.reach + 8);
-  choice.cost_ns = elements * 3;
+  choice.work = WorkOf(KernelRate::kLrn, elements);
   return choice;
 }
 
@@ -1155,19 +1187,22 @@ KernelChoice GatherStep(const blocked::Kernels& kernels,
   choice.inputs = std::move(xs);
   choice.outputs = {y};
   choice.items = std::max<int64_t>(1, blocked::GatherItems(p));
-  choice.cost_ns = static_cast<double>(p.batch * p.channels * positions) / 2;
+  choice.work = WorkOf(KernelRate::kGatherChannels,
+                       static_cast<double>(p.batch * p.channels * positions));
   choice.params = std::move(params);
   return choice;
 }
 
 KernelChoice ToBlockedStep(const blocked::Kernels& kernels,
                            const TensorShape& planar, int x, int y) {
-  return MapStep(kernels.to_blocked, "to_blocked16", "ToBlocked", planar, x, y);
+  return MapStep(kernels.to_blocked, "to_blocked16", "ToBlocked",
+                 KernelRate::kToBlocked, planar, x, y);
 }
 
 KernelChoice ToPlanarStep(const blocked::Kernels& kernels,
                           const TensorShape& planar, int x, int y) {
-  return MapStep(kernels.to_planar, "to_planar", "ToPlanar", planar, x, y);
+  return MapStep(kernels.to_planar, "to_planar", "ToPlanar",
+                 KernelRate::kToPlanar, planar, x, y);
 }
 
 // --- Steps as C++ --------------------------------------------------------

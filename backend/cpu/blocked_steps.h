@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/tensor.h"
@@ -143,6 +144,11 @@ std::optional<PoolChoice> PoolOf(const GraphNode& node, const Graph& graph,
 // others, and for exponents other than 0.75.
 std::optional<kernels::blocked::BlockedLrnParams> LrnParamsOf(
     const GraphNode& node, const Graph& graph);
+
+// The work of these kernels, from which their time is predicted.
+Work WorkOfConv(const kernels::blocked::ConvParams& params);
+Work WorkOfMatmul(const kernels::blocked::MatmulParams& params);
+Work WorkOfProduct(const ProductChoice& product);
 
 // `x`, `packed`, `y` and the others are indices in Graph::tensors. Shapes are
 // those of planar maps.

@@ -10,6 +10,7 @@
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/op.h"
 #include "baton/runtime/executor/plan.h"
@@ -71,9 +72,10 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   choice.items =
       (params->planes + params->planes_of_item - 1) / params->planes_of_item;
   choice.workspace_bytes = params->pool.workspace_bytes();
-  choice.cost_ns = static_cast<double>(params->planes * (h.kernel + w.kernel) *
-                                       params->out_bytes) /
-                   8;
+  choice.work =
+      WorkOf(KernelRate::kBytePool,
+             static_cast<double>(params->planes * (h.kernel + w.kernel) *
+                                 params->out_bytes));
   choice.params = std::move(params);
   return choice;
 }

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
@@ -815,7 +816,8 @@ std::optional<KernelChoice> ElementStep(absl::Span<const ElementArg> operands,
   }
   choice.flops =
       static_cast<double>(elements) * static_cast<double>(calls.size());
-  choice.cost_ns = std::max(bytes / 10, choice.flops / 6);
+  choice.work = WorkOf(KernelRate::kElementBytes, bytes)
+                    .Beside(KernelRate::kElementFunctions, choice.flops);
   choice.rows.function = RunRows;
   choice.rows.rows = dims[0];
   for (size_t i = 0; i < num; ++i) {

@@ -1,16 +1,21 @@
 #include "baton/backend/cpu/evaluator_test_util.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
@@ -21,6 +26,7 @@
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
+#include "baton/runtime/kernels/blocked/kernels.h"
 #include "baton/runtime/kernels/vector_limit.h"
 #include "baton/testing/status_matchers.h"
 #include "gtest/gtest.h"
@@ -59,13 +65,14 @@ void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
   }
 }
 
-std::vector<std::string> CheckProgram(const std::string& text) {
+std::vector<std::string> CheckProgram(
+    const std::string& text, std::shared_ptr<const KernelCosts> costs) {
   std::vector<std::string> kernels;
   const absl::StatusOr<IRModule> module = WithWeights(text);
   EXPECT_TRUE(module.ok()) << module.status() << text;
   if (!module.ok()) return kernels;
   const absl::StatusOr<Executable> model =
-      Compile(*module, {.max_threads = 16});
+      Compile(*module, {.max_threads = 16, .costs = std::move(costs)});
   EXPECT_TRUE(model.ok()) << model.status() << text;
   if (!model.ok()) return kernels;
   ExpectSameAsEvaluator(*module, *model, 5, false);
@@ -75,6 +82,42 @@ std::vector<std::string> CheckProgram(const std::string& text) {
     EXPECT_FALSE(note.reason.empty()) << note.kernel << "\n" << text;
   }
   return kernels;
+}
+
+namespace {
+
+constexpr kernels::blocked::Width kWidths[] = {kernels::blocked::Width::k128,
+                                               kernels::blocked::Width::k256,
+                                               kernels::blocked::Width::k512};
+
+}  // namespace
+
+std::shared_ptr<const KernelCosts> CostsWith(
+    const std::vector<std::pair<std::string, double>>& speeds) {
+  auto costs = std::make_shared<KernelCosts>(KernelCosts::BuiltIn());
+  for (const auto& [name, speed] : speeds) {
+    bool is_row = false;
+    for (const std::string& row : KernelCosts::Rows()) {
+      if (row != name && !absl::StartsWith(row, name + "@")) continue;
+      is_row = true;
+      for (const auto width : kWidths) costs->Set(row, width, speed);
+    }
+    EXPECT_TRUE(is_row) << name;
+  }
+  return costs;
+}
+
+std::shared_ptr<const KernelCosts> RandomCosts(uint32_t seed) {
+  auto costs = std::make_shared<KernelCosts>(KernelCosts::BuiltIn());
+  std::mt19937 random(seed);
+  for (const std::string& row : KernelCosts::Rows()) {
+    for (const auto width : kWidths) {
+      const double factor =
+          std::pow(10, static_cast<double>(random() % 601) / 100 - 3);
+      costs->Set(row, width, costs->Get(row, width) * factor);
+    }
+  }
+  return costs;
 }
 
 }  // namespace baton::cpu

@@ -4,10 +4,13 @@
 #define BATON_BACKEND_CPU_EVALUATOR_TEST_UTIL_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/ir/module.h"
 
 namespace baton::cpu {
@@ -33,7 +36,17 @@ void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
 
 // Binds weights (bound_weights.h), compiles for 16 threads and compares on plain
 // and on special numbers. Returns the kernels of the plan.
-std::vector<std::string> CheckProgram(const std::string& text);
+std::vector<std::string> CheckProgram(
+    const std::string& text, std::shared_ptr<const KernelCosts> costs = {});
+
+// The built-in table with other speeds: `conv.pointwise` is all rows of that
+// family.
+std::shared_ptr<const KernelCosts> CostsWith(
+    const std::vector<std::pair<std::string, double>>& speeds);
+
+// A table of random costs, from a thousandth to a thousand times those of the
+// built-in one.
+std::shared_ptr<const KernelCosts> RandomCosts(uint32_t seed);
 
 }  // namespace baton::cpu
 

@@ -142,6 +142,8 @@ absl::StatusOr<Executable> Compile(IRModule module,
                                    .shared = options.shared_weights,
                                    .mapped_file = options.mapped_file,
                                    .width = options.width,
+                                   .costs = options.costs.get(),
+                                   .costs_width = options.costs_width,
                                    .use_amx = options.use_amx,
                                    .only_sources = options.only_sources}));
   end_phase("packing and plan");

@@ -38,6 +38,7 @@ namespace baton {
 namespace cpu {
 
 struct Graph;           // graph.h
+class KernelCosts;      // kernel_costs.h
 class PackedConstants;  // packed_constants.h
 class SharedWeights;    // shared_weights.h
 
@@ -73,6 +74,13 @@ struct CompileOptions {
   // Kernels of bytes use AVX2 for vectors of 256 bits, and plain code for those
   // of 128.
   std::optional<kernels::blocked::Width> width = std::nullopt;
+  // The costs of kernels, from which times are predicted: they decide the
+  // layouts of convolutions, and into how many parts threads divide a step, but
+  // no byte of a result. Null: the built-in table.
+  std::shared_ptr<const cpu::KernelCosts> costs = nullptr;
+  // The vector width for which times are predicted; nullopt for `width`, or, if
+  // `only_sources`, for 256 bits.
+  std::optional<kernels::blocked::Width> costs_width = std::nullopt;
   // If false, products of integers do not use AMX, and Compile does not request
   // the permission that AMX needs, which also makes Linux refuse small stacks
   // of signals (runtime/kernels/blocked/int8_isa.h). The results are the same.

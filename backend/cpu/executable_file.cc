@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/base/checksum.h"
 #include "baton/base/dtype.h"
@@ -41,7 +42,7 @@ using kernels::blocked::Width;
 
 // ASCII and bytes that transfers in text mode damage.
 constexpr char kMagic[8] = {'B', 'A', 'T', 'E', 'X', 'E', '\r', '\n'};
-constexpr uint32_t kFormat = 3;
+constexpr uint32_t kFormat = 4;
 constexpr size_t kPage = 4096;
 constexpr size_t kChunk = size_t{1} << 20;
 
@@ -219,6 +220,8 @@ class ExecutableWriter {
       BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
       compile.pipeline.clear();
     }
+    // The costs decide what is packed.
+    compile.costs_width = kernels::blocked::BestWidth();
     cpu::PackedConstants packed;
     compile.packed = &packed;
     BATON_ASSIGN_OR_RETURN(const Executable executable,
@@ -230,6 +233,8 @@ class ExecutableWriter {
     }
     std::string names;
     AppendString(compile.function, names);
+    AppendString(compile.costs == nullptr ? "" : compile.costs->ToString(),
+                 names);
     AppendStrings(options.output_names, names);
     AppendStrings(origins, names);
 
@@ -358,10 +363,18 @@ absl::StatusOr<MappedExecutable> ReadExecutable(
   std::vector<std::string> origins;
   CompileOptions compile;
   absl::string_view names = section(header.names_offset, header.names_bytes);
-  if (!ConsumeString(names, compile.function) ||
+  std::string costs;
+  if (!ConsumeString(names, compile.function) || !ConsumeString(names, costs) ||
       !ConsumeStrings(names, output_names) || !ConsumeStrings(names, origins)) {
     return refuse("the executable is damaged: names are missing");
   }
+  if (!costs.empty()) {
+    BATON_ASSIGN_OR_RETURN(
+        cpu::KernelCosts table,
+        cpu::KernelCosts::Parse(costs, absl::StrCat(name, ", costs")));
+    compile.costs = std::make_shared<const cpu::KernelCosts>(std::move(table));
+  }
+  compile.costs_width = static_cast<Width>(header.width);
   cpu::PackedConstants packed(std::move(entries));
   compile.pipeline.clear();
   compile.max_threads = options.max_threads;

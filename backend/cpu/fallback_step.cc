@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
@@ -161,7 +162,8 @@ KernelChoice FallbackStep(const GraphNode& node, const Graph& graph) {
           .reason = "no kernel of a plan for it",
           .inputs = node.inputs,
           .outputs = node.outputs,
-          .cost_ns = 500 + bytes / 4,
+          .work = WorkOf(KernelRate::kEvaluatorCall, 1)
+                      .Add(KernelRate::kEvaluator, bytes),
           .is_fallback = true};
 }
 

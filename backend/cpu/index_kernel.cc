@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
@@ -80,8 +81,10 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseGatherNd(
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = (params->points + kPointsOfItem - 1) / kPointsOfItem;
-  choice.cost_ns = 2 * static_cast<double>(indices.num_elements()) +
-                   static_cast<double>(y.bytes()) / 4;
+  choice.work =
+      WorkOf(KernelRate::kGatherIndex,
+             static_cast<double>(indices.num_elements()))
+          .Add(KernelRate::kGatherBytes, static_cast<double>(y.bytes()));
   choice.params = std::move(params);
   return choice;
 }
@@ -132,7 +135,7 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseOneHot(const GraphNode& node,
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = outer;
-  choice.cost_ns = static_cast<double>(y.bytes()) / 8;
+  choice.work = WorkOf(KernelRate::kOneHot, static_cast<double>(y.bytes()));
   choice.params = std::move(params);
   return choice;
 }

@@ -15,6 +15,7 @@
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
@@ -30,10 +31,6 @@ namespace baton::cpu {
 namespace {
 
 namespace blocked = kernels::blocked;
-
-// Predicted speeds of one thread, in products a nanosecond.
-constexpr double kProductsPerNs = 100;
-constexpr double kDepthwiseProductsPerNs = 20;
 
 struct Params {
   blocked::Int8ConvParams params;
@@ -218,8 +215,9 @@ KernelChoice Int8ConvStep(const blocked::Int8ConvParams& params, int x,
       params.batch * params.groups * params.out_channels * params.in_channels *
       params.h.kernel * params.w.kernel * params.h.out * params.w.out);
   choice.flops = 2 * products;
-  choice.cost_ns =
-      products / (is_depthwise ? kDepthwiseProductsPerNs : kProductsPerNs);
+  choice.work =
+      WorkOf(is_depthwise ? KernelRate::kInt8Depthwise : KernelRate::kInt8Conv,
+             products);
   return choice;
 }
 
@@ -301,7 +299,7 @@ KernelChoice IntMatmulStep(const blocked::IntMatmulParams& params, int x,
   const double products =
       static_cast<double>(params.m * params.n) * static_cast<double>(params.k);
   choice.flops = 2 * products;
-  choice.cost_ns = products / (kProductsPerNs / 2);
+  choice.work = WorkOf(KernelRate::kIntMatmul, products);
   return choice;
 }
 

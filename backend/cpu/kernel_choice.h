@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/ir/op.h"
 #include "baton/runtime/executor/plan.h"
 
@@ -43,6 +44,9 @@ struct KernelChoice {
   std::shared_ptr<const void> params;
   std::string kernel;  // `softmax`
   std::string reason = {};
+  // The layouts among which the least predicted time decided, the chosen one
+  // first; empty if there was no choice.
+  std::vector<executor::Candidate> candidates = {};
   // Indices in Graph::tensors. A choice may leave out inputs that it has in
   // `params`.
   std::vector<int> inputs;
@@ -55,7 +59,8 @@ struct KernelChoice {
   int64_t items = 1;  // independent parts, which threads share
   int64_t workspace_bytes = 0;
   double flops = 0;
-  double cost_ns = 0;  // the predicted time on one thread
+  Work work;           // from which the time is predicted
+  double cost_ns = 0;  // the predicted time on one thread; set by the lowering
   bool is_fallback = false;
   // True if the step copies bytes of input 0, which need not be aligned.
   bool moves_bytes = false;

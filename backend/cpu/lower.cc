@@ -16,6 +16,7 @@
 #include "baton/backend/cpu/half_tensors.h"
 #include "baton/backend/cpu/int8_steps.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/lowering.h"
 #include "baton/backend/cpu/rearrange_step.h"
 #include "baton/backend/cpu/rearrangement.h"
@@ -54,11 +55,22 @@ kernels::blocked::Int8Isa Int8IsaOf(
   return kernels::blocked::BestInt8Isa();
 }
 
+// The vectors for which times are predicted: a library has kernels for several
+// processors, and is the same wherever it is made.
+kernels::blocked::Width CostsWidthOf(const LowerOptions& options) {
+  if (options.costs_width.has_value()) return *options.costs_width;
+  if (options.only_sources) return kernels::blocked::Width::k256;
+  return options.width.value_or(kernels::blocked::BestWidth());
+}
+
 }  // namespace
 
 Lowering::Lowering(Graph graph, const LowerOptions& options)
     : graph_(std::move(graph)),
       options_(options),
+      costs_(options.costs != nullptr ? *options.costs
+                                      : KernelCosts::BuiltIn()),
+      costs_width_(CostsWidthOf(options)),
       blocked_kernels_(*kernels::blocked::KernelsOf(
           options.width.value_or(kernels::blocked::BestWidth()))),
       isa_(Int8IsaOf(options.width)),
@@ -72,6 +84,7 @@ Lowering::Lowering(Graph graph, const LowerOptions& options)
       num_unpacked_(graph_.tensors.size()),
       is_claimed_(graph_.nodes.size(), false) {
   plan_.max_threads = std::max(options.max_threads, 1);
+  plan_.costs = costs_.machine();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     is_planar_[i] = !IsComputed(static_cast<int>(i));
   }
@@ -108,6 +121,11 @@ absl::StatusOr<executor::Plan> Lowering::Run() {
   ReuseInputs();
   executor::PlaceValues(plan_);
   return std::move(plan_);
+}
+
+void Lowering::AddStep(KernelChoice choice, std::vector<int> nodes) {
+  choice.cost_ns = PredictNs(choice.work);
+  steps_.push_back({std::move(choice), std::move(nodes)});
 }
 
 int Lowering::NewTensor(GraphTensor tensor) {
@@ -165,6 +183,7 @@ absl::Status Lowering::ChooseKernels() {
   if (options_.use_kernels) FindGroups();
   if (options_.use_kernels) FindPaddings();
   if (options_.use_kernels) FindMovedProducts();
+  if (options_.use_kernels) ChooseLayouts();
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (const auto found = scaled_products_.find(static_cast<int>(i));
         found != scaled_products_.end()) {
@@ -210,7 +229,7 @@ absl::Status Lowering::AddPlanarStep(KernelChoice choice,
   for (const int t : choice.outputs) {
     is_planar_[static_cast<size_t>(t)] = true;
   }
-  steps_.push_back({std::move(choice), std::move(nodes)});
+  AddStep(std::move(choice), std::move(nodes));
   return absl::OkStatus();
 }
 
@@ -281,13 +300,13 @@ absl::StatusOr<bool> Lowering::LowerToKernel(int number) {
   if (auto pool = PoolOf(node, graph_); pool.has_value()) {
     BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
     const int y = NewBlocked(node.outputs[0]);
-    steps_.push_back({PoolStep(blocked_kernels_, *pool, x, y), {number}});
+    AddStep(PoolStep(blocked_kernels_, *pool, x, y), {number});
     return true;
   }
   if (auto params = LrnParamsOf(node, graph_); params.has_value()) {
     BATON_ASSIGN_OR_RETURN(const int x, Blocked(node.inputs[0]));
     const int y = NewBlocked(node.outputs[0]);
-    steps_.push_back({LrnStep(blocked_kernels_, *params, x, y), {number}});
+    AddStep(LrnStep(blocked_kernels_, *params, x, y), {number});
     return true;
   }
   if (IsBlockedConcatenation(node)) {
@@ -335,7 +354,7 @@ absl::Status Lowering::LowerTake(int number, TakeChoice take) {
     const int y = NewBlocked(node.outputs[0]);
     KernelChoice choice = TakeStep(std::move(take), x, -1, y);
     choice.kernel += ".blocked16";
-    steps_.push_back({std::move(choice), {number}});
+    AddStep(std::move(choice), {number});
     return absl::OkStatus();
   }
   return AddPlanarStep(

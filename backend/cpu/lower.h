@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/backend/cpu/shared_weights.h"
 #include "baton/backend/cpu/step_source.h"
@@ -33,6 +34,9 @@ struct LowerOptions {
   absl::string_view mapped_file = {};
   // See CompileOptions.
   std::optional<kernels::blocked::Width> width = std::nullopt;
+  // See CompileOptions. Null: the built-in table.
+  const KernelCosts* costs = nullptr;
+  std::optional<kernels::blocked::Width> costs_width = std::nullopt;
   // See CompileOptions.
   bool use_amx = true;
   // Uses only kernels that SourceOf() can write as C++, for models that are

@@ -306,7 +306,7 @@ absl::StatusOr<int> Lowering::Slabs(int t) {
   }
   BATON_RETURN_IF_ERROR(MakePlanar(t));
   const int y = NewSlabs(t);
-  steps_.push_back({ToSlabsStep(ByteMapOf(t), t, y), {}});
+  AddStep(ToSlabsStep(ByteMapOf(t), t, y), {});
   return y;
 }
 
@@ -361,7 +361,7 @@ bool Lowering::LowerSlabPool(int number) {
   const int x = found->second;
   const bool is_signed = TensorOf(x).dtype == DType::Int(8);
   const int y = NewSlabs(node.outputs[0]);
-  steps_.push_back({SlabPoolStep(*pool, is_signed, x, y), {number}});
+  AddStep(SlabPoolStep(*pool, is_signed, x, y), {number});
   return true;
 }
 

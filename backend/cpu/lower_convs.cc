@@ -162,14 +162,26 @@ kernels::blocked::Rounding Lowering::RoundingOf(int t,
 absl::Status Lowering::LowerConv(int number,
                                  kernels::blocked::ConvParams params) {
   const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+  ConvLayout& layout = conv_layouts_[number];
+  if (layout.kind == ConvLayout::Kind::kRows) {
+    return LowerMatmul(number, RowsOf(params), /*transposed=*/true, 1,
+                       std::move(layout.candidates));
+  }
+  if (layout.kind == ConvLayout::Kind::kProduct) {
+    KernelChoice choice =
+        ProductStep(blocked_kernels_, ImageProductOf(params), node.inputs[1],
+                    node.inputs[0], node.outputs[0]);
+    choice.reason =
+        "the weight is multiplied with each image, which is packed in each run";
+    choice.candidates = std::move(layout.candidates);
+    return AddPlanarStep(std::move(choice), {number});
+  }
   std::vector<int> nodes = {number};
   EpilogueOperands epilogue;
   BATON_ASSIGN_OR_RETURN(const int result,
                          TakeEpilogue(number, 1, true, epilogue, nodes));
   const int data = node.inputs[0];
-  // A first layer reads an image where it is.
-  params.planar_input = params.in_channels * params.groups < 16 &&
-                        params.groups == 1 && !HasBlocked(data);
+  params.planar_input = layout.kind == ConvLayout::Kind::kPlanarInput;
   int x = data;
   if (params.planar_input) {
     BATON_RETURN_IF_ERROR(MakePlanar(data));
@@ -204,7 +216,8 @@ absl::Status Lowering::LowerConv(int number,
   KernelChoice choice =
       ConvStep(blocked_kernels_, params, x, weight, epilogue, y);
   choice.overwrites = epilogue.residual;
-  steps_.push_back({std::move(choice), std::move(nodes)});
+  choice.candidates = std::move(layout.candidates);
+  AddStep(std::move(choice), std::move(nodes));
   return absl::OkStatus();
 }
 
@@ -246,10 +259,10 @@ absl::Status Lowering::LowerTransposedConv(int number,
                  std::nullopt, -1});
   KernelChoice choice =
       ConvStep(blocked_kernels_, product, x, weight, {}, windows);
-  steps_.push_back({std::move(choice), {number}});
+  AddStep(std::move(choice), {number});
   const int y = NewBlocked(result);
   choice = FoldStep(blocked_kernels_, conv.fold, windows, epilogue, y);
-  steps_.push_back({std::move(choice), std::move(nodes)});
+  AddStep(std::move(choice), std::move(nodes));
   return absl::OkStatus();
 }
 

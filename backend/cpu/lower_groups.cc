@@ -150,7 +150,7 @@ absl::StatusOr<bool> Lowering::LowerGroup(int last) {
     BATON_ASSIGN_OR_RETURN(std::optional<KernelChoice> apply,
                            LowerToApply(operands, calls, shape, result));
     if (apply.has_value()) {
-      steps_.push_back({*std::move(apply), std::move(nodes)});
+      AddStep(*std::move(apply), std::move(nodes));
       return true;
     }
     for (ElementArg& operand : operands) {
@@ -167,7 +167,7 @@ absl::StatusOr<bool> Lowering::LowerGroup(int last) {
       return absl::InternalError("an elementwise step has no blocked form");
     }
     choice->kernel += ".blocked16";
-    steps_.push_back({*std::move(choice), std::move(nodes)});
+    AddStep(*std::move(choice), std::move(nodes));
     return true;
   }
   if (!options_.only_sources) {

@@ -36,15 +36,14 @@ TensorShape Lowering::MapShape(int t) const {
   return tensor.shape.size() == 4 ? tensor.shape : TensorShape();
 }
 
-int64_t Lowering::FirstChannel(int t, const Place& root) const {
-  const TensorShape part = MapShape(t);
-  const TensorShape whole = MapShape(root.tensor);
+int64_t Lowering::FirstChannel(const TensorShape& part,
+                               const TensorShape& whole, int64_t offset) {
   if (part.empty() || whole.empty() || part[0] != 1 || whole[0] != 1 ||
       part[2] != whole[2] || part[3] != whole[3]) {
     return -1;
   }
   const int64_t channel_bytes = whole[2] * whole[3] * 4;
-  return root.offset % channel_bytes == 0 ? root.offset / channel_bytes : -1;
+  return offset % channel_bytes == 0 ? offset / channel_bytes : -1;
 }
 
 bool Lowering::IsBlockedView(int t, const Place& root) const {
@@ -90,11 +89,10 @@ absl::StatusOr<int> Lowering::Blocked(int t) {
   if (root.tensor != t && IsBlockedAlone(t)) {
     const int of = blocked_of_[static_cast<size_t>(root.tensor)];
     const int blocked = NewBlocked(t);
-    steps_.push_back(
-        {GatherStep(blocked_kernels_, {MapShape(root.tensor)},
-                    ChannelsFrom(0, FirstChannel(t, root), MapShape(t)[1]),
-                    {of}, blocked),
-         {}});
+    AddStep(GatherStep(blocked_kernels_, {MapShape(root.tensor)},
+                       ChannelsFrom(0, FirstChannel(t, root), MapShape(t)[1]),
+                       {of}, blocked),
+            {});
     return blocked;
   }
   if (TensorOf(t).constant.has_value()) {
@@ -106,8 +104,12 @@ absl::StatusOr<int> Lowering::Blocked(int t) {
   }
   BATON_RETURN_IF_ERROR(MakePlanar(t));
   const int blocked = NewBlocked(t);
-  steps_.push_back(
-      {ToBlockedStep(blocked_kernels_, MapShape(t), t, blocked), {}});
+  if (const TensorShape map = MapShape(t);
+      map[2] * map[3] == 1 && map[1] % kernels::blocked::kBlock == 0) {
+    views_[static_cast<size_t>(blocked)] = {t, 0};
+    return blocked;
+  }
+  AddStep(ToBlockedStep(blocked_kernels_, MapShape(t), t, blocked), {});
   return blocked;
 }
 
@@ -116,7 +118,7 @@ absl::Status Lowering::MakePlanar(int t) {
   if (is_planar_[static_cast<size_t>(root)]) return absl::OkStatus();
   is_planar_[static_cast<size_t>(root)] = true;
   if (const auto found = slabs_of_.find(root); found != slabs_of_.end()) {
-    steps_.push_back({FromSlabsStep(ByteMapOf(root), found->second, root), {}});
+    AddStep(FromSlabsStep(ByteMapOf(root), found->second, root), {});
     return absl::OkStatus();
   }
   const int blocked = blocked_of_[static_cast<size_t>(root)];
@@ -127,7 +129,7 @@ absl::Status Lowering::MakePlanar(int t) {
     views_[static_cast<size_t>(root)] = {blocked, 0};
     return absl::OkStatus();
   }
-  steps_.push_back({ToPlanarStep(blocked_kernels_, shape, blocked, root), {}});
+  AddStep(ToPlanarStep(blocked_kernels_, shape, blocked, root), {});
   return absl::OkStatus();
 }
 
@@ -175,43 +177,41 @@ absl::Status Lowering::LowerBlockedConcatenation(int number) {
         is_join && (i + 1 == node.inputs.size() || shapes[i][1] % 16 == 0);
   }
   const int y = NewBlocked(node.outputs[0]);
-  steps_.push_back({is_join
-                        ? Joined(std::move(parts), y)
-                        : GatherStep(blocked_kernels_, shapes,
-                                     std::move(sources), std::move(parts), y),
-                    {number}});
+  AddStep(is_join ? Joined(std::move(parts), y)
+                  : GatherStep(blocked_kernels_, shapes, std::move(sources),
+                               std::move(parts), y),
+          {number});
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> Lowering::LowerChannelMove(int number) {
+std::optional<ChannelMove> Lowering::ChannelMoveOf(
+    int number, const TensorShape& map) const {
   const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
-  if (node.inputs.empty() || node.outputs.size() != 1) return false;
-  const Place root = RootOf(node.inputs[0]);
-  const int from = blocked_of_[static_cast<size_t>(root.tensor)];
-  if (from < 0 || is_planar_[static_cast<size_t>(root.tensor)]) return false;
-  const TensorShape map = MapShape(root.tensor);
-  if (map.empty() || map[0] != 1) return false;
+  if (map.empty() || map[0] != 1 || node.inputs.empty() ||
+      node.outputs.size() != 1) {
+    return std::nullopt;
+  }
   const std::vector<Rearrangement>* const moved = MovesOf(number);
-  if (moved == nullptr || moved->size() != 1) return false;
+  if (moved == nullptr || moved->size() != 1) return std::nullopt;
   const Rearrangement& move = moved->front();
   const int64_t plane = map[2] * map[3];
-  const int64_t base = move.base + root.offset / 4;
+  const int64_t base = move.base + RootOf(node.inputs[0]).offset / 4;
   auto dims = move.dims;
   auto strides = move.strides;
   if (plane > 1) {
     if (dims.empty() || strides.back() != 1 || dims.back() % plane != 0) {
-      return false;
+      return std::nullopt;
     }
     dims.back() /= plane;
     strides.back() = plane;
   }
-  if (base % plane != 0) return false;
+  if (base % plane != 0) return std::nullopt;
   int64_t count = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (strides[d] % plane != 0) return false;
+    if (strides[d] % plane != 0) return std::nullopt;
     count *= dims[d];
   }
-  std::vector<kernels::blocked::ChannelSource> sources;
+  ChannelMove result;
   for (int64_t i = 0; i < count; ++i) {
     int64_t channel = base / plane;
     int64_t rest = i;
@@ -219,20 +219,32 @@ absl::StatusOr<bool> Lowering::LowerChannelMove(int number) {
       channel += rest % dims[d] * (strides[d] / plane);
       rest /= dims[d];
     }
-    if (channel < 0 || channel >= map[1]) return false;
-    sources.push_back({0, static_cast<int32_t>(channel)});
+    if (channel < 0 || channel >= map[1]) return std::nullopt;
+    result.sources.push_back({0, static_cast<int32_t>(channel)});
   }
+  result.map = {1, count, map[2], map[3]};
+  if (const TensorShape own = MapShape(node.outputs[0]);
+      !own.empty() && own != result.map) {
+    return std::nullopt;  // A map itself, but another one.
+  }
+  return result;
+}
+
+absl::StatusOr<bool> Lowering::LowerChannelMove(int number) {
+  const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+  if (node.inputs.empty()) return false;
+  const Place root = RootOf(node.inputs[0]);
+  const int from = blocked_of_[static_cast<size_t>(root.tensor)];
+  if (from < 0 || is_planar_[static_cast<size_t>(root.tensor)]) return false;
+  const TensorShape map = MapShape(root.tensor);
+  std::optional<ChannelMove> move = ChannelMoveOf(number, map);
+  if (!move.has_value()) return false;
   const int result = node.outputs[0];
-  const TensorShape moved_map = {1, count, map[2], map[3]};
-  if (const TensorShape own = MapShape(result);
-      !own.empty() && own != moved_map) {
-    return false;  // A map itself, but another one.
-  }
-  map_shapes_[result] = moved_map;
+  map_shapes_[result] = move->map;
   const int y = NewBlocked(result);
-  steps_.push_back(
-      {GatherStep(blocked_kernels_, {map}, std::move(sources), {from}, y),
-       {number}});
+  AddStep(
+      GatherStep(blocked_kernels_, {map}, std::move(move->sources), {from}, y),
+      {number});
   return true;
 }
 

@@ -352,27 +352,32 @@ absl::StatusOr<PackedConstants::Entry> Lowering::Packed(
 absl::Status Lowering::LowerMatmul(int number,
                                    kernels::blocked::MatmulParams params) {
   const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+  return LowerMatmul(number, params, HasTransposedWeight(node),
+                     TensorOf(node.outputs[0]).shape.size() - 1, {});
+}
+
+absl::Status Lowering::LowerMatmul(
+    int number, kernels::blocked::MatmulParams params, bool transposed,
+    size_t axis, std::vector<executor::Candidate> candidates) {
+  const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
   std::vector<int> nodes = {number};
   EpilogueOperands epilogue;
   params.least_bands = plan_.max_threads;
-  const size_t axis = TensorOf(node.outputs[0]).shape.size() - 1;
   BATON_ASSIGN_OR_RETURN(const int result,
                          TakeEpilogue(number, axis, false, epilogue, nodes));
-  PackedWeight& packed =
-      packed_[{node.inputs[1], -1, HasTransposedWeight(node)}];
+  PackedWeight& packed = packed_[{node.inputs[1], -1, transposed}];
   if (packed.tensor >= 0) {
     TakeWeight(node.inputs[1]);
   } else {
     BATON_ASSIGN_OR_RETURN(
         PackedConstants::Entry entry,
-        Packed(node.inputs[1], -1, HasTransposedWeight(node),
+        Packed(node.inputs[1], -1, transposed,
                {DType::Float(32), kernels::blocked::PackedMatmulSize(params)},
                [&](Tensor unpacked) -> absl::StatusOr<PackedConstants::Entry> {
                  const bool is_mapped = IsMapped(unpacked);
                  BATON_ASSIGN_OR_RETURN(
-                     Tensor tensor,
-                     PackWeight(std::move(unpacked), is_mapped,
-                                HasTransposedWeight(node), params));
+                     Tensor tensor, PackWeight(std::move(unpacked), is_mapped,
+                                               transposed, params));
                  return PackedConstants::Entry{std::move(tensor)};
                }));
     packed.tensor = NewConstant(std::move(entry.tensor));
@@ -381,6 +386,7 @@ absl::Status Lowering::LowerMatmul(int number,
   KernelChoice choice = MatmulStep(blocked_kernels_, params, node.inputs[0],
                                    weight, epilogue, result);
   choice.overwrites = epilogue.residual;
+  choice.candidates = std::move(candidates);
   return AddPlanarStep(std::move(choice), std::move(nodes));
 }
 

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/lowering.h"
 #include "baton/backend/cpu/row_steps.h"
 #include "baton/backend/cpu/step_source.h"
@@ -116,9 +117,8 @@ void Lowering::AddCopy(int from, int to, std::vector<int> nodes,
   step.kernel.outputs = {to};
   step.kernel.items =
       std::max<int64_t>(1, (bytes + kCopyBytes - 1) / kCopyBytes);
-  step.kernel.cost_ns = static_cast<double>(bytes) / 8;
-  step.nodes = std::move(nodes);
-  steps_.push_back(std::move(step));
+  step.kernel.work = WorkOf(KernelRate::kCopy, static_cast<double>(bytes));
+  AddStep(std::move(step.kernel), std::move(nodes));
 }
 
 void Lowering::PlaceOutputs() {
@@ -287,6 +287,7 @@ void Lowering::BeginStep(const KernelChoice& kernel,
   executor::StepNote note;
   note.kernel = kernel.kernel;
   note.reason = kernel.reason;
+  if (kernel.candidates.size() > 1) note.candidates = kernel.candidates;
   note.flops = kernel.flops;
   note.is_fallback = kernel.is_fallback;
   for (const int node : nodes) {

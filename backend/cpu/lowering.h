@@ -16,11 +16,13 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/int8_steps.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/lower.h"
 #include "baton/backend/cpu/packed_constants.h"
 #include "baton/backend/cpu/rearrangement.h"
@@ -87,6 +89,33 @@ struct PackedSize {
   int64_t elements;
 };
 
+// The layouts of the data and the result of a convolution of floats.
+struct ConvLayout {
+  enum class Kind {
+    kBlocked,      // both in blocks of channels
+    kPlanarInput,  // the data planar, the result in blocks
+    kRows,         // a product of matrices: one position, both planar
+    kProduct,      // a product with the data, a matrix for each image
+  };
+  Kind kind = Kind::kBlocked;
+  // The candidates, with the conversions that each needs; the chosen one first.
+  std::vector<executor::Candidate> candidates;
+};
+
+// Channels of a map of one image that a node moves.
+struct ChannelMove {
+  TensorShape map;  // of the result
+  std::vector<kernels::blocked::ChannelSource> sources;
+};
+
+// A pointwise convolution of one group and of one position as a product of its
+// data, which is a matrix, with its weight.
+kernels::blocked::MatmulParams RowsOf(
+    const kernels::blocked::ConvParams& params);
+// A pointwise convolution of one group as a product of its weight with each
+// image of its planar data.
+ProductChoice ImageProductOf(const kernels::blocked::ConvParams& params);
+
 // A packed weight among the tensors of a lowering.
 struct PackedWeight {
   int tensor = -1;
@@ -149,6 +178,11 @@ class Lowering {
     return found == moves_.end() ? nullptr : &found->second;
   }
 
+  // Adds a step, and predicts its time.
+  void AddStep(KernelChoice choice, std::vector<int> nodes);
+
+  double PredictNs(const Work& work) const;
+
   // Makes steps_ of all nodes, in order.
   absl::Status ChooseKernels();
 
@@ -179,9 +213,13 @@ class Lowering {
   // have no blocked form.
   TensorShape MapShape(int t) const;
 
-  // If `t` is some channels of the map `root` of one image, the number of the
-  // first one; else -1.
-  int64_t FirstChannel(int t, const Place& root) const;
+  // If `part` is some channels of the map `whole` of one image, `offset` bytes
+  // from its begin, the number of the first one; else -1.
+  static int64_t FirstChannel(const TensorShape& part, const TensorShape& whole,
+                              int64_t offset);
+  int64_t FirstChannel(int t, const Place& root) const {
+    return FirstChannel(MapShape(t), MapShape(root.tensor), root.offset);
+  }
 
   // True if the view `t` of the planar form of `root` is a view of the blocked
   // form, too.
@@ -214,9 +252,31 @@ class Lowering {
 
   absl::Status LowerBlockedConcatenation(int number);
 
+  // The channels that the node `number` moves, if its data is a part of a map
+  // of the shape `map`, of one image; nullopt if it moves anything else.
+  std::optional<ChannelMove> ChannelMoveOf(int number,
+                                           const TensorShape& map) const;
+
   // Makes the step of a node that moves whole channels of a blocked map of one
   // image, such as the transposition of a shuffle; false if the node does not.
   absl::StatusOr<bool> LowerChannelMove(int number);
+
+  // --- Layouts of convolutions: lower_conv_layouts.cc ----------------------
+
+  // Sets conv_layouts_: those for which the least time is predicted.
+  void ChooseLayouts();
+
+  // The predicted time of the conversion of a map.
+  double ConversionNs(KernelRate rate, const TensorShape& map) const;
+
+  // True if a call of `op` is all that reads `t`.
+  bool IsRead(int t, absl::string_view op) const;
+
+  // The predicted time of elementwise calls behind `t`, as a step of their own.
+  double SeparateEpilogueNs(int t) const;
+
+  // True if the call of a result of this shape can be computed on blocks.
+  bool HasBlockedForm(const ElementCall& call, const TensorShape& shape) const;
 
   // --- Epilogues and convolutions: lower_convs.cc --------------------------
 
@@ -392,6 +452,12 @@ class Lowering {
 
   absl::Status LowerMatmul(int number, kernels::blocked::MatmulParams params);
 
+  // As above, for a weight that is transposed or not, and a result whose
+  // columns are along `axis`.
+  absl::Status LowerMatmul(int number, kernels::blocked::MatmulParams params,
+                           bool transposed, size_t axis,
+                           std::vector<executor::Candidate> candidates);
+
   // --- Elementwise groups: lower_groups.cc ---------------------------------
 
   // Joins each elementwise node with the group that reads its result, if there
@@ -485,6 +551,8 @@ class Lowering {
 
   Graph graph_;
   const LowerOptions options_;
+  const KernelCosts& costs_;
+  const kernels::blocked::Width costs_width_;
   const kernels::blocked::Kernels& blocked_kernels_;
   const kernels::blocked::Int8Isa isa_;
   executor::Plan plan_;
@@ -514,6 +582,7 @@ class Lowering {
   std::vector<bool> is_claimed_;  // of nodes: another step computes them
   // The calls of nn.pad that convolutions of bytes compute, by convolution.
   FlatHashMap<int, int> padding_of_;
+  FlatHashMap<int, ConvLayout> conv_layouts_;        // by their nodes
   FlatHashMap<int, ScaledProduct> scaled_products_;  // by their last nodes
   FlatHashMap<int, MovedProduct> products_;          // by their nodes
   // The slabs of maps of bytes.

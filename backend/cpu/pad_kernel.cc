@@ -15,6 +15,7 @@
 #include "baton/backend/cpu/element_bytes.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -27,7 +28,6 @@
 namespace baton::cpu {
 namespace {
 
-constexpr double kBytesPerNs = 6;
 // An item writes about so many elements.
 constexpr int64_t kItemElements = 4096;
 
@@ -190,7 +190,7 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   choice.outputs = node.outputs;
   choice.items =
       (params->rows + params->rows_of_item - 1) / params->rows_of_item;
-  choice.cost_ns = static_cast<double>(2 * y.bytes()) / kBytesPerNs;
+  choice.work = WorkOf(KernelRate::kMove, static_cast<double>(2 * y.bytes()));
   choice.params = std::move(params);
   return choice;
 }

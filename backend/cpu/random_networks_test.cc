@@ -81,6 +81,8 @@ TEST_P(RandomNetworksTest, GiveTheBitsOfTheEvaluator) {
     }
     CompileOptions options;
     options.max_threads = seed % 2 == 0 ? 16 : 2;
+    // Other costs are other layouts.
+    if (seed % 4 != 0) options.costs = RandomCosts(seed);
     const NamedWidth* width = nullptr;
     if (!widths.empty()) {
       width = &widths[seed / 3 % widths.size()];
@@ -148,8 +150,10 @@ TEST(RandomBoundedNetworksTest, AnyBatchGivesTheBitsOfTheEvaluator) {
     BATON_ASSERT_OK_AND_ASSIGN(
         const std::vector<DimBound> bounds,
         ParseDimBounds(absl::StrCat("n=", batch, "..", batch + 2)));
-    const absl::StatusOr<BoundedExecutable> model =
-        BoundedExecutable::Compile(*module, bounds, {.max_threads = 2});
+    const absl::StatusOr<BoundedExecutable> model = BoundedExecutable::Compile(
+        *module, bounds,
+        {.max_threads = 2,
+         .costs = seed % 2 == 0 ? nullptr : RandomCosts(seed)});
     if (!model.ok()) {
       EXPECT_FALSE(absl::IsInternal(model.status())) << model.status();
       continue;

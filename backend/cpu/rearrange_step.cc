@@ -14,6 +14,7 @@
 #include "baton/backend/cpu/element_bytes.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/rearrangement.h"
 #include "baton/backend/cpu/step_source.h"
 #include "baton/ir/attrs.h"
@@ -24,7 +25,6 @@
 namespace baton::cpu {
 namespace {
 
-constexpr double kBytesPerNs = 6;
 constexpr size_t kMaxOuter = 8;
 // Rows and columns of a tile of a transposition.
 constexpr int64_t kTile = 16;
@@ -366,7 +366,8 @@ std::optional<KernelChoice> RearrangeStep(const Graph& graph,
                                              : "neighbours come from apart";
   choice.inputs = {x};
   choice.outputs = {y};
-  choice.cost_ns = static_cast<double>(2 * result.bytes()) / kBytesPerNs;
+  choice.work =
+      WorkOf(KernelRate::kMove, static_cast<double>(2 * result.bytes()));
   choice.params = std::move(params);
   return choice;
 }
@@ -424,7 +425,8 @@ std::optional<KernelChoice> PadStep(const GraphNode& node, const Graph& graph) {
   choice.reason = "rows stay together between their padding";
   choice.inputs = {node.inputs[0]};
   choice.outputs = node.outputs;
-  choice.cost_ns = static_cast<double>(x.bytes() + y.bytes()) / kBytesPerNs;
+  choice.work =
+      WorkOf(KernelRate::kMove, static_cast<double>(x.bytes() + y.bytes()));
   choice.params = std::move(params);
   return choice;
 }
@@ -468,7 +470,8 @@ std::optional<KernelChoice> ConcatenateStep(const GraphNode& node,
   choice.reason = "parts alternate, so that none is a part of the result";
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
-  choice.cost_ns = static_cast<double>(2 * result.bytes()) / kBytesPerNs;
+  choice.work =
+      WorkOf(KernelRate::kMove, static_cast<double>(2 * result.bytes()));
   choice.params = std::move(params);
   return choice;
 }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -114,7 +115,8 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   if (!reduced.has_value() || x.dtype != DType::Float(32)) return std::nullopt;
   KernelChoice choice = StepOf(node, Run, *reduced);
   choice.flops = static_cast<double>(x.num_elements());
-  choice.cost_ns = static_cast<double>(x.num_elements()) / 4;
+  choice.work =
+      WorkOf(KernelRate::kReduce, static_cast<double>(x.num_elements()));
   choice.params = std::make_shared<Params>(
       Params{kReduction, reduced->extent, reduced->inner});
   choice.rows = {RunRows,
@@ -164,7 +166,8 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseVariance(
   KernelChoice choice = StepOf(node, RunVariance, *reduced);
   choice.workspace_bytes = reduced->extent * 4;
   choice.flops = 3 * static_cast<double>(x.num_elements());
-  choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
+  choice.work =
+      WorkOf(KernelRate::kVariance, static_cast<double>(x.num_elements()));
   choice.params = std::make_shared<Params>(
       Params{FloatReduction::kMean, reduced->extent, reduced->inner});
   choice.rows = {RunVarianceRows, reduced->outer, {reduced->extent * 4, 4}, 4};
@@ -211,7 +214,8 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseArgReduce(
   params->inner = reduced->inner;
   params->is_wide = y.dtype == DType::Int(64);
   KernelChoice choice = StepOf(node, RunArgReduce, *reduced);
-  choice.cost_ns = static_cast<double>(x.num_elements()) / 3;
+  choice.work =
+      WorkOf(KernelRate::kArgReduce, static_cast<double>(x.num_elements()));
   choice.params = std::move(params);
   return choice;
 }

@@ -14,6 +14,7 @@
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/runtime/executor/nested_plan.h"
@@ -136,6 +137,7 @@ absl::StatusOr<KernelChoice> RegionStep(
   }
   auto params = std::make_shared<Region>();
   KernelChoice choice;
+  double longest = 0;
   for (size_t i = 0; i < region.graphs.size(); ++i) {
     Region::Part part;
     BATON_ASSIGN_OR_RETURN(part.plan, lower(region.graphs[i]));
@@ -147,7 +149,7 @@ absl::StatusOr<KernelChoice> RegionStep(
                                      static_cast<int64_t>(part.inputs.size()));
     double cost = 0;
     for (const executor::Step& step : part.plan.steps) cost += step.cost_ns;
-    choice.cost_ns = std::max(choice.cost_ns, cost);
+    longest = std::max(longest, cost);
     for (const executor::StepNote& note : part.plan.notes) {
       choice.is_fallback = choice.is_fallback || note.is_fallback;
     }
@@ -165,6 +167,7 @@ absl::StatusOr<KernelChoice> RegionStep(
       params->state_total += executor::AlignUp(bytes);
     }
   }
+  choice.work = Work::Of(longest);
   choice.function = is_loop ? RunLoop : RunBranch;
   choice.kernel = is_loop ? "loop" : "branch";
   choice.reason = is_loop

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
@@ -114,7 +115,8 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseTopK(const GraphNode& node,
   choice.outputs = node.outputs;
   choice.items = (view->outer + params->of_item - 1) / params->of_item;
   choice.workspace_bytes = kernels::TopKWorkspaceSize(params->topk);
-  choice.cost_ns = 4 * static_cast<double>(x.num_elements());
+  choice.work =
+      WorkOf(KernelRate::kTopK, static_cast<double>(x.num_elements()));
   choice.params = std::move(params);
   return choice;
 }
@@ -152,7 +154,8 @@ absl::StatusOr<std::optional<KernelChoice>> ChooseScan(const GraphNode& node,
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.items = view->outer;
-  choice.cost_ns = 2 * static_cast<double>(x.num_elements());
+  choice.work =
+      WorkOf(KernelRate::kScan, static_cast<double>(x.num_elements()));
   choice.params = std::make_shared<kernels::ScanParams>(
       kernels::ScanParams{.dtype = x.dtype,
                           .multiply = kMultiply,

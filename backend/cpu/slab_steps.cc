@@ -14,6 +14,7 @@
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
@@ -27,11 +28,6 @@ namespace {
 
 namespace blocked = kernels::blocked;
 using kernels::ElementFunction;
-
-// Predicted speeds of one thread, in bytes a nanosecond.
-constexpr double kMovedPerNs = 8;
-constexpr double kPooledPerNs = 16;
-constexpr double kAddedPerNs = 4;
 
 template <void (*kMove)(const blocked::ByteMap&, const void*, void*, int64_t,
                         int64_t)>
@@ -51,8 +47,9 @@ KernelChoice MoveStep(executor::StepFunction function, const char* kernel,
   choice.inputs = {from};
   choice.outputs = {to};
   choice.items = blocked::SlabItems(map);
-  choice.cost_ns =
-      static_cast<double>(map.batch * map.channels * map.plane) / kMovedPerNs;
+  choice.work =
+      WorkOf(KernelRate::kSlabMove,
+             static_cast<double>(map.batch * map.channels * map.plane));
   return choice;
 }
 
@@ -247,7 +244,8 @@ KernelChoice JoinSlabsStep(std::vector<int64_t> channels, int64_t plane,
   choice.inputs = std::move(parts);
   choice.outputs = {y};
   choice.items = blocked::SlabItems({1, p.channels, plane});
-  choice.cost_ns = static_cast<double>(p.channels * plane) / kMovedPerNs;
+  choice.work =
+      WorkOf(KernelRate::kSlabMove, static_cast<double>(p.channels * plane));
   choice.params = std::move(params);
   return choice;
 }
@@ -268,10 +266,11 @@ KernelChoice SlabPoolStep(const PoolChoice& pool, bool is_signed, int x,
   choice.inputs = {x};
   choice.outputs = {y};
   choice.items = blocked::SlabPoolItems(*params);
-  choice.cost_ns = static_cast<double>(params->slabs * params->h.out *
-                                       params->w.out * params->h.kernel *
-                                       params->w.kernel * blocked::kByteSlab) /
-                   kPooledPerNs;
+  choice.work =
+      WorkOf(KernelRate::kSlabPool,
+             static_cast<double>(params->slabs * params->h.out * params->w.out *
+                                 params->h.kernel * params->w.kernel *
+                                 blocked::kByteSlab));
   choice.params = std::move(params);
   return choice;
 }
@@ -293,7 +292,7 @@ KernelChoice ByteSumStep(blocked::ByteSumParams params, int64_t size, int x,
   choice.inputs = {x, y};
   choice.outputs = {result};
   choice.items = blocked::ByteSumItems(params);
-  choice.cost_ns = static_cast<double>(size) / kAddedPerNs;
+  choice.work = WorkOf(KernelRate::kSlabAdd, static_cast<double>(size));
   choice.params = std::make_shared<SumParams>(SumParams{params, isa});
   return choice;
 }

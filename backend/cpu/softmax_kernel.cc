@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
@@ -69,7 +70,8 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   choice.items =
       std::max<int64_t>(1, x.num_elements() / (params->extent * params->inner));
   choice.flops = 8 * static_cast<double>(x.num_elements());
-  choice.cost_ns = static_cast<double>(x.num_elements()) / 2;
+  choice.work =
+      WorkOf(KernelRate::kSoftmax, static_cast<double>(x.num_elements()));
   const int64_t row_bytes = params->extent * params->inner * 4;
   choice.rows = {RunRows, choice.items, {row_bytes}, row_bytes};
   choice.params = std::move(params);

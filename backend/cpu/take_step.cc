@@ -10,6 +10,7 @@
 
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -19,7 +20,6 @@
 namespace baton::cpu {
 namespace {
 
-constexpr double kBytesPerNs = 6;
 // An item moves about so many bytes.
 constexpr int64_t kItemBytes = 16 << 10;
 
@@ -185,7 +185,8 @@ KernelChoice TakeStep(TakeChoice take, int x, int indices, int y) {
   choice.inputs = {x};
   if (!take.places.has_value()) choice.inputs.push_back(indices);
   choice.outputs = {y};
-  choice.cost_ns = static_cast<double>(2 * rows * params->bytes) / kBytesPerNs;
+  choice.work =
+      WorkOf(KernelRate::kMove, static_cast<double>(2 * rows * params->bytes));
   params->take = std::move(take);
   choice.params = std::move(params);
   return choice;

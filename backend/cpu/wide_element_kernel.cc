@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/kernel_costs.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -129,7 +130,9 @@ absl::StatusOr<std::optional<KernelChoice>> Choose(const GraphNode& node,
   choice.inputs = node.inputs;
   choice.outputs = node.outputs;
   choice.flops = static_cast<double>(y.num_elements());
-  choice.cost_ns = 100 + static_cast<double>(y.num_elements());
+  choice.work = WorkOf(KernelRate::kWideStep, 1)
+                    .Add(KernelRate::kWideElements,
+                         static_cast<double>(y.num_elements()));
   choice.params = std::move(params);
   return choice;
 }

@@ -102,6 +102,12 @@ struct NotedTensor {
   bool is_blocked = false;
 };
 
+// A layout that a step might have had.
+struct Candidate {
+  std::string layout;
+  double cost_ns = 0;  // predicted, with the conversions that it needs
+};
+
 // The description of a step, for reports. Runs do not use it.
 struct StepNote {
   std::string kernel;              // `conv2d.blocked16`
@@ -110,6 +116,8 @@ struct StepNote {
   // The operands: inputs first. Empty if they are not known.
   std::vector<NotedTensor> tensors;
   std::string reason;  // why this kernel and this layout
+  // The layouts among which predicted times decided, the chosen one first.
+  std::vector<Candidate> candidates;
   double flops = 0;
   double bytes = 0;  // read and written, each operand once
   bool is_fallback = false;
@@ -138,6 +146,9 @@ struct Plan {
   // The most threads for which there is workspace.
   int32_t max_threads = 1;
   std::vector<std::shared_ptr<const void>> owners;
+  // The machine on which the costs were measured from which times are
+  // predicted; for reports.
+  std::string costs;
 };
 
 inline int64_t AlignUp(int64_t bytes) {
