@@ -58,7 +58,7 @@ struct LibraryMember {
 // are replaced.
 struct StepFunction {
   std::string name;
-  unsigned texts = 0;         // StepSource::texts: the kernels that it calls
+  unsigned texts = 0;       // StepSource::texts: the kernels that it calls
   std::string declaration;  // without specifiers
   std::string text;         // its definition, and what it uses
 };
