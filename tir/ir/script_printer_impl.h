@@ -115,7 +115,7 @@ class ScriptPrinter {
     Lines lines;
     std::vector<const Node*> defined;
   };
-  // The text that stands for a variable or buffer.
+  // The text of a variable or buffer.
   struct Definition {
     enum Kind : uint8_t { kName, kData, kStride, kOffset };
     Kind kind = kName;
