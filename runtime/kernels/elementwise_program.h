@@ -5,8 +5,8 @@
 //
 // The result is computed tile by tile, so that the values between two functions
 // stay in the first-level cache. Each function gives the bytes of the kernel of
-// the same name in elementwise.h. Functions here neither allocate nor check
-// their arguments.
+// the same name in elementwise_kernels.h. Functions here neither allocate nor
+// check their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
 #define BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
