@@ -49,7 +49,7 @@ struct LibraryMember {
   std::string name;
   const LibrarySlot* slot = nullptr;
   int index = 0;
-  // The member with the extents, if values decide them.
+  // The member with the extents, if the shape is data-dependent.
   std::string extents = "";
   std::string extents_of = "";  // the member that has these extents
 };
