@@ -383,7 +383,8 @@ bool ScriptParser::ParseDecorators(bool* is_private) {
         if (TextOf(key) == "private") {
           *is_private = is_true;
         } else if (TextOf(key) != "check_well_formed") {
-          return Fail(key.begin, key.end, "known is private=True");
+          return Fail(key.begin, key.end,
+                      "expected `private` or `check_well_formed`");
         }
         Next();
         if (!Accept(",")) break;
@@ -1644,7 +1645,7 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     };
     return true;
   }
-  return Fail(form, absl::StrCat("T.", form.text, " cannot stand here"));
+  return Fail(form, absl::StrCat("T.", form.text, " is not allowed here"));
 }
 
 }  // namespace baton::tir
