@@ -44,9 +44,9 @@ class SkipInstrument final : public PassInstrument {
   explicit SkipInstrument(SkipOptions options)
       : PassInstrument("SkipInstrument"), options_(std::move(options)) {}
 
-  // The module after execution `stop_after`; nullopt if the run did not reach
-  // its end. An enclosing pass that is no sequence works on, and its result is
-  // another module.
+  // The module after execution `stop_after`; nullopt if the run ended before
+  // that. It is not always the result of the run: a pass around that execution
+  // which is no sequence goes on and may change the module.
   const std::optional<IRModule>& stopped() const { return stopped_; }
 
   // A line for each option that had no effect on the run:

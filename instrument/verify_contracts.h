@@ -14,12 +14,13 @@
 namespace baton {
 
 // Checks that passes keep the contracts in their PassInfo: the properties of
-// programs (module_property.h) that they require, establish and invalidate.
-// Before an outermost pass runs, CheckContracts (contracts.h) checks its order:
-// an ill-ordered pipeline is an error that says which pass to insert. After
-// each pass that runs no other passes, its result must have the properties that
-// the pass establishes, and the properties that the program had before and that
-// the pass does not invalidate. An error names the pass and the property.
+// programs (transform/module_property.h) that they require, establish and
+// invalidate. Before an outermost pass runs, CheckContracts
+// (transform/contracts.h) checks its order: an ill-ordered pipeline is an error
+// that says which pass to insert. After each pass that runs no other passes,
+// its result must have the properties that the pass establishes, and the
+// properties that the program had before and that the pass does not invalidate.
+// An error names the pass and the property.
 //
 // A property is computed for a state of the module when a pass first needs it.
 class VerifyContractsInstrument final : public PassInstrument {

@@ -1,4 +1,5 @@
-// VerifyWithInstrument: finds the pass after which a pass that verifies fails.
+// VerifyWithInstrument: finds the pass whose result a verifier, a pass such as
+// tir.VerifySSA, refuses.
 
 #ifndef BATON_INSTRUMENT_VERIFY_WITH_H_
 #define BATON_INSTRUMENT_VERIFY_WITH_H_

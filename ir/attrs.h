@@ -20,8 +20,8 @@ class AttrsNode;
 
 namespace internal {
 
-// Its address identifies the attribute struct T: so that asking whether
-// attributes are a T does not compile the field list of T.
+// Its address identifies the attribute struct T. So AttrsNode::As<T>() does not
+// instantiate the field list of T.
 template <typename T>
 inline constexpr char kAttrsTag = 0;
 

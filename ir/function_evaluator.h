@@ -37,7 +37,8 @@ class FunctionEvaluator {
   virtual absl::StatusOr<std::vector<Tensor>> MakeArguments(
       const BaseFunc& function, MakeTensor make) const = 0;
 
-  // The number of steps of a check, which take a fraction of a second.
+  // The limit of steps (statements and expressions that are evaluated) of a
+  // check. So many take a fraction of a second.
   static constexpr int64_t kStepsOfCheck = 2'000'000;
   // Returns the results of a call. For a function that writes to its arguments
   // these are the arguments after the call. More than `max_steps` steps are a

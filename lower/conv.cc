@@ -97,7 +97,7 @@ absl::Status LowerConv(LoopBuilder& loops) {
   const bool is_depthwise =
       groups == channels && channels > 1 && weight_out == channels;
   if (!is_depthwise && (weight_out != outs || weight_in != in_group)) {
-    return NoLoops("the weight has filled blocks");
+    return NoLoops("the layout of the weight pads its channels");
   }
   const std::vector<int64_t> kernel = ops.kernel();
   ProductTerms terms;

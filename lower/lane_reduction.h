@@ -1,5 +1,5 @@
-// Reductions over axes in lanes, in the order of the kernels
-// (runtime/kernels/reduce_kernels.cc).
+// Reductions over axes, with the partial results ("lanes") and the order of the
+// kernels (runtime/kernels/reduce_kernels.cc).
 
 #ifndef BATON_LOWER_LANE_REDUCTION_H_
 #define BATON_LOWER_LANE_REDUCTION_H_

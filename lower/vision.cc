@@ -115,7 +115,7 @@ absl::Status CheckRegions(const LoopBuilder& loops, const A& attrs) {
     return NoLoops(absl::StrCat("the layout ", attrs.layout));
   }
   if (loops.shape()[2] == 0 || loops.shape()[3] == 0) {
-    return NoLoops("the map is empty");
+    return NoLoops("the feature map is empty");
   }
   const std::vector<int64_t> to = ShapeOf(loops.output());
   if (to[2] == 0 || to[3] == 0) return NoLoops("the result is empty");

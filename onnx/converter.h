@@ -52,18 +52,18 @@ class GraphConverter {
  public:
   virtual ~GraphConverter() = default;
   // The outputs of a GraphProto for the given inputs. The graph may use the
-  // values around the node.
+  // values around the node. `what` names the graph in errors ("then branch").
   virtual absl::StatusOr<Outputs> ConvertGraph(absl::string_view graph,
                                                absl::Span<const Expr> inputs,
                                                absl::string_view what) = 0;
   // Checks what a GraphProto says of its inputs against the typed values that
   // it is given: element types, ranks, and extents that are numbers. For bodies
-  // of scans, which are given pieces of other tensors: a wrong axis, or a state
-  // of another shape, often shows in extents alone, and most bodies compute
-  // something with whatever they are given. Bodies say extents for the shapes
-  // of the model, so those are not compared if OnnxImportOptions::input_shapes
-  // (--input_shapes) replaces any of these. A graph whose shapes may change
-  // from call to call must not be checked.
+  // of scans, whose inputs are slices of other tensors: a wrong axis, or a
+  // state of another shape, often differs in extents alone, and most bodies
+  // accept any extents. Does not compare extents if
+  // OnnxImportOptions::input_shapes (--input_shapes) replaces shapes of the
+  // model, for which the body declares its extents. A graph whose shapes may
+  // change from call to call must not be checked.
   virtual absl::Status CheckInputs(absl::string_view graph,
                                    absl::Span<const Expr> inputs) const = 0;
   // As ConvertGraph, for the body of a function. The function needs values
@@ -73,8 +73,8 @@ class GraphConverter {
       absl::string_view graph, absl::Span<const Expr> inputs,
       absl::string_view what, absl::FunctionRef<Expr(const Expr&)> capture) = 0;
   virtual TensorSource& tensors() = 0;
-  // The element type of a value that is stored as another one (NarrowTypeOf);
-  // kUndefined for all other values.
+  // The element type that the model declares for `value`, if Baton stores it in
+  // a wider one (NarrowTypeOf); kUndefined otherwise.
   virtual ElementType NarrowType(const Expr& value) const = 0;
   // The elements of a typed integer tensor as far as the shapes of the program
   // determine them (ShapeValues::Find). Null if nothing is known; valid until
@@ -150,9 +150,10 @@ class NodeContext {
   // The message of a subgraph attribute.
   absl::StatusOr<absl::string_view> Graph(absl::string_view name);
 
-  // The element type of input `i` if it is stored as another one
-  // (NarrowTypeOf); otherwise kUndefined. Output 0 has the element type of
-  // input 0, if both are stored alike, unless SetNarrowType is called.
+  // The element type that the model declares for input `i`, if Baton stores it
+  // in a wider one (NarrowTypeOf); otherwise kUndefined. Output 0 has the
+  // element type of input 0, if both are stored alike, unless SetNarrowType is
+  // called.
   ElementType NarrowType(int i) const {
     return HasInput(i) ? graphs_.NarrowType(inputs_[i])
                        : ElementType::kUndefined;

@@ -142,7 +142,7 @@ TEST(DamageTest, HostileNumbersAreRefused) {
               "    ints: [1000000000000, 1] }"
               "  attribute { name: 'pads' type: INTS"
               "    ints: [1000000000000, 0, 1000000000000, 0] } }"),
-      HasSubstr("indices of such windows"));
+      HasSubstr("is not supported for such large windows"));
 }
 
 TEST(DamageTest, EmptyOptionalsAreNoResultsOfRounds) {

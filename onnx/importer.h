@@ -109,7 +109,8 @@ class Importer final : public GraphConverter {
   void NoteParam(const Expr& param, const Expr& initial) override {
     initial_.emplace(param.get(), initial);
   }
-  // The inputs that the values depend on which the last node lacked.
+  // After Import() failed for lack of known values (NoteNeeded): the inputs of
+  // the model on which those values depend.
   InputNeeds Needs() const;
   ElementType NarrowType(const Expr& value) const override {
     const auto found = narrow_.find(value);
@@ -220,10 +221,10 @@ class Importer final : public GraphConverter {
   // The values whose element type is stored as another one.
   FlatHashMap<Expr, ElementType> narrow_;
   relay::ShapeValues shape_values_;
-  // One dimension a name.
+  // The symbolic dimension of each name.
   FlatHashMap<std::string, Dim> dims_;
-  // The names of the parameters of main, and what those of other functions
-  // begin as.
+  // The names of the parameters of main, and the initial values of the
+  // parameters of other functions (NoteParam).
   FlatHashMap<const ExprNode*, std::string> input_of_;
   FlatHashMap<const ExprNode*, Expr> initial_;
   // The values that the conversion of the current node lacks.

@@ -3,7 +3,7 @@
 //
 // A line for each node, `NAME: OP(INPUTS) -> OUTPUTS`; the place of the node is
 // its name. The first line of a listing marks it as one, so that the exporter
-// can tell listings from other sources and recover the names.
+// can distinguish listings from other sources and recover the names.
 
 #ifndef BATON_ONNX_LISTING_H_
 #define BATON_ONNX_LISTING_H_

@@ -2,8 +2,8 @@
 //
 // Covers the messages of onnx.proto that an importer needs. Nodes, tensors and
 // subgraphs are decoded one at a time, on demand: a model of a million nodes
-// takes one string_view a node. All views are valid as long as the bytes of the
-// file. Unknown fields are skipped.
+// takes one string_view for each node. All views are valid as long as the bytes
+// of the file. Unknown fields are skipped.
 
 #ifndef BATON_ONNX_MODEL_H_
 #define BATON_ONNX_MODEL_H_

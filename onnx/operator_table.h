@@ -75,8 +75,8 @@ inline constexpr Elementwise kElementwise[] = {
     {"Xor", "logical_xor", 2, 1, ElementwiseForm::kLogical},
 };
 
-// A reduction's work before and after Relay's operator. The exporter writes
-// Relay's operators as rows of the form kSame.
+// The operations that an ONNX reduction adds before and after Relay's operator.
+// The exporter uses the rows of the form kSame only.
 enum class ReductionForm {
   kSame,           // nothing
   kAbs,            // absolute values before
@@ -110,9 +110,11 @@ inline constexpr ReductionRow kReductions[] = {
 // (`nn.max_pool2d`), and over all spatial axes.
 struct PoolRow {
   absl::string_view onnx;
-  absl::string_view global;     // in ONNX
-  absl::string_view relay;      // `nn.` and `nn.global_` before, `1d` behind it
-  absl::string_view reduction;  // the global one, of other than two axes
+  absl::string_view global;  // ONNX's operator over all spatial axes
+  // The stem of Relay's names: nn.STEM1d, nn.STEM2d, nn.global_STEM2d.
+  absl::string_view relay;
+  // Relay's reduction for a global pool of one or three spatial axes.
+  absl::string_view reduction;
 };
 
 inline constexpr PoolRow kAveragePool = {"AveragePool", "GlobalAveragePool",

@@ -37,8 +37,7 @@ struct Schema {
     Arity arity = Arity::kRequired;
     // Values of one type variable have equal element types.
     absl::string_view type;
-    // The element types that this version allows, and those that the newest
-    // version allows.
+    // The element types that this version or the newest version allows.
     ElementTypes types = 0;
   };
   struct Attribute {

@@ -38,7 +38,7 @@ struct TensorSource {
 };
 
 // Reads the tensor of a TensorProto. Raw and external data is used in place
-// (Tensor::FromUnaligned), but a little data that is not aligned is copied.
+// (Tensor::FromUnaligned), but small data that is not aligned is copied.
 // Integers of 2 and 4 bits become elements of 8 bits, floats of 4 and 8 bits
 // become float32. Memory is allocated only if the file has as many elements as
 // the shape. Errors: InvalidArgument, Unimplemented (an element type,

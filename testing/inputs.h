@@ -16,8 +16,8 @@ namespace baton::testing {
 using baton::relay::RandomInputs;
 using baton::relay::RandomTensor;
 
-// The image of the recorded logits of ResNet-18: element i is ((i * 2654435761)
-// mod 2^32) / 2^32 - 0.5 as float32.
+// The input image for which the logits of ResNet-18 are recorded: element i is
+// ((i * 2654435761) mod 2^32) / 2^32 - 0.5 as float32.
 absl::StatusOr<Tensor> GoldenImage(absl::Span<const int64_t> shape);
 
 }  // namespace baton::testing

@@ -10,8 +10,8 @@
 
 namespace baton::script {
 
-// The FunctionKind of scripts: passes skip none, and there is no finishing
-// pass.
+// The FunctionKind of scripts. Function passes skip no script, and no finishing
+// pass runs after them (FunctionKind::FinishingPass).
 const FunctionKind<Script>& Scripts();
 
 // Function pass: merges consecutive calls of one function into one.

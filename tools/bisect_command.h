@@ -48,9 +48,9 @@ struct CommandOptions {
   std::string crash = "abort";
 };
 
-// Runs a command on points. An argument of the command, or all of it if it has
-// one word, which is for the shell, contains `{}` in place of the text of the
-// point.
+// Runs a command on points. `{}` in an argument of the command stands for the
+// text of the point. A command of one word is a command line for the shell, in
+// which the text is quoted.
 class CommandTester {
  public:
   CommandTester(const CommandOptions& options, std::vector<std::string> command,

@@ -41,7 +41,7 @@ double RoundUp(double error);
 // if an output differs from that of the case.
 absl::Status AddPlanValues(const IRModule& module, TestCase& test_case);
 
-// Adds the extents of the outputs whose sizes values decide, which are outputs
+// Adds the extents of the outputs with data-dependent shapes, which are outputs
 // of the library, and the sizes of their memory.
 absl::Status AddExtents(const cpu::PaddedModule& padded, TestCase& test_case);
 

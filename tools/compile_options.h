@@ -14,8 +14,8 @@ struct LibraryOptions {
   std::string model;  // a text, .baton or .onnx file
   std::string output_dir = ".";
   std::string shared_dir;
-  std::string name;       // empty: that of the model's file
-  std::string cpp_class;  // empty: the name
+  std::string name;       // empty: the name of the model's file
+  std::string cpp_class;  // empty: `name`
   std::string passes = "default";
   std::string config;
   std::string dims;
@@ -35,7 +35,7 @@ struct LibraryOptions {
   bool benchmark = false;
   bool report = false;
   std::string objects;
-  double max_error = -1;  // negative: what is measured
+  double max_error = -1;  // negative: the measured difference
   int seed = 0;
 
   template <typename V>
@@ -76,9 +76,9 @@ struct LibraryOptions {
                .value = "VALUES"});
     v("inputs", &LibraryOptions::inputs,
       FlagSpec{.help = "Inputs in place of random ones, in files as for "
-                       "baton-run --inputs. The library of an ONNX file is for "
-                       "their shapes; those whose values shapes depend on are "
-                       "constants.",
+                       "baton-run --inputs. The library of an ONNX file is "
+                       "made for their shapes; an input on whose values a "
+                       "shape depends becomes a constant.",
                .value = "FILE|FOLDER"});
     v("state", &LibraryOptions::state,
       FlagSpec{.help = "Outputs that are inputs of the next run.",
@@ -128,9 +128,10 @@ struct LibraryOptions {
     v("max_error", &LibraryOptions::max_error,
       FlagSpec{
           .help =
-              "kMaxError of the header: the limit of the difference from the "
-              "model without passes, over the largest element; -1: the "
-              "measured one, on random inputs. With --test, which checks it.",
+              "With --test: kMaxError of the header, the limit of the "
+              "difference from the model without passes, relative to the "
+              "largest element, that the test checks. -1: the difference that "
+              "is measured on random inputs.",
           .value = "X",
           .least = 0,
           .none = -1});

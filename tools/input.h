@@ -70,7 +70,8 @@ struct InputValue {
 struct TensorsAtHand {
   // By the names of the inputs, or in their order.
   NamedTensors tensors;
-  // The files they are from, if these say which tensors are one input.
+  // The number of tensors of each input, in order, if the files say which
+  // tensors make up one input (a sequence or an optional).
   std::vector<TensorPart> parts = {};
   // Inputs that are outputs of the previous run (--state). If there are fewer
   // tensors than inputs, these inputs have none.
@@ -94,7 +95,7 @@ struct ModuleReader {
     // Shapes of inputs, by name, from `--input_shapes`; a negative number is an
     // unknown dimension.
     std::map<std::string, std::vector<int64_t>> input_shapes;
-    // Sizes of dimensions with names.
+    // The sizes of symbolic dimensions, by name.
     std::map<std::string, int64_t> dims;
     // Inputs that become constants, by name: `--input_values`.
     std::map<std::string, InputValue> input_values;

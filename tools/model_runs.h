@@ -35,8 +35,9 @@ absl::Status MeasureRuns(const RunnableModel& model,
                          absl::Span<const relay::Value> args,
                          const RunModelOptions& options, std::ostream& out);
 
-// Runs the model, and writes the profile that --profile asks for to --report or
-// `out`. `step_us` receives the time of each step of the executor's plan.
+// Runs the model, and writes the profile in the format of --profile to the file
+// of --report, or to `out`. `step_us` receives the time of each step of the
+// executor's plan.
 absl::Status ProfileRun(const RunnableModel& model,
                         absl::Span<const relay::Value> args,
                         const RunModelOptions& options, std::ostream& out,

@@ -25,12 +25,15 @@ struct ModuleSource {
   std::string path;          // empty for standard input
   std::string input_shapes;  // --input_shapes
   std::string input_values;  // --input_values
-  // Sizes of dimensions with names; only of ONNX files.
+  // The sizes of symbolic dimensions, by name; only for ONNX files.
   std::map<std::string, int64_t> dims;
   bool split = false;  // --split_input_file
-  // See ModuleReader::Input.
+  // Tensors whose values and shapes the import of an ONNX model may use; the
+  // import records those that it used. May be null.
   TensorsAtHand* at_hand = nullptr;
-  bool keeps_weights = false;
+  bool keeps_weights = false;  // OnnxImportOptions::keeps_weights
+  // Receives the names of the dimensions of each parameter of `main`. May be
+  // null.
   std::vector<std::vector<std::string>>* param_dims = nullptr;
 };
 

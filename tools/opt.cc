@@ -149,8 +149,8 @@ absl::StatusOr<OptJob> LoadJob(const OptOptions& options, PreparedRun prepared,
         "nothing to do: give a file, - or --workload=WORKLOAD (see --help)");
   }
   if (inputs.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("both ", inputs[0], " and ", inputs[1], " are given"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "both ", inputs[0], " and ", inputs[1], " are given; give only one"));
   }
   OptJob job;
   job.prepared = std::move(prepared);

@@ -45,7 +45,8 @@ struct RunnableModel {
   Session* session = nullptr;
   std::unique_ptr<Session> owned_session;
   // The part of the model that the evaluator computes, from the session's
-  // results and the arguments; where values decide about sizes.
+  // results and the arguments. Set if some shapes are data-dependent
+  // (backend/cpu/known_sizes.h).
   std::optional<IRModule> rest;
   // For --dims: has the sessions of all sizes.
   std::unique_ptr<BoundedSession> bounded;

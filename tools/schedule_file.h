@@ -1,4 +1,4 @@
-// Schedules of loops in files: a line of JSON a step
+// Schedules of loops in files: one line of JSON for each step
 // (tir/schedule/step_text.h).
 
 #ifndef BATON_TOOLS_SCHEDULE_FILE_H_

@@ -53,8 +53,9 @@ struct ReduceOptions {
   // The limit of the processor time of this process and of the tests; 0 for no
   // limit.
   double seconds = 0;
-  // The number of times that the oracle tests the initial case. It must accept
-  // it; if it accepts it in some of the tests only, it is flaky.
+  // The number of times that the oracle tests the initial case. If only some of
+  // these tests accept the case, the oracle is flaky; if none does, the
+  // reduction fails.
   int start_tests = 3;
   // Called with the start after the oracle accepted it, and with each better
   // case as soon as it is found.

@@ -61,8 +61,8 @@ absl::StatusOr<Tensor> PackConv(Tensor weight, bool is_mapped,
                                 kernels::blocked::ConvParams& params);
 
 // A transposed convolution as a pointwise convolution, which computes the
-// window of each element of the data, and a fold (fold.h), which adds the
-// windows.
+// window of each element of the data, and a fold (fold_windows.h), which adds
+// the windows.
 struct TransposedConv {
   kernels::blocked::ConvParams product;
   kernels::blocked::FoldParams fold;

@@ -12,13 +12,13 @@
 
 namespace baton::cpu {
 
-// `x` if its elements are not bytes, otherwise random bytes of the whole range,
-// of which many are its ends.
+// Random bytes of the shape and dtype of `x`, over the whole range; many are
+// the least and the greatest byte. Returns `x` if its elements are not bytes.
 Tensor WithAllBytes(const Tensor& x, uint32_t seed);
 
-// Some elements become numbers that arithmetic treats apart: zeros of both
-// signs, infinities, NaN, the smallest and the largest numbers; integers at the
-// ends of the ranges of 8, 16 and 32 bits.
+// Replaces some elements of `x` by numbers that arithmetic treats apart: zeros
+// of both signs, infinities, NaN, the smallest and the largest numbers;
+// integers at the ends of the ranges of 8, 16 and 32 bits.
 Tensor WithSpecialNumbers(const Tensor& x, uint32_t seed);
 
 // Parses a module. Parameters of @main whose names begin with w become random

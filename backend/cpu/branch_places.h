@@ -22,7 +22,7 @@ struct RegionStart {
   struct Item {
     const ExprNode* node;
     // True if the region may not need the value. The computation then cannot
-    // fail and has no loops; if it has no plan, it can be left out.
+    // fail and has no loops; the caller leaves it out if it is Unimplemented.
     bool is_early;
   };
   std::vector<Item> items;

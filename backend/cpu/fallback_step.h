@@ -9,7 +9,8 @@
 
 namespace baton::cpu {
 
-// StepCall::user of plans: receives the error of a fallback.
+// The object to which StepCall::user points in the steps of the CPU backend. A
+// fallback step stores its error in it.
 struct RunState {
   absl::Status failure;
 };

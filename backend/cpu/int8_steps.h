@@ -59,8 +59,9 @@ absl::StatusOr<Tensor> PackIntWeight(
     const Tensor& weight, bool transposed,
     const kernels::blocked::IntMatmulParams& params);
 
-// The operands of IntMatmulScales, as indices in Graph::tensors; negative if
-// there is none. Without a scale there is no other, and the results are int32.
+// The operands of IntMatmulScales, as indices in Graph::tensors; negative for
+// an operand that is absent. If `scale` is absent, so are the others, and the
+// results are int32 sums.
 struct IntMatmulOperands {
   int zero = -1;
   int offset = -1;

@@ -23,8 +23,9 @@
 
 namespace baton::cpu {
 
-// A kernel as a function of rows, which are parts of its operands and of its
-// one result that follow each other and do not depend on each other.
+// A kernel that computes any number of rows. A row is a contiguous part of the
+// one result, with the part of each input from which it is computed. Rows are
+// adjacent in memory and do not depend on each other.
 struct RowKernel {
   // Computes `rows` rows of `output`, which is the first of them. `inputs` are
   // the operands from that row on.

@@ -1,4 +1,5 @@
-// Gives constant sizes to what the rounds of a loop stack, for padded_sizes.h.
+// Gives constant sizes to tensors to which each round of a loop appends
+// elements ("stacks"), for padded_sizes.h.
 //
 //   let %loop = fn (%i: int64, %n: int64, %all: Tensor[(?, 2), float32]) {
 //     if (less(%i, %n)) { %loop(add(%i, 1i64), %n, concatenate((%all, ...))) }
@@ -21,13 +22,14 @@
 
 namespace baton::cpu {
 
-// The function that `call` calls, if it calls `let %f = fn ...; %f`, as a
-// function that calls itself is in graph normal form; null for other calls.
+// The recursive function that `call` calls, if its callee is `let %f = fn ...;
+// %f`, the graph normal form of such a function. Null for other calls.
 const relay::FunctionNode* LoopOf(const relay::CallNode& call);
 
-// Computes `call`, of a loop whose result has a size that values decide. `args`
-// are the values of its arguments. Unimplemented, with the reason, if the number
-// of rounds has no bound, or a round does more with a stack than to add to it.
+// Computes `call`, of a loop whose result has a size that depends on values.
+// `args` are the values of its arguments. Unimplemented, with the reason, if
+// the number of rounds has no bound, or if a round uses a stack other than to
+// append to it.
 absl::StatusOr<Padded> PadLoop(const relay::CallNode& call,
                                absl::Span<const Padded> args,
                                ValueRanges& ranges, const IRModule& module);

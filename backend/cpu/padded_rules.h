@@ -62,8 +62,8 @@ struct PaddedCall {
   absl::Status OnlyPadded(std::initializer_list<size_t> allowed) const;
 };
 
-// Computes a call of an operator with padded arguments, or one whose result
-// has extents that values decide.
+// Computes a call of an operator with padded arguments, or one whose result has
+// a data-dependent shape.
 using PaddedRule = absl::StatusOr<Padded> (*)(const PaddedCall& call);
 
 // The rule of an operator; null if it has none.

@@ -1,4 +1,5 @@
-// Gives constant sizes to the tensors of a model whose sizes values decide.
+// Gives constant sizes to tensors with data-dependent shapes: those whose
+// extents depend on values, not only on shapes.
 //
 //   argwhere(x), of x with 6 elements:  Tensor[(?, 2)]  ->  Tensor[(6, 2)] and
 //   the number of rows that are its own
@@ -21,17 +22,17 @@ namespace baton::cpu {
 
 struct PaddedModule {
   IRModule module;
-  // The results of @main whose sizes values decide, in order: numbers of
+  // The results of @main with data-dependent shapes, in order: numbers of
   // fields, or 0 if the result is a tensor. @main returns a tuple of all
   // results, then for each of these its extents, an int64 vector. The elements
   // of such a result are in row-major order at the beginning of its memory.
   std::vector<int> sized_by_values;
 };
 
-// `module` is typed. Returns `module` itself if values decide no size, or inputs
-// have dimensions without a size. Adds an
-// error for each call whose result has no bounds, or which cannot compute with
-// padded arguments; the result is not to be used then.
+// `module` is typed. Returns `module` itself if no shape is data-dependent, or
+// if inputs have dimensions without a size. Adds an error for each call whose
+// result has no bounds, or which cannot compute with padded arguments; the
+// result is not to be used then.
 absl::StatusOr<PaddedModule> PadToBounds(const IRModule& module,
                                          Diagnostics& problems);
 

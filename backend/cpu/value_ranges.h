@@ -1,5 +1,5 @@
-// Ranges of the elements of integer tensors, from which sizes that values decide
-// get their bounds (padded_rules.h).
+// Ranges of the elements of integer tensors. They bound the sizes of tensors
+// that depend on values (padded_rules.h).
 
 #ifndef BATON_BACKEND_CPU_VALUE_RANGES_H_
 #define BATON_BACKEND_CPU_VALUE_RANGES_H_
@@ -21,10 +21,10 @@ struct ValueRange {
 class ValueRanges {
  public:
   // A range that contains all elements of `x`, which is typed, has a constant
-  // shape, and integers or bools: the range of the type if nothing else is known,
-  // or if a result may wrap around. The range of uint64 is always that of int64,
-  // although it has larger numbers. Computes those of at most a few thousand
-  // further expressions; what is beyond has the range of its type.
+  // shape, and integers or bools: the range of the type if nothing else is
+  // known, or if a result may wrap around. The range of uint64 is always that
+  // of int64, although it has larger numbers. Enters at most a few thousand
+  // further expressions (4096); any other expression has the range of its type.
   ValueRange Of(const Expr& x);
 
  private:
@@ -41,8 +41,8 @@ struct VectorPart {
   Expr value;  // typed
   int64_t index = 0;
 };
-// The part that has element `i` of `vector`: `vector` itself if no smaller one is
-// found within a few hundred operators.
+// The part that has element `i` of `vector`: `vector` itself if no smaller one
+// is found within 256 operators.
 VectorPart PartOf(Expr vector, int64_t i);
 
 }  // namespace baton::cpu

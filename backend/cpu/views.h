@@ -20,9 +20,10 @@ struct View {
 };
 
 // Returns a view for each result of a call; nullopt if a result must be
-// computed. Knows reshapes, and splits and slices along the first axis that has
-// several elements. Takes time in proportion to the result, unless the node is a
-// reshape: then `moves`, if it is not null, becomes RearrangementsOf(node).
+// computed. Finds those of reshapes, and of splits and slices along the first
+// axis that has several elements. Takes time in proportion to the result,
+// unless the node is a reshape: then `moves`, if it is not null, becomes
+// RearrangementsOf(node).
 std::optional<std::vector<View>> ViewsOf(
     const GraphNode& node, const Graph& graph,
     std::optional<std::vector<Rearrangement>>* moves = nullptr);

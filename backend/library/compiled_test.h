@@ -22,13 +22,14 @@ struct TestCase {
   std::vector<int64_t> dims;  // the sizes of options.bounds
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
-  // By output: the bytes of its memory, if they are more than those of the
-  // expected value; else 0.
+  // By output: the bytes of its memory, if that is larger than the expected
+  // value; otherwise 0.
   std::vector<size_t> output_bytes = {};
-  // By output, where it has other bytes: that of the model without passes.
+  // By output: the value that the model without passes computes, if its bytes
+  // differ from `outputs`.
   std::vector<std::optional<Tensor>> exact = {};
-  // With options.check_values: those of the steps of the variant, which are
-  // numbered from `first_step` in CompiledModel::steps.
+  // With options.check_values: the values of the operands of the steps of the
+  // variant that runs. Its step 0 is CompiledModel::steps[first_step].
   std::vector<OperandValue> operands = {};
   size_t first_step = 0;
 };

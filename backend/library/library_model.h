@@ -111,7 +111,7 @@ struct LibraryModel {
   std::vector<tir::CppEmitted> emitted;  // of `functions`
   std::vector<LibrarySlot> inputs;
   std::vector<LibrarySlot> outputs;
-  // The module of the plan, and the outputs whose sizes values decide; their
+  // The module of the plan, and the outputs with data-dependent shapes; their
   // extents are the last outputs, in the same order. Empty for functions of
   // loops.
   cpu::PaddedModule padded;

@@ -21,7 +21,7 @@
 
 namespace baton {
 
-// A step, as the writer of the sources knows it.
+// A step, as the writer of the sources describes it.
 struct ReportedStep {
   // The functions that the step calls, symbols of the objects: the first one
   // with one thread. Equal steps call the same ones.

@@ -30,13 +30,15 @@
 
 namespace baton::internal {
 
-// If a run does not know its number of threads, steps have at first at most
-// this many parts.
+// If the caller of a run does not say how many threads there are, the first
+// steps have at most this many parts, one for each thread.
 inline constexpr int kPartsIfUnknown = 2;
-// One in so many steps that could have more parts than have run concurrently
-// has them, to find out whether there are more threads.
+// If a run does not know the number of threads, a step has at most as many
+// parts as have run concurrently so far. Every step of this number that could
+// have more parts gets them, to find out if there are more threads.
 inline constexpr int kStepsToTryMoreParts = 8;
-// The most pieces of a part.
+// The most pieces into which the work of a part is divided; a thread that is
+// done takes pieces of other parts.
 inline constexpr int kMostPieces = 8;
 
 // `value` in 16 hexadecimal digits.
@@ -47,16 +49,16 @@ struct LibraryMember {
   std::string name;
   const LibrarySlot* slot = nullptr;
   int index = 0;
-  // The member with the extents, if values decide them.
+  // The member with the extents, if the shape is data-dependent.
   std::string extents = "";
   std::string extents_of = "";  // the member that has these extents
 };
 
-// A function of a step, as text; `@N@` and the numbers of operands are
-// replaced.
+// A function of a step, as text. The placeholders of StepSource (`@N@`, `@0@`)
+// are replaced.
 struct StepFunction {
   std::string name;
-  unsigned texts = 0;
+  unsigned texts = 0;       // StepSource::texts: the kernels that it calls
   std::string declaration;  // without specifiers
   std::string text;         // its definition, and what it uses
 };
@@ -85,7 +87,8 @@ class ModelWriter {
 
   // --- Weights, functions that models share: model_writer_shared.cc --------
 
-  // Smaller weights are not shared: a group in the object costs more.
+  // Smaller weights are not shared: the section group that each shared weight
+  // needs in the object would cost more.
   static constexpr size_t kMinSharedBytes = 1024;
 
   // A table of the weights, of which those of some size are shared with other
@@ -260,7 +263,8 @@ class ModelWriter {
   // True if threads divide a step.
   bool IsDivided(const LibraryStep& step) const;
 
-  // The statement of C++ that step `i`, a beginning or an end, stands for.
+  // The C++ statement for step `i` if it begins or ends a branch or a loop
+  // (LibraryStep::control): `if (...) {`, `}`.
   std::string ControlOf(size_t i) const;
 
   // The statements that run step `i`.

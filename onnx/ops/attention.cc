@@ -77,11 +77,14 @@ absl::Status Attention::ReadInputs() {
     BATON_ASSIGN_OR_RETURN(value_, SplitHeads(node_, value_, kv_heads));
   }
   if (node_.HasInput(4) != node_.HasInput(5)) {
-    return absl::InvalidArgumentError("only one of past_key and past_value");
+    return absl::InvalidArgumentError(
+        "past_key and past_value must be given together");
   }
   if (node_.HasInput(4)) {
     BATON_ASSIGN_OR_RETURN(const int past_rank, RankOf(node_.Input(4)));
-    if (past_rank != 4) return absl::InvalidArgumentError("the past_key");
+    if (past_rank != 4) {
+      return absl::InvalidArgumentError("past_key must have rank 4");
+    }
     BATON_ASSIGN_OR_RETURN(
         key_, node_.Typed(relay::Concatenate({node_.Input(4), key_}, 2)));
     BATON_ASSIGN_OR_RETURN(
@@ -125,7 +128,9 @@ absl::StatusOr<Expr> Attention::Bias() {
     const Dim length = rank > 0 ? type->dim(rank - 1) : Dim(1);
     const bool are_known = length.is_const() && keys.is_const();
     if (rank == 0 || (are_known && length.value() > keys.value())) {
-      return absl::InvalidArgumentError("the shape of the attn_mask");
+      return absl::InvalidArgumentError(
+          "attn_mask must have an axis, and a last extent of at most the "
+          "number of keys");
     }
     if (are_known && length.value() < keys.value()) {
       // Keys without a mask are not looked at.
@@ -223,7 +228,8 @@ absl::StatusOr<Outputs> Attention::Convert() {
   const Expr steps[] = {raw, capped, scores, weights};
   const int64_t mode = node_.Int("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) {
-    return absl::InvalidArgumentError("the qk_matmul_output_mode");
+    return absl::InvalidArgumentError(
+        "qk_matmul_output_mode must be from 0 to 3");
   }
   return Outputs{std::move(result), key_, value_, steps[mode]};
 }
@@ -312,7 +318,9 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(x, SplitHeads(node, x, node.Int("num_heads", 0)));
   }
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
-  if (type->rank() != 4) return absl::InvalidArgumentError("the rank");
+  if (type->rank() != 4) {
+    return absl::InvalidArgumentError("the input must have rank 3 or 4");
+  }
   if (!type->dim(3).is_const()) {
     return absl::UnimplementedError("the size of heads must be known");
   }
@@ -320,7 +328,8 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
   int64_t rotated = node.Int("rotary_embedding_dim", 0);
   if (rotated == 0) rotated = size;
   if (rotated < 2 || rotated > size || rotated % 2 != 0) {
-    return absl::InvalidArgumentError("the rotary_embedding_dim");
+    return absl::InvalidArgumentError(
+        "rotary_embedding_dim must be even, and from 2 to the size of a head");
   }
   // (batch, 1, length, half)
   const auto cache = [&node](int i) {
@@ -347,7 +356,9 @@ absl::StatusOr<Outputs> TensorScatter(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -2), rank));
   if (update_rank != rank || axis == 0) {
-    return absl::InvalidArgumentError("the shapes or the axis");
+    return absl::InvalidArgumentError(
+        "the cache and the update must have equal ranks, and the axis must not "
+        "be 0");
   }
   Expr places = Positions(update, axis, rank - axis - 1);
   if (node.HasInput(2)) {

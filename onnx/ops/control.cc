@@ -40,6 +40,12 @@ using Ints = std::vector<int64_t>;
 // Loops whose number of rounds is known are unrolled up to this number.
 constexpr int64_t kMaxRounds = 10'000;
 
+// The error of a body with `given` outputs that must have `wanted`.
+absl::Status WrongOutputs(size_t given, size_t wanted) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the body has ", given, " outputs, but must have ", wanted));
+}
+
 Expr ScalarOf(const Expr& x) {
   const TensorTypeNode* type = x->tensor_type();
   return type == nullptr || type->rank() == 0 ? x : relay::Reshape(x, {});
@@ -405,7 +411,9 @@ absl::StatusOr<Outputs> RecursiveLoop::Convert() {
   }
   const size_t num_scans = outputs.size() - 1 - num_carried_;
   if (node_.node().outputs.size() > num_carried_ + num_scans) {
-    return absl::InvalidArgumentError("the body has another number of outputs");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the node has ", node_.node().outputs.size(),
+        " outputs, but its body gives ", num_carried_ + num_scans));
   }
   function->SetNext(i_,
                     relay::Add(i_, relay::Const(Tensor::Scalar<int64_t>(1))));
@@ -446,7 +454,7 @@ absl::StatusOr<Outputs> WithoutRounds(NodeContext& node, absl::string_view body,
   BATON_ASSIGN_OR_RETURN(const Outputs outputs,
                          node.graphs().ConvertGraph(body, inputs, "a round"));
   if (outputs.size() != 1 + num_carried + num_scans) {
-    return absl::InvalidArgumentError("the body has another number of outputs");
+    return WrongOutputs(outputs.size(), 1 + num_carried + num_scans);
   }
   for (size_t i = 0; i < num_scans; ++i) {
     BATON_ASSIGN_OR_RETURN(Expr none,
@@ -500,8 +508,7 @@ absl::StatusOr<Outputs> UnrolledLoop(NodeContext& node, bool& depends_on_data) {
                            node.graphs().ConvertGraph(
                                body, inputs, absl::StrCat("round ", round)));
     if (outputs.size() != 1 + num_carried + scans.size()) {
-      return absl::InvalidArgumentError(
-          "the body has another number of outputs");
+      return WrongOutputs(outputs.size(), 1 + num_carried + scans.size());
     }
     const Tensor* next = relay::ConstantTensor(outputs[0]);
     if (next == nullptr || next->num_elements() != 1) {
@@ -605,8 +612,7 @@ absl::StatusOr<Outputs> ScanRounds::Convert(NodeContext& node,
         node.graphs().ConvertGraph(body, inputs,
                                    absl::StrCat(what, "round ", round)));
     if (outputs.size() != states.size() + scans.size()) {
-      return absl::InvalidArgumentError(
-          "the body has another number of outputs");
+      return WrongOutputs(outputs.size(), states.size() + scans.size());
     }
     if (is_empty) {
       of_no_round = outputs;
@@ -684,7 +690,7 @@ absl::StatusOr<Outputs> ScanRounds::Recursive(NodeContext& node) const {
   BATON_RETURN_IF_ERROR(node.graphs().CheckInputs(body, inputs));
   BATON_ASSIGN_OR_RETURN(const Outputs outputs, function.ConvertBody(inputs));
   if (outputs.size() != states.size() + output_axes.size()) {
-    return absl::InvalidArgumentError("the body has another number of outputs");
+    return WrongOutputs(outputs.size(), states.size() + output_axes.size());
   }
   BATON_RETURN_IF_ERROR(CheckDefined(outputs));
   function.SetNext(round, relay::Add(round, number(1)));
@@ -727,7 +733,9 @@ absl::StatusOr<ScanRounds> ReadScan(NodeContext& node, int first) {
   ScanRounds result;
   const int64_t num_scans = node.Int("num_scan_inputs", 0);
   if (num_scans < 1 || num_scans > node.num_inputs() - first) {
-    return absl::InvalidArgumentError("the number of scan inputs");
+    return absl::InvalidArgumentError(
+        "num_scan_inputs must be from 1 to the number of inputs that can be "
+        "scanned");
   }
   const int num_inputs = node.num_inputs();
   for (int i = first; i < num_inputs; ++i) {
@@ -771,13 +779,17 @@ absl::StatusOr<Outputs> BatchScan(NodeContext& node) {
   all.backward.resize(num_scans, 0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type,
                          TensorTypeOf(all.scanned[0]));
-  if (type->rank() < 2) return absl::InvalidArgumentError("the scanned data");
+  if (type->rank() < 2) {
+    return absl::InvalidArgumentError(
+        "the scanned data must have rank 2 or more");
+  }
   const Dim& batch = type->dim(0);
   if (!batch.is_const()) {
     return absl::UnimplementedError("the batch of the scan must be known");
   }
   if (batch.value() < 1 || batch.value() > kMaxRounds) {
-    return absl::InvalidArgumentError("the batch of the scan");
+    return absl::InvalidArgumentError(
+        "the batch of the scan is empty or too large");
   }
   if (node.HasInput(0)) {
     BATON_ASSIGN_OR_RETURN(const std::vector<int64_t> lengths,

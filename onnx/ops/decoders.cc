@@ -63,7 +63,8 @@ absl::StatusOr<int64_t> RotatedBy(NodeContext& node, int table) {
 absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
   Expr x = node.Input(0);
   if (node.Int("is_packed_batching", 0) != 0 || node.Float("scale", 1) != 1) {
-    return absl::UnimplementedError("is_packed_batching and scale");
+    return absl::UnimplementedError(
+        "is_packed_batching and a scale other than 1 are not supported");
   }
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(const int64_t rotated, RotatedBy(node, 2));
@@ -86,7 +87,7 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
     // The number of the first element.
     places = relay::ExpandDims(Add(Positions(x, 2, 0), places), 0);
   } else if (places_rank != 2) {
-    return absl::InvalidArgumentError("the rank of the position_ids");
+    return absl::InvalidArgumentError("position_ids must have rank 1 or 2");
   }
   Expr result =
       Rotate(x, type->dim(3).value(), rotated, node.Int("interleaved", 0) != 0,
@@ -127,7 +128,8 @@ class GroupQueryAttention {
 
 absl::Status GroupQueryAttention::CheckAttributes() {
   if (node_.Int("smooth_softmax", 0) > 0 || node_.HasInput(11)) {
-    return absl::UnimplementedError("smooth_softmax and head_sink");
+    return absl::UnimplementedError(
+        "smooth_softmax and head_sink are not supported");
   }
   for (const absl::string_view name : {"kv_cache_bit_width", "qk_output"}) {
     if (node_.Int(name, 0) != 0) {
@@ -159,7 +161,9 @@ absl::Status GroupQueryAttention::ReadHeads() {
     const int64_t all = heads_ + 2 * kv_heads_;
     if (type->rank() != 3 || !type->dim(2).is_const() ||
         type->dim(2).value() % all != 0) {
-      return absl::InvalidArgumentError("the packed queries, keys and values");
+      return absl::InvalidArgumentError(
+          "the packed queries, keys and values must have rank 3 and a last "
+          "extent that num_heads + 2 * kv_num_heads divides");
     }
     const int64_t size = type->dim(2).value() / all;
     const Ints ends = {heads_ * size, (heads_ + kv_heads_) * size, all * size};
@@ -185,7 +189,9 @@ absl::Status GroupQueryAttention::RotateHeads() {
     return absl::InvalidArgumentError("the cos_cache or sin_cache is missing");
   }
   BATON_ASSIGN_OR_RETURN(const int64_t rotated, RotatedBy(node_, 7));
-  if (rotated > size_) return absl::InvalidArgumentError("the cos_cache");
+  if (rotated > size_) {
+    return absl::InvalidArgumentError("cos_cache is wider than a head");
+  }
   const Expr places = node_.HasInput(9) ? node_.Input(9) : places_;
   const Expr cosine = RowsForHeads(node_, 7, places);
   const Expr sine = RowsForHeads(node_, 8, places);
@@ -202,7 +208,10 @@ absl::StatusOr<Expr> GroupQueryAttention::WithPast(int past,
   if (!node_.HasInput(past)) return fresh;
   const Expr& before = node_.Input(past);
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(before));
-  if (rank != 4) return absl::InvalidArgumentError("the rank of the past");
+  if (rank != 4) {
+    return absl::InvalidArgumentError(
+        "past_key and past_value must have rank 4");
+  }
   const Expr room = ExtentOf(before, 2);
   const Expr length = ExtentOf(fresh, 2);
   BATON_ASSIGN_OR_RETURN(const Expr total, ScalarInput(node_, 6));
@@ -222,7 +231,7 @@ absl::StatusOr<Expr> GroupQueryAttention::BiasFor(const Expr& keys) {
   const Expr& bias = node_.Input(10);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(bias));
   if (type->rank() != 4) {
-    return absl::InvalidArgumentError("the rank of the attention_bias");
+    return absl::InvalidArgumentError("attention_bias must have rank 4");
   }
   if (relay::ProvablyEqual(type->dim(3), keys->tensor_type()->dim(2))) {
     return bias;
@@ -314,9 +323,12 @@ absl::StatusOr<Outputs> MatMulNBits(NodeContext& node) {
   const int64_t block = node.Int("block_size", 0);
   if ((bits != 2 && bits != 4 && bits != 8) || k < 1 || n < 1 || block < 8 ||
       k > INT32_MAX || n > INT32_MAX || block > INT32_MAX) {
-    return absl::InvalidArgumentError("bits, K, N or block_size");
+    return absl::InvalidArgumentError(
+        "bits must be 2, 4 or 8, K and N positive, and block_size 8 or more");
   }
-  if (node.HasInput(4)) return absl::UnimplementedError("g_idx");
+  if (node.HasInput(4)) {
+    return absl::UnimplementedError("the input g_idx is not supported");
+  }
   const int64_t blocks = (k + block - 1) / block;
   const Expr codes = relay::Cast(
       Unpacked(relay::Reshape(node.Input(1), {n, blocks, block * bits / 8}), 3,
@@ -378,14 +390,16 @@ absl::StatusOr<Outputs> GatherBlockQuantized(NodeContext& node) {
   if (axis == by || block < 1 || block > INT32_MAX ||
       (bits != 4 && bits != 8) || (is_packed && by != rank - 1)) {
     return absl::InvalidArgumentError(
-        "gather_axis, quantize_axis, bits or block_size");
+        "gather_axis and quantize_axis must differ (packed data: quantize_axis "
+        "must be the last axis), bits be 4 or 8, and block_size be positive");
   }
   if (!type->dim(by).is_const()) {
     return absl::UnimplementedError(
         "the extent of the quantized axis must be known");
   }
   if (type->dim(by).value() > INT32_MAX) {
-    return absl::InvalidArgumentError("the extent of the quantized axis");
+    return absl::InvalidArgumentError(
+        "the quantized axis has too many elements");
   }
   const int64_t in_byte = is_packed ? 8 / bits : 1;
   const int64_t extent = type->dim(by).value() * in_byte;

@@ -25,8 +25,8 @@ absl::StatusOr<QuantizedBytes> QuantizeToBytes(NodeContext& node,
 
 // The product of `x`, quantized to bytes, and `weights`, in float32: sums of
 // integers, times the scale of `x` and `scale`. `x`: typed, float32. `weights`:
-// typed, int32, less their zero points. `scale`: a scalar, or one for each
-// column of `weights`. The result is not typed.
+// typed, int32, with the zero points already subtracted. `scale`: a scalar, or
+// one for each column of `weights`. The result is not typed.
 absl::StatusOr<Expr> QuantizedProduct(NodeContext& node, const Expr& x,
                                       const Expr& weights, const Expr& scale);
 

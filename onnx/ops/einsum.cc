@@ -119,7 +119,7 @@ absl::StatusOr<Operand> Einsum::Direct(const std::vector<Operand>& operands,
     values.push_back(operand.value);
   }
   if (letters.size() > kLetters.size()) {
-    return absl::UnimplementedError("a product of so many axes");
+    return absl::UnimplementedError("the product has too many axes");
   }
   std::string equation =
       absl::StrCat(absl::StrJoin(terms, ","), "->", term(labels));
@@ -140,7 +140,8 @@ absl::StatusOr<Operand> Einsum::WithoutRepeats(Operand operand) {
     const auto [known, is_new] = extents.try_emplace(label, shape[i]);
     if (is_new) labels.push_back(label);
     if (known->second != shape[i]) {
-      return absl::InvalidArgumentError("a diagonal of unequal extents");
+      return absl::InvalidArgumentError(
+          "a label that one operand has twice must have equal extents there");
     }
   }
   if (labels.size() == shape.size()) return operand;

@@ -42,8 +42,8 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(absl::Span<const Dim> shape,
                                                    absl::Span<const Dim> wanted,
                                                    bool allowzero);
 
-// `x` with the extents `shape`, all of which are numbers. An extent of 0 is
-// none that is kept.
+// `x` with the extents `shape`, all of which are numbers. A 0 is the extent 0
+// (allowzero).
 Expr ReshapeTo(Expr x, std::vector<int64_t> shape);
 
 // Merges the `count` axes of `x` from `begin` on into one axis. `rank` is the

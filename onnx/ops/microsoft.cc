@@ -103,7 +103,8 @@ absl::StatusOr<Expr> Activated(NodeContext& node, Expr x,
 
 absl::StatusOr<Outputs> FusedMatMul(NodeContext& node) {
   if (node.Int("transBatchA", 0) != 0 || node.Int("transBatchB", 0) != 0) {
-    return absl::UnimplementedError("transBatchA and transBatchB");
+    return absl::UnimplementedError(
+        "transBatchA and transBatchB are not supported");
   }
   Expr operands[2];
   for (int i = 0; i < 2; ++i) {
@@ -160,7 +161,7 @@ absl::StatusOr<Outputs> SkipNorm(NodeContext& node, const Expr& beta, int bias,
       is_simplified ? RmsNormOf(sum, node.Input(2), rank - 1, epsilon)
                     : LayerNormOf(sum, node.Input(2), beta, rank - 1, epsilon);
   if (is_simplified && node.HasOutput(1)) {
-    return absl::UnimplementedError("the mean as an output");
+    return absl::UnimplementedError("the mean is not supported as an output");
   }
   return Outputs{std::move(result.y), std::move(result.mean),
                  std::move(result.inverse), std::move(sum)};
@@ -190,7 +191,9 @@ absl::StatusOr<Outputs> EmbedLayerNormalization(NodeContext& node) {
     return relay::Take(node.Input(table), node.Input(ids), {.axis = 0});
   };
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
-  if (rank != 2) return absl::InvalidArgumentError("the rank of the input_ids");
+  if (rank != 2) {
+    return absl::InvalidArgumentError("input_ids must have rank 2");
+  }
   Expr sum = rows(2, 0);
   sum = Add(std::move(sum),
             node.HasInput(8)
@@ -265,7 +268,7 @@ class Attention {
 absl::Status Attention::AddPast(const Expr& key, const Expr& value) {
   BATON_ASSIGN_OR_RETURN(const Expr past_key, node_.Typed(key));
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(past_key));
-  if (rank != 4) return absl::InvalidArgumentError("the rank of the past");
+  if (rank != 4) return absl::InvalidArgumentError("the past must have rank 4");
   past_ = ExtentOf(past_key, 2);
   BATON_ASSIGN_OR_RETURN(key_,
                          node_.Typed(relay::Concatenate({past_key, key_}, 2)));
@@ -306,7 +309,8 @@ absl::Status Attention::AddMask(int input) {
                                      relay::GreaterEqual(places, limit(1))),
                    masked));
   } else {
-    return absl::UnimplementedError("a mask of this form");
+    return absl::UnimplementedError(
+        "the mask has a form that is not supported");
   }
   return absl::OkStatus();
 }
@@ -374,7 +378,8 @@ absl::StatusOr<Outputs> Attention::OfProjections(Expr all, int mask, int past,
   const int64_t heads = node_.Int("num_heads", 0);
   if (node_.Int("do_rotary", 0) != 0 ||
       node_.Int("past_present_share_buffer", 0) != 0) {
-    return absl::UnimplementedError("do_rotary and past_present_share_buffer");
+    return absl::UnimplementedError(
+        "do_rotary and past_present_share_buffer are not supported");
   }
   BATON_ASSIGN_OR_RETURN(all, node_.Typed(std::move(all)));
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(all));
@@ -384,7 +389,7 @@ absl::StatusOr<Outputs> Attention::OfProjections(Expr all, int mask, int past,
   Ints sizes = node_.Ints("qkv_hidden_sizes").value_or(Ints());
   if (sizes.empty()) sizes.assign(3, type->dim(2).value() / 3);
   if (sizes.size() != 3) {
-    return absl::InvalidArgumentError("the qkv_hidden_sizes");
+    return absl::InvalidArgumentError("qkv_hidden_sizes must have 3 elements");
   }
   Expr* const parts[] = {&query_, &key_, &value_};
   int64_t begin = 0;
@@ -407,7 +412,8 @@ absl::StatusOr<Outputs> Attention::OfProjections(Expr all, int mask, int past,
 absl::StatusOr<Outputs> Attention::OfHeads() {
   const int64_t heads = node_.Int("num_heads", 0);
   if (!node_.HasInput(1) || !node_.HasInput(2)) {
-    return absl::UnimplementedError("packed queries, keys and values");
+    return absl::UnimplementedError(
+        "packed queries, keys and values are not supported");
   }
   Expr* const parts[] = {&query_, &key_, &value_};
   Expr bias;
@@ -421,7 +427,9 @@ absl::StatusOr<Outputs> Attention::OfHeads() {
       continue;
     }
     if (type->rank() != 3 || !type->dim(2).is_const()) {
-      return absl::UnimplementedError("inputs of these shapes");
+      return absl::UnimplementedError(
+          "the queries, keys and values must have rank 3 and a known last "
+          "extent, or rank 4 without bias");
     }
     if (bias.defined()) {
       const int64_t size = type->dim(2).value();
@@ -434,7 +442,8 @@ absl::StatusOr<Outputs> Attention::OfHeads() {
     BATON_ASSIGN_OR_RETURN(*parts[i], SplitHeads(node_, part, heads));
   }
   if (node_.HasInput(6) != node_.HasInput(7)) {
-    return absl::InvalidArgumentError("only one of past_key and past_value");
+    return absl::InvalidArgumentError(
+        "past_key and past_value must be given together");
   }
   if (node_.HasInput(6)) {
     BATON_RETURN_IF_ERROR(AddPast(node_.Input(6), node_.Input(7)));

@@ -87,7 +87,9 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
   const int spatial = type->rank() - 2;
   if (spatial < 1 || spatial > 3 || weight->rank() != type->rank() ||
       !weight->dim(1).is_const()) {
-    return absl::UnimplementedError("a kernel or data of this shape");
+    return absl::UnimplementedError(
+        "the data must have 1 to 3 spatial axes, and the kernel the same rank "
+        "and a known second extent");
   }
   // Pads are worked out below: SAME means another thing than for Conv.
   BATON_ASSIGN_OR_RETURN(Window window, ReadWindow(node, x, w, true));
@@ -136,7 +138,8 @@ absl::StatusOr<Outputs> ConvTranspose(NodeContext& node) {
   }
   const int64_t groups = node.Int("group", 1);
   if (groups < 1 || groups > 1 << 30) {
-    return absl::InvalidArgumentError("the number of groups");
+    return absl::InvalidArgumentError(
+        "the attribute group is less than 1 or too large");
   }
   // Relay's output padding is less than the stride. What is beyond is less
   // padding at the end, and then zeros behind the result.
@@ -296,7 +299,8 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
   }
   const absl::StatusOr<int64_t> size = NumElements(DType::Int(64), shape);
   if (!size.ok() || *size > kMaxIndices) {
-    return absl::UnimplementedError("indices of so much data");
+    return absl::UnimplementedError(
+        "the output Indices is not supported for so much data");
   }
   const int axes = static_cast<int>(window.kernel.size());
   const bool column_major = node.Int("storage_order", 0) != 0;
@@ -328,7 +332,8 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
   for (int i = 0; i < axes; ++i) {
     if (window.kernel[i] >
         kMaxIndices / std::max<int64_t>(result_shape[i + 2], 1)) {
-      return absl::UnimplementedError("indices of such windows");
+      return absl::UnimplementedError(
+          "the output Indices is not supported for such large windows");
     }
     Ints taken;
     for (int64_t o = 0; o < result_shape[i + 2]; ++o) {
@@ -359,7 +364,8 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
   const absl::StatusOr<int64_t> all_windows =
       NumElements(DType::Int(64), absl::MakeConstSpan(split).subspan(2));
   if (!all_windows.ok() || *all_windows > kMaxIndices) {
-    return absl::UnimplementedError("indices of so many or so large windows");
+    return absl::UnimplementedError(
+        "the output Indices is not supported for so many or so large windows");
   }
   int64_t elements = 1;
   for (int64_t extent : window.kernel) elements *= extent;

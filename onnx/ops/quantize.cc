@@ -258,7 +258,8 @@ absl::StatusOr<Outputs> QuantizeLinear(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const bool is_blocked, IsBlocked(node));
   if (is_blocked) {
     if (!dtype.is_integral() || dtype.bits() > 16) {
-      return absl::UnimplementedError("this element type");
+      return absl::UnimplementedError(
+          "blocked quantization to this element type is not supported");
     }
     BATON_ASSIGN_OR_RETURN(Expr scales, OfBlocks(node, node.Input(1)));
     BATON_ASSIGN_OR_RETURN(scales, node.Typed(std::move(scales)));
@@ -503,7 +504,9 @@ absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w, int x_zero,
                                    int w_zero, Expr x_scale, Expr w_scale) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* weight,
                          TensorTypeOf(node.Input(w)));
-  if (weight->rank() < 3) return absl::InvalidArgumentError("the weights");
+  if (weight->rank() < 3) {
+    return absl::InvalidArgumentError("the weights must have rank 3 or more");
+  }
   BATON_ASSIGN_OR_RETURN(Expr x_zero_point, ZeroPoint(node, x_zero));
   BATON_ASSIGN_OR_RETURN(Expr w_zero_point, ZeroPoint(node, w_zero));
   BATON_ASSIGN_OR_RETURN(x_zero_point, node.Typed(std::move(x_zero_point)));
@@ -512,7 +515,8 @@ absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w, int x_zero,
     BATON_ASSIGN_OR_RETURN(const TensorTypeNode* zeros,
                            TensorTypeOf(node.Input(w_zero)));
     if (zeros->rank() > 1) {
-      return absl::InvalidArgumentError("the zero points of the weights");
+      return absl::InvalidArgumentError(
+          "the zero points of the weights must be a scalar or a vector");
     }
     if (zeros->rank() == 1 && zeros->dim(0).is_const() &&
         !zeros->dim(0).is_const(1) && weight->dim(0).is_const() &&
@@ -524,7 +528,8 @@ absl::StatusOr<Expr> QuantizedConv(NodeContext& node, int x, int w, int x_zero,
   }
   BATON_ASSIGN_OR_RETURN(const int x_zero_rank, RankOf(x_zero_point));
   if (x_zero_rank != 0) {
-    return absl::InvalidArgumentError("the zero point of the data is a scalar");
+    return absl::InvalidArgumentError(
+        "the zero point of the data must be a scalar");
   }
   BATON_ASSIGN_OR_RETURN(const int w_zero_rank, RankOf(w_zero_point));
   const auto convolved = [&](const Expr& weights,
@@ -767,7 +772,8 @@ absl::StatusOr<Outputs> QLinearSoftmax(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int axis,
                          NormalAxis(node.Int("axis", -1), rank));
   if (node.Int("opset", 13) < 13 && axis != rank - 1) {
-    return absl::UnimplementedError("a softmax of several axes");
+    return absl::UnimplementedError(
+        "before opset 13, only a softmax along the last axis is supported");
   }
   return Quantized(node, relay::nn::Softmax(std::move(x), axis), 3, 0);
 }

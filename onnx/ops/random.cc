@@ -74,8 +74,8 @@ template <typename A>
 absl::StatusOr<Expr> Drawn(NodeContext& node, const Op& op, double first,
                            double second, Ints shape, DType dtype) {
   if (!dtype.is_float()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("random numbers of type ", dtype.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "random numbers of type ", dtype.ToString(), " are not supported"));
   }
   for (const int64_t extent : shape) {
     if (extent < 0) {

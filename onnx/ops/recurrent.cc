@@ -93,7 +93,8 @@ absl::StatusOr<std::vector<Activation>> Activations(
     }
   }
   if (names.size() != defaults.size() * directions) {
-    return absl::InvalidArgumentError("the number of activations");
+    return absl::InvalidArgumentError(
+        "the attribute activations has the wrong number of elements");
   }
   const std::vector<double> alphas = node.Floats("activation_alpha");
   const std::vector<double> betas = node.Floats("activation_beta");

@@ -52,7 +52,7 @@ absl::StatusOr<Reduction> ReduceOverComputed(NodeContext& node, int rank,
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* axes_type,
                          TensorTypeOf(node.Input(1)));
   if (axes_type->rank() != 1) {
-    return absl::InvalidArgumentError("the axes are no vector");
+    return absl::InvalidArgumentError("the axes must be a vector");
   }
   // The number of axes that stay.
   std::optional<int64_t> kept;

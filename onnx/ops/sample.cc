@@ -120,7 +120,7 @@ absl::StatusOr<Sampler> Sampler::Create(NodeContext& node, const Expr& images,
       continue;
     }
     if (extent < 1 || extent > kMaxPixels / pixels) {
-      return absl::InvalidArgumentError("the size of the images");
+      return absl::InvalidArgumentError("the images are empty or too large");
     }
     pixels *= extent;
   }
@@ -327,7 +327,7 @@ absl::StatusOr<Expr> SampledAtGrid(NodeContext& node, const Expr& images,
       break;
     }
     if (dim.value() > kMaxPixels / points) {
-      return absl::InvalidArgumentError("the size of the grid");
+      return absl::InvalidArgumentError("the grid is too large");
     }
     has_none = has_none || dim.value() == 0;
     points = std::max<int64_t>(points * dim.value(), 1);
@@ -435,12 +435,14 @@ absl::StatusOr<Outputs> DeformConv(NodeContext& node) {
   int64_t points = 1;    // of the result
   for (int i = 0; i < axes; ++i) {
     if (window.kernel[i] != kernel[i + 2]) {
-      return absl::InvalidArgumentError("the kernel_shape");
+      return absl::InvalidArgumentError(
+          "kernel_shape differs from the extents of the kernel");
     }
     const int64_t extent = offsets[i + 2];
     if (kernel[i + 2] < 1 || kernel[i + 2] > kMaxPoints / elements ||
         extent < 1 || extent > kMaxPoints / points) {
-      return absl::InvalidArgumentError("the size of the kernel or offsets");
+      return absl::InvalidArgumentError(
+          "the kernel or the offsets are empty or too large");
     }
     elements *= kernel[i + 2];
     points *= extent;
@@ -448,7 +450,8 @@ absl::StatusOr<Outputs> DeformConv(NodeContext& node) {
   if (elements > kMaxPoints / points ||
       offsets[1] / axes / elements != offset_groups ||
       offsets[1] % (axes * elements) != 0) {
-    return absl::InvalidArgumentError("the number of offsets");
+    return absl::InvalidArgumentError(
+        "the offsets have the wrong number of channels");
   }
   const int64_t images = shape[0] < 0 ? -1 : shape[0] * offset_groups;
   // Each offset group is an image of its own.
@@ -593,14 +596,15 @@ absl::StatusOr<Outputs> AffineGrid(NodeContext& node) {
   if (!known_size.ok()) return AffineGridDynamic(node);
   const Ints& size = *known_size;
   if (size.size() != 4 && size.size() != 5) {
-    return absl::InvalidArgumentError("the size of the images");
+    return absl::InvalidArgumentError("size must have 4 or 5 elements");
   }
   const bool align_corners = node.Int("align_corners", 0) != 0;
   const size_t axes = size.size() - 2;
   int64_t points = 1;
   for (size_t i = 0; i < axes; ++i) {
     if (size[i + 2] < 1 || size[i + 2] > kMaxPoints / points) {
-      return absl::UnimplementedError("images of this size");
+      return absl::UnimplementedError(
+          "images that are empty or so large are not supported");
     }
     points *= size[i + 2];
   }
@@ -658,7 +662,8 @@ absl::StatusOr<Boxes> ReadBoxes(NodeContext& node, const Expr& boxes,
   BATON_ASSIGN_OR_RETURN(result.shape, ShapeOf(node.Input(0)));
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(node.Input(0)));
   if (result.shape.size() != 4 || result.shape[2] < 1 || result.shape[3] < 1) {
-    return absl::InvalidArgumentError("the images");
+    return absl::InvalidArgumentError(
+        "the images must have rank 4, and pixels");
   }
   result.images = relay::Take(node.Input(0), batch, {.axis = 0});
   const Expr scaled = relay::Multiply(
@@ -789,7 +794,7 @@ absl::StatusOr<Outputs> MaxOfAllPixels(NodeContext& node, int64_t count,
       const float pixels = std::ceil(length / static_cast<float>(wanted[i]));
       if (!(pixels * static_cast<float>(wanted[i]) <
             static_cast<float>(kMaxPoints))) {
-        return absl::InvalidArgumentError("the size of a box");
+        return absl::InvalidArgumentError("a box is too large, or not finite");
       }
       samples[i] = static_cast<int64_t>(std::max(pixels, 0.0f));
     }
@@ -835,7 +840,9 @@ absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
                             node.Int("output_width", 1)};
   for (const int64_t extent : wanted) {
     if (extent < 1 || samples < 0 || samples > kMaxPoints / extent) {
-      return absl::InvalidArgumentError("the size of the result");
+      return absl::InvalidArgumentError(
+          "output_height and output_width must be positive, and sampling_ratio "
+          "not negative nor too large");
     }
   }
   const bool half_pixel =
@@ -848,7 +855,9 @@ absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
     return One(std::move(result));
   }
   BATON_ASSIGN_OR_RETURN(const Ints count, ShapeOf(node.Input(2)));
-  if (count.size() != 1) return absl::InvalidArgumentError("batch_indices");
+  if (count.size() != 1) {
+    return absl::InvalidArgumentError("batch_indices must be a vector");
+  }
   if (samples == 0) {
     return MaxOfAllPixels(node, count[0], wanted, half_pixel);
   }
@@ -866,7 +875,9 @@ absl::StatusOr<Outputs> MaxRoiPool(NodeContext& node) {
   if (wanted.size() != 2 || wanted[0] < 1 || wanted[1] < 1 ||
       wanted[0] > kMaxPoints || wanted[1] > kMaxPoints || count.size() != 2 ||
       count[1] != 5) {
-    return absl::InvalidArgumentError("the pooled_shape or the rois");
+    return absl::InvalidArgumentError(
+        "pooled_shape must have 2 positive elements, and rois the shape "
+        "(count, 5)");
   }
   const Expr batch = relay::Cast(
       relay::Take(rois, relay::Const(Tensor::Scalar<int64_t>(0)), {.axis = 1}),

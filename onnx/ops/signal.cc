@@ -137,7 +137,9 @@ absl::StatusOr<Expr> Transform(NodeContext& node, const Expr& x, int64_t length,
   const int64_t parts = shape[rank - 1];
   const int64_t extent = shape[rank - 2];
   if ((parts != 1 && parts != 2) || length < 1 || bins < 0) {
-    return absl::InvalidArgumentError("data that cannot be transformed");
+    return absl::InvalidArgumentError(
+        "the last axis of the data must have 1 or 2 elements (real and "
+        "imaginary part), and the length of the transform must be positive");
   }
   const int64_t used = std::min(extent, length);
   if (used > kMaxElements || bins > kMaxElements ||
@@ -179,7 +181,9 @@ absl::StatusOr<Expr> RealInverse(NodeContext& node, const Expr& x,
   const int64_t parts = shape[rank - 1];
   const int64_t extent = shape[rank - 2];
   if ((parts != 1 && parts != 2) || length < 1) {
-    return absl::InvalidArgumentError("data that cannot be transformed");
+    return absl::InvalidArgumentError(
+        "the last axis of the data must have 1 or 2 elements (real and "
+        "imaginary part), and the length of the transform must be positive");
   }
   const int64_t used = std::min(extent, length / 2 + 1);
   if (length > kMaxElements || used > kMaxElements / (length * parts)) {
@@ -213,12 +217,18 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
     given = -2;
     if (node.HasInput(2)) {
       BATON_ASSIGN_OR_RETURN(const Ints axis, node.ConstantInts(2));
-      if (axis.size() != 1) return absl::InvalidArgumentError("the axis");
+      if (axis.size() != 1) {
+        return absl::InvalidArgumentError("the axis must have one element");
+      }
       given = axis[0];
     }
   }
   BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis(given, rank));
-  if (axis == rank - 1) return absl::InvalidArgumentError("the last axis");
+  if (axis == rank - 1) {
+    return absl::InvalidArgumentError(
+        "the axis must not be the last one, which has the real and imaginary "
+        "parts");
+  }
   const bool onesided = node.Int("onesided", 0) != 0;
   const bool inverse = node.Int("inverse", 0) != 0;
   if (!type->dim(axis).is_const()) return ShapeOf(x).status();
@@ -299,7 +309,9 @@ absl::StatusOr<Outputs> Stft(NodeContext& node) {
   int64_t length = 0;
   if (node.HasInput(2)) {
     BATON_ASSIGN_OR_RETURN(const Ints window, ShapeOf(node.Input(2)));
-    if (window.size() != 1) return absl::InvalidArgumentError("the window");
+    if (window.size() != 1) {
+      return absl::InvalidArgumentError("the window must be a vector");
+    }
     length = window[0];
   }
   if (node.HasInput(3)) {
@@ -332,7 +344,9 @@ absl::StatusOr<Outputs> MelWeightMatrix(NodeContext& node) {
                          DTypeOf(node.Int("output_datatype", 1)));
   const int64_t rows = dft_length / 2 + 1;
   if (bins < 1 || rows * bins > kMaxElements || !(rate > 0)) {
-    return absl::InvalidArgumentError("the size of the matrix");
+    return absl::InvalidArgumentError(
+        "the number of bins and the sample rate must be positive, and the "
+        "matrix not too large");
   }
   const auto mel = [](double hertz) {
     return 2595 * std::log10(1 + hertz / 700);

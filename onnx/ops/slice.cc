@@ -168,7 +168,8 @@ absl::StatusOr<Outputs> Split(NodeContext& node) {
   if (sizes.empty()) {
     const int64_t parts = node.Int("num_outputs", node.num_outputs());
     if (parts <= 0 || parts > 1 << 20) {
-      return absl::InvalidArgumentError("the number of parts");
+      return absl::InvalidArgumentError(
+          "num_outputs must be from 1 to 1048576");
     }
     if (!type->dim(axis).is_const()) {
       // The last parts may be smaller.
@@ -433,7 +434,9 @@ absl::StatusOr<Outputs> Wrapped(NodeContext& node, const Ints& axes,
     constexpr int64_t kMost = 1 << 24;
     if (rest < 1 || std::max(std::abs(before), std::abs(after)) > kMost ||
         extent > kMost) {
-      return absl::UnimplementedError("padding of this size");
+      return absl::UnimplementedError(
+          "padding of an axis that is or becomes empty, or so large, is not "
+          "supported");
     }
     Ints places;
     for (int64_t k = -before - first; k < extent + after - first; ++k) {

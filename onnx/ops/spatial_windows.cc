@@ -142,11 +142,13 @@ absl::StatusOr<Window> ReadWindow(NodeContext& node, const Expr& data,
     }
   } else {
     BATON_ASSIGN_OR_RETURN(const Ints shape, ShapeOf(weight));
-    if (shape.size() < 3)
-      return absl::InvalidArgumentError("the kernel's rank");
+    if (shape.size() < 3) {
+      return absl::InvalidArgumentError("the kernel must have rank 3 or more");
+    }
     result.kernel.assign(shape.begin() + 2, shape.end());
     if (static_cast<int>(result.kernel.size()) != axes) {
-      return absl::InvalidArgumentError("the kernel's rank");
+      return absl::InvalidArgumentError(
+          "the kernel and the data must have as many spatial axes");
     }
   }
   BATON_ASSIGN_OR_RETURN(result.strides, PerAxis(node, "strides", axes, 1, 1));

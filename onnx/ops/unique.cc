@@ -69,7 +69,7 @@ absl::StatusOr<Outputs> UniqueSlices(NodeContext& node, int axis, bool sorted) {
                          NumElements(DType::Int(8), shape));
   if (elements == 0) return absl::UnimplementedError("data without elements");
   if (slices > kMaxComparisons / elements) {
-    return absl::UnimplementedError("slices of so much data");
+    return absl::UnimplementedError("slices of so much data are not supported");
   }
   const int64_t size = elements / slices;
   Ints order = {axis};

@@ -90,14 +90,16 @@ absl::StatusOr<Outputs> Col2ImDynamic(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* block_type,
                          TensorTypeOf(node.Input(2)));
   if (type->rank() != 3 || image_type->rank() != 1 || block_type->rank() != 1) {
-    return absl::InvalidArgumentError("the data or the shapes");
+    return absl::InvalidArgumentError(
+        "the data must have rank 3, and image_shape and block_shape be "
+        "vectors");
   }
   const Dim& count =
       image_type->dim(0).is_const() ? image_type->dim(0) : block_type->dim(0);
   if (!count.is_const() || count.value() < 1 || count.value() > 8) {
     // The rank of the result depends on the value.
     BATON_RETURN_IF_ERROR(node.ConstantInts(1).status());
-    return absl::UnimplementedError("images of this rank");
+    return absl::UnimplementedError("images must have 1 to 8 spatial axes");
   }
   const int axes = static_cast<int>(count.value());
   const auto numbers = [&](const char* name, int size, int64_t otherwise) {
@@ -236,7 +238,7 @@ absl::StatusOr<Outputs> Col2Im(NodeContext& node) {
     const int64_t steps = free / strides[i] + 1;
     if (block[i] * steps > kMaxElements / static_cast<int64_t>(places.size()) ||
         extent > kMaxElements / plane) {
-      return absl::UnimplementedError("an image of this size");
+      return absl::UnimplementedError("an image of this size is not supported");
     }
     // places[(element, window)], row by row.
     Ints next;
@@ -310,7 +312,8 @@ absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
   const int64_t results = *std::max_element(indexes.begin(), indexes.end()) + 1;
   if (*std::min_element(indexes.begin(), indexes.end()) < 0 ||
       results > 1 << 24) {
-    return absl::InvalidArgumentError("ngram_indexes");
+    return absl::InvalidArgumentError(
+        "an element of ngram_indexes is negative or too large");
   }
   const Expr data = relay::Reshape(x, {rows, columns});
   Expr total = relay::Zeros({rows, results}, DType::Float(32));
@@ -323,7 +326,9 @@ absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
                             : static_cast<int64_t>(pool.size());
     if (begin < 0 || end < begin || end > static_cast<int64_t>(pool.size()) ||
         (end - begin) % length != 0) {
-      return absl::InvalidArgumentError("ngram_counts");
+      return absl::InvalidArgumentError(
+          "ngram_counts must ascend within the pool, in steps of whole "
+          "n-grams");
     }
     const int64_t grams = (end - begin) / length;
     if (gram + grams > indexes.size()) {

@@ -99,11 +99,12 @@ Expr SqueezeToLeftAxes(const TensorTypeNode& lhs, const TensorTypeNode& rhs,
 // `target_rank`.
 Expr ExpandBiasToMatchAxis(Expr value, int target_rank, AxisSet axes);
 
-// Prepares `args`, a tensor and vectors along its `axis`, for arithmetic of all
-// of them: one whose extent has a name, while that of another is a number, is
-// reshaped to the number, so that types can be inferred. Returns false if they
-// have extents of different names, which cannot be broadcast. `typed` are
-// expressions of the same types as `args`, which need none.
+// Prepares `args`, a tensor and vectors along its `axis`, for arithmetic with
+// one another. If the extent of some is a number and that of others symbolic,
+// reshapes the others to the number, so that types can be inferred. Returns
+// false if two extents are different symbols, which cannot be broadcast.
+// `typed` has an expression of the type of each of `args`, which may be
+// untyped.
 bool MatchExtents(absl::Span<const Expr> typed, int axis,
                   absl::Span<Expr> args);
 

@@ -68,7 +68,7 @@ class DataflowGraph {
   std::vector<Use> uses_;
 };
 
-// The immediate post-dominators of all nodes. O(log n) a use.
+// The immediate post-dominators of all nodes. Takes O(log n) for each use.
 class PostDominatorTree {
  public:
   // The outside of the graph: the parent of external nodes, and of nodes whose

@@ -46,7 +46,7 @@ class ScopeGraph {
   // The scope of node `i`, which must not be an operator.
   int scope(int i) const { return nodes_[i].scope; }
   // The k-th scope that node `i` opens: one for a function or let, two for an
-  // if, one a clause for a match.
+  // if, one for each clause of a match.
   int opened_scope(int i, int k) const { return nodes_[i].first_opened + k; }
   // True if the scope of node `i` is not the scope of its first use. False for
   // variables, global variables, constructors and operators. The order of uses

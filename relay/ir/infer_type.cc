@@ -887,8 +887,9 @@ Type Inferencer::TypeOfProjection(const TupleGetItemNode* node,
   }
   if (node->index() < 0 ||
       node->index() >= static_cast<int>(type->fields().size())) {
-    Error(node, absl::StrCat("field ", node->index(), " of a tuple of ",
-                             type->fields().size()));
+    Error(node,
+          absl::StrCat("field ", node->index(), " is not in a tuple of size ",
+                       type->fields().size()));
     return NewInferenceVar();
   }
   return type->fields()[node->index()];

@@ -13,9 +13,9 @@
 
 namespace baton::relay {
 
-// In a text, a name is that of the innermost type parameter with this name, or
-// else that of a data type. So a type parameter whose name has another meaning
-// where it is declared gets a number behind its name.
+// In a text, a name means the innermost type parameter of this name or, if
+// there is none in scope, a data type. A type parameter whose name already has
+// a meaning where the parameter is declared gets a number behind its name.
 class TypeParamNames {
  public:
   // Data types may be named anywhere.
@@ -25,12 +25,14 @@ class TypeParamNames {
   const std::string& Declare(const TypeVar& param);
   // Ends the scope of `params`, which were declared last.
   void EndScope(absl::Span<const TypeVar> params);
-  // A definition begins: numbers begin again.
+  // Begins a definition: no type parameter is in scope, and numbers begin
+  // again.
   void Clear() {
     names_.clear();
     last_number_.clear();
   }
-  // `type` with these names, also of the parameters that it declares itself.
+  // `type` with the type parameters in scope, and those that it declares
+  // itself, replaced by parameters with their names in the text.
   Type Named(const Type& type) {
     return names_.empty() && !HasTypeParams(type) ? type : Named(type, 0);
   }

@@ -257,8 +257,8 @@ class Checker {
       size = static_cast<int64_t>(item->tuple()->tuple_type()->fields().size());
     }
     if (item->index() < 0 || (size >= 0 && item->index() >= size)) {
-      Error(item->span(), "field ", item->index(), " of a tuple",
-            size < 0 ? "" : absl::StrCat(" of ", size));
+      Error(item->span(), "field ", item->index(), " is not in a tuple",
+            size < 0 ? "" : absl::StrCat(" of size ", size));
     }
   }
 

@@ -105,8 +105,8 @@ TEST(WellFormedTest, Projections) {
   Var x("x", {2});
   EXPECT_EQ(Problems(TupleGetItem(Tuple({x, x}), 1)), "");
   EXPECT_EQ(Problems(TupleGetItem(Tuple({x, x}), 2)),
-            "error: field 2 of a tuple of 2");
-  EXPECT_EQ(Problems(TupleGetItem(x, -1)), "error: field -1 of a tuple");
+            "error: field 2 is not in a tuple of size 2");
+  EXPECT_EQ(Problems(TupleGetItem(x, -1)), "error: field -1 is not in a tuple");
 }
 
 TEST(WellFormedTest, AllProblemsAreCollected) {

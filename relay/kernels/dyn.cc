@@ -146,7 +146,7 @@ absl::StatusOr<Tensor> DynSparseToDense(const SparseToDenseAttrs& /*attrs*/,
 // The number in a tensor of one element.
 absl::StatusOr<double> FactorArgument(const Value& value) {
   if (value.tensor().num_elements() != 1) {
-    return absl::InvalidArgumentError("a factor is no scalar");
+    return absl::InvalidArgumentError("a factor must be a scalar");
   }
   return value.tensor().AtAsDouble(0);
 }

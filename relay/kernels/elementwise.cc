@@ -153,7 +153,8 @@ absl::StatusOr<Tensor> FixedPointMultiplyPerAxis(
     const int64_t axis = attrs.axes[i - 1] < 0 ? attrs.axes[i - 1] + x.rank()
                                                : attrs.axes[i - 1];
     if (axis < 0 || axis >= x.rank() || strides[axis] != 0) {
-      return absl::InvalidArgumentError("an axis is out of range, or twice");
+      return absl::InvalidArgumentError(
+          "axes: an axis is out of range or given twice");
     }
     strides[axis] = count;
     if (__builtin_mul_overflow(count, x.shape()[axis], &count)) {
@@ -164,7 +165,8 @@ absl::StatusOr<Tensor> FixedPointMultiplyPerAxis(
     const int64_t given = args[i].tensor().num_elements();
     if (given == count) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("there are ", given, " numbers for ", count, " channels"));
+        absl::StrCat("operand ", i, " has ", given, " elements, not one for ",
+                     "each of ", count, " channels"));
   }
   BATON_ASSIGN_OR_RETURN(MutableTensor result,
                          MutableTensor::Create(x.dtype(), x.shape()));

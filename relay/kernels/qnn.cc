@@ -43,7 +43,7 @@ absl::StatusOr<Tensor> Shifted(const Tensor& x, const Tensor& zero_point,
                                std::optional<int> channel_axis = {}) {
   const bool is_one = zero_point.num_elements() == 1;
   if (!is_one && !channel_axis.has_value()) {
-    return absl::UnimplementedError("zero points by channel");
+    return absl::UnimplementedError("zero points by channel are not supported");
   }
   BATON_ASSIGN_OR_RETURN(Tensor wide, kernels::Cast(x, dtype));
   if (is_one && zero_point.AtAsInt64(0) == 0) return wide;
@@ -167,7 +167,7 @@ absl::StatusOr<Tensor> QnnMul(const BroadcastAttrs& /*attrs*/,
                               absl::Span<const Value> args) {
   for (size_t i = 2; i < args.size(); ++i) {
     if (args[i].tensor().num_elements() != 1) {
-      return absl::UnimplementedError("scales by channel");
+      return absl::UnimplementedError("scales by channel are not supported");
     }
   }
   BATON_ASSIGN_OR_RETURN(const Tensor lhs,

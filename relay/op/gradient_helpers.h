@@ -1,4 +1,4 @@
-// Shared by the gradients of operators: see gradients.h.
+// Functions that the gradients of several operators share: see gradients.h.
 
 #ifndef BATON_RELAY_OP_GRADIENT_HELPERS_H_
 #define BATON_RELAY_OP_GRADIENT_HELPERS_H_
@@ -23,7 +23,8 @@ using Axes = std::optional<std::vector<int64_t>>;
 
 inline constexpr DType kInt32 = DType::Int(32);
 
-// The error that the gradient of `call` is not known; `why` goes on: "for ...".
+// An error that the gradient of `call` is not known; the message ends with
+// `why`: "for ...".
 absl::Status Unknown(const Call& call, absl::string_view why);
 
 // The type of `expr`, which is `call` or an argument of it. The error is that of

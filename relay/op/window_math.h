@@ -30,7 +30,8 @@ void SpellOutPadding(size_t num_axes, Dims& padding);
 // The extent of a kernel whose elements are `dilation` apart.
 Dim DilatedExtent(const Dim& kernel, const Dim& dilation);
 
-// The number of positions of a window in the padded extent.
+// The number of positions of a window, `stride` apart, in `extent` plus the
+// total padding `pad`. If `ceil`, counts a last window that is partly outside.
 Dim WindowCount(const Dim& extent, const Dim& pad, const Dim& window,
                 const Dim& stride, bool ceil);
 

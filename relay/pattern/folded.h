@@ -13,11 +13,11 @@ namespace baton::relay {
 // constants in `expr`.
 Expr Folded(const Expr& expr);
 
-// Returns Folded(expr); null if the constant lacks what a program that computes
-// with the operands one after the other keeps. So it is if an element of the
-// constant, or of that of a call in `expr`,
-// - is infinite or not a number, although those of all constants are finite;
-// - is zero or subnormal, although it is the product or quotient of numbers that
+// Returns Folded(expr); null if folding may lose accuracy or range that the
+// program has when it applies the operands one after the other. The result is
+// null if an element of the constant, or of the constant of a call in `expr`, -
+// is infinite or not a number, although those of all constants are finite; - is
+// zero or subnormal, although it is the product or quotient of numbers that
 //   are neither;
 // - is a sum or difference of numbers that cancel each other, in which the
 //   rounding of `(x + a) + b` is more than that of `x + (a + b)` by 1e-5 and by

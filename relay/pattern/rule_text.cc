@@ -703,8 +703,8 @@ int RuleReader::ParseWord(int depth) {
     node.place = From(place.begin);
     if (!is_match_ && (!node.has_number || node.name.empty())) {
       Error(node.place,
-            "in `replace`, `const` has a number and what has its element "
-            "type: `const(3, %x)`");
+            "in `replace`, `const` needs a number and an operand of the same "
+            "element type: `const(3, %x)`");
       return -1;
     }
     return Add(std::move(node));

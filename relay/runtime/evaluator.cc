@@ -543,7 +543,8 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
         return absl::OkStatus();
       }
       if (!ref.is_cell()) {
-        return absl::InvalidArgumentError("ref_read of something else");
+        return absl::InvalidArgumentError(
+            "ref_read: the operand is not a reference");
       }
       Yield(node, ref.cell().content);
       return absl::OkStatus();
@@ -557,7 +558,8 @@ absl::Status Evaluator::Leave(const ExprNode* node) {
         return absl::OkStatus();
       }
       if (!ref.is_cell()) {
-        return absl::InvalidArgumentError("ref_write to something else");
+        return absl::InvalidArgumentError(
+            "ref_write: the first operand is not a reference");
       }
       ref.cell().content = std::move(content);
       Yield(node, Value());
@@ -679,13 +681,13 @@ absl::StatusOr<Value> Evaluator::CallOp(const CallNode& call,
 absl::Status Evaluator::Activate(const Value& callee,
                                  absl::Span<const Value> args, int64_t depth) {
   if (!callee.is_closure()) {
-    return absl::InvalidArgumentError("call of something else than a function");
+    return absl::InvalidArgumentError("the callee is not a function");
   }
   const int64_t max_depth =
       options_.max_call_depth.value_or(EvaluateOptions::kMaxCallDepth);
   if (depth > max_depth) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "more than ", max_depth, " calls of functions inside one another",
+        "more than ", max_depth, " nested calls of functions",
         options_.max_call_depth.has_value() ? ", or rounds of a loop" : ""));
   }
   if (++num_calls_ > options_.max_calls) {
@@ -811,7 +813,9 @@ absl::StatusOr<Value> Evaluator::CallOtherLevel(const BaseFunc& function,
 absl::StatusOr<Value> Evaluator::Global(const GlobalVarNode* var) {
   if (module_ == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("there is no module to look @", var->name(), " up in"));
+        absl::StrCat("@", var->name(),
+                     " is not defined: the expression is evaluated without a "
+                     "module"));
   }
   BATON_ASSIGN_OR_RETURN(const Function function,
                          module_->Lookup<Function>(var->name()));

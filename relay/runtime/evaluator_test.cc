@@ -332,7 +332,7 @@ TEST(EvaluatorTest, ErrorsNameTheOperator) {
   EXPECT_THAT(message(TupleGetItem(Tuple({Const(1)}), 3)),
               HasSubstr("no field 3"));
   EXPECT_THAT(message(Call(Const(1), {Const(1)})),
-              HasSubstr("something else than a function"));
+              HasSubstr("the callee is not a function"));
   EXPECT_THAT(message(Op::Find("test.add")), HasSubstr("only be called"));
   std::string missing;
   EXPECT_FALSE(HasKernels(Op1("test.no_kernel", Const(1)), &missing));

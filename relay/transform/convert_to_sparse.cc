@@ -83,8 +83,9 @@ absl::StatusOr<SparseWeights> NamedWeights(
     }
     for (const int64_t extent : shape) {
       if (extent >= 0 && extent < kMaxExtent) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "weight_shape of ", names[i], " has the extent ", extent));
+      return absl::InvalidArgumentError(
+          absl::StrCat("weight_shape of ", names[i], " has the extent ", extent,
+                       ", which is negative or too large"));
     }
     const Dims data(shape.begin(), shape.begin() + rank);
     result.insert_or_assign(

@@ -10,8 +10,8 @@
 //   %b
 //
 // Level 1, a module pass. A let is removed if no needed expression uses its
-// variable and evaluating its value has no effect (purity.h). All functions of
-// the module stay, used or not.
+// variable and evaluating its value has no effect (relay/analysis/purity.h).
+// All functions of the module stay, used or not.
 
 #ifndef BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_
 #define BATON_RELAY_TRANSFORM_DEAD_CODE_ELIMINATION_H_

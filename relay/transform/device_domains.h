@@ -1,10 +1,10 @@
 // DeviceDomains: equations between the devices of values, solved by
 // unification.
 //
-// The domain of a value is a device, of which more or less is known. The domain
-// of a function consists of the domains of its parameters and of its result;
-// the function itself is on the device of its result. Tuples, references and
-// data types have one device for all their parts.
+// The domain of a value is a device, some properties of which may be unknown.
+// The domain of a function consists of the domains of its parameters and of its
+// result; the function itself is on the device of its result. Tuples,
+// references and data types have one device for all their parts.
 //
 // Domains and devices are numbers. Device 0 is unconstrained.
 
@@ -93,13 +93,14 @@ class DeviceDomains {
   bool Unify(int a, int b);
   // As Unify, but changes nothing if it fails.
   bool TryUnify(int a, int b);
-  // Unifies `device`, not a function, with all parts of `domain`.
+  // Unifies the domain `device`, which is not that of a function, with all
+  // parts of `domain`.
   bool UnifyAll(int device, int domain);
   const std::string& error() const { return error_; }
 
-  // Sets unknown properties of the devices in `domain` to those of `device`. If
-  // `result_first`, first for the devices of its result, and then for the
-  // others with those of the result.
+  // Sets unknown properties of the devices in `domain` to those of `device`.
+  // SetDefaultResultFirst() does so for the final result only, and then sets
+  // the unknown properties of the other devices to those of the result.
   void SetDefault(int domain, int device);
   void SetDefaultResultFirst(int domain, int device);
 

@@ -7,8 +7,10 @@
 // Folds constant padding of spatial axes only, if its value is the one with
 // which the operator pads: 0 for convolutions and average pools, the zero point
 // for quantized convolutions, the lowest value of the element type for maximum
-// pools. An average pool that does not count its own padding counts the padding
-// of nn.pad. It is folded if the pool has no padding, and then counts it.
+// pools. The padding of nn.pad counts as elements of an average pool, also if
+// the pool does not count its own padding (count_include_pad=False). In that
+// case it is folded only if the pool has no padding of its own and no
+// ceil_mode; the pool then gets count_include_pad=True.
 
 #ifndef BATON_RELAY_TRANSFORM_FOLD_EXPLICIT_PADDING_H_
 #define BATON_RELAY_TRANSFORM_FOLD_EXPLICIT_PADDING_H_

@@ -10,9 +10,9 @@
 //                                  };
 //                                  %2(%x, %w)
 //
-// relay/op/fusion_pattern.h and fusion_groups.h define what may be fused.
-// Scalar constants are moved into the functions; other constants are arguments.
-// A group that only reshapes is marked relay.reshape_only=1.
+// relay/op/fusion_pattern.h and relay/analysis/fusion_groups.h define what may
+// be fused. Scalar constants are moved into the functions; other constants are
+// arguments. A group that only reshapes is marked relay.reshape_only=1.
 //
 // Nothing is fused across lets, branches, references, and calls of functions;
 // annotation.stop_fusion separates its two sides, and is dropped. Functions

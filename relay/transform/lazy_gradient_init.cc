@@ -93,7 +93,7 @@ class Cells {
     cells.type_ = module.FindType<TypeData>(kCellType);
     if (!cells.type_.defined()) {
       return absl::FailedPreconditionError(
-          absl::StrCat(kCellType, " is not a data type"));
+          absl::StrCat("the module has no data type ", kCellType));
     }
     for (const absl::string_view name : {"Raw", "One", "Zero"}) {
       const absl::Span<const Constructor> all = cells.type_->constructors();

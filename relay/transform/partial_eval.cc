@@ -871,7 +871,7 @@ class Evaluator {
     }
     const auto* closure = callee.known->As<KnownFunction>();
     if (closure == nullptr) {
-      return ErrorAt(call->span(), "what is called is not a function");
+      return ErrorAt(call->span(), "the callee is not a function");
     }
     const FunctionNode* function = closure->function;
     if (args.size() != function->params().size()) {

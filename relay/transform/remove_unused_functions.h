@@ -16,9 +16,9 @@ struct RemoveUnusedFunctionsOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("entry_functions", &RemoveUnusedFunctionsOptions::entry_functions,
-      "Names of the functions that are called from outside. A module without "
-      "one of them is an error; without main, if that is all, it stays as it "
-      "is.");
+      "Names of the functions that are called from outside. A module that "
+      "lacks one of them is an error. With the default, a module without main "
+      "stays as it is.");
   }
 };
 

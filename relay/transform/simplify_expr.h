@@ -31,8 +31,8 @@ struct SimplifyExprOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("signed_zeros", &SimplifyExprOptions::signed_zeros,
-      "Keep x + 0 of floats, which is 0 where x is -0, and clips to what a "
-      "float holds, which make infinities finite.");
+      "Keep x + 0 of floats, which is 0 where x is -0, and clips to the finite "
+      "range of a float, which make infinities finite.");
   }
 };
 

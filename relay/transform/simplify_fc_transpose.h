@@ -24,8 +24,8 @@ struct SimplifyFCTransposeOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("target_weight_name", &SimplifyFCTransposeOptions::target_weight_name,
-      "The parameters that are transposed for nn.dense. All such must be "
-      "here.");
+      "The parameters that are transposed for nn.dense. The list must be "
+      "complete.");
   }
 };
 

@@ -39,8 +39,9 @@ class PlanRunner {
 
   // Runs all steps, on the threads of `parallel` if that is not null. `inputs`
   // and `outputs` have the sizes that the plan says, are aligned to their
-  // elements, and outputs overlap nothing. Allocates nothing, takes no lock and
-  // makes no system call but those of the steps and of `parallel`.
+  // elements, and outputs overlap nothing. Steps receive `user` as
+  // StepCall::user. Allocates nothing, takes no lock and makes no system call
+  // but those of the steps and of `parallel`.
   Outcome Run(absl::Span<const void* const> inputs,
               absl::Span<void* const> outputs, ParallelFor* parallel,
               void* user, RuntimeInstrument* instrument = nullptr);

@@ -188,7 +188,8 @@ absl::StatusOr<Tensor> ReadNpy(absl::string_view bytes) {
     if (digits.empty()) continue;
     int64_t value = 0;
     if (!absl::SimpleAtoi(digits, &value)) {
-      return absl::InvalidArgumentError("the shape of a .npy file");
+      return absl::InvalidArgumentError(
+          "the shape of the .npy file is malformed");
     }
     shape.push_back(value);
   }
@@ -234,7 +235,8 @@ absl::StatusOr<Tensor> ReadNpy(absl::string_view bytes) {
 
 absl::StatusOr<NamedTensors> ReadNpz(absl::string_view bytes) {
   const auto cut = [] {
-    return absl::InvalidArgumentError("a .npz file that is cut off, or none");
+    return absl::InvalidArgumentError(
+        "not a .npz file, or one that is cut off");
   };
   uint64_t inflated = 0;  // bytes of compressed arrays so far
   // The end of the directory is in the last 64 KB, before a comment.

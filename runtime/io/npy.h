@@ -21,7 +21,8 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 // which has several tensors or none.
 struct TensorPart {
   size_t num_tensors = 1;
-  bool is_sequence = false;  // of several tensors, or that of an optional
+  // True for a sequence, and for an optional that has a sequence as its value.
+  bool is_sequence = false;
 
   bool operator==(const TensorPart&) const = default;
 };

@@ -8,9 +8,9 @@
 // convolutions add in one order for all layouts (blocked/sums.h). Padding adds
 // nothing, not even to infinite weights.
 //
-// Data, kernel and result may have any layout that LayoutTransform knows. Data
-// in channels-first and channels-last order are used directly; other layouts
-// are converted to channels-first.
+// Data, kernel and result may have any layout that LayoutTransform supports.
+// Data in channels-first and channels-last order are used directly; other
+// layouts are converted to channels-first.
 
 #ifndef BATON_RUNTIME_KERNELS_CONV_KERNELS_H_
 #define BATON_RUNTIME_KERNELS_CONV_KERNELS_H_

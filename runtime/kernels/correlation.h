@@ -20,10 +20,11 @@ struct CorrelationParams {
   // True: the product of two elements. False: their absolute difference.
   bool is_multiply = true;
 };
-// For each patch of `x` and each displacement, a channel of the result: the
-// mean, over the elements of the patch and its channels, of the products or
-// differences with the displaced patch of `y`. Both are NCHW, of one shape and
-// a floating type.
+// The result has the shape (N, displacements, patches down, patches across). An
+// element is the mean, over the elements of a patch of `x` and its channels, of
+// the products or differences with the displaced patch of `y`. The
+// displacements are the multiples of `stride2` up to `max_displacement` in all
+// four directions, row by row. Both are NCHW, of one shape and a floating type.
 absl::StatusOr<Tensor> Correlation(const Tensor& x, const Tensor& y,
                                    const CorrelationParams& params);
 

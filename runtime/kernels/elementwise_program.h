@@ -1,12 +1,12 @@
-// A chain of functions of elements, computed in one pass over memory. Values
-// between them are float32 or int32; integers of 8 bits and bool (0 or 1) are
-// int32 there, half floats float32, and are converted where memory is read and
-// written.
+// A chain of elementwise functions, computed in one pass over memory.
+// Intermediate values are float32 or int32. Operands and results in memory that
+// are 8-bit integers or bool (0 or 1) are converted from and to int32, half
+// floats from and to float32.
 //
 // The result is computed tile by tile, so that the values between two functions
 // stay in the first-level cache. Each function gives the bytes of the kernel of
-// the same name in elementwise.h. Functions here neither allocate nor check
-// their arguments.
+// the same name in elementwise_kernels.h. Functions here neither allocate nor
+// check their arguments.
 
 #ifndef BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
 #define BATON_RUNTIME_KERNELS_ELEMENTWISE_PROGRAM_H_
@@ -23,7 +23,7 @@ enum class ElementFunction : uint8_t {
   kDivide,
   kMaximum,
   kMinimum,
-  kPrelu,
+  kPrelu,  // a, times the slope b where a is not positive
   // Comparisons of floats: 0 or 1.
   kLess,
   kLessEqual,
@@ -73,10 +73,10 @@ enum class ElementFunction : uint8_t {
   kCeil,
   kRound,
   kPower,  // the exponent is p
-  // To the nearest float16 or bfloat16; and functions of float16, which are not
-  // rounded.
+  // Rounds to the nearest float16 or bfloat16.
   kRoundToHalf,
   kRoundToBFloat,
+  // Functions of float16, with enough precision for it; not rounded.
   kExpOfHalf,
   kLogOfHalf,
   kTanhOfHalf,
@@ -172,8 +172,8 @@ constexpr int64_t ElementProgramItems(const ElementProgram& program) {
   return (program.num_elements + kElementTile - 1) / kElementTile;
 }
 
-// One register more than the program names, and one for a result that is
-// converted.
+// The bytes of the workspace of a call: one register more than the program
+// names, and one more for a result that is converted.
 constexpr size_t ElementProgramWorkspaceSize(const ElementProgram& program) {
   const int more = program.result == ElementResult::kWords ? 1 : 2;
   return static_cast<size_t>(program.num_registers + more) * kElementTile *

@@ -253,11 +253,12 @@ absl::StatusOr<Tensor> Requantize(const Tensor& x, const Quantization& from,
   BATON_ASSIGN_OR_RETURN(const Range range, RangeOf(kKernel, params.dtype));
   BATON_ASSIGN_OR_RETURN(const Channels channels, ChannelsOf(kKernel, x, from));
   if (to.scale.num_elements() != 1 || to.zero_point.num_elements() != 1) {
-    return Error(kKernel, "the new scale and zero point must be scalars");
+    return Error(kKernel,
+                 "the scale and the zero point of the result must be scalars");
   }
   const double new_scale = to.scale.AtAsDouble(0);
   const int64_t new_zero_point = to.zero_point.AtAsInt64(0);
-  if (new_scale == 0) return Error(kKernel, "the new scale is 0");
+  if (new_scale == 0) return Error(kKernel, "the scale of the result is 0");
   std::vector<double> ratios;
   std::vector<FixedPoint> fixed;
   for (const float scale : channels.scales) {

@@ -346,8 +346,9 @@ absl::StatusOr<Tensor> AffineGrid(const Tensor& x, int64_t height,
   constexpr absl::string_view kKernel = "affine_grid";
   if (x.rank() != 3 || x.shape()[1] != 2 || x.shape()[2] != 3 || height < 2 ||
       width < 2) {
-    return Error(kKernel, "data ", x.TypeToString(), " for a grid of ", height,
-                 " by ", width);
+    return Error(kKernel, "data ", x.TypeToString(), " and a grid of ", height,
+                 " by ", width,
+                 ": the data must be (batch, 2, 3), the grid at least 2 by 2");
   }
   BATON_ASSIGN_OR_RETURN(const Tensor real, Real(kKernel, x));
   BATON_ASSIGN_OR_RETURN(

@@ -11,14 +11,15 @@
 
 namespace baton::kernels {
 
-// For Winograd's method (arXiv:1509.09308) with `tile_size` outputs at a time,
-// 2 to 8. Converts floating OIHW to (tile + H - 1, tile + W - 1, O, I). H and W
-// are equal, 3 to 7.
+// The weight of a convolution by Winograd's method (arXiv:1509.09308), which
+// computes `tile_size` (2 to 8) outputs of an axis at a time. Converts OIHW to
+// (tile_size + H - 1, tile_size + W - 1, O, I), of the same floating-point
+// dtype. An error unless H = W, from 3 to 7.
 absl::StatusOr<Tensor> WinogradWeight2d(const Tensor& weight,
                                         int64_t tile_size);
-// Converts OIDHW to (tile + D - 1, tile + H - 1, tile + W - 1, O, I) if D is 3
-// to 7, and then equal to H and W; otherwise to (tile + H - 1, tile + W - 1, D,
-// O, I).
+// As above, for OIDHW. If D = H = W, transforms all three axes, to (tile_size +
+// D - 1, tile_size + H - 1, tile_size + W - 1, O, I). Otherwise leaves D as it
+// is: (tile_size + H - 1, tile_size + W - 1, D, O, I).
 absl::StatusOr<Tensor> WinogradWeight3d(const Tensor& weight,
                                         int64_t tile_size);
 

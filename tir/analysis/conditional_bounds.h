@@ -24,12 +24,13 @@ struct ConditionalBounds {
   // The values of other variables, where conditions bound them.
   Domains hints;
   // Conditions that are true and that `domains` and `hints` do not express:
-  // they give no range of a variable, or more than ranges. At most 64.
+  // conditions that bound no variable, and those that say more than the ranges
+  // of their variables. At most 64.
   std::vector<PrimExpr> pending;
 
-  // Assumes `condition` until it is destroyed: intersects the domains or hints
-  // of its variables with the ranges that it implies, or adds it to `pending`.
-  // Ignores a condition of more than 1024 nodes. Scopes must nest.
+  // Assumes `condition` until the scope is destroyed: intersects the domains or
+  // hints of its variables with the ranges that it implies, or adds it to
+  // `pending`. Ignores a condition of more than 1024 nodes. Scopes must nest.
   class Scope {
    public:
     Scope(ConditionalBounds& bounds, const PrimExpr& condition);

@@ -59,7 +59,7 @@ bool HasOnlySpatialAndReduceVars(const BlockNode* block);
 // True if indices of stores use a variable of the reduction.
 bool ReduceVarsIndexOutput(const BlockNode* block);
 
-// The variables in the values of the reduction's variables.
+// The loop variables in the bindings of the reduction variables of the block.
 std::vector<Var> VarsOfReduceBindings(const BlockRealizeNode* realize);
 
 }  // namespace baton::tir

@@ -1,6 +1,6 @@
-// Visitors and rewriters with an analyzer that knows the scope: ranges of loop
-// variables, block variables and threads, values of let bindings, conditions
-// of branches and assertions.
+// Visitors and rewriters with an analyzer to which they add the facts of each
+// scope: ranges of loop variables, block variables and threads, values of let
+// bindings, conditions of branches and assertions.
 //
 //   class Folder : public AnalyzingRewriter {
 //    public:

@@ -29,8 +29,9 @@ absl::StatusOr<std::vector<Range>> MapRanges(const IndexMap& map,
                                              absl::Span<const Range> ranges,
                                              Analyzer& analyzer);
 
-// True if an access by `mapped` is one of as many elements along the last axis as
-// the access by `indices`: a map may make a vector of another index.
+// True if an access at `mapped` has as many vector lanes, in the last index, as
+// the access at `indices`. Otherwise the map has moved the vector to another
+// axis.
 bool KeepsLanes(absl::Span<const PrimExpr> indices,
                 absl::Span<const PrimExpr> mapped);
 

@@ -19,17 +19,19 @@ namespace baton::tir {
 struct LinearSolution {
   // False if there is no solution.
   bool solvable = true;
-  // New variables, with the ranges that are known.
+  // New variables. `ranges` has their known ranges, and those of the given
+  // ranges that are of variables not solved for.
   std::vector<Var> vars;
   VarRanges ranges;
-  // Conditions on them, beside the ranges.
+  // Conditions on `vars` that the ranges do not imply.
   std::vector<PrimExpr> relations;
   // The values of the variables that were solved for.
   VarMap<PrimExpr> values;
 };
 
-// Equations that are not linear with constant factors are relations of the
-// solution. If factors leave their type all are, and the variables stay.
+// Equations that are not linear with constant factors become relations of the
+// solution. If a factor overflows int64, all equations become relations, and
+// `values` maps each variable to itself.
 LinearSolution SolveLinearEquations(absl::Span<const Var> vars,
                                     const VarRanges& ranges,
                                     absl::Span<const PrimExpr> equations);

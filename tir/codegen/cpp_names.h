@@ -15,18 +15,19 @@
 
 namespace baton::tir {
 
-// `name` with each character outside of [A-Za-z0-9_] made `_`; a leading digit
-// gets a `_` before it; a keyword, a macro of a standard header (`stdin`,
-// `INT8_MAX`), and a name that is reserved for compilers (`__LINE__`), one behind
-// it. The empty name is `_`.
+// `name` with each character outside of [A-Za-z0-9_] replaced by `_`. Adds a
+// `_` before a leading digit, and a `_` behind a keyword, a macro of a standard
+// header (`stdin`, `INT8_MAX`) and a name that is reserved for compilers
+// (`__LINE__`). The empty name becomes `_`.
 std::string CppIdentifier(absl::string_view name);
 
 // Identifiers of one scope, each given once.
 class CppNames {
  public:
-  // Keeps an identifier from being given.
+  // Marks `identifier` as taken.
   void Reserve(absl::string_view identifier);
-  // CppIdentifier(name), or that with the first free number from `_2` on.
+  // CppIdentifier(name); if that is taken, with the first free suffix from `_2`
+  // on.
   std::string Unique(absl::string_view name);
 
  private:
@@ -37,7 +38,7 @@ class CppNames {
 // continues the comment.
 std::string CppCommentText(absl::string_view text);
 
-// As CppCommentText, for a name between double quotes: those in it are `_`.
+// As CppCommentText, for a name between double quotes: quotes in it become `_`.
 std::string CppQuotedText(absl::string_view text);
 
 // `text` as a string literal, with its quotes: no trigraph is in it.

@@ -8,8 +8,8 @@ namespace baton::tir {
 
 extern const char kPreludeText[];   // prelude.inc
 extern const char kMathBaseText[];  // math_base.inc
-// runtime/kernels/internal/math.h, which finds in the namespace `base` what it
-// takes from `std`.
+// runtime/kernels/internal/math.h, with `base::` (math_base.inc) in place of
+// `std::`.
 extern const char kMathText[];
 extern const char kMathAnyText[];  // math_any.inc
 // The vector mathematics as text of LLVM: llvm_math.ll.

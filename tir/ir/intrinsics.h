@@ -22,12 +22,12 @@ namespace baton::tir {
 enum class CallEffect {
   kExprAnnotation,  // an annotation of its argument: `likely`
   kPure,
-  kReadState,    // reads memory
-  kUpdateState,  // writes memory
-  kSpecialCallArg,
-  kEmbedInfo,
-  kControlJump,
-  kOpaque,  // anything
+  kReadState,       // reads memory
+  kUpdateState,     // writes memory
+  kSpecialCallArg,  // makes an argument that another call interprets
+  kEmbedInfo,       // information for passes, such as `assume`
+  kControlJump,     // leaves the function: `ret`
+  kOpaque,          // anything
 };
 
 // The data type of a call.

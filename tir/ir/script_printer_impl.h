@@ -50,7 +50,7 @@ enum class BufferVars {
   kMatching,  // the pointer, extents, strides and the offset
 };
 
-// A name that is in use, and the next number to try behind it.
+// Names in use. A name that is taken gets a number: `i`, `i_1`, `i_2`.
 class Names {
  public:
   std::string Define(absl::string_view hint) {
@@ -95,7 +95,8 @@ using Lines = std::list<Line>;
 
 class ScriptPrinter {
  public:
-  // `module`: how calls name the module; empty: they do not.
+  // `module` is the prefix of the names of called functions, as in
+  // `module.f(x)`. Calls have no prefix if it is empty.
   explicit ScriptPrinter(absl::string_view module) : module_(module) {
     if (!module.empty()) names_.Define(module);
   }
@@ -114,7 +115,7 @@ class ScriptPrinter {
     Lines lines;
     std::vector<const Node*> defined;
   };
-  // The text that stands for a variable or buffer.
+  // The text of a variable or buffer.
   struct Definition {
     enum Kind : uint8_t { kName, kData, kStride, kOffset };
     Kind kind = kName;

@@ -48,7 +48,7 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
       std::begin(kScopes), std::end(kScopes),
       [&](const ScopeRow& scope) { return scope.name == form.text; });
   if (row == std::end(kScopes)) {
-    return Fail(form, absl::StrCat("T.", form.text, " cannot stand here"));
+    return Fail(form, absl::StrCat("T.", form.text, " is not allowed here"));
   }
   ScopeCall call{.form = form,
                  .name = name,

@@ -381,7 +381,8 @@ bool ScriptParser::ParseDecorators(bool* is_private) {
         if (TextOf(key) == "private") {
           *is_private = is_true;
         } else if (TextOf(key) != "check_well_formed") {
-          return Fail(key.begin, key.end, "known is private=True");
+          return Fail(key.begin, key.end,
+                      "expected `private` or `check_well_formed`");
         }
         Next();
         if (!Accept(",")) break;

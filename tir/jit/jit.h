@@ -6,10 +6,10 @@
 //   BATON_ASSIGN_OR_RETURN(std::vector<Tensor> buffers,
 //                          program->Run(0, {Argument(a), Argument(b)}));
 //
-// The code is LLVM's text of llvm_source.h, optimized for the processor that it
-// runs on, so results are the interpreter's bytes. Unlike the interpreter,
-// compiled code does not check accesses: an index out of its buffer is
-// undefined behaviour.
+// The code is LLVM's text of tir/codegen/llvm_source.h, optimized for the
+// processor that it runs on, so results are the interpreter's bytes. Unlike the
+// interpreter, compiled code does not check accesses: an index out of its
+// buffer is undefined behaviour.
 
 #ifndef BATON_TIR_JIT_JIT_H_
 #define BATON_TIR_JIT_JIT_H_

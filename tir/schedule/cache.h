@@ -41,8 +41,11 @@ struct CacheStage {
 // another statement.
 absl::StatusOr<Stmt> InsertAt(const Stmt& body, int position, const Stmt& stmt);
 
-// Finds the place of a copy of the buffer that `block` writes: before (reads)
-// or after (writes) its consumers. Sets `place` and `position`.
+// Sets `stage.place` and `stage.position` to the place of the copy of a buffer.
+// `block` is the block of the scope that writes the buffer. The copy is before
+// the first block that reads the buffer: if `is_read`, before the first of
+// `stage.consumers`; otherwise before the first reader that is not one of them.
+// Without such a block, the copy is at the end of the scope.
 void FindPlace(const ScheduleState& state, const Site* block, const Site* scope,
                bool is_read, CacheStage& stage);
 

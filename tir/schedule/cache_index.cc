@@ -249,8 +249,8 @@ absl::StatusOr<std::vector<Block>> CacheIndex(ScheduleState& state,
   std::vector<Stmt> nests;
   const auto unknown = [block] {
     return SiteError(block, absl::StrCat("an index of ", block->Describe(),
-                                         " depends on others than the loops "
-                                         "around it"));
+                                         " depends on variables other than "
+                                         "those of the loops around it"));
   };
   for (const PrimExpr& term : visitor.terms) {
     const size_t number = cached.size();

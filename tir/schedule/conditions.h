@@ -127,8 +127,9 @@ absl::Status CheckWritesAlways(const Site* block, const Buffer& buffer);
 absl::Status CheckDoesNotRead(const ScheduleState& state, const Site* block,
                               const Buffer& buffer);
 
-// The indices that `block` reads are, for all values of its variables, in the
-// buffer: a copy of them does not have its conditions.
+// The indices at which `block` reads the buffer are in bounds for all values of
+// the block variables. A step requires this if it copies the read to a place
+// without the conditions around it.
 absl::Status CheckReadsInside(const ScheduleState& state, const Site* block,
                               const Buffer& buffer,
                               absl::Span<const PrimExpr> indices);

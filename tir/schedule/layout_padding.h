@@ -37,8 +37,10 @@ struct PaddingPlan {
   }
 };
 
-// The map from indices of the new layout to the value of padding: one result of
-// the buffer's type, which loads from no other buffer.
+// Returns `pad_value` as a map from the indices of the new layout (the results
+// of `map`) to the value of the padding; a constant becomes such a map. An
+// error unless it has one result, which has the dtype of `buffer` and loads
+// from no other buffer.
 absl::StatusOr<IndexMap> CheckPadValue(const IndexMap& pad_value,
                                        const Buffer& buffer,
                                        const IndexMap& map);

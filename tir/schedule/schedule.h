@@ -59,7 +59,7 @@ class Schedule {
   const PrimFunc& function() const { return function_; }
   // The steps that were taken.
   absl::Span<const Step> trace() const { return trace_; }
-  // The trace, a line a step.
+  // The trace, one line for each step.
   std::string TraceText() const;
 
   // Takes a step by its name and parameters.

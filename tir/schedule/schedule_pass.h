@@ -25,8 +25,8 @@ struct ScheduleOptions {
   }
 };
 
-// Takes the steps on one function of the module. Each step is an execution of a
-// pass, `tir.Schedule.split{steps=[...]}`, with a number of its own for
+// Applies the steps to one function of the module. Each step is an execution of
+// a pass, `tir.Schedule.split{steps=[...]}`, with a number of its own for
 // instruments, bisection and `--skip_execution`.
 Pass SchedulePass(ScheduleOptions options);
 

@@ -1,4 +1,4 @@
-// Steps of schedules as text: one line of JSON a step.
+// Steps of schedules as text: one line of JSON for each step.
 //
 //   {"factors": [4, 8], "loop": {"loop": 1, "of": "C"}, "name": "split"}
 //
@@ -26,7 +26,7 @@ struct Step {
 
 absl::StatusOr<Step> ParseStep(absl::string_view line);
 // The steps of a file. Empty lines and lines that begin with `#` are skipped.
-// Errors say the line.
+// Errors contain the number of the line.
 absl::StatusOr<std::vector<Step>> ParseSteps(absl::string_view text);
 
 // The line of a step, without a line feed. Keys are sorted.

@@ -232,9 +232,12 @@ absl::Status UnsafeHideBufferAccess(ScheduleState& state, const Site* block,
 // Sampling (sampling.cc). No random numbers are drawn: without a decision each
 // function has a fixed result.
 
-// The factors into which a loop of constant extent is split: those of
-// `decision`, made to divide it exactly; else {-1, 1, 1...}. Without a decision
-// the innermost factor is as large as `max_innermost_factor` allows.
+// The `n` factors into which a loop is split, outermost first. They are those
+// of `decision`; a factor that does not divide the rest of the extent becomes
+// that rest. Without a decision, the innermost factor is the largest divisor of
+// the extent up to `max_innermost_factor` (negative: no limit), the outermost
+// one the rest, and all others are 1. For a loop whose extent is not constant,
+// {-1, 1, 1...}.
 absl::StatusOr<std::vector<int64_t>> PerfectTile(
     const Site* loop, int n, int max_innermost_factor,
     absl::Span<const int64_t> decision);

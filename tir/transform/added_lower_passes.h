@@ -19,8 +19,8 @@ struct AddedLowerPassesOptions {
   template <typename V>
   static void VisitFields(V& v) {
     v("phase", &AddedLowerPassesOptions::phase,
-      "The phase that has ended: 0 before all, 3 before common "
-      "subexpressions.",
+      "The phase that has ended: 0 before all passes, 3 before "
+      "CommonSubexprElimTIR.",
       kRequired);
   }
 };

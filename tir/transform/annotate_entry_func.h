@@ -9,8 +9,8 @@
 
 namespace baton::tir {
 
-// A module pass. Marks the only function of the module, or the only one that is
-// not private; none if there are several.
+// A module pass. Marks the only function of the module, or the only function
+// that is not private. Marks none if several are not private.
 Pass AnnotateEntryFunc();
 
 }  // namespace baton::tir

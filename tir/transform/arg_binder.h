@@ -55,7 +55,8 @@ class ArgBinder {
   const absl::Status& status() const { return status_; }
 
   // Defines `arg` if it is a variable without a value; else checks that it has
-  // `value`. Returns true if it is defined.
+  // `value`. Returns true if it is defined. `name` is the name of the argument
+  // in the messages of checks, here and below.
   bool Bind(const PrimExpr& arg, const PrimExpr& value,
             const std::string& name);
   // Binds all of `buffer` to the array `handle` and checks the array.

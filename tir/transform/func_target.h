@@ -56,7 +56,8 @@ absl::StatusOr<Target> RequiredTargetOf(const PrimFunc& function);
 // 64.
 absl::StatusOr<int64_t> WarpSizeOf(const PrimFunc& function,
                                    const Target& target);
-// The target that runs the code around; null if there is none.
+// The host of `target`: the target of the code that launches its functions.
+// Null if there is none.
 Target HostOf(const Target& target);
 Target WithoutHost(const Target& target);
 DeviceType DeviceTypeOf(const Target& target);

@@ -1,5 +1,5 @@
-// InjectDoubleBuffer: computes what the next step of a loop needs while this
-// step uses what the step before computed.
+// InjectDoubleBuffer: double-buffers an allocation in a loop: an iteration
+// fills one half of the memory for the next iteration and uses the other half.
 //
 //   for i in range(16):                  ... fills the first half of a
 //       T.attr(a, "double_buffer_scope", 1)   for i in range(15):
@@ -15,7 +15,8 @@
 namespace baton::tir {
 
 // For flat allocations with the attribute `double_buffer_scope` in a loop. The
-// loop begins at 0. Setting `tir.InjectDoubleBuffer`.
+// loop must begin at 0. The setting `tir.InjectDoubleBuffer` (split_loop) says
+// how far the loop is unrolled.
 Pass InjectDoubleBuffer();
 
 }  // namespace baton::tir

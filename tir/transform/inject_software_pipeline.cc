@@ -728,7 +728,9 @@ class Injector final : public Rewriter {
     for (const Buffer& buffer : allocs) buffers_.Set(buffer->data(), buffer);
     const auto* seq = body.As<SeqStmtNode>();
     if (seq == nullptr) {
-      return ErrorAt(loop->span(), "the body of a pipeline is no sequence");
+      return ErrorAt(
+          loop->span(),
+          "the body of a software pipeline must be a sequence of statements");
     }
     std::vector<Block> blocks;
     for (const Stmt& stmt : seq->seq()) {

@@ -12,8 +12,8 @@
 
 namespace baton::tir {
 
-// The initialization runs where all variables of the reduction have their first
-// value; where the block has none, always.
+// The initialization runs where all reduction variables have their first value.
+// If the block has no reduction variable, it always runs.
 Pass LowerInitBlock();
 
 }  // namespace baton::tir

@@ -87,7 +87,7 @@ class Values {
     }
     const auto [known, is_new] = values_.TryEmplace(var.get());
     if (!is_new && !ExprDeepEqual(*known, value)) {
-      return Error(absl::StrCat("two values for ", var->name()));
+      return Error(absl::StrCat(var->name(), " gets two different values"));
     }
     *known = value;
     exprs_.push_back(value);

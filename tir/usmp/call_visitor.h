@@ -26,8 +26,8 @@
 
 namespace baton::tir {
 
-// A call of a function of the module: by its name, with `T.call_extern` or
-// `T.call_cpacked`, or as one.
+// A call of a function of the module: a call of its GlobalVar, or
+// `T.call_extern` or `T.call_cpacked` with its name.
 struct CalledFunction {
   std::string name;
   PrimFunc function;                // null: the call is of something else
@@ -36,7 +36,8 @@ struct CalledFunction {
   // device.
   bool has_context = false;
 };
-// An error at the call if the number of its arguments is another one.
+// The call `call`. An error at its place unless it has as many arguments as the
+// function has parameters, or one more (a context).
 absl::StatusOr<CalledFunction> CalledBy(const CallNode* call,
                                         const IRModule& module);
 

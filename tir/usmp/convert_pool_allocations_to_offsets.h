@@ -41,13 +41,14 @@ struct ConvertPoolAllocationsToOffsetsOptions {
 // A module pass over the main function and all that it calls. Each gets all
 // pools as parameters, sorted by name, before a last parameter that has no
 // buffer; calls pass them. The attribute `pool_args` of a function lists its
-// pools, with the index of the parameter and the bytes in use. That of the main
-// function has for a pool of constants what it must hold before a run: offsets,
-// and elements in hexadecimal digits. Its attribute
-// `io_tensor_pool_allocations` has the places of inputs and outputs.
+// pools, with the index of the parameter and the bytes in use. In the main
+// function, the entry of a pool of constants also has the contents that the
+// caller writes to the pool before a run: offsets, and elements in hexadecimal
+// digits. The attribute `io_tensor_pool_allocations` of the main function has
+// the places of inputs and outputs.
 //
-// A module without such allocations stays. An error if a function that `main`
-// does not reach calls one that it reaches.
+// A module without such allocations does not change. An error if a function
+// that `main` does not reach calls one that it reaches.
 Pass ConvertPoolAllocationsToOffsets(
     ConvertPoolAllocationsToOffsetsOptions options = {});
 

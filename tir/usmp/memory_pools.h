@@ -81,7 +81,8 @@ class PoolTable {
 
  private:
   std::vector<MemoryPool> pools_;
-  // The lists that were added. They are kept, so that addresses stay theirs.
+  // The lists that were added, by node. `lists_` keeps the nodes alive, so that
+  // no other node gets the address of one.
   NodeMap<std::vector<int>> known_;
   std::vector<PrimExpr> lists_;
 };
@@ -92,7 +93,7 @@ class PoolTable {
 absl::StatusOr<GlobalVar> MainFunctionOf(const IRModule& module,
                                          absl::string_view name);
 
-// An integer in attributes: of 32 bits, or of 64 if it has more.
+// An integer in attributes: an int32, or an int64 if `value` needs more bits.
 IntImm AttrInteger(int64_t value);
 // False if `e` is no integer.
 bool IntegerOf(const PrimExpr& e, int64_t& value);

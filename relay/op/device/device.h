@@ -109,7 +109,9 @@ struct ShapeFuncAttrs {
   template <typename V>
   static void VisitFields(V& v) {
     v("is_input", &ShapeFuncAttrs::is_input,
-      "Which shapes are given by tensors.", kRequired);
+      "1 for each input that is passed as a tensor, 0 for one whose shape is "
+      "passed.",
+      kRequired);
   }
 };
 

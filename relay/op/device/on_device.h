@@ -18,7 +18,9 @@ const CallNode* AsOnDevice(const Expr& expr);
 // The argument of an on_device; any other expression itself.
 const Expr& IgnoringOnDevice(const Expr& expr);
 
-// True if the argument must be on the device; true if also the result must be.
+// IsNormalOnDevice(): true if the annotation constrains only its argument to
+// the device. IsFixedOnDevice(): true if it constrains the argument and the
+// result.
 bool IsNormalOnDevice(const CallNode* on_device);
 bool IsFixedOnDevice(const CallNode* on_device);
 

@@ -384,7 +384,8 @@ struct BinaryDenseAttrs {
 // Relations and rules that quantized and unquantized convolutions share.
 //
 // The type relations of nn.conv2d and nn.conv2d_transpose. The call must have
-// these attributes, and data and weight as its first two arguments.
+// Conv2DAttrs or Conv2DTransposeAttrs, and data and weight as its first two
+// arguments.
 absl::StatusOr<Type> Conv2DRel(TypeRelationContext& context);
 absl::StatusOr<Type> Conv2DTransposeRel(TypeRelationContext& context);
 

@@ -85,7 +85,7 @@ struct AnnotateQuantizeAttrs {
       "The kind of the quantized tensor: 0 none, 1 an input, 2 a weight, 3 an "
       "activation.",
       kRequired);
-    v("sign", &AnnotateQuantizeAttrs::sign, "Whether to signed integers.");
+    v("sign", &AnnotateQuantizeAttrs::sign, "Whether the integers are signed.");
     v("rounding", &AnnotateQuantizeAttrs::rounding, "floor, ceil or round.");
   }
 };

@@ -45,7 +45,7 @@ struct FixedPointMultiplyAttrs {
     v("multiplier", &FixedPointMultiplyAttrs::multiplier,
       "The multiplier, a fixed-point number below 1.", kRequired);
     v("shift", &FixedPointMultiplyAttrs::shift,
-      "Bits to shift left after that.", kRequired);
+      "Bits by which the product is shifted left.", kRequired);
   }
 };
 

@@ -15,18 +15,20 @@
 
 namespace baton::kernels::blocked {
 
-// A map [batch, channels, plane].
+// A map of bytes [batch, channels, plane]; `plane` is the number of positions
+// (height * width). In slabs: [batch, slabs, plane, 32].
 struct ByteMap {
   int64_t batch = 1;
   int64_t channels = 1;
   int64_t plane = 1;
 };
 
-// The number of independent parts of a conversion.
+// The number of items (slabs of all images) of a conversion. Here and below, a
+// kernel computes the items [begin, end), independent of all others.
 int64_t SlabItems(const ByteMap& map);
 
-// Convert the parts [begin, end) of a planar map to slabs, and of slabs to a
-// planar map. ToSlabs() writes 0 beyond the last channel.
+// Convert items of a planar map to slabs, and of slabs to a planar map.
+// ToSlabs() writes 0 beyond the last channel.
 void ToSlabs(const ByteMap& map, const void* planar, void* slabs, int64_t begin,
              int64_t end);
 void FromSlabs(const ByteMap& map, const void* slabs, void* planar,
@@ -45,7 +47,7 @@ struct SlabJoinParams {
 void JoinSlabs(const SlabJoinParams& params, const void* const* parts,
                void* slabs, int64_t begin, int64_t end);
 
-// Each window has a position that is inside of the map.
+// The maximum pool of a map in slabs. Each window must overlap the map.
 struct SlabPoolParams {
   int64_t slabs = 1;  // of all images
   Axis h;

@@ -18,7 +18,7 @@ extern const char kMatmulText[];     // matmul.inc
 extern const char kPoolText[];       // pool.inc
 extern const char kChannelsText[];   // channels.inc
 extern const char kMapText[];        // map.inc
-extern const char kFoldText[];       // fold.cc
+extern const char kFoldText[];       // fold_windows.cc
 extern const char kIntegersText[];   // precedes the two below
 extern const char kInt8ConvText[];   // int8_conv.inc
 extern const char kIntMatmulText[];  // int_matmul.inc

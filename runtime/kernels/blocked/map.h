@@ -1,4 +1,5 @@
-// Maps of float32 from one layout to another, and operations on each element.
+// The size of a feature map of float32, for kernels that convert it between the
+// planar and the blocked layout or apply operations to each element.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_MAP_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_MAP_H_

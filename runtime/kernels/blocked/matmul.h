@@ -1,8 +1,9 @@
 // Products of float32 matrices, of which the second is packed once.
 //
-// y[m, n] = x[m, k] * b[k, n], summed in the order of sums.h: k is the
-// position. With m = 1 it is a product with a vector: weights are read once,
-// front to back. An item of work is a range of columns.
+// y[m, n] = x[m, k] * b[k, n]. The terms of a sum are added in the order of
+// sums.h, where the index along k is the position. With m = 1, the product of a
+// vector and a matrix, the packed matrix is read once, front to back. An item
+// of work is a range of columns, of a band of rows.
 
 #ifndef BATON_RUNTIME_KERNELS_BLOCKED_MATMUL_H_
 #define BATON_RUNTIME_KERNELS_BLOCKED_MATMUL_H_
@@ -21,9 +22,10 @@ struct MatmulParams {
   int64_t y_stride = 0;
   int64_t residual_stride = 0;
   int64_t b_stride = 0;  // of the rows of b, or, if transposed, of its columns
-  // Rows are divided into at least so many bands, if each has some tiles: a
-  // thread transposes the bands that it multiplies. Where there are too few rows
-  // for that, columns are divided so that so many threads have equal shares.
+  // The least number of bands into which rows are divided, as long as a band
+  // has enough rows (28): one for each thread, since a thread transposes the
+  // bands that it multiplies. A product of few rows has one band; then columns
+  // are divided into shares for this number of threads.
   int64_t least_bands = 1;
 };
 

@@ -47,7 +47,7 @@ using BinaryLoop = absl::FunctionRef<void(const BinaryRuns& runs)>;
 
 // A tensor of `dtype` and the shape to which `a` and `b` broadcast, whose
 // elements `loop` computes. It has the buffer of an operand that may be reused,
-// or a new one. For cheap functions, which wait for memory.
+// or a new one. For cheap functions, whose time is that of memory.
 absl::StatusOr<Tensor> MapRuns(absl::string_view kernel, Operand a, Operand b,
                                DType dtype, BinaryLoop loop);
 

@@ -30,7 +30,8 @@ constexpr Vectors kWidestFor =
     : std::is_same_v<T, int64_t> ? Vectors::k512
                                  : Vectors::k128;
 
-// fn(a, b), which computes half floats in float32.
+// The result of fn(a, b). Half floats are converted to float32 for `fn`, and
+// its result is rounded back.
 absl::StatusOr<Tensor> InFloat(
     absl::string_view name, Operand a, Operand b,
     absl::FunctionRef<absl::StatusOr<Tensor>(Operand a, Operand b)> fn);

@@ -9,7 +9,7 @@
 
 namespace baton::kernels::internal::float16 {
 
-// `x` is float16. Each is as in elementwise.h.
+// `x` is float16. Each is as in runtime/kernels/elementwise_kernels.h.
 absl::StatusOr<Tensor> Acos(const Tensor& x);
 absl::StatusOr<Tensor> Acosh(const Tensor& x);
 absl::StatusOr<Tensor> Asin(const Tensor& x);

@@ -25,7 +25,7 @@ struct ConstMatrix {
 
 // A part of a matrix, to be filled with its rows [first_row, first_row + rows)
 // and columns [first_column, first_column + columns). The memory is a sequence
-// of panels of `width` columns each: row after row, `width` elements a row.
+// of panels of `width` columns each: row after row, each of `width` elements.
 // Columns of the last panel that the matrix lacks are zero.
 template <typename T>
 struct PackedBlock {

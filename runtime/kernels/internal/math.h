@@ -61,7 +61,7 @@ BATON_LOOP inline T Remainder(T x, T y, bool& in_domain) {
                     (b < std::numeric_limits<T>::infinity() ? 1 : 0);
   in_domain = small != 0;
   // The nearest whole number. What it leaves is less than b, and a multiple of
-  // the last places of a and b, or of one of them: a T holds it.
+  // the last places of a and b, or of one of them: a T represents it.
   const T whole = (quotient + kWhole<T>)-kWhole<T>;
   const T rest = std::fma(-whole, b, a);
   return std::copysign(rest < T(0) ? rest + b : rest, x);
