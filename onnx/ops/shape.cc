@@ -94,8 +94,8 @@ absl::StatusOr<Outputs> Flatten(NodeContext& node) {
   const int rank = type->rank();
   int64_t axis = node.Int("axis", 1);
   if (axis < -rank || axis > rank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("axis ", axis, " of a tensor of rank ", rank));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "axis ", axis, " is out of range [", -rank, ", ", rank, "]"));
   }
   if (axis < 0) axis += rank;
   if (axis == 1) return One(relay::nn::BatchFlatten(x));

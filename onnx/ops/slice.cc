@@ -576,8 +576,8 @@ absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
   const auto count = static_cast<int64_t>(axes.size());
   BATON_ASSIGN_OR_RETURN(const Ints pads_shape, ShapeOf(pads));
   if (pads_shape != Ints{2 * count}) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the numbers of padding for ", axes.size(), " axes"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pads must have two numbers for each of the ", axes.size(), " axes"));
   }
   if (mode != "constant") {
     BATON_ASSIGN_OR_RETURN(Expr result,

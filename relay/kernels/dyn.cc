@@ -130,7 +130,8 @@ absl::StatusOr<Tensor> DynPad(const PadAttrs& attrs,
   }
   if (attrs.pad_mode != "constant") {
     return absl::UnimplementedError(
-        absl::StrCat("pad_mode=\"", attrs.pad_mode, "\""));
+        absl::StrCat("pad_mode=\"", attrs.pad_mode,
+                     "\" is not supported: only \"constant\" is"));
   }
   return kernels::Pad(args[0].tensor(), before, after,
                       kernels::PadMode::kConstant, args[2].tensor());

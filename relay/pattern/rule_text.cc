@@ -773,7 +773,7 @@ int RuleReader::ParseRepeat(RulePlace place, int depth) {
   node.operands = {self_node, part};
   if (!used_.contains(name)) {
     Error(node.place,
-          absl::StrCat("%", name, " stands nowhere in its repetition"));
+          absl::StrCat("%", name, " is not used in its repetition"));
     return -1;
   }
   return Add(std::move(node));
@@ -983,7 +983,7 @@ bool RuleReader::CheckName(const RuleAst& rule, absl::string_view name,
                            RulePlace place) {
   const std::vector<std::string> names = MatchNames(rule);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;
-  return Error(place, absl::StrCat("%", name, " stands nowhere in `match`",
+  return Error(place, absl::StrCat("%", name, " does not occur in `match`",
                                    DidYouMean(name, names)));
 }
 
@@ -1168,7 +1168,7 @@ bool RuleReader::ParseWhere(RuleAst& rule) {
     if (condition.op == RuleCondition::Op::kIn &&
         (condition.rhs.kind != RuleTerm::Kind::kValue ||
          condition.rhs.value.As<AttrList>() == nullptr)) {
-      return Error(condition.rhs.place, "`in` stands before a list");
+      return Error(condition.rhs.place, "expected a list after `in`");
     }
     if (condition.rhs.kind == RuleTerm::Kind::kUses ||
         (condition.lhs.kind == RuleTerm::Kind::kUses &&
@@ -1218,7 +1218,7 @@ bool RuleReader::ParsePromise(RuleAst& rule) {
       };
       if (list == nullptr || list->size() != 2 || !number((*list)[0]) ||
           !number((*list)[1]) || *number((*list)[0]) > *number((*list)[1])) {
-        return Error(From(begin), "a range is `%x in [LOW, HIGH]`");
+        return Error(From(begin), "expected a range, `%x in [LOW, HIGH]`");
       }
       range.low = *number((*list)[0]);
       range.high = *number((*list)[1]);

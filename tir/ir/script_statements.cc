@@ -1217,7 +1217,7 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
                             const Value& form) {
   Scope* block = InnerBlock();
   if (block == nullptr) {
-    return Fail(form, absl::StrCat("T.", form.text, " stands in a block"));
+    return Fail(form, absl::StrCat("T.", form.text, " is not in a block"));
   }
   std::vector<const Value*> args;
   const auto add = [&](const std::string& name, const Token& token, Range dom,
@@ -1308,7 +1308,7 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
 bool ScriptParser::BlockForm(const Value& form) {
   Scope* block = InnerBlock();
   if (block == nullptr) {
-    return Fail(form, absl::StrCat("T.", form.text, " stands in a block"));
+    return Fail(form, absl::StrCat("T.", form.text, " is not in a block"));
   }
   std::vector<const Value*> args;
   if (form.text == "where") {
@@ -1490,8 +1490,9 @@ bool ScriptParser::ScopeForm(const Value& form, const Token* name, bool in_with,
     if (elements != static_cast<int64_t>(items.size())) {
       // The reference prints the first values of a long constant only.
       if (elements < static_cast<int64_t>(items.size())) {
-        return Fail(*args[0], absl::StrCat(items.size(), " values for ",
-                                           elements, " elements"));
+        return Fail(*args[0],
+                    absl::StrCat("there are ", items.size(), " values for ",
+                                 elements, " elements"));
       }
       shape = {static_cast<int64_t>(items.size())};
     }

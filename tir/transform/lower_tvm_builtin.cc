@@ -246,7 +246,8 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     if (node->key() == "device_type") part = &device_type_;
     if (part == nullptr) return Rewriter::VisitAttrStmt(node);
     if (part->defined()) {
-      Fail(node->span(), absl::StrCat("a second attribute ", node->key()));
+      Fail(node->span(),
+           absl::StrCat("the attribute ", node->key(), " is given twice"));
     }
     *part = node->value();
     return Rewrite(node->body());

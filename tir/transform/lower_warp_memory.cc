@@ -221,7 +221,7 @@ class AccessRewriter final : public Rewriter {
     if (node->buffer()->data().get() != pointer_) return result;
     const auto* load = result.As<BufferLoadNode>();
     if (load->indices().size() != 1) {
-      Fail(node->span(), "memory of a warp that is not flat");
+      Fail(node->span(), "a load from a warp's memory must have one index");
       return result;
     }
     const Place place = Split(node->indices()[0]);
@@ -353,7 +353,7 @@ class WarpLowerer final : public Rewriter {
     }
     if (factors.factor() < 0 || factors.factor() > kMaxFactor) {
       return ErrorAt(alloc->span(),
-                     absl::StrCat("a thread stores ", factors.factor(),
+                     absl::StrCat("a thread must not store ", factors.factor(),
                                   " elements to a warp's memory"));
     }
     const int64_t step = warp.width() * factors.factor();

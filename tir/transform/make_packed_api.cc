@@ -90,7 +90,8 @@ class ReturnRewriter final : public Rewriter {
     const bool is_float = dtype.is_float();
     if (!is_float && !dtype.is_integral()) {
       Fail(node->span(),
-           absl::StrCat("T.ret() of a value of the type ", dtype.ToString()));
+           absl::StrCat("T.ret() cannot give a value of the type ",
+                        dtype.ToString()));
       return Evaluate(node);
     }
     const DType stored = is_float ? kFloat64 : kInt64;
