@@ -338,7 +338,7 @@ absl::Status ReduceJob(const OptOptions& input,
                     << std::flush;
     if (guilty.shows.passes.empty()) {
       return absl::NotFoundError(
-          absl::StrCat("the failure does not come again: ", failure.message));
+          absl::StrCat("the failure does not occur again: ", failure.message));
     }
     SetOptLevel(guilty.settings.context.opt_level,
                 Sequential(guilty.shows.passes), test.run);

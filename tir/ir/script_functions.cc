@@ -875,7 +875,8 @@ bool ScriptParser::CallMethod(
   const int lanes = dtype.lanes() / buffer.dtype().lanes();
   if (WithLanes(dtype, 1) != WithLanes(buffer.dtype(), 1) ||
       lanes * buffer.dtype().lanes() != dtype.lanes()) {
-    return Fail(form, absl::StrCat("a ", dtype.ToString(), " of a buffer of ",
+    return Fail(form, absl::StrCat("a ", dtype.ToString(),
+                                   " cannot be accessed in a buffer of ",
                                    buffer.dtype().ToString()));
   }
   if (lanes > 1) {

@@ -568,7 +568,7 @@ bool ScriptParser::ParseParam(FlatHashSet<std::string>* names,
   if (!ParseExpr(&type)) return false;
   const std::string text(TextOf(name));
   if (!names->insert(text).second) {
-    return Fail(name.begin, name.end, "a second parameter of that name");
+    return Fail(name.begin, name.end, "another parameter has the same name");
   }
   if (type.Is(Value::kForm)) {
     if (type.text != "Buffer" && type.text != "buffer_decl") {
@@ -670,7 +670,8 @@ bool ScriptParser::ParseStmt() {
     }
     if (word == "def" || word == "class" || word == "import" ||
         word == "from") {
-      return FailHere(absl::StrCat("`", word, "` cannot stand in a function"));
+      return FailHere(
+          absl::StrCat("`", word, "` is not allowed in a function"));
     }
     if (word == "pass") {
       Next();

@@ -648,7 +648,7 @@ absl::Status CheckOwnPlace(const Site* block, const CacheStage& stage) {
         continue;
       }
       return SiteError(
-          p, absl::StrCat("the copies stand outside of ", p->Describe(),
+          p, absl::StrCat("the copies are outside of ", p->Describe(),
                           ", on which the region of ", block->Describe(),
                           " depends"));
     }

@@ -133,8 +133,8 @@ absl::StatusOr<Stmt> SplitAmongThreads(const For& loop, const AutoCopy& copy) {
         __builtin_mul_overflow(step, found->second, &step) ||
         step > std::numeric_limits<int32_t>::max()) {
       return ErrorAt(loop->span(),
-                     absl::StrCat("an automatic copy by ", found->second,
-                                  " threads of ", tag));
+                     absl::StrCat("an automatic copy cannot use ",
+                                  found->second, " threads of ", tag));
     }
     factors.push_back(found->second);
     tags.push_back(tag);

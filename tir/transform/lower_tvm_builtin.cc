@@ -341,9 +341,9 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
   bool HasDevice(const Span& span) {
     if (device_type_.defined() && device_id_.defined()) return true;
     Fail(span,
-         absl::StrCat("no attribute ",
+         absl::StrCat("the attribute ",
                       device_type_.defined() ? "device_id" : "device_type",
-                      " around says the device"));
+                      " around the statement is missing"));
     return false;
   }
   PrimExpr DeviceMethod(absl::string_view method, const Span& span) {
@@ -463,7 +463,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     const int64_t args = static_cast<int64_t>(node->args().size());
     const int64_t count = by_name ? args : args - 1;
     if (count < 1) {
-      Fail(node->span(), "a packed call without a function");
+      Fail(node->span(), "a packed call must name a function");
       return Call(node);
     }
     const StackSizes outer = stacks_.back().run;
@@ -489,7 +489,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
   PrimExpr TraceCall(const CallNode* node) {
     const int64_t args = static_cast<int64_t>(node->args().size());
     if (args < 1) {
-      Fail(node->span(), "a packed call without a function");
+      Fail(node->span(), "a packed call must name a function");
       return Call(node);
     }
     const StackSizes outer = stacks_.back().run;
@@ -497,7 +497,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     const PrimExpr visited = Rewriter::VisitCall(node);
     const auto values = visited.As<CallNode>()->args();
     for (const PrimExpr& value : values.subspan(1)) {
-      if (IsArrayAddress(value)) Fail(node->span(), "a trace of an array");
+      if (IsArrayAddress(value)) Fail(node->span(), "a trace takes no arrays");
     }
     PushArgs(values.subspan(1), outer.arg, node->span());
     NoteStack();
