@@ -211,8 +211,9 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
   Expr x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
   const int rank = type->rank();
-  if (rank < 2)
+  if (rank < 2) {
     return absl::InvalidArgumentError("the data must have 2 axes or more");
+  }
   int64_t given = node.Int("axis", 1);
   if (node.opset() >= 20) {
     given = -2;

@@ -105,7 +105,8 @@ absl::StatusOr<Value> DynTopK(const TopKAttrs& attrs,
     std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
     const int64_t axis = attrs.axis < 0 ? attrs.axis + data.rank() : attrs.axis;
     if (axis < 0 || axis >= data.rank()) {
-      return absl::InvalidArgumentError("the axis is out of range");
+      return absl::InvalidArgumentError(absl::StrCat(
+          "axis ", attrs.axis, " is out of range for ", data.TypeToString()));
     }
     shape[axis] = 0;
     BATON_ASSIGN_OR_RETURN(Tensor values, Tensor::Zeros(data.dtype(), shape));

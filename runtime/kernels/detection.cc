@@ -171,8 +171,9 @@ absl::StatusOr<Tensor> RoiAlign(const Tensor& x, const Tensor& regions,
   BATON_RETURN_IF_ERROR(CheckRegions(kKernel, x, regions, params));
   const int64_t rows = x.shape()[2];
   const int64_t columns = x.shape()[3];
-  if (rows == 0 || columns == 0)
+  if (rows == 0 || columns == 0) {
     return Error(kKernel, "the feature map is empty");
+  }
   if (params.sample_ratio > 1024) {
     return Error(kKernel, "sample_ratio=", params.sample_ratio,
                  " is too large");

@@ -1393,7 +1393,9 @@ bool ScriptParser::ToAttr(const Value& value, PrimExpr* e) {
       std::vector<Dict::Entry> entries;
       for (size_t i = 0; i < value.items().size(); ++i) {
         const Value& key = value.parts->keys[i];
-        if (!key.Is(Value::kString)) return Fail(key, "a key is a string");
+        if (!key.Is(Value::kString)) {
+          return Fail(key, "a key must be a string");
+        }
         PrimExpr item;
         if (!ToAttr(value.items()[i], &item)) return false;
         if (!item.defined()) {

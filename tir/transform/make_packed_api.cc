@@ -80,8 +80,9 @@ class ReturnRewriter final : public Rewriter {
     if (call == nullptr || call->op() != BATON_OP("tir.ret")) {
       return Evaluate(node);
     }
-    if (parallel_ > 0)
+    if (parallel_ > 0) {
       Fail(node->span(), "T.ret() must not be in a parallel loop");
+    }
     if (call->args().size() != 1) {
       Fail(node->span(), "T.ret() takes one argument");
       return Evaluate(node);
