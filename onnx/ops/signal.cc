@@ -285,7 +285,9 @@ absl::StatusOr<Expr> FramePositions(const Expr& x, int64_t length,
         relay::Add(relay::ExpandDims(starts, 1), range(number(length), 1)));
   }
   if (extent.value() < length) {
-    return absl::InvalidArgumentError("the frames do not fit the signal");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a frame of ", length, " elements is longer than the signal of ",
+        extent.value()));
   }
   const int64_t frames = (extent.value() - length) / step + 1;
   if (frames > kMaxElements / length) {
@@ -320,7 +322,9 @@ absl::StatusOr<Outputs> Stft(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(length, Count(node, 3));
   }
   if (rank < 2 || rank > 3 || length < 1 || step < 1) {
-    return absl::InvalidArgumentError("the frames do not fit the signal");
+    return absl::InvalidArgumentError(
+        "the signal must have 2 or 3 axes, and frame_length and frame_step "
+        "must be positive");
   }
   BATON_ASSIGN_OR_RETURN(Expr positions, FramePositions(x, length, step));
   // (batch, frames, length, parts)

@@ -457,7 +457,9 @@ absl::StatusOr<Outputs> CenterCropPadDynamic(NodeContext& node,
   if (wanted->rank() != 1 ||
       (wanted->dim(0).is_const() &&
        wanted->dim(0).value() != static_cast<int64_t>(axes.size()))) {
-    return absl::InvalidArgumentError("as many extents as axes are needed");
+    return absl::InvalidArgumentError(
+        absl::StrCat("the shape must have one extent for each of the ",
+                     axes.size(), " axes"));
   }
   // The extents of the result, of all axes: places in those of `x`, behind
   // which there are those of input 1.
@@ -510,7 +512,9 @@ absl::StatusOr<Outputs> CenterCropPad(NodeContext& node) {
   const Ints& shape = *known_shape;
   const Ints& wanted = *known_extents;
   if (wanted.size() != axes.size()) {
-    return absl::InvalidArgumentError("as many extents as axes are needed");
+    return absl::InvalidArgumentError(
+        absl::StrCat("the shape must have one extent for each of the ",
+                     axes.size(), " axes"));
   }
   Ints begin(rank, 0);
   Ints end = shape;

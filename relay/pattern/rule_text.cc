@@ -803,7 +803,8 @@ bool RuleReader::ParseAttr(RuleNode& node) {
                  "in `match`, an attribute has a value or gets a name");
   }
   if (attr.term.kind == RuleTerm::Kind::kUses) {
-    return Error(attr.term.place, "no attribute has a number of uses");
+    return Error(attr.term.place,
+                 "the value of an attribute cannot be a number of uses");
   }
   if (std::any_of(node.attrs.begin(), node.attrs.end(),
                   [&](const RuleAttr& a) { return a.key == attr.key; })) {

@@ -574,7 +574,7 @@ TEST(RuleTextTest, MistakesAreFoundWhenTheTextIsRead) {
       {"rule @r { match { exp(%x) } replace { squeeze(%x, axis=shape(%y)) } }",
        "%y does not occur in `match`"},
       {"rule @r { match { exp(%x) } replace { squeeze(%x, axis=uses(%x)) } }",
-       "no attribute has a number of uses"},
+       "the value of an attribute cannot be a number of uses"},
   };
   for (const Mistake& mistake : mistakes) {
     EXPECT_THAT(ParseRules(mistake.text),

@@ -299,7 +299,7 @@ absl::StatusOr<Tensor> Squeeze(const Tensor& x,
 absl::StatusOr<Tensor> Concatenate(absl::Span<const Tensor> tensors,
                                    int64_t axis) {
   constexpr char kName[] = "concatenate";
-  if (tensors.empty()) return Error(kName, "no tensors");
+  if (tensors.empty()) return Error(kName, "there are no tensors");
   const Tensor& first = tensors[0];
   BATON_ASSIGN_OR_RETURN(const int normal,
                          internal::NormalizeAxis(kName, axis, first.rank()));
@@ -332,7 +332,7 @@ absl::StatusOr<Tensor> Concatenate(absl::Span<const Tensor> tensors,
 
 absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> tensors, int64_t axis) {
   constexpr char kName[] = "stack";
-  if (tensors.empty()) return Error(kName, "no tensors");
+  if (tensors.empty()) return Error(kName, "there are no tensors");
   std::vector<Tensor> expanded;
   for (const Tensor& x : tensors) {
     BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, tensors[0], x));

@@ -1342,8 +1342,9 @@ bool ScriptParser::ToExpr(const Value& value, PrimExpr* e) {
     case Value::kName:
       return Fail(value, absl::StrCat(value.text, " is no expression"));
     case Value::kGlobal:
-      return Fail(value, absl::StrCat(value.text,
-                                      " is a function, which is only called"));
+      return Fail(
+          value,
+          absl::StrCat(value.text, " is a function, which can be called only"));
     case Value::kForm:
       return Fail(value, absl::StrCat("T.", value.text,
                                       " is a statement, not an expression"));

@@ -546,8 +546,9 @@ bool ScriptParser::CallFunction(
          dtype.code() == DType::Code::kHandle ||
          (dtype.lanes() != value.dtype().lanes() &&
           value.dtype().lanes() != 1))) {
-      return Fail(form, absl::StrCat("no cast from ", value.dtype().ToString(),
-                                     " to ", dtype.ToString()));
+      return Fail(
+          form, absl::StrCat("there is no cast from ", value.dtype().ToString(),
+                             " to ", dtype.ToString()));
     }
     return give(CastTo(dtype, std::move(value)));
   }
@@ -791,8 +792,9 @@ bool ScriptParser::CallMethod(
     }
     if (value.dtype().code() == DType::Code::kHandle ||
         dtype.lanes() != value.dtype().lanes()) {
-      return Fail(form, absl::StrCat("no cast from ", value.dtype().ToString(),
-                                     " to ", dtype.ToString()));
+      return Fail(
+          form, absl::StrCat("there is no cast from ", value.dtype().ToString(),
+                             " to ", dtype.ToString()));
     }
     *result = ExprValue(CastTo(dtype, std::move(value)), method.begin, end);
     return true;

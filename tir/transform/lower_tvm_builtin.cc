@@ -177,7 +177,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     before_.pop_back();
     StackSizes& run = stacks_.back().run;
     if (run.shape != -1 || run.array != 0) {
-      Fail(node->span(), "an array or a shape outside of packed calls");
+      Fail(node->span(), "arrays and shapes must be arguments of packed calls");
       run = StackSizes();
     }
     if (seq.empty()) return result;
